@@ -1,0 +1,125 @@
+import type { TaskId, QueryId, PrincipalId, TenantId } from '#shared/id.ts';
+import type { Predicate } from '#shared/iceberg/predicate.ts';
+import type { JsonObject, Json } from '#shared/json.ts';
+
+/**
+ * What a coordinator sends a worker to run: one fragment's SQL with its share of the scans. Travels as JSON (`printJson`/`parseJson`
+ * with `Uint8Array` literals as `{"$hex": "..."}`) in `StartTaskRequest.spec`, covered by a signed ticket (`shared/ticket.ts`).
+ */
+export type TaskSpec = {
+  readonly queryId: QueryId;
+  readonly taskId: TaskId;
+  /** Epoch of the coordinator that owns the query; a worker refuses an older one than it has seen. */
+  readonly epoch: number;
+  readonly tenant: TenantId;
+  readonly principal: PrincipalId;
+  readonly sql: SqlText;
+  readonly scans: readonly ScanSpec[];
+  readonly context: StatementContext;
+  readonly memoryLimitBytes: number;
+  readonly spillLimitBytes: number;
+  /** Cores: 1 = a narrow task; more = a wide one. */
+  readonly threads: number;
+  /** Scheduled milliseconds of the query so far, over the whole cluster: the MLFQ level it starts at. */
+  readonly scheduledMs: number;
+  /** Priority High and above: always level 0. */
+  readonly pinnedToTop: boolean;
+  /** EXPLAIN ANALYZE: the report carries DuckDB's operator tree. */
+  readonly profile: boolean;
+};
+
+/** SQL in which tables stand as numbers of `TaskSpec.scans`: only the worker knows how a scan is printed (local paths, deletes). */
+export type SqlText = readonly (string | { readonly scan: number })[];
+
+/** Fixed once per statement by the coordinator, so that it means the same in every process. */
+export type StatementContext = {
+  /** now(), as microseconds since 1970 UTC, in decimal. */
+  readonly nowMicros: string;
+  readonly timeZone: string;
+  readonly currentUser: string;
+  readonly currentCatalog: string;
+  readonly currentSchema: string;
+};
+
+/** A table as one statement reads it: names bound, snapshot fixed, files pruned. */
+export type ScanSpec = {
+  /** `catalog.namespace.table`, for messages and EXPLAIN only. */
+  readonly tableName: string;
+  readonly tableUuid: string;
+  /** Decimal int64; null for a table without a snapshot. */
+  readonly snapshotId: string | null;
+  readonly schemaId: number;
+  /** The columns that the statement reads, in table order. */
+  readonly columns: readonly ScanColumn[];
+  readonly files: readonly ScanFile[];
+  /** Iceberg name mapping (spec, column projection) for files without field ids. */
+  readonly nameMapping: Json;
+  /** For row groups; partitions and files are pruned already. */
+  readonly predicate: Predicate;
+  /** Roots that every file must lie under. */
+  readonly allowedRoots: readonly string[];
+};
+
+/** `type` is the Iceberg type in its JSON form (`"long"`, `"decimal(15,2)"`, `{"type":"struct",...}`). */
+export type ScanColumn = {
+  readonly fieldId: number;
+  readonly name: string;
+  readonly type: Json;
+  readonly required: boolean;
+  /** `initial-default`, JSON single-value form; null when absent. */
+  readonly initialDefault: Json;
+};
+
+export type ScanFile = {
+  readonly path: string;
+  readonly recordCount: number;
+  readonly sizeBytes: number;
+  /** Rows `[start, end)` of the file that are this task's; null = all. */
+  readonly rows: { readonly start: number; readonly end: number } | null;
+  /** Identity-partition values by source field id, JSON single-value form: for columns that the file does not hold. */
+  readonly constants: JsonObject;
+  readonly deletes: readonly ScanDelete[];
+  /** v3 row lineage. */
+  readonly firstRowId: string | null;
+};
+
+export type ScanDelete =
+  | { readonly kind: 'position'; readonly path: string; readonly sizeBytes: number }
+  | {
+      readonly kind: 'equality';
+      readonly path: string;
+      readonly sizeBytes: number;
+      readonly columns: readonly ScanColumn[];
+    }
+  | {
+      readonly kind: 'vector';
+      readonly path: string;
+      readonly offset: number;
+      readonly lengthBytes: number;
+      readonly cardinality: number;
+    };
+
+/** How a task went; the last message of its Flight stream carries it as JSON in `app_metadata`. */
+export type TaskReport = {
+  readonly taskId: TaskId;
+  readonly rows: number;
+  readonly batches: number;
+  readonly outputBytes: number;
+  /** Time on a slot, fetching included. */
+  readonly scheduledMs: number;
+  readonly quanta: number;
+  readonly spilledBytes: number;
+  readonly peakMemoryBytes: number;
+  readonly bytesScanned: number;
+  readonly scans: readonly ScanReport[];
+  /** DuckDB's operator tree, when the task asked for it. */
+  readonly profile: Json;
+};
+
+export type ScanReport = {
+  readonly scan: number;
+  readonly files: number;
+  readonly rowGroups: number;
+  readonly rowGroupsPruned: number;
+  readonly bytes: number;
+};

@@ -1,0 +1,182 @@
+import { availableParallelism, totalmem } from 'node:os';
+import { SkeinError } from '#shared/error.ts';
+
+/**
+ * The one configuration schema: every limit, port, duration and secret of every service, with its default and its meaning.
+ * Precedence: defaults < `skein.yaml` < `SKEIN_*` environment < flags (`load-config.ts`). A key `worker.memory_limit` is
+ * `worker: { memory_limit: ... }` in YAML and `SKEIN_WORKER_MEMORY_LIMIT` in the environment.
+ */
+type Key<T> = {
+  readonly type: 'string' | 'integer' | 'bytes' | 'duration' | 'list';
+  readonly default: T;
+  readonly doc: string;
+  readonly secret: boolean;
+  /** From text to value; throws INVALID_CONFIGURATION with what is expected (the caller names the key). */
+  readonly parse: (text: string) => T;
+};
+
+const invalid = (expected: string, text: string): never => {
+  throw new SkeinError('INVALID_CONFIGURATION', `expected ${expected}, got ${JSON.stringify(text)}`);
+};
+
+const BYTE_UNITS: Readonly<Record<string, number>> = {
+  '': 1,
+  B: 1,
+  KB: 1e3,
+  MB: 1e6,
+  GB: 1e9,
+  TB: 1e12,
+  KIB: 2 ** 10,
+  MIB: 2 ** 20,
+  GIB: 2 ** 30,
+  TIB: 2 ** 40,
+};
+const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e3, min: 60e3, h: 3600e3, d: 86400e3 };
+
+/** Bytes of `512MB`, `4 GiB`, `1000`. */
+export function parseBytes(text: string): number {
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*$/.exec(text);
+  const unit = match === null ? undefined : BYTE_UNITS[(match[2] ?? '').toUpperCase()];
+  if (match === null || unit === undefined) return invalid('a size such as 512MB or 4GiB', text);
+  return Math.floor(Number(match[1]) * unit);
+}
+
+/** Milliseconds of `250ms`, `30s`, `5m`, `1h`, `7d`; a bare number is milliseconds. */
+export function parseDuration(text: string): number {
+  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(text);
+  const unit = match === null ? undefined : DURATION_UNITS[(match[2] || 'ms').toLowerCase()];
+  if (match === null || unit === undefined) return invalid('a duration such as 250ms, 30s, 5m or 1h', text);
+  return Math.round(Number(match[1]) * unit);
+}
+
+const string = (value: string, doc: string): Key<string> => ({
+  type: 'string',
+  default: value,
+  doc,
+  secret: false,
+  parse: (t) => t,
+});
+const secret = (doc: string): Key<string> => ({ ...string('', doc), secret: true });
+const bytes = (value: number, doc: string): Key<number> => ({
+  type: 'bytes',
+  default: value,
+  doc,
+  secret: false,
+  parse: parseBytes,
+});
+const duration = (valueMs: number, doc: string): Key<number> => ({
+  type: 'duration',
+  default: valueMs,
+  doc,
+  secret: false,
+  parse: parseDuration,
+});
+const list = (doc: string): Key<readonly string[]> => ({
+  type: 'list',
+  default: [],
+  doc,
+  secret: false,
+  parse: (t) =>
+    t
+      .split(',')
+      .map((x) => x.trim())
+      .filter((x) => x !== ''),
+});
+const integer = (value: number, min: number, max: number, doc: string): Key<number> => ({
+  type: 'integer',
+  default: value,
+  doc,
+  secret: false,
+  parse: (t) => {
+    const n = /^\s*-?\d+\s*$/.test(t) ? Number(t) : Number.NaN;
+    return n >= min && n <= max ? n : invalid(`an integer from ${min} to ${max}`, t);
+  },
+});
+const port = (value: number, doc: string): Key<number> => integer(value, 0, 65_535, `${doc} (0 = any free port)`);
+
+const MIB = 2 ** 20;
+const GIB = 2 ** 30;
+
+export const CONFIG = {
+  data_dir: string('.skein', 'Folder of everything that one machine’s cluster keeps'),
+  host: string('127.0.0.1', 'Address that public ports bind to'),
+  internal_host: string('127.0.0.1', 'Address that internal ports bind to'),
+  log_level: string('info', 'trace, debug, info, warn, error or silent'),
+
+  'cluster.secret': secret('Shared secret of the services; every internal call carries it'),
+  'cluster.etcd_endpoints': list(
+    'etcd endpoints for membership (also ETCD_ENDPOINTS); empty = the static list of workers',
+  ),
+  'cluster.etcd_prefix': string('/skein/', 'Key prefix in etcd'),
+  'cluster.lease_ttl': duration(5_000, 'Time to live of a membership lease'),
+  'cluster.heartbeat_interval': duration(1_000, 'Interval of the heartbeats between coordinator and workers'),
+  'cluster.heartbeat_timeout': duration(5_000, 'Silence after which a peer counts as dead'),
+  'cluster.workers': list('URLs of the workers when there is no etcd'),
+  'cluster.advertise_host': string('', 'Host under which other services reach this one; empty = the bound address'),
+
+  'database.url': secret('Postgres URL of catalog and coordinator (also DATABASE_URL); empty = the embedded Postgres'),
+  'database.pool_max': integer(10, 1, 1_000, 'Connections per service'),
+
+  'catalog.port': port(8181, 'Iceberg REST port'),
+  'catalog.internal_port': port(0, 'Port of the internal gRPC'),
+  'catalog.url': string('http://127.0.0.1:8181', 'URL of the catalog as other services and clients reach it'),
+  'catalog.internal_url': string('127.0.0.1:8191', 'host:port of the catalog’s internal gRPC'),
+  'catalog.body_bytes_max': bytes(32 * MIB, 'Largest request body of the REST catalog'),
+  'catalog.metadata_bytes_max': bytes(64 * MIB, 'Largest table metadata document'),
+  'catalog.commit_retries_max': integer(20, 0, 1_000, 'Attempts after a lost compare-and-swap'),
+  'catalog.token_ttl': duration(3_600_000, 'Lifetime of an access token'),
+  'catalog.token_ttl_max': duration(30 * 86_400_000, 'Longest lifetime that skein token may ask for'),
+  'catalog.key_rotation': duration(30 * 86_400_000, 'Age at which the signing key is replaced'),
+
+  'bootstrap.tenant': string('default', 'Tenant made at first start'),
+  'bootstrap.catalog': string('lake', 'Catalog made at first start'),
+  'bootstrap.namespace': string('default', 'Namespace made at first start'),
+  'bootstrap.warehouse': string('', 'Location of the first catalog; empty = <data_dir>/warehouse'),
+  'admin.user': string('admin', 'User made at first start'),
+  'admin.password': secret('Password of that user; empty = generated and printed once'),
+
+  'coordinator.http_port': port(8080, 'Query HTTP port'),
+  'coordinator.body_bytes_max': bytes(12 * MIB, 'Largest request body of the query API'),
+  'coordinator.statement_bytes_max': bytes(8 * MIB, 'Longest statement'),
+  'coordinator.statement_depth_max': integer(1_000, 10, 100_000, 'Deepest nesting of parentheses and expressions'),
+  'coordinator.result_holdback': bytes(4 * MIB, 'Head of a result held back so that errors keep their HTTP status'),
+  'coordinator.result_bytes_max': bytes(64 * GIB, 'Largest result'),
+  'coordinator.query_timeout': duration(600_000, 'Timeout of a query that names none'),
+  'coordinator.query_timeout_max': duration(86_400_000, 'Longest timeout_ms that a request may name'),
+  'coordinator.queries_running_max': integer(100, 1, 100_000, 'Queries that run at once'),
+  'coordinator.queries_queued_max': integer(1_000, 0, 1_000_000, 'Queries that wait; more are refused'),
+  'coordinator.session_idle': duration(1_800_000, 'Idle time after which a session ends'),
+  'coordinator.sessions_max': integer(10_000, 1, 1_000_000, 'Sessions held at once'),
+  'coordinator.history_buffer_max': integer(10_000, 1, 1_000_000, 'History records waiting to be written'),
+  'coordinator.metadata_cache_bytes': bytes(256 * MIB, 'Cache of table metadata and manifests'),
+  'coordinator.plan_cache_entries': integer(1_000, 0, 1_000_000, 'Plans kept for statements that come again'),
+
+  'planner.processes': integer(2, 1, 64, 'Planner child processes'),
+  'planner.timeout': duration(5_000, 'Time after which a planner is killed and replaced'),
+  'planner.memory_limit': bytes(1 * GIB, 'Memory at which a planner is killed and replaced'),
+
+  'worker.port': port(8090, 'Flight and control port'),
+  'worker.name': string('worker-1', 'Name in status, logs and metrics'),
+  'worker.cores': integer(availableParallelism(), 1, 1_024, 'Slots of a worker, and threads of a wide task'),
+  'worker.memory_limit': bytes(Math.floor(totalmem() * 0.3), 'Memory for all queries of one worker'),
+  'worker.query_memory_limit': bytes(8 * GIB, 'Memory of one query on one worker, at most worker.memory_limit'),
+  'worker.spill_dir': string('', 'Folder for spilled data; empty = <data_dir>/spill/<worker name>'),
+  'worker.spill_limit': bytes(100 * GIB, 'Disk that one task may spill to'),
+  'worker.spool_memory_limit': bytes(256 * MIB, 'Results held in memory per worker'),
+  'worker.task_output_buffer': bytes(16 * MIB, 'Output of one task waiting for its reader; a full one pauses the task'),
+  'worker.tasks_per_slot_max': integer(64, 1, 10_000, 'Tasks that one slot runs by turns; more wait'),
+  'worker.instances_idle_max': integer(4, 0, 1_000, 'DuckDB instances kept ready per slot'),
+  'worker.orphan_timeout': duration(10_000, 'Silence of the coordinator after which its tasks end'),
+
+  'load.data_file_bytes': bytes(512 * MIB, 'Target size of a data file that skein load writes'),
+  'load.row_group_rows': integer(122_880, 2_048, 10_000_000, 'Rows of a row group that skein load writes'),
+} as const satisfies Record<string, Key<unknown>>;
+
+export type ConfigKey = keyof typeof CONFIG;
+export type Config = { readonly [K in ConfigKey]: (typeof CONFIG)[K] extends Key<infer T> ? T : never };
+
+/** Every default, with `overrides`: for tests, and the first layer of `load-config.ts`. */
+export function defaultConfig(overrides: Partial<Config> = {}): Config {
+  const defaults = Object.fromEntries(Object.entries(CONFIG).map(([key, { default: value }]) => [key, value]));
+  return { ...defaults, ...overrides } as Config;
+}

@@ -1,0 +1,136 @@
+/**
+ * The error catalogue: every error that a client can see, in one table. The HTTP API answers `{error, message, sql_state}` from it,
+ * gRPC its status, and `docs/errors.md` is printed from it. Across threads and processes an error travels as `ErrorData`.
+ */
+type Kind = 'user' | 'auth' | 'resource' | 'external' | 'internal';
+type Entry = {
+  readonly kind: Kind;
+  readonly sqlState: string;
+  readonly http: number;
+  /** gRPC status number. */
+  readonly grpc: number;
+  /** Whether the same request may succeed when it is sent again, unchanged. */
+  readonly retryable: boolean;
+  readonly meaning: string;
+};
+
+const entry = (
+  kind: Kind,
+  sqlState: string,
+  http: number,
+  grpc: number,
+  meaning: string,
+  retryable = false,
+): Entry => ({
+  kind,
+  sqlState,
+  http,
+  grpc,
+  retryable,
+  meaning,
+});
+
+export const ERRORS = {
+  SYNTAX_ERROR: entry('user', '42601', 400, 3, 'The statement does not parse.'),
+  INVALID_REQUEST: entry('user', '22023', 400, 3, 'The request body, a header, a parameter or a setting is not valid.'),
+  TABLE_NOT_FOUND: entry('user', '42P01', 400, 5, 'No such table, or one that you may not see.'),
+  COLUMN_NOT_FOUND: entry('user', '42703', 400, 3, 'No such column.'),
+  AMBIGUOUS_COLUMN: entry('user', '42702', 400, 3, 'The column name matches several columns.'),
+  FUNCTION_NOT_FOUND: entry('user', '42883', 400, 3, 'No such function, or none for these argument types.'),
+  SCHEMA_NOT_FOUND: entry('user', '3F000', 400, 5, 'No such schema (namespace).'),
+  CATALOG_NOT_FOUND: entry('user', '3D000', 400, 5, 'No such catalog.'),
+  TABLE_EXISTS: entry('user', '42P07', 400, 6, 'The table exists already.'),
+  SCHEMA_EXISTS: entry('user', '42P06', 400, 6, 'The schema (namespace) exists already.'),
+  TENANT_NOT_FOUND: entry('user', '3D000', 400, 5, 'No such tenant.'),
+  PRINCIPAL_NOT_FOUND: entry('user', '42704', 400, 5, 'No such user or service account.'),
+  ALREADY_EXISTS: entry('user', '42710', 400, 6, 'An object of this name exists already.'),
+  QUERY_NOT_FOUND: entry('user', '02000', 404, 5, 'No such query, or it has ended.'),
+  NOT_FOUND: entry('user', '02000', 404, 5, 'No such path.'),
+  TYPE_MISMATCH: entry('user', '42804', 400, 3, 'A value has another type than the place where it stands.'),
+  INVALID_CAST: entry('user', '22P02', 400, 3, 'A value cannot be converted.'),
+  NUMERIC_OVERFLOW: entry('user', '22003', 400, 11, 'A number does not fit its type.'),
+  DIVISION_BY_ZERO: entry('user', '22012', 400, 3, 'Division by zero.'),
+  CARDINALITY_VIOLATION: entry('user', '21000', 400, 3, 'A scalar subquery returned more than one row.'),
+  INVALID_ARGUMENT: entry('user', '22023', 400, 3, 'A function argument is not valid.'),
+  NOT_SUPPORTED: entry('user', '0A000', 400, 12, 'The statement or function is not served.'),
+  INVALID_INPUT_FILE: entry('user', '58030', 400, 3, 'An input file is missing, corrupt or of another schema.'),
+  INVALID_CONFIGURATION: entry('user', 'F0000', 400, 9, 'The configuration is not valid.'),
+  COMMIT_CONFLICT: entry('user', '40001', 409, 10, 'Another commit came first.', true),
+  UNAUTHENTICATED: entry('auth', '28000', 401, 16, 'No valid token.'),
+  FORBIDDEN: entry('auth', '42501', 403, 7, 'The token lacks the scope.'),
+  QUERY_TIMEOUT: entry('resource', '57014', 408, 4, 'The query ran longer than its timeout.'),
+  QUERY_CANCELLED: entry('resource', '57014', 499, 1, 'The query was cancelled.'),
+  PAYLOAD_TOO_LARGE: entry('resource', '54000', 413, 8, 'The request body or statement is longer than the limit.'),
+  RESULT_TOO_LARGE: entry('resource', '53400', 413, 8, 'The result is larger than the limit.'),
+  STATEMENT_TOO_COMPLEX: entry(
+    'resource',
+    '54001',
+    400,
+    8,
+    'The statement is nested too deeply or takes too long to plan.',
+  ),
+  QUEUE_FULL: entry('resource', '53300', 429, 8, 'Too many queries are waiting.', true),
+  OUT_OF_MEMORY: entry('resource', '53200', 507, 8, 'The query needs more memory than its limit, and cannot spill.'),
+  SPILL_LIMIT: entry('resource', '53100', 507, 8, 'The query needs more disk than its spill limit.'),
+  NO_WORKERS: entry('external', '57P03', 503, 14, 'No worker is available.', true),
+  WORKER_LOST: entry('external', '58000', 503, 14, 'A worker was lost while it ran the query.', true),
+  CATALOG_UNAVAILABLE: entry('external', '58000', 503, 14, 'The catalog does not answer.', true),
+  STORAGE_ERROR: entry('external', '58030', 503, 14, 'A data or metadata file cannot be read or written.', true),
+  INVALID_TABLE_DATA: entry(
+    'external',
+    'XX001',
+    500,
+    15,
+    'A table’s files are corrupt or outside of its allowed locations.',
+  ),
+  PORT_IN_USE: entry('external', '58000', 500, 14, 'A port is in use.'),
+  DATA_DIR_IN_USE: entry('external', '55006', 500, 14, 'The data directory is in use by another cluster.'),
+  START_FAILED: entry('external', '58000', 500, 14, 'A service did not start.'),
+  NO_CLUSTER: entry('external', '08001', 503, 14, 'No running cluster was found.'),
+  INTERNAL_ERROR: entry('internal', 'XX000', 500, 13, 'A fault of ours; the log has it under the query id.'),
+} as const satisfies Record<string, Entry>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** An error as data: what crosses threads, processes and the wire. `position` is a 0-based character offset in the statement. */
+export type ErrorData = { readonly code: ErrorCode; readonly message: string; readonly position?: number };
+
+/** The one error class of Skein. `message` is for people and never holds a secret; `cause` stays in the log. */
+export class SkeinError extends Error {
+  readonly code: ErrorCode;
+  readonly position: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { position?: number | undefined; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'SkeinError';
+    this.code = code;
+    this.position = options.position;
+  }
+
+  get entry(): Entry {
+    return ERRORS[this.code];
+  }
+
+  toData(): ErrorData {
+    return {
+      code: this.code,
+      message: this.message,
+      ...(this.position === undefined ? {} : { position: this.position }),
+    };
+  }
+
+  static fromData(data: ErrorData): SkeinError {
+    return new SkeinError(data.code, data.message, { position: data.position });
+  }
+
+  /** Any thrown value as an error of the catalogue; what is not one of ours is INTERNAL_ERROR, its text kept as the cause only. */
+  static of(thrown: unknown): SkeinError {
+    if (thrown instanceof SkeinError) return thrown;
+    return new SkeinError('INTERNAL_ERROR', 'internal error', { cause: thrown });
+  }
+}
+
+/** The body of every error of the query HTTP API (service specification, Errors 1). */
+export function errorBody(error: SkeinError): { error: ErrorCode; message: string; sql_state: string } {
+  return { error: error.code, message: error.message, sql_state: error.entry.sqlState };
+}

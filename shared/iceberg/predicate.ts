@@ -1,0 +1,22 @@
+/**
+ * What is known of the rows that a query wants from one table, in terms of Iceberg field ids: it prunes partitions, files and row
+ * groups. A predicate may only ever be *weaker* than the query's filter (whatever cannot be said is `true`); the rows themselves are
+ * filtered by DuckDB.
+ */
+export type Predicate =
+  | { readonly kind: 'true' }
+  | { readonly kind: 'false' }
+  | { readonly kind: 'and' | 'or'; readonly children: readonly Predicate[] }
+  | { readonly kind: 'compare'; readonly op: CompareOp; readonly fieldId: number; readonly value: Literal }
+  | { readonly kind: 'in'; readonly fieldId: number; readonly values: readonly Literal[] }
+  | { readonly kind: 'startsWith'; readonly fieldId: number; readonly prefix: string }
+  | { readonly kind: 'isNull' | 'notNull'; readonly fieldId: number };
+
+export type CompareOp = 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge';
+
+/**
+ * A value of the column's Iceberg type: int, long `bigint`; date `bigint` days, time/timestamp(tz) `bigint` microseconds (the _ns
+ * types nanoseconds) since 1970; decimal `bigint` unscaled at the column's scale; float, double `number`; uuid, fixed, binary
+ * `Uint8Array`.
+ */
+export type Literal = boolean | bigint | number | string | Uint8Array;

@@ -1,0 +1,10 @@
+/** `value` when it is there; else an internal error that says `why` it had to be. The only way past `| undefined`. */
+export function must<T>(value: T | null | undefined, why: string): T {
+  if (value === null || value === undefined) throw new Error(`invariant: ${why}`);
+  return value;
+}
+
+/** Ends every dispatch on a `kind`: the compiler proves that no variant is left. */
+export function unreachable(value: never, what = 'variant'): never {
+  throw new Error(`invariant: unknown ${what} ${JSON.stringify(value)}`);
+}

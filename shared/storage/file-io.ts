@@ -1,0 +1,25 @@
+/**
+ * Files of a warehouse by URI. Every reader and writer of Iceberg metadata and manifests goes through it; the implementation for
+ * `file:` is `local-file-io.ts`, object stores follow with credential vending.
+ * Errors: `STORAGE_ERROR`; a missing file is `FileNotFound`, which callers turn into their own "not found".
+ */
+export interface FileIo {
+  read(uri: string): Promise<Uint8Array>;
+  /** Bytes `[offset, offset + length)`. */
+  readRange(uri: string, offset: number, length: number): Promise<Uint8Array>;
+  /** Creates the file and its folders, whole or not at all; never overwrites. Throws when it exists. */
+  write(uri: string, bytes: Uint8Array): Promise<void>;
+  sizeBytes(uri: string): Promise<number>;
+  exists(uri: string): Promise<boolean>;
+  /** Deletes a file; a missing one is no error. */
+  remove(uri: string): Promise<void>;
+}
+
+export class FileNotFound extends Error {
+  readonly uri: string;
+  constructor(uri: string) {
+    super(`file not found: ${uri}`);
+    this.name = 'FileNotFound';
+    this.uri = uri;
+  }
+}

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { SkeinError } from '#shared/error.ts';
+import { FileNotFound, type FileIo } from './file-io.ts';
+import { localPath } from './location.ts';
+
+/** `file:` locations. A write goes to a temporary name, is synced, and then linked, so a reader never sees half a file. */
+export const localFileIo: FileIo = {
+  read: (uri) => guard(uri, () => readFile(localPath(uri))),
+
+  readRange: (uri, offset, length) =>
+    guard(uri, async () => {
+      await using file = await open(localPath(uri), 'r');
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, offset);
+      return buffer.subarray(0, bytesRead);
+    }),
+
+  write: (uri, bytes) =>
+    guard(uri, async () => {
+      const path = localPath(uri);
+      await mkdir(dirname(path), { recursive: true });
+      const temporary = `${path}.${randomUUID()}.tmp`;
+      try {
+        await writeFile(temporary, bytes, { flush: true });
+        await link(temporary, path);
+      } finally {
+        await unlink(temporary).catch(() => undefined);
+      }
+    }),
+
+  sizeBytes: (uri) => guard(uri, async () => (await stat(localPath(uri))).size),
+
+  exists: (uri) => guard(uri, async () => (await stat(localPath(uri)).catch(ignoreMissing)) !== undefined),
+
+  remove: (uri) => guard(uri, () => rm(localPath(uri), { force: true })),
+};
+
+async function guard<T>(uri: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof SkeinError) throw error;
+    if (isMissing(error)) throw new FileNotFound(uri);
+    throw new SkeinError('STORAGE_ERROR', `cannot access ${uri}`, { cause: error });
+  }
+}
+
+const isMissing = (error: unknown): boolean => {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === 'ENOENT' || code === 'ENOTDIR';
+};
+
+function ignoreMissing(error: unknown): undefined {
+  if (isMissing(error)) return undefined;
+  throw error;
+}

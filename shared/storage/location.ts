@@ -1,0 +1,49 @@
+import { posix } from 'node:path';
+import { SkeinError } from '#shared/error.ts';
+
+/**
+ * Locations are URIs (`file:/a/b`, `file:///a/b`, a bare absolute path, later `s3://bucket/key`). Clients write all three forms of
+ * a local one, so they are compared only after `normalizeLocation`.
+ */
+
+/** The canonical form: `file:///a/b` without `.`, `..`, doubled or trailing slashes. Throws INVALID_REQUEST on anything else. */
+export function normalizeLocation(location: string): string {
+  if (location.startsWith('/')) return `file://${cleanPath(location)}`;
+  const match = /^([a-z][a-z0-9+.-]*):(\/\/)?(.*)$/i.exec(location);
+  if (match === null) throw new SkeinError('INVALID_REQUEST', `not a location: ${location}`);
+  const scheme = (match[1] ?? '').toLowerCase();
+  const rest = match[3] ?? '';
+  if (scheme === 'file') {
+    const path = match[2] === undefined ? rest : rest.replace(/^localhost(?=\/)/, '');
+    if (!path.startsWith('/')) throw new SkeinError('INVALID_REQUEST', `not an absolute file location: ${location}`);
+    return `file://${cleanPath(path)}`;
+  }
+  const [authority = '', ...segments] = rest.split('/');
+  return `${scheme}://${authority}${cleanPath(`/${segments.join('/')}`)}`.replace(/\/$/, '');
+}
+
+/** Whether `location` is `root` or below it, segment by segment (`/a/bc` is not below `/a/b`). */
+export function isWithin(location: string, root: string): boolean {
+  const inner = normalizeLocation(location);
+  const outer = normalizeLocation(root);
+  return inner === outer || inner.startsWith(outer.endsWith('/') ? outer : `${outer}/`);
+}
+
+/**
+ * The local path of a `file:` location. Percent escapes are decoded only in the `file:///` form that has them validly encoded by
+ * `pathToFileURL`; Iceberg clients write raw characters, so the raw text is what counts.
+ */
+export function localPath(location: string): string {
+  const normal = normalizeLocation(location);
+  if (!normal.startsWith('file:///')) throw new SkeinError('NOT_SUPPORTED', `not a local location: ${location}`);
+  return normal.slice('file://'.length);
+}
+
+/** The location of a local path. */
+export const fileLocation = (path: string): string => normalizeLocation(path);
+
+function cleanPath(path: string): string {
+  if (path.includes('\0')) throw new SkeinError('INVALID_REQUEST', 'a location holds a NUL');
+  const clean = posix.normalize(path);
+  return clean.length > 1 && clean.endsWith('/') ? clean.slice(0, -1) : clean;
+}

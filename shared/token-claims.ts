@@ -1,0 +1,38 @@
+import type { PrincipalId, TenantId } from '#shared/id.ts';
+
+/** The claims of every access token, from the first day (design 3.8). Times are seconds since 1970. */
+export type TokenClaims = {
+  readonly iss: string;
+  readonly aud: string;
+  /** Stable principal id. */
+  readonly sub: PrincipalId;
+  /** Tenant name. */
+  readonly tenant: TenantId;
+  readonly preferred_username: string;
+  readonly roles: readonly string[];
+  /** Space-separated. */
+  readonly scope: string;
+  readonly sess_epoch: number;
+  readonly auth_method: 'operator' | 'password' | 'client' | 'pat' | 'keypair';
+  readonly jti: string;
+  readonly iat: number;
+  readonly exp: number;
+};
+
+export const TOKEN_ISSUER = 'skein';
+export const TOKEN_AUDIENCE = 'skein';
+
+/** Service specification, Authentication 4: each scope and what it grants. */
+export const SCOPES = {
+  'catalog:read': 'list and load catalog-level metadata',
+  'catalog:write': 'create and drop catalogs',
+  'namespace:read': 'list and load namespaces',
+  'namespace:write': 'create and drop namespaces, update properties',
+  'table:read': 'list and load tables and views',
+  'table:write': 'create, commit, rename, register, drop tables and views',
+  'table:data': 'receive vended storage credentials',
+} as const;
+export type Scope = keyof typeof SCOPES;
+
+export const scopesOf = (claims: Pick<TokenClaims, 'scope'>): ReadonlySet<string> =>
+  new Set(claims.scope.split(' ').filter((s) => s !== ''));

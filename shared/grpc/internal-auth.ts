@@ -25,7 +25,7 @@ export function toServiceError(thrown: unknown): Partial<ServiceError> {
   const error = SkeinError.of(thrown);
   const metadata = new Metadata();
   metadata.set(ERROR_KEY, Buffer.from(JSON.stringify(error.toData())));
-  return { code: ERRORS[error.code].grpc as status, details: error.message, metadata };
+  return { code: ERRORS[error.code].grpc, details: error.message, metadata };
 }
 
 /** The error of a failed internal call; `unavailable` is the code to use when the peer could not be reached at all. */

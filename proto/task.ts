@@ -3,8 +3,8 @@ import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { JsonObject, Json } from '#shared/json.ts';
 
 /**
- * What a coordinator sends a worker to run: one fragment's SQL with its share of the scans. Travels as JSON (`printJson`/`parseJson`
- * with `Uint8Array` literals as `{"$hex": "..."}`) in `StartTaskRequest.spec`, covered by a signed ticket (`shared/ticket.ts`).
+ * What a coordinator sends a worker to run: one fragment's SQL with its share of the scans. Travels as JSON (`task-codec.ts`) in
+ * `StartTaskRequest.spec`, covered by a signed ticket (`shared/ticket.ts`).
  */
 export type TaskSpec = {
   readonly queryId: QueryId;

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
+import { decodeTaskSpec, encodeTaskSpec } from './task-codec.ts';
+import type { ScanColumn, TaskSpec } from './task.ts';
+
+const column: ScanColumn = { fieldId: 1, name: 'id', type: 'long', required: true, initialDefault: 9007199254740993n };
+
+const spec: TaskSpec = {
+  queryId: queryId('q'),
+  taskId: taskId('t'),
+  epoch: 3,
+  tenant: tenantId('default'),
+  principal: principalId('p'),
+  sql: ['SELECT * FROM ', { scan: 0 }],
+  scans: [
+    {
+      tableName: 'lake.ns.t',
+      tableUuid: 'u',
+      snapshotId: '9223372036854775807',
+      schemaId: 0,
+      columns: [column, { ...column, initialDefault: [{ a: 1, b: [-9223372036854775808n] }] }],
+      files: [
+        {
+          path: 'file:///w/a.parquet',
+          recordCount: 10,
+          sizeBytes: 100,
+          rows: { start: 0, end: 5 },
+          constants: { 1: 9223372036854775807n, 2: 'x', 3: null, 4: 7 },
+          deletes: [
+            { kind: 'equality', path: 'file:///w/d.parquet', sizeBytes: 1, columns: [column] },
+            { kind: 'vector', path: 'file:///w/d.puffin', offset: 4, lengthBytes: 40, cardinality: 2 },
+          ],
+          firstRowId: '12',
+        },
+      ],
+      nameMapping: [{ 'field-id': 1, names: ['id', '$int'] }],
+      predicate: {
+        kind: 'and',
+        children: [
+          { kind: 'compare', op: 'eq', fieldId: 1, value: 34n },
+          { kind: 'in', fieldId: 2, values: [Uint8Array.of(0, 255), 'x', true, 1.5, -0, Number.NaN, -Infinity] },
+          { kind: 'or', children: [{ kind: 'isNull', fieldId: 3 }, { kind: 'false' }] },
+          { kind: 'startsWith', fieldId: 4, prefix: 'ä' },
+        ],
+      },
+      allowedRoots: ['file:///w'],
+    },
+  ],
+  context: { nowMicros: '1', timeZone: 'UTC', currentUser: 'admin', currentCatalog: 'lake', currentSchema: 'default' },
+  memoryLimitBytes: 1,
+  spillLimitBytes: 2,
+  threads: 1,
+  scheduledMs: 0,
+  pinnedToTop: false,
+  profile: false,
+};
+
+test('a task comes back as it was: bigints, bytes, NaN and -0', () => {
+  expect(decodeTaskSpec(encodeTaskSpec(spec))).toStrictEqual(spec);
+});

@@ -1,0 +1,67 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { silentLogger } from '#shared/log/logger.ts';
+import { etcdMembership, etcdRegistration, type EtcdOptions } from './etcd-membership.ts';
+import type { Member } from './member.ts';
+
+let folder: string;
+let etcd: ChildProcess;
+let options: EtcdOptions;
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+
+const start = async (client: number, peer: number): Promise<void> => {
+  const url = `http://127.0.0.1:${client}`;
+  const args = ['--data-dir', folder, '--listen-client-urls', url, '--advertise-client-urls', url];
+  const peerUrl = `http://127.0.0.1:${peer}`;
+  const peers = ['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl];
+  etcd = spawn('etcd', [...args, ...peers, '--initial-cluster', `default=${peerUrl}`], { stdio: 'ignore' });
+  await vi.waitFor(async () => expect((await fetch(`${url}/health`)).status).toBe(200), { timeout: 20_000 });
+};
+
+let ports: [number, number];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'skein-etcd-'));
+  ports = [await freePort(), await freePort()];
+  await start(...ports);
+  options = { endpoints: [`127.0.0.1:${ports[0]}`], prefix: '/skein/', leaseTtlMs: 2_000, log: silentLogger };
+});
+afterAll(async () => {
+  etcd.kill('SIGKILL');
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('members come, go at once on close, and are found again after etcd was away', async () => {
+  const seen: (readonly Member[])[] = [];
+  const membership = etcdMembership(options);
+  membership.watch('worker', (members) => seen.push(members));
+  const member = (id: string): Member => ({ kind: 'worker', id, name: id, address: `127.0.0.1:${id}` });
+  const ids = (): string => (seen.at(-1) ?? []).map((m) => m.id).join(',');
+
+  const first = etcdRegistration(options, member('1'));
+  const second = etcdRegistration(options, member('2'));
+  const other = etcdRegistration(options, { ...member('9'), kind: 'coordinator' });
+  await vi.waitFor(() => expect(ids()).toBe('1,2'), { timeout: 5_000 });
+
+  await first.close();
+  await vi.waitFor(() => expect(ids()).toBe('2'), { timeout: 1_000 });
+
+  const gone = new Promise((resolve) => etcd.once('exit', resolve));
+  etcd.kill('SIGKILL');
+  await gone;
+  await start(...ports);
+  const third = etcdRegistration(options, member('3'));
+  await vi.waitFor(() => expect(ids()).toBe('2,3'), { timeout: 30_000 });
+
+  await Promise.all([second.close(), third.close(), other.close(), membership.close()]);
+});

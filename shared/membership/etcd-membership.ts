@@ -1,0 +1,126 @@
+import { Etcd3, type Watcher } from 'etcd3';
+import type { Logger } from '#shared/log/logger.ts';
+import type { Member, Membership } from './member.ts';
+
+export type EtcdOptions = {
+  readonly endpoints: readonly string[];
+  readonly prefix: string;
+  readonly leaseTtlMs: number;
+  readonly log: Logger;
+};
+
+/** The prefix is listed again this often: after an outage a watch came back later than the leases (measured: over 8 s). */
+const LIST_INTERVAL_MS = 5_000;
+/** Pause between attempts to register while etcd is away. */
+const REGISTER_RETRY_MS = 1_000;
+
+export const etcdClient = (options: EtcdOptions): Etcd3 =>
+  new Etcd3({
+    hosts: options.endpoints.map((endpoint) => (endpoint.includes('://') ? endpoint : `http://${endpoint}`)),
+    dialTimeout: 5_000,
+  });
+
+const folder = (options: EtcdOptions, kind: Member['kind']): string => `${options.prefix}members/${kind}/`;
+
+/** Members as keys under leases. A watch tells of changes at once, a list by timer makes up for what a watch lost. */
+export function etcdMembership(options: EtcdOptions): Membership {
+  const client = etcdClient(options);
+  const closers: (() => void)[] = [];
+  let closed = false;
+
+  const watch: Membership['watch'] = (kind, onChange) => {
+    let last = '';
+    let listing = false;
+    const list = async (): Promise<void> => {
+      if (listing || closed) return;
+      listing = true;
+      try {
+        const entries = await client.getAll().prefix(folder(options, kind)).strings();
+        const members = Object.values(entries)
+          .map((text) => JSON.parse(text) as Member)
+          .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+        const text = JSON.stringify(members);
+        if (closed || text === last) return;
+        last = text;
+        onChange(members);
+      } catch (error) {
+        options.log.debug({ err: error }, 'etcd does not answer; the known members stay');
+      } finally {
+        listing = false;
+      }
+    };
+    let watcher: Watcher | undefined;
+    const again = (): void => void list();
+    const startWatch = async (): Promise<void> => {
+      try {
+        watcher = await client.watch().prefix(folder(options, kind)).create();
+        watcher.on('put', again).on('delete', again).on('connected', again);
+        watcher.on('error', (error) => options.log.debug({ err: error }, 'etcd watch'));
+      } catch (error) {
+        options.log.warn({ err: error }, 'no etcd watch; listing by timer');
+      }
+    };
+    void startWatch();
+    const timer = setInterval(again, LIST_INTERVAL_MS);
+    closers.push(() => {
+      clearInterval(timer);
+      void watcher?.cancel().catch(() => undefined);
+    });
+    again();
+  };
+
+  return {
+    watch,
+    close: () => {
+      closed = true;
+      for (const close of closers) close();
+      client.close();
+      return Promise.resolve();
+    },
+  };
+}
+
+/**
+ * Keeps `member` registered until `close`, which revokes the lease (the others see it within milliseconds). A lease that was lost, as
+ * after a frozen process woke, is replaced.
+ */
+export function etcdRegistration(options: EtcdOptions, member: Member): { close(): Promise<void> } {
+  const client = etcdClient(options);
+  let closed = false;
+  let timer: NodeJS.Timeout | undefined;
+  let revoke: (() => Promise<unknown>) | undefined;
+
+  const register = async (): Promise<void> => {
+    if (closed) return;
+    const lease = client.lease(Math.max(1, Math.ceil(options.leaseTtlMs / 1000)));
+    let ended = false;
+    const replace = (): void => {
+      if (ended || closed) return;
+      ended = true;
+      lease.release();
+      timer = setTimeout(() => void register(), REGISTER_RETRY_MS);
+    };
+    lease.on('lost', (error) => {
+      options.log.warn({ err: error }, 'membership lease lost; registering again');
+      replace();
+    });
+    try {
+      await lease.put(`${folder(options, member.kind)}${member.id}`).value(JSON.stringify(member));
+      revoke = () => lease.revoke();
+      if (closed) await lease.revoke();
+    } catch (error) {
+      options.log.debug({ err: error }, 'etcd does not answer; registration is tried again');
+      replace();
+    }
+  };
+  void register();
+
+  return {
+    close: async () => {
+      closed = true;
+      clearTimeout(timer);
+      await revoke?.().catch(() => undefined);
+      client.close();
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/** A process of the cluster as the others find it. */
+export type Member = {
+  readonly kind: 'worker' | 'coordinator';
+  /** Unique per process start. */
+  readonly id: string;
+  /** What people call it; stable over restarts. */
+  readonly name: string;
+  /** `host:port` of its internal gRPC. */
+  readonly address: string;
+};
+
+/** Who is there. The list may be stale by a lease's time to live: that a member answers is for its user to find out. */
+export interface Membership {
+  /** Calls `onChange` with all members of the kind, soon and after every change, never twice with the same list. */
+  watch(kind: Member['kind'], onChange: (members: readonly Member[]) => void): void;
+  close(): Promise<void>;
+}
+
+/** `host:port` of `http://host:port/`, `grpc://host:port` or `host:port`. */
+export const memberAddress = (url: string): string =>
+  url
+    .trim()
+    .replace(/^[a-z+]+:\/\//i, '')
+    .replace(/\/+$/, '');

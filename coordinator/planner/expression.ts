@@ -1,0 +1,97 @@
+import type { CompareOp } from '#shared/iceberg/predicate.ts';
+import type { Json } from '#shared/json.ts';
+import type { SqlType } from './sql-type.ts';
+
+/** A bound expression of a plan. A column is a position in the output of the node's child (joins: left columns, then right ones). */
+export type Expression =
+  | { readonly kind: 'column'; readonly index: number; readonly name: string; readonly type: SqlType }
+  /** A raw value as DuckDB serialises it: DATE days, TIMESTAMP microseconds, DECIMAL unscaled; null is SQL's NULL. */
+  | { readonly kind: 'constant'; readonly value: Json; readonly type: SqlType }
+  | {
+      readonly kind: 'compare';
+      readonly op: CompareOp | 'distinct' | 'notDistinct';
+      readonly left: Expression;
+      readonly right: Expression;
+    }
+  | { readonly kind: 'and' | 'or'; readonly children: readonly Expression[] }
+  | {
+      readonly kind: 'between';
+      readonly input: Expression;
+      readonly lower: Expression;
+      readonly upper: Expression;
+      readonly lowerInclusive: boolean;
+      readonly upperInclusive: boolean;
+    }
+  | { readonly kind: 'not' | 'isNull' | 'isNotNull'; readonly child: Expression }
+  | { readonly kind: 'in'; readonly negated: boolean; readonly input: Expression; readonly list: readonly Expression[] }
+  /** Other operators, by DuckDB's name: `OPERATOR_COALESCE`, `OPERATOR_TRY`, ... */
+  | {
+      readonly kind: 'operator';
+      readonly name: string;
+      readonly children: readonly Expression[];
+      readonly type: SqlType;
+    }
+  | {
+      readonly kind: 'function';
+      readonly name: string;
+      readonly children: readonly Expression[];
+      readonly type: SqlType;
+    }
+  | { readonly kind: 'aggregate'; readonly call: AggregateCall }
+  | { readonly kind: 'window'; readonly call: WindowCall }
+  | { readonly kind: 'cast'; readonly child: Expression; readonly type: SqlType; readonly tryCast: boolean }
+  | {
+      readonly kind: 'case';
+      readonly branches: readonly { readonly when: Expression; readonly then: Expression }[];
+      readonly otherwise: Expression;
+      readonly type: SqlType;
+    }
+  | { readonly kind: 'unnest'; readonly child: Expression; readonly type: SqlType }
+  /** The lambda of a list function; its parameters are columns beyond the child's. */
+  | {
+      readonly kind: 'lambda';
+      readonly body: Expression;
+      readonly captures: readonly Expression[];
+      readonly type: SqlType;
+    };
+
+export type AggregateCall = {
+  readonly name: string;
+  readonly children: readonly Expression[];
+  readonly distinct: boolean;
+  readonly filter: Expression | null;
+  readonly orders: readonly Order[];
+  readonly type: SqlType;
+};
+
+export type WindowCall = {
+  /** `row_number`, `lead`, or an aggregate's name. */
+  readonly name: string;
+  readonly children: readonly Expression[];
+  readonly partitions: readonly Expression[];
+  readonly orders: readonly Order[];
+  /** Orders inside the call, `first_value(x ORDER BY y)`. */
+  readonly argumentOrders: readonly Order[];
+  readonly filter: Expression | null;
+  readonly distinct: boolean;
+  readonly ignoreNulls: boolean;
+  readonly frame: WindowFrame;
+  readonly type: SqlType;
+};
+
+export type WindowFrame = {
+  /** As DuckDB names them: `UNBOUNDED_PRECEDING`, `EXPR_PRECEDING_ROWS`, `CURRENT_ROW_RANGE`, ... */
+  readonly start: string;
+  readonly end: string;
+  readonly startExpression: Expression | null;
+  readonly endExpression: Expression | null;
+  readonly exclude: string;
+  readonly offset: Expression | null;
+  readonly defaultValue: Expression | null;
+};
+
+export type Order = {
+  readonly expression: Expression;
+  readonly descending: boolean;
+  readonly nullsFirst: boolean;
+};

@@ -1,0 +1,140 @@
+import type { CompareOp } from '#shared/iceberg/predicate.ts';
+import type { AggregateCall, Expression, Order, WindowCall } from './expression.ts';
+import type { SqlType } from './sql-type.ts';
+
+/** The optimised logical plan of a query, as DuckDB made it. Every node's output is an ordered list of columns (`plan-schema.ts`). */
+export type Plan =
+  /** Rows of one of the statement's tables; `columns` are positions in the table's column list. */
+  | {
+      readonly kind: 'scan';
+      readonly scan: number;
+      readonly columns: readonly PlanColumn[];
+      readonly filters: readonly Expression[];
+    }
+  /** Rows of an allow-listed table function (`range`, `generate_series`, `repeat_row`, ...). */
+  | {
+      readonly kind: 'generator';
+      readonly name: string;
+      readonly arguments: readonly Expression[];
+      readonly columns: readonly PlanColumn[];
+      /** A table function that takes rows (`unnest` in a lateral join) has one. */
+      readonly child: Plan | null;
+    }
+  /** Constant rows; an IN list of constants becomes one of these. */
+  | {
+      readonly kind: 'values';
+      readonly rows: readonly (readonly Expression[])[];
+      readonly columns: readonly PlanColumn[];
+      readonly child: Plan | null;
+    }
+  /** One row without columns. */
+  | { readonly kind: 'oneRow' }
+  /** No rows. */
+  | { readonly kind: 'empty'; readonly columns: readonly PlanColumn[] }
+  /** Rows of which every condition is true; keeps the columns in `projection` (null = all). */
+  | {
+      readonly kind: 'filter';
+      readonly child: Plan;
+      readonly conditions: readonly Expression[];
+      readonly projection: readonly number[] | null;
+    }
+  | { readonly kind: 'project'; readonly child: Plan; readonly expressions: readonly NamedExpression[] }
+  /** Groups first, then aggregates, then GROUPING() results; `sets` are positions in `groups`. */
+  | {
+      readonly kind: 'aggregate';
+      readonly child: Plan;
+      readonly groups: readonly Expression[];
+      readonly sets: readonly (readonly number[])[];
+      readonly aggregates: readonly AggregateCall[];
+      readonly groupings: readonly (readonly number[])[];
+    }
+  /** Adds one column per call. */
+  | { readonly kind: 'window'; readonly child: Plan; readonly calls: readonly WindowCall[] }
+  /** Adds the rows of lists: the child's columns, then one per expression. */
+  | { readonly kind: 'unnest'; readonly child: Plan; readonly expressions: readonly Expression[] }
+  /** DISTINCT, or DISTINCT ON with the orders that choose the row. */
+  | {
+      readonly kind: 'distinct';
+      readonly child: Plan;
+      readonly on: readonly Expression[];
+      readonly orders: readonly Order[];
+      readonly isOn: boolean;
+    }
+  | {
+      readonly kind: 'sort';
+      readonly child: Plan;
+      readonly orders: readonly Order[];
+      readonly projection: readonly number[] | null;
+    }
+  | { readonly kind: 'limit'; readonly child: Plan; readonly limit: Limit; readonly offset: Limit }
+  | { readonly kind: 'sample'; readonly child: Plan; readonly text: string }
+  | JoinPlan
+  | { readonly kind: 'cross'; readonly left: Plan; readonly right: Plan }
+  /** Rows side by side, by their numbers. */
+  | { readonly kind: 'positional'; readonly left: Plan; readonly right: Plan }
+  /** The distinct correlation columns of the delim join that stands above. */
+  | { readonly kind: 'delimScan'; readonly columns: readonly PlanColumn[] }
+  | { readonly kind: 'union' | 'intersect' | 'except'; readonly all: boolean; readonly children: readonly Plan[] }
+  /** `definition` is computed once and read by every `cteScan` of this index in `body`. */
+  | {
+      readonly kind: 'cte';
+      readonly index: number;
+      readonly name: string;
+      readonly definition: Plan;
+      readonly body: Plan;
+    }
+  | {
+      readonly kind: 'recursiveCte';
+      readonly index: number;
+      readonly name: string;
+      readonly all: boolean;
+      readonly anchor: Plan;
+      readonly step: Plan;
+    }
+  | { readonly kind: 'cteScan'; readonly index: number; readonly columns: readonly PlanColumn[] };
+
+export type JoinPlan = {
+  readonly kind: 'join';
+  readonly type: JoinType;
+  readonly left: Plan;
+  readonly right: Plan;
+  readonly conditions: readonly JoinCondition[];
+  /** A condition that is no comparison of one side with the other; columns of both sides. */
+  readonly residual: Expression | null;
+  readonly asof: boolean;
+  /** Correlation columns of a delim join, over the side that `delimFlipped` names (false: left); null for a plain join. */
+  readonly delim: readonly Expression[] | null;
+  readonly delimFlipped: boolean;
+  /** Columns kept of each side; null = all. */
+  readonly leftProjection: readonly number[] | null;
+  readonly rightProjection: readonly number[] | null;
+};
+
+/** `mark` adds a boolean column with SQL's three-valued IN; `single` is a left join that raises when a row matches twice. */
+export type JoinType =
+  | 'inner'
+  | 'left'
+  | 'right'
+  | 'full'
+  | 'semi'
+  | 'anti'
+  | 'rightSemi'
+  | 'rightAnti'
+  | 'mark'
+  | 'single';
+
+/** `left` over the left side's columns, `right` over the right side's. */
+export type JoinCondition = {
+  readonly op: CompareOp | 'distinct' | 'notDistinct';
+  readonly left: Expression;
+  readonly right: Expression;
+};
+
+export type PlanColumn = { readonly index: number; readonly name: string; readonly type: SqlType };
+export type NamedExpression = { readonly name: string; readonly expression: Expression };
+
+export type Limit =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'rows'; readonly rows: bigint }
+  | { readonly kind: 'percent'; readonly percent: number }
+  | { readonly kind: 'expression'; readonly expression: Expression; readonly percent: boolean };

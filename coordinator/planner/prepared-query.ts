@@ -1,0 +1,23 @@
+import type { SqlText } from '#proto/task.ts';
+import type { ScanBinding } from '../resolver/scan-binding.ts';
+import type { Plan } from './plan.ts';
+import type { PlanFeatures } from './plan-features.ts';
+import type { SqlType } from './sql-type.ts';
+
+/** A query that is ready to be admitted and run: names bound, types known. Plain data; it may be cached. */
+export type PreparedQuery = {
+  readonly columns: readonly ResultColumn[];
+  /** Null when DuckDB cannot print its plan: the query runs whole on one worker. */
+  readonly plan: Plan | null;
+  /** The whole query as one worker runs it, tables as numbers into `scans`; rows come as DuckDB's types, not as JSON. */
+  readonly workerSql: SqlText;
+  readonly scans: readonly ScanBinding[];
+  readonly features: PlanFeatures;
+};
+
+export type ResultColumn = {
+  readonly name: string;
+  readonly type: SqlType;
+  /** `type` as clients see it: `BIGINT`, `DECIMAL(15,2)`, `TIMESTAMP WITH TIME ZONE`. */
+  readonly typeName: string;
+};

@@ -1,0 +1,43 @@
+import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
+import { unreachable } from '#shared/must.ts';
+
+/** A DuckDB type as data. */
+export type SqlType =
+  | { readonly kind: 'scalar'; readonly name: string }
+  | { readonly kind: 'decimal'; readonly width: number; readonly scale: number }
+  | { readonly kind: 'enum'; readonly values: readonly string[] }
+  | { readonly kind: 'list'; readonly element: SqlType }
+  | { readonly kind: 'array'; readonly element: SqlType; readonly length: number }
+  /** Field names are empty in an unnamed one (`row(1, 2)`). */
+  | { readonly kind: 'struct'; readonly fields: readonly SqlField[] }
+  | { readonly kind: 'map'; readonly key: SqlType; readonly value: SqlType }
+  | { readonly kind: 'union'; readonly members: readonly SqlField[] };
+
+export type SqlField = { readonly name: string; readonly type: SqlType };
+
+/** The type as SQL, in DuckDB's spelling: `DECIMAL(15,2)`, `BIGINT[]`, `STRUCT("a" INTEGER)`, `TIMESTAMP WITH TIME ZONE`. */
+export function printSqlType(type: SqlType): string {
+  switch (type.kind) {
+    case 'scalar':
+      return type.name;
+    case 'decimal':
+      return `DECIMAL(${type.width},${type.scale})`;
+    case 'enum':
+      return `ENUM(${type.values.map(quoteLiteral).join(', ')})`;
+    case 'list':
+      return `${printSqlType(type.element)}[]`;
+    case 'array':
+      return `${printSqlType(type.element)}[${type.length}]`;
+    case 'struct':
+      return `STRUCT(${type.fields.map(printField).join(', ')})`;
+    case 'map':
+      return `MAP(${printSqlType(type.key)}, ${printSqlType(type.value)})`;
+    case 'union':
+      return `UNION(${type.members.map(printField).join(', ')})`;
+    default:
+      return unreachable(type);
+  }
+}
+
+const printField = ({ name, type }: SqlField): string =>
+  name === '' ? printSqlType(type) : `${quoteIdentifier(name)} ${printSqlType(type)}`;

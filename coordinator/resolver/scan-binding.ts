@@ -1,0 +1,26 @@
+import type { ScanColumn } from '#proto/task.ts';
+import type { Predicate } from '#shared/iceberg/predicate.ts';
+import type { JsonObject } from '#shared/json.ts';
+import type { TableName } from './table-source.ts';
+
+/** A table as one statement reads it, before its files are pruned: names bound, snapshot and schema fixed. */
+export type ScanBinding = {
+  readonly name: TableName;
+  /** `catalog.namespace.table`, for messages and EXPLAIN only. */
+  readonly tableName: string;
+  readonly tableUuid: string;
+  readonly metadataLocation: string;
+  /** The table metadata document, parsed with `parseJson`. */
+  readonly metadata: JsonObject;
+  /** Decimal int64; null for a table without a snapshot. */
+  readonly snapshotId: string | null;
+  /** The current schema; with time travel that of the snapshot. */
+  readonly schemaId: number;
+  /** The columns that the statement reads, in table order; none for a bare `count(*)`. */
+  readonly columns: readonly ScanColumn[];
+  /** Weaker than or equal to what the query keeps; for partitions, files and row groups. */
+  readonly predicate: Predicate;
+  readonly allowedRoots: readonly string[];
+  /** Rows by the snapshot's summary, deletes taken off; null when the summary does not say. */
+  readonly rowCount: number | null;
+};

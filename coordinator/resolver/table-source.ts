@@ -1,0 +1,28 @@
+import type { JsonObject } from '#shared/json.ts';
+
+/** A table's name, every level spelled out. */
+export type TableName = {
+  readonly catalog: string;
+  readonly namespace: readonly string[];
+  readonly table: string;
+};
+
+/** What a name turned out to be. A table that the principal may not see is `missing`, as an absent one. */
+export type LoadedTable =
+  | {
+      readonly kind: 'found';
+      /** As stored: a lookup folds case when the exact name is absent. */
+      readonly name: TableName;
+      readonly metadataLocation: string;
+      /** The table metadata document (Iceberg specification, appendix C), parsed with `parseJson`. */
+      readonly metadata: JsonObject;
+      /** Roots that every file of the table must lie under. */
+      readonly allowedRoots: readonly string[];
+    }
+  | { readonly kind: 'missing'; readonly code: 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND' };
+
+/** Loads and authorises the tables of one statement in one call. Answers in the order of `names`. */
+export interface TableSource {
+  /** @throws SkeinError CATALOG_UNAVAILABLE, FORBIDDEN; a missing table is an answer, not an error. */
+  loadTables(names: readonly TableName[], signal: AbortSignal): Promise<readonly LoadedTable[]>;
+}

@@ -1,0 +1,50 @@
+import type { StatementContext } from '#proto/task.ts';
+import { quoteLiteral } from './quote.ts';
+
+/**
+ * What a statement means by "now" and "me" is fixed once, by the coordinator, and is the same in the planner and in every task: DuckDB's
+ * own functions are shadowed by macros that read variables. A macro is expanded when a statement is bound, so the optimiser folds it to
+ * a constant, and scans are pruned by it.
+ *
+ * DuckDB parses `current_timestamp`, `current_time`, `localtime` and `localtimestamp` as calls of `get_current_timestamp`,
+ * `get_current_time`, `current_localtime` and `current_localtimestamp`.
+ */
+const NOW = `getvariable('skein_now')`;
+const MACROS: Readonly<Record<string, string>> = {
+  'now()': NOW,
+  'transaction_timestamp()': NOW,
+  'get_current_timestamp()': NOW,
+  'current_date()': `CAST(${NOW} AS DATE)`,
+  'today()': `CAST(${NOW} AS DATE)`,
+  'get_current_time()': `CAST(${NOW} AS TIME WITH TIME ZONE)`,
+  'current_localtime()': `CAST(CAST(${NOW} AS TIMESTAMP) AS TIME)`,
+  'current_localtimestamp()': `CAST(${NOW} AS TIMESTAMP)`,
+  'current_user()': `getvariable('skein_user')`,
+  'session_user()': `getvariable('skein_user')`,
+  'user()': `getvariable('skein_user')`,
+  'current_role()': `getvariable('skein_user')`,
+  'current_catalog()': `getvariable('skein_catalog')`,
+  'current_database()': `getvariable('skein_catalog')`,
+  'current_schema()': `getvariable('skein_schema')`,
+};
+
+/** `age` with one argument counts from the start of the current day. */
+const AGE =
+  "CREATE OR REPLACE TEMP MACRO age(a) AS system.main.age(CAST(getvariable('skein_now') AS DATE), a), (a, b) AS system.main.age(a, b)";
+
+/** Run once per connection whose statements the context is for. */
+export const contextSetupSql: readonly string[] = [
+  ...Object.entries(MACROS).map(([name, body]) => `CREATE OR REPLACE TEMP MACRO ${name} AS ${body}`),
+  AGE,
+];
+
+/** Run before each statement, on the same connection. The time zone is set first: dates and times of day depend on it. */
+export function contextVariablesSql(context: StatementContext): string[] {
+  return [
+    `SET TimeZone = ${quoteLiteral(context.timeZone)}`,
+    `SET VARIABLE skein_now = make_timestamptz(${BigInt(context.nowMicros)})`,
+    `SET VARIABLE skein_user = ${quoteLiteral(context.currentUser)}`,
+    `SET VARIABLE skein_catalog = ${quoteLiteral(context.currentCatalog)}`,
+    `SET VARIABLE skein_schema = ${quoteLiteral(context.currentSchema)}`,
+  ];
+}

@@ -149,27 +149,22 @@ function memoryCode({ message }: Report): ErrorCode {
     : 'OUT_OF_MEMORY';
 }
 
-/** Local paths are shortened to the file's name; an internal error says nothing (its text is the cause, for the log). */
-function messageOf(code: ErrorCode, { message }: Report): string {
-  switch (code) {
-    case 'INTERNAL_ERROR':
-      return 'internal error';
-    case 'QUERY_CANCELLED':
-      return 'the query was cancelled';
-    case 'OUT_OF_MEMORY':
-      return `the query needs more memory than its limit: ${shortPaths(message)}`;
-    case 'SPILL_LIMIT':
-      return `the query needs more disk than its spill limit: ${shortPaths(message)}`;
-    case 'STORAGE_ERROR':
-    case 'INVALID_TABLE_DATA':
-    case 'NOT_SUPPORTED':
-      return shortPaths(message);
-    case 'TABLE_NOT_FOUND':
-      // A suggestion would come from DuckDB's own catalog.
-      return message.replace(/\nDid you mean [^]*$/, '');
-    default:
-      return message;
-  }
-}
+/** Texts that need a word more or less; an internal error says nothing (its text is the cause, for the log). */
+const MESSAGES: Partial<Record<ErrorCode, (message: string) => string>> = {
+  INTERNAL_ERROR: () => 'internal error',
+  QUERY_CANCELLED: () => 'the query was cancelled',
+  OUT_OF_MEMORY: (text) => `the query needs more memory than its limit: ${shortPaths(text)}`,
+  SPILL_LIMIT: (text) => `the query needs more disk than its spill limit: ${shortPaths(text)}`,
+  STORAGE_ERROR: shortPaths,
+  INVALID_TABLE_DATA: shortPaths,
+  NOT_SUPPORTED: shortPaths,
+  // A suggestion would come from DuckDB's own catalog.
+  TABLE_NOT_FOUND: (text) => text.replace(/\nDid you mean [^]*$/, ''),
+};
 
-const shortPaths = (text: string): string => text.replace(FILE_PATH, '$1$2$1');
+const messageOf = (code: ErrorCode, { message }: Report): string => MESSAGES[code]?.(message) ?? message;
+
+/** Local paths are shortened to the file's name. */
+function shortPaths(text: string): string {
+  return text.replace(FILE_PATH, '$1$2$1');
+}

@@ -29,20 +29,15 @@ const PRIMITIVES: Readonly<Record<string, string>> = {
 export function duckDbType(type: Json): string {
   if (typeof type === 'string') return primitive(type);
   const object = type as JsonObject | null;
-  switch (object?.['type']) {
-    case 'struct':
-      return `STRUCT(${fieldsOf(object).join(', ')})`;
-    case 'list':
-      return `${duckDbType(object['element'] ?? null)}[]`;
-    case 'map':
-      return `MAP(${duckDbType(object['key'] ?? null)}, ${duckDbType(object['value'] ?? null)})`;
-    default:
-      throw new SkeinError('INVALID_TABLE_DATA', 'the table’s schema holds something that is no Iceberg type');
-  }
+  const kind = object?.['type'];
+  if (kind === 'struct') return `STRUCT(${fieldsOf(object).join(', ')})`;
+  if (kind === 'list') return `${duckDbType(object?.['element'] ?? null)}[]`;
+  if (kind === 'map') return `MAP(${duckDbType(object?.['key'] ?? null)}, ${duckDbType(object?.['value'] ?? null)})`;
+  throw new SkeinError('INVALID_TABLE_DATA', 'the table’s schema holds something that is no Iceberg type');
 }
 
-function fieldsOf(struct: JsonObject): string[] {
-  const fields = struct['fields'];
+function fieldsOf(struct: JsonObject | null): string[] {
+  const fields = struct?.['fields'];
   if (!Array.isArray(fields))
     throw new SkeinError('INVALID_TABLE_DATA', 'a struct of the table’s schema has no fields');
   return (fields as readonly JsonObject[]).map(

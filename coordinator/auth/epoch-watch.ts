@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '#shared/log/logger.ts';
+import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+
+const RETRY_MS = 500;
+/** The epochs known are trusted this long after the stream broke; then every token is refused until the catalog answers. */
+const STALE_MS_MAX = 60_000;
+
+/** The session epochs of all principals, as the catalog tells them. */
+export class EpochWatch {
+  readonly #epochs = new Map<string, number>();
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+  #stream: 'never' | 'open' | { readonly brokenSinceMs: number } = 'never';
+
+  constructor(catalog: Pick<CatalogClient, 'watchEpochs'>, log: Logger) {
+    this.#running = this.#run(catalog, log);
+  }
+
+  /** The principal's epoch; undefined while the epochs are not known. */
+  current(principal: string): number | undefined {
+    return this.isFresh() ? (this.#epochs.get(principal) ?? 0) : undefined;
+  }
+
+  isFresh(): boolean {
+    if (typeof this.#stream === 'string') return this.#stream === 'open';
+    return performance.now() - this.#stream.brokenSinceMs < STALE_MS_MAX;
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(catalog: Pick<CatalogClient, 'watchEpochs'>, log: Logger): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      try {
+        for await (const update of catalog.watchEpochs(this.#stop.signal)) {
+          for (const { principal, sessionEpoch } of update) this.#epochs.set(principal, sessionEpoch);
+          this.#stream = 'open';
+        }
+      } catch (error) {
+        if (!this.#stop.signal.aborted) log.debug({ err: error }, 'the stream of session epochs broke');
+      }
+      if (this.#stream === 'open') this.#stream = { brokenSinceMs: performance.now() };
+      await sleep(RETRY_MS, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+    }
+  }
+}

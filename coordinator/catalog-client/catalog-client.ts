@@ -1,0 +1,168 @@
+import { credentials, type Client, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js';
+import { SkeinError } from '#shared/error.ts';
+import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { loadService } from '#shared/grpc/load-proto.ts';
+import type { PrincipalId, TenantId } from '#shared/id.ts';
+import { parseJson, type JsonObject } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
+import type { LoadedTable, TableName, TableSource } from '../resolver/table-source.ts';
+import { LruByBytes } from './lru-by-bytes.ts';
+
+/** Time that any call to the catalog may take. */
+const CALL_TIMEOUT_MS = 10_000;
+/** Largest answer: many tables' metadata documents in one. */
+const MESSAGE_BYTES_MAX = 256 * 2 ** 20;
+/** A parsed document takes about this many times the bytes of its text. */
+const PARSED_FACTOR = 3;
+
+export type EpochUpdate = readonly { readonly principal: string; readonly sessionEpoch: number }[];
+
+/** What the coordinator asks of the catalog, over its internal gRPC. */
+export interface CatalogClient {
+  tablesFor(tenant: TenantId, principal: PrincipalId): TableSource;
+  listCatalogs(tenant: TenantId): Promise<readonly string[]>;
+  /** @throws CATALOG_NOT_FOUND */
+  listNamespaces(tenant: TenantId, catalog: string): Promise<readonly (readonly string[])[]>;
+  /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
+  listTables(tenant: TenantId, catalog: string, namespace: readonly string[]): Promise<readonly string[]>;
+  /** Session epochs: all above 0 at first, then changes; ends with the signal or an error. */
+  watchEpochs(signal: AbortSignal): AsyncIterable<EpochUpdate>;
+  readonly cacheBytes: number;
+  close(): void;
+}
+
+type CachedTable = { readonly metadataLocation: string; readonly metadata: JsonObject };
+type LoadedTableMessage = {
+  readonly status: 'FOUND' | 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND';
+  readonly metadata_location: string;
+  readonly metadata_json: string;
+  readonly allowed_roots: readonly string[];
+  readonly namespace: readonly string[];
+  readonly table: string;
+};
+
+export type CatalogClientOptions = { readonly address: string; readonly secret: string; readonly cacheBytes: number };
+
+export function catalogClient(options: CatalogClientOptions): CatalogClient {
+  const { Client: Constructor } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
+  const client: Client = new Constructor(options.address, credentials.createInsecure(), {
+    'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+    'grpc.keepalive_time_ms': 30_000,
+    'grpc.initial_reconnect_backoff_ms': 200,
+    'grpc.max_reconnect_backoff_ms': 2_000,
+  });
+  const metadata = internalMetadata(options.secret);
+  const cache = new LruByBytes<CachedTable>(options.cacheBytes);
+
+  const call = <Reply>(method: string, request: object, signal?: AbortSignal): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(SkeinError.of(signal.reason));
+        return;
+      }
+      const invoke = (client as unknown as Record<string, UnaryMethod>)[method];
+      const pending = must(invoke, `catalog.proto has ${method}`).call(
+        client,
+        request,
+        metadata,
+        { deadline: Date.now() + CALL_TIMEOUT_MS },
+        (error, reply) => {
+          signal?.removeEventListener('abort', cancel);
+          if (signal?.aborted === true) reject(SkeinError.of(signal.reason));
+          else if (error !== null) reject(fromServiceError(error, 'CATALOG_UNAVAILABLE'));
+          else resolve(reply as Reply);
+        },
+      );
+      const cancel = (): void => pending.cancel();
+      signal?.addEventListener('abort', cancel, { once: true });
+    });
+
+  const loadTables = async (
+    tenant: TenantId,
+    principal: PrincipalId,
+    names: readonly TableName[],
+    signal: AbortSignal,
+  ): Promise<readonly LoadedTable[]> => {
+    if (names.length === 0) return [];
+    const keys = names.map((name) => JSON.stringify([tenant, name.catalog, name.namespace, name.table]));
+    const known = keys.map((key) => cache.get(key));
+    const request = {
+      tenant,
+      principal,
+      names: names.map((name, i) => ({ ...name, known_metadata_location: known[i]?.metadataLocation ?? '' })),
+    };
+    const reply = await call<{ tables: readonly LoadedTableMessage[] }>('LoadTables', request, signal);
+    return reply.tables.map((table, i): LoadedTable => {
+      const key = must(keys[i], 'one answer for each name');
+      if (table.status !== 'FOUND') {
+        cache.delete(key);
+        return { kind: 'missing', code: table.status };
+      }
+      const cached = known[i];
+      const current =
+        cached !== undefined && table.metadata_json === '' && cached.metadataLocation === table.metadata_location
+          ? cached
+          : {
+              metadataLocation: table.metadata_location,
+              metadata: parseJson(table.metadata_json) as JsonObject,
+            };
+      if (current !== cached) cache.set(key, current, table.metadata_json.length * PARSED_FACTOR);
+      return {
+        kind: 'found',
+        name: {
+          catalog: must(names[i], 'one answer for each name').catalog,
+          namespace: table.namespace,
+          table: table.table,
+        },
+        metadataLocation: current.metadataLocation,
+        metadata: current.metadata,
+        allowedRoots: table.allowed_roots,
+      };
+    });
+  };
+
+  async function* watchEpochs(signal: AbortSignal): AsyncGenerator<EpochUpdate> {
+    const watch = (client as unknown as Record<string, StreamMethod>)['WatchEpochs'];
+    const stream = must(watch, 'catalog.proto has WatchEpochs').call(client, {}, metadata);
+    const cancel = (): void => stream.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      for await (const message of stream) {
+        const { epochs } = message as { epochs: readonly { principal: string; session_epoch: string }[] };
+        yield epochs.map((e) => ({ principal: e.principal, sessionEpoch: Number(e.session_epoch) }));
+      }
+    } catch (error) {
+      throw fromServiceError(error, 'CATALOG_UNAVAILABLE');
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      stream.cancel();
+    }
+  }
+
+  return {
+    tablesFor: (tenant, principal) => ({ loadTables: (names, signal) => loadTables(tenant, principal, names, signal) }),
+    listCatalogs: async (tenant) => (await call<{ names: readonly string[] }>('ListCatalogs', { tenant })).names,
+    listNamespaces: async (tenant, catalog) => {
+      const reply = await call<{ namespaces: readonly { levels: readonly string[] }[] }>('ListNamespaces', {
+        tenant,
+        catalog,
+      });
+      return reply.namespaces.map((namespace) => namespace.levels);
+    },
+    listTables: async (tenant, catalog, namespace) =>
+      (await call<{ names: readonly string[] }>('ListTables', { tenant, catalog, namespace })).names,
+    watchEpochs,
+    get cacheBytes() {
+      return cache.bytes;
+    },
+    close: () => client.close(),
+  };
+}
+
+type UnaryMethod = (
+  request: object,
+  metadata: ReturnType<typeof internalMetadata>,
+  options: { deadline: number },
+  callback: (error: ServiceError | null, reply: unknown) => void,
+) => { cancel(): void };
+type StreamMethod = (request: object, metadata: ReturnType<typeof internalMetadata>) => ClientReadableStream<unknown>;

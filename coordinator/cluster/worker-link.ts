@@ -1,0 +1,182 @@
+import { credentials, type Client, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
+import type { Clock } from '#shared/clock.ts';
+import { SkeinError } from '#shared/error.ts';
+import { internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { loadService } from '#shared/grpc/load-proto.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import { must } from '#shared/must.ts';
+
+/** What the links to all workers have in common. */
+export type LinkOptions = {
+  readonly secret: string;
+  readonly coordinatorId: string;
+  readonly epoch: number;
+  readonly heartbeatIntervalMs: number;
+  readonly heartbeatTimeoutMs: number;
+  /** `1.5.5`: plans and `hash()` belong to a release of DuckDB, so a worker with another one is refused. */
+  readonly duckdbVersion: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+};
+
+/** What a worker says of itself, `WorkerBeat` of proto/worker.proto. */
+export type WorkerInfo = {
+  readonly id: string;
+  readonly name: string;
+  readonly duckdbVersion: string;
+  readonly cores: number;
+  readonly memoryLimitBytes: number;
+  readonly runningTasks: number;
+  readonly spoolBytes: number;
+  readonly draining: boolean;
+};
+
+/**
+ * ```
+ * connecting --beat--> live --silence or broken stream--> lost --retry--> connecting
+ *      \--beat of another DuckDB release--> refused --retry--> connecting
+ * ```
+ */
+export type LinkState =
+  | { readonly kind: 'connecting' }
+  /** `lost` is aborted with WORKER_LOST when this life of the worker ends. */
+  | { readonly kind: 'live'; readonly info: WorkerInfo; readonly lastBeatMs: number; readonly lost: AbortController }
+  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'lost' };
+
+const RETRY_MS = 500;
+/** Batches are 1 to 4 MB; a single text may be longer. */
+const MESSAGE_BYTES_MAX = 512 * 2 ** 20;
+
+/** The connection to one worker: the Attach stream with its heartbeats, and the channel that tasks use. */
+export class WorkerLink {
+  readonly address: string;
+  /** The channel to the worker; Flight calls go over it too. */
+  readonly client: Client;
+  readonly #options: LinkOptions;
+  readonly #onChange: () => void;
+  #state: LinkState = { kind: 'connecting' };
+  #stream: ClientDuplexStream<object, WireBeat> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #closed = false;
+  /** Threads that this coordinator's tasks have on the worker now. */
+  load = 0;
+
+  constructor(address: string, options: LinkOptions, onChange: () => void) {
+    this.address = address;
+    this.#options = options;
+    this.#onChange = onChange;
+    const { Client: Constructor } = loadService('worker.proto', 'skein.worker.v1.Worker');
+    this.client = new Constructor(address, credentials.createInsecure(), {
+      'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+      'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
+      'grpc.initial_reconnect_backoff_ms': 100,
+      'grpc.max_reconnect_backoff_ms': 1_000,
+    });
+    this.#attach();
+  }
+
+  get state(): LinkState {
+    return this.#state;
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    this.#end({ kind: 'lost' });
+    this.client.close();
+  }
+
+  #attach(): void {
+    if (this.#closed) return;
+    const { coordinatorId, epoch, heartbeatIntervalMs, clock } = this.#options;
+    this.#become({ kind: 'connecting' });
+    const attach = (this.client as unknown as Record<string, AttachMethod>)['Attach'];
+    const stream = must(attach, 'worker.proto has Attach').call(this.client, internalMetadata(this.#options.secret));
+    this.#stream = stream;
+    const startedMs = clock.monotonicMs();
+    const beat = (): void => void stream.write({ coordinator_id: coordinatorId, epoch: String(epoch) });
+    this.#timer = setInterval(() => {
+      const lastMs = this.#state.kind === 'live' ? this.#state.lastBeatMs : startedMs;
+      if (clock.monotonicMs() - lastMs > this.#options.heartbeatTimeoutMs) this.#end({ kind: 'lost' });
+      else beat();
+    }, heartbeatIntervalMs);
+    stream.on('data', (wire: WireBeat) => this.#onBeat(workerInfo(wire)));
+    stream.on('error', (error: ServiceError) => {
+      if (this.#stream !== stream) return;
+      this.#options.log.debug({ worker: this.address, err: error }, 'the stream to a worker broke');
+      this.#end({ kind: 'lost' });
+    });
+    stream.on('end', () => {
+      if (this.#stream === stream) this.#end({ kind: 'lost' });
+    });
+    beat();
+  }
+
+  #onBeat(info: WorkerInfo): void {
+    const { duckdbVersion, clock, log } = this.#options;
+    if (info.duckdbVersion !== duckdbVersion) {
+      const reason = `it has DuckDB ${info.duckdbVersion}, the coordinator ${duckdbVersion}`;
+      log.error({ worker: this.address, reason }, 'worker refused');
+      this.#end({ kind: 'refused', reason });
+      return;
+    }
+    const lastBeatMs = clock.monotonicMs();
+    if (this.#state.kind === 'live' && this.#state.info.id === info.id) {
+      const { lost, info: before } = this.#state;
+      this.#state = { kind: 'live', info, lastBeatMs, lost };
+      if (before.draining !== info.draining) this.#onChange();
+      return;
+    }
+    log.info({ worker: this.address, name: info.name, cores: info.cores }, 'worker attached');
+    this.#become({ kind: 'live', info, lastBeatMs, lost: new AbortController() });
+  }
+
+  #end(state: LinkState): void {
+    clearInterval(this.#timer);
+    const stream = this.#stream;
+    this.#stream = undefined;
+    stream?.on('error', () => undefined);
+    stream?.cancel();
+    this.#become(state);
+    if (this.#closed) return;
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => this.#attach(), RETRY_MS);
+  }
+
+  #become(state: LinkState): void {
+    const before = this.#state;
+    this.#state = state;
+    if (before.kind === 'live') {
+      this.#options.log.warn({ worker: this.address }, 'worker lost');
+      before.lost.abort(new SkeinError('WORKER_LOST', 'a worker was lost while it ran the query'));
+    }
+    if (before.kind !== state.kind) this.#onChange();
+  }
+}
+
+type AttachMethod = (metadata: ReturnType<typeof internalMetadata>) => ClientDuplexStream<object, WireBeat>;
+
+/** As proto-loader gives it: 64-bit integers as text. */
+type WireBeat = {
+  readonly worker_id: string;
+  readonly name: string;
+  readonly duckdb_version: string;
+  readonly cores: number;
+  readonly memory_limit_bytes: string;
+  readonly running_tasks: number;
+  readonly spool_bytes: string;
+  readonly draining: boolean;
+};
+
+const workerInfo = (wire: WireBeat): WorkerInfo => ({
+  id: wire.worker_id,
+  name: wire.name,
+  duckdbVersion: wire.duckdb_version.replace(/^v/, ''),
+  cores: Math.max(1, wire.cores),
+  memoryLimitBytes: Number(wire.memory_limit_bytes),
+  runningTasks: wire.running_tasks,
+  spoolBytes: Number(wire.spool_bytes),
+  draining: wire.draining,
+});

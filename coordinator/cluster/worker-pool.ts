@@ -1,0 +1,80 @@
+import { SkeinError } from '#shared/error.ts';
+import type { Member, Membership } from '#shared/membership/member.ts';
+import { chooseWorker } from './choose-worker.ts';
+import { WorkerLink, type LinkOptions, type LinkState, type WorkerInfo } from './worker-link.ts';
+
+/** A worker that took a place for a task; `release` gives the place back, once. */
+export type WorkerLease = {
+  readonly link: WorkerLink;
+  readonly info: WorkerInfo;
+  readonly threads: number;
+  /** Aborted with WORKER_LOST when the worker is lost. */
+  readonly lost: AbortSignal;
+  release(): void;
+};
+
+export type LeaseRequest = {
+  /** One thread, or all cores of the worker. */
+  readonly wide: boolean;
+  /** What the task reads, so that the same worker gets it again. */
+  readonly affinity: string | undefined;
+  /** Addresses of workers that failed the task before. */
+  readonly avoid: readonly string[];
+};
+
+/** The links to all workers of the cluster, kept as membership says. */
+export class WorkerPool {
+  readonly #links = new Map<string, WorkerLink>();
+  readonly #options: LinkOptions;
+
+  constructor(membership: Membership, options: LinkOptions) {
+    this.#options = options;
+    membership.watch('worker', (members) => this.#update(members));
+  }
+
+  /** Every known worker, for health, metrics and status. */
+  states(): readonly { readonly address: string; readonly state: LinkState; readonly load: number }[] {
+    return [...this.#links.values()].map(({ address, state, load }) => ({ address, state, load }));
+  }
+
+  liveCount(): number {
+    return this.states().filter(({ state }) => state.kind === 'live' && !state.info.draining).length;
+  }
+
+  /** @throws NO_WORKERS when none takes tasks. */
+  lease(request: LeaseRequest): WorkerLease {
+    const candidates = [...this.#links.values()].flatMap((link) => {
+      const { state } = link;
+      if (state.kind !== 'live' || state.info.draining || request.avoid.includes(link.address)) return [];
+      return [{ address: link.address, cores: state.info.cores, load: link.load, link, state }];
+    });
+    const chosen = chooseWorker(candidates, request.affinity);
+    if (chosen === undefined) throw new SkeinError('NO_WORKERS', 'no worker is available');
+    const { link, state } = chosen;
+    const threads = request.wide ? state.info.cores : 1;
+    link.load += threads;
+    let held = true;
+    const release = (): void => {
+      if (held) link.load -= threads;
+      held = false;
+    };
+    return { link, info: state.info, threads, lost: state.lost.signal, release };
+  }
+
+  close(): void {
+    for (const link of this.#links.values()) link.close();
+    this.#links.clear();
+  }
+
+  #update(members: readonly Member[]): void {
+    const addresses = new Set(members.map((member) => member.address));
+    for (const [address, link] of this.#links) {
+      if (addresses.has(address)) continue;
+      link.close();
+      this.#links.delete(address);
+    }
+    for (const address of addresses) {
+      if (!this.#links.has(address)) this.#links.set(address, new WorkerLink(address, this.#options, () => undefined));
+    }
+  }
+}

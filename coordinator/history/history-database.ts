@@ -1,0 +1,55 @@
+import { Kysely, Migrator, PostgresDialect, sql, type Generated, type Migration, type MigrationProvider } from 'kysely';
+import pg from 'pg';
+import { SkeinError } from '#shared/error.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import type { HistoryRow } from './history-record.ts';
+import { createHistory } from './migrations/001-create-history.ts';
+
+/** The coordinator's own schema. */
+export type HistoryDatabase = { readonly query_history: HistoryRow & { readonly recorded_at?: Generated<Date> } };
+
+const SCHEMA = 'coordinator';
+
+/** In order; a migration that was released never changes. */
+const MIGRATIONS: Readonly<Record<string, Migration>> = { '001-create-history': createHistory };
+
+export type DatabaseOptions = { readonly url: string; readonly poolMax: number; readonly log: Logger };
+
+export function openHistoryDatabase(options: DatabaseOptions): Kysely<HistoryDatabase> {
+  const pool = new pg.Pool({ connectionString: options.url, max: options.poolMax, connectionTimeoutMillis: 5_000 });
+  // An idle connection that breaks (Postgres restarted) is replaced at the next use.
+  pool.on('error', (error) => options.log.warn({ err: error }, 'a Postgres connection broke'));
+  return new Kysely<HistoryDatabase>({ dialect: new PostgresDialect({ pool }) }).withSchema(SCHEMA);
+}
+
+/** @throws START_FAILED */
+export async function migrateHistory(db: Kysely<HistoryDatabase>): Promise<void> {
+  const provider: MigrationProvider = { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) };
+  const migrator = new Migrator({ db, provider, migrationTableSchema: SCHEMA });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) {
+    throw new SkeinError('START_FAILED', 'the schema coordinator cannot be migrated', { cause: error });
+  }
+}
+
+/** The next epoch: greater than that of every coordinator that started before. */
+export async function nextEpoch(db: Kysely<HistoryDatabase>): Promise<number> {
+  const { rows } = await sql<{ epoch: string }>`select nextval('coordinator.epoch') as epoch`.execute(db);
+  return Number(rows[0]?.epoch);
+}
+
+/** Statements that an earlier coordinator was running when it died. */
+export async function failOrphans(db: Kysely<HistoryDatabase>, epoch: number): Promise<number> {
+  const result = await db
+    .updateTable('query_history')
+    .set({
+      status: 'failed',
+      ended_at: new Date(),
+      error_code: 'INTERNAL_ERROR',
+      error_message: 'the coordinator ended while the statement ran',
+    })
+    .where('status', 'in', ['queued', 'running'])
+    .where('epoch', '<', epoch)
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows);
+}

@@ -1,0 +1,90 @@
+import { errorBody } from '#shared/error.ts';
+import type { PrincipalId, QueryId, TenantId } from '#shared/id.ts';
+import type { QueryState } from '../query/query-state.ts';
+
+/** What stays the same over a statement's life. */
+export type QueryFacts = {
+  /** Ours, never a client's: query ids may come again. */
+  readonly recordId: string;
+  readonly queryId: QueryId;
+  /** Secrets taken out already. */
+  readonly sql: string;
+  readonly principal: PrincipalId;
+  readonly username: string;
+  readonly tenant: TenantId;
+  readonly queryType: string;
+  readonly source: string | null;
+  readonly resourceGroup: string;
+  readonly priority: number;
+};
+
+/** A row of `coordinator.query_history` (service specification, Query history record; `epoch` and `error_code` are ours). */
+export type HistoryRow = {
+  readonly record_id: string;
+  readonly query_id: string;
+  readonly status: QueryState['kind'];
+  readonly sql: string;
+  readonly user_id: string;
+  readonly username: string;
+  readonly tenant_id: string;
+  readonly query_type: string;
+  readonly source: string | null;
+  readonly resource_group: string;
+  readonly priority: number;
+  readonly queued_at: Date;
+  readonly started_at: Date | null;
+  readonly ended_at: Date | null;
+  readonly duration_ms: number | null;
+  readonly rows_produced: number;
+  readonly bytes_scanned: number;
+  readonly fragments: number;
+  readonly error_code: string | null;
+  readonly error_message: string | null;
+  readonly cu_consumed: number;
+  /** Epoch of the coordinator that ran it. */
+  readonly epoch: number;
+};
+
+/** Compute units: one per hour of a worker, as long as warehouses have no sizes. */
+const CU_PER_MS = 1 / 3_600_000;
+
+export function historyRow(facts: QueryFacts, state: QueryState, epoch: number): HistoryRow {
+  const started = state.kind === 'queued' ? null : state.startedAtMs;
+  const ended = state.kind === 'queued' || state.kind === 'running' ? null : state.endedAtMs;
+  const durationMs = ended === null ? null : started === null ? 0 : Math.round(ended - started);
+  const done = state.kind === 'completed' ? state : undefined;
+  const error = state.kind === 'failed' || state.kind === 'cancelled' ? errorBody(state.error) : undefined;
+  return {
+    record_id: facts.recordId,
+    query_id: facts.queryId,
+    status: state.kind,
+    sql: storable(facts.sql),
+    user_id: facts.principal,
+    username: facts.username,
+    tenant_id: facts.tenant,
+    query_type: facts.queryType,
+    source: facts.source,
+    resource_group: facts.resourceGroup,
+    priority: facts.priority,
+    queued_at: new Date(state.queuedAtMs),
+    started_at: started === null ? null : new Date(started),
+    ended_at: ended === null ? null : new Date(ended),
+    duration_ms: durationMs,
+    rows_produced: done?.rowsProduced ?? 0,
+    bytes_scanned: done?.bytesScanned ?? 0,
+    fragments: done?.fragments ?? 0,
+    error_code: error?.error ?? null,
+    error_message: error === undefined ? null : storable(error.message),
+    cu_consumed: (durationMs ?? 0) * CU_PER_MS,
+    epoch,
+  };
+}
+
+/** Characters of a statement or message that are kept. */
+const TEXT_MAX = 100_000;
+
+/** Postgres stores neither NUL nor half a surrogate pair. */
+function storable(text: string): string {
+  const short = text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}...` : text;
+  return short.toWellFormed().replaceAll('\0', '\uFFFD');
+}

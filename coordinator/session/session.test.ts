@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { defaultConfig } from '#shared/config/config-schema.ts';
+import { principalId, tenantId } from '#shared/id.ts';
+import { EMPTY_SESSION, setting, withoutSetting, withSetting } from './session.ts';
+import { SessionStore, type SessionKey } from './session-store.ts';
+
+const config = defaultConfig();
+const key = (id: string, principal = 'p'): SessionKey => ({
+  tenant: tenantId('t'),
+  principal: principalId(principal),
+  kind: 'named',
+  id,
+});
+
+test('settings are set in canonical form, shown, and reset one by one or all', () => {
+  const set = withSetting(
+    withSetting(EMPTY_SESSION, 'TimeZone', 'europe/berlin', config),
+    'skein.query_timeout',
+    '5s',
+    config,
+  );
+  expect([setting(set, 'timezone', config), setting(set, 'skein.query_timeout', config)]).toEqual([
+    'Europe/Berlin',
+    '5s',
+  ]);
+  expect(setting(withoutSetting(set, 'timezone'), 'timezone', config)).toBe('UTC');
+  expect(setting(withoutSetting(set, null), 'skein.query_timeout', config)).toBe('600000ms');
+});
+
+test.each([
+  ['memory_limit', '1GB'],
+  ['threads', '100'],
+  ['skein.nothing', '1'],
+  ['__proto__', '1'],
+  ['constructor', '1'],
+  ['timezone', 'Mars/Olympus'],
+  ['timezone', "UTC'; DROP"],
+  ['service.workload_class', 'vip'],
+  ['service.resource_pool', 'a b'],
+  ['skein.query_timeout', '-1s'],
+  ['skein.query_timeout', '365d'],
+  ['skein.query_memory_limit', '1TB'],
+])('SET %s = %s is refused', (name, value) => {
+  expect(() => withSetting(EMPTY_SESSION, name, value, config)).toThrow(
+    expect.objectContaining({ code: 'INVALID_REQUEST' }),
+  );
+});
+
+test('a session belongs to its principal, ends when idle, and is bounded', () => {
+  let now = 0;
+  const store = new SessionStore({ idleMs: 100, sessionsMax: 2, clock: { nowMs: () => now, monotonicMs: () => now } });
+  const use = (catalog: string) => (state: typeof EMPTY_SESSION) => ({ ...state, catalog });
+  store.update(key('a'), use('one'));
+  expect(store.get(key('A')).catalog).toBe('one');
+  expect(store.get(key('a', 'other')).catalog).toBeNull();
+  store.update(key('b'), use('two'));
+  expect(() => store.update(key('c'), use('x'))).toThrow(expect.objectContaining({ code: 'QUEUE_FULL' }));
+  now = 90;
+  store.get(key('a'));
+  now = 150;
+  expect(store.get(key('b')).catalog).toBeNull();
+  expect(store.get(key('a')).catalog).toBe('one');
+  expect(store.size).toBe(1);
+});

@@ -1,0 +1,29 @@
+import type { Config } from '#shared/config/config-schema.ts';
+import { SETTINGS, settingName, settingValue, type SettingName, type SettingValues } from './settings.ts';
+
+/** What statements of one client have in common. Replaced as a whole by every change, so a running statement keeps what it began with. */
+export type SessionState = {
+  /** Current catalog; null = the tenant's default. */
+  readonly catalog: string | null;
+  /** Levels of the current schema; null = the default. */
+  readonly schema: readonly string[] | null;
+  readonly settings: SettingValues;
+};
+
+export const EMPTY_SESSION: SessionState = { catalog: null, schema: null, settings: new Map() };
+
+/** @throws INVALID_REQUEST for an unknown setting or a value that is not valid. */
+export function withSetting(state: SessionState, name: string, value: string, config: Config): SessionState {
+  const known = settingName(name);
+  return { ...state, settings: new Map([...state.settings, [known, SETTINGS[known].parse(value, config)]]) };
+}
+
+/** `name` null resets every setting. @throws INVALID_REQUEST for an unknown setting. */
+export function withoutSetting(state: SessionState, name: string | null): SessionState {
+  if (name === null) return { ...state, settings: new Map() };
+  const known = settingName(name);
+  return { ...state, settings: new Map([...state.settings].filter(([key]) => key !== known)) };
+}
+
+export const setting = (state: SessionState, name: SettingName, config: Config): string =>
+  settingValue(state.settings, name, config);

@@ -1,0 +1,101 @@
+import { parseBytes, parseDuration, type Config } from '#shared/config/config-schema.ts';
+import { SkeinError } from '#shared/error.ts';
+
+/** A setting that SET, RESET and SHOW know. Values are kept as the text that SHOW answers. */
+type Setting = {
+  readonly type: 'text' | 'integer' | 'bytes' | 'duration';
+  readonly doc: string;
+  readonly default: (config: Config) => string;
+  /** The canonical text of a value; throws INVALID_REQUEST for one that is not valid. */
+  readonly parse: (text: string, config: Config) => string;
+};
+
+export type SettingName = keyof typeof SETTINGS;
+
+const invalid = (name: string, expected: string, text: string): SkeinError =>
+  new SkeinError('INVALID_REQUEST', `${name} must be ${expected}, not ${JSON.stringify(text.slice(0, 100))}`);
+
+/** Zone names as the IANA database and DuckDB spell them, by their lower-case form. */
+const ZONES: ReadonlyMap<string, string> = new Map(
+  ['UTC', 'GMT', 'Etc/UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => [zone.toLowerCase(), zone]),
+);
+
+const bounded = (name: string, parse: (text: string) => number, max: (config: Config) => number): Setting['parse'] => {
+  return (text, config) => {
+    let value: number;
+    try {
+      value = parse(text);
+    } catch {
+      throw invalid(name, parse === parseBytes ? 'a size such as 512MB' : 'a duration such as 30s', text);
+    }
+    if (value < 1 || value > max(config)) throw invalid(name, `from 1 to ${max(config)}`, text);
+    return text.trim();
+  };
+};
+
+export const SETTINGS = {
+  timezone: {
+    type: 'text',
+    doc: 'Time zone in which timestamps with time zone are printed and cast',
+    default: () => 'UTC',
+    parse: (text) => {
+      const zone = ZONES.get(text.trim().toLowerCase());
+      if (zone === undefined) throw invalid('timezone', 'a time zone of the IANA database', text);
+      return zone;
+    },
+  },
+  'service.workload_class': {
+    type: 'text',
+    doc: 'Workload class of the next queries: auto, interactive, medium or batch',
+    default: () => 'auto',
+    parse: (text) => {
+      const name = text.trim().toLowerCase();
+      if (['auto', 'interactive', 'medium', 'batch'].includes(name)) return name;
+      throw invalid('service.workload_class', 'interactive, medium, batch or auto', text);
+    },
+  },
+  'service.resource_pool': {
+    type: 'text',
+    doc: 'Resource pool that routing rules match; empty = none',
+    default: () => '',
+    parse: (text) => {
+      if (/^[\w.-]{0,128}$/.test(text)) return text;
+      throw invalid('service.resource_pool', 'at most 128 letters, digits, dots, dashes and underscores', text);
+    },
+  },
+  'skein.query_timeout': {
+    type: 'duration',
+    doc: 'Timeout of a query whose request names none',
+    default: (config) => `${config['coordinator.query_timeout']}ms`,
+    parse: bounded('skein.query_timeout', parseDuration, (config) => config['coordinator.query_timeout_max']),
+  },
+  'skein.query_memory_limit': {
+    type: 'bytes',
+    doc: 'Memory of one query on one worker',
+    default: (config) => `${config['worker.query_memory_limit']}B`,
+    parse: bounded('skein.query_memory_limit', parseBytes, (config) => config['worker.query_memory_limit']),
+  },
+  'skein.task_width': {
+    type: 'text',
+    doc: 'Cores of a query on one worker: auto, narrow (one) or wide (all)',
+    default: () => 'auto',
+    parse: (text) => {
+      const name = text.trim().toLowerCase();
+      if (['auto', 'narrow', 'wide'].includes(name)) return name;
+      throw invalid('skein.task_width', 'auto, narrow or wide', text);
+    },
+  },
+} as const satisfies Record<string, Setting>;
+
+/** @throws INVALID_REQUEST for a name that is no setting. */
+export function settingName(name: string): SettingName {
+  const found = Object.keys(SETTINGS).find((known) => known === name.toLowerCase());
+  if (found === undefined) throw new SkeinError('INVALID_REQUEST', `unknown setting ${name.slice(0, 200)}`);
+  return found as SettingName;
+}
+
+/** Settings that differ from their defaults. */
+export type SettingValues = ReadonlyMap<SettingName, string>;
+
+export const settingValue = (values: SettingValues, name: SettingName, config: Config): string =>
+  values.get(name) ?? SETTINGS[name].default(config);

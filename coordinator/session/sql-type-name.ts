@@ -1,0 +1,36 @@
+import type { IcebergType, PrimitiveName } from '#shared/iceberg/type.ts';
+
+const PRIMITIVE_NAMES: Readonly<Record<PrimitiveName, string>> = {
+  boolean: 'BOOLEAN',
+  int: 'INT',
+  long: 'BIGINT',
+  float: 'FLOAT',
+  double: 'DOUBLE',
+  date: 'DATE',
+  time: 'TIME',
+  timestamp: 'TIMESTAMP',
+  timestamptz: 'TIMESTAMP WITH TIME ZONE',
+  timestamp_ns: 'TIMESTAMP_NS',
+  timestamptz_ns: 'TIMESTAMP_NS WITH TIME ZONE',
+  string: 'VARCHAR',
+  uuid: 'UUID',
+  binary: 'BINARY',
+  unknown: 'NULL',
+  variant: 'VARIANT',
+};
+
+/**
+ * A column's type as DESCRIBE, `information_schema.columns` and the table metadata API name it (service specification,
+ * INFORMATION_SCHEMA views): `INT`, `VARCHAR`, `DECIMAL(10, 2)`, `ARRAY<BIGINT>`, `MAP<VARCHAR, INT>`, `STRUCT<a: INT>`.
+ */
+export function sqlTypeName(type: IcebergType): string {
+  if (type.kind === 'decimal') return `DECIMAL(${type.precision}, ${type.scale})`;
+  if (type.kind === 'fixed') return `BINARY(${type.length})`;
+  if (type.kind === 'geometry' || type.kind === 'geography') return type.kind.toUpperCase();
+  if (type.kind === 'list') return `ARRAY<${sqlTypeName(type.element.type)}>`;
+  if (type.kind === 'map') return `MAP<${sqlTypeName(type.key.type)}, ${sqlTypeName(type.value.type)}>`;
+  if (type.kind === 'struct') {
+    return `STRUCT<${type.fields.map((field) => `${field.name}: ${sqlTypeName(field.type)}`).join(', ')}>`;
+  }
+  return PRIMITIVE_NAMES[type.kind];
+}

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { unreachable } from '#shared/must.ts';
 import { compareLiterals } from './compare-literals.ts';
 import { mayMatch, type ColumnStats } from './may-match.ts';
 import type { CompareOp, Literal, Predicate } from './predicate.ts';
@@ -24,8 +25,12 @@ function holds(predicate: Predicate, row: readonly Value[]): boolean | null {
       return row[predicate.fieldId] === null;
     case 'notNull':
       return row[predicate.fieldId] !== null;
-    default:
+    case 'compare':
+    case 'in':
+    case 'startsWith':
       return holdsValue(predicate, row[predicate.fieldId] ?? null);
+    default:
+      return unreachable(predicate);
   }
 }
 
@@ -56,7 +61,7 @@ function statsOf(values: readonly Value[], known: number): ColumnStats {
   const lower = sorted[0];
   const upper = sorted.at(-1);
   return {
-    lower: known & 1 ? (cut && typeof lower === 'string' ? [...lower].slice(0, 1).join('') : lower) : undefined,
+    lower: known & 1 ? (cut && typeof lower === 'string' ? (Array.from(lower)[0] ?? '') : lower) : undefined,
     upper: known & 2 ? (cut && typeof upper === 'string' && upper !== '' ? `${upper}\u{10ffff}` : upper) : undefined,
     nullCount: known & 4 ? values.filter((v) => v === null).length : undefined,
     valueCount: known & 8 ? values.length : undefined,

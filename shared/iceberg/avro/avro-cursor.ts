@@ -1,0 +1,95 @@
+import { SkeinError } from '#shared/error.ts';
+
+export const corrupt = (message: string): SkeinError => new SkeinError('INVALID_TABLE_DATA', `Avro: ${message}`);
+
+/** Reads Avro's binary encoding. Every step checks the end: the bytes are a stranger's. @throws INVALID_TABLE_DATA */
+export class AvroCursor {
+  readonly bytes: Buffer;
+  readonly end: number;
+  offset: number;
+
+  constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
+    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.offset = start;
+    this.end = end;
+  }
+
+  readByte(): number {
+    if (this.offset >= this.end) throw corrupt('the data ends too early');
+    return this.bytes[this.offset++] ?? 0;
+  }
+
+  /** An `int` or `long`: a number, or a bigint when a number cannot hold it exactly (as `parseJson` does). */
+  readLong(): number | bigint {
+    let value = 0;
+    for (let shift = 0; shift < 28; shift += 7) {
+      const byte = this.readByte();
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return (value >>> 1) ^ -(value & 1);
+    }
+    let factor = 2 ** 28;
+    for (let i = 4; i < 7; i++, factor *= 128) {
+      const byte = this.readByte();
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+    }
+    return this.#readBigLong(BigInt(value));
+  }
+
+  #readBigLong(low: bigint): number | bigint {
+    let value = low;
+    for (let shift = 49n; shift <= 63n; shift += 7n) {
+      const byte = this.readByte();
+      value |= BigInt(byte & 0x7f) << shift;
+      if (byte < 0x80) {
+        const signed = BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
+        const small = Number(signed);
+        return Number.isSafeInteger(small) ? small : signed;
+      }
+    }
+    throw corrupt('an integer is too long');
+  }
+
+  /** A length or count: never negative, never more than the bytes that are left. */
+  readLength(): number {
+    const length = this.readLong();
+    if (typeof length === 'bigint' || length < 0 || length > this.end - this.offset) throw corrupt('a length is wrong');
+    return length;
+  }
+
+  readBytes(length: number): Buffer {
+    const start = this.offset;
+    this.skip(length);
+    return this.bytes.subarray(start, this.offset);
+  }
+
+  readString(length: number): string {
+    const start = this.offset;
+    this.skip(length);
+    return this.bytes.toString('utf8', start, this.offset);
+  }
+
+  readFloat(): number {
+    this.skip(4);
+    return this.bytes.readFloatLE(this.offset - 4);
+  }
+
+  readDouble(): number {
+    this.skip(8);
+    return this.bytes.readDoubleLE(this.offset - 8);
+  }
+
+  skip(length: number): void {
+    if (length > this.end - this.offset) throw corrupt('the data ends too early');
+    this.offset += length;
+  }
+
+  /** The count of the next block of an array or map, 0 at its end; the byte size that may follow is passed over. */
+  readBlockCount(): number {
+    const count = this.readLong();
+    if (typeof count === 'bigint') throw corrupt('a count is wrong');
+    if (count < 0) this.readLong();
+    if (Math.abs(count) > this.end - this.offset) throw corrupt('a count is wrong');
+    return Math.abs(count);
+  }
+}

@@ -1,0 +1,167 @@
+import type { ScanColumn, ScanDelete } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
+import { compareCodePoints } from './compare-literals.ts';
+import { columnStats, type DataFile, type ManifestEntry } from './manifest.ts';
+import { invalid, printType, type Field } from './type.ts';
+
+/**
+ * Which delete files apply to which data files (specification, "Scan Planning"):
+ *  - a deletion vector to the file that it names, from that file's sequence number on;
+ *  - else position deletes of the same partition, from the file's sequence number on, when they name the file or their bounds of
+ *    `file_path` hold its path;
+ *  - equality deletes of the same partition, or of an unpartitioned spec, that are newer than the file.
+ */
+export class DeleteIndex {
+  readonly #fields: ReadonlyMap<number, Field>;
+  readonly #specIsPartitioned: (specId: number) => boolean;
+  readonly #vectors = new Map<string, Delete>();
+  readonly #positionsByPath = new Map<string, Delete[]>();
+  readonly #positionsByPartition = new Map<string, Delete[]>();
+  readonly #equalityByPartition = new Map<string, Delete[]>();
+  readonly #equalityGlobal: Delete[] = [];
+  #count = 0;
+
+  constructor(fields: ReadonlyMap<number, Field>, specIsPartitioned: (specId: number) => boolean) {
+    this.#fields = fields;
+    this.#specIsPartitioned = specIsPartitioned;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(entry: ManifestEntry): void {
+    const { file } = entry;
+    this.#count++;
+    if (file.content === 'equality-deletes') {
+      const list = this.#specIsPartitioned(file.specId)
+        ? listOf(this.#equalityByPartition, partitionKey(file))
+        : this.#equalityGlobal;
+      list.push(toDelete(entry, this.#equalityDelete(file)));
+    } else if (file.format === 'puffin') {
+      this.#addVector(entry);
+    } else {
+      const one = toDelete(entry, positionDelete(file));
+      if (one.only === undefined) listOf(this.#positionsByPartition, partitionKey(file)).push(one);
+      else listOf(this.#positionsByPath, one.only).push(one);
+    }
+  }
+
+  /** The deletes that apply to a data file. */
+  deletesOf(entry: ManifestEntry): readonly ScanDelete[] {
+    if (this.#count === 0) return NONE;
+    const { file, sequenceNumber } = entry;
+    const key = partitionKey(file);
+    const found: ScanDelete[] = [];
+    const vector = this.#vectors.get(file.path);
+    if (vector !== undefined && vector.sequenceNumber >= sequenceNumber) {
+      found.push(vector.scan);
+    } else {
+      for (const list of [this.#positionsByPath.get(file.path), this.#positionsByPartition.get(key)]) {
+        for (const one of list ?? []) {
+          const applies = one.sequenceNumber >= sequenceNumber && one.partition === key && mayName(one, file.path);
+          if (applies) found.push(one.scan);
+        }
+      }
+    }
+    for (const list of [this.#equalityGlobal, this.#equalityByPartition.get(key)]) {
+      for (const one of list ?? []) if (one.sequenceNumber > sequenceNumber) found.push(one.scan);
+    }
+    if (found.length > DELETES_PER_FILE_MAX) {
+      throw new SkeinError('NOT_SUPPORTED', `more than ${DELETES_PER_FILE_MAX} delete files apply to ${file.path}`);
+    }
+    return found;
+  }
+
+  #addVector(entry: ManifestEntry): void {
+    const { file } = entry;
+    const { referencedDataFile, contentOffset, contentSizeBytes } = file;
+    if (referencedDataFile === undefined || contentOffset === undefined || contentSizeBytes === undefined) {
+      throw invalid(`deletion vector in ${file.path} does not say where it is`);
+    }
+    if (this.#vectors.has(referencedDataFile)) throw invalid(`two deletion vectors for ${referencedDataFile}`);
+    const scan: ScanDelete = {
+      kind: 'vector',
+      path: file.path,
+      offset: contentOffset,
+      lengthBytes: contentSizeBytes,
+      cardinality: file.recordCount,
+    };
+    this.#vectors.set(referencedDataFile, toDelete(entry, scan));
+  }
+
+  #equalityDelete(file: DataFile): ScanDelete {
+    requireParquet(file);
+    if (file.equalityIds.length === 0) throw invalid(`equality deletes without columns in ${file.path}`);
+    const columns = file.equalityIds.map((id) => {
+      const field = this.#fields.get(id);
+      if (field === undefined) throw invalid(`equality deletes in ${file.path} name the unknown column ${id}`);
+      return scanColumn(field);
+    });
+    return { kind: 'equality', path: file.path, sizeBytes: file.sizeBytes, columns };
+  }
+}
+
+/** Most delete files that apply to one data file. */
+const DELETES_PER_FILE_MAX = 10_000;
+/** Reserved field id of `file_path` in position delete files. */
+const FILE_PATH_ID = 2_147_483_546;
+
+const NONE: readonly ScanDelete[] = [];
+
+type Delete = {
+  readonly scan: ScanDelete;
+  readonly sequenceNumber: bigint;
+  readonly partition: string;
+  /** The one data file that it names. */
+  readonly only: string | undefined;
+  readonly lower: string | undefined;
+  readonly upper: string | undefined;
+};
+
+export const scanColumn = (field: Field): ScanColumn => ({
+  fieldId: field.id,
+  name: field.name,
+  type: printType(field.type),
+  required: field.required,
+  initialDefault: field.initialDefault ?? null,
+});
+
+/** Parquet is what the workers read. @throws NOT_SUPPORTED for any other format. */
+export function requireParquet(file: DataFile): void {
+  if (file.format === 'parquet') return;
+  throw new SkeinError('NOT_SUPPORTED', `${file.path} is a file of format ${file.format}; only Parquet is read`);
+}
+
+function positionDelete(file: DataFile): ScanDelete {
+  requireParquet(file);
+  return { kind: 'position', path: file.path, sizeBytes: file.sizeBytes };
+}
+
+function toDelete({ file, sequenceNumber }: ManifestEntry, scan: ScanDelete): Delete {
+  const paths = scan.kind === 'position' ? columnStats(file.stats, FILE_PATH_ID, { kind: 'string' }) : undefined;
+  const lower = typeof paths?.lower === 'string' ? paths.lower : undefined;
+  const upper = typeof paths?.upper === 'string' ? paths.upper : undefined;
+  const only = file.referencedDataFile ?? (lower === upper ? lower : undefined);
+  return { scan, sequenceNumber, partition: partitionKey(file), only, lower, upper };
+}
+
+const mayName = (one: Delete, path: string): boolean =>
+  (one.only === undefined || one.only === path) &&
+  (one.lower === undefined || compareCodePoints(one.lower, path) <= 0) &&
+  (one.upper === undefined || compareCodePoints(one.upper, path) >= 0);
+
+/** Spec and values of a file's partition, as text that is equal when they are. */
+function partitionKey(file: DataFile): string {
+  if (file.partition.length === 0) return `${file.specId}`;
+  const values = file.partition.map((value) =>
+    value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value === null ? null : String(value),
+  );
+  return `${file.specId} ${JSON.stringify(values)}`;
+}
+
+function listOf(map: Map<string, Delete[]>, key: string): Delete[] {
+  if (!map.has(key)) map.set(key, []);
+  return must(map.get(key), 'the list was just made');
+}

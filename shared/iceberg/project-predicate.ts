@@ -1,0 +1,111 @@
+import { unreachable } from '#shared/must.ts';
+import type { PartitionField, PartitionSpec } from './partition-spec.ts';
+import type { Literal, Predicate } from './predicate.ts';
+import { applyTransform, firstCodePoints, type Transform } from './transform.ts';
+import type { IcebergType } from './type.ts';
+
+/**
+ * What a predicate over columns says of partitions: a predicate over partition field ids that is true of every partition which may
+ * hold a row that satisfies the original (the specification's inclusive projection).
+ *
+ *   ts < '2024-03-01' and id = 34      spec: month(ts), bucket[16](id)
+ *   => month(ts) <= 649 and bucket(id) = 3
+ *
+ * A leaf over a column that no field transforms, or whose transform keeps no order, becomes `true`.
+ */
+export function projectPredicate(
+  predicate: Predicate,
+  spec: PartitionSpec,
+  sourceType: (fieldId: number) => IcebergType | undefined,
+): Predicate {
+  switch (predicate.kind) {
+    case 'true':
+    case 'false':
+      return predicate;
+    case 'and':
+    case 'or':
+      return combine(
+        predicate.kind,
+        predicate.children.map((child) => projectPredicate(child, spec, sourceType)),
+      );
+    case 'compare':
+    case 'in':
+    case 'startsWith':
+    case 'isNull':
+    case 'notNull': {
+      const parts = spec.fields
+        .filter((field) => field.sourceId === predicate.fieldId)
+        .map((field) => projectLeaf(predicate, field, sourceType(field.sourceId)));
+      return combine('and', parts);
+    }
+    default:
+      return unreachable(predicate);
+  }
+}
+
+type Leaf = Extract<Predicate, { readonly fieldId: number }>;
+type Compare = Extract<Predicate, { readonly kind: 'compare' }>;
+
+const TRUE: Predicate = { kind: 'true' };
+
+function combine(kind: 'and' | 'or', parts: readonly Predicate[]): Predicate {
+  const absorbing = kind === 'and' ? 'false' : 'true';
+  if (parts.some((part) => part.kind === absorbing)) return { kind: absorbing };
+  const rest = parts.filter((part) => part.kind !== 'true' && part.kind !== 'false');
+  if (rest.length === 0) return { kind: kind === 'and' ? 'true' : 'false' };
+  return rest.length === 1 ? (rest[0] ?? TRUE) : { kind, children: rest };
+}
+
+function projectLeaf(leaf: Leaf, field: PartitionField, source: IcebergType | undefined): Predicate {
+  const { transform, fieldId } = field;
+  if (source === undefined || transform.kind === 'void' || transform.kind === 'unknown') return TRUE;
+  if (transform.kind === 'identity') return { ...leaf, fieldId };
+  if (leaf.kind === 'startsWith') return projectPrefix(leaf.prefix, transform, fieldId);
+  if (leaf.kind === 'in') return projectIn(leaf.values, transform, { source, fieldId });
+  if (leaf.kind === 'compare') return projectCompare(leaf, transform, { source, fieldId });
+  return { ...leaf, fieldId };
+}
+
+function projectPrefix(prefix: string, transform: Transform, fieldId: number): Predicate {
+  if (transform.kind !== 'truncate') return TRUE;
+  const cut = firstCodePoints(prefix, transform.width);
+  return cut === prefix ? { kind: 'startsWith', fieldId, prefix } : { kind: 'compare', op: 'eq', fieldId, value: cut };
+}
+
+type Target = { readonly source: IcebergType; readonly fieldId: number };
+
+function projectIn(values: readonly Literal[], transform: Transform, target: Target): Predicate {
+  const projected: Literal[] = [];
+  for (const value of values) {
+    const one = applyTransform(transform, target.source, value);
+    if (one === undefined || one === null) return TRUE;
+    projected.push(...withOldTimeValue(transform, one));
+  }
+  return { kind: 'in', fieldId: target.fieldId, values: projected };
+}
+
+/** All transforms but bucket keep order, so a strict comparison becomes one with equality; integers go to the next value first. */
+function projectCompare(leaf: Compare, transform: Transform, target: Target): Predicate {
+  if (leaf.op === 'eq') return projectIn([leaf.value], transform, target);
+  if (leaf.op === 'ne' || transform.kind === 'bucket') return TRUE;
+  const step = leaf.op === 'lt' ? -1n : leaf.op === 'gt' ? 1n : 0n;
+  const nearest = typeof leaf.value === 'bigint' ? leaf.value + step : leaf.value;
+  const value = applyTransform(transform, target.source, nearest);
+  if (value === undefined || value === null) return TRUE;
+  const below = leaf.op === 'lt' || leaf.op === 'le';
+  return {
+    kind: 'compare',
+    op: below ? 'le' : 'ge',
+    fieldId: target.fieldId,
+    value: below ? (withOldTimeValue(transform, value).at(-1) ?? value) : value,
+  };
+}
+
+/**
+ * Old writers rounded times before 1970 towards zero, so their partition value may be one too high (Iceberg's Java library widens
+ * its projections for the same reason).
+ */
+function withOldTimeValue(transform: Transform, value: Literal): readonly Literal[] {
+  const temporal = transform.kind !== 'bucket' && transform.kind !== 'truncate' && typeof value === 'bigint';
+  return temporal && value < 0n ? [value, value + 1n] : [value];
+}

@@ -1,0 +1,33 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { projectRoot, startCluster, type Cluster } from '#test/support/cluster.ts';
+import { pythonBin } from '#test/support/python.ts';
+import { tableFiles } from '#test/support/table-files.ts';
+
+export const TABLES = ['region', 'nation', 'supplier', 'customer', 'part', 'partsupp', 'orders', 'lineitem'] as const;
+export type TpchFiles = Readonly<Record<(typeof TABLES)[number], readonly string[]>>;
+
+/** A cluster with Skein's default settings that holds TPC-H at `scale`, and the tables' Parquet files for the peer. */
+export async function startBenchCluster(
+  scale: string,
+): Promise<{ readonly cluster: Cluster; readonly files: TpchFiles }> {
+  const dataDir = join(projectRoot, '.cache/bench', `tpch-${scale}`);
+  await mkdir(dataDir, { recursive: true });
+  const cluster = await startCluster({ dataDir });
+  const loaded = await cluster.query('SELECT 1 FROM lake.tpch.lineitem LIMIT 1');
+  if (loaded.status !== 200) {
+    process.stderr.write(`loading TPC-H at scale ${scale} ...\n`);
+    const tools = scale === '0.01' ? {} : { PATH: `${await pythonBin()}:/usr/local/bin:/usr/bin:/bin` };
+    await cluster.cliOk(['load', 'tpch', '--scale', scale], tools);
+  }
+  const files = await Promise.all(
+    TABLES.map(async (table) => [table, await tableFiles(cluster, 'tpch', table)] as const),
+  );
+  return { cluster, files: Object.fromEntries(files) as TpchFiles };
+}
+
+/** `CREATE VIEW` statements that give DuckDB the same files under the tables' names. */
+export const createViews = (files: TpchFiles): string =>
+  TABLES.map(
+    (table) => `CREATE VIEW ${table} AS SELECT * FROM read_parquet([${files[table].map((f) => `'${f}'`).join(', ')}]);`,
+  ).join('\n');

@@ -1,0 +1,20 @@
+import type { Cluster } from '#test/support/cluster.ts';
+import type { Engine, EngineAnswer } from './engine.ts';
+
+/** A real cluster over HTTP; one session, so that SET and USE last through a file. */
+export class ClusterEngine implements Engine {
+  readonly name = 'skein';
+  readonly #cluster: Cluster;
+  readonly #sessionId: string;
+
+  constructor(cluster: Cluster, sessionId: string) {
+    this.#cluster = cluster;
+    this.#sessionId = sessionId;
+  }
+
+  async run(sql: string): Promise<EngineAnswer> {
+    const { status, body } = await this.#cluster.query(sql, { sessionId: this.#sessionId });
+    if (status === 200) return { kind: 'rows', rows: body.rows ?? [] };
+    return { kind: 'error', sqlState: body.sql_state ?? null, message: `${body.error}: ${body.message}` };
+  }
+}

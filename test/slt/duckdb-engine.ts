@@ -1,0 +1,93 @@
+import {
+  DuckDBBitValue,
+  DuckDBBlobValue,
+  DuckDBDecimalValue,
+  DuckDBListValue,
+  DuckDBArrayValue,
+  DuckDBMapValue,
+  DuckDBStructValue,
+  DuckDBTypeId,
+  DuckDBUnionValue,
+  type DuckDBConnection,
+  type DuckDBType,
+  type DuckDBValue,
+} from '@duckdb/node-api';
+import type { Json } from '#shared/json.ts';
+import type { Engine, EngineAnswer } from './engine.ts';
+
+/** Plain DuckDB behind the same interface; its values become the JSON forms of the query API by rules written here, not by Skein. */
+export class DuckdbEngine implements Engine {
+  readonly name = 'duckdb';
+  readonly #connection: DuckDBConnection;
+
+  constructor(connection: DuckDBConnection) {
+    this.#connection = connection;
+  }
+
+  async run(sql: string): Promise<EngineAnswer> {
+    try {
+      const result = await this.#connection.runAndReadAll(sql);
+      const types = result.columnTypes();
+      const rows = result.getRows().map((row) => row.map((value, i) => apiValue(value, types[i])));
+      return { kind: 'rows', rows };
+    } catch (error) {
+      return { kind: 'error', sqlState: null, message: error instanceof Error ? error.message : String(error) };
+    }
+  }
+}
+
+const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** A value in the form that the query API gives it: decimals, HUGEINT and integers beyond 2^53 - 1 as text, times as DuckDB prints them. */
+export function apiValue(value: DuckDBValue, type: DuckDBType | undefined): Json {
+  if (value === null) return null;
+  if (typeof value === 'boolean' || typeof value === 'string') return value;
+  if (typeof value === 'number') {
+    if (Number.isNaN(value)) return 'NaN';
+    if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity';
+    return value;
+  }
+  if (typeof value === 'bigint') {
+    const huge =
+      type?.typeId === DuckDBTypeId.HUGEINT ||
+      type?.typeId === DuckDBTypeId.UHUGEINT ||
+      type?.typeId === DuckDBTypeId.BIGNUM;
+    return huge || value > MAX_SAFE || value < -MAX_SAFE ? value.toString() : Number(value);
+  }
+  if (value instanceof DuckDBDecimalValue || value instanceof DuckDBBitValue) return value.toString();
+  if (value instanceof DuckDBBlobValue) return Buffer.from(value.bytes).toString('base64');
+  if (value instanceof DuckDBListValue || value instanceof DuckDBArrayValue) return items(value.items, type);
+  if (value instanceof DuckDBStructValue) return struct(value, type);
+  if (value instanceof DuckDBMapValue) return map(value, type);
+  if (value instanceof DuckDBUnionValue) return apiValue(value.value, member(type, value.tag));
+  return value.toString();
+}
+
+function items(values: readonly DuckDBValue[], type: DuckDBType | undefined): Json {
+  const item = type !== undefined && 'valueType' in type ? type.valueType : undefined;
+  return values.map((value) => apiValue(value, item));
+}
+
+function struct(value: DuckDBStructValue, type: DuckDBType | undefined): Json {
+  const entries = Object.entries(value.entries).map(([name, v]) => [name, apiValue(v, member(type, name))] as const);
+  return entries.some(([name]) => name === '') ? entries.map(([, v]) => v) : Object.fromEntries(entries);
+}
+
+function map(value: DuckDBMapValue, type: DuckDBType | undefined): Json {
+  const keyType = type !== undefined && 'keyType' in type ? type.keyType : undefined;
+  const valueType = type !== undefined && 'keyType' in type ? type.valueType : undefined;
+  const entries = value.entries.map(({ key, value: v }) => ({
+    key: apiValue(key, keyType),
+    value: apiValue(v, valueType),
+  }));
+  if (keyType?.typeId !== DuckDBTypeId.VARCHAR) return entries;
+  return Object.fromEntries(entries.map(({ key, value: v }) => [typeof key === 'string' ? key : '', v]));
+}
+
+function member(type: DuckDBType | undefined, name: string): DuckDBType | undefined {
+  if (type?.typeId === DuckDBTypeId.STRUCT && 'entryNames' in type)
+    return type.entryTypes[type.entryNames.indexOf(name)];
+  if (type?.typeId === DuckDBTypeId.UNION && 'memberTags' in type)
+    return type.memberTypes[type.memberTags.indexOf(name)];
+  return undefined;
+}

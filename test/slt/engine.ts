@@ -1,0 +1,11 @@
+import type { Json } from '#shared/json.ts';
+
+/** What runs a statement of a `.slt` file. Values are in the JSON forms of the query API, whichever engine made them. */
+export interface Engine {
+  readonly name: 'duckdb' | 'skein';
+  run(sql: string): Promise<EngineAnswer>;
+}
+
+export type EngineAnswer =
+  | { readonly kind: 'rows'; readonly rows: readonly (readonly Json[])[] }
+  | { readonly kind: 'error'; readonly sqlState: string | null; readonly message: string };

@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
+import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import { tableFiles } from '#test/support/table-files.ts';
+import { ClusterEngine } from './cluster-engine.ts';
+import { DuckdbEngine } from './duckdb-engine.ts';
+import { loadFixture, openFixture } from './fixture.ts';
+import { runSlt } from './run-slt.ts';
+import { parseSlt } from './slt-file.ts';
+
+/** How long SELECT 1 may take right after a refused statement. */
+const NEXT_ANSWER_MS_MAX = 1_000;
+
+const files = (folder: string): readonly string[] => globSync(join(import.meta.dirname, folder, '*.slt')).sort();
+
+let duckdb: DuckDBConnection;
+let cluster: Cluster;
+let names: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  [duckdb, cluster] = await Promise.all([openFixture(), startCluster()]);
+  await loadFixture(duckdb, cluster);
+  const other = {};
+  names = { ...other, own_file: must((await tableFiles(cluster, 't', 'employees'))[0], 'employees has a file') };
+}, 180_000);
+
+afterAll(async () => {
+  await cluster?.stop();
+  duckdb?.closeSync();
+});
+
+const run = async (file: string, engine: 'duckdb' | 'skein', probe = false): Promise<readonly string[]> =>
+  runSlt(
+    parseSlt(await readFile(file, 'utf8'), names),
+    engine === 'duckdb' ? new DuckdbEngine(duckdb) : new ClusterEngine(cluster, randomUUID()),
+    probe ? nextAnswer : undefined,
+  );
+
+async function nextAnswer(): Promise<string | null> {
+  const started = performance.now();
+  const { status } = await cluster.query('SELECT 1');
+  const tookMs = performance.now() - started;
+  return status === 200 && tookMs < NEXT_ANSWER_MS_MAX
+    ? null
+    : `the next SELECT 1: HTTP ${status} after ${tookMs.toFixed(0)} ms`;
+}
+
+describe('the same answers as DuckDB', () => {
+  for (const file of files('both')) {
+    test(`${basename(file)} on DuckDB`, async () => expect(await run(file, 'duckdb')).toEqual([]));
+    test(`${basename(file)} on a cluster`, async () => expect(await run(file, 'skein')).toEqual([]));
+  }
+});
+
+describe('statements of our own', () => {
+  for (const file of files('cluster').filter((name) => !name.endsWith('hostile.slt'))) {
+    test(basename(file), async () => expect(await run(file, 'skein')).toEqual([]));
+  }
+});
+
+test('hostile.slt: each statement is refused with its SQLSTATE, and the next query is answered at once', async () => {
+  expect(await run(join(import.meta.dirname, 'cluster/hostile.slt'), 'skein', true)).toEqual([]);
+}, 300_000);

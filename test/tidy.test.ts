@@ -1,0 +1,191 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ERRORS } from '#shared/error.ts';
+
+/** The rules of the code that a machine can check. `npm run docs:errors` rewrites docs/errors.md. */
+const ROOT = join(import.meta.dirname, '..');
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+const TRACKED = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(join(ROOT, path)));
+const SOURCES = TRACKED.filter((path) => path.endsWith('.ts'));
+const TOP_FOLDERS = ['shared', 'proto', 'catalog', 'coordinator', 'worker', 'cli', 'bench', 'test'] as const;
+
+/** What each top-level folder may import from; a folder may always import from itself. */
+const MAY_IMPORT: Readonly<Record<(typeof TOP_FOLDERS)[number], readonly string[]>> = {
+  shared: ['proto'],
+  proto: ['shared'],
+  catalog: ['shared', 'proto'],
+  coordinator: ['shared', 'proto'],
+  worker: ['shared', 'proto'],
+  cli: ['shared', 'proto', 'catalog', 'coordinator', 'worker'],
+  bench: ['shared', 'proto', 'catalog', 'coordinator', 'worker', 'cli', 'test'],
+  test: ['shared', 'proto', 'catalog', 'coordinator', 'worker', 'cli', 'bench'],
+};
+/** A file may be longer when its first line says why: `// long file: ...`. */
+const LINES_MAX = 400;
+const TEST_LINES_MAX = 600;
+const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/;
+
+const importsOf = (source: string): readonly string[] =>
+  [
+    ...source.matchAll(/(?:^|\n)(?:import|export)\b[^;'"]*?['"]([^'"]+)['"]/g),
+    ...source.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g),
+  ].map((match) => match[1] ?? '');
+const topOf = (path: string): string => path.split('/')[0] ?? '';
+
+describe('files', () => {
+  test('every source file has a kebab-case name and none is called index.ts', () => {
+    const wrong = SOURCES.filter((path) => !KEBAB.test(basename(path, '.ts')) || basename(path) === 'index.ts');
+    expect(wrong).toEqual([]);
+  });
+
+  test('no file exports a default, except the configurations of tools', () => {
+    const wrong = SOURCES.filter((path) => !path.endsWith('.config.ts') && /^export default\b/m.test(read(path)));
+    expect(wrong).toEqual([]);
+  });
+
+  test('no file re-exports another: there are no barrels', () => {
+    expect(SOURCES.filter((path) => /^export (type )?(\*|\{[^}]*\}) from\b/m.test(read(path)))).toEqual([]);
+  });
+
+  test('process.env is read in load-config.ts alone, except by tests', () => {
+    const allowed = new Set(['shared/config/load-config.ts', 'cli/skein.js']);
+    const wrong = TRACKED.filter((path) => /\.(ts|js)$/.test(path) && !allowed.has(path))
+      .filter((path) => topOf(path) !== 'test' && !path.endsWith('.test.ts'))
+      .filter((path) => /\bprocess\.env\b/.test(read(path).replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')));
+    expect(wrong).toEqual([]);
+  });
+
+  test('files stay short, or say in their first line why not', () => {
+    const wrong = SOURCES.flatMap((path) => {
+      const lines = read(path).split('\n');
+      const max = path.endsWith('.test.ts') ? TEST_LINES_MAX : LINES_MAX;
+      return lines.length > max && !(lines[0] ?? '').startsWith('// long file:')
+        ? [`${path}: ${lines.length} lines`]
+        : [];
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('imports', () => {
+  test('they point one way, and the three services never import each other', () => {
+    const wrong = SOURCES.flatMap((path) => {
+      const top = TOP_FOLDERS.find((folder) => folder === topOf(path));
+      if (top === undefined) return [];
+      return importsOf(read(path))
+        .filter((from) => from.startsWith('#'))
+        .map((from) => topOf(from.slice(1)))
+        .filter((to) => to !== top && !MAY_IMPORT[top].includes(to) && !path.endsWith('.test.ts'))
+        .map((to) => `${path} imports #${to}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test('a relative import never leaves its top-level folder', () => {
+    const wrong = SOURCES.flatMap((path) =>
+      importsOf(read(path))
+        .filter((from) => from.startsWith('.') && topOf(normalize(join(dirname(path), from))) !== topOf(path))
+        .map((from) => `${path} imports ${from}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('documents', () => {
+  const rows = read('docs/spec-coverage.md')
+    .split('\n')
+    .filter((line) => /^\| [A-Z]+-?\d/.test(line))
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+
+  test('docs/spec-coverage.md has one line per requirement, each with its own id', () => {
+    const ids = rows.map((cells) => cells[1]);
+    expect(ids.length).toBeGreaterThan(150);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test('every test that docs/spec-coverage.md names exists', () => {
+    const wrong = rows.flatMap(([, id, , proofs = '']) =>
+      proofs === 'not yet'
+        ? []
+        : proofs.split('<br>').flatMap((proof) => missingProof(proof).map((why) => `${id}: ${why}`)),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test('docs/errors.md is the error catalogue, printed', async () => {
+    await expect(errorTable()).toMatchFileSnapshot('../docs/errors.md');
+  });
+
+  test('every path that README.md names exists', () => {
+    const paths = [...read('README.md').matchAll(/`([\w.-]+(?:\/[\w.{},-]*)+)`/g)].map((match) => match[1] ?? '');
+    const wrong = paths.filter(
+      (path) => TOP_FOLDERS.some((top) => top === topOf(path)) && !existsSync(join(ROOT, path)),
+    );
+    expect(paths.length).toBeGreaterThan(5);
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('packages', () => {
+  type Manifest = {
+    readonly dependencies: Readonly<Record<string, string>>;
+    readonly devDependencies: Readonly<Record<string, string>>;
+    readonly allowScripts: Readonly<Record<string, boolean>>;
+  };
+  type Lock = { readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>> };
+  const manifest = JSON.parse(read('package.json')) as Manifest;
+  const lock = JSON.parse(read('package-lock.json')) as Lock;
+
+  test('every dependency is pinned', () => {
+    const ranges = Object.entries({ ...manifest.dependencies, ...manifest.devDependencies });
+    expect(ranges.filter(([, range]) => !/^\d+\.\d+\.\d+/.test(range))).toEqual([]);
+  });
+
+  test('allowScripts decides on every package that has an install script', () => {
+    const withScript = Object.entries(lock.packages)
+      .filter(([, entry]) => entry.hasInstallScript === true)
+      .map(([path]) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length));
+    expect(withScript.filter((name) => manifest.allowScripts[name] === undefined)).toEqual([]);
+  });
+});
+
+/** Why a proof (`path › text`) does not hold; the text is a test's name, or any text of a file that is no TypeScript. */
+function missingProof(proof: string): readonly string[] {
+  const [path = '', name = ''] = proof
+    .replaceAll('`', '')
+    .split(' › ')
+    .map((part) => part.trim());
+  if (!existsSync(join(ROOT, path))) return [`no file ${path}`];
+  const text = read(path);
+  const found = path.endsWith('.ts')
+    ? ["'", '"', '`'].some((quote) => text.includes(`${quote}${name}`))
+    : text.includes(name);
+  return name === '' || !found ? [`${path} has no test “${name}”`] : [];
+}
+
+function errorTable(): string {
+  const lines = Object.entries(ERRORS).map(
+    ([code, e]) =>
+      `| \`${code}\` | ${e.sqlState} | ${e.http} | ${e.grpc} | ${e.kind} | ${e.retryable ? 'yes' : 'no'} | ${e.meaning} |`,
+  );
+  return [
+    '# Errors',
+    '',
+    'Every error that a client can see. The query HTTP API answers `{"error": code, "message": text, "sql_state": SQLSTATE}` with the',
+    'HTTP status; gRPC carries the status number. *Retry* says whether the same request may succeed unchanged. Printed from',
+    '`shared/error.ts` by `npm run docs:errors`.',
+    '',
+    '| code | SQLSTATE | HTTP | gRPC | kind | retry | meaning |',
+    '|---|---|---|---|---|---|---|',
+    ...lines,
+    '',
+  ].join('\n');
+}

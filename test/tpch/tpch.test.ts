@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
+import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import { differences } from '#test/support/compare-rows.ts';
+import { pythonBin } from '#test/support/python.ts';
+import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
+import { loadTpch } from '#test/slt/fixture.ts';
+import { TPCH_QUERIES } from './tpch-queries.ts';
+
+/** 0.01 ships with the project; `SKEIN_TEST_TPCH_SCALE=1` (continuous integration) generates its data with tpchgen-cli. */
+const SCALES = [...new Set(['0.01', process.env['SKEIN_TEST_TPCH_SCALE'] ?? '0.01'])];
+
+test('there are 22 queries', () => expect(TPCH_QUERIES.length).toBe(22));
+
+describe.each(SCALES)('TPC-H at scale %s: the answers are DuckDB’s on the same files', (scale) => {
+  let cluster: Cluster;
+  let duckdb: DuckDBConnection;
+  const session = randomUUID();
+
+  beforeAll(async () => {
+    const tools = scale === '0.01' ? {} : { PATH: `${await pythonBin()}:${process.env['PATH'] ?? ''}` };
+    cluster = await startCluster({ env: tools });
+    duckdb = await (await DuckDBInstance.create()).connect();
+    await duckdb.run('CREATE SCHEMA tpch');
+    await loadTpch(duckdb, cluster, scale, tools);
+    await duckdb.run('USE tpch');
+    await cluster.sql('USE lake.tpch', { sessionId: session });
+  }, 600_000);
+
+  afterAll(async () => {
+    await cluster?.stop();
+    duckdb?.closeSync();
+  });
+
+  test.each(TPCH_QUERIES)('$name', async ({ sql }) => {
+    const expected = await new DuckdbEngine(duckdb).run(sql);
+    if (expected.kind === 'error') throw new Error(expected.message);
+    const { status, body } = await cluster.query(sql, { sessionId: session, timeoutMs: 120_000 });
+    expect(body.message).toBeUndefined();
+    expect(status).toBe(200);
+    expect(differences(must(body.rows, 'rows'), expected.rows)).toBeNull();
+    expect(body.row_count).toBe(expected.rows.length);
+    expect(body.columns?.length).toBe(body.types?.length);
+  });
+});

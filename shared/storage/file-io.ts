@@ -9,6 +9,8 @@ export interface FileIo {
   readRange(uri: string, offset: number, length: number): Promise<Uint8Array>;
   /** Creates the file and its folders, whole or not at all; never overwrites. Throws when it exists. */
   write(uri: string, bytes: Uint8Array): Promise<void>;
+  /** Makes a folder and its parents where the storage has folders; one that exists is no error. */
+  makeFolder(uri: string): Promise<void>;
   sizeBytes(uri: string): Promise<number>;
   exists(uri: string): Promise<boolean>;
   /** Deletes a file; a missing one is no error. */

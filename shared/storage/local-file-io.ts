@@ -29,6 +29,8 @@ export const localFileIo: FileIo = {
       }
     }),
 
+  makeFolder: (uri) => guard(uri, async () => void (await mkdir(localPath(uri), { recursive: true }))),
+
   sizeBytes: (uri) => guard(uri, async () => (await stat(localPath(uri))).size),
 
   exists: (uri) => guard(uri, async () => (await stat(localPath(uri)).catch(ignoreMissing)) !== undefined),

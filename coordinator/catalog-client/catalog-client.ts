@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import type { PrincipalId, TenantId } from '#shared/id.ts';
-import { parseJson, type JsonObject } from '#shared/json.ts';
+import { parseTableMetadata, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
 import type { LoadedTable, TableName, TableSource } from '../resolver/table-source.ts';
 import { LruByBytes } from './lru-by-bytes.ts';
@@ -31,7 +31,7 @@ export interface CatalogClient {
   close(): void;
 }
 
-type CachedTable = { readonly metadataLocation: string; readonly metadata: JsonObject };
+type CachedTable = { readonly metadataLocation: string; readonly metadata: TableMetadata };
 type LoadedTableMessage = {
   readonly status: 'FOUND' | 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND';
   readonly metadata_location: string;
@@ -104,7 +104,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
           ? cached
           : {
               metadataLocation: table.metadata_location,
-              metadata: parseJson(table.metadata_json) as JsonObject,
+              metadata: parseTableMetadata(table.metadata_json),
             };
       if (current !== cached) cache.set(key, current, table.metadata_json.length * PARSED_FACTOR);
       return {

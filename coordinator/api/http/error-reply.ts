@@ -1,0 +1,33 @@
+import type { FastifyError, FastifyReply } from 'fastify';
+import { errorBody, SkeinError } from '#shared/error.ts';
+import type { Logger } from '#shared/log/logger.ts';
+
+/** Codes that mean "no such thing": 400 for a statement, 404 for a path that names the thing. */
+const MISSING: ReadonlySet<string> = new Set(['TABLE_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'CATALOG_NOT_FOUND']);
+
+/** Any error of a request, fastify's own among them, as one of the catalogue. */
+export function toSkeinError(thrown: unknown): SkeinError {
+  if (thrown instanceof SkeinError) return thrown;
+  const error = thrown as Partial<FastifyError>;
+  if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
+    return new SkeinError('PAYLOAD_TOO_LARGE', 'the request body is too large');
+  }
+  if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new SkeinError('INVALID_REQUEST', 'the content type must be application/json');
+  }
+  const status = error.statusCode;
+  if (status !== undefined && status >= 400 && status < 500) {
+    return new SkeinError('INVALID_REQUEST', 'the request is not valid JSON or not a valid request', { cause: thrown });
+  }
+  return SkeinError.of(thrown);
+}
+
+/** Answers with the error; `isPath` when the request's path names the thing that is missing. */
+export function sendError(reply: FastifyReply, thrown: unknown, log: Logger, isPath: boolean): FastifyReply {
+  const error = toSkeinError(thrown);
+  if (error.entry.kind === 'internal' || error.entry.kind === 'external') {
+    log.error({ err: error, cause: error.cause, code: error.code }, 'request failed');
+  }
+  if (error.code === 'UNAUTHENTICATED') void reply.header('www-authenticate', 'Bearer');
+  return reply.code(isPath && MISSING.has(error.code) ? 404 : error.entry.http).send(errorBody(error));
+}

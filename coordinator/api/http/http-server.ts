@@ -1,0 +1,172 @@
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { SkeinError } from '#shared/error.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import type { Authenticate, Caller } from '../../auth/authenticate.ts';
+import { requireScope } from '../../auth/authenticate.ts';
+import type { QueryMetrics } from '../../query/query-metrics.ts';
+import type { QueryService } from '../../query/query-service.ts';
+import type { SessionKey } from '../../session/session-store.ts';
+import { sendError } from './error-reply.ts';
+import { JsonResult } from './json-result.ts';
+import { openApiDocument } from './openapi.ts';
+import { checkQueryId, parseQueryBody, QUERY_ID_HEADER, sessionKey, sourceOf, takeQueryId } from './post-query.ts';
+import type { TableApi } from './table-api.ts';
+import { isUuid, queryId as toQueryId, type QueryId } from '#shared/id.ts';
+
+export type HttpOptions = {
+  readonly host: string;
+  readonly port: number;
+  readonly bodyBytesMax: number;
+  readonly holdbackBytes: number;
+  readonly resultBytesMax: number;
+  readonly timeoutMsMax: number;
+  readonly authenticate: Authenticate;
+  readonly queries: QueryService;
+  readonly tables: TableApi;
+  readonly metrics: QueryMetrics;
+  /** Why this coordinator cannot take queries now; undefined = it can. */
+  readonly notReady: () => string | undefined;
+  readonly log: Logger;
+};
+
+/** A segment of a path: namespaces of several levels are long. */
+const PARAM_LENGTH_MAX = 4_096;
+const KEEP_ALIVE_MS = 75_000;
+const CONNECTION_BODY_TIMEOUT_MS = 60_000;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null;
+    queryId: QueryId | null;
+  }
+}
+
+const callerOf = (request: FastifyRequest): Caller => {
+  if (request.caller === null) throw new SkeinError('UNAUTHENTICATED', 'a bearer token is needed');
+  return request.caller;
+};
+
+/** Starts the query HTTP API (service specification, Query HTTP API; design 3.9). */
+export async function startHttp(options: HttpOptions): Promise<{ url: string; close(): Promise<void> }> {
+  const app = Fastify({
+    bodyLimit: options.bodyBytesMax,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    requestTimeout: CONNECTION_BODY_TIMEOUT_MS,
+    forceCloseConnections: true,
+    routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
+    exposeHeadRoutes: false,
+  });
+  app.decorateRequest('caller', null);
+  app.decorateRequest('queryId', null);
+  app.setErrorHandler((error, request, reply) => {
+    const isPath = request.method === 'GET';
+    return sendError(reply, error, options.log, isPath);
+  });
+  app.setNotFoundHandler((request, reply) => {
+    const error = new SkeinError('NOT_FOUND', `${request.method} ${request.url.slice(0, 200)} does not exist`);
+    return sendError(reply, error, options.log, true);
+  });
+  openRoutes(app, options);
+  queryRoutes(app, options);
+  tableRoutes(app, options);
+  await app.listen({ host: options.host, port: options.port });
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  return { url: `http://${options.host}:${port}`, close: () => app.close() };
+}
+
+/** Who may see them: health is open to all, metrics to this machine or any token. */
+function openRoutes(app: FastifyInstance, options: HttpOptions): void {
+  app.get('/health', () => ({ status: 'ok' }));
+  app.get('/health/ready', (_request, reply) => {
+    const reason = options.notReady();
+    return reply
+      .code(reason === undefined ? 200 : 503)
+      .send(reason === undefined ? { status: 'ready' } : { status: 'not ready', reason });
+  });
+  app.get('/openapi.json', () => openApiDocument);
+  app.get('/metrics', async (request, reply) => {
+    if (!isLoopback(request.ip)) await options.authenticate(request.headers.authorization);
+    const text = await options.metrics.registry.metrics();
+    return reply.type(options.metrics.registry.contentType).send(text);
+  });
+}
+
+const isLoopback = (ip: string): boolean => ip === '::1' || /^(::ffff:)?127\./.test(ip);
+
+function queryRoutes(app: FastifyInstance, options: HttpOptions): void {
+  const authenticate = async (request: FastifyRequest): Promise<void> => {
+    request.caller = await options.authenticate(request.headers.authorization);
+  };
+  app.route({
+    method: 'POST',
+    url: '/api/query',
+    // Before the body is read: nobody without a token makes us buffer one.
+    onRequest: async (request, reply) => {
+      request.queryId = takeQueryId(request, reply);
+      await authenticate(request);
+      checkQueryId(request);
+    },
+    handler: (request, reply) => postQuery(request, reply, options),
+  });
+  app.route({
+    method: 'DELETE',
+    url: '/api/query/:id',
+    onRequest: authenticate,
+    handler: (request, reply) => {
+      const { id } = request.params as { readonly id: string };
+      if (!isUuid(id) || !options.queries.cancel(callerOf(request), toQueryId(id.toLowerCase()))) {
+        throw new SkeinError('QUERY_NOT_FOUND', `no query ${id.slice(0, 64)} is running`);
+      }
+      return reply.code(204).send();
+    },
+  });
+}
+
+async function postQuery(request: FastifyRequest, reply: FastifyReply, options: HttpOptions): Promise<FastifyReply> {
+  const caller = callerOf(request);
+  const queryId = request.queryId ?? takeQueryId(request, reply);
+  const { sql, timeoutMs } = parseQueryBody(request.body, options.timeoutMsMax);
+  const session = sessionKey(request, caller);
+  const source = sourceOf(request);
+  const response = reply.raw;
+  const gone = new AbortController();
+  const onClose = (): void => {
+    if (!response.writableFinished) gone.abort(new SkeinError('QUERY_CANCELLED', 'the client has disconnected'));
+  };
+  response.once('close', onClose);
+  const { holdbackBytes, resultBytesMax } = options;
+  const sink = new JsonResult(response, { [QUERY_ID_HEADER]: queryId }, { holdbackBytes, resultBytesMax });
+  try {
+    await options.queries.execute({ caller, session, queryId, sql, timeoutMs, source, clientGone: gone.signal, sink });
+    return reply.hijack();
+  } catch (error) {
+    if (!sink.committed) throw error;
+    // What was sent is no whole answer: break the connection, so that nobody takes it for one.
+    response.destroy();
+    return reply.hijack();
+  } finally {
+    response.off('close', onClose);
+  }
+}
+
+function tableRoutes(app: FastifyInstance, options: HttpOptions): void {
+  const onRequest = async (request: FastifyRequest): Promise<void> => {
+    request.caller = await options.authenticate(request.headers.authorization);
+  };
+  const session = (request: FastifyRequest): SessionKey => sessionKey(request, callerOf(request));
+  app.get('/api/tables', { onRequest }, async (request) => {
+    requireScope(callerOf(request), 'namespace:read');
+    requireScope(callerOf(request), 'table:read');
+    return { tables: await options.tables.list(callerOf(request), session(request)) };
+  });
+  app.get('/api/catalogs/:catalog/namespaces/:namespace/tables/:table', { onRequest }, (request) => {
+    requireScope(callerOf(request), 'table:read');
+    const { catalog, namespace, table } = request.params as Readonly<Record<string, string>>;
+    return options.tables.describe(callerOf(request), {
+      catalog: catalog ?? '',
+      namespace: namespace ?? '',
+      table: table ?? '',
+    });
+  });
+}

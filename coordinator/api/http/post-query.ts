@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SkeinError } from '#shared/error.ts';
+import { isUuid, queryId as toQueryId, type QueryId } from '#shared/id.ts';
+import type { Caller } from '../../auth/authenticate.ts';
+import type { SessionKey } from '../../session/session-store.ts';
+
+/** The header under which a query's id is given and answered. */
+export const QUERY_ID_HEADER = 'x-skein-query-id';
+
+const SOURCE_MAX = 256;
+
+const invalid = (message: string): SkeinError => new SkeinError('INVALID_REQUEST', message);
+
+function header(request: FastifyRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** The id of the request's query: that of its header, or a new one. The answer carries it, whatever happens. */
+export function takeQueryId(request: FastifyRequest, reply: FastifyReply): QueryId {
+  const given = header(request, QUERY_ID_HEADER);
+  const id = toQueryId(given !== undefined && isUuid(given) ? given.toLowerCase() : randomUUID());
+  void reply.header(QUERY_ID_HEADER, id);
+  return id;
+}
+
+/** @throws INVALID_REQUEST when the header is there and no UUID. */
+export function checkQueryId(request: FastifyRequest): void {
+  const given = header(request, QUERY_ID_HEADER);
+  if (given !== undefined && !isUuid(given)) throw invalid('X-Skein-Query-Id must be a UUID');
+}
+
+/** The session that a request's statements belong to. @throws INVALID_REQUEST when `X-Skein-Session` is no UUID. */
+export function sessionKey(request: FastifyRequest, caller: Caller): SessionKey {
+  const { tenant, sub: principal, jti } = caller.claims;
+  const given = header(request, 'x-skein-session');
+  if (given === undefined) return { tenant, principal, kind: 'token', id: jti };
+  if (!isUuid(given)) throw invalid('X-Skein-Session must be a UUID');
+  return { tenant, principal, kind: 'named', id: given };
+}
+
+export function sourceOf(request: FastifyRequest): string | null {
+  const source = header(request, 'x-skein-source');
+  if (source !== undefined && source.length > SOURCE_MAX) {
+    throw invalid(`X-Skein-Source must be at most ${SOURCE_MAX} characters`);
+  }
+  return source ?? null;
+}
+
+/** The body of POST /api/query. @throws INVALID_REQUEST */
+export function parseQueryBody(body: unknown, timeoutMsMax: number): { sql: string; timeoutMs: number | undefined } {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalid('the body must be a JSON object');
+  const { sql, timeout_ms: timeoutMs, ...rest } = body as Readonly<Record<string, unknown>>;
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw invalid(`unknown member ${JSON.stringify(unknown.slice(0, 100))} in the body`);
+  if (typeof sql !== 'string') throw invalid('sql must be a string');
+  if (timeoutMs === undefined || timeoutMs === null) return { sql, timeoutMs: undefined };
+  if (!Number.isSafeInteger(timeoutMs) || (timeoutMs as number) < 1 || (timeoutMs as number) > timeoutMsMax) {
+    throw invalid(`timeout_ms must be an integer from 1 to ${timeoutMsMax}`);
+  }
+  return { sql, timeoutMs: timeoutMs as number };
+}

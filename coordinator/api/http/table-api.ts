@@ -1,0 +1,69 @@
+import type { Caller } from '../../auth/authenticate.ts';
+import {
+  columnsOf,
+  listAllTables,
+  loadOneTable,
+  partitionExpressions,
+  recordCount,
+  type TableEntry,
+} from '../../catalog-client/catalog-browser.ts';
+import type { CatalogClient } from '../../catalog-client/catalog-client.ts';
+import type { SessionKey } from '../../session/session-store.ts';
+import { sqlTypeName } from '../../session/sql-type-name.ts';
+
+/** Table metadata (service specification, Resources). */
+export type TableDescription = {
+  readonly name: string;
+  readonly schema: {
+    readonly fields: readonly { readonly name: string; readonly type: string; readonly nullable: boolean }[];
+  };
+  readonly partition_spec: readonly string[];
+  readonly snapshot_count: number;
+  readonly record_count: number;
+};
+
+export type TablePath = { readonly catalog: string; readonly namespace: string; readonly table: string };
+
+export interface TableApi {
+  /** The tables of the session's current catalog. */
+  list(caller: Caller, session: SessionKey): Promise<readonly TableEntry[]>;
+  /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
+  describe(caller: Caller, path: TablePath): Promise<TableDescription>;
+}
+
+type Options = {
+  readonly catalog: CatalogClient;
+  readonly currentCatalog: (caller: Caller, session: SessionKey) => Promise<string>;
+};
+
+const CALL_TIMEOUT_MS = 30_000;
+
+/** Levels of a namespace in a path: joined by the unit separator (as the Iceberg REST API does), or by dots. */
+export const namespaceLevels = (segment: string): string[] => segment.split(segment.includes('\x1F') ? '\x1F' : '.');
+
+export function tableApi({ catalog, currentCatalog }: Options): TableApi {
+  return {
+    list: async (caller, session) => {
+      const current = await currentCatalog(caller, session);
+      return current === '' ? [] : listAllTables(catalog, caller.claims.tenant, current);
+    },
+    describe: async (caller, path) => {
+      const name = { catalog: path.catalog, namespace: namespaceLevels(path.namespace), table: path.table };
+      const source = catalog.tablesFor(caller.claims.tenant, caller.claims.sub);
+      const { metadata, name: stored } = await loadOneTable(source, name, AbortSignal.timeout(CALL_TIMEOUT_MS));
+      return {
+        name: stored.table,
+        schema: {
+          fields: columnsOf(metadata).map((field) => ({
+            name: field.name,
+            type: sqlTypeName(field.type),
+            nullable: !field.required,
+          })),
+        },
+        partition_spec: partitionExpressions(metadata),
+        snapshot_count: metadata.snapshots.size,
+        record_count: recordCount(metadata),
+      };
+    },
+  };
+}

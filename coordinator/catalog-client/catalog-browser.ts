@@ -1,0 +1,94 @@
+import { SkeinError } from '#shared/error.ts';
+import { currentSchema, type Snapshot, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import type { PartitionField } from '#shared/iceberg/partition-spec.ts';
+import { printTransform } from '#shared/iceberg/transform.ts';
+import type { TenantId } from '#shared/id.ts';
+import { must } from '#shared/must.ts';
+import type { LoadedTable, TableName, TableSource } from '../resolver/table-source.ts';
+import type { CatalogClient } from './catalog-client.ts';
+
+export type TableEntry = { readonly catalog: string; readonly schema: string; readonly name: string };
+
+/** Namespaces whose tables are listed at once. */
+const LIST_CONCURRENCY = 8;
+
+/** How levels of a namespace are written as one name. */
+export const schemaName = (levels: readonly string[]): string => levels.join('.');
+
+/** All tables of a catalog. @throws CATALOG_NOT_FOUND */
+export async function listAllTables(client: CatalogClient, tenant: TenantId, catalog: string): Promise<TableEntry[]> {
+  const namespaces = [...(await client.listNamespaces(tenant, catalog))];
+  const found = new Map<string, readonly string[]>();
+  const work = async (): Promise<void> => {
+    for (let levels = namespaces.shift(); levels !== undefined; levels = namespaces.shift()) {
+      found.set(schemaName(levels), await listOrNone(client, tenant, catalog, levels));
+    }
+  };
+  await Promise.all(Array.from({ length: LIST_CONCURRENCY }, work));
+  return [...found]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([schema, names]) => names.map((name) => ({ catalog, schema, name })));
+}
+
+/** A namespace that was dropped after it was listed has no tables. */
+async function listOrNone(
+  client: CatalogClient,
+  tenant: TenantId,
+  catalog: string,
+  levels: readonly string[],
+): Promise<readonly string[]> {
+  try {
+    return await client.listTables(tenant, catalog, levels);
+  } catch (error) {
+    if (error instanceof SkeinError && error.code === 'SCHEMA_NOT_FOUND') return [];
+    throw error;
+  }
+}
+
+/** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
+export async function loadOneTable(
+  tables: TableSource,
+  name: TableName,
+  signal: AbortSignal,
+): Promise<Extract<LoadedTable, { kind: 'found' }>> {
+  const [table] = await tables.loadTables([name], signal);
+  const loaded = must(table, 'one answer for one name');
+  if (loaded.kind === 'found') return loaded;
+  throw missing(loaded.code, name);
+}
+
+export function missing(
+  code: 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND',
+  name: TableName,
+): SkeinError {
+  if (code === 'CATALOG_NOT_FOUND') return new SkeinError(code, `catalog ${name.catalog} does not exist`);
+  const schema = `${name.catalog}.${schemaName(name.namespace)}`;
+  if (code === 'SCHEMA_NOT_FOUND') return new SkeinError(code, `schema ${schema} does not exist`);
+  return new SkeinError(code, `table ${schema}.${name.table} does not exist`);
+}
+
+/** The default partition spec as expressions over columns: `month(ts)`, `bucket(16, id)`, `region`. */
+export function partitionExpressions(metadata: TableMetadata): string[] {
+  const fields = metadata.specs.find((spec) => spec.specId === metadata.defaultSpecId)?.fields ?? [];
+  return fields.filter((field) => field.transform.kind !== 'void').map((field) => partitionExpression(metadata, field));
+}
+
+function partitionExpression(metadata: TableMetadata, field: PartitionField): string {
+  const column = metadata.fields.get(field.sourceId)?.name ?? `#${field.sourceId}`;
+  if (field.transform.kind === 'identity') return column;
+  const [, name = '', width] = /^(\w+)(?:\[(\d+)\])?$/.exec(printTransform(field.transform)) ?? [];
+  return width === undefined ? `${name}(${column})` : `${name}(${width}, ${column})`;
+}
+
+export const currentSnapshot = (metadata: TableMetadata): Snapshot | undefined =>
+  metadata.currentSnapshotId === null ? undefined : metadata.snapshots.get(metadata.currentSnapshotId);
+
+/** Rows by the current snapshot's summary, position deletes taken off; 0 without a snapshot. */
+export function recordCount(metadata: TableMetadata): number {
+  const summary = currentSnapshot(metadata)?.summary ?? {};
+  const count = (key: string): number => Number(summary[key] ?? 0);
+  return Math.max(0, count('total-records') - count('total-position-deletes'));
+}
+
+export const columnsOf = (metadata: TableMetadata): TableColumns => currentSchema(metadata).fields;
+type TableColumns = ReturnType<typeof currentSchema>['fields'];

@@ -1,0 +1,27 @@
+import type { QueryId } from '#shared/id.ts';
+import type { Caller } from '../auth/authenticate.ts';
+import type { SessionKey } from '../session/session-store.ts';
+import type { ResultSink } from './result-sink.ts';
+
+/** A statement as a protocol hands it over. */
+export type StatementRequest = {
+  readonly caller: Caller;
+  readonly session: SessionKey;
+  readonly queryId: QueryId;
+  readonly sql: string;
+  /** From the start of its execution; undefined = the session's. */
+  readonly timeoutMs: number | undefined;
+  /** What routing rules match. */
+  readonly source: string | null;
+  /** Aborts when the client is gone. */
+  readonly clientGone: AbortSignal;
+  readonly sink: ResultSink;
+};
+
+/** Statements of all protocols run here. */
+export interface QueryService {
+  /** Runs a statement to its end; the result went to the sink. @throws SkeinError of the catalogue. */
+  execute(request: StatementRequest): Promise<void>;
+  /** Cancels a running or waiting statement of the caller; false when there is none. */
+  cancel(caller: Caller, queryId: QueryId): boolean;
+}

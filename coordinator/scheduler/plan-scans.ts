@@ -1,0 +1,29 @@
+import type { ScanSpec } from '#proto/task.ts';
+import type { ManifestCache } from '#shared/iceberg/manifest-cache.ts';
+import { planFiles, type PlanReport } from '#shared/iceberg/plan-files.ts';
+import type { FileIo } from '#shared/storage/file-io.ts';
+import type { ScanBinding } from '../resolver/scan-binding.ts';
+
+/** A scan with its files, and how many were pruned away. */
+export type PlannedScan = { readonly spec: ScanSpec; readonly report: PlanReport };
+
+type Context = { readonly io: FileIo; readonly manifestCache: ManifestCache; readonly signal: AbortSignal };
+
+/** The files of every scan of a query, partitions and files pruned by its predicate. @throws as `planFiles` does. */
+export function planScans(bindings: readonly ScanBinding[], context: Context): Promise<PlannedScan[]> {
+  return Promise.all(bindings.map((binding) => planScan(binding, context)));
+}
+
+async function planScan(binding: ScanBinding, { io, manifestCache, signal }: Context): Promise<PlannedScan> {
+  const { metadata, snapshotId, predicate, allowedRoots, columns } = binding;
+  const { files, report } = await planFiles(io, metadata, snapshotId === null ? null : BigInt(snapshotId), predicate, {
+    manifestCache,
+    allowedRoots,
+    columnsNeeded: new Set(columns.map((column) => column.fieldId)),
+    signal,
+  });
+  const { tableName, tableUuid, schemaId } = binding;
+  const { nameMapping } = metadata;
+  const spec = { tableName, tableUuid, snapshotId, schemaId, columns, files, nameMapping, predicate, allowedRoots };
+  return { spec, report };
+}

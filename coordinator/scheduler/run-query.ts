@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto';
+import type { SqlText, StatementContext, TaskReport, TaskSpec } from '#proto/task.ts';
+import type { Clock } from '#shared/clock.ts';
+import { SkeinError } from '#shared/error.ts';
+import { taskId, type PrincipalId, type QueryId, type TenantId } from '#shared/id.ts';
+import { signTicket } from '#shared/ticket.ts';
+import type { WorkerLease, WorkerPool } from '../cluster/worker-pool.ts';
+import type { FlightData } from './flight-data.ts';
+import type { PlannedScan } from './plan-scans.ts';
+import { runTask } from './run-task.ts';
+
+/** What all queries of a coordinator have in common. */
+export type Scheduler = {
+  readonly pool: WorkerPool;
+  readonly secret: string;
+  readonly epoch: number;
+  readonly clock: Clock;
+  readonly spillLimitBytes: number;
+  readonly onRetry: () => void;
+};
+
+/** One fragment on one worker. */
+export type QueryRun = {
+  readonly queryId: QueryId;
+  readonly tenant: TenantId;
+  readonly principal: PrincipalId;
+  readonly sql: SqlText;
+  readonly scans: readonly PlannedScan[];
+  readonly context: StatementContext;
+  readonly memoryLimitBytes: number;
+  readonly wide: boolean;
+  readonly profile: boolean;
+  /** Time by which it has ended one way or another. */
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+  /** A new attempt begins: what an earlier one gave is void. */
+  readonly onStart: () => void;
+  readonly onMessage: (message: FlightData) => Promise<void> | void;
+  /** Whether the task may still run again: nothing of its result has left. */
+  readonly mayRetry: () => boolean;
+};
+
+/** Attempts on different workers after a worker was lost. */
+const ATTEMPTS_MAX = 2;
+/** A ticket outlives the query's deadline by this: clocks of hosts differ. */
+const TICKET_MARGIN_MS = 60_000;
+
+/** Runs a query whole on one worker; when that is lost before the client saw a byte, once more on another. */
+export async function runQuery(scheduler: Scheduler, run: QueryRun): Promise<TaskReport> {
+  const avoid: string[] = [];
+  for (;;) {
+    const lease = scheduler.pool.lease({ wide: run.wide, affinity: affinity(run.scans), avoid });
+    try {
+      run.onStart();
+      return await attempt(scheduler, run, lease);
+    } catch (error) {
+      const lost = error instanceof SkeinError && error.code === 'WORKER_LOST' && !run.signal.aborted;
+      avoid.push(lease.link.address);
+      const others = scheduler.pool
+        .states()
+        .some(({ address, state }) => state.kind === 'live' && !avoid.includes(address));
+      if (!lost || avoid.length >= ATTEMPTS_MAX || !others || !run.mayRetry()) throw error;
+      scheduler.onRetry();
+    } finally {
+      lease.release();
+    }
+  }
+}
+
+/** The biggest table decides, as its files are the dearest to fetch again. */
+function affinity(scans: readonly PlannedScan[]): string | undefined {
+  return scans.toSorted((a, b) => b.report.bytes - a.report.bytes)[0]?.spec.tableUuid;
+}
+
+function attempt(scheduler: Scheduler, run: QueryRun, lease: WorkerLease): Promise<TaskReport> {
+  const { secret, epoch, spillLimitBytes } = scheduler;
+  const { queryId, tenant, principal } = run;
+  const spec: TaskSpec = {
+    queryId,
+    taskId: taskId(randomUUID()),
+    epoch,
+    tenant,
+    principal,
+    sql: run.sql,
+    scans: run.scans.map((scan) => scan.spec),
+    context: run.context,
+    memoryLimitBytes: Math.min(run.memoryLimitBytes, lease.info.memoryLimitBytes),
+    spillLimitBytes,
+    threads: lease.threads,
+    scheduledMs: 0,
+    pinnedToTop: false,
+    profile: run.profile,
+  };
+  const ticket = signTicket(
+    {
+      queryId,
+      taskId: spec.taskId,
+      tenant,
+      principal,
+      epoch,
+      expiresAtMs: run.deadlineMs + TICKET_MARGIN_MS,
+      locations: [...new Set(run.scans.flatMap((scan) => scan.spec.allowedRoots))],
+      partition: 0,
+    },
+    secret,
+  );
+  const signal = AbortSignal.any([run.signal, lease.lost]);
+  return runTask({ client: lease.link.client, secret, spec, ticket, signal, onMessage: run.onMessage });
+}

@@ -156,6 +156,8 @@ export const CONFIG = {
   'planner.memory_limit': bytes(1 * GIB, 'Memory at which a planner is killed and replaced'),
 
   'worker.port': port(8090, 'Flight and control port'),
+  'worker.metrics_port': port(0, 'Port of /metrics and /health'),
+  'worker.task_bytes_max': bytes(64 * MIB, 'Largest task description that a worker takes'),
   'worker.name': string('worker-1', 'Name in status, logs and metrics'),
   'worker.cores': integer(availableParallelism(), 1, 1_024, 'Slots of a worker, and threads of a wide task'),
   'worker.memory_limit': bytes(Math.floor(totalmem() * 0.3), 'Memory for all queries of one worker'),
@@ -167,6 +169,12 @@ export const CONFIG = {
   'worker.tasks_per_slot_max': integer(64, 1, 10_000, 'Tasks that one slot runs by turns; more wait'),
   'worker.instances_idle_max': integer(4, 0, 1_000, 'DuckDB instances kept ready per slot'),
   'worker.orphan_timeout': duration(10_000, 'Silence of the coordinator after which its tasks end'),
+
+  'up.workers': integer(2, 1, 256, 'Workers that skein up starts'),
+  'up.port_base': integer(-1, -1, 65_000, 'First of the ports of skein up; 0 = any free ports, -1 = the services’ own'),
+
+  'client.query_url': string('', 'Query API that skein sql talks to; empty = the cluster of data_dir'),
+  'client.token': secret('Bearer token of skein sql; empty = one of the cluster of data_dir'),
 
   'load.data_file_bytes': bytes(512 * MIB, 'Target size of a data file that skein load writes'),
   'load.row_group_rows': integer(122_880, 2_048, 10_000_000, 'Rows of a row group that skein load writes'),

@@ -1,0 +1,165 @@
+import { BufferRegion, DictionaryBatch, FieldNode, Message, RecordBatch } from 'apache-arrow/ipc/metadata/message';
+import { duckDbError } from '#shared/duckdb-error.ts';
+import { must } from '#shared/must.ts';
+import { arrowSchema, type ArrowField } from './arrow-schema.ts';
+import { ARRAY_WORDS, ColumnBuilder, type BatchParts } from './column-builder.ts';
+import { duckdb, word, type Address, type ResultWords } from './library.ts';
+import { addressOf, callRelease, readBytes, readText, readWords } from './memory.ts';
+
+/** Rows and bytes at which a batch is closed: too few rows cost a header each, too many bytes cost the reader memory. */
+const BATCH_ROWS = 65_536;
+const BATCH_BYTES = 2 << 20;
+
+/** `ArrowSchema` of the C data interface, in words. */
+const SCHEMA_WORDS = 9;
+const NULLABLE = 2n;
+
+/** One message of an Arrow IPC stream: the flatbuffer of its metadata, and the buffers of its body, each to be padded to 64 bytes. */
+export type ArrowMessage = {
+  readonly rows: number;
+  readonly header: Uint8Array;
+  readonly buffers: readonly Uint8Array[];
+  readonly bodyBytes: number;
+};
+
+/** Alignment of every buffer in a body: what the Arrow format recommends. */
+const BODY_ALIGNMENT = 64;
+export const paddedBytes = (bytes: number): number => (bytes + BODY_ALIGNMENT - 1) & -BODY_ALIGNMENT;
+
+/**
+ * Turns the chunks of one result into Arrow record batches. The messages come in the order of an IPC stream: schema, dictionaries,
+ * batches. A message's buffers are views that stay valid until the next call.
+ */
+export class ArrowWriter implements Disposable {
+  readonly fields: readonly ArrowField[];
+  readonly #options: BigUint64Array<ArrayBuffer>;
+  readonly #columns: readonly ColumnBuilder[];
+  #rows = 0;
+  #dictionariesSent = false;
+
+  constructor(result: ResultWords) {
+    this.#options = word(duckdb.result_get_arrow_options(result));
+    this.fields = resultFields(this.#options[0] ?? 0n, result);
+    this.#columns = this.fields.map((field) => new ColumnBuilder(field));
+  }
+
+  schema(): ArrowMessage {
+    return { rows: 0, header: Message.encode(Message.from(arrowSchema(this.fields))), buffers: [], bodyBytes: 0 };
+  }
+
+  /** Takes the rows of a chunk, which stays the caller's. */
+  append(chunk: Address): void {
+    const array = new BigUint64Array(ARRAY_WORDS);
+    check(duckdb.data_chunk_to_arrow(this.#options[0] ?? 0n, chunk, array));
+    try {
+      const children = new BigUint64Array(this.#columns.length);
+      readWords(children, array[6] ?? 0n, children.length);
+      this.#columns.forEach((column, i) => column.append(children[i] ?? 0n));
+      this.#rows += Number(array[0]);
+    } finally {
+      callRelease(array[8] ?? 0n, addressOf(array));
+    }
+  }
+
+  /** Whether `flush` should be called before more is appended. */
+  get full(): boolean {
+    if (this.#rows >= BATCH_ROWS) return true;
+    let bytes = 0;
+    for (const column of this.#columns) bytes += column.sizeBytes();
+    return bytes >= BATCH_BYTES;
+  }
+
+  /** Hands the rows so far to `send` as one batch, with the dictionaries before the first; nothing when there are none. */
+  flush(send: (message: ArrowMessage) => void): void {
+    if (this.#rows === 0) return;
+    if (!this.#dictionariesSent) {
+      this.#columns
+        .flatMap((column) => column.dictionaries())
+        .forEach((dictionary, id) => send(batchMessage([dictionary], dictionary.length, id)));
+      this.#dictionariesSent = true;
+    }
+    send(batchMessage(this.#columns, this.#rows));
+    for (const column of this.#columns) column.clear();
+    this.#rows = 0;
+  }
+
+  [Symbol.dispose](): void {
+    duckdb.destroy_arrow_options(this.#options);
+  }
+}
+
+function batchMessage(columns: readonly ColumnBuilder[], rows: number, dictionaryId?: number): ArrowMessage {
+  const parts: BatchParts = { nodes: [], buffers: [] };
+  for (const column of columns) column.collect(parts);
+  const regions: BufferRegion[] = [];
+  let bodyBytes = 0;
+  for (const { length } of parts.buffers) {
+    regions.push(new BufferRegion(bodyBytes, length));
+    bodyBytes += paddedBytes(length);
+  }
+  const nodes = parts.nodes.map((node) => new FieldNode(node.length, node.nullCount));
+  const batch = new RecordBatch(rows, nodes, regions, null);
+  const header = dictionaryId === undefined ? batch : new DictionaryBatch(batch, dictionaryId);
+  return { rows, header: Message.encode(Message.from(header, bodyBytes)), buffers: parts.buffers, bodyBytes };
+}
+
+function resultFields(options: Address, result: ResultWords): ArrowField[] {
+  const count = Number(duckdb.column_count(result));
+  const types = BigUint64Array.from({ length: count }, (_, i) => duckdb.column_logical_type(result, i));
+  // The texts are kept until the call has returned.
+  const texts = Array.from({ length: count }, (_, i) => Buffer.from(`${duckdb.column_name(result, i)}\0`));
+  const names = BigUint64Array.from(texts, addressOf);
+  const schema = new BigUint64Array(SCHEMA_WORDS);
+  try {
+    check(duckdb.to_arrow_schema(options, types, names, count, schema));
+    return readField(addressOf(schema)).children.slice();
+  } finally {
+    for (const type of types) duckdb.destroy_logical_type(word(type));
+    callRelease(schema[7] ?? 0n, addressOf(schema));
+  }
+}
+
+function readField(address: Address): ArrowField {
+  const words = new BigUint64Array(SCHEMA_WORDS);
+  readWords(words, address, SCHEMA_WORDS);
+  const [format = 0n, name = 0n, metadata = 0n, flags = 0n, count = 0n, list = 0n, dictionary = 0n] = words;
+  const children = new BigUint64Array(Number(count));
+  readWords(children, list, children.length);
+  return {
+    name: readText(name),
+    format: readText(format),
+    nullable: (flags & NULLABLE) !== 0n,
+    metadata: readMetadata(metadata),
+    children: Array.from(children, readField),
+    dictionary: dictionary === 0n ? null : readField(dictionary),
+  };
+}
+
+/** Metadata of the C data interface: a count, then keys and values, each with its length before it; all lengths int32. */
+function readMetadata(address: Address): (readonly [string, string])[] {
+  if (address === 0n) return [];
+  let position = address;
+  const length = (): number => {
+    const value = new Int32Array(readBytes(position, 4).buffer)[0] ?? 0;
+    position += 4n;
+    return value;
+  };
+  const text = (): string => {
+    const bytes = length();
+    const value = Buffer.from(readBytes(position, bytes)).toString();
+    position += BigInt(bytes);
+    return value;
+  };
+  return Array.from({ length: length() }, () => [text(), text()] as const);
+}
+
+/** Throws the error of an Arrow call, if it has one, and destroys it. */
+export function check(error: Address | null): void {
+  if (error === null || error === 0n) return;
+  const handle = word(error);
+  const text = duckdb.error_data_has_error(error)
+    ? must(duckdb.error_data_message(error), 'an error has a text')
+    : null;
+  duckdb.destroy_error_data(handle);
+  if (text !== null) throw duckDbError(text);
+}

@@ -1,0 +1,184 @@
+import {
+  Binary,
+  Bool,
+  DateDay,
+  DateMillisecond,
+  Decimal,
+  Dictionary,
+  DurationMicrosecond,
+  DurationMillisecond,
+  DurationNanosecond,
+  DurationSecond,
+  Field,
+  FixedSizeBinary,
+  FixedSizeList,
+  Float16,
+  Float32,
+  Float64,
+  Int16,
+  Int32,
+  Int64,
+  Int8,
+  IntervalDayTime,
+  IntervalMonthDayNano,
+  IntervalYearMonth,
+  LargeBinary,
+  LargeUtf8,
+  List,
+  Map_,
+  Null,
+  Schema,
+  SparseUnion,
+  Struct,
+  TimeMicrosecond,
+  TimeMillisecond,
+  TimeNanosecond,
+  TimeSecond,
+  TimestampMicrosecond,
+  TimestampMillisecond,
+  TimestampNanosecond,
+  TimestampSecond,
+  Uint16,
+  Uint32,
+  Uint64,
+  Uint8,
+  Utf8,
+  type DataType,
+} from 'apache-arrow';
+import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
+
+/**
+ * A field of an Arrow schema with the layout of its data. `format` is the text of the Arrow C data interface; it, with the children,
+ * says everything, so a schema crosses threads as this.
+ */
+export type ArrowField = {
+  readonly name: string;
+  readonly format: string;
+  readonly nullable: boolean;
+  readonly metadata: readonly (readonly [key: string, value: string])[];
+  readonly children: readonly ArrowField[];
+  /** The values of a dictionary-encoded field (DuckDB's ENUM); `format` is then that of the indices. */
+  readonly dictionary: ArrowField | null;
+};
+
+/** How the buffers of a field lie in memory (Arrow columnar format, Physical Memory Layout). */
+export type Layout =
+  | { readonly kind: 'null' | 'bits' | 'struct' | 'union' }
+  | { readonly kind: 'fixed'; readonly bytes: number }
+  /** Offsets of 4 or 8 bytes, then bytes. */
+  | { readonly kind: 'bytes'; readonly offsetBytes: 4 | 8 }
+  | { readonly kind: 'list'; readonly offsetBytes: 4 | 8 }
+  | { readonly kind: 'fixedList'; readonly size: number };
+
+/** Formats without an argument: bytes of a value and the type of the Arrow library. */
+const FIXED: Readonly<Record<string, readonly [bytes: number, type: () => DataType]>> = {
+  c: [1, () => new Int8()],
+  C: [1, () => new Uint8()],
+  s: [2, () => new Int16()],
+  S: [2, () => new Uint16()],
+  i: [4, () => new Int32()],
+  I: [4, () => new Uint32()],
+  l: [8, () => new Int64()],
+  L: [8, () => new Uint64()],
+  e: [2, () => new Float16()],
+  f: [4, () => new Float32()],
+  g: [8, () => new Float64()],
+  tdD: [4, () => new DateDay()],
+  tdm: [8, () => new DateMillisecond()],
+  tts: [4, () => new TimeSecond()],
+  ttm: [4, () => new TimeMillisecond()],
+  ttu: [8, () => new TimeMicrosecond()],
+  ttn: [8, () => new TimeNanosecond()],
+  tDs: [8, () => new DurationSecond()],
+  tDm: [8, () => new DurationMillisecond()],
+  tDu: [8, () => new DurationMicrosecond()],
+  tDn: [8, () => new DurationNanosecond()],
+  tiM: [4, () => new IntervalYearMonth()],
+  tiD: [8, () => new IntervalDayTime()],
+  tin: [16, () => new IntervalMonthDayNano()],
+};
+
+const TIMESTAMPS: Readonly<Record<string, (zone: string | null) => DataType>> = {
+  s: (zone) => new TimestampSecond(zone),
+  m: (zone) => new TimestampMillisecond(zone),
+  u: (zone) => new TimestampMicrosecond(zone),
+  n: (zone) => new TimestampNanosecond(zone),
+};
+
+const VARIABLE: Readonly<Record<string, readonly [layout: Layout, type: () => DataType]>> = {
+  u: [{ kind: 'bytes', offsetBytes: 4 }, () => new Utf8()],
+  U: [{ kind: 'bytes', offsetBytes: 8 }, () => new LargeUtf8()],
+  z: [{ kind: 'bytes', offsetBytes: 4 }, () => new Binary()],
+  Z: [{ kind: 'bytes', offsetBytes: 8 }, () => new LargeBinary()],
+};
+
+const unknown = (format: string): never => {
+  throw new SkeinError('NOT_SUPPORTED', `a column has a type without an Arrow form (${format})`);
+};
+
+/** Parts of `d:precision,scale[,bits]`. */
+function decimalOf(format: string): { precision: number; scale: number; bits: number } | undefined {
+  const match = /^d:(\d+),(-?\d+)(?:,(\d+))?$/.exec(format);
+  if (match === null) return undefined;
+  return { precision: Number(match[1]), scale: Number(match[2]), bits: Number(match[3] ?? 128) };
+}
+
+const argument = (format: string): number => Number(format.slice(format.indexOf(':') + 1));
+
+export function layoutOf({ format }: ArrowField): Layout {
+  const fixed = FIXED[format];
+  if (fixed !== undefined) return { kind: 'fixed', bytes: fixed[0] };
+  const variable = VARIABLE[format];
+  if (variable !== undefined) return variable[0];
+  if (format === 'n') return { kind: 'null' };
+  if (format === 'b') return { kind: 'bits' };
+  if (/^ts[smun]:/.test(format)) return { kind: 'fixed', bytes: 8 };
+  if (format.startsWith('w:')) return { kind: 'fixed', bytes: argument(format) };
+  if (format === '+s') return { kind: 'struct' };
+  if (format === '+l' || format === '+m') return { kind: 'list', offsetBytes: 4 };
+  if (format === '+L') return { kind: 'list', offsetBytes: 8 };
+  if (format.startsWith('+w:')) return { kind: 'fixedList', size: argument(format) };
+  if (format.startsWith('+us:')) return { kind: 'union' };
+  const decimal = decimalOf(format);
+  return decimal === undefined ? unknown(format) : { kind: 'fixed', bytes: decimal.bits / 8 };
+}
+
+/** Dictionary ids are given in the order of a walk that sees a parent before its children: writer and reader count alike. */
+export function arrowSchema(fields: readonly ArrowField[]): Schema {
+  let dictionaries = 0;
+  const typeOf = (field: ArrowField): DataType => {
+    if (field.dictionary !== null) {
+      const id = dictionaries++;
+      return new Dictionary(typeOf(field.dictionary), plainType(field) as Int32, id, false);
+    }
+    return plainType(field);
+  };
+  const plainType = (field: ArrowField): DataType => {
+    const { format } = field;
+    const simple = FIXED[format]?.[1] ?? VARIABLE[format]?.[1];
+    if (simple !== undefined) return simple();
+    if (format === 'n') return new Null();
+    if (format === 'b') return new Bool();
+    if (format.startsWith('w:')) return new FixedSizeBinary(argument(format));
+    const timestamp = /^ts([smun]):(.*)$/.exec(format);
+    if (timestamp !== null) return must(TIMESTAMPS[timestamp[1] ?? ''], 'a unit')(timestamp[2] || null);
+    const decimal = decimalOf(format);
+    if (decimal !== undefined) return new Decimal(decimal.scale, decimal.precision, decimal.bits);
+    return nestedType(format, field.children.map(fieldOf));
+  };
+  const fieldOf = (field: ArrowField): Field =>
+    new Field(field.name, typeOf(field), field.nullable, new Map(field.metadata));
+  return new Schema(fields.map(fieldOf));
+}
+
+function nestedType(format: string, children: Field[]): DataType {
+  const [child] = children;
+  if (format === '+s') return new Struct(children);
+  if (child === undefined) return unknown(format);
+  if (format === '+l') return new List(child);
+  if (format === '+m') return new Map_(child);
+  if (format.startsWith('+w:')) return new FixedSizeList(argument(format), child);
+  if (format.startsWith('+us:')) return new SparseUnion(format.slice(4).split(',').map(Number), children);
+  return unknown(format);
+}

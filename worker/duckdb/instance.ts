@@ -1,0 +1,89 @@
+import { duckDbError } from '#shared/duckdb-error.ts';
+import { SkeinError } from '#shared/error.ts';
+import { duckdb, word, type Address } from './library.ts';
+import { readText } from './memory.ts';
+
+/** One in-memory DuckDB. Everything opened from it must be disposed first. */
+export class Instance implements Disposable {
+  readonly #database: BigUint64Array<ArrayBuffer>;
+
+  private constructor(database: BigUint64Array<ArrayBuffer>) {
+    this.#database = database;
+  }
+
+  /** @throws the error of DuckDB when a setting is not valid. */
+  static open(settings: Readonly<Record<string, string>>): Instance {
+    const config = word();
+    const database = word();
+    const failure = word();
+    duckdb.create_config(config);
+    try {
+      for (const [name, value] of Object.entries(settings)) {
+        if (duckdb.set_config(config[0] ?? 0n, name, value) !== 0) {
+          throw new SkeinError('INTERNAL_ERROR', `DuckDB has no setting ${name}`);
+        }
+      }
+      if (duckdb.open_ext(':memory:', database, config[0] ?? 0n, failure) !== 0) {
+        const text = readText(failure[0] ?? 0n);
+        duckdb.free(failure[0] ?? 0n);
+        throw duckDbError(text);
+      }
+    } finally {
+      duckdb.destroy_config(config);
+    }
+    return new Instance(database);
+  }
+
+  connect(): Connection {
+    const handle = word();
+    if (duckdb.connect(this.#database[0] ?? 0n, handle) !== 0) {
+      throw new SkeinError('INTERNAL_ERROR', 'no connection to DuckDB');
+    }
+    return new Connection(handle);
+  }
+
+  [Symbol.dispose](): void {
+    duckdb.close(this.#database);
+  }
+}
+
+/** One connection: one statement at a time. */
+export class Connection implements Disposable {
+  readonly #handle: BigUint64Array<ArrayBuffer>;
+
+  constructor(handle: BigUint64Array<ArrayBuffer>) {
+    this.#handle = handle;
+  }
+
+  /** The handle, for this folder and for `interrupt`, which any thread may call while the connection is open. */
+  get address(): Address {
+    return this.#handle[0] ?? 0n;
+  }
+
+  /** Runs statements to their end and drops their rows: settings, temporary tables. */
+  run(sql: string): void {
+    const result = new BigUint64Array(6);
+    try {
+      if (duckdb.query(this.address, cString(sql), result) !== 0) {
+        throw duckDbError(duckdb.result_error(result) ?? '');
+      }
+    } finally {
+      duckdb.destroy_result(result);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    duckdb.disconnect(this.#handle);
+  }
+}
+
+/** Ends the statement that runs on a connection of any thread: it fails with QUERY_CANCELLED within milliseconds. */
+export const interruptConnection = (address: Address): void => duckdb.interrupt(address);
+
+export const duckDbVersion = (): string => duckdb.library_version();
+
+/** C text ends at a NUL: what stands behind one would be dropped unseen. */
+export function cString(text: string): string {
+  if (text.includes('\0')) throw new SkeinError('INVALID_REQUEST', 'a statement may not hold a NUL character');
+  return text;
+}

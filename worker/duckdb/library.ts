@@ -1,0 +1,208 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import koffi from 'koffi';
+
+/** An address in this process: a handle of DuckDB's or a piece of its memory. Handles may be used from any thread. */
+export type Address = bigint;
+/** `duckdb_result`: six words, passed by value. */
+export type ResultWords = BigUint64Array<ArrayBuffer>;
+/** Receives a pointer: one word. */
+export type Out = BigUint64Array<ArrayBuffer>;
+/** Where a C function reads or writes: memory of JavaScript's that lives during the call, or an address. */
+export type Memory = Address | Uint8Array | BigUint64Array | null;
+
+/** The part of DuckDB's C API (duckdb.h of 1.5) that a worker uses, each function named without its prefix `duckdb_`. */
+export type Library = {
+  readonly library_version: () => string;
+  readonly create_config: (out: Out) => number;
+  readonly set_config: (config: Address, name: string, value: string) => number;
+  readonly destroy_config: (config: Out) => void;
+  readonly open_ext: (path: string, out: Out, config: Address, error: Out) => number;
+  readonly close: (database: Out) => void;
+  readonly connect: (database: Address, out: Out) => number;
+  readonly disconnect: (connection: Out) => void;
+  readonly interrupt: (connection: Address) => void;
+  readonly free: (pointer: Address) => void;
+  readonly query: (connection: Address, sql: string, result: ResultWords) => number;
+  readonly result_error: (result: ResultWords) => string | null;
+  readonly destroy_result: (result: ResultWords) => void;
+  readonly column_count: (result: ResultWords) => number | bigint;
+  readonly column_name: (result: ResultWords, column: number) => string;
+  readonly column_logical_type: (result: ResultWords, column: number) => Address;
+  readonly destroy_logical_type: (type: Out) => void;
+  readonly prepare: (connection: Address, sql: string, out: Out) => number;
+  readonly prepare_error: (statement: Address) => string | null;
+  readonly destroy_prepare: (statement: Out) => void;
+  readonly pending_prepared: (statement: Address, out: Out) => number;
+  readonly pending_prepared_streaming: (statement: Address, out: Out) => number;
+  readonly pending_execute_task: (pending: Address) => number;
+  readonly pending_error: (pending: Address) => string | null;
+  readonly pending_execution_is_finished: (state: number) => boolean;
+  readonly destroy_pending: (pending: Out) => void;
+  readonly execute_pending: (pending: Address, result: ResultWords) => number;
+  readonly fetch_chunk: (result: { readonly words: ResultWords }) => Address;
+  readonly destroy_data_chunk: (chunk: Out) => void;
+  readonly data_chunk_get_size: (chunk: Address) => number | bigint;
+  readonly data_chunk_set_size: (chunk: Address, size: number) => void;
+  readonly data_chunk_get_vector: (chunk: Address, column: number) => Address;
+  readonly data_chunk_get_column_count: (chunk: Address) => number | bigint;
+  readonly vector_reference_vector: (target: Address, source: Address) => void;
+  readonly result_get_arrow_options: (result: ResultWords) => Address;
+  readonly connection_get_arrow_options: (connection: Address, out: Out) => void;
+  readonly destroy_arrow_options: (options: Out) => void;
+  readonly to_arrow_schema: (
+    options: Address,
+    types: Memory,
+    names: Memory,
+    columns: number,
+    schema: Memory,
+  ) => Address;
+  readonly data_chunk_to_arrow: (options: Address, chunk: Address, array: Memory) => Address;
+  readonly schema_from_arrow: (connection: Address, schema: Memory, out: Out) => Address;
+  readonly data_chunk_from_arrow: (connection: Address, array: Memory, schema: Address, out: Out) => Address;
+  readonly destroy_arrow_converted_schema: (schema: Out) => void;
+  readonly error_data_has_error: (error: Address) => boolean;
+  readonly error_data_message: (error: Address) => string;
+  readonly destroy_error_data: (error: Out) => void;
+  readonly create_table_function: () => Address;
+  readonly destroy_table_function: (fn: Out) => void;
+  readonly table_function_set_name: (fn: Address, name: string) => void;
+  readonly table_function_set_bind: (fn: Address, callback: Address) => void;
+  readonly table_function_set_init: (fn: Address, callback: Address) => void;
+  readonly table_function_set_function: (fn: Address, callback: Address) => void;
+  readonly table_function_supports_projection_pushdown: (fn: Address, value: boolean) => void;
+  readonly register_table_function: (connection: Address, fn: Address) => number;
+  readonly bind_add_result_column: (info: Address, name: string, type: Address) => void;
+  readonly bind_set_cardinality: (info: Address, rows: number, exact: boolean) => void;
+  readonly bind_set_error: (info: Address, message: string) => void;
+  readonly init_get_column_count: (info: Address) => number | bigint;
+  readonly init_get_column_index: (info: Address, position: number) => number | bigint;
+  readonly init_set_max_threads: (info: Address, threads: number) => void;
+  readonly function_set_error: (info: Address, message: string) => void;
+  readonly appender_create: (connection: Address, schema: null, table: string, out: Out) => number;
+  readonly append_data_chunk: (appender: Address, chunk: Address) => number;
+  readonly appender_error: (appender: Address) => string | null;
+  readonly appender_flush: (appender: Address) => number;
+  readonly appender_destroy: (appender: Out) => number;
+  readonly get_profiling_info: (connection: Address) => Address;
+  readonly profiling_info_get_metrics: (info: Address) => Address;
+  readonly profiling_info_get_child_count: (info: Address) => number | bigint;
+  readonly profiling_info_get_child: (info: Address, index: number) => Address;
+  readonly get_map_size: (value: Address) => number | bigint;
+  readonly get_map_key: (value: Address, index: number) => Address;
+  readonly get_map_value: (value: Address, index: number) => Address;
+  readonly get_varchar: (value: Address) => Address;
+  readonly destroy_value: (value: Out) => void;
+};
+
+/** Result and parameters of each function, in the words of koffi; `result` is the struct of six words. */
+const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...parameters: string[]] } = {
+  library_version: ['str'],
+  create_config: ['int', 'void *'],
+  set_config: ['int', 'void *', 'str', 'str'],
+  destroy_config: ['void', 'void *'],
+  open_ext: ['int', 'str', 'void *', 'void *', 'void *'],
+  close: ['void', 'void *'],
+  connect: ['int', 'void *', 'void *'],
+  disconnect: ['void', 'void *'],
+  interrupt: ['void', 'void *'],
+  free: ['void', 'void *'],
+  query: ['int', 'void *', 'str', 'void *'],
+  result_error: ['str', 'void *'],
+  destroy_result: ['void', 'void *'],
+  column_count: ['uint64', 'void *'],
+  column_name: ['str', 'void *', 'uint64'],
+  column_logical_type: ['void *', 'void *', 'uint64'],
+  destroy_logical_type: ['void', 'void *'],
+  prepare: ['int', 'void *', 'str', 'void *'],
+  prepare_error: ['str', 'void *'],
+  destroy_prepare: ['void', 'void *'],
+  pending_prepared: ['int', 'void *', 'void *'],
+  pending_prepared_streaming: ['int', 'void *', 'void *'],
+  pending_execute_task: ['int', 'void *'],
+  pending_error: ['str', 'void *'],
+  pending_execution_is_finished: ['bool', 'int'],
+  destroy_pending: ['void', 'void *'],
+  execute_pending: ['int', 'void *', 'void *'],
+  fetch_chunk: ['void *', 'result'],
+  destroy_data_chunk: ['void', 'void *'],
+  data_chunk_get_size: ['uint64', 'void *'],
+  data_chunk_set_size: ['void', 'void *', 'uint64'],
+  data_chunk_get_vector: ['void *', 'void *', 'uint64'],
+  data_chunk_get_column_count: ['uint64', 'void *'],
+  vector_reference_vector: ['void', 'void *', 'void *'],
+  result_get_arrow_options: ['void *', 'void *'],
+  connection_get_arrow_options: ['void', 'void *', 'void *'],
+  destroy_arrow_options: ['void', 'void *'],
+  to_arrow_schema: ['void *', 'void *', 'void *', 'void *', 'uint64', 'void *'],
+  data_chunk_to_arrow: ['void *', 'void *', 'void *', 'void *'],
+  schema_from_arrow: ['void *', 'void *', 'void *', 'void *'],
+  data_chunk_from_arrow: ['void *', 'void *', 'void *', 'void *', 'void *'],
+  destroy_arrow_converted_schema: ['void', 'void *'],
+  error_data_has_error: ['bool', 'void *'],
+  error_data_message: ['str', 'void *'],
+  destroy_error_data: ['void', 'void *'],
+  create_table_function: ['void *'],
+  destroy_table_function: ['void', 'void *'],
+  table_function_set_name: ['void', 'void *', 'str'],
+  table_function_set_bind: ['void', 'void *', 'void *'],
+  table_function_set_init: ['void', 'void *', 'void *'],
+  table_function_set_function: ['void', 'void *', 'void *'],
+  table_function_supports_projection_pushdown: ['void', 'void *', 'bool'],
+  register_table_function: ['int', 'void *', 'void *'],
+  bind_add_result_column: ['void', 'void *', 'str', 'void *'],
+  bind_set_cardinality: ['void', 'void *', 'uint64', 'bool'],
+  bind_set_error: ['void', 'void *', 'str'],
+  init_get_column_count: ['uint64', 'void *'],
+  init_get_column_index: ['uint64', 'void *', 'uint64'],
+  init_set_max_threads: ['void', 'void *', 'uint64'],
+  function_set_error: ['void', 'void *', 'str'],
+  appender_create: ['int', 'void *', 'str', 'str', 'void *'],
+  append_data_chunk: ['int', 'void *', 'void *'],
+  appender_error: ['str', 'void *'],
+  appender_flush: ['int', 'void *'],
+  appender_destroy: ['int', 'void *'],
+  get_profiling_info: ['void *', 'void *'],
+  profiling_info_get_metrics: ['void *', 'void *'],
+  profiling_info_get_child_count: ['uint64', 'void *'],
+  profiling_info_get_child: ['void *', 'void *', 'uint64'],
+  get_map_size: ['uint64', 'void *'],
+  get_map_key: ['void *', 'void *', 'uint64'],
+  get_map_value: ['void *', 'void *', 'uint64'],
+  get_varchar: ['void *', 'void *'],
+  destroy_value: ['void', 'void *'],
+};
+
+const FILES: Readonly<Record<string, string>> = {
+  linux: 'libduckdb.so',
+  darwin: 'libduckdb.dylib',
+  win32: 'duckdb.dll',
+};
+
+/** The shared library lies beside the addon of the pinned `@duckdb/node-bindings-<platform>`. */
+function libraryPath(): string {
+  const require = createRequire(createRequire(import.meta.url).resolve('@duckdb/node-api'));
+  const bindings = createRequire(require.resolve('@duckdb/node-bindings'));
+  const manifest = bindings.resolve(`@duckdb/node-bindings-${process.platform}-${process.arch}/package.json`);
+  return join(dirname(manifest), FILES[process.platform] ?? 'libduckdb.so');
+}
+
+function loadLibrary(): Library {
+  const handle = koffi.load(libraryPath());
+  const result = koffi.struct({ words: koffi.array('uint64', 6, 'Typed') });
+  const bind = (name: string, [returns, ...parameters]: readonly [string, ...string[]]): unknown =>
+    handle.func(
+      `duckdb_${name}`,
+      returns,
+      parameters.map((parameter) => (parameter === 'result' ? result : parameter)),
+    );
+  return Object.fromEntries(
+    Object.entries(SIGNATURES).map(([name, signature]) => [name, bind(name, signature)]),
+  ) as unknown as Library;
+}
+
+/** One per thread; all threads of a process share the mapped code. */
+export const duckdb: Library = loadLibrary();
+
+/** A fresh word that receives a handle, or that names one to a `destroy` function. */
+export const word = (value: Address = 0n): Out => BigUint64Array.of(value);

@@ -1,0 +1,76 @@
+import { duckDbError } from '#shared/duckdb-error.ts';
+import { cString, type Connection } from './instance.ts';
+import { duckdb, word, type Address, type ResultWords } from './library.ts';
+
+/** What one piece of work left: more to do at once, nothing to do until helper threads are on, or rows to fetch. */
+export type StepState = 'more' | 'waiting' | 'ready';
+
+const PENDING_ERROR = 2;
+const NO_TASKS_AVAILABLE = 3;
+
+/**
+ * A statement that runs by pieces, in this thread: `step()` until it says `ready`, then `fetch()` until it gives nothing. Rows are
+ * streamed: DuckDB holds about a megabyte of them, and most of the last pipeline's work happens in `fetch`.
+ *
+ * Every call may throw DuckDB's error; the object must be disposed in any case, before its connection.
+ */
+export class Statement implements Disposable {
+  readonly #prepared = word();
+  readonly #pending = word();
+  readonly #words: ResultWords = new BigUint64Array(6);
+  readonly #result = { words: this.#words };
+  #executed = false;
+
+  /** Binds and plans the statement. @throws what DuckDB says of it. */
+  constructor(connection: Connection, sql: string) {
+    try {
+      if (duckdb.prepare(connection.address, cString(sql), this.#prepared) !== 0) {
+        throw duckDbError(duckdb.prepare_error(this.#prepared[0] ?? 0n) ?? '');
+      }
+      if (duckdb.pending_prepared_streaming(this.#prepared[0] ?? 0n, this.#pending) !== 0) {
+        throw duckDbError(duckdb.pending_error(this.#pending[0] ?? 0n) ?? '');
+      }
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  step(): StepState {
+    const pending = this.#pending[0] ?? 0n;
+    const state = duckdb.pending_execute_task(pending);
+    if (state === PENDING_ERROR) throw duckDbError(duckdb.pending_error(pending) ?? '');
+    if (!duckdb.pending_execution_is_finished(state)) return state === NO_TASKS_AVAILABLE ? 'waiting' : 'more';
+    this.#executed = true;
+    if (duckdb.execute_pending(pending, this.#words) !== 0) this.#fail();
+    return 'ready';
+  }
+
+  /** The result once it is ready, for the Arrow options and the columns. */
+  get result(): ResultWords {
+    return this.#words;
+  }
+
+  /** The next chunk of at most 2,048 rows, which the caller destroys; undefined at the end. */
+  fetch(): Address | undefined {
+    const chunk = duckdb.fetch_chunk(this.#result) as Address | null;
+    if (chunk !== null && chunk !== 0n) return chunk;
+    const error = duckdb.result_error(this.#words);
+    if (error !== null && error !== '') throw duckDbError(error);
+    return undefined;
+  }
+
+  #fail(): never {
+    throw duckDbError(duckdb.result_error(this.#words) ?? '');
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#executed) duckdb.destroy_result(this.#words);
+    this.#executed = false;
+    duckdb.destroy_pending(this.#pending);
+    duckdb.destroy_prepare(this.#prepared);
+  }
+}
+
+/** Destroys a chunk of `fetch`. */
+export const destroyChunk = (chunk: Address): void => duckdb.destroy_data_chunk(word(chunk));

@@ -1,0 +1,113 @@
+import type {
+  handleBidiStreamingCall,
+  handleUnaryCall,
+  Metadata,
+  ServerUnaryCall,
+  UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { decodeTaskSpec } from '#proto/task-codec.ts';
+import type { Clock } from '#shared/clock.ts';
+import { ERRORS, SkeinError, type ErrorCode } from '#shared/error.ts';
+import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
+import { taskId, type WorkerId } from '#shared/id.ts';
+import { verifyTicket } from '#shared/ticket.ts';
+import type { TaskRegistry } from './task-registry.ts';
+
+/** What a worker says of itself with every beat. 64-bit numbers are decimal text, as proto-loader takes them. */
+export type WorkerBeat = {
+  readonly worker_id: WorkerId;
+  readonly name: string;
+  readonly duckdb_version: string;
+  readonly cores: number;
+  readonly memory_limit_bytes: string;
+  readonly running_tasks: number;
+  readonly spool_bytes: string;
+  readonly draining: boolean;
+  readonly pid: string;
+};
+type CoordinatorBeat = { readonly coordinator_id: string; readonly epoch: string };
+
+export type ControlOptions = {
+  readonly tasks: TaskRegistry;
+  readonly secret: string;
+  readonly clock: Clock;
+  readonly beat: () => WorkerBeat;
+  readonly beatIntervalMs: number;
+};
+
+/** The handlers of `skein.worker.v1.Worker`. */
+export function controlHandlers(options: ControlOptions): UntypedServiceImplementation {
+  const { tasks, secret, clock } = options;
+  return {
+    Attach: attachHandler(options),
+    StartTask: unary<{ spec: Uint8Array; ticket: string }>(secret, ({ spec, ticket }) => {
+      const verified = verifyTicket(ticket, secret, clock.nowMs());
+      tasks.start(decodeTaskSpec(Buffer.from(spec).toString()), verified);
+      return {};
+    }),
+    CancelTask: unary<{ task_id: string; code: string; reason: string }>(secret, async (request) => ({
+      found: await tasks.cancel(taskId(request.task_id), new SkeinError(errorCode(request.code), request.reason)),
+    })),
+    Drain: unary<object>(secret, async () => {
+      await tasks.drain();
+      return {};
+    }),
+  };
+}
+
+const errorCode = (code: string): ErrorCode => (Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'QUERY_CANCELLED');
+
+function unary<Request>(
+  secret: string,
+  handle: (request: Request) => object | Promise<object>,
+): handleUnaryCall<Request, object> {
+  const answer = async (
+    call: ServerUnaryCall<Request, object>,
+    callback: Parameters<handleUnaryCall<Request, object>>[1],
+  ): Promise<void> => {
+    let reply: object;
+    try {
+      requireSecret(call.metadata, secret);
+      reply = await handle(call.request);
+    } catch (error) {
+      callback(toServiceError(error));
+      return;
+    }
+    callback(null, reply);
+  };
+  return (call, callback) => void answer(call, callback);
+}
+
+/** Beats both ways; the worker's first comes at once, so that a coordinator learns whom it talks to. */
+function attachHandler(options: ControlOptions): handleBidiStreamingCall<CoordinatorBeat, WorkerBeat> {
+  const { tasks, secret, beat, beatIntervalMs } = options;
+  return (call) => {
+    const fail = (error: unknown): void => {
+      clearInterval(timer);
+      call.emit('error', toServiceError(error));
+    };
+    const timer = setInterval(() => call.write(beat()), beatIntervalMs);
+    try {
+      checkSecret(call.metadata, secret);
+    } catch (error) {
+      fail(error);
+      return;
+    }
+    call.on('data', ({ epoch }: CoordinatorBeat) => {
+      try {
+        tasks.hear(Number(epoch));
+      } catch (error) {
+        fail(error);
+      }
+    });
+    call.on('end', () => {
+      clearInterval(timer);
+      call.end();
+    });
+    call.on('cancelled', () => clearInterval(timer));
+    call.on('error', () => clearInterval(timer));
+    call.write(beat());
+  };
+}
+
+const checkSecret = (metadata: Metadata, secret: string): void => requireSecret(metadata, secret);

@@ -1,0 +1,88 @@
+import { paddedBytes, type ArrowMessage } from '../duckdb/arrow-out.ts';
+
+/**
+ * `FlightData` of flight.proto, written and read by hand: a body is copied once, from where it was built into the message, and never
+ * by a protobuf library. Fields: 2 `data_header`, 3 `app_metadata`, 1000 `data_body`.
+ */
+const HEADER_TAG = 2 * 8 + 2;
+const METADATA_TAG = 3 * 8 + 2;
+const BODY_TAG = 1000 * 8 + 2;
+
+export function encodeArrowMessage({ header, buffers, bodyBytes }: ArrowMessage): Uint8Array<ArrayBuffer> {
+  const bodyPrefix = bodyBytes === 0 ? 0 : varintBytes(BODY_TAG) + varintBytes(bodyBytes);
+  const message = new Uint8Array(fieldBytes(HEADER_TAG, header.length) + bodyPrefix + bodyBytes);
+  let position = writeField(message, 0, HEADER_TAG, header);
+  if (bodyBytes === 0) return message;
+  position = writeVarint(message, writeVarint(message, position, BODY_TAG), bodyBytes);
+  for (const buffer of buffers) {
+    message.set(buffer, position);
+    position += paddedBytes(buffer.length);
+  }
+  return message;
+}
+
+/** The last message of a stream: no data, only what the application says. */
+export function encodeAppMetadata(metadata: Uint8Array): Uint8Array<ArrayBuffer> {
+  const message = new Uint8Array(fieldBytes(METADATA_TAG, metadata.length));
+  writeField(message, 0, METADATA_TAG, metadata);
+  return message;
+}
+
+export type FlightData = {
+  readonly header: Uint8Array;
+  readonly metadata: Uint8Array;
+  readonly body: Uint8Array;
+};
+
+const NOTHING = new Uint8Array();
+
+/** Views into `message`; unknown fields are passed over. @throws Error when it is cut short. */
+export function decodeFlightData(message: Uint8Array): FlightData {
+  let data: FlightData = { header: NOTHING, metadata: NOTHING, body: NOTHING };
+  let position = 0;
+  while (position < message.length) {
+    const tag = readVarint(message, position);
+    const size = readVarint(message, tag.end);
+    if ((tag.value & 7) !== 2 || size.end + size.value > message.length) throw new Error('not a FlightData message');
+    const value = message.subarray(size.end, size.end + size.value);
+    if (tag.value === HEADER_TAG) data = { ...data, header: value };
+    if (tag.value === METADATA_TAG) data = { ...data, metadata: value };
+    if (tag.value === BODY_TAG) data = { ...data, body: value };
+    position = size.end + size.value;
+  }
+  return data;
+}
+
+const fieldBytes = (tag: number, length: number): number => varintBytes(tag) + varintBytes(length) + length;
+
+function writeField(target: Uint8Array, at: number, tag: number, value: Uint8Array): number {
+  const position = writeVarint(target, writeVarint(target, at, tag), value.length);
+  target.set(value, position);
+  return position + value.length;
+}
+
+function varintBytes(value: number): number {
+  let bytes = 1;
+  for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) bytes++;
+  return bytes;
+}
+
+function writeVarint(target: Uint8Array, at: number, value: number): number {
+  let position = at;
+  let rest = value;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) target[position++] = (rest % 128) | 128;
+  target[position++] = rest;
+  return position;
+}
+
+function readVarint(source: Uint8Array, at: number): { value: number; end: number } {
+  let value = 0;
+  let scale = 1;
+  for (let position = at; position < source.length; position++) {
+    const byte = source[position] ?? 0;
+    value += (byte & 127) * scale;
+    if (byte < 128) return { value, end: position + 1 };
+    scale *= 128;
+  }
+  throw new Error('not a FlightData message');
+}

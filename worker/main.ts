@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { createServer, type Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join, resolve } from 'node:path';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { systemClock } from '#shared/clock.ts';
+import type { Config } from '#shared/config/config-schema.ts';
+import { SkeinError } from '#shared/error.ts';
+import { loadService } from '#shared/grpc/load-proto.ts';
+import { workerId } from '#shared/id.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import { duckDbVersion } from './duckdb/instance.ts';
+import { controlHandlers, type WorkerBeat } from './flight/control-service.ts';
+import { doGetHandler, flightDefinition } from './flight/flight-service.ts';
+import { TaskRegistry } from './flight/task-registry.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { MemoryGate } from './slot/memory-gate.ts';
+import { SlotPool } from './slot/slot-pool.ts';
+import { Spool } from './spool/spool.ts';
+
+/** A running worker: `url` is host:port of Flight and control, `metricsUrl` the page that Prometheus reads. */
+export type RunningWorker = { readonly url: string; readonly metricsUrl: string; close(): Promise<void> };
+
+/** Builds a worker and starts it. @throws PORT_IN_USE, START_FAILED. */
+export async function startWorker(config: Config, log: Logger): Promise<RunningWorker> {
+  const secret = config['cluster.secret'];
+  if (secret === '') throw new SkeinError('INVALID_CONFIGURATION', 'cluster.secret is not set');
+  const spillDir = resolve(config['worker.spill_dir'] || join(config.data_dir, 'spill', config['worker.name']));
+  await clearFolder(spillDir);
+  const slots = config['worker.cores'];
+  const tasksMax = slots * config['worker.tasks_per_slot_max'];
+  const pool = new SlotPool({
+    slots,
+    tasksPerSlotMax: config['worker.tasks_per_slot_max'],
+    spillDir,
+    instancesIdleMax: config['worker.instances_idle_max'],
+    outputBufferBytes: config['worker.task_output_buffer'],
+  });
+  const memory = new MemoryGate(config['worker.memory_limit'], tasksMax);
+  const spool = new Spool(config['worker.spool_memory_limit'], (full) => pool.setSpoolFull(full));
+  const tasks = new TaskRegistry({
+    pool,
+    memory,
+    spool,
+    tasksMax,
+    orphanTimeoutMs: config['worker.orphan_timeout'],
+    clock: systemClock,
+    log,
+  });
+  const id = workerId(randomUUID());
+  const beat = (): WorkerBeat => ({
+    worker_id: id,
+    name: config['worker.name'],
+    duckdb_version: duckDbVersion(),
+    cores: slots,
+    memory_limit_bytes: String(config['worker.memory_limit']),
+    running_tasks: tasks.size,
+    spool_bytes: String(spool.bytes),
+    draining: tasks.draining,
+    pid: String(process.pid),
+  });
+  const server = createGrpcServer(config, tasks, beat);
+  const metrics = createMetrics({ pool, memory, spool, tasks, name: config['worker.name'] });
+  const port = await bindGrpc(server, `${config.internal_host}:${config['worker.port']}`);
+  const http = await serveMetrics(metrics, config.internal_host, config['worker.metrics_port']);
+  const url = `${config.internal_host}:${port}`;
+  log.info({ url, slots, spillDir }, 'worker is up');
+  return {
+    url,
+    metricsUrl: `http://${config.internal_host}:${(http.address() as AddressInfo).port}/metrics`,
+    close: async () => {
+      await tasks.close();
+      server.forceShutdown();
+      http.closeAllConnections();
+      await new Promise((done) => http.close(done));
+      await pool.close();
+      await rm(spillDir, { recursive: true, force: true });
+    },
+  };
+}
+
+function createGrpcServer(config: Config, tasks: TaskRegistry, beat: () => WorkerBeat): Server {
+  const secret = config['cluster.secret'];
+  const server = new Server({ 'grpc.max_receive_message_length': config['worker.task_bytes_max'] });
+  server.addService(
+    loadService('worker.proto', 'skein.worker.v1.Worker').definition,
+    controlHandlers({
+      tasks,
+      secret,
+      clock: systemClock,
+      beat,
+      beatIntervalMs: config['cluster.heartbeat_interval'],
+    }),
+  );
+  server.addService(flightDefinition(), { DoGet: doGetHandler({ tasks, secret, clock: systemClock }) });
+  return server;
+}
+
+/** What a worker that died left behind belongs to nobody. */
+async function clearFolder(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+  await mkdir(path, { recursive: true, mode: 0o700 });
+}
+
+function bindGrpc(server: Server, address: string): Promise<number> {
+  return new Promise((resolvePort, reject) => {
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => {
+      if (error === null) resolvePort(port);
+      else reject(new SkeinError('PORT_IN_USE', `cannot listen on ${address}`, { cause: error }));
+    });
+  });
+}
+
+function serveMetrics(metrics: Metrics, host: string, port: number): Promise<HttpServer> {
+  const http = createServer((request, response) => {
+    if (request.url === '/health') {
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}\n');
+    } else if (request.url === '/metrics') {
+      void metrics.text().then((text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text));
+    } else {
+      response.writeHead(404).end();
+    }
+  });
+  return new Promise((listening, reject) => {
+    http.once('error', (error) =>
+      reject(new SkeinError('PORT_IN_USE', `cannot listen on ${host}:${port}`, { cause: error })),
+    );
+    http.listen(port, host, () => listening(http));
+  });
+}

@@ -1,0 +1,37 @@
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { TaskRegistry } from './flight/task-registry.ts';
+import type { MemoryGate } from './slot/memory-gate.ts';
+import type { SlotPool } from './slot/slot-pool.ts';
+import type { Spool } from './spool/spool.ts';
+
+/** The worker's Prometheus page. */
+export interface Metrics {
+  readonly contentType: string;
+  text(): Promise<string>;
+}
+
+export function createMetrics(parts: {
+  readonly pool: SlotPool;
+  readonly memory: MemoryGate;
+  readonly spool: Spool;
+  readonly tasks: TaskRegistry;
+  readonly name: string;
+}): Metrics {
+  const registry = new Registry();
+  registry.setDefaultLabels({ worker: parts.name });
+  collectDefaultMetrics({ register: registry });
+  const gauge = (name: string, help: string, read: () => number): void => {
+    const registered: Gauge = new Gauge({
+      name: `skein_worker_${name}`,
+      help,
+      registers: [registry],
+      collect: () => registered.set(read()),
+    });
+  };
+  gauge('tasks', 'Tasks here, spooled ones included', () => parts.tasks.size);
+  gauge('tasks_running', 'Tasks on slots', () => parts.pool.activeTasks);
+  gauge('tasks_waiting', 'Tasks that wait for memory', () => parts.memory.waiting);
+  gauge('memory_granted_bytes', 'Memory limits of the running tasks, in all', () => parts.memory.grantedBytes);
+  gauge('spool_bytes', 'Output that waits for its readers', () => parts.spool.bytes);
+  return { contentType: registry.contentType, text: () => registry.metrics() };
+}

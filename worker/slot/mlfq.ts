@@ -1,0 +1,159 @@
+import { must } from '#shared/must.ts';
+
+/**
+ * A multilevel feedback queue of tasks, after Trino's MultilevelSplitQueue: a task sinks from level to level by the time that its query
+ * has been scheduled, and the levels share the slot 16 : 8 : 4 : 2 : 1 while all of them are busy. Pure: every function returns the
+ * next state, and time comes in as milliseconds that somebody measured.
+ */
+export const LEVEL_THRESHOLDS_MS = [0, 1_000, 10_000, 60_000, 300_000] as const;
+const LEVELS = LEVEL_THRESHOLDS_MS.length;
+/** Each level gets this many times the share of the one below. */
+const LEVEL_RATIO = 2;
+/** A hung quantum must not starve its level for long: what one quantum adds to a level's account. */
+const LEVEL_CHARGE_MAX_MS = 30_000;
+
+type Entry = {
+  readonly level: number;
+  /** Time within the level; the smallest goes first. */
+  readonly priorityMs: number;
+  /** Of the whole query so far. */
+  readonly scheduledMs: number;
+  readonly pinned: boolean;
+  readonly runnable: boolean;
+  readonly sequence: number;
+};
+
+export type Mlfq = {
+  readonly tasks: ReadonlyMap<string, Entry>;
+  /** Account of every level. */
+  readonly levelMs: readonly number[];
+  /** Priority of the task that each level gave last: newcomers start there, so they neither starve the others nor wait for them. */
+  readonly levelPriorityMs: readonly number[];
+  readonly sequence: number;
+};
+
+const zeros = (): number[] => Array.from({ length: LEVELS }, () => 0);
+
+export const emptyMlfq: Mlfq = { tasks: new Map(), levelMs: zeros(), levelPriorityMs: zeros(), sequence: 0 };
+
+/** The level of a query by its scheduled time. */
+export const levelOf = (scheduledMs: number): number =>
+  LEVEL_THRESHOLDS_MS.findLastIndex((threshold) => scheduledMs >= threshold);
+
+/** A task comes, ready to run. `scheduledMs` is the query's so far; a pinned task stays on the top level. */
+export function addTask(state: Mlfq, id: string, scheduledMs: number, pinned: boolean): Mlfq {
+  const level = pinned ? 0 : levelOf(scheduledMs);
+  const entry: Entry = {
+    level,
+    priorityMs: state.levelPriorityMs[level] ?? 0,
+    scheduledMs,
+    pinned,
+    runnable: true,
+    sequence: state.sequence,
+  };
+  return withTask({ ...compensate(state, level), sequence: state.sequence + 1 }, id, entry);
+}
+
+export function removeTask(state: Mlfq, id: string): Mlfq {
+  const tasks = new Map(state.tasks);
+  tasks.delete(id);
+  return { ...state, tasks };
+}
+
+/** A task waits for its reader or for a thread. */
+export function blockTask(state: Mlfq, id: string): Mlfq {
+  const entry = state.tasks.get(id);
+  return entry === undefined ? state : withTask(state, id, { ...entry, runnable: false });
+}
+
+/** A task can go on: not before the others of its level. */
+export function wakeTask(state: Mlfq, id: string): Mlfq {
+  const entry = state.tasks.get(id);
+  if (entry === undefined || entry.runnable) return state;
+  const priorityMs = Math.max(entry.priorityMs, state.levelPriorityMs[entry.level] ?? 0);
+  return withTask(compensate(state, entry.level), id, { ...entry, runnable: true, priorityMs });
+}
+
+/** The task whose turn it is: of the level that is furthest behind its share, the one that has had least. */
+export function pickTask(state: Mlfq): { readonly id: string; readonly state: Mlfq } | undefined {
+  const level = pickLevel(state);
+  if (level === undefined) return undefined;
+  let found: { id: string; entry: Entry } | undefined;
+  for (const [id, entry] of state.tasks) {
+    if (entry.level === level && entry.runnable && (found === undefined || goesBefore(entry, found.entry))) {
+      found = { id, entry };
+    }
+  }
+  const { id, entry } = must(found, 'the level has a runnable task');
+  return { id, state: { ...state, levelPriorityMs: state.levelPriorityMs.with(level, entry.priorityMs) } };
+}
+
+/** Charges a quantum to its task and level; one that crosses thresholds is charged to every level that it crossed. */
+export function chargeTask(state: Mlfq, id: string, quantumMs: number): Mlfq {
+  const entry = state.tasks.get(id);
+  if (entry === undefined) return state;
+  const scheduledMs = entry.scheduledMs + quantumMs;
+  const level = entry.pinned ? 0 : levelOf(scheduledMs);
+  let rest = Math.min(quantumMs, LEVEL_CHARGE_MAX_MS);
+  if (level === entry.level) {
+    const charged = { ...state, levelMs: state.levelMs.with(level, (state.levelMs[level] ?? 0) + rest) };
+    return withTask(charged, id, { ...entry, scheduledMs, priorityMs: entry.priorityMs + quantumMs });
+  }
+  const levelMs = state.levelMs.slice();
+  let own = quantumMs;
+  for (let crossed = entry.level; crossed < level; crossed++) {
+    const width = (LEVEL_THRESHOLDS_MS[crossed + 1] ?? 0) - (LEVEL_THRESHOLDS_MS[crossed] ?? 0);
+    const share = Math.min(width, rest);
+    levelMs[crossed] = (levelMs[crossed] ?? 0) + share;
+    rest -= share;
+    own -= share;
+  }
+  levelMs[level] = (levelMs[level] ?? 0) + rest;
+  const priorityMs = (state.levelPriorityMs[level] ?? 0) + own;
+  const moved = isEmpty(state, level) ? compensate({ ...state, levelMs }, level) : { ...state, levelMs };
+  return withTask(moved, id, { ...entry, level, scheduledMs, priorityMs });
+}
+
+/** Runnable tasks per level, for the statistics. */
+export function levelDepths(state: Mlfq): number[] {
+  const depths = zeros();
+  for (const { level, runnable } of state.tasks.values()) if (runnable) depths[level] = (depths[level] ?? 0) + 1;
+  return depths;
+}
+
+function pickLevel(state: Mlfq): number | undefined {
+  let targetMs = topTargetMs(state);
+  let picked: { level: number; ratio: number } | undefined;
+  for (let level = 0; level < LEVELS; level++) {
+    if (!isEmpty(state, level)) {
+      const spentMs = state.levelMs[level] ?? 0;
+      const ratio = spentMs === 0 ? 0 : targetMs / spentMs;
+      if (picked === undefined || ratio > picked.ratio) picked = { level, ratio };
+    }
+    targetMs /= LEVEL_RATIO;
+  }
+  return picked?.level;
+}
+
+/** What the top level should have had, by the level that had most for its share. */
+const topTargetMs = (state: Mlfq): number =>
+  Math.max(...state.levelMs.map((spentMs, level) => spentMs * LEVEL_RATIO ** level));
+
+/** A level that was empty gets the account that it would have, so that it cannot claim the time in which it had no work. */
+function compensate(state: Mlfq, level: number): Mlfq {
+  if (!isEmpty(state, level)) return state;
+  return { ...state, levelMs: state.levelMs.with(level, topTargetMs(state) / LEVEL_RATIO ** level) };
+}
+
+function isEmpty(state: Mlfq, level: number): boolean {
+  for (const entry of state.tasks.values()) if (entry.level === level && entry.runnable) return false;
+  return true;
+}
+
+const goesBefore = (a: Entry, b: Entry): boolean =>
+  a.priorityMs < b.priorityMs || (a.priorityMs === b.priorityMs && a.sequence < b.sequence);
+
+const withTask = (state: Mlfq, id: string, entry: Entry): Mlfq => ({
+  ...state,
+  tasks: new Map(state.tasks).set(id, entry),
+});

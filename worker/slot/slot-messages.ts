@@ -1,0 +1,44 @@
+import type { ErrorData } from '#shared/error.ts';
+import type { TaskReport, TaskSpec } from '#proto/task.ts';
+import type { MessagePort } from 'node:worker_threads';
+
+/** What the main thread and a slot's thread say to each other. */
+
+/** What a slot's thread is started with. */
+export type SlotSettings = {
+  /** Local folder below which each DuckDB instance has its own for spilled data. */
+  readonly spillDir: string;
+  readonly instancesIdleMax: number;
+  readonly outputBufferBytes: number;
+  /** Shared by all slots: `ACTIVITY` says what its words are. */
+  readonly activity: Int32Array<SharedArrayBuffer>;
+};
+
+/** Words of `SlotSettings.activity`. */
+export const ACTIVITY = {
+  /** Tasks that all slots have together: a wide task lends its cores while there are others. */
+  tasks: 0,
+  /** 1 while the spool is over its limit: a task with output that nobody has read waits. */
+  spoolFull: 1,
+  words: 2,
+} as const;
+
+/** One task for a slot. */
+export type SlotJob = {
+  readonly spec: TaskSpec;
+  /** At most what the spec asks for. */
+  readonly memoryBytes: number;
+  readonly port: MessagePort;
+  readonly control: SharedArrayBuffer;
+};
+
+/** From a slot. `data` is one encoded FlightData message, its memory transferred. */
+export type SlotOutput =
+  | { readonly kind: 'data'; readonly data: Uint8Array; readonly rows: number }
+  | { readonly kind: 'finished'; readonly report: TaskReport }
+  | { readonly kind: 'failed'; readonly error: ErrorData };
+
+/** To a slot: a reader took so much of the output; or the task is to end with this error. */
+export type SlotInput =
+  | { readonly kind: 'taken'; readonly bytes: number }
+  | { readonly kind: 'cancel'; readonly error: ErrorData };

@@ -1,0 +1,110 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { addTask, blockTask, chargeTask, emptyMlfq, levelDepths, pickTask, removeTask, wakeTask } from './mlfq.ts';
+import type { SlotTask } from './slot-task.ts';
+
+/** Long enough that turns cost little, short enough that a small query never waits long for its first. */
+const QUANTUM_MS = 10;
+/** How often a task looks again whether its helper threads have left it something to do. */
+const HELPER_POLL_MS = 1;
+/** A wide task whose cores were lent away takes them back after the slot had no other work for so long. */
+const WIDEN_AFTER_MS = 50;
+
+export type ScheduledTask = {
+  readonly id: string;
+  readonly task: SlotTask;
+  readonly scheduledMs: number;
+  readonly pinned: boolean;
+  /** Cores while nobody else wants them. */
+  readonly threads: number;
+};
+
+export type TaskTimes = { readonly scheduledMs: number; readonly quanta: number };
+
+type Running = ScheduledTask & {
+  times: TaskTimes;
+  readonly resolve: (times: TaskTimes) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/** Gives the slot's thread to its tasks, a quantum at a time, as `mlfq.ts` says; between quanta the event loop has its turn. */
+export class SlotScheduler {
+  readonly #running = new Map<string, Running>();
+  /** Tasks of the whole worker. */
+  readonly #activeTasks: () => number;
+  #mlfq = emptyMlfq;
+  #turning = false;
+  #crowdedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(activeTasks: () => number) {
+    this.#activeTasks = activeTasks;
+  }
+
+  /** Runs a task to its end. @throws what `runQuantum` throws. */
+  run(scheduled: ScheduledTask): Promise<TaskTimes> {
+    return new Promise((resolve, reject) => {
+      this.#running.set(scheduled.id, { ...scheduled, times: { scheduledMs: 0, quanta: 0 }, resolve, reject });
+      this.#mlfq = addTask(this.#mlfq, scheduled.id, scheduled.scheduledMs, scheduled.pinned);
+      void this.#turn();
+    });
+  }
+
+  /** A blocked task can go on: its reader took something, or it was cancelled. */
+  wake(id: string): void {
+    this.#mlfq = wakeTask(this.#mlfq, id);
+    void this.#turn();
+  }
+
+  /** Runnable tasks per level. */
+  depths(): number[] {
+    return levelDepths(this.#mlfq);
+  }
+
+  async #turn(): Promise<void> {
+    if (this.#turning) return;
+    this.#turning = true;
+    for (let picked = pickTask(this.#mlfq); picked !== undefined; picked = pickTask(this.#mlfq)) {
+      this.#mlfq = picked.state;
+      this.#runQuantum(picked.id);
+      await nextTurn();
+    }
+    this.#turning = false;
+  }
+
+  #runQuantum(id: string): void {
+    const running = this.#running.get(id);
+    if (running === undefined) {
+      this.#mlfq = removeTask(this.#mlfq, id);
+      return;
+    }
+    const startMs = performance.now();
+    try {
+      if (running.threads > 1) this.#share(running, startMs);
+      const end = running.task.runQuantum(startMs + QUANTUM_MS);
+      this.#charge(running, performance.now() - startMs);
+      if (end === 'done') this.#end(running, () => running.resolve(running.times));
+      if (end === 'blocked' || end === 'waiting') this.#mlfq = blockTask(this.#mlfq, id);
+      if (end === 'waiting') setTimeout(() => this.wake(id), HELPER_POLL_MS);
+    } catch (error) {
+      this.#charge(running, performance.now() - startMs);
+      this.#end(running, () => running.reject(error));
+    }
+  }
+
+  #charge(running: Running, quantumMs: number): void {
+    this.#mlfq = chargeTask(this.#mlfq, running.id, quantumMs);
+    running.times = { scheduledMs: running.times.scheduledMs + quantumMs, quanta: running.times.quanta + 1 };
+  }
+
+  #end(running: Running, settle: () => void): void {
+    this.#running.delete(running.id);
+    this.#mlfq = removeTask(this.#mlfq, running.id);
+    settle();
+  }
+
+  /** A wide task keeps its own thread only, while the worker has other tasks. */
+  #share(running: Running, nowMs: number): void {
+    if (this.#activeTasks() > 1) this.#crowdedAtMs = nowMs;
+    const crowded = nowMs - this.#crowdedAtMs < WIDEN_AFTER_MS;
+    running.task.useThreads(crowded ? 1 : running.threads);
+  }
+}

@@ -1,0 +1,94 @@
+import { SkeinError } from '#shared/error.ts';
+import { ArrowWriter } from '../duckdb/arrow-out.ts';
+import { destroyChunk, Statement } from '../duckdb/statement.ts';
+import type { TaskInstance } from './instance-pool.ts';
+import type { InterruptControl } from './interrupt-control.ts';
+import type { TaskOutput } from './task-output.ts';
+
+/** Why a quantum ended: there is more to do, the reader must come first, helper threads are at work, or all is done. */
+export type QuantumEnd = 'more' | 'blocked' | 'waiting' | 'done';
+
+/**
+ * One fragment in one instance, run by quanta in the slot's thread:
+ *
+ * ```
+ * new --bind, plan--> stepping --ready--> fetching --no more rows--> done
+ * ```
+ *
+ * Disposed by its owner in every case; then the instance may be used again only if `done`.
+ */
+export class SlotTask implements Disposable {
+  readonly #instance: TaskInstance;
+  readonly #sql: string;
+  readonly #output: TaskOutput;
+  readonly #control: InterruptControl;
+  #statement: Statement | undefined;
+  #writer: ArrowWriter | undefined;
+  #cancelled: SkeinError | undefined;
+
+  constructor(instance: TaskInstance, sql: string, output: TaskOutput, control: InterruptControl) {
+    this.#instance = instance;
+    this.#sql = sql;
+    this.#output = output;
+    this.#control = control;
+    control.open(instance.connection.address);
+  }
+
+  /** The next quantum throws this error. */
+  cancel(error: SkeinError): void {
+    this.#cancelled ??= error;
+  }
+
+  useThreads(threads: number): void {
+    this.#instance.useThreads(threads);
+  }
+
+  /** Works until the time is up, or it cannot go on. @throws what ends the task. */
+  runQuantum(deadlineMs: number): QuantumEnd {
+    try {
+      if (this.#cancelled !== undefined) throw this.#cancelled;
+      return this.#writer === undefined ? this.#step(deadlineMs) : this.#fetch(this.#writer, deadlineMs);
+    } catch (error) {
+      // An interrupt says only that it was one; who asked for it knows why.
+      throw this.#cancelled ?? error;
+    }
+  }
+
+  #step(deadlineMs: number): QuantumEnd {
+    this.#statement ??= new Statement(this.#instance.connection, this.#sql);
+    do {
+      const state = this.#statement.step();
+      if (state === 'waiting') return 'waiting';
+      if (state === 'ready') {
+        this.#writer = new ArrowWriter(this.#statement.result);
+        this.#output.send(this.#writer.schema());
+        return this.#fetch(this.#writer, deadlineMs);
+      }
+    } while (performance.now() < deadlineMs);
+    return 'more';
+  }
+
+  #fetch(writer: ArrowWriter, deadlineMs: number): QuantumEnd {
+    do {
+      if (this.#output.full) return 'blocked';
+      const chunk = this.#statement?.fetch();
+      if (chunk === undefined) {
+        writer.flush(this.#output.send);
+        return 'done';
+      }
+      try {
+        writer.append(chunk);
+      } finally {
+        destroyChunk(chunk);
+      }
+      if (writer.full) writer.flush(this.#output.send);
+    } while (performance.now() < deadlineMs);
+    return 'more';
+  }
+
+  [Symbol.dispose](): void {
+    this.#control.close();
+    this.#writer?.[Symbol.dispose]();
+    this.#statement?.[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,116 @@
+import { join } from 'node:path';
+import { threadId } from 'node:worker_threads';
+import { workerData } from 'piscina';
+import type { TaskReport } from '#proto/task.ts';
+import { SkeinError, type ErrorCode } from '#shared/error.ts';
+import { localPath, normalizeLocation } from '#shared/storage/location.ts';
+import { must } from '#shared/must.ts';
+import { prepareSql } from '../scan/prepare-sql.ts';
+import { InstancePool } from './instance-pool.ts';
+import { InterruptControl } from './interrupt-control.ts';
+import { ACTIVITY, type SlotJob, type SlotSettings } from './slot-messages.ts';
+import { SlotScheduler, type TaskTimes } from './slot-scheduler.ts';
+import { SlotTask } from './slot-task.ts';
+import { TaskOutput } from './task-output.ts';
+
+/** The program of a slot's thread: several tasks at a time, each in an instance of its own. */
+const settings = workerData as SlotSettings;
+const pool = new InstancePool(join(settings.spillDir, `slot-${threadId}`), settings.instancesIdleMax);
+const scheduler = new SlotScheduler(() => Atomics.load(settings.activity, ACTIVITY.tasks));
+
+/** After these the state of an instance is not to be trusted: it is closed. */
+const SPOILS_INSTANCE: ReadonlySet<ErrorCode> = new Set([
+  'OUT_OF_MEMORY',
+  'SPILL_LIMIT',
+  'QUERY_CANCELLED',
+  'QUERY_TIMEOUT',
+  'INTERNAL_ERROR',
+]);
+
+pool.prepareBlank();
+
+/** Runs one task; its rows and its end go through the job's port. Never rejects. */
+export async function runTask(job: SlotJob): Promise<void> {
+  const { spec } = job;
+  let running: SlotTask | undefined;
+  let cancelled: SkeinError | undefined;
+  const output = new TaskOutput(job.port, {
+    bufferBytes: settings.outputBufferBytes,
+    spoolFull: () => Atomics.load(settings.activity, ACTIVITY.spoolFull) !== 0,
+    onTaken: () => scheduler.wake(spec.taskId),
+    onCancel: (error) => {
+      cancelled = SkeinError.fromData(error);
+      running?.cancel(cancelled);
+      scheduler.wake(spec.taskId);
+    },
+  });
+  try {
+    const prepared = await prepareSql(spec);
+    if (cancelled !== undefined) throw cancelled;
+    const times = await runInInstance(job, output, prepared.sql, (task) => {
+      running = task;
+    });
+    output.finish(reportOf(job, output, times, prepared.reports));
+  } catch (error) {
+    output.fail((cancelled ?? describe(error)).toData());
+  } finally {
+    output.close();
+    setImmediate(() => pool.prepareBlank());
+  }
+}
+
+async function runInInstance(
+  job: SlotJob,
+  output: TaskOutput,
+  sql: string,
+  started: (task: SlotTask) => void,
+): Promise<TaskTimes> {
+  const { spec } = job;
+  const folders = [...new Set(spec.scans.flatMap((scan) => scan.allowedRoots.map(normalizeLocation)))].sort();
+  const { key, instance } = pool.acquire(spec.tenant, folders.map(localPath));
+  let spoiled = true;
+  try {
+    const { memoryBytes } = job;
+    const { spillLimitBytes: spillBytes, threads, context } = spec;
+    instance.configure({ memoryBytes, spillBytes, threads, context });
+    using task = new SlotTask(instance, sql, output, new InterruptControl(job.control));
+    started(task);
+    const times = await scheduler.run({
+      id: spec.taskId,
+      task,
+      scheduledMs: spec.scheduledMs,
+      pinned: spec.pinnedToTop,
+      threads,
+    });
+    spoiled = false;
+    return times;
+  } catch (error) {
+    spoiled = SPOILS_INSTANCE.has(SkeinError.of(error).code);
+    throw error;
+  } finally {
+    if (spoiled) instance[Symbol.dispose]();
+    else pool.release(key, instance);
+  }
+}
+
+/** Positions in the text of a fragment mean nothing to the user. */
+function describe(thrown: unknown): SkeinError {
+  const error = SkeinError.of(thrown);
+  return new SkeinError(error.code, error.message, { cause: error.cause });
+}
+
+function reportOf({ spec }: SlotJob, output: TaskOutput, times: TaskTimes, scans: TaskReport['scans']): TaskReport {
+  return {
+    taskId: must(spec.taskId, 'a task has an id'),
+    rows: output.rows,
+    batches: output.batches,
+    outputBytes: output.bytes,
+    scheduledMs: times.scheduledMs,
+    quanta: times.quanta,
+    spilledBytes: 0,
+    peakMemoryBytes: 0,
+    bytesScanned: scans.reduce((sum, scan) => sum + scan.bytes, 0),
+    scans,
+    profile: null,
+  };
+}

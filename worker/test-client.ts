@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { credentials, type Client } from '@grpc/grpc-js';
+import { RecordBatchReader, Table, type RecordBatch } from 'apache-arrow';
+import { Message } from 'apache-arrow/ipc/metadata/message';
+import { encodeTaskSpec } from '#proto/task-codec.ts';
+import type { TaskReport, TaskSpec } from '#proto/task.ts';
+import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { loadService } from '#shared/grpc/load-proto.ts';
+import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
+import { must } from '#shared/must.ts';
+import { signTicket, type Ticket } from '#shared/ticket.ts';
+import { decodeFlightData } from './flight/flight-data.ts';
+
+const WORKER = loadService('worker.proto', 'skein.worker.v1.Worker');
+const FLIGHT = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
+
+/** For tests: a coordinator of one worker, as small as it can be. */
+export type TestResult = { readonly table: Table; readonly report: TaskReport; readonly messages: number };
+
+export function makeTask(sql: TaskSpec['sql'] | string, overrides: Partial<TaskSpec> = {}): TaskSpec {
+  return {
+    queryId: queryId(randomUUID()),
+    taskId: taskId(randomUUID()),
+    epoch: 1,
+    tenant: tenantId('acme'),
+    principal: principalId('p-1'),
+    sql: typeof sql === 'string' ? [sql] : sql,
+    scans: [],
+    context: {
+      nowMicros: '1700000000000000',
+      timeZone: 'UTC',
+      currentUser: 'ann',
+      currentCatalog: 'lake',
+      currentSchema: 'default',
+    },
+    memoryLimitBytes: 512 * 2 ** 20,
+    spillLimitBytes: 2 ** 30,
+    threads: 1,
+    scheduledMs: 0,
+    pinnedToTop: false,
+    profile: false,
+    ...overrides,
+  };
+}
+
+export class TestCoordinator {
+  readonly #control: Client;
+  readonly #flight: Client;
+  readonly #secret: string;
+
+  constructor(url: string, secret: string) {
+    const options = { 'grpc.max_receive_message_length': -1 };
+    this.#control = new WORKER.Client(url, credentials.createInsecure(), options);
+    this.#flight = new FLIGHT.Client(url, credentials.createInsecure(), options);
+    this.#secret = secret;
+  }
+
+  ticket(spec: TaskSpec, overrides: Partial<Ticket> = {}): string {
+    const { queryId: query, taskId: task, tenant, principal, epoch } = spec;
+    const locations = spec.scans.flatMap((scan) => scan.allowedRoots);
+    const expiresAtMs = Date.now() + 60_000;
+    return signTicket(
+      { queryId: query, taskId: task, tenant, principal, epoch, expiresAtMs, locations, partition: 0, ...overrides },
+      this.#secret,
+    );
+  }
+
+  /** Any control call. @throws SkeinError */
+  call<Reply = object>(method: string, request: object, secret = this.#secret): Promise<Reply> {
+    const { path, requestSerialize, responseDeserialize } = must(WORKER.definition[method], method);
+    return new Promise((resolve, reject) => {
+      this.#control.makeUnaryRequest(
+        path,
+        requestSerialize as (request: object) => Buffer,
+        responseDeserialize as (bytes: Buffer) => object,
+        request,
+        internalMetadata(secret),
+        (error, reply) => {
+          if (error === null) resolve(reply as Reply);
+          else reject(fromServiceError(error, 'WORKER_LOST'));
+        },
+      );
+    });
+  }
+
+  async start(spec: TaskSpec, ticket = this.ticket(spec)): Promise<void> {
+    await this.call('StartTask', { spec: Buffer.from(encodeTaskSpec(spec)), ticket });
+  }
+
+  /** Messages of a task's output, as they come; leaving the loop early cancels the call. */
+  async *read(spec: TaskSpec, ticket = this.ticket(spec)): AsyncGenerator<Uint8Array> {
+    const doGet = must(FLIGHT.definition['DoGet'], 'DoGet');
+    const call = this.#flight.makeServerStreamRequest(
+      doGet.path,
+      doGet.requestSerialize as (request: object) => Buffer,
+      (bytes: Buffer) => bytes,
+      { ticket: Buffer.from(ticket) },
+      internalMetadata(this.#secret),
+    );
+    try {
+      for await (const message of call) yield message as Uint8Array;
+    } catch (error) {
+      throw fromServiceError(error, 'WORKER_LOST');
+    } finally {
+      call.cancel();
+    }
+  }
+
+  async result(spec: TaskSpec): Promise<TestResult> {
+    const parts: Uint8Array[] = [];
+    let report: TaskReport | undefined;
+    let messages = 0;
+    for await (const message of this.read(spec)) {
+      messages++;
+      const { header, metadata, body } = decodeFlightData(message);
+      if (metadata.length > 0) report = JSON.parse(Buffer.from(metadata).toString()) as TaskReport;
+      else parts.push(...ipcMessage(header, body));
+    }
+    if (report === undefined) throw new Error('the stream had no report');
+    return { table: tableOf(parts), report, messages };
+  }
+
+  async run(spec: TaskSpec): Promise<TestResult> {
+    const [result] = await Promise.all([this.result(spec), this.start(spec)]);
+    return result;
+  }
+
+  attach(): { beat(epoch: number): void; readonly beats: AsyncIterator<Record<string, unknown>>; end(): void } {
+    const method = must(WORKER.definition['Attach'], 'Attach');
+    const call = this.#control.makeBidiStreamRequest(
+      method.path,
+      method.requestSerialize as (request: object) => Buffer,
+      method.responseDeserialize as (bytes: Buffer) => Record<string, unknown>,
+      internalMetadata(this.#secret),
+    );
+    call.on('error', () => undefined);
+    return {
+      beat: (epoch) => call.write({ coordinator_id: 'c', epoch: String(epoch) }),
+      beats: call[Symbol.asyncIterator]() as AsyncIterator<Record<string, unknown>>,
+      end: () => call.cancel(),
+    };
+  }
+
+  close(): void {
+    this.#control.close();
+    this.#flight.close();
+  }
+}
+
+/** An encapsulated IPC message: what the Arrow library reads. */
+function ipcMessage(header: Uint8Array, body: Uint8Array): Uint8Array[] {
+  const padded = Buffer.alloc((header.length + 7) & ~7);
+  padded.set(header);
+  const prefix = Buffer.alloc(8);
+  prefix.writeInt32LE(-1, 0);
+  prefix.writeInt32LE(padded.length, 4);
+  if (Message.decode(header).bodyLength !== body.length)
+    throw new Error('the body has another length than its header says');
+  return [prefix, padded, body];
+}
+
+function tableOf(parts: Uint8Array[]): Table {
+  const reader = RecordBatchReader.from(Buffer.concat(parts));
+  const batches: RecordBatch[] = [...reader];
+  return batches.length === 0 ? new Table(reader.schema) : new Table(batches);
+}

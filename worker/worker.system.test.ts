@@ -1,0 +1,216 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defaultConfig } from '#shared/config/config-schema.ts';
+import { silentLogger } from '#shared/log/logger.ts';
+import { startWorker, type RunningWorker } from './main.ts';
+import { makeTask, TestCoordinator } from './test-client.ts';
+
+const SECRET = 'system-test';
+
+describe('a worker', () => {
+  let dataDir: string;
+  let worker: RunningWorker;
+  let coordinator: TestCoordinator;
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'skein-worker-'));
+    worker = await startWorker(
+      defaultConfig({
+        data_dir: dataDir,
+        'cluster.secret': SECRET,
+        'worker.port': 0,
+        'worker.cores': 2,
+        'worker.memory_limit': 2 ** 30,
+        'worker.orphan_timeout': 60_000,
+      }),
+      silentLogger,
+    );
+    coordinator = new TestCoordinator(worker.url, SECRET);
+  });
+
+  afterAll(async () => {
+    coordinator.close();
+    await worker.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const metric = async (name: string): Promise<number> => {
+    const text = await (await fetch(worker.metricsUrl)).text();
+    return Number(new RegExp(`^skein_worker_${name}\\{.*\\} (.*)$`, 'm').exec(text)?.[1]);
+  };
+
+  /** Names of files, not folders, that instances left in their spill folders. */
+  const spilledFiles = async (): Promise<string[]> => {
+    const entries = await readdir(join(dataDir, 'spill'), { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+  };
+
+  test('runs a statement and reports on it', async () => {
+    const { table, report } = await coordinator.run(
+      makeTask("SELECT 42 AS a, now() AS n, current_user AS u, 'x' || i AS s FROM range(3) t(i)"),
+    );
+    expect(table.numRows).toBe(3);
+    expect(table.get(2)?.toJSON()).toEqual({ a: 42, n: 1_700_000_000_000, u: 'ann', s: 'x2' });
+    expect(report).toMatchObject({ rows: 3, batches: 1 });
+    expect(report.scheduledMs).toBeGreaterThan(0);
+  });
+
+  test('streams many batches in order', async () => {
+    const { table, report } = await coordinator.run(makeTask('SELECT i FROM range(1000000) t(i)'));
+    expect(table.numRows).toBe(1_000_000);
+    expect(report.batches).toBeGreaterThan(3);
+    const column = table.getChildAt(0);
+    for (const row of [0, 65_535, 65_536, 500_000, 999_999]) expect(column?.get(row)).toBe(BigInt(row));
+  });
+
+  test('a result without rows has its schema', async () => {
+    const { table } = await coordinator.run(makeTask('SELECT 1 AS a WHERE false'));
+    expect(table.numRows).toBe(0);
+    expect(table.schema.fields.map((field) => field.name)).toEqual(['a']);
+  });
+
+  test.each([
+    ["SELECT 'x'::INT", 'INVALID_CAST'],
+    ['SELEC 1', 'SYNTAX_ERROR'],
+    ["SELECT * FROM read_csv('/etc/passwd')", 'NOT_SUPPORTED'],
+    ["COPY (SELECT 1) TO '/tmp/skein-must-not-exist.csv'", 'NOT_SUPPORTED'],
+    ['SELECT 1\0; SELECT 2', 'INVALID_REQUEST'],
+  ])('%j fails with %s', async (sql, code) => {
+    await expect(coordinator.run(makeTask(sql))).rejects.toMatchObject({ code });
+  });
+
+  test('a cancel ends a running task within 200 ms and leaves nothing', async () => {
+    const spec = makeTask('SELECT sum(a.i * b.i) FROM range(10000000) a(i), range(1000000) b(i)');
+    await coordinator.start(spec);
+    const result = coordinator.result(spec).catch((error: unknown) => error);
+    await expect.poll(() => metric('tasks_running')).toBe(1);
+    const startMs = performance.now();
+    const reply = await coordinator.call('CancelTask', {
+      task_id: spec.taskId,
+      code: 'QUERY_TIMEOUT',
+      reason: 'too slow',
+    });
+    expect(performance.now() - startMs).toBeLessThan(200);
+    expect(reply).toEqual({ found: true });
+    await expect(result).resolves.toMatchObject({ code: 'QUERY_TIMEOUT', message: 'too slow' });
+    expect(await metric('tasks')).toBe(0);
+    expect(await metric('memory_granted_bytes')).toBe(0);
+    expect(await spilledFiles()).toEqual([]);
+  });
+
+  test('a task that was cancelled before it came does not run', async () => {
+    const spec = makeTask('SELECT 1');
+    expect(await coordinator.call('CancelTask', { task_id: spec.taskId })).toEqual({ found: false });
+    await expect(coordinator.start(spec)).rejects.toMatchObject({ code: 'QUERY_CANCELLED' });
+  });
+
+  test('a reader that goes away ends its task', async () => {
+    const spec = makeTask('SELECT i, repeat(i::VARCHAR, 10) FROM range(100000000) t(i)');
+    await coordinator.start(spec);
+    let messages = 0;
+    for await (const message of coordinator.read(spec)) if (message.length > 0 && ++messages === 3) break;
+    await expect.poll(() => metric('tasks')).toBe(0);
+    await expect.poll(() => metric('spool_bytes')).toBe(0);
+  });
+
+  test('a reader that stands still pauses its task, and then gets every row', async () => {
+    const spec = makeTask("SELECT i, 'some more bytes in every row ' || i AS s FROM range(2000000) t(i)");
+    await coordinator.start(spec);
+    const messages = coordinator.read(spec);
+    await messages.next();
+    await expect.poll(() => metric('spool_bytes')).toBeGreaterThan(1e6);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const heldBytes = await metric('spool_bytes');
+    expect(heldBytes).toBeLessThan(24 * 2 ** 20);
+    let bytes = 0;
+    for await (const message of messages) bytes += message.length;
+    expect(bytes).toBeGreaterThan(80e6);
+  });
+
+  test('tickets and secrets are checked', async () => {
+    const spec = makeTask('SELECT 1');
+    await expect(coordinator.start(spec, `${coordinator.ticket(spec)}x`)).rejects.toMatchObject({
+      code: 'UNAUTHENTICATED',
+    });
+    const foreign = coordinator.ticket(makeTask('SELECT 1'));
+    await expect(coordinator.start(spec, foreign)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    const late = coordinator.ticket(spec, { expiresAtMs: Date.now() - 1 });
+    await expect(coordinator.start(spec, late)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(coordinator.call('Drain', {}, 'wrong')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  test('spills at its own limit, and fails with the reason when it cannot', async () => {
+    const sort = 'SELECT count(*) FROM (SELECT hash(i) h FROM range(8000000) t(i) ORDER BY h LIMIT 7000000)';
+    const small = { memoryLimitBytes: 64 * 2 ** 20 };
+    const { report } = await coordinator.run(makeTask(sort, small));
+    expect(report.rows).toBe(1);
+    await expect(coordinator.run(makeTask(sort, { ...small, spillLimitBytes: 2 ** 20 }))).rejects.toMatchObject({
+      code: 'SPILL_LIMIT',
+    });
+    await expect(coordinator.run(makeTask('SELECT list(i) FROM range(100000000) t(i)', small))).rejects.toMatchObject({
+      code: 'OUT_OF_MEMORY',
+    });
+    expect(await spilledFiles()).toEqual([]);
+  });
+
+  test('small tasks are answered while a long one runs on every slot', async () => {
+    const long = [1, 2].map(() => makeTask('SELECT sum(sqrt(a.i * b.i)) FROM range(100000) a(i), range(1000000) b(i)'));
+    const ends = long.map((spec) => coordinator.result(spec).catch((error: unknown) => error));
+    await Promise.all(long.map((spec) => coordinator.start(spec)));
+    await expect.poll(() => metric('tasks_running')).toBe(2);
+    const times: number[] = [];
+    for (let i = 0; i < 30; i++) {
+      const startMs = performance.now();
+      await coordinator.run(makeTask('SELECT 42'));
+      times.push(performance.now() - startMs);
+    }
+    await Promise.all(long.map((spec) => coordinator.call('CancelTask', { task_id: spec.taskId })));
+    await Promise.all(ends);
+    expect(times.sort((a, b) => a - b)[15]).toBeLessThan(100);
+  });
+});
+
+describe('a worker and its coordinators', () => {
+  test('an older epoch is refused, and tasks of a silent coordinator end', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'skein-worker-'));
+    const config = defaultConfig({
+      data_dir: dataDir,
+      'cluster.secret': SECRET,
+      'worker.port': 0,
+      'worker.cores': 1,
+      'worker.orphan_timeout': 500,
+      'cluster.heartbeat_interval': 100,
+    });
+    const worker = await startWorker(config, silentLogger);
+    const coordinator = new TestCoordinator(worker.url, SECRET);
+    try {
+      const attached = coordinator.attach();
+      attached.beat(7);
+      expect((await attached.beats.next()).value).toMatchObject({
+        name: 'worker-1',
+        cores: 1,
+        duckdb_version: 'v1.5.5',
+      });
+      const beating = setInterval(() => attached.beat(7), 100);
+      const spec = makeTask('SELECT sum(a.i * b.i) FROM range(10000000) a(i), range(1000000) b(i)', { epoch: 7 });
+      await coordinator.start(spec);
+      await expect(coordinator.start(makeTask('SELECT 1', { epoch: 6 }))).rejects.toMatchObject({ code: 'FORBIDDEN' });
+      let ended = false;
+      const result = coordinator.result(spec).catch((error: unknown) => {
+        ended = true;
+        return error;
+      });
+      await new Promise((resolve) => setTimeout(resolve, 1200));
+      expect(ended).toBe(false);
+      clearInterval(beating);
+      attached.end();
+      expect(await result).toMatchObject({ code: 'QUERY_CANCELLED', message: 'the coordinator of the query is gone' });
+    } finally {
+      coordinator.close();
+      await worker.close();
+      await rm(dataDir, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export type Etcd = AsyncDisposable & { readonly endpoint: string; keys(prefix: string): Promise<readonly string[]> };
+
+const START_TIMEOUT_MS = 20_000;
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+
+/** A real etcd (Debian's etcd-server) with a folder of its own. Throws when the machine has none: a test of membership needs it. */
+export async function startEtcd(): Promise<Etcd> {
+  const folder = await mkdtemp(join(tmpdir(), 'skein-etcd-'));
+  const endpoint = `http://127.0.0.1:${await freePort()}`;
+  const peer = `http://127.0.0.1:${await freePort()}`;
+  const child = spawn(
+    'etcd',
+    [
+      ['--data-dir', folder],
+      ['--listen-client-urls', endpoint, '--advertise-client-urls', endpoint],
+      ['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `default=${peer}`],
+    ].flat(),
+    { stdio: 'ignore' },
+  );
+  const failed = once(child, 'error').then(([error]) => {
+    throw new Error('etcd did not start; install Debian’s etcd-server', { cause: error });
+  });
+  const end = performance.now() + START_TIMEOUT_MS;
+  const healthy = async (): Promise<void> => {
+    while (
+      !(await fetch(`${endpoint}/health`).then(
+        (r) => r.ok,
+        () => false,
+      ))
+    ) {
+      if (performance.now() > end) throw new Error(`etcd is not healthy after ${START_TIMEOUT_MS} ms`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  await Promise.race([healthy(), failed]);
+  return {
+    endpoint,
+    keys: (prefix) => listKeys(endpoint, prefix),
+    [Symbol.asyncDispose]: async () => {
+      const closed = once(child, 'close');
+      child.kill('SIGKILL');
+      await closed;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Through etcd's JSON gateway: every key that starts with `prefix`. */
+async function listKeys(endpoint: string, prefix: string): Promise<readonly string[]> {
+  const key = Buffer.from(prefix);
+  const last = Buffer.from(key);
+  last[last.length - 1] = (last.at(-1) ?? 0) + 1;
+  const response = await fetch(`${endpoint}/v3/kv/range`, {
+    method: 'POST',
+    body: JSON.stringify({ key: key.toString('base64'), range_end: last.toString('base64'), keys_only: true }),
+  });
+  const { kvs = [] } = (await response.json()) as { kvs?: readonly { key: string }[] };
+  return kvs.map((entry) => Buffer.from(entry.key, 'base64').toString());
+}

@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Json } from '#shared/json.ts';
+import { startCluster, type Cluster } from '#test/support/cluster.ts';
+
+/** The query HTTP API as a client sees it (service specification, Query HTTP API, Query result, Errors). */
+let cluster: Cluster;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  await cluster.cliOk(['load', 'tpch', '--scale', '0.01']);
+}, 120_000);
+
+afterAll(() => cluster?.stop());
+
+type Raw = { readonly status: number; readonly headers: Headers; readonly body: Readonly<Record<string, Json>> };
+
+async function call(
+  method: string,
+  path: string,
+  options: { token?: string | null; body?: string; headers?: Record<string, string> } = {},
+): Promise<Raw> {
+  const token = options.token === undefined ? await cluster.token() : options.token;
+  const response = await fetch(`${cluster.queryUrl}${path}`, {
+    method,
+    headers: {
+      'content-type': 'application/json',
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...options.headers,
+    },
+    ...(options.body === undefined ? {} : { body: options.body }),
+  });
+  const text = await response.text();
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? {} : (JSON.parse(text) as Raw['body']),
+  };
+}
+
+const post = (sql: string, options: Parameters<typeof call>[2] = {}): Promise<Raw> =>
+  call('POST', '/api/query', { body: JSON.stringify({ sql }), ...options });
+const code = ({ status, body }: Raw): string => [status, body['error'], body['sql_state']].join(' ');
+
+describe('POST /api/query', () => {
+  test('answers columns, types, rows, row_count and elapsed_ms, and nothing else', async () => {
+    const { status, body } = await post(
+      "SELECT 1 AS n, 1.50::DECIMAL(10, 2) AS price, 'x' AS s, DATE '2024-02-29' AS d, [1] AS l",
+    );
+    expect(status).toBe(200);
+    expect(Object.keys(body).sort()).toEqual(['columns', 'elapsed_ms', 'row_count', 'rows', 'types']);
+    expect(body['columns']).toEqual(['n', 'price', 's', 'd', 'l']);
+    expect(body['types']).toEqual(['INTEGER', 'DECIMAL(10,2)', 'VARCHAR', 'DATE', 'INTEGER[]']);
+    expect(body['rows']).toEqual([[1, '1.50', 'x', '2024-02-29', [1]]]);
+    expect(body['row_count']).toBe(1);
+    expect(Number.isInteger(body['elapsed_ms'])).toBe(true);
+  });
+
+  test('a result without rows keeps its columns and types', async () => {
+    const { body } = await post('SELECT n_name FROM lake.tpch.nation WHERE false');
+    expect([body['columns'], body['types'], body['rows'], body['row_count']]).toEqual([['n_name'], ['VARCHAR'], [], 0]);
+  });
+
+  test('two columns of one name are both there', async () => {
+    const { body } = await post('SELECT 1 AS a, 2 AS a');
+    expect([body['columns'], body['rows']]).toEqual([['a', 'a'], [[1, 2]]]);
+  });
+
+  test('an error is {error, message, sql_state} and nothing else', async () => {
+    const answer = await post('SELEC 1');
+    expect(code(answer)).toBe('400 SYNTAX_ERROR 42601');
+    expect(Object.keys(answer.body).sort()).toEqual(['error', 'message', 'sql_state']);
+  });
+
+  test('a body that is not valid is INVALID_REQUEST', async () => {
+    const bodies = [
+      '',
+      '[]',
+      'null',
+      '{}',
+      '{"sql": 1}',
+      '{"sql": ""}',
+      '{"sql": "SELECT 1", "timeout_ms": "x"}',
+      '{"sql": "SELECT 1", "timeout_ms": -1}',
+      '{',
+    ];
+    for (const body of bodies)
+      expect([body, code(await call('POST', '/api/query', { body }))]).toEqual([body, '400 INVALID_REQUEST 22023']);
+  });
+
+  test('timeout_ms ends a query with QUERY_TIMEOUT', async () => {
+    const body = JSON.stringify({ sql: 'SELECT max(hash(n)) FROM range(100000000000) AS r(n)', timeout_ms: 300 });
+    const started = performance.now();
+    expect(code(await call('POST', '/api/query', { body }))).toBe('408 QUERY_TIMEOUT 57014');
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
+  test('X-Skein-Query-Id may be given, is always answered, and must be a UUID', async () => {
+    const id = randomUUID();
+    expect((await post('SELECT 1', { headers: { 'x-skein-query-id': id } })).headers.get('x-skein-query-id')).toBe(id);
+    expect((await post('SELECT 1')).headers.get('x-skein-query-id')).toMatch(/^[0-9a-f-]{36}$/);
+    expect(code(await post('SELECT 1', { headers: { 'x-skein-query-id': 'mine' } }))).toBe('400 INVALID_REQUEST 22023');
+  });
+
+  test('settings last in a session, and only there', async () => {
+    const headers = { 'x-skein-session': randomUUID() };
+    await post("SET TimeZone = 'Asia/Tokyo'", { headers });
+    const sql = "SELECT TIMESTAMPTZ '2024-01-01 00:00:00+00'";
+    expect((await post(sql, { headers })).body['rows']).toEqual([['2024-01-01 09:00:00+09']]);
+    expect((await post(sql, { headers: { 'x-skein-session': randomUUID() } })).body['rows']).toEqual([
+      ['2024-01-01 00:00:00+00'],
+    ]);
+  });
+
+  test('a statement that does not fit into memory fails alone', async () => {
+    const sql = "SELECT length(string_agg(s, '')) FROM (SELECT repeat('x', 100000000) AS s FROM range(1000))";
+    expect(['507 OUT_OF_MEMORY 53200', '413 RESULT_TOO_LARGE 53400']).toContain(code(await post(sql)));
+    expect((await post('SELECT 1')).status).toBe(200);
+  }, 120_000);
+});
+
+describe('tokens', () => {
+  test('without a token, or with a bad one, every path is UNAUTHENTICATED', async () => {
+    for (const token of [null, 'x', 'a.b.c', `${await cluster.token()}x`]) {
+      expect(code(await post('SELECT 1', { token }))).toBe('401 UNAUTHENTICATED 28000');
+      expect((await call('GET', '/api/tables', { token })).status).toBe(401);
+    }
+  });
+
+  test('a token whose time is over is UNAUTHENTICATED', async () => {
+    const token = await cluster.token('--ttl', '1s');
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(code(await post('SELECT 1', { token }))).toBe('401 UNAUTHENTICATED 28000');
+  });
+
+  test('SELECT needs table:read', async () => {
+    const token = await cluster.token('--scope', 'catalog:read namespace:read');
+    expect(code(await post('SELECT * FROM lake.tpch.region', { token }))).toBe('403 FORBIDDEN 42501');
+    const reader = await cluster.token('--scope', 'table:read');
+    expect((await post('SELECT count(*) FROM lake.tpch.region', { token: reader })).body['rows']).toEqual([[5]]);
+  });
+
+  test('preferred_username names the user', async () => {
+    expect((await post('SELECT current_user')).body['rows']).toEqual([['admin']]);
+  });
+});
+
+describe('metadata', () => {
+  test('GET /api/tables lists the tables of the current catalog', async () => {
+    const { status, body } = await call('GET', '/api/tables');
+    expect(status).toBe(200);
+    expect(body['tables']).toContainEqual({ catalog: 'lake', schema: 'tpch', name: 'lineitem' });
+    expect(body['tables']).toHaveLength(8);
+  });
+
+  test('GET of one table tells its schema, partitions, snapshots and rows', async () => {
+    const { status, body } = await call('GET', '/api/catalogs/lake/namespaces/tpch/tables/region');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ name: 'region', partition_spec: [], snapshot_count: 1, record_count: 5 });
+    expect((body['schema'] as { fields: Json[] }).fields[1]).toEqual({
+      name: 'r_name',
+      type: 'VARCHAR',
+      nullable: true,
+    });
+  });
+
+  test('what is not there is 404 with the same codes', async () => {
+    expect(code(await call('GET', '/api/catalogs/lake/namespaces/tpch/tables/nothing'))).toBe(
+      '404 TABLE_NOT_FOUND 42P01',
+    );
+    expect(code(await call('GET', '/api/catalogs/lake/namespaces/nothing/tables/x'))).toBe(
+      '404 SCHEMA_NOT_FOUND 3F000',
+    );
+    expect(code(await call('GET', '/api/catalogs/nothing/namespaces/x/tables/x'))).toBe('404 CATALOG_NOT_FOUND 3D000');
+    expect((await call('GET', '/api/nothing')).status).toBe(404);
+  });
+
+  test('the OpenAPI document describes these paths', async () => {
+    const { status, body } = await call('GET', '/openapi.json', { token: null });
+    expect(status).toBe(200);
+    expect(Object.keys(body['paths'] as Record<string, Json>)).toContain('/api/query');
+  });
+});

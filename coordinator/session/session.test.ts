@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { EMPTY_SESSION, setting, withoutSetting, withSetting } from './session.ts';
+import { matchesLike } from './session-result.ts';
 import { SessionStore, type SessionKey } from './session-store.ts';
 
 const config = defaultConfig();
@@ -61,4 +62,17 @@ test('a session belongs to its principal, ends when idle, and is bounded', () =>
   expect(store.get(key('b')).catalog).toBeNull();
   expect(store.get(key('a')).catalog).toBe('one');
   expect(store.size).toBe(1);
+});
+
+test.each([
+  ['orders', 'or%', true],
+  ['orders', '%s', true],
+  ['orders', 'o_d%', true],
+  ['orders', 'Or%', false],
+  ['a%b', 'a\\%b', true],
+  ['axb', 'a\\%b', false],
+  ['', '%', true],
+  ['a'.repeat(10_000), `${'%a'.repeat(5_000)}b`, false],
+])('%s LIKE %s is %s', (text, pattern, expected) => {
+  expect(matchesLike(text, pattern)).toBe(expected);
 });

@@ -1,5 +1,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { SkeinError } from '#shared/error.ts';
+import type { Socket } from 'node:net';
+import { errorBody, SkeinError } from '#shared/error.ts';
+import { isUuid, queryId as toQueryId, type QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import { requireScope } from '../../auth/authenticate.ts';
@@ -11,7 +13,6 @@ import { JsonResult } from './json-result.ts';
 import { openApiDocument } from './openapi.ts';
 import { checkQueryId, parseQueryBody, QUERY_ID_HEADER, sessionKey, sourceOf, takeQueryId } from './post-query.ts';
 import type { TableApi } from './table-api.ts';
-import { isUuid, queryId as toQueryId, type QueryId } from '#shared/id.ts';
 
 export type HttpOptions = {
   readonly host: string;
@@ -55,6 +56,10 @@ export async function startHttp(options: HttpOptions): Promise<{ url: string; cl
     forceCloseConnections: true,
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     exposeHeadRoutes: false,
+    frameworkErrors: (error, _request, reply) => {
+      void sendError(reply, error, options.log, false);
+    },
+    clientErrorHandler: answerBrokenHttp,
   });
   app.decorateRequest('caller', null);
   app.decorateRequest('queryId', null);
@@ -73,6 +78,22 @@ export async function startHttp(options: HttpOptions): Promise<{ url: string; cl
   const address = app.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : options.port;
   return { url: `http://${options.host}:${port}`, close: () => app.close() };
+}
+
+/** What is not HTTP, or too slow or long in its headers, never becomes a request. */
+function answerBrokenHttp(_error: Error, socket: Socket): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(errorBody(new SkeinError('INVALID_REQUEST', 'the request is not valid HTTP')));
+  const head = [
+    'HTTP/1.1 400 Bad Request',
+    'content-type: application/json',
+    `content-length: ${body.length}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
 /** Who may see them: health is open to all, metrics to this machine or any token. */

@@ -1,0 +1,131 @@
+import { Server, ServerCredentials, type ServerDuplexStream, type ServerWritableStream } from '@grpc/grpc-js';
+import { decodeTaskSpec } from '#proto/task-codec.ts';
+import type { TaskReport, TaskSpec } from '#proto/task.ts';
+import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
+import { loadService } from '#shared/grpc/load-proto.ts';
+
+export type FlightMessage = {
+  readonly data_header?: Buffer;
+  readonly data_body?: Buffer;
+  readonly app_metadata?: Buffer;
+};
+export type WorkerScript = {
+  readonly secret: string;
+  readonly duckdbVersion?: string;
+  /** What a started task sends; throwing fails the stream. */
+  readonly output: (spec: TaskSpec, cancelled: AbortSignal) => AsyncIterable<FlightMessage>;
+  readonly refuseStart?: () => void;
+};
+
+/** A worker for tests: a real gRPC server with the real protocol, whose tasks send what the test says. */
+export async function startScriptedWorker(script: WorkerScript, port = 0) {
+  const server = new Server();
+  const cancelled: { readonly taskId: string; readonly code: string }[] = [];
+  const beats: { readonly epoch: string }[] = [];
+  const tasks = new Map<string, { readonly spec: TaskSpec; readonly abort: AbortController }>();
+  const waiting = new Map<string, (spec: TaskSpec) => void>();
+  let sent = 0;
+  const { definition } = loadService('worker.proto', 'skein.worker.v1.Worker');
+  server.addService(definition, {
+    Attach: (stream: ServerDuplexStream<{ epoch: string }, object>) => {
+      requireSecret(stream.metadata, script.secret);
+      stream.on('error', () => undefined);
+      stream.on('data', (beat: { epoch: string }) => {
+        beats.push(beat);
+        stream.write({
+          worker_id: `w-${port}`,
+          name: 'scripted',
+          duckdb_version: script.duckdbVersion ?? 'v1.5.5',
+          cores: 2,
+          memory_limit_bytes: '1000000000',
+          running_tasks: 0,
+          spool_bytes: '0',
+          draining: false,
+          pid: '1',
+        });
+      });
+    },
+    StartTask: (call: { request: { spec: Buffer } }, callback: (error: object | null, reply?: object) => void) => {
+      try {
+        script.refuseStart?.();
+        const spec = decodeTaskSpec(call.request.spec.toString());
+        tasks.set(spec.taskId, { spec, abort: new AbortController() });
+        waiting.get(spec.taskId)?.(spec);
+        callback(null, {});
+      } catch (error) {
+        callback(toServiceError(error));
+      }
+    },
+    CancelTask: (
+      call: { request: { task_id: string; code: string } },
+      callback: (error: object | null, reply?: object) => void,
+    ) => {
+      const { task_id: taskId, code } = call.request;
+      cancelled.push({ taskId, code });
+      tasks.get(taskId)?.abort.abort();
+      callback(null, { found: tasks.delete(taskId) });
+    },
+    Drain: (_call: unknown, callback: (error: null, reply: object) => void) => callback(null, {}),
+  });
+  const flight = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
+  server.addService(flight.definition, {
+    DoGet: (call: ServerWritableStream<{ ticket: Buffer }, FlightMessage>) => {
+      const run = async (): Promise<void> => {
+        const [body = ''] = call.request.ticket.toString().split('.');
+        const { taskId } = JSON.parse(Buffer.from(body, 'base64url').toString()) as { taskId: string };
+        const task = tasks.get(taskId) ?? (await started(taskId));
+        const gone = new AbortController();
+        call.on('cancelled', () => gone.abort());
+        const signal = AbortSignal.any([gone.signal, task.abort.signal]);
+        for await (const message of script.output(task.spec, signal)) {
+          if (signal.aborted) return;
+          sent += 1;
+          if (!call.write(message)) {
+            await new Promise((resolve) => {
+              call.once('drain', resolve);
+              signal.addEventListener('abort', resolve);
+            });
+          }
+        }
+        call.end();
+      };
+      run().catch((error: unknown) => call.emit('error', toServiceError(error)));
+    },
+  });
+  const started = async (taskId: string): Promise<{ readonly spec: TaskSpec; readonly abort: AbortController }> => {
+    const spec = await new Promise<TaskSpec>((resolve) => {
+      waiting.set(taskId, resolve);
+    });
+    return tasks.get(taskId) ?? { spec, abort: new AbortController() };
+  };
+  const bound = await new Promise<number>((resolve, reject) => {
+    server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, chosen) =>
+      error === null ? resolve(chosen) : reject(error),
+    );
+  });
+  return {
+    address: `127.0.0.1:${bound}`,
+    port: bound,
+    cancelled,
+    beats,
+    messagesSent: () => sent,
+    kill: () => server.forceShutdown(),
+  };
+}
+
+export const report = (spec: TaskSpec, rows: number): FlightMessage => {
+  const body: TaskReport = {
+    taskId: spec.taskId,
+    rows,
+    batches: 1,
+    outputBytes: 0,
+    scheduledMs: 1,
+    quanta: 1,
+    spilledBytes: 0,
+    peakMemoryBytes: 0,
+    bytesScanned: 7,
+    scans: [],
+    profile: null,
+  };
+  return { app_metadata: Buffer.from(JSON.stringify(body)) };
+};

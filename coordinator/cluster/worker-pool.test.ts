@@ -1,0 +1,76 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { systemClock } from '#shared/clock.ts';
+import { silentLogger } from '#shared/log/logger.ts';
+import { staticMembership } from '#shared/membership/static-membership.ts';
+import { startScriptedWorker, type WorkerScript } from './scripted-worker.ts';
+import { WorkerPool } from './worker-pool.ts';
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+const script: WorkerScript = { secret: 's', output: async function* () {} };
+
+async function worker(changes: Partial<WorkerScript> = {}, port = 0) {
+  const started = await startScriptedWorker({ ...script, ...changes }, port);
+  closers.push(started.kill);
+  return started;
+}
+
+function pool(addresses: readonly string[], secret = 's'): WorkerPool {
+  const made = new WorkerPool(staticMembership(addresses), {
+    secret,
+    coordinatorId: 'c',
+    epoch: 7,
+    heartbeatIntervalMs: 50,
+    heartbeatTimeoutMs: 500,
+    duckdbVersion: '1.5.5',
+    clock: systemClock,
+    log: silentLogger,
+  });
+  closers.push(() => made.close());
+  return made;
+}
+
+const any = { wide: true, affinity: undefined, avoid: [] };
+const kinds = (made: WorkerPool): string[] => made.states().map(({ state }) => state.kind);
+
+test('workers attach, tell their cores, and get tasks by load', async () => {
+  const [a, b] = [await worker(), await worker()];
+  const made = pool([`http://${a.address}/`, b.address]);
+  expect(() => made.lease(any)).toThrow(expect.objectContaining({ code: 'NO_WORKERS' }));
+  await vi.waitFor(() => expect(made.liveCount()).toBe(2));
+  expect(a.beats[0]?.epoch).toBe('7');
+  const [first, second] = [made.lease(any), made.lease({ ...any, wide: false })];
+  expect([first.threads, second.threads]).toEqual([2, 1]);
+  expect(first.link.address).not.toBe(second.link.address);
+  expect(made.lease(any).link.address).toBe(second.link.address);
+  first.release();
+  first.release();
+  expect(made.states().find(({ address }) => address === first.link.address)?.load).toBe(0);
+  expect(() => made.lease({ ...any, avoid: [a.address, b.address] })).toThrow('no worker');
+});
+
+test('a worker with another DuckDB, or another secret, gets no task', async () => {
+  const other = await worker({ duckdbVersion: 'v1.6.0' });
+  const made = pool([other.address]);
+  await vi.waitFor(() => expect(kinds(made)).toEqual(['refused']));
+  expect(made.liveCount()).toBe(0);
+  const good = await worker();
+  const wrong = pool([good.address], 'wrong');
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(wrong.liveCount()).toBe(0);
+});
+
+test('a worker that dies is lost at once, its tasks are told, and it is found again when it is back', async () => {
+  const first = await worker();
+  const made = pool([first.address]);
+  await vi.waitFor(() => expect(made.liveCount()).toBe(1));
+  const lease = made.lease(any);
+  first.kill();
+  await vi.waitFor(() => expect(lease.lost.aborted).toBe(true), { timeout: 2_000 });
+  expect(lease.lost.reason).toMatchObject({ code: 'WORKER_LOST' });
+  await worker({}, first.port);
+  await vi.waitFor(() => expect(made.liveCount()).toBe(1), { timeout: 5_000 });
+});

@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '#shared/clock.ts';
+import { SkeinError } from '#shared/error.ts';
+import { historyRow, type HistoryRow, type QueryFacts } from '../history/history-record.ts';
+import type { StatementRequest } from './query-service.ts';
+import { next, type QueryEvent, type QueryState } from './query-state.ts';
+
+/** Where a statement's records go. */
+export type Recorder = (row: HistoryRow) => void;
+
+type Options = {
+  readonly request: StatementRequest;
+  readonly redactedSql: string;
+  readonly epoch: number;
+  readonly clock: Clock;
+  readonly record: Recorder;
+  readonly onEnded: Recorder;
+};
+
+/** Priority of a statement that no rule has classified. */
+const PRIORITY_NORMAL = 5;
+
+/** One statement from receipt to end: its state, what history says of it, and the one signal that stops it. */
+export class ActiveQuery {
+  readonly abort = new AbortController();
+  readonly #options: Options;
+  readonly #receivedMs: number;
+  #facts: QueryFacts;
+  #state: QueryState;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #onGone: () => void;
+
+  constructor(options: Options) {
+    this.#options = options;
+    const { request, clock } = options;
+    this.#receivedMs = clock.monotonicMs();
+    this.#facts = {
+      recordId: randomUUID(),
+      queryId: request.queryId,
+      sql: options.redactedSql,
+      principal: request.caller.claims.sub,
+      username: request.caller.claims.preferred_username,
+      tenant: request.caller.claims.tenant,
+      queryType: 'unknown',
+      source: request.source,
+      resourceGroup: '/root',
+      priority: PRIORITY_NORMAL,
+    };
+    this.#state = { kind: 'queued', queuedAtMs: clock.nowMs() };
+    this.#onGone = () => this.abort.abort(request.clientGone.reason);
+    if (request.clientGone.aborted) this.#onGone();
+    request.clientGone.addEventListener('abort', this.#onGone, { once: true });
+    this.#record();
+  }
+
+  get signal(): AbortSignal {
+    return this.abort.signal;
+  }
+
+  get state(): QueryState {
+    return this.#state;
+  }
+
+  elapsedMs(): number {
+    return this.#options.clock.monotonicMs() - this.#receivedMs;
+  }
+
+  describe(facts: Partial<Pick<QueryFacts, 'queryType' | 'resourceGroup' | 'priority'>>): void {
+    this.#facts = { ...this.#facts, ...facts };
+  }
+
+  /** From now on the statement has `timeoutMs`; an earlier limit is void. */
+  limit(timeoutMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.abort.abort(new SkeinError('QUERY_TIMEOUT', `the query ran longer than its timeout of ${timeoutMs} ms`));
+    }, timeoutMs);
+  }
+
+  started(): void {
+    this.#apply({ kind: 'started', atMs: this.#options.clock.nowMs() });
+  }
+
+  completed(done: { readonly rowsProduced: number; readonly bytesScanned: number; readonly fragments: number }): void {
+    this.#apply({ kind: 'completed', atMs: this.#options.clock.nowMs(), ...done });
+  }
+
+  /** The error that the client sees: when the statement was stopped, why, whatever broke because of it. */
+  failed(thrown: unknown): SkeinError {
+    const error = SkeinError.of(this.signal.aborted ? this.signal.reason : thrown);
+    this.#apply({ kind: 'failed', atMs: this.#options.clock.nowMs(), error });
+    return error;
+  }
+
+  /** Frees timers and listeners. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#options.request.clientGone.removeEventListener('abort', this.#onGone);
+  }
+
+  #apply(event: QueryEvent): void {
+    const before = this.#state;
+    this.#state = next(before, event);
+    if (this.#state === before) return;
+    const row = this.#record();
+    if (this.#state.kind !== 'running') this.#options.onEnded(row);
+  }
+
+  #record(): HistoryRow {
+    const row = historyRow(this.#facts, this.#state, this.#options.epoch);
+    this.#options.record(row);
+    return row;
+  }
+}

@@ -1,0 +1,301 @@
+import type { SqlText, StatementContext, TaskReport } from '#proto/task.ts';
+import type { Clock } from '#shared/clock.ts';
+import { parseBytes, parseDuration, type Config } from '#shared/config/config-schema.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { ManifestCache } from '#shared/iceberg/manifest-cache.ts';
+import { printJson } from '#shared/json.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import type { FileIo } from '#shared/storage/file-io.ts';
+import type { Admission } from '../admission/admission.ts';
+import { requireScope } from '../auth/authenticate.ts';
+import type { PrepareQuery } from '../planner/prepare-query.ts';
+import type { Planner } from '../planner/planner.ts';
+import type { PreparedQuery } from '../planner/prepared-query.ts';
+import { isWide } from '../scheduler/choose-width.ts';
+import { planScans, type PlannedScan } from '../scheduler/plan-scans.ts';
+import { runQuery, type Scheduler } from '../scheduler/run-query.ts';
+import { TextColumnReader } from '../scheduler/text-column.ts';
+import { describeResult, runSessionStatement, type SessionServices } from '../session/run-session-statement.ts';
+import { schemaName } from '../catalog-client/catalog-browser.ts';
+import { setting, type SessionState } from '../session/session.ts';
+import { textResult, type SessionResult } from '../session/session-result.ts';
+import { parseStatement } from '../statement/parse-statement.ts';
+import { redactStatement } from '../statement/redact-statement.ts';
+import type { Statement, TextSpan } from '../statement/statement.ts';
+import { ActiveQuery, type Recorder } from './active-query.ts';
+import { analyzeLines } from './explain-analyze.ts';
+import type { QueryMetrics } from './query-metrics.ts';
+import type { QueryRegistry } from './query-registry.ts';
+import type { QueryService, StatementRequest } from './query-service.ts';
+
+export type RunnerServices = {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly epoch: number;
+  readonly registry: QueryRegistry;
+  readonly admission: Admission;
+  readonly sessions: SessionServices;
+  readonly planner: Planner;
+  readonly prepareQuery: PrepareQuery;
+  /** The query's SQL, wrapped so that DuckDB prints each row as JSON. */
+  readonly jsonSql: (query: PreparedQuery) => SqlText;
+  readonly explain: (query: PreparedQuery, format: 'text' | 'json') => readonly string[];
+  readonly scheduler: Scheduler;
+  readonly io: FileIo;
+  readonly manifestCache: ManifestCache;
+  readonly record: Recorder;
+  readonly metrics: QueryMetrics;
+};
+
+/** What a statement gave, for history. */
+type Outcome = { readonly rowsProduced: number; readonly bytesScanned: number; readonly fragments: number };
+
+/** Runs statements: gate, plan, admission, task, result; one path out that frees everything. */
+export function statementRunner(services: RunnerServices): QueryService {
+  return {
+    execute: (request) => execute(services, request),
+    cancel: ({ claims }, queryId) =>
+      services.registry.cancel(
+        { tenant: claims.tenant, principal: claims.sub, queryId },
+        new SkeinError('QUERY_CANCELLED', 'the query was cancelled by its user'),
+      ),
+  };
+}
+
+async function execute(services: RunnerServices, request: StatementRequest): Promise<void> {
+  const { config, clock, registry, log, metrics } = services;
+  const { claims } = request.caller;
+  const key = { tenant: claims.tenant, principal: claims.sub, queryId: request.queryId };
+  const active = new ActiveQuery({
+    request,
+    redactedSql: redactStatement(request.sql),
+    epoch: services.epoch,
+    clock,
+    record: services.record,
+    onEnded: metrics.ended,
+  });
+  let registered = false;
+  let outcome: Outcome;
+  try {
+    registry.add(key, active.abort);
+    registered = true;
+    // Bounds all that comes before the query's own clock starts.
+    active.limit(config['coordinator.query_timeout']);
+    outcome = await new StatementRun(services, request, active).run();
+    active.signal.throwIfAborted();
+    active.completed(outcome);
+  } catch (thrown) {
+    const error = active.failed(thrown);
+    const isOurs = error.entry.kind === 'internal' || error.entry.kind === 'external';
+    log[isOurs ? 'error' : 'debug']({ queryId: request.queryId, err: error }, 'statement failed');
+    throw error;
+  } finally {
+    if (registered) registry.remove(key);
+    active.end();
+  }
+  request.sink.finish({ rowCount: outcome.rowsProduced, elapsedMs: active.elapsedMs() });
+}
+
+/** One statement on its way. */
+class StatementRun {
+  readonly #services: RunnerServices;
+  readonly #request: StatementRequest;
+  readonly #active: ActiveQuery;
+  readonly #state: SessionState;
+
+  constructor(services: RunnerServices, request: StatementRequest, active: ActiveQuery) {
+    this.#services = services;
+    this.#request = request;
+    this.#active = active;
+    this.#state = services.sessions.store.get(request.session);
+  }
+
+  async run(): Promise<Outcome> {
+    const { config, sessions } = this.#services;
+    const statement = parseStatement(this.#request.sql, {
+      bytesMax: config['coordinator.statement_bytes_max'],
+      depthMax: config['coordinator.statement_depth_max'],
+    });
+    this.#active.describe({ queryType: QUERY_TYPES[statement.kind] });
+    if (statement.kind === 'query') return this.#query(statement.query);
+    if (statement.kind === 'describeQuery') return this.#answer(await this.#describe(statement.query));
+    if (statement.kind === 'explain') {
+      return statement.analyze
+        ? this.#explainAnalyze(statement.query)
+        : this.#answer(await this.#explain(statement.query, statement.format));
+    }
+    const { caller, session: key } = this.#request;
+    const { signal } = this.#active;
+    return this.#answer(await runSessionStatement(statement, { ...sessions, caller, key, signal }));
+  }
+
+  /** A result that is there already. */
+  async #answer(result: SessionResult): Promise<Outcome> {
+    const { sink } = this.#request;
+    sink.start(result.columns);
+    const text = result.rows.map((row) => `,${printJson(row)}`).join('');
+    await sink.rows(Buffer.from(text));
+    return { rowsProduced: result.rows.length, bytesScanned: 0, fragments: 0 };
+  }
+
+  async #query(span: TextSpan): Promise<Outcome> {
+    const context = await this.#context();
+    const query = await this.#prepare(span, context);
+    const scans = await this.#planScans(query);
+    const { sink } = this.#request;
+    const { report, rows } = await this.#run(query, scans, {
+      sql: this.#services.jsonSql(query),
+      context,
+      profile: false,
+      onStart: () => sink.start(query.columns),
+      onRows: (bytes) => sink.rows(bytes),
+    });
+    return { rowsProduced: rows, bytesScanned: report.bytesScanned, fragments: 1 };
+  }
+
+  async #describe(span: TextSpan): Promise<SessionResult> {
+    const query = await this.#prepare(span, await this.#context());
+    return describeResult(query.columns.map(({ name, typeName }) => [name, typeName, 'YES', null]));
+  }
+
+  async #explain(span: TextSpan, format: 'text' | 'json'): Promise<SessionResult> {
+    const query = await this.#prepare(span, await this.#context());
+    return planResult(this.#services.explain(query, format));
+  }
+
+  /** Runs the query, throws its rows away, and tells how it went. */
+  async #explainAnalyze(span: TextSpan): Promise<Outcome> {
+    const context = await this.#context();
+    const query = await this.#prepare(span, context);
+    const planMs = this.#active.elapsedMs();
+    const scans = await this.#planScans(query);
+    const { report } = await this.#run(query, scans, {
+      sql: this.#services.jsonSql(query),
+      context,
+      profile: true,
+      onStart: () => undefined,
+      onRows: () => undefined,
+    });
+    const runMs = this.#active.elapsedMs() - planMs;
+    const plan = this.#services.explain(query, 'text');
+    const answered = await this.#answer(planResult([...plan, ...analyzeLines({ report, scans, planMs, runMs })]));
+    return { ...answered, bytesScanned: report.bytesScanned, fragments: 1 };
+  }
+
+  async #context(): Promise<StatementContext> {
+    const { sessions, clock, config } = this.#services;
+    const { claims } = this.#request.caller;
+    const { catalog, schema } = await sessions.names.current(claims.tenant, this.#state);
+    return {
+      nowMicros: `${clock.nowMs()}000`,
+      timeZone: setting(this.#state, 'timezone', config),
+      currentUser: claims.preferred_username,
+      currentCatalog: catalog,
+      currentSchema: schemaName(schema),
+    };
+  }
+
+  async #prepare(span: TextSpan, context: StatementContext): Promise<PreparedQuery> {
+    requireScope(this.#request.caller, 'table:read');
+    const { prepareQuery, planner, sessions, metrics } = this.#services;
+    const { tenant, sub } = this.#request.caller.claims;
+    const tables = sessions.catalog.tablesFor(tenant, sub);
+    const startMs = this.#active.elapsedMs();
+    const { signal } = this.#active;
+    const query = await prepareQuery({ sql: span.text, offset: span.offset, context, tables, planner, signal });
+    metrics.planned(this.#active.elapsedMs() - startMs);
+    return query;
+  }
+
+  #planScans(query: PreparedQuery): Promise<readonly PlannedScan[]> {
+    const { io, manifestCache } = this.#services;
+    return planScans(query.scans, { io, manifestCache, signal: this.#active.signal });
+  }
+
+  async #run(
+    query: PreparedQuery,
+    scans: readonly PlannedScan[],
+    task: Task,
+  ): Promise<{ report: TaskReport; rows: number }> {
+    const { admission, scheduler, config, clock } = this.#services;
+    const { caller, queryId, sink } = this.#request;
+    const { signal } = this.#active;
+    const place = await admission.admit({ signal });
+    try {
+      const timeoutMs = this.#timeoutMs();
+      this.#active.describe({ resourceGroup: place.resourceGroup, priority: place.priority });
+      this.#active.limit(timeoutMs);
+      this.#active.started();
+      let reader = new TextColumnReader();
+      let rows = 0;
+      const report = await runQuery(scheduler, {
+        queryId,
+        tenant: caller.claims.tenant,
+        principal: caller.claims.sub,
+        sql: task.sql,
+        scans,
+        context: task.context,
+        memoryLimitBytes: parseBytes(setting(this.#state, 'skein.query_memory_limit', config)),
+        wide: isWide(scans, query.features, setting(this.#state, 'skein.task_width', config)),
+        profile: task.profile,
+        deadlineMs: clock.nowMs() + timeoutMs,
+        signal,
+        onStart: () => {
+          reader = new TextColumnReader();
+          rows = 0;
+          task.onStart();
+        },
+        onMessage: (message) => {
+          const batch = reader.read(message);
+          if (batch === undefined) return undefined;
+          rows += batch.rows;
+          return task.onRows(batch.bytes);
+        },
+        mayRetry: () => !sink.committed,
+      });
+      return { report, rows };
+    } finally {
+      place.release();
+    }
+  }
+
+  #timeoutMs(): number {
+    return this.#request.timeoutMs ?? parseDuration(setting(this.#state, 'skein.query_timeout', this.#services.config));
+  }
+}
+
+type Task = {
+  readonly sql: SqlText;
+  readonly context: StatementContext;
+  readonly profile: boolean;
+  readonly onStart: () => void;
+  readonly onRows: (bytes: Buffer) => Promise<void> | undefined;
+};
+
+const planResult = (lines: readonly string[]): SessionResult =>
+  textResult(
+    ['plan'],
+    lines.map((line) => [line]),
+  );
+
+/** As history names it (service specification, Query history record). */
+const QUERY_TYPES = {
+  query: 'select',
+  explain: 'explain',
+  describeQuery: 'describe',
+  describeTable: 'describe',
+  set: 'set',
+  reset: 'reset',
+  resetAll: 'reset',
+  use: 'use',
+  useCatalog: 'use',
+  showCatalogs: 'show',
+  showSchemas: 'show',
+  showTables: 'show',
+  showSetting: 'show',
+  showAll: 'show',
+  begin: 'transaction',
+  commit: 'transaction',
+  rollback: 'transaction',
+} as const satisfies Record<Statement['kind'], string>;

@@ -1,0 +1,17 @@
+import type { PlanFeatures } from '../planner/plan-features.ts';
+import type { PlannedScan } from './plan-scans.ts';
+
+/** A scan of at most this many compressed bytes and rows is done by one core before a second would help. */
+const NARROW_BYTES_MAX = 8 * 2 ** 20;
+const NARROW_ROWS_MAX = 500_000;
+
+/**
+ * Whether a query gets all cores of its worker. Small ones get one: they start sooner, in a slot that is ready, and many of them run side
+ * by side. `width` is the session's `skein.task_width`.
+ */
+export function isWide(scans: readonly PlannedScan[], features: PlanFeatures, width: string): boolean {
+  if (width !== 'auto') return width === 'wide';
+  const bytes = scans.reduce((sum, scan) => sum + scan.report.bytes, 0);
+  const rows = scans.reduce((sum, scan) => sum + scan.report.rows, 0);
+  return bytes > NARROW_BYTES_MAX || rows > NARROW_ROWS_MAX || features.estimatedRows > NARROW_ROWS_MAX;
+}

@@ -1,0 +1,141 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import type { TaskSpec } from '#proto/task.ts';
+import { systemClock } from '#shared/clock.ts';
+import { SkeinError } from '#shared/error.ts';
+import { principalId, queryId, tenantId } from '#shared/id.ts';
+import { silentLogger } from '#shared/log/logger.ts';
+import { staticMembership } from '#shared/membership/static-membership.ts';
+import { report, startScriptedWorker, type WorkerScript } from '../cluster/scripted-worker.ts';
+import { WorkerPool } from '../cluster/worker-pool.ts';
+import { runQuery, type QueryRun, type Scheduler } from './run-query.ts';
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+type Worker = Awaited<ReturnType<typeof startScriptedWorker>>;
+let retries: number;
+
+async function cluster(...outputs: WorkerScript['output'][]): Promise<{ scheduler: Scheduler; workers: Worker[] }> {
+  retries = 0;
+  const workers = await Promise.all(outputs.map((output) => startScriptedWorker({ secret: 's', output })));
+  const options = { secret: 's', coordinatorId: 'c', epoch: 1, heartbeatIntervalMs: 50, heartbeatTimeoutMs: 2_000 };
+  const pool = new WorkerPool(staticMembership(workers.map((w) => w.address)), {
+    ...options,
+    duckdbVersion: '1.5.5',
+    clock: systemClock,
+    log: silentLogger,
+  });
+  closers.push(() => pool.close(), ...workers.map((w) => w.kill));
+  await vi.waitFor(() => expect(pool.liveCount()).toBe(workers.length));
+  const onRetry = (): void => void (retries += 1);
+  return { scheduler: { pool, secret: 's', epoch: 1, clock: systemClock, spillLimitBytes: 1, onRetry }, workers };
+}
+
+const query = (changes: Partial<QueryRun> = {}): QueryRun => ({
+  queryId: queryId('q'),
+  tenant: tenantId('t'),
+  principal: principalId('p'),
+  sql: ['select 1'],
+  scans: [],
+  context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'c', currentSchema: 's' },
+  memoryLimitBytes: 5_000_000_000,
+  wide: false,
+  profile: false,
+  deadlineMs: Date.now() + 60_000,
+  signal: new AbortController().signal,
+  onStart: () => undefined,
+  onMessage: () => undefined,
+  mayRetry: () => true,
+  ...changes,
+});
+
+async function* messages(spec: TaskSpec) {
+  for (let i = 0; i < 3; i += 1) yield { data_header: Buffer.from([i]), data_body: Buffer.alloc(10) };
+  yield report(spec, 3);
+}
+
+async function* endless(_spec: TaskSpec, cancelled: AbortSignal) {
+  while (!cancelled.aborted) yield { data_body: Buffer.alloc(1_000_000) };
+}
+
+// eslint-disable-next-line require-yield
+async function* lost() {
+  throw new SkeinError('WORKER_LOST', 'gone');
+}
+
+test('messages come in order, then the report; the memory limit is that of the worker', async () => {
+  const specs: TaskSpec[] = [];
+  const { scheduler, workers } = await cluster(async function* (spec) {
+    specs.push(spec);
+    yield* messages(spec);
+  });
+  const seen: number[] = [];
+  const result = await runQuery(scheduler, query({ onMessage: (m) => void seen.push(m.header[0] ?? -1) }));
+  expect(seen).toEqual([0, 1, 2, -1]);
+  expect(result).toMatchObject({ rows: 3, bytesScanned: 7 });
+  expect(specs[0]).toMatchObject({ threads: 1, memoryLimitBytes: 1_000_000_000, epoch: 1 });
+  expect(workers[0]?.cancelled).toEqual([]);
+  expect(scheduler.pool.states()[0]?.load).toBe(0);
+});
+
+test('a slow reader stops the worker from sending, and a cancel stops the task', async () => {
+  const { scheduler, workers } = await cluster(endless);
+  const abort = new AbortController();
+  const held = runQuery(scheduler, query({ signal: abort.signal, onMessage: () => new Promise(() => undefined) }));
+  held.catch(() => undefined);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  // The server's own stream takes 16 before it says stop.
+  expect(workers[0]?.messagesSent()).toBeLessThan(22);
+  const running = runQuery(scheduler, query({ signal: abort.signal }));
+  setTimeout(() => abort.abort(new SkeinError('QUERY_TIMEOUT', 'too long')), 50);
+  await expect(running).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' });
+  expect(workers[0]?.cancelled.map((c) => c.code)).toContain('QUERY_TIMEOUT');
+});
+
+test('a task of a lost worker runs once more on another, but not when the client has seen rows', async () => {
+  let calls = 0;
+  const once: WorkerScript['output'] = async function* (spec) {
+    calls += 1;
+    yield* calls === 1 ? lost() : messages(spec);
+  };
+  const { scheduler } = await cluster(once, once);
+  let starts = 0;
+  await runQuery(scheduler, query({ onStart: () => void (starts += 1) }));
+  expect([starts, retries]).toEqual([2, 1]);
+  calls = 0;
+  await expect(runQuery(scheduler, query({ mayRetry: () => false }))).rejects.toMatchObject({ code: 'WORKER_LOST' });
+  const all = await cluster(lost, lost, lost);
+  await expect(runQuery(all.scheduler, query())).rejects.toMatchObject({ code: 'WORKER_LOST' });
+  expect(retries).toBe(1);
+});
+
+test("an error of the worker's keeps its code, whichever call it comes from", async () => {
+  // eslint-disable-next-line require-yield
+  const { scheduler } = await cluster(async function* () {
+    throw new SkeinError('OUT_OF_MEMORY', 'too much');
+  });
+  await expect(runQuery(scheduler, query())).rejects.toMatchObject({ code: 'OUT_OF_MEMORY', message: 'too much' });
+  const refusing = await startScriptedWorker({
+    secret: 's',
+    output: endless,
+    refuseStart: () => {
+      throw new SkeinError('UNAUTHENTICATED', 'the ticket has expired');
+    },
+  });
+  closers.push(refusing.kill);
+  const pool = new WorkerPool(staticMembership([refusing.address]), {
+    secret: 's',
+    coordinatorId: 'c',
+    epoch: 1,
+    heartbeatIntervalMs: 50,
+    heartbeatTimeoutMs: 2_000,
+    duckdbVersion: '1.5.5',
+    clock: systemClock,
+    log: silentLogger,
+  });
+  closers.push(() => pool.close());
+  await vi.waitFor(() => expect(pool.liveCount()).toBe(1));
+  await expect(runQuery({ ...scheduler, pool }, query())).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+});

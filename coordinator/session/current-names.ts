@@ -1,0 +1,68 @@
+import type { Clock } from '#shared/clock.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { TenantId } from '#shared/id.ts';
+import { schemaName } from '../catalog-client/catalog-browser.ts';
+import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import type { SessionState } from './session.ts';
+
+/** What an unqualified name means now. `catalog` is empty when the tenant has none. */
+export type CurrentNames = { readonly catalog: string; readonly schema: readonly string[] };
+
+type Options = {
+  readonly catalog: CatalogClient;
+  /** Preferred where the tenant has a catalog or namespace of the name. */
+  readonly defaultCatalog: string;
+  readonly defaultSchema: string;
+  readonly clock: Clock;
+};
+
+/** A tenant's default catalog is asked for again after this time. */
+const DEFAULT_TTL_MS = 10_000;
+const TENANTS_MAX = 10_000;
+
+/** Finds catalogs and schemas by name: exactly first, then without case. */
+export class NameFinder {
+  readonly #options: Options;
+  readonly #defaults = new Map<TenantId, { readonly catalog: string; readonly untilMs: number }>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  async current(tenant: TenantId, state: SessionState): Promise<CurrentNames> {
+    const catalog = state.catalog ?? (await this.#defaultCatalog(tenant));
+    return { catalog, schema: state.schema ?? [this.#options.defaultSchema] };
+  }
+
+  catalogs(tenant: TenantId): Promise<readonly string[]> {
+    return this.#options.catalog.listCatalogs(tenant);
+  }
+
+  /** The catalog as it is stored. @throws CATALOG_NOT_FOUND */
+  async catalog(tenant: TenantId, name: string): Promise<string> {
+    const found = find(await this.catalogs(tenant), name, (x) => x);
+    if (found === undefined) throw new SkeinError('CATALOG_NOT_FOUND', `catalog ${name} does not exist`);
+    return found;
+  }
+
+  /** The levels of a schema as they are stored; undefined when there is none. @throws CATALOG_NOT_FOUND */
+  async schema(tenant: TenantId, catalog: string, name: string): Promise<readonly string[] | undefined> {
+    return find(await this.#options.catalog.listNamespaces(tenant, catalog), name, schemaName);
+  }
+
+  async #defaultCatalog(tenant: TenantId): Promise<string> {
+    const nowMs = this.#options.clock.monotonicMs();
+    const known = this.#defaults.get(tenant);
+    if (known !== undefined && known.untilMs > nowMs) return known.catalog;
+    const names = await this.catalogs(tenant);
+    const catalog = names.includes(this.#options.defaultCatalog) ? this.#options.defaultCatalog : (names[0] ?? '');
+    if (this.#defaults.size >= TENANTS_MAX) this.#defaults.clear();
+    this.#defaults.set(tenant, { catalog, untilMs: nowMs + DEFAULT_TTL_MS });
+    return catalog;
+  }
+}
+
+function find<T>(items: readonly T[], name: string, nameOf: (item: T) => string): T | undefined {
+  const folded = name.toLowerCase();
+  return items.find((item) => nameOf(item) === name) ?? items.find((item) => nameOf(item).toLowerCase() === folded);
+}

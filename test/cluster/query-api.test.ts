@@ -40,7 +40,10 @@ async function call(
 
 const post = (sql: string, options: Parameters<typeof call>[2] = {}): Promise<Raw> =>
   call('POST', '/api/query', { body: JSON.stringify({ sql }), ...options });
-const code = ({ status, body }: Raw): string => [status, body['error'], body['sql_state']].join(' ');
+const code = ({ status, body }: Raw): string => {
+  const { error, sql_state } = body as { error?: string; sql_state?: string };
+  return `${status} ${error} ${sql_state}`;
+};
 
 describe('POST /api/query', () => {
   test('answers columns, types, rows, row_count and elapsed_ms, and nothing else', async () => {

@@ -1,6 +1,6 @@
 import type { ScanColumn } from '#proto/task.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
-import type { JsonObject } from '#shared/json.ts';
+import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { TableName } from './table-source.ts';
 
 /** A table as one statement reads it, before its files are pruned: names bound, snapshot and schema fixed. */
@@ -10,8 +10,8 @@ export type ScanBinding = {
   readonly tableName: string;
   readonly tableUuid: string;
   readonly metadataLocation: string;
-  /** The table metadata document, parsed with `parseJson`. */
-  readonly metadata: JsonObject;
+  /** Parsed once per metadata location and shared; never changed. */
+  readonly metadata: TableMetadata;
   /** Decimal int64; null for a table without a snapshot. */
   readonly snapshotId: string | null;
   /** The current schema; with time travel that of the snapshot. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '#shared/json.ts';
+import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 
 /** A table's name, every level spelled out. */
 export type TableName = {
@@ -14,8 +14,8 @@ export type LoadedTable =
       /** As stored: a lookup folds case when the exact name is absent. */
       readonly name: TableName;
       readonly metadataLocation: string;
-      /** The table metadata document (Iceberg specification, appendix C), parsed with `parseJson`. */
-      readonly metadata: JsonObject;
+      /** Parsed once per metadata location and shared; never changed. */
+      readonly metadata: TableMetadata;
       /** Roots that every file of the table must lie under. */
       readonly allowedRoots: readonly string[];
     }

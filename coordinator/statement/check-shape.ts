@@ -1,0 +1,70 @@
+import { SkeinError } from '#shared/error.ts';
+import type { StatementLimits, TextSpan } from './statement.ts';
+import { Tokenizer, type Token } from './tokenizer.ts';
+
+const OPEN = new Set(['(', '[', '{']);
+const CLOSE = new Set([')', ']', '}']);
+const PREFIX_SYMBOLS = new Set(['-', '+', '~', '!', '@']);
+
+/**
+ * Passes over a text once, before any parser recurses into it: one statement only, not longer and not nested deeper than the limits.
+ * @returns the statement without what surrounds it: space, comments, a trailing `;`.
+ * @throws PAYLOAD_TOO_LARGE, STATEMENT_TOO_COMPLEX, SYNTAX_ERROR (nothing there, a second statement, a quote that is not closed).
+ */
+export function checkShape(text: string, limits: StatementLimits): TextSpan {
+  if (Buffer.byteLength(text) > limits.bytesMax) {
+    throw new SkeinError('PAYLOAD_TOO_LARGE', `the statement is longer than ${limits.bytesMax} bytes`);
+  }
+  const nul = text.indexOf('\0');
+  if (nul >= 0) throw new SkeinError('SYNTAX_ERROR', 'the statement holds a NUL character', { position: nul });
+  const tokens = new Tokenizer(text);
+  const depth = new Depth(limits.depthMax);
+  let first: Token | null = null;
+  let last: Token | null = null;
+  let token = tokens.next();
+  for (; token.kind !== 'end'; token = tokens.next()) {
+    if (token.kind === 'symbol' && text[token.start] === ';') break;
+    depth.add(text, token);
+    first ??= token;
+    last = token;
+  }
+  if (first === null || last === null) {
+    throw new SkeinError('SYNTAX_ERROR', 'the statement is empty', { position: token.start });
+  }
+  while (token.kind !== 'end') {
+    token = tokens.next();
+    if (token.kind === 'end' || text[token.start] === ';') continue;
+    throw new SkeinError('SYNTAX_ERROR', 'only one statement at a time', { position: token.start });
+  }
+  return { text: text.slice(first.start, last.end), offset: first.start };
+}
+
+/** Nesting so far: brackets, CASE ... END, and runs of prefix operators (`NOT NOT x`, `- - x`). */
+class Depth {
+  readonly #max: number;
+  #brackets = 0;
+  #cases = 0;
+  #prefixes = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  add(text: string, token: Token): void {
+    const char = text.charAt(token.start);
+    const word = token.kind === 'word' && token.end - token.start <= 4 ? wordOf(text, token) : '';
+    if (token.kind === 'symbol' && OPEN.has(char)) this.#brackets += 1;
+    else if (token.kind === 'symbol' && CLOSE.has(char)) this.#brackets -= 1;
+    else if (word === 'CASE') this.#cases += 1;
+    else if (word === 'END' && this.#cases > 0) this.#cases -= 1;
+    const isPrefix = word === 'NOT' || (token.kind === 'symbol' && PREFIX_SYMBOLS.has(char));
+    this.#prefixes = isPrefix ? this.#prefixes + 1 : 0;
+    if (this.#brackets + this.#cases + this.#prefixes > this.#max) {
+      throw new SkeinError('STATEMENT_TOO_COMPLEX', `the statement is nested deeper than ${this.#max} levels`, {
+        position: token.start,
+      });
+    }
+  }
+}
+
+const wordOf = (text: string, token: Token): string => text.slice(token.start, token.end).toUpperCase();

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { SkeinError } from '#shared/error.ts';
+import { parseStatement } from './parse-statement.ts';
+import { redactStatement } from './redact-statement.ts';
+import type { Statement } from './statement.ts';
+
+const LIMITS = { bytesMax: 100_000, depthMax: 100 };
+const parse = (text: string): Statement => parseStatement(text, LIMITS);
+
+function failure(text: string): { code: string; position: number | undefined } {
+  try {
+    parse(text);
+  } catch (error) {
+    if (error instanceof SkeinError) return { code: error.code, position: error.position };
+    throw error;
+  }
+  throw new Error(`accepted: ${text}`);
+}
+
+describe('queries are text', () => {
+  test.each([
+    'SELECT 1',
+    "select a from t where b = ';' -- ;",
+    'WITH a AS (SELECT 1) SELECT * FROM a',
+    'FROM t',
+    'VALUES (1), (2)',
+    'TABLE t',
+    '((SELECT 1)) UNION ALL SELECT 2',
+    "select $$ ; $$, $tag$ ;' $tag$",
+    "select e'\\';', 'a''b;'",
+    'select "a;b" /* ; /* nested ; */ ; */ from t',
+  ])('%s', (text) => {
+    expect(parse(text)).toMatchObject({ kind: 'query', query: { offset: 0 } });
+  });
+
+  test('what surrounds it is left out, its offset kept', () => {
+    expect(parse('  -- hello\n SELECT 1 ; -- bye\n')).toEqual({
+      kind: 'query',
+      query: { text: 'SELECT 1', offset: 12 },
+    });
+  });
+});
+
+describe('our own statements', () => {
+  const like = null;
+  test.each<[string, Statement]>([
+    ["SET service.workload_class = 'batch'", { kind: 'set', name: 'service.workload_class', value: 'batch' }],
+    ['set Skein.X to -12.5;', { kind: 'set', name: 'skein.x', value: '-12.5' }],
+    ['SET SESSION a = on', { kind: 'set', name: 'a', value: 'on' }],
+    ['SET a = DEFAULT', { kind: 'set', name: 'a', value: null }],
+    ["SET TIME ZONE 'Europe/Berlin'", { kind: 'set', name: 'timezone', value: 'Europe/Berlin' }],
+    ['SET TIME ZONE LOCAL', { kind: 'set', name: 'timezone', value: null }],
+    ["SET LOCAL TIME ZONE 'UTC'", { kind: 'set', name: 'timezone', value: 'UTC' }],
+    ['SET timezone TO $$UTC$$', { kind: 'set', name: 'timezone', value: 'UTC' }],
+    ['RESET a.b', { kind: 'reset', name: 'a.b' }],
+    ['RESET ALL', { kind: 'resetAll' }],
+    ['USE lake', { kind: 'use', name: { parts: ['lake'], position: 4 } }],
+    ['use lake."a.b"', { kind: 'use', name: { parts: ['lake', 'a.b'], position: 4 } }],
+    ['USE CATALOG lake', { kind: 'useCatalog', catalog: 'lake' }],
+    ['USE catalog', { kind: 'use', name: { parts: ['catalog'], position: 4 } }],
+    ['SHOW CATALOGS', { kind: 'showCatalogs', like }],
+    ["SHOW CATALOGS LIKE 'l%'", { kind: 'showCatalogs', like: 'l%' }],
+    ['SHOW SCHEMAS', { kind: 'showSchemas', catalog: null, like }],
+    ["SHOW SCHEMAS IN lake LIKE 't%'", { kind: 'showSchemas', catalog: 'lake', like: 't%' }],
+    ['SHOW TABLES', { kind: 'showTables', schema: null, like }],
+    ['SHOW TABLES FROM lake.tpch', { kind: 'showTables', schema: { parts: ['lake', 'tpch'], position: 17 }, like }],
+    ['SHOW COLUMNS FROM t', { kind: 'describeTable', name: { parts: ['t'], position: 18 } }],
+    ['SHOW service.workload_class', { kind: 'showSetting', name: 'service.workload_class' }],
+    ['SHOW TIME ZONE', { kind: 'showSetting', name: 'timezone' }],
+    ['SHOW ALL', { kind: 'showAll' }],
+    ['DESCRIBE t', { kind: 'describeTable', name: { parts: ['t'], position: 9 } }],
+    ['DESC TABLE lake.tpch.t', { kind: 'describeTable', name: { parts: ['lake', 'tpch', 't'], position: 11 } }],
+    ['DESCRIBE SELECT 1', { kind: 'describeQuery', query: { text: 'SELECT 1', offset: 9 } }],
+    ['EXPLAIN SELECT 1', { kind: 'explain', analyze: false, format: 'text', query: { text: 'SELECT 1', offset: 8 } }],
+    [
+      'EXPLAIN ANALYZE (SELECT 1)',
+      { kind: 'explain', analyze: true, format: 'text', query: { text: '(SELECT 1)', offset: 16 } },
+    ],
+    [
+      'EXPLAIN (TYPE LOGICAL, FORMAT JSON, ANALYZE) FROM t',
+      { kind: 'explain', analyze: true, format: 'json', query: { text: 'FROM t', offset: 45 } },
+    ],
+    ['BEGIN', { kind: 'begin' }],
+    ['START TRANSACTION', { kind: 'begin' }],
+    ['COMMIT WORK', { kind: 'commit' }],
+    ['ROLLBACK', { kind: 'rollback' }],
+  ])('%s', (text, expected) => {
+    expect(parse(text)).toEqual(expected);
+  });
+});
+
+describe('refusals', () => {
+  test.each([
+    ["COPY t TO '/tmp/x'", 'NOT_SUPPORTED'],
+    ["ATTACH 'x.db'", 'NOT_SUPPORTED'],
+    ['PRAGMA version', 'NOT_SUPPORTED'],
+    ['CREATE MACRO a() AS 1', 'NOT_SUPPORTED'],
+    ['INSERT INTO t VALUES (1)', 'NOT_SUPPORTED'],
+    ['INSTALL httpfs', 'NOT_SUPPORTED'],
+    ['SET VARIABLE x = 1', 'NOT_SUPPORTED'],
+    ['SET ROLE admin', 'NOT_SUPPORTED'],
+    ['EXPLAIN INSERT INTO t VALUES (1)', 'NOT_SUPPORTED'],
+    ['EXPLAIN (FORMAT graphviz) SELECT 1', 'NOT_SUPPORTED'],
+    ['SHOW USERS', 'NOT_SUPPORTED'],
+    ['SELCT 1', 'SYNTAX_ERROR'],
+    ['hello world', 'SYNTAX_ERROR'],
+    ['1', 'SYNTAX_ERROR'],
+    ['SET a', 'SYNTAX_ERROR'],
+    ['SET a = b c', 'SYNTAX_ERROR'],
+    ['USE a.b.c', 'SYNTAX_ERROR'],
+    ['SHOW TABLES FROM', 'SYNTAX_ERROR'],
+    ['EXPLAIN', 'SYNTAX_ERROR'],
+    ['BEGIN READ ONLY', 'SYNTAX_ERROR'],
+    ['', 'SYNTAX_ERROR'],
+    ['  -- nothing\n ; ;', 'SYNTAX_ERROR'],
+  ])('%s', (text, code) => {
+    expect(failure(text).code).toBe(code);
+  });
+
+  test('positions are characters of the statement', () => {
+    expect(failure(' SET a = ü c')).toEqual({ code: 'SYNTAX_ERROR', position: 11 });
+    expect(failure("SELECT 'ü', 'open")).toEqual({ code: 'SYNTAX_ERROR', position: 12 });
+    expect(failure('SELECT /* open')).toEqual({ code: 'SYNTAX_ERROR', position: 7 });
+    expect(failure('SELECT 1; SELECT 2')).toEqual({ code: 'SYNTAX_ERROR', position: 10 });
+  });
+
+  test('a statement that is too long or too deep', () => {
+    expect(failure(`SELECT '${'x'.repeat(100_000)}'`).code).toBe('PAYLOAD_TOO_LARGE');
+    for (const open of ['(', '[', '{', 'CASE WHEN ', 'NOT ', '- ', '~']) {
+      expect(failure(`SELECT ${open.repeat(9_000)}1`).code, open).toBe('STATEMENT_TOO_COMPLEX');
+    }
+    expect(parse(`SELECT ${'(1), '.repeat(500)}1`).kind).toBe('query');
+    expect(parse(`SELECT ${'CASE WHEN a THEN 1 END, '.repeat(500)}1`).kind).toBe('query');
+  });
+
+  test('a hundred thousand nested brackets are refused at once', () => {
+    const started = performance.now();
+    expect(() => parseStatement('('.repeat(8_000_000), { bytesMax: 9e6, depthMax: 1000 })).toThrow('nested');
+    expect(performance.now() - started).toBeLessThan(1_000);
+  });
+});
+
+describe('redaction', () => {
+  test.each([
+    ["CREATE USER a PASSWORD 'x' EMAIL = 'a''b'", "CREATE USER a PASSWORD '***' EMAIL = '***'"],
+    ["select 'a' as x", "select 'a' as x"],
+    ["password $$s3cret$$ e'a\\'b' \"t\"", "password '***' '***' \"t\""],
+    ["CREATE WEBHOOK w SECRET = 'open", "CREATE WEBHOOK w SECRET = '***'"],
+    ["token 'a' \"open b", "token '***' '***'"],
+  ])('%s', (text, expected) => {
+    expect(redactStatement(text)).toBe(expected);
+  });
+});

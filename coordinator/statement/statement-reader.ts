@@ -1,0 +1,135 @@
+import { SkeinError, type ErrorCode } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
+import type { ObjectName, TextSpan } from './statement.ts';
+import { identifierText, stringText, Tokenizer, type Token } from './tokenizer.ts';
+
+/** First words of SQL that is not served (yet): NOT_SUPPORTED. Any other first word is no SQL: SYNTAX_ERROR. */
+const KNOWN_STATEMENTS: ReadonlySet<string> = new Set(
+  `ALTER ANALYZE ATTACH CALL CHECKPOINT CLEAR CLOSE COMMENT COPY CREATE DEALLOCATE DECLARE DELETE DENY DETACH DISCARD DO DROP EXECUTE
+  EXPORT EXPUNGE FETCH FORCE GRANT IMPORT INSERT INSTALL KILL LISTEN LOAD LOCK MERGE NOTIFY OPTIMIZE PRAGMA PREPARE REDEEM REFRESH
+  REINDEX RELEASE REPLACE REVOKE SAVEPOINT SUMMARIZE TRUNCATE UNDROP UNLISTEN UPDATE UPSERT VACUUM`.split(/\s+/),
+);
+
+/** The tokens of one statement of our own grammar. Keywords are compared without case; errors name what stands there. */
+export class StatementReader {
+  readonly #span: TextSpan;
+  readonly #tokenizer: Tokenizer;
+  /** Tokens read ahead; the grammar looks at most two ahead. */
+  readonly #ahead: Token[] = [];
+
+  constructor(span: TextSpan) {
+    this.#span = span;
+    this.#tokenizer = new Tokenizer(span.text);
+  }
+
+  peekWord(distance = 0): string {
+    const token = this.#peek(distance);
+    return token.kind === 'word' ? this.#text(token).toUpperCase() : '';
+  }
+
+  peekSymbol(symbol: string, distance = 0): boolean {
+    const token = this.#peek(distance);
+    return token.kind === 'symbol' && this.#text(token) === symbol;
+  }
+
+  atEnd(distance = 0): boolean {
+    return this.#peek(distance).kind === 'end';
+  }
+
+  /** The next word, in capitals. @throws SYNTAX_ERROR */
+  word(): string {
+    const word = this.peekWord();
+    if (word === '') throw this.expected('a keyword');
+    this.#ahead.shift();
+    return word;
+  }
+
+  takeWord(word: string): boolean {
+    return this.takeWords(word);
+  }
+
+  /** Takes all of the words or none. */
+  takeWords(...words: readonly string[]): boolean {
+    if (!words.every((word, i) => this.peekWord(i) === word)) return false;
+    this.#ahead.splice(0, words.length);
+    return true;
+  }
+
+  takeSymbol(symbol: string): boolean {
+    if (!this.peekSymbol(symbol)) return false;
+    this.#ahead.shift();
+    return true;
+  }
+
+  takeString(): string | null {
+    const token = this.#take('string');
+    return token === null ? null : stringText(this.#span.text, token);
+  }
+
+  takeNumber(): string | null {
+    const token = this.#take('number');
+    return token === null ? null : this.#text(token);
+  }
+
+  /** One identifier, quoted or not, as it is spelled. */
+  takeName(): string | null {
+    const token = this.#take('word') ?? this.#take('quoted');
+    return token === null ? null : identifierText(this.#span.text, token);
+  }
+
+  /** A dotted name of at most `partsMax` parts. @throws SYNTAX_ERROR */
+  name(what: string, partsMax: number): ObjectName {
+    const position = this.#peek(0).start + this.#span.offset;
+    const parts: string[] = [];
+    do {
+      const part = this.takeName();
+      if (part === null || part === '') throw this.expected(parts.length === 0 ? `the name of ${what}` : 'a name');
+      parts.push(part);
+      if (parts.length > partsMax) throw this.error('SYNTAX_ERROR', `the name of ${what} has too many parts`);
+    } while (this.takeSymbol('.'));
+    return { parts, position };
+  }
+
+  /** All that is left, as text. */
+  rest(): TextSpan {
+    const { start } = this.#peek(0);
+    return { text: this.#span.text.slice(start), offset: this.#span.offset + start };
+  }
+
+  /** @throws SYNTAX_ERROR when something is left. */
+  end(): void {
+    if (!this.atEnd()) throw this.expected('the end of the statement');
+  }
+
+  expected(what: string): SkeinError {
+    const token = this.#peek(0);
+    const found = token.kind === 'end' ? 'the statement ends' : `${JSON.stringify(clip(this.#text(token)))} stands`;
+    return this.error('SYNTAX_ERROR', `expected ${what} where ${found}`);
+  }
+
+  error(code: ErrorCode, message: string): SkeinError {
+    return new SkeinError(code, message, { position: this.#span.offset + this.#peek(0).start });
+  }
+
+  /** For a statement that begins with `word` and is none of the grammar's. */
+  refuse(word: string): never {
+    if (KNOWN_STATEMENTS.has(word)) throw this.error('NOT_SUPPORTED', `${word} is not served`);
+    const found = this.#text(this.#peek(0));
+    throw this.error('SYNTAX_ERROR', found === '' ? 'a query is missing' : `syntax error at "${clip(found)}"`);
+  }
+
+  #take(kind: Token['kind']): Token | null {
+    return this.#peek(0).kind === kind ? must(this.#ahead.shift(), 'a token was peeked') : null;
+  }
+
+  #peek(distance: number): Token {
+    while (this.#ahead.length <= distance) this.#ahead.push(this.#tokenizer.next());
+    return must(this.#ahead[distance], 'tokens were read ahead');
+  }
+
+  #text(token: Token): string {
+    return this.#span.text.slice(token.start, token.end);
+  }
+}
+
+const clip = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}...` : text);

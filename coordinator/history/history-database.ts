@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Kysely, Migrator, PostgresDialect, sql, type Generated, type Migration, type MigrationProvider } from 'kysely';
 import pg from 'pg';
 import { SkeinError } from '#shared/error.ts';
@@ -22,13 +23,34 @@ export function openHistoryDatabase(options: DatabaseOptions): Kysely<HistoryDat
   return new Kysely<HistoryDatabase>({ dialect: new PostgresDialect({ pool }) }).withSchema(SCHEMA);
 }
 
-/** @throws START_FAILED */
+/** How long a starting coordinator waits for Postgres. */
+const STARTUP_WAIT_MS = 30_000;
+const RETRY_INTERVAL_MS = 200;
+
+/** Brings the schema up to date, as soon as Postgres answers. @throws START_FAILED */
 export async function migrateHistory(db: Kysely<HistoryDatabase>): Promise<void> {
+  await waitForPostgres(db);
   const provider: MigrationProvider = { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) };
   const migrator = new Migrator({ db, provider, migrationTableSchema: SCHEMA });
   const { error } = await migrator.migrateToLatest();
   if (error !== undefined) {
     throw new SkeinError('START_FAILED', 'the schema coordinator cannot be migrated', { cause: error });
+  }
+}
+
+async function waitForPostgres(db: Kysely<HistoryDatabase>): Promise<void> {
+  const deadlineMs = performance.now() + STARTUP_WAIT_MS;
+  for (;;) {
+    try {
+      await sql`select 1`.execute(db);
+      return;
+    } catch (error) {
+      const isRefusal = /^(28|3D)/.test((error as { readonly code?: string }).code ?? '');
+      if (isRefusal || performance.now() > deadlineMs) {
+        throw new SkeinError('START_FAILED', 'Postgres does not answer', { cause: error });
+      }
+      await sleep(RETRY_INTERVAL_MS);
+    }
   }
 }
 

@@ -11,7 +11,7 @@ import { requireScope } from '../auth/authenticate.ts';
 import type { PrepareQuery } from '../planner/prepare-query.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
-import { isWide } from '../scheduler/choose-width.ts';
+import { isWide, NARROW_MEMORY_BYTES } from '../scheduler/choose-width.ts';
 import { planScans, type PlannedScan } from '../scheduler/plan-scans.ts';
 import { runQuery, type Scheduler } from '../scheduler/run-query.ts';
 import { TextColumnReader } from '../scheduler/text-column.ts';
@@ -227,6 +227,8 @@ class StatementRun {
       this.#active.describe({ resourceGroup: place.resourceGroup, priority: place.priority });
       this.#active.limit(timeoutMs);
       this.#active.started();
+      const wide = isWide(scans, query.features, setting(this.#state, 'skein.task_width', config));
+      const memoryBytes = parseBytes(setting(this.#state, 'skein.query_memory_limit', config));
       let reader = new TextColumnReader();
       let rows = 0;
       const report = await runQuery(scheduler, {
@@ -236,8 +238,8 @@ class StatementRun {
         sql: task.sql,
         scans,
         context: task.context,
-        memoryLimitBytes: parseBytes(setting(this.#state, 'skein.query_memory_limit', config)),
-        wide: isWide(scans, query.features, setting(this.#state, 'skein.task_width', config)),
+        memoryLimitBytes: wide ? memoryBytes : Math.min(memoryBytes, NARROW_MEMORY_BYTES),
+        wide,
         profile: task.profile,
         deadlineMs: clock.nowMs() + timeoutMs,
         signal,

@@ -4,6 +4,8 @@ import type { PlannedScan } from './plan-scans.ts';
 /** A scan of at most this many compressed bytes and rows is done by one core before a second would help. */
 const NARROW_BYTES_MAX = 8 * 2 ** 20;
 const NARROW_ROWS_MAX = 500_000;
+/** Memory that a narrow task asks for: many of them must fit beside a big one. It spills beyond. */
+export const NARROW_MEMORY_BYTES = 256 * 2 ** 20;
 
 /**
  * Whether a query gets all cores of its worker. Small ones get one: they start sooner, in a slot that is ready, and many of them run side

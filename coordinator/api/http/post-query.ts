@@ -54,7 +54,7 @@ export function parseQueryBody(body: unknown, timeoutMsMax: number): { sql: stri
   const { sql, timeout_ms: timeoutMs, ...rest } = body as Readonly<Record<string, unknown>>;
   const [unknown] = Object.keys(rest);
   if (unknown !== undefined) throw invalid(`unknown member ${JSON.stringify(unknown.slice(0, 100))} in the body`);
-  if (typeof sql !== 'string') throw invalid('sql must be a string');
+  if (typeof sql !== 'string' || sql.trim() === '') throw invalid('sql must be a string that is not empty');
   if (timeoutMs === undefined || timeoutMs === null) return { sql, timeoutMs: undefined };
   if (!Number.isSafeInteger(timeoutMs) || (timeoutMs as number) < 1 || (timeoutMs as number) > timeoutMsMax) {
     throw invalid(`timeout_ms must be an integer from 1 to ${timeoutMsMax}`);

@@ -1,7 +1,10 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ScanFile, ScanSpec } from '#proto/task.ts';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { startWorker, type RunningWorker } from './main.ts';
@@ -169,6 +172,100 @@ describe('a worker', () => {
     await Promise.all(long.map((spec) => coordinator.call('CancelTask', { task_id: spec.taskId })));
     await Promise.all(ends);
     expect(times.sort((a, b) => a - b)[15]).toBeLessThan(100);
+  });
+});
+
+describe('scans of a worker', () => {
+  let dataDir: string;
+  let worker: RunningWorker;
+  let coordinator: TestCoordinator;
+
+  beforeAll(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'skein-worker-'));
+    const config = defaultConfig({ data_dir: dataDir, 'cluster.secret': SECRET, 'worker.port': 0, 'worker.cores': 1 });
+    worker = await startWorker(config, silentLogger);
+    coordinator = new TestCoordinator(worker.url, SECRET);
+  });
+
+  afterAll(async () => {
+    coordinator.close();
+    await worker.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const scanOf = (files: readonly ScanFile[], allowedRoots: readonly string[]): ScanSpec => ({
+    tableName: 'lake.s.t',
+    tableUuid: 'u',
+    snapshotId: '1',
+    schemaId: 0,
+    columns: [{ fieldId: 1, name: 'n', type: 'long', required: false, initialDefault: null }],
+    files,
+    nameMapping: null,
+    predicate: { kind: 'true' },
+    allowedRoots,
+  });
+  const fileOf = (path: string, deletes: ScanFile['deletes'] = []): ScanFile => ({
+    path,
+    recordCount: 0,
+    sizeBytes: 0,
+    rows: null,
+    constants: {},
+    deletes,
+    firstRowId: null,
+  });
+
+  const writeTable = async (name: string): Promise<{ root: string; path: string }> => {
+    const root = join(dataDir, 'warehouse', name);
+    await mkdir(root, { recursive: true });
+    const path = join(root, 'data.parquet');
+    const connection = await (await DuckDBInstance.create(':memory:')).connect();
+    await connection.run(
+      `COPY (SELECT i AS n FROM range(10000) t(i)) TO '${path}' (FIELD_IDS {n: 1}, ROW_GROUP_SIZE 2048)`,
+    );
+    connection.closeSync();
+    return { root, path };
+  };
+
+  test('reads a Parquet file by its scan, with a deletion vector', async () => {
+    const { root, path } = await writeTable('one');
+    // Positions 1, 3 and 70000 as a 64-bit Roaring bitmap: one 32-bit bitmap of two array containers.
+    const words = (...values: number[]): Buffer => Buffer.from(Uint32Array.from(values).buffer);
+    const shorts = (...values: number[]): Buffer => Buffer.from(Uint16Array.from(values).buffer);
+    const containers = [shorts(0, 1, 1, 0), words(24, 28), shorts(1, 3), shorts(70_000 - 65_536)];
+    const bitmap = Buffer.concat([words(1, 0, 0, 12_346, 2), ...containers]);
+    const vectorBytes = Buffer.concat([Buffer.from('d1d33964', 'hex'), bitmap]);
+    const frame = Buffer.alloc(8);
+    frame.writeUInt32BE(vectorBytes.length, 0);
+    frame.writeUInt32BE(crc32(vectorBytes), 4);
+    const blob = Buffer.concat([frame.subarray(0, 4), vectorBytes, frame.subarray(4)]);
+    const puffin = join(root, 'deletes.puffin');
+    await writeFile(puffin, Buffer.concat([Buffer.from('PFA1'), blob]));
+    const vector = { kind: 'vector', path: puffin, offset: 4, lengthBytes: blob.length, cardinality: 3 } as const;
+    const spec = makeTask(['SELECT count(*) AS c, sum(n)::BIGINT AS s FROM ', { scan: 0 }, ' AS t'], {
+      scans: [scanOf([fileOf(path, [vector])], [`file://${root}`])],
+    });
+    const { table, report } = await coordinator.run(spec);
+    expect(table.get(0)?.toJSON()).toEqual({ c: 9_998n, s: BigInt((9_999 * 10_000) / 2 - 4) });
+    expect(report.scans).toMatchObject([{ scan: 0, files: 1, rowGroups: 5, rowGroupsPruned: 0 }]);
+    expect(report.bytesScanned).toBeGreaterThan(0);
+  });
+
+  test('an instance reads below the roots of its task and nowhere else', async () => {
+    const mine = await writeTable('mine');
+    const other = await writeTable('other');
+    const scans = [scanOf([fileOf(mine.path)], [mine.root])];
+    const peek = (path: string) =>
+      coordinator.run(makeTask([`SELECT * FROM read_parquet('${path}'), `, { scan: 0 }, ' AS t LIMIT 1'], { scans }));
+    expect((await peek(mine.path)).table.numRows).toBe(1);
+    await expect(peek(other.path)).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+    await expect(peek(join(mine.root, '..', 'other', 'data.parquet'))).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+  });
+
+  test('a ticket that does not cover the roots is refused', async () => {
+    const { root, path } = await writeTable('ticket');
+    const spec = makeTask(['FROM ', { scan: 0 }], { scans: [scanOf([fileOf(path)], [root])] });
+    const narrow = coordinator.ticket(spec, { locations: [`${root}-other`] });
+    await expect(coordinator.start(spec, narrow)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 });
 

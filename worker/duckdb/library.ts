@@ -46,6 +46,7 @@ export type Library = {
   readonly data_chunk_set_size: (chunk: Address, size: number) => void;
   readonly data_chunk_get_vector: (chunk: Address, column: number) => Address;
   readonly data_chunk_get_column_count: (chunk: Address) => number | bigint;
+  readonly vector_get_column_type: (vector: Address) => Address;
   readonly vector_reference_vector: (target: Address, source: Address) => void;
   readonly result_get_arrow_options: (result: ResultWords) => Address;
   readonly connection_get_arrow_options: (connection: Address, out: Out) => void;
@@ -130,6 +131,7 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   data_chunk_set_size: ['void', 'void *', 'uint64'],
   data_chunk_get_vector: ['void *', 'void *', 'uint64'],
   data_chunk_get_column_count: ['uint64', 'void *'],
+  vector_get_column_type: ['void *', 'void *'],
   vector_reference_vector: ['void', 'void *', 'void *'],
   result_get_arrow_options: ['void *', 'void *'],
   connection_get_arrow_options: ['void', 'void *', 'void *'],

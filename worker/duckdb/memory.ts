@@ -53,6 +53,6 @@ export function callRelease(release: Address, structure: Address): void {
 const RELEASE = koffi.proto('void', ['void *']);
 
 /** A C function that takes a pointer and does nothing, for structures whose memory JavaScript owns. */
-export function noRelease(): Address {
-  return koffi.load(C_LIBRARY).symbol('abs') as Address;
-}
+export const noRelease = (): Address => ABS;
+
+const ABS = koffi.address(koffi.load(C_LIBRARY).symbol('abs'));

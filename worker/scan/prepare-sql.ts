@@ -1,20 +1,26 @@
-import type { ScanReport, ScanSpec, TaskSpec } from '#proto/task.ts';
-import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
-import { localPath } from '#shared/storage/location.ts';
+import type { ScanReport, TaskSpec } from '#proto/task.ts';
+import { must } from '#shared/must.ts';
+import { DeletedPositions } from './deleted-positions.ts';
+import type { FooterCache } from './footer.ts';
+import { printScan, type PrintedScan } from './print-scan.ts';
 
-/** The text that DuckDB runs, with every scan printed, and what the scans read. */
-export type PreparedSql = { readonly sql: string; readonly reports: readonly ScanReport[] };
+/** The text that DuckDB runs, with every scan printed; what the scans read; and the table that must be there before. */
+export type PreparedSql = {
+  readonly sql: string;
+  readonly reports: readonly ScanReport[];
+  readonly positions: DeletedPositions;
+};
 
-export async function prepareSql(spec: TaskSpec): Promise<PreparedSql> {
-  const scans = spec.scans.map(printScan);
+/** @throws what `printScan` throws. */
+export async function prepareSql(spec: TaskSpec, footers: FooterCache): Promise<PreparedSql> {
+  const positions = new DeletedPositions();
+  const scans: PrintedScan[] = [];
+  for (const [index, scan] of spec.scans.entries()) scans.push(await printScan(scan, index, { footers, positions }));
   return {
-    sql: spec.sql.map((part) => (typeof part === 'string' ? part : (scans[part.scan] ?? ''))).join(''),
-    reports: [],
+    sql: spec.sql
+      .map((part) => (typeof part === 'string' ? part : must(scans[part.scan], 'a fragment names its scans').sql))
+      .join(''),
+    reports: scans.map((scan) => scan.report),
+    positions,
   };
-}
-
-function printScan(scan: ScanSpec): string {
-  const files = scan.files.map((file) => quoteLiteral(localPath(file.path)));
-  const columns = scan.columns.map((column) => quoteIdentifier(column.name));
-  return `(SELECT ${columns.join(', ')} FROM read_parquet([${files.join(', ')}], hive_partitioning = false))`;
 }

@@ -5,7 +5,9 @@ import type { TaskReport } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { localPath, normalizeLocation } from '#shared/storage/location.ts';
 import { must } from '#shared/must.ts';
-import { prepareSql } from '../scan/prepare-sql.ts';
+import { loadPositions } from '../scan/load-positions.ts';
+import { FooterCache } from '../scan/footer.ts';
+import { prepareSql, type PreparedSql } from '../scan/prepare-sql.ts';
 import { InstancePool } from './instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
 import { ACTIVITY, type SlotJob, type SlotSettings } from './slot-messages.ts';
@@ -16,6 +18,7 @@ import { TaskOutput } from './task-output.ts';
 /** The program of a slot's thread: several tasks at a time, each in an instance of its own. */
 const settings = workerData as SlotSettings;
 const pool = new InstancePool(join(settings.spillDir, `slot-${threadId}`), settings.instancesIdleMax);
+const footers = new FooterCache();
 const scheduler = new SlotScheduler(() => Atomics.load(settings.activity, ACTIVITY.tasks));
 
 /** After these the state of an instance is not to be trusted: it is closed. */
@@ -45,9 +48,9 @@ export async function runTask(job: SlotJob): Promise<void> {
     },
   });
   try {
-    const prepared = await prepareSql(spec);
+    const prepared = await prepareSql(spec, footers);
     if (cancelled !== undefined) throw cancelled;
-    const times = await runInInstance(job, output, prepared.sql, (task) => {
+    const times = await runInInstance(job, output, prepared, (task) => {
       running = task;
     });
     output.finish(reportOf(job, output, times, prepared.reports));
@@ -62,7 +65,7 @@ export async function runTask(job: SlotJob): Promise<void> {
 async function runInInstance(
   job: SlotJob,
   output: TaskOutput,
-  sql: string,
+  prepared: PreparedSql,
   started: (task: SlotTask) => void,
 ): Promise<TaskTimes> {
   const { spec } = job;
@@ -73,7 +76,8 @@ async function runInInstance(
     const { memoryBytes } = job;
     const { spillLimitBytes: spillBytes, threads, context } = spec;
     instance.configure({ memoryBytes, spillBytes, threads, context });
-    using task = new SlotTask(instance, sql, output, new InterruptControl(job.control));
+    loadPositions(instance.connection, prepared.positions);
+    using task = new SlotTask(instance, prepared.sql, output, new InterruptControl(job.control));
     started(task);
     const times = await scheduler.run({
       id: spec.taskId,

@@ -1,0 +1,33 @@
+import { ArrowInput } from '../duckdb/arrow-in.ts';
+import type { ArrowField } from '../duckdb/arrow-schema.ts';
+import type { Connection } from '../duckdb/instance.ts';
+import { POSITIONS_TABLE, type DeletedPositions } from './deleted-positions.ts';
+
+const column = (name: string, format: string): ArrowField => ({
+  name,
+  format,
+  nullable: false,
+  metadata: [],
+  children: [],
+  dictionary: null,
+});
+
+/** Puts the positions in their temporary table, in place of those of the task before; a task without any has no table. */
+export function loadPositions(connection: Connection, { files }: DeletedPositions): void {
+  if (files.length === 0) return;
+  const batches = files.map((positions, file) => {
+    const numbers = new Int32Array(positions.length).fill(file);
+    const node = { length: positions.length, nullCount: 0 };
+    const none = new Uint8Array();
+    return {
+      rows: positions.length,
+      nodes: [node, node],
+      buffers: [none, bytesOf(numbers), none, bytesOf(positions)],
+    };
+  });
+  using input = new ArrowInput(connection, [column('file', 'i'), column('pos', 'l')], batches);
+  input.createTable(POSITIONS_TABLE, ['INTEGER', 'BIGINT']);
+}
+
+const bytesOf = (values: Int32Array | BigInt64Array): Uint8Array =>
+  new Uint8Array(values.buffer, values.byteOffset, values.byteLength);

@@ -1,0 +1,104 @@
+import type { ScanColumn, ScanDelete, ScanFile, ScanReport, ScanSpec } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import { mayMatch, type ColumnStats } from '#shared/iceberg/may-match.ts';
+import { parseType } from '#shared/iceberg/type.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { isWithin } from '#shared/storage/location.ts';
+import type { FileField, Footer, FooterCache, RowGroup } from './footer.ts';
+import { withFieldIds } from './name-mapping.ts';
+import { printColumn } from './print-column.ts';
+import { printValue } from './print-value.ts';
+
+/** One data file as a task reads it. */
+export type PlannedFile = {
+  readonly file: ScanFile;
+  readonly signature: string;
+  /** One SQL expression per column of the scan, over the file's own columns as `f`. */
+  readonly columns: readonly string[];
+  /** For every equality delete file the expressions of its columns, in its order. */
+  readonly equality: readonly EqualityDelete[];
+  /** Top-level names, folded: a file with a column `filename` cannot say which file a row is from. */
+  readonly names: ReadonlySet<string>;
+  /** False when the statistics prove that no row can match: the file is left out. */
+  readonly read: boolean;
+  readonly report: Omit<ScanReport, 'scan'>;
+};
+
+export type EqualityDelete = {
+  readonly spec: Extract<ScanDelete, { kind: 'equality' }>;
+  readonly columns: readonly string[];
+};
+
+/** Matches the file's columns with the scan's, and counts what will be read. */
+export async function planFile(scan: ScanSpec, file: ScanFile, footers: FooterCache): Promise<PlannedFile> {
+  checkRoots(scan, [file.path, ...file.deletes.map((one) => one.path)]);
+  const footer = await footers.read(file.path);
+  const fields = withFieldIds(footer.fields, scan.nameMapping, baseName(file.path));
+  const source = columnSource(fields, file);
+  const groups = groupsOf(footer, file);
+  const kept = groups.filter((group) => mayMatch(scan.predicate, (id) => statsOf(fields, group, id)));
+  const leaves = leavesOf(fields, scan, file);
+  return {
+    file,
+    signature: footer.signature,
+    columns: scan.columns.map(source),
+    equality: file.deletes
+      .filter((one) => one.kind === 'equality')
+      .map((spec) => ({ spec, columns: spec.columns.map(source) })),
+    names: new Set(fields.map((field) => field.name.toLowerCase())),
+    read: kept.length > 0,
+    report: {
+      files: 1,
+      rowGroups: groups.length,
+      rowGroupsPruned: groups.length - kept.length,
+      bytes: kept.reduce((sum, group) => sum + leaves.reduce((s, leaf) => s + (group.bytes[leaf] ?? 0), 0), 0),
+    },
+  };
+}
+
+/** Whatever a manifest says, a file is read only below the roots that the catalog allows for the table. */
+export function checkRoots(scan: ScanSpec, paths: readonly string[]): void {
+  for (const path of paths) {
+    if (!scan.allowedRoots.some((root) => isWithin(path, root))) {
+      throw new SkeinError(
+        'INVALID_TABLE_DATA',
+        `a file of the table ${scan.tableName} lies outside of its allowed locations`,
+      );
+    }
+  }
+}
+
+export const baseName = (location: string): string => location.slice(location.lastIndexOf('/') + 1);
+
+/** Iceberg spec, Column Projection: the file's field, else the partition's value, else the default, else null. */
+export function columnSource(
+  fields: readonly FileField[],
+  file: Pick<ScanFile, 'constants'>,
+): (column: ScanColumn) => string {
+  return (column) => {
+    const type = parseType(column.type);
+    const found = fields.find((field) => field.id === column.fieldId);
+    if (found !== undefined) return printColumn(`f.${quoteIdentifier(found.name)}`, found, type);
+    return printValue(type, file.constants[String(column.fieldId)] ?? column.initialDefault ?? null);
+  };
+}
+
+/** Row groups that hold rows of the task. */
+function groupsOf({ rowGroups }: Footer, { rows }: ScanFile): readonly RowGroup[] {
+  if (rows === null) return rowGroups;
+  return rowGroups.filter((group) => group.startRow < rows.end && group.startRow + group.rows > rows.start);
+}
+
+function statsOf(fields: readonly FileField[], group: RowGroup, fieldId: number): ColumnStats | undefined {
+  const field = fields.find((one) => one.id === fieldId);
+  return field?.kind === 'primitive' ? group.stats[field.leaves.first] : undefined;
+}
+
+/** Column chunks that are read: of the scan's columns, and of those that equality deletes compare. */
+function leavesOf(fields: readonly FileField[], scan: ScanSpec, file: ScanFile): readonly number[] {
+  const compared = file.deletes.flatMap((one) => (one.kind === 'equality' ? one.columns : []));
+  const ids = new Set([...scan.columns, ...compared].map((column) => column.fieldId));
+  return fields
+    .filter((field) => field.id !== null && ids.has(field.id))
+    .flatMap(({ leaves }) => Array.from({ length: leaves.end - leaves.first }, (_, i) => leaves.first + i));
+}

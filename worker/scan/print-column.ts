@@ -1,0 +1,112 @@
+import { duckDbType } from '#shared/iceberg/duckdb-type.ts';
+import { printType, type Field, type IcebergType } from '#shared/iceberg/type.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { must, unreachable } from '#shared/must.ts';
+import type { FileField } from './footer.ts';
+import { printValue } from './print-value.ts';
+
+/**
+ * The SQL expression that makes a column of the table out of one of a file (Iceberg spec, Column Projection): columns are matched by
+ * field id, so a renamed one is found, a dropped one is not, and a promoted one is cast. A cast to the type that a column has already
+ * vanishes when DuckDB binds it, so the common case costs nothing.
+ *
+ * Nested columns whose fields have changed are taken apart and put together again: DuckDB's own casts match fields by name.
+ */
+export function printColumn(source: string, file: FileField, type: IcebergType): string {
+  return print(source, file, type, 0);
+}
+
+function print(source: string, file: FileField, type: IcebergType, depth: number): string {
+  if (isPlain(file, type)) return `CAST(${source} AS ${duckDbType(printType(type))})`;
+  if (type.kind === 'struct') return printStruct(source, file, type.fields, depth);
+  const [first, second] = file.children;
+  const item = `x${depth}`;
+  if (type.kind === 'list') {
+    const element = print(item, must(first, 'a list has an element'), type.element.type, depth + 1);
+    return `list_transform(${source}, lambda ${item}: ${element})`;
+  }
+  if (type.kind === 'map') {
+    const key = print(`${item}.key`, must(first, 'a map has keys'), type.key.type, depth + 1);
+    const value = print(`${item}.value`, must(second, 'a map has values'), type.value.type, depth + 1);
+    const pack = `struct_pack(key := ${key}, value := ${value})`;
+    return `map_from_entries(list_transform(map_entries(${source}), lambda ${item}: ${pack}))`;
+  }
+  return printPrimitive(source, file, type);
+}
+
+function printStruct(source: string, file: FileField, fields: readonly Field[], depth: number): string {
+  const parts = fields.map((field) => {
+    const found = file.children.find((child) => child.id === field.id);
+    const value =
+      found === undefined
+        ? printValue(field.type, field.initialDefault ?? null)
+        : print(`struct_extract(${source}, ${quoteText(found.name)})`, found, field.type, depth + 1);
+    return `${quoteIdentifier(field.name)} := ${value}`;
+  });
+  return `CASE WHEN ${source} IS NULL THEN NULL ELSE struct_pack(${parts.join(', ')}) END`;
+}
+
+const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** Whether a plain cast does it: the same fields under the same names in the same order, and no value that DuckDB reads otherwise. */
+function isPlain(file: FileField, type: IcebergType): boolean {
+  const [first, second] = file.children;
+  if (type.kind === 'list') return file.kind === 'list' && first !== undefined && isPlain(first, type.element.type);
+  if (type.kind === 'map') {
+    if (file.kind !== 'map' || first === undefined || second === undefined) return false;
+    return isPlain(first, type.key.type) && isPlain(second, type.value.type);
+  }
+  if (type.kind !== 'struct') return specialRead(file, type) === undefined;
+  return (
+    file.kind === 'struct' &&
+    file.children.length === type.fields.length &&
+    type.fields.every((field, i) => {
+      const child = file.children[i];
+      return child !== undefined && child.id === field.id && child.name === field.name && isPlain(child, field.type);
+    })
+  );
+}
+
+type SpecialRead = 'uuidBytes' | 'toUtc' | 'fromUtc' | 'text';
+
+/** Columns that DuckDB reads as another type than Iceberg means, because the writer left out an annotation. */
+function specialRead({ element }: FileField, type: IcebergType): SpecialRead | undefined {
+  const logical = element.logical_type;
+  if (type.kind === 'uuid' && element.type === 'FIXED_LEN_BYTE_ARRAY' && logical?.type !== 'UUID') return 'uuidBytes';
+  if (
+    type.kind === 'string' &&
+    element.type === 'BYTE_ARRAY' &&
+    logical === undefined &&
+    element.converted_type === undefined
+  ) {
+    return 'text';
+  }
+  const zoned = type.kind === 'timestamptz' || type.kind === 'timestamptz_ns';
+  const unzoned = type.kind === 'timestamp' || type.kind === 'timestamp_ns';
+  if (zoned || unzoned) {
+    const adjusted =
+      logical?.type === 'TIMESTAMP'
+        ? logical.isAdjustedToUTC
+        : element.converted_type?.startsWith('TIMESTAMP') === true;
+    const instant = element.type === 'INT64' && (logical?.type === 'TIMESTAMP' || element.converted_type !== undefined);
+    if (zoned && (element.type === 'INT96' || (instant && !adjusted))) return 'toUtc';
+    if (unzoned && instant && adjusted) return 'fromUtc';
+  }
+  return undefined;
+}
+
+function printPrimitive(source: string, file: FileField, type: IcebergType): string {
+  const special = must(specialRead(file, type), 'a column that is not plain is special');
+  switch (special) {
+    case 'uuidBytes':
+      return `CAST(hex(${source}) AS UUID)`;
+    case 'text':
+      return `decode(${source})`;
+    case 'toUtc':
+    case 'fromUtc':
+      // timezone() turns a local time of a zone into an instant, and an instant into a local time.
+      return `CAST(timezone('UTC', ${source}) AS ${duckDbType(printType(type))})`;
+    default:
+      return unreachable(special);
+  }
+}

@@ -1,0 +1,328 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ScanColumn, ScanDelete, ScanFile, ScanSpec } from '#proto/task.ts';
+import type { Json } from '#shared/json.ts';
+import { DeletedPositions } from './deleted-positions.ts';
+import { FooterCache } from './footer.ts';
+import { printScan } from './print-scan.ts';
+
+let dir: string;
+let connection: DuckDBConnection;
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'skein-scan-'));
+  connection = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
+});
+
+afterAll(() => {
+  connection.closeSync();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** Writes a data file; `ids` is DuckDB's FIELD_IDS, or nothing for a file without. */
+async function write(name: string, select: string, ids?: string, options = ''): Promise<string> {
+  const path = join(dir, name);
+  const fieldIds = ids === undefined ? '' : `, FIELD_IDS ${ids}`;
+  await connection.run(`COPY (${select}) TO '${path.replaceAll("'", "''")}' (FORMAT parquet${fieldIds}${options})`);
+  return path;
+}
+
+const column = (fieldId: number, name: string, type: Json, initialDefault: Json = null): ScanColumn => ({
+  fieldId,
+  name,
+  type,
+  required: false,
+  initialDefault,
+});
+
+const file = (path: string, more: Partial<ScanFile> = {}): ScanFile => ({
+  path,
+  recordCount: 0,
+  sizeBytes: 0,
+  rows: null,
+  constants: {},
+  deletes: [],
+  firstRowId: null,
+  ...more,
+});
+
+const scanOf = (
+  columns: readonly ScanColumn[],
+  files: readonly ScanFile[],
+  more: Partial<ScanSpec> = {},
+): ScanSpec => ({
+  tableName: 'lake.s.t',
+  tableUuid: 'u',
+  snapshotId: '1',
+  schemaId: 0,
+  columns,
+  files,
+  nameMapping: null,
+  predicate: { kind: 'true' },
+  allowedRoots: [dir],
+  ...more,
+});
+
+const print = (scan: ScanSpec) => printScan(scan, 0, { footers: new FooterCache(), positions: new DeletedPositions() });
+
+async function rows(scan: ScanSpec, order = 'ALL'): Promise<unknown[]> {
+  const { sql } = await print(scan);
+  return (await connection.runAndReadAll(`SELECT * FROM ${sql} AS t ORDER BY ${order}`)).getRowsJson();
+}
+
+describe('columns', () => {
+  test('the common case is one plain read_parquet', async () => {
+    const a = await write('plain-a.parquet', 'SELECT 1 AS a, 2::BIGINT AS b', '{a: 1, b: 2}');
+    const b = await write('plain-b.parquet', 'SELECT 3 AS a, 4::BIGINT AS b', '{a: 1, b: 2}');
+    const scan = scanOf([column(1, 'a', 'int')], [file(a), file(`file://${b}`)]);
+    expect((await print(scan)).sql).toBe(
+      `(SELECT CAST(f."a" AS INTEGER) AS "a" FROM read_parquet(['${a}', '${b}'], hive_partitioning = false) AS f)`,
+    );
+    expect(await rows(scan)).toEqual([[1], [3]]);
+  });
+
+  test('renamed, added, dropped, promoted, reordered: by id, never by name', async () => {
+    const old = await write(
+      'old.parquet',
+      "SELECT 1 AS a, 'x' AS b, 1.5::FLOAT AS c, 7 AS gone",
+      '{a: 1, b: 2, c: 3, gone: 4}',
+    );
+    const scan = scanOf(
+      [
+        column(2, 'a', 'string'),
+        column(1, 'renamed', 'long'),
+        column(3, 'c', 'double'),
+        column(5, 'gone', 'int'),
+        column(6, 'added', 'decimal(9, 2)', '12.50'),
+      ],
+      [file(old)],
+    );
+    expect(await rows(scan)).toEqual([['x', '1', 1.5, null, '12.50']]);
+  });
+
+  test('files of several schemas are one table', async () => {
+    const one = await write('one.parquet', 'SELECT 1 AS a', '{a: 1}');
+    const two = await write('two.parquet', 'SELECT 20::BIGINT AS renamed, 3 AS b', '{renamed: 1, b: 2}');
+    const scan = scanOf([column(1, 'renamed', 'long'), column(2, 'b', 'int', 9)], [file(one), file(two)]);
+    expect(await rows(scan)).toEqual([
+      ['1', 9],
+      ['20', 3],
+    ]);
+  });
+
+  test('partition values stand for columns that the file lacks, and come before the default', async () => {
+    const path = await write('part.parquet', 'SELECT 1 AS a', '{a: 1}');
+    const day = column(2, 'day', 'date', '2000-01-01');
+    const scan = scanOf(
+      [column(1, 'a', 'int'), day],
+      [file(path, { constants: { 1: 99, 2: '2024-02-29' } }), file(path)],
+    );
+    expect(await rows(scan)).toEqual([
+      [1, '2000-01-01'],
+      [1, '2024-02-29'],
+    ]);
+  });
+
+  test('fields inside of structs, lists and maps', async () => {
+    const path = await write(
+      'nested.parquet',
+      `SELECT i, CASE WHEN i = 2 THEN NULL ELSE {'x': i, 'y': 'y' || i} END AS s,
+         CASE WHEN i = 2 THEN NULL ELSE [{'p': i, 'q': true}, NULL] END AS l, MAP {'k': {'v': i}} AS m FROM range(1, 3) t(i)`,
+      '{i: 1, s: {__duckdb_field_id: 2, x: 3, y: 4}, l: {__duckdb_field_id: 5, element: {__duckdb_field_id: 6, p: 7, q: 8}}, m: {__duckdb_field_id: 9, key: 10, value: {__duckdb_field_id: 11, v: 12}}}',
+    );
+    const field = (id: number, name: string, type: Json, more = {}): Json => ({
+      id,
+      name,
+      type,
+      required: false,
+      ...more,
+    });
+    const columns = [
+      column(2, 's', {
+        type: 'struct',
+        fields: [field(4, 'why', 'string'), field(20, 'new', 'int', { 'initial-default': 5 }), field(3, 'x', 'long')],
+      }),
+      column(5, 'l', {
+        type: 'list',
+        'element-id': 6,
+        'element-required': false,
+        element: { type: 'struct', fields: [field(7, 'pp', 'long')] },
+      }),
+      column(9, 'm', {
+        type: 'map',
+        'key-id': 10,
+        key: 'string',
+        'value-id': 11,
+        'value-required': false,
+        value: { type: 'struct', fields: [field(12, 'v', 'long'), field(21, 'w', 'string')] },
+      }),
+    ];
+    expect(await rows(scanOf(columns, [file(path)]), 's.x NULLS LAST')).toEqual([
+      [{ why: 'y1', new: 5, x: '1' }, [{ pp: '1' }, null], [{ key: 'k', value: { v: '1', w: null } }]],
+      [null, null, [{ key: 'k', value: { v: '2', w: null } }]],
+    ]);
+  });
+
+  test('an unchanged nested column is not taken apart', async () => {
+    const path = await write(
+      'same.parquet',
+      "SELECT {'x': 1, 'y': [2]} AS s",
+      '{s: {__duckdb_field_id: 1, x: 2, y: {__duckdb_field_id: 3, element: 4}}}',
+    );
+    const type = {
+      type: 'struct',
+      fields: [
+        { id: 2, name: 'x', required: false, type: 'int' },
+        {
+          id: 3,
+          name: 'y',
+          required: false,
+          type: { type: 'list', 'element-id': 4, element: 'int', 'element-required': false },
+        },
+      ],
+    };
+    expect((await print(scanOf([column(1, 's', type)], [file(path)]))).sql).not.toContain('struct_pack');
+  });
+
+  test('files without ids, by the name mapping', async () => {
+    const path = await write('noids.parquet', "SELECT 1 AS record_id, {'lat': 2} AS loc, 9 AS other");
+    const nameMapping = [
+      { 'field-id': 1, names: ['id', 'record_id'] },
+      { 'field-id': 2, names: ['loc'], fields: [{ 'field-id': 3, names: ['latitude', 'lat'] }] },
+    ];
+    const struct = { type: 'struct', fields: [{ id: 3, name: 'latitude', required: false, type: 'int' }] };
+    const columns = [column(1, 'id', 'int'), column(2, 'loc', struct), column(4, 'other', 'int')];
+    expect(await rows(scanOf(columns, [file(path)], { nameMapping }))).toEqual([[1, { latitude: 2 }, null]]);
+    await expect(print(scanOf(columns, [file(path)]))).rejects.toMatchObject({ code: 'INVALID_TABLE_DATA' });
+  });
+
+  test('a scan of no columns has its rows; one of no files has its types', async () => {
+    const path = await write('count.parquet', 'SELECT i FROM range(5) t(i)', '{i: 1}');
+    const counted = await connection.runAndReadAll(
+      `SELECT count(*) FROM ${(await print(scanOf([], [file(path)]))).sql} AS t`,
+    );
+    expect(counted.getRowsJson()).toEqual([['5']]);
+    const empty = await print(scanOf([column(1, 'a', 'decimal(5, 1)'), column(2, 'b', 'string')], []));
+    const described = await connection.runAndReadAll(`DESCRIBE SELECT * FROM ${empty.sql} AS t`);
+    expect(described.getRowsJson().map(([name, type]) => [name, type])).toEqual([
+      ['a', 'DECIMAL(5,1)'],
+      ['b', 'VARCHAR'],
+    ]);
+    expect(await rows(scanOf([column(1, 'a', 'int')], []))).toEqual([]);
+  });
+
+  test.each(["it's", 'star*', 'what?', 'set[1]', 'p=1', '100%25'])('a path with %s is that path', async (part) => {
+    await write('set1.parquet', 'SELECT 0 AS a', '{a: 1}');
+    const path = await write(`${part}.parquet`, 'SELECT 1 AS a', '{a: 1}');
+    expect(await rows(scanOf([column(1, 'a', 'int')], [file(path)]))).toEqual([[1]]);
+  });
+});
+
+describe('rows', () => {
+  const many = (groups = 4): Promise<string> =>
+    write(
+      `many-${groups}.parquet`,
+      `SELECT i, i // 100 AS g FROM range(${groups * 2048}) t(i)`,
+      '{i: 1, g: 2}',
+      ', ROW_GROUP_SIZE 2048',
+    );
+  const countOf = async (scan: ScanSpec): Promise<unknown> => {
+    const { sql } = await print(scan);
+    return (await connection.runAndReadAll(`SELECT count(*), min(i), max(i) FROM ${sql} AS t`)).getRowsJson()[0];
+  };
+  const columns = [column(1, 'i', 'long')];
+
+  test('a share of a file', async () => {
+    const path = await many();
+    const scan = scanOf(columns, [file(path, { rows: { start: 2048, end: 5000 } })]);
+    expect(await countOf(scan)).toEqual(['2952', '2048', '4999']);
+    expect((await print(scan)).report).toMatchObject({ files: 1, rowGroups: 2, rowGroupsPruned: 0 });
+  });
+
+  test('row groups that the predicate rules out are counted, and a file without others is left out', async () => {
+    const path = await many();
+    const above = (value: bigint): Partial<ScanSpec> => ({
+      predicate: { kind: 'compare', op: 'ge', fieldId: 1, value },
+    });
+    const all = (await print(scanOf(columns, [file(path)]))).report;
+    const some = (await print(scanOf(columns, [file(path)], above(6200n)))).report;
+    expect(some).toMatchObject({ files: 1, rowGroups: 4, rowGroupsPruned: 3 });
+    expect(some.bytes).toBeGreaterThan(0);
+    expect(some.bytes).toBeLessThan(all.bytes / 3);
+    const none = await print(scanOf(columns, [file(path)], above(99_999n)));
+    expect(none.report).toMatchObject({ files: 0, rowGroupsPruned: 4, bytes: 0 });
+    expect(none.sql).not.toContain('read_parquet');
+  });
+
+  test('position deletes, of several files at once and whatever the spelling of the path', async () => {
+    const a = await many(4);
+    const b = await many(5);
+    const deletes = await write(
+      'position.parquet',
+      `SELECT 'file:${a}' AS file_path, i AS pos FROM range(0, 100) t(i) UNION ALL SELECT '${b}', 10239
+       UNION ALL SELECT 'file:///elsewhere.parquet', 5`,
+    );
+    const position: ScanDelete = { kind: 'position', path: deletes, sizeBytes: 0 };
+    const scan = scanOf(columns, [file(a, { deletes: [position] }), file(b, { deletes: [position] })]);
+    expect(await countOf(scan)).toEqual([String(8192 - 100 + 10240 - 1), '0', '10238']);
+    expect((await print(scan)).sql.match(/ANTI JOIN/g)).toHaveLength(1);
+    const share = scanOf(columns, [file(a, { deletes: [position], rows: { start: 0, end: 200 } })]);
+    expect(await countOf(share)).toEqual(['100', '100', '199']);
+  });
+
+  test('equality deletes: NULL equals NULL, columns by id, also ones that the scan does not read', async () => {
+    const data = await write(
+      'eq.parquet',
+      "SELECT * FROM (VALUES (1, 'a'), (2, NULL), (3, 'c'), (NULL, 'd')) t(i, s)",
+      '{i: 1, s: 2}',
+    );
+    const bySecond = await write('eq-s.parquet', 'SELECT NULL::VARCHAR AS was_called_so', '{was_called_so: 2}');
+    const byBoth = await write(
+      'eq-is.parquet',
+      "SELECT NULL::INT AS i, 'd' AS s UNION ALL SELECT 3, 'x'",
+      '{i: 1, s: 2}',
+    );
+    const equality = (path: string, ids: readonly ScanColumn[]): ScanDelete => ({
+      kind: 'equality',
+      path,
+      sizeBytes: 0,
+      columns: ids,
+    });
+    const i = column(1, 'i', 'int');
+    const s = column(2, 's', 'string');
+    const scan = scanOf([i], [file(data, { deletes: [equality(bySecond, [s]), equality(byBoth, [i, s])] })]);
+    expect(await rows(scan)).toEqual([[1], [3]]);
+  });
+
+  test('a file outside of the allowed roots is refused, data and deletes', async () => {
+    const path = await many();
+    const allowedRoots = [join(dir, 'inner')];
+    await expect(print(scanOf(columns, [file(path)], { allowedRoots }))).rejects.toMatchObject({
+      code: 'INVALID_TABLE_DATA',
+    });
+    const sneaky = file(join(dir, 'inner', '..', 'many-4.parquet'));
+    await expect(print(scanOf(columns, [sneaky], { allowedRoots }))).rejects.toMatchObject({
+      code: 'INVALID_TABLE_DATA',
+    });
+    const outside: ScanDelete = { kind: 'position', path: '/etc/passwd', sizeBytes: 0 };
+    await expect(print(scanOf(columns, [file(path, { deletes: [outside] })]))).rejects.toMatchObject({
+      code: 'INVALID_TABLE_DATA',
+    });
+  });
+
+  test('a missing file and one that is no Parquet', async () => {
+    await expect(print(scanOf(columns, [file(join(dir, 'nope.parquet'))]))).rejects.toMatchObject({
+      code: 'STORAGE_ERROR',
+      message: 'cannot read the data file nope.parquet',
+    });
+    execFileSync('sh', ['-c', `printf 'this is no parquet file at all' > ${join(dir, 'text.parquet')}`]);
+    await expect(print(scanOf(columns, [file(join(dir, 'text.parquet'))]))).rejects.toMatchObject({
+      code: 'INVALID_TABLE_DATA',
+      message: 'text.parquet is not a valid Parquet file',
+    });
+  });
+});

@@ -1,0 +1,179 @@
+import type { ScanReport, ScanSpec } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import { duckDbType } from '#shared/iceberg/duckdb-type.ts';
+import { must } from '#shared/must.ts';
+import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
+import { localPath, normalizeLocation } from '#shared/storage/location.ts';
+import type { DeletedPositions } from './deleted-positions.ts';
+import { baseName, columnSource, planFile, type EqualityDelete, type PlannedFile } from './plan-file.ts';
+import type { FooterCache } from './footer.ts';
+import { readDeletionVector } from './deletion-vector.ts';
+import { withFieldIds } from './name-mapping.ts';
+
+/** Footers that are read at once. */
+const FOOTERS_AT_ONCE = 16;
+
+/** A scan as a subquery in parentheses, and what it will read. */
+export type PrintedScan = { readonly sql: string; readonly report: ScanReport };
+
+/**
+ * Prints a scan. Files of one schema that are read alike are one `read_parquet`; so in the common case (no deletes, no changed schema) the
+ * text is what one would write by hand:
+ *
+ * ```
+ * (SELECT CAST(f."l_orderkey" AS BIGINT) AS "l_orderkey", ... FROM read_parquet(['/a/1.parquet', '/a/2.parquet'], ...) AS f)
+ * ```
+ *
+ * Files of another schema, with deletes or a share of rows are further branches of a UNION ALL. Positions that deletion vectors delete
+ * go into `positions`, a table that the slot makes first.
+ * @throws INVALID_TABLE_DATA, STORAGE_ERROR, NOT_SUPPORTED
+ */
+export async function printScan(
+  scan: ScanSpec,
+  index: number,
+  tools: { readonly footers: FooterCache; readonly positions: DeletedPositions },
+): Promise<PrintedScan> {
+  const files: PlannedFile[] = [];
+  for (let start = 0; start < scan.files.length; start += FOOTERS_AT_ONCE) {
+    const batch = scan.files.slice(start, start + FOOTERS_AT_ONCE);
+    files.push(...(await Promise.all(batch.map((file) => planFile(scan, file, tools.footers)))));
+  }
+  const branches = new Map<string, PlannedFile[]>();
+  for (const file of files) {
+    if (!file.read) continue;
+    const key = branchKey(file);
+    const branch = branches.get(key);
+    if (branch === undefined) branches.set(key, [file]);
+    else branch.push(file);
+  }
+  const texts: string[] = [];
+  for (const branch of branches.values()) texts.push(await printBranch(scan, branch, tools));
+  const report = files.reduce(
+    (sum, file) => ({
+      ...sum,
+      files: sum.files + (file.read ? 1 : 0),
+      rowGroups: sum.rowGroups + file.report.rowGroups,
+      rowGroupsPruned: sum.rowGroupsPruned + file.report.rowGroupsPruned,
+      bytes: sum.bytes + file.report.bytes,
+    }),
+    { scan: index, files: 0, rowGroups: 0, rowGroupsPruned: 0, bytes: 0 },
+  );
+  return { sql: `(${texts.length === 0 ? printEmpty(scan) : texts.join(' UNION ALL ')})`, report };
+}
+
+/** Files with equal keys stand in one `read_parquet`. */
+function branchKey({ file, signature, columns }: PlannedFile): string {
+  const alone = file.rows !== null || file.deletes.some((one) => one.kind === 'vector');
+  const deletes = file.deletes.map((one) => `${one.kind} ${one.path}`).sort();
+  return JSON.stringify([signature, columns, deletes, alone ? [file.path, file.rows] : null]);
+}
+
+async function printBranch(
+  scan: ScanSpec,
+  files: readonly PlannedFile[],
+  tools: { readonly footers: FooterCache; readonly positions: DeletedPositions },
+): Promise<string> {
+  const [first] = files;
+  const { file, columns, equality } = must(first, 'a branch has a file');
+  // A scan of no columns still has its rows.
+  const selected = columns.length === 0 ? ['1 AS "1"'] : columns.map((sql, i) => `${sql} AS ${alias(scan, i)}`);
+  const joins = [
+    ...positionJoin(files),
+    ...(await vectorJoin(must(first, 'a branch has a file'), tools.positions)),
+    ...(await equalityJoins(scan, equality, tools.footers)),
+  ];
+  const where =
+    file.rows === null ? '' : ` WHERE f.file_row_number BETWEEN ${file.rows.start} AND ${file.rows.end - 1}`;
+  if (joins.length > 0 || where !== '') checkVirtualColumns(files);
+  const paths = files.map((one) => one.file.path);
+  return `SELECT ${selected.join(', ')} FROM ${readParquet(paths)} AS f${joins.join('')}${where}`;
+}
+
+const alias = (scan: ScanSpec, index: number): string =>
+  quoteIdentifier(must(scan.columns[index], 'an expression is a column of the scan').name);
+
+/** Names of partition folders are no columns, and no character of a path is a wildcard. */
+const readParquet = (locations: readonly string[]): string =>
+  `read_parquet([${locations.map((one) => quoteLiteral(escapeGlob(localPath(one)))).join(', ')}], hive_partitioning = false)`;
+
+const escapeGlob = (path: string): string => path.replaceAll(/[*?[]/g, '[$&]');
+
+/** A column of the file hides DuckDB's virtual column of the same name: the rows could not be counted. */
+function checkVirtualColumns(files: readonly PlannedFile[]): void {
+  for (const { names, file } of files) {
+    if (names.has('file_row_number') || names.has('filename')) {
+      throw new SkeinError(
+        'NOT_SUPPORTED',
+        `${baseName(file.path)} has deletes and a column with a reserved name (filename, file_row_number)`,
+      );
+    }
+  }
+}
+
+/**
+ * Position delete files name data files by the text that their writer used; `v` says which of our paths it is. All files of a branch
+ * share the same delete files.
+ */
+function positionJoin(files: readonly PlannedFile[]): string[] {
+  const deletes = files[0]?.file.deletes.filter((one) => one.kind === 'position') ?? [];
+  if (deletes.length === 0) return [];
+  const rows = files.flatMap(({ file }) => {
+    const local = localPath(file.path);
+    return [...spellings(file.path)].map((spelling) => `(${quoteLiteral(spelling)}, ${quoteLiteral(local)})`);
+  });
+  const source = `${readParquet(deletes.map((one) => one.path))} AS d JOIN (VALUES ${rows.join(', ')}) AS v(spelling, local) ON d.file_path = v.spelling`;
+  return [
+    ` ANTI JOIN (SELECT v.local, d.pos FROM ${source}) AS p ON p.pos = f.file_row_number AND p.local = f.filename`,
+  ];
+}
+
+/** The ways in which writers spell the location of a local file. */
+function spellings(location: string): Set<string> {
+  const normal = normalizeLocation(location);
+  const path = localPath(location);
+  return new Set([location, normal, path, `file:${path}`]);
+}
+
+async function vectorJoin({ file }: PlannedFile, positions: DeletedPositions): Promise<string[]> {
+  const vector = file.deletes.find((one) => one.kind === 'vector');
+  if (vector === undefined) return [];
+  const key = positions.add(await readDeletionVector(vector));
+  return [` ANTI JOIN (SELECT pos FROM ${positions.table} WHERE file = ${key}) AS p ON p.pos = f.file_row_number`];
+}
+
+/** One anti join for all delete files that compare the same columns; NULL equals NULL there (Iceberg spec, Equality Delete Files). */
+async function equalityJoins(
+  scan: ScanSpec,
+  deletes: readonly EqualityDelete[],
+  footers: FooterCache,
+): Promise<string[]> {
+  const byColumns = new Map<string, EqualityDelete[]>();
+  for (const one of deletes) {
+    const key = JSON.stringify(one.spec.columns.map((column) => column.fieldId));
+    byColumns.set(key, [...(byColumns.get(key) ?? []), one]);
+  }
+  const joins: string[] = [];
+  for (const group of byColumns.values()) {
+    const alias = `e${joins.length}`;
+    const sources: string[] = [];
+    for (const { spec } of group) sources.push(await printDeleteFile(scan, spec, footers));
+    const conditions = (group[0]?.columns ?? []).map((sql, i) => `${sql} IS NOT DISTINCT FROM ${alias}.c${i}`);
+    joins.push(` ANTI JOIN (${sources.join(' UNION ')}) AS ${alias} ON ${conditions.join(' AND ')}`);
+  }
+  return joins;
+}
+
+async function printDeleteFile(scan: ScanSpec, spec: EqualityDelete['spec'], footers: FooterCache): Promise<string> {
+  const footer = await footers.read(spec.path);
+  const fields = withFieldIds(footer.fields, scan.nameMapping, baseName(spec.path));
+  const source = columnSource(fields, { constants: {} });
+  const columns = spec.columns.map((column, i) => `${source(column)} AS c${i}`);
+  return `SELECT ${columns.join(', ')} FROM ${readParquet([spec.path])} AS f`;
+}
+
+function printEmpty(scan: ScanSpec): string {
+  const columns = scan.columns.map(
+    (column) => `CAST(NULL AS ${duckDbType(column.type)}) AS ${quoteIdentifier(column.name)}`,
+  );
+  return `SELECT ${columns.length === 0 ? '1 AS "1"' : columns.join(', ')} WHERE false`;
+}

@@ -1,0 +1,57 @@
+import { resolve } from 'node:path';
+import type { Config } from '#shared/config/config-schema.ts';
+import { fileLocation } from '#shared/storage/location.ts';
+import { generatePassword, hashPassword } from './principal/password.ts';
+import { insertCatalog, insertTenant } from './store/postgres/catalog-store.ts';
+import { insertNamespace } from './store/postgres/namespace-store.ts';
+import { insertPrincipal, TENANT_ADMIN } from './store/postgres/principal-store.ts';
+import type { Database } from './store/postgres/tables.ts';
+
+/** What the first start makes; the password of its user is known before it is needed, because hashing it takes as long as all the rest. */
+export type FirstUser = {
+  readonly passwordHash: Promise<string>;
+  /** Set when the configuration has none: to be printed once. */
+  readonly generatedPassword: string | undefined;
+};
+
+/** Begins to hash the first user's password, in a thread of its own. */
+export function prepareFirstUser(config: Config): FirstUser {
+  const configured = config['admin.password'];
+  const generatedPassword = configured === '' ? generatePassword() : undefined;
+  const passwordHash = hashPassword(generatedPassword ?? configured);
+  // Awaited only when the user is really made.
+  passwordHash.catch(() => undefined);
+  return { passwordHash, generatedPassword };
+}
+
+/** Whether the first start has been. */
+export async function isBootstrapped(db: Database): Promise<boolean> {
+  return (await db.selectFrom('tenant').select('id').limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Makes tenant, catalog, namespace and user of the configuration, all or nothing. */
+export async function bootstrap(db: Database, config: Config, user: FirstUser): Promise<void> {
+  const passwordHash = await user.passwordHash;
+  await db.transaction().execute(async (tx) => {
+    const tenantId = await insertTenant(tx, config['bootstrap.tenant']);
+    const location = bootstrapLocation(config);
+    const catalogId = await insertCatalog(tx, { tenantId, name: config['bootstrap.catalog'], location });
+    await insertNamespace(tx, catalogId, [config['bootstrap.namespace']], {});
+    await insertPrincipal(tx, {
+      tenantId,
+      username: config['admin.user'],
+      passwordHash,
+      roles: [TENANT_ADMIN],
+      isBootstrap: true,
+    });
+  });
+}
+
+const bootstrapLocation = (config: Config): string =>
+  config['bootstrap.warehouse'] === ''
+    ? fileLocation(resolve(config.data_dir, 'warehouse'))
+    : config['bootstrap.warehouse'];
+
+/** Root of a catalog for which the operator named none. */
+export const catalogLocation = (config: Config, name: string): string =>
+  fileLocation(resolve(config.data_dir, 'catalogs', name));

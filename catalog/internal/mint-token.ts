@@ -1,0 +1,48 @@
+import { SkeinError } from '#shared/error.ts';
+import { SCOPES } from '#shared/token-claims.ts';
+import type { CatalogContext } from '../context.ts';
+import { requireTenant } from '../store/postgres/catalog-store.ts';
+import { requirePrincipal } from '../store/postgres/principal-store.ts';
+
+type MintTokenRequest = {
+  readonly tenant: string;
+  readonly user: string;
+  /** Decimal; 0 = `catalog.token_ttl`. */
+  readonly ttl_ms: string;
+  /** Empty = every scope. */
+  readonly scope: readonly string[];
+};
+
+/**
+ * A token for the operator of the cluster, who holds its secret.
+ * @throws TENANT_NOT_FOUND, PRINCIPAL_NOT_FOUND, FORBIDDEN for a user who is not active, INVALID_REQUEST for an unknown scope or a lifetime
+ * outside of `catalog.token_ttl_max`
+ */
+export async function mintToken(
+  context: CatalogContext,
+  request: MintTokenRequest,
+): Promise<{ token: string; expires_at_ms: string }> {
+  const { config, store } = context;
+  const unknown = request.scope.filter((scope) => !Object.hasOwn(SCOPES, scope));
+  if (unknown.length > 0) throw new SkeinError('INVALID_REQUEST', `unknown scope: ${unknown.join(' ')}`);
+  const ttlMs = Number(request.ttl_ms) || config['catalog.token_ttl'];
+  const ttlMaxMs = config['catalog.token_ttl_max'];
+  if (ttlMs < 1_000 || ttlMs > ttlMaxMs) {
+    throw new SkeinError('INVALID_REQUEST', `the lifetime of a token is 1 s to ${ttlMaxMs / 1_000} s`);
+  }
+  const principal = await requirePrincipal(store.db, await requireTenant(store.db, request.tenant), request.user);
+  if (principal.status !== 'ACTIVE') throw new SkeinError('FORBIDDEN', `the user ${request.user} is not active`);
+  const { token, expiresAtMs } = await context.issuer.issue(
+    {
+      principal: principal.id,
+      username: principal.username,
+      roles: principal.roles,
+      sessionEpoch: principal.sessionEpoch,
+      tenant: request.tenant,
+      scopes: request.scope.length === 0 ? Object.keys(SCOPES) : [...new Set(request.scope)],
+      authMethod: 'operator',
+    },
+    ttlMs,
+  );
+  return { token, expires_at_ms: String(expiresAtMs) };
+}

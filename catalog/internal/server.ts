@@ -1,0 +1,66 @@
+import {
+  Server,
+  ServerCredentials,
+  type handleUnaryCall,
+  type sendUnaryData,
+  type ServerUnaryCall,
+} from '@grpc/grpc-js';
+import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
+import { loadService } from '#shared/grpc/load-proto.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { CatalogContext } from '../context.ts';
+import { toCatalogError } from '../store/postgres/errors.ts';
+import { createCatalog, createTenant, listTenants } from './administration.ts';
+import { listCatalogs, listNamespaces, listTables } from './lists.ts';
+import { loadTables } from './load-tables.ts';
+import { mintToken } from './mint-token.ts';
+import { watchEpochs } from './watch-epochs.ts';
+
+/** Largest answer: the metadata of all tables of one statement. */
+const MESSAGE_BYTES_MAX = 1024 * 1024 * 1024;
+
+type Unary<Request, Reply> = (context: CatalogContext, request: Request) => Promise<Reply>;
+
+/** The calls of `proto/catalog.proto`, bound to a port of `catalog.internal_port`; the caller closes it. */
+export async function startInternalServer(context: CatalogContext): Promise<{ server: Server; address: string }> {
+  const { config } = context;
+  const server = new Server({ 'grpc.max_send_message_length': MESSAGE_BYTES_MAX });
+  const { definition } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
+  server.addService(definition, {
+    LoadTables: unary(context, loadTables),
+    ListCatalogs: unary(context, listCatalogs),
+    ListNamespaces: unary(context, listNamespaces),
+    ListTables: unary(context, listTables),
+    WatchEpochs: watchEpochs(context),
+    MintToken: unary(context, mintToken),
+    CreateTenant: unary(context, createTenant),
+    ListTenants: unary(context, listTenants),
+    CreateCatalog: unary(context, createCatalog),
+  });
+  const host = config['internal_host'];
+  const port = await bind(server, host, config['catalog.internal_port']);
+  return { server, address: `${host}:${port}` };
+}
+
+function unary<Request, Reply>(context: CatalogContext, work: Unary<Request, Reply>): handleUnaryCall<Request, Reply> {
+  const answer = async (call: ServerUnaryCall<Request, Reply>, callback: sendUnaryData<Reply>): Promise<void> => {
+    try {
+      requireSecret(call.metadata, context.config['cluster.secret']);
+      callback(null, await work(context, call.request));
+    } catch (thrown) {
+      const error = toCatalogError(thrown);
+      if (error.code === 'INTERNAL_ERROR') context.log.error({ err: error }, 'an internal call failed');
+      callback(toServiceError(error));
+    }
+  };
+  return (call, callback) => void answer(call, callback);
+}
+
+function bind(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
+      if (error === null) resolve(bound);
+      else reject(new SkeinError('PORT_IN_USE', `port ${port} of ${host} is in use`, { cause: error }));
+    });
+  });
+}

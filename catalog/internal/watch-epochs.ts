@@ -1,0 +1,30 @@
+import type { handleServerStreamingCall, ServerWritableStream } from '@grpc/grpc-js';
+import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
+import type { CatalogContext } from '../context.ts';
+
+type EpochList = { readonly epochs: readonly { readonly principal: string; readonly session_epoch: string }[] };
+
+/** Changes that a watcher may be behind: one that reads more slowly is cut off, and begins anew with all epochs. */
+const BEHIND_MAX = 10_000;
+
+/** All epochs above 0, then every change, until either side ends. */
+export function watchEpochs(context: CatalogContext): handleServerStreamingCall<unknown, EpochList> {
+  return (call: ServerWritableStream<unknown, EpochList>) => {
+    try {
+      requireSecret(call.metadata, context.config['cluster.secret']);
+    } catch (error) {
+      call.emit('error', toServiceError(error));
+      return;
+    }
+    const stop = context.epochs.watch((changes) => {
+      if (call.writableLength > BEHIND_MAX) {
+        call.end();
+        return;
+      }
+      call.write({ epochs: changes.map(({ principal, epoch }) => ({ principal, session_epoch: String(epoch) })) });
+    });
+    call.on('cancelled', stop);
+    call.on('close', stop);
+    call.on('error', stop);
+  };
+}

@@ -1,0 +1,124 @@
+import { setInterval } from 'node:timers';
+import type { AddressInfo } from 'node:net';
+import { systemClock, type Clock } from '#shared/clock.ts';
+import type { Config } from '#shared/config/config-schema.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { bootstrap, isBootstrapped, prepareFirstUser } from './bootstrap.ts';
+import { KeyedQueue } from './commit/keyed-queue.ts';
+import type { CatalogContext } from './context.ts';
+import { startInternalServer } from './internal/server.ts';
+import { SessionEpochs } from './principal/session-epochs.ts';
+import { createMetrics } from './rest/metrics.ts';
+import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
+import { createServer } from './rest/server.ts';
+import { connectStore, type Store } from './store/postgres/connect.ts';
+import { migrate, underStartupLock } from './store/postgres/migrate.ts';
+import { SigningKeys } from './token/signing-keys.ts';
+import { TokenIssuer } from './token/token-issuer.ts';
+import { TokenVerifier } from './token/token-verifier.ts';
+
+export type RunningCatalog = {
+  /** Of the REST service. */
+  readonly url: string;
+  /** host:port of the internal gRPC. */
+  readonly internalAddress: string;
+  /** Set by the one start that made the first user, when the configuration had no password for it: to be printed once. */
+  readonly generatedAdminPassword?: string;
+  close(): Promise<void>;
+};
+
+/** Commits to one table that wait in this process. */
+const COMMITS_WAITING_MAX = 1_000;
+const ROTATION_CHECK_MS = 3_600_000;
+
+/**
+ * Builds the catalog and starts both of its ports. Postgres may come up later (30 s), and other catalogs may start on the same database.
+ * @throws START_FAILED, PORT_IN_USE
+ */
+export async function startCatalog(config: Config, log: Logger, clock: Clock = systemClock): Promise<RunningCatalog> {
+  const store = await connectStore(config, log);
+  const closers: (() => Promise<unknown>)[] = [() => store.close()];
+  const close = async (): Promise<void> => {
+    for (const closer of closers.splice(0).reverse()) await closer();
+  };
+  try {
+    const generatedAdminPassword = await prepareStore(store, config);
+    const context = await buildContext(store, { config, log, clock });
+    closers.push(() => context.epochs.close());
+    const rotation = setInterval(() => {
+      context.keys.rotate().catch((error: unknown) => log.error({ err: error }, 'the signing key was not rotated'));
+    }, ROTATION_CHECK_MS).unref();
+    closers.push(() => Promise.resolve(clearInterval(rotation)));
+
+    const { server, address } = await startInternalServer(context);
+    closers.push(() => Promise.resolve(server.forceShutdown()));
+    const app = createServer(context);
+    closers.push(() => app.close());
+    await listen(() => app.listen({ host: config.host, port: config['catalog.port'] }), config);
+    const { port } = app.server.address() as AddressInfo;
+    const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+    log.info({ url, internalAddress: address }, 'catalog ready');
+    return {
+      url,
+      internalAddress: address,
+      ...(generatedAdminPassword === undefined ? {} : { generatedAdminPassword }),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Migrates, and at the first start bootstraps; the generated password, if there is one. */
+function prepareStore(store: Store, config: Config): Promise<string | undefined> {
+  return underStartupLock(config, async () => {
+    const { rows } = await store.pool.query<{ found: boolean }>(
+      "select to_regclass('catalog.tenant') is not null as found",
+    );
+    // Without tables it is the first start: the password is hashed while they are made.
+    const early = rows[0]?.found === true ? undefined : prepareFirstUser(config);
+    await migrate(store.db);
+    if (await isBootstrapped(store.db)) return undefined;
+    const user = early ?? prepareFirstUser(config);
+    await bootstrap(store.db, config, user);
+    return user.generatedPassword;
+  });
+}
+
+async function buildContext(
+  store: Store,
+  parts: Pick<CatalogContext, 'config' | 'log' | 'clock'>,
+): Promise<CatalogContext> {
+  const { config, log, clock } = parts;
+  const keys = new SigningKeys(store.db, clock, {
+    rotationMs: config['catalog.key_rotation'],
+    tokenTtlMaxMs: Math.max(config['catalog.token_ttl_max'], config['catalog.token_ttl']),
+  });
+  const epochs = new SessionEpochs(config, store.db, log);
+  await Promise.all([keys.rotate(), epochs.start()]);
+  return {
+    ...parts,
+    store,
+    io: localFileIo,
+    commits: new KeyedQueue(COMMITS_WAITING_MAX),
+    keys,
+    issuer: new TokenIssuer(keys, clock),
+    verifier: new TokenVerifier(keys, epochs, clock),
+    epochs,
+    metrics: createMetrics(),
+    endpoints: ADVERTISED_ENDPOINTS,
+  };
+}
+
+async function listen(start: () => Promise<unknown>, config: Config): Promise<void> {
+  try {
+    await start();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
+    throw new SkeinError('PORT_IN_USE', `port ${config['catalog.port']} of ${config.host} is in use`, { cause: error });
+  }
+}

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { Config } from '#shared/config/config-schema.ts';
+import { principalId, type PrincipalId } from '#shared/id.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import { clientConfig } from '../store/postgres/connect.ts';
+import { sessionEpochs } from '../store/postgres/principal-store.ts';
+import type { Database } from '../store/postgres/tables.ts';
+
+export type EpochChange = { readonly principal: PrincipalId; readonly epoch: number };
+type Listener = (changes: readonly EpochChange[]) => void;
+
+const CHANNEL = 'skein_session_epoch';
+const RECONNECT_INTERVAL_MS = 500;
+
+/**
+ * The session epochs of all principals, in memory: every request compares its token's with them. Postgres notifies of each change, by
+ * whichever process; after a lost connection all are read again.
+ */
+export class SessionEpochs {
+  readonly #config: Config;
+  readonly #db: Database;
+  readonly #log: Logger;
+  readonly #epochs = new Map<PrincipalId, number>();
+  readonly #listeners = new Set<Listener>();
+  readonly #stop = new AbortController();
+  #client: Client | undefined;
+
+  constructor(config: Config, db: Database, log: Logger) {
+    this.#config = config;
+    this.#db = db;
+    this.#log = log;
+  }
+
+  /** Resolves when all epochs are known and changes arrive. */
+  async start(): Promise<void> {
+    await this.#listen();
+  }
+
+  of(principal: PrincipalId): number {
+    return this.#epochs.get(principal) ?? 0;
+  }
+
+  /** Calls `listener` with all epochs above 0 at once, then with every change, until the returned function is called. */
+  watch(listener: Listener): () => void {
+    listener([...this.#epochs].map(([principal, epoch]) => ({ principal, epoch })));
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.#listeners.clear();
+    await this.#client?.end().catch(() => undefined);
+  }
+
+  async #listen(): Promise<void> {
+    const client = new Client({ ...clientConfig(this.#config), application_name: 'skein-catalog-epochs' });
+    let ended = false;
+    let following = false;
+    client.on('error', () => undefined);
+    client.on('end', () => {
+      ended = true;
+      if (following) void this.#reconnect();
+    });
+    client.on('notification', ({ payload }) => this.#notified(payload ?? '{}'));
+    await client.connect();
+    this.#client = client;
+    await client.query(`listen ${CHANNEL}`);
+    // After LISTEN, so that no change falls between.
+    this.#apply([...(await sessionEpochs(this.#db))].map(([principal, epoch]) => ({ principal, epoch })));
+    following = true;
+    if (ended) void this.#reconnect();
+  }
+
+  async #reconnect(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      try {
+        await sleep(RECONNECT_INTERVAL_MS, undefined, { signal: this.#stop.signal, ref: false });
+        await this.#listen();
+        return;
+      } catch (error) {
+        if (!this.#stop.signal.aborted)
+          this.#log.warn({ err: error }, 'session epochs cannot be followed; trying again');
+      }
+    }
+  }
+
+  #notified(payload: string): void {
+    const { principal, epoch } = JSON.parse(payload) as { principal: string; epoch: number };
+    this.#apply([{ principal: principalId(principal), epoch }]);
+  }
+
+  #apply(changes: readonly EpochChange[]): void {
+    const news = changes.filter(({ principal, epoch }) => epoch > this.of(principal));
+    for (const { principal, epoch } of news) this.#epochs.set(principal, epoch);
+    if (news.length > 0) for (const listener of this.#listeners) listener(news);
+  }
+}

@@ -1,0 +1,28 @@
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+
+/** What `/metrics` shows. */
+export type Metrics = {
+  readonly registry: Registry;
+  readonly requestSeconds: Histogram<'operation' | 'status'>;
+  readonly commitRetries: Counter;
+};
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return {
+    registry,
+    requestSeconds: new Histogram({
+      name: 'skein_catalog_request_seconds',
+      help: 'Duration of REST requests',
+      labelNames: ['operation', 'status'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers: [registry],
+    }),
+    commitRetries: new Counter({
+      name: 'skein_catalog_commit_retries_total',
+      help: 'Commits applied anew after they lost a compare-and-swap',
+      registers: [registry],
+    }),
+  };
+}

@@ -1,0 +1,13 @@
+import { sql } from 'kysely';
+import type { CatalogContext } from '../../../context.ts';
+import { ok, type Answer } from '../../operation.ts';
+
+/** `GET /health/ready`: 200 when Postgres answers, else 503. */
+export async function getReadiness(context: CatalogContext): Promise<Answer> {
+  try {
+    await sql`select 1`.execute(context.store.db);
+    return ok({ status: 'ready' });
+  } catch {
+    return { status: 503, body: { status: 'the metadata store does not answer' } };
+  }
+}

@@ -1,0 +1,14 @@
+import type { CatalogContext } from '../../../context.ts';
+import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
+import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
+import { namespaceOf } from '../../names.ts';
+import { ok, type Answer, type RestRequest } from '../../operation.ts';
+
+/** `GET /v1/{prefix}/namespaces/{namespace}` */
+export async function loadNamespace(context: CatalogContext, request: RestRequest): Promise<Answer> {
+  const { db } = context.store;
+  const path = namespaceOf(request.params['namespace'] ?? '');
+  const catalog = await requireCatalog(db, request.claims.tenant, request.params['prefix'] ?? '');
+  const { properties } = await requireNamespace(db, catalog.id, path);
+  return ok({ namespace: path, properties });
+}

@@ -1,0 +1,36 @@
+import { SkeinError } from '#shared/error.ts';
+import type { CatalogContext } from '../../../context.ts';
+import { asObject, get, optionalArray, stringList, stringMap } from '../../../commit/json-reader.ts';
+import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
+import { updateNamespaceProperties } from '../../../store/postgres/namespace-store.ts';
+import { namespaceOf } from '../../names.ts';
+import { ok, type Answer, type RestRequest } from '../../operation.ts';
+
+/** `POST /v1/{prefix}/namespaces/{namespace}/properties`: 422 when a key is both to be set and to be removed. */
+export async function updateProperties(context: CatalogContext, request: RestRequest): Promise<Answer> {
+  const path = namespaceOf(request.params['namespace'] ?? '');
+  const body = asObject(request.body, 'update namespace properties request');
+  const removals = new Set(stringList(optionalArray(body, 'removals') ?? [], 'removals'));
+  const updates = stringMap(get(body, 'updates'), 'updates');
+  const both = Object.keys(updates).filter((key) => removals.has(key));
+  if (both.length > 0) {
+    throw new SkeinError(
+      'CONFLICTING_PROPERTIES',
+      `Invalid namespace update, cannot simultaneously set and remove keys: ${both.join(', ')}`,
+    );
+  }
+  let missing: string[] = [];
+  await context.store.db.transaction().execute(async (tx) => {
+    const catalog = await requireCatalog(tx, request.claims.tenant, request.params['prefix'] ?? '');
+    await updateNamespaceProperties(tx, catalog.id, path, (properties) => {
+      missing = [...removals].filter((key) => !Object.hasOwn(properties, key));
+      const kept = Object.entries(properties).filter(([key]) => !removals.has(key));
+      return { ...Object.fromEntries(kept), ...updates };
+    });
+  });
+  return ok({
+    updated: Object.keys(updates),
+    removed: [...removals].filter((key) => !missing.includes(key)),
+    missing,
+  });
+}

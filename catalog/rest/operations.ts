@@ -1,0 +1,80 @@
+import type { Operation } from './operation.ts';
+import { getConfig } from './operation/config/get-config.ts';
+import { getHealth } from './operation/health/get-health.ts';
+import { getJwks } from './operation/health/get-jwks.ts';
+import { getMetrics } from './operation/health/get-metrics.ts';
+import { getReadiness } from './operation/health/get-readiness.ts';
+import { createNamespace } from './operation/namespace/create-namespace.ts';
+import { dropNamespace } from './operation/namespace/drop-namespace.ts';
+import { listNamespaces } from './operation/namespace/list-namespaces.ts';
+import { loadNamespace } from './operation/namespace/load-namespace.ts';
+import { namespaceExists } from './operation/namespace/namespace-exists.ts';
+import { updateProperties } from './operation/namespace/update-properties.ts';
+import { createTable } from './operation/table/create-table.ts';
+import { dropTable } from './operation/table/drop-table.ts';
+import { listTables } from './operation/table/list-tables.ts';
+import { loadTable } from './operation/table/load-table.ts';
+import { tableExists } from './operation/table/table-exists.ts';
+import { updateTable } from './operation/table/update-table.ts';
+import { getToken } from './operation/token/get-token.ts';
+
+const NAMESPACES = '/v1/{prefix}/namespaces';
+const NAMESPACE = `${NAMESPACES}/{namespace}`;
+const TABLES = `${NAMESPACE}/tables`;
+const TABLE = `${TABLES}/{table}`;
+
+const iceberg = { advertised: true } as const;
+const other = { advertised: false, scope: null } as const;
+
+/** Every operation that is served: its path, and the scope that it needs (service specification, Authentication 4). */
+export const OPERATIONS: readonly Operation[] = [
+  { ...other, id: 'getConfig', endpoint: 'GET /v1/config', handle: getConfig },
+  { ...other, id: 'getToken', endpoint: 'POST /v1/oauth/tokens', handle: getToken },
+
+  { ...iceberg, id: 'listNamespaces', endpoint: `GET ${NAMESPACES}`, scope: 'namespace:read', handle: listNamespaces },
+  {
+    ...iceberg,
+    id: 'createNamespace',
+    endpoint: `POST ${NAMESPACES}`,
+    scope: 'namespace:write',
+    handle: createNamespace,
+  },
+  {
+    ...iceberg,
+    id: 'loadNamespaceMetadata',
+    endpoint: `GET ${NAMESPACE}`,
+    scope: 'namespace:read',
+    handle: loadNamespace,
+  },
+  {
+    ...iceberg,
+    id: 'namespaceExists',
+    endpoint: `HEAD ${NAMESPACE}`,
+    scope: 'namespace:read',
+    handle: namespaceExists,
+  },
+  { ...iceberg, id: 'dropNamespace', endpoint: `DELETE ${NAMESPACE}`, scope: 'namespace:write', handle: dropNamespace },
+  {
+    ...iceberg,
+    id: 'updateProperties',
+    endpoint: `POST ${NAMESPACE}/properties`,
+    scope: 'namespace:write',
+    handle: updateProperties,
+  },
+
+  { ...iceberg, id: 'listTables', endpoint: `GET ${TABLES}`, scope: 'table:read', handle: listTables },
+  { ...iceberg, id: 'createTable', endpoint: `POST ${TABLES}`, scope: 'table:write', handle: createTable },
+  { ...iceberg, id: 'loadTable', endpoint: `GET ${TABLE}`, scope: 'table:read', handle: loadTable },
+  { ...iceberg, id: 'tableExists', endpoint: `HEAD ${TABLE}`, scope: 'table:read', handle: tableExists },
+  { ...iceberg, id: 'updateTable', endpoint: `POST ${TABLE}`, scope: 'table:write', handle: updateTable },
+  { ...iceberg, id: 'dropTable', endpoint: `DELETE ${TABLE}`, scope: 'table:write', handle: dropTable },
+
+  { ...other, id: 'getHealth', endpoint: 'GET /health', handle: getHealth },
+  { ...other, id: 'getReadiness', endpoint: 'GET /health/ready', handle: getReadiness },
+  { ...other, id: 'getMetrics', endpoint: 'GET /metrics', handle: getMetrics },
+  { ...other, id: 'getJwks', endpoint: 'GET /.well-known/jwks.json', handle: getJwks },
+];
+
+export const ADVERTISED_ENDPOINTS: readonly string[] = OPERATIONS.filter(({ advertised }) => advertised).map(
+  ({ endpoint }) => endpoint,
+);

@@ -1,0 +1,112 @@
+import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { SkeinError } from '#shared/error.ts';
+import { printJson } from '#shared/json.ts';
+import { scopesOf, type Scope, type TokenClaims } from '#shared/token-claims.ts';
+import type { CatalogContext } from '../context.ts';
+import { toCatalogError } from '../store/postgres/errors.ts';
+import { readBody } from './body.ts';
+import { icebergError } from './iceberg-error.ts';
+import type { Answer, OpenRequest, Operation } from './operation.ts';
+import { OPERATIONS } from './operations.ts';
+
+/** Longest path segment, so longest name, in its escaped form. */
+const SEGMENT_LENGTH_MAX = 4_096;
+/** A client that sends its head or body slower than this is cut off. */
+const REQUEST_TIMEOUT_MS = 60_000;
+
+/** The REST service, not yet listening. */
+export function createServer(context: CatalogContext): FastifyInstance {
+  const bytesMax = context.config['catalog.body_bytes_max'];
+  const app = fastify({
+    bodyLimit: bytesMax,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: SEGMENT_LENGTH_MAX },
+    frameworkErrors: (error, _request, reply) => void sendError(context, reply as FastifyReply, error),
+    forceCloseConnections: true,
+    // Java's client writes a space of a name as `+`, and a plus as %2B.
+    rewriteUrl: ({ url = '/' }) => {
+      const query = url.indexOf('?');
+      return query === -1 ? url.replaceAll('+', '%20') : url.slice(0, query).replaceAll('+', '%20') + url.slice(query);
+    },
+  });
+  // Every body is taken as bytes: clients send JSON with all sorts of content types.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.setErrorHandler((error, _request, reply) => sendError(context, reply, error));
+  app.setNotFoundHandler((request, reply) =>
+    sendError(context, reply, new SkeinError('NOT_FOUND', `No route for request: ${request.method} ${request.url}`)),
+  );
+  for (const operation of OPERATIONS) addRoute(app, context, operation);
+  return app;
+}
+
+function addRoute(app: FastifyInstance, context: CatalogContext, operation: Operation): void {
+  const [method = '', template = ''] = operation.endpoint.split(' ');
+  app.route({
+    method,
+    url: template.replaceAll(/\{([a-z-]+)\}/g, ':$1'),
+    handler: async (request, reply) => {
+      const stop = context.metrics.requestSeconds.startTimer({ operation: operation.id });
+      reply.raw.once('close', () => stop({ status: String(reply.statusCode) }));
+      return send(reply, await answer(context, operation, request));
+    },
+  });
+}
+
+/** Authenticates and authorises before anything of the body is looked at. */
+async function answer(context: CatalogContext, operation: Operation, request: FastifyRequest): Promise<Answer> {
+  const open = openRequest(request);
+  if (operation.scope === null) return operation.handle(context, open);
+  const claims = await context.verifier.verify(request.headers.authorization);
+  requireScope(claims, operation.scope);
+  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  const body = await readBody(bytes, request.headers['content-encoding'], context.config['catalog.body_bytes_max']);
+  return operation.handle(context, { ...open, claims, body });
+}
+
+/** @throws FORBIDDEN */
+function requireScope(claims: TokenClaims, scope: Scope): void {
+  if (!scopesOf(claims).has(scope)) throw new SkeinError('FORBIDDEN', `the token lacks the scope ${scope}`);
+}
+
+const openRequest = (request: FastifyRequest): OpenRequest => ({
+  params: request.params as Readonly<Record<string, string>>,
+  query: singleValues(request.query as Readonly<Record<string, string | readonly string[]>>),
+  headers: request.headers,
+  remoteAddress: request.ip,
+});
+
+/** @throws INVALID_REQUEST on a parameter given twice. */
+function singleValues(query: Readonly<Record<string, string | readonly string[]>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => {
+      if (typeof value !== 'string') throw new SkeinError('INVALID_REQUEST', `the parameter ${name} is given twice`);
+      return [name, value];
+    }),
+  );
+}
+
+function send(reply: FastifyReply, { status, body, text, contentType, headers }: Answer): FastifyReply {
+  reply.code(status);
+  if (headers !== undefined) reply.headers(headers);
+  if (body === undefined && text === undefined) return reply.send();
+  return reply.type(contentType ?? 'application/json').send(text ?? printJson(body));
+}
+
+function sendError(context: CatalogContext, reply: FastifyReply, thrown: unknown): FastifyReply {
+  const error = fastifyError(thrown) ?? toCatalogError(thrown);
+  const { status, body } = icebergError(error);
+  if (status >= 500) context.log.error({ err: error, url: reply.request.url }, 'a request failed');
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  return send(reply, { status, body });
+}
+
+/** Fastify's own refusals; undefined for all else. */
+function fastifyError(thrown: unknown): SkeinError | undefined {
+  const { code, statusCode, message } = thrown as { code?: unknown; statusCode?: number; message?: string };
+  if (typeof code !== 'string' || !code.startsWith('FST_')) return undefined;
+  if (statusCode === 413) return new SkeinError('PAYLOAD_TOO_LARGE', 'the request body is longer than the limit');
+  if (statusCode !== undefined && statusCode < 500) return new SkeinError('INVALID_REQUEST', message ?? 'bad request');
+  return undefined;
+}

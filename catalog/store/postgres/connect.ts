@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Kysely, PostgresDialect } from 'kysely';
+import { Client, Pool, type ClientConfig } from 'pg';
+import type { Config } from '#shared/config/config-schema.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import type { Database, Tables } from './tables.ts';
+
+export type Store = {
+  readonly db: Database;
+  /** For the hot path alone, where a statement is prepared under a name. */
+  readonly pool: Pool;
+  close(): Promise<void>;
+};
+
+/** Time for a connection, from the pool or new. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A statement of the catalog reads or writes a few rows; one that takes this long is stuck. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+/** How long a starting catalog waits for Postgres. */
+const STARTUP_WAIT_MS = 30_000;
+const RETRY_INTERVAL_MS = 100;
+
+export const clientConfig = (config: Config): ClientConfig => ({
+  connectionString: config['database.url'],
+  connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  application_name: 'skein-catalog',
+  keepAlive: true,
+});
+
+/** The pool, after Postgres has answered once. @throws START_FAILED when it does not within `STARTUP_WAIT_MS`. */
+export async function connectStore(config: Config, log: Logger): Promise<Store> {
+  await waitForPostgres(config, log);
+  const pool = new Pool({
+    ...clientConfig(config),
+    max: config['database.pool_max'],
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
+  });
+  // An idle connection that breaks is replaced at its next use; without a handler the process would end.
+  pool.on('error', (error) => log.warn({ err: error }, 'an idle Postgres connection broke'));
+  const dialect = new PostgresDialect({ pool });
+  const db = new Kysely<Tables>({ dialect }).withSchema('catalog');
+  return { db, pool, close: () => db.destroy() };
+}
+
+async function waitForPostgres(config: Config, log: Logger): Promise<void> {
+  const deadline = performance.now() + STARTUP_WAIT_MS;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await withClient(config, (client) => client.query('select 1'));
+      return;
+    } catch (error) {
+      if (isRefusal(error) || performance.now() > deadline) {
+        throw new SkeinError('START_FAILED', `Postgres does not answer: ${(error as Error).message}`, { cause: error });
+      }
+      if (attempt === 1) log.info({ err: error }, 'waiting for Postgres');
+      await sleep(RETRY_INTERVAL_MS);
+    }
+  }
+}
+
+/** Classes 28 (wrong user or password) and 3D (no such database): waiting does not help. */
+const isRefusal = (error: unknown): boolean => /^(28|3D)/.test((error as { code?: string }).code ?? '');
+
+/** A connection of its own, outside of the pool. */
+export async function withClient<T>(config: Config, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client(clientConfig(config));
+  // The failure of a query or of `connect` says it too; this only keeps the process alive.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await work(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}

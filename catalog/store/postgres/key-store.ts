@@ -1,0 +1,21 @@
+import type { JsonObject } from '#shared/json.ts';
+import type { Tx } from './tables.ts';
+
+/** Signing keys, newest first. */
+export type StoredKey = { readonly kid: string; readonly privateJwk: JsonObject; readonly createdAtMs: number };
+
+export async function listKeys(tx: Tx): Promise<StoredKey[]> {
+  const rows = await tx.selectFrom('signing_key').selectAll().orderBy('created_at', 'desc').execute();
+  return rows.map((row) => ({ kid: row.kid, privateJwk: row.private_jwk, createdAtMs: row.created_at.getTime() }));
+}
+
+export async function insertKey(tx: Tx, key: StoredKey): Promise<void> {
+  await tx
+    .insertInto('signing_key')
+    .values({ kid: key.kid, private_jwk: JSON.stringify(key.privateJwk), created_at: new Date(key.createdAtMs) })
+    .execute();
+}
+
+export async function deleteKeys(tx: Tx, kids: readonly string[]): Promise<void> {
+  if (kids.length > 0) await tx.deleteFrom('signing_key').where('kid', 'in', kids).execute();
+}

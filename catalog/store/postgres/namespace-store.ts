@@ -1,0 +1,123 @@
+import { SkeinError } from '#shared/error.ts';
+import type { Properties } from '../../commit/table-metadata.ts';
+import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
+import type { Page } from './page.ts';
+import type { Tx } from './tables.ts';
+
+/** Namespaces: a tree per catalog. `path` is the levels joined by the unit separator; people read them joined by dots. */
+
+export const LEVEL_SEPARATOR = '\u001F';
+export type NamespacePath = readonly string[];
+export type NamespaceRow = { readonly id: string; readonly properties: Properties };
+
+const joined = (path: NamespacePath): string => path.join(LEVEL_SEPARATOR);
+export const splitPath = (text: string): NamespacePath => text.split(LEVEL_SEPARATOR);
+export const displayPath = (path: NamespacePath): string => path.join('.');
+
+export function namespaceNotFound(path: NamespacePath): never {
+  throw new SkeinError('SCHEMA_NOT_FOUND', `Namespace does not exist: ${displayPath(path)}`);
+}
+
+/** @throws SCHEMA_NOT_FOUND */
+export async function requireNamespace(tx: Tx, catalogId: string, path: NamespacePath): Promise<NamespaceRow> {
+  const row = await tx
+    .selectFrom('namespace')
+    .select(['id', 'properties'])
+    .where('catalog_id', '=', catalogId)
+    .where('path', '=', joined(path))
+    .executeTakeFirst();
+  return row ?? namespaceNotFound(path);
+}
+
+/** Adds a namespace whose parent exists. @throws SCHEMA_EXISTS; SCHEMA_NOT_FOUND for the parent. */
+export async function insertNamespace(
+  tx: Tx,
+  catalogId: string,
+  path: NamespacePath,
+  properties: Properties,
+): Promise<void> {
+  const parent = path.slice(0, -1);
+  const parentId = parent.length === 0 ? null : (await requireNamespace(tx, catalogId, parent)).id;
+  try {
+    await tx
+      .insertInto('namespace')
+      .values({
+        catalog_id: catalogId,
+        parent_id: parentId,
+        path: joined(path),
+        path_folded: joined(path).toLowerCase(),
+        properties: JSON.stringify(properties),
+      })
+      .execute();
+  } catch (error) {
+    if (isUniqueViolation(error)) {
+      throw new SkeinError('SCHEMA_EXISTS', `Namespace already exists: ${displayPath(path)}`);
+    }
+    if (isForeignKeyViolation(error)) namespaceNotFound(parent);
+    throw error;
+  }
+}
+
+/** The namespaces directly below `parent`, in the order of their names; undefined = the top level. */
+export async function listNamespaces(
+  tx: Tx,
+  catalogId: string,
+  parent: NamespacePath | undefined,
+  page: Page,
+): Promise<string[]> {
+  let query = tx.selectFrom('namespace').select('path').where('catalog_id', '=', catalogId).orderBy('path');
+  if (parent === undefined) query = query.where('parent_id', 'is', null);
+  else query = query.where('parent_id', '=', (await requireNamespace(tx, catalogId, parent)).id);
+  if (page.after !== undefined) query = query.where('path', '>', page.after);
+  if (page.limit !== undefined) query = query.limit(page.limit);
+  return (await query.execute()).map(({ path }) => path);
+}
+
+export async function listAllNamespaces(tx: Tx, catalogId: string): Promise<NamespacePath[]> {
+  const rows = await tx
+    .selectFrom('namespace')
+    .select('path')
+    .where('catalog_id', '=', catalogId)
+    .orderBy('path')
+    .execute();
+  return rows.map(({ path }) => splitPath(path));
+}
+
+/** @throws SCHEMA_NOT_FOUND, SCHEMA_NOT_EMPTY */
+export async function deleteNamespace(tx: Tx, catalogId: string, path: NamespacePath): Promise<void> {
+  try {
+    const { numDeletedRows } = await tx
+      .deleteFrom('namespace')
+      .where('catalog_id', '=', catalogId)
+      .where('path', '=', joined(path))
+      .executeTakeFirst();
+    if (numDeletedRows === 0n) namespaceNotFound(path);
+  } catch (error) {
+    if (isForeignKeyViolation(error)) {
+      throw new SkeinError('SCHEMA_NOT_EMPTY', `Namespace ${displayPath(path)} is not empty.`);
+    }
+    throw error;
+  }
+}
+
+/** Reads and locks the properties, replaces them by what `change` makes of them. @throws SCHEMA_NOT_FOUND */
+export async function updateNamespaceProperties(
+  tx: Tx,
+  catalogId: string,
+  path: NamespacePath,
+  change: (properties: Properties) => Properties,
+): Promise<void> {
+  const row = await tx
+    .selectFrom('namespace')
+    .select(['id', 'properties'])
+    .where('catalog_id', '=', catalogId)
+    .where('path', '=', joined(path))
+    .forUpdate()
+    .executeTakeFirst();
+  if (row === undefined) return namespaceNotFound(path);
+  await tx
+    .updateTable('namespace')
+    .set({ properties: JSON.stringify(change(row.properties)) })
+    .where('id', '=', row.id)
+    .execute();
+}

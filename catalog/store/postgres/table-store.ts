@@ -1,0 +1,176 @@
+import { sql } from 'kysely';
+import { SkeinError } from '#shared/error.ts';
+import type { TenantId } from '#shared/id.ts';
+import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
+import { displayPath, LEVEL_SEPARATOR, namespaceNotFound, type NamespacePath } from './namespace-store.ts';
+import { catalogNotFound } from './catalog-store.ts';
+import type { Page } from './page.ts';
+import type { Tx } from './tables.ts';
+
+/** Iceberg tables: the pointer to the current metadata, and the metadata. */
+
+export type TableIdent = { readonly namespace: NamespacePath; readonly name: string };
+export const displayIdent = ({ namespace, name }: TableIdent): string => `${displayPath(namespace)}.${name}`;
+
+export type TableRow = {
+  readonly id: string;
+  readonly catalogId: string;
+  /** Root of the catalog. */
+  readonly root: string;
+  readonly metadataLocation: string;
+  readonly metadata: string;
+  readonly version: number;
+};
+
+export function tableNotFound(ident: TableIdent): never {
+  throw new SkeinError('TABLE_NOT_FOUND', `Table does not exist: ${displayIdent(ident)}`);
+}
+export const tableExists = (ident: TableIdent): SkeinError =>
+  new SkeinError('TABLE_EXISTS', `Table already exists: ${displayIdent(ident)}`);
+
+/**
+ * A table by its names, in one statement; undefined when its catalog and namespace exist and it does not.
+ * @throws CATALOG_NOT_FOUND (another tenant's too), SCHEMA_NOT_FOUND
+ */
+export async function findTable(
+  tx: Tx,
+  tenant: TenantId,
+  catalog: string,
+  ident: TableIdent,
+): Promise<TableRow | undefined> {
+  const row = await tx
+    .selectFrom('catalog as c')
+    .innerJoin('tenant', 'tenant.id', 'c.tenant_id')
+    .leftJoin('namespace as n', (join) =>
+      join.onRef('n.catalog_id', '=', 'c.id').on('n.path', '=', ident.namespace.join(LEVEL_SEPARATOR)),
+    )
+    .leftJoin('iceberg_table as t', (join) => join.onRef('t.namespace_id', '=', 'n.id').on('t.name', '=', ident.name))
+    .select([
+      'c.id as catalogId',
+      'c.location as root',
+      'n.id as namespaceId',
+      't.id as id',
+      't.metadata_location as metadataLocation',
+      't.metadata as metadata',
+      't.version as version',
+    ])
+    .where('tenant.name', '=', tenant)
+    .where('c.name', '=', catalog)
+    .executeTakeFirst();
+  if (row === undefined) return catalogNotFound(catalog);
+  const { id, catalogId, root, namespaceId, metadataLocation, metadata, version } = row;
+  if (namespaceId === null) return namespaceNotFound(ident.namespace);
+  if (id === null || metadataLocation === null || metadata === null || version === null) return undefined;
+  return { id, catalogId, root, metadataLocation, metadata, version };
+}
+
+/** @throws TABLE_NOT_FOUND, and as `findTable`. */
+export const requireTable = async (tx: Tx, tenant: TenantId, catalog: string, ident: TableIdent): Promise<TableRow> =>
+  (await findTable(tx, tenant, catalog, ident)) ?? tableNotFound(ident);
+
+export type NewTable = {
+  readonly catalogId: string;
+  readonly namespaceId: string;
+  readonly ident: TableIdent;
+  /** Normalised. */
+  readonly location: string;
+  readonly metadataLocation: string;
+  readonly metadata: string;
+};
+
+/** The row's id. @throws TABLE_EXISTS; SCHEMA_NOT_FOUND when the namespace went meanwhile. */
+export async function insertTable(tx: Tx, table: NewTable): Promise<string> {
+  try {
+    const { id } = await tx
+      .insertInto('iceberg_table')
+      .values({
+        catalog_id: table.catalogId,
+        namespace_id: table.namespaceId,
+        name: table.ident.name,
+        name_folded: table.ident.name.toLowerCase(),
+        location: table.location,
+        metadata_location: table.metadataLocation,
+        metadata: table.metadata,
+        version: 0,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    return id;
+  } catch (error) {
+    if (isUniqueViolation(error)) throw tableExists(table.ident);
+    if (isForeignKeyViolation(error)) namespaceNotFound(table.ident.namespace);
+    throw error;
+  }
+}
+
+/** Replaces the metadata if the table is still at `version`; whether it was. The row stays locked until the transaction ends. */
+export async function swapMetadata(
+  tx: Tx,
+  table: { readonly id: string; readonly version: number },
+  next: { readonly location: string; readonly metadataLocation: string; readonly metadata: string },
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('iceberg_table')
+    .set({
+      location: next.location,
+      metadata_location: next.metadataLocation,
+      metadata: next.metadata,
+      version: table.version + 1,
+    })
+    .where('id', '=', table.id)
+    .where('version', '=', table.version)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+export async function deleteTable(tx: Tx, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tx.deleteFrom('iceberg_table').where('id', '=', id).executeTakeFirst();
+  return numDeletedRows === 1n;
+}
+
+export async function listTables(tx: Tx, namespaceId: string, page: Page): Promise<string[]> {
+  let query = tx.selectFrom('iceberg_table').select('name').where('namespace_id', '=', namespaceId).orderBy('name');
+  if (page.after !== undefined) query = query.where('name', '>', page.after);
+  if (page.limit !== undefined) query = query.limit(page.limit);
+  return (await query.execute()).map(({ name }) => name);
+}
+
+/**
+ * Keeps decisions over locations in one catalog apart until the transaction ends: one that a client chose ("exclusive") is compared
+ * with all others, so none may appear meanwhile; our own ("shared") are unique and only stand in each other's way there.
+ */
+export async function lockLocations(tx: Tx, catalogId: string, mode: 'exclusive' | 'shared'): Promise<void> {
+  const lock = mode === 'shared' ? sql`pg_advisory_xact_lock_shared` : sql`pg_advisory_xact_lock`;
+  await sql`select ${lock}(hashtextextended(${`locations ${catalogId}`}, 0))`.execute(tx);
+}
+
+/** Whether a table other than `exceptId` lies at, above or below a normalised location. */
+export async function locationTaken(
+  tx: Tx,
+  catalogId: string,
+  location: string,
+  exceptId: string | undefined,
+): Promise<boolean> {
+  let query = tx
+    .selectFrom('iceberg_table')
+    .select('id')
+    .where('catalog_id', '=', catalogId)
+    .where((where) =>
+      where.or([
+        where('location', 'in', withAncestors(location)),
+        // Everything below: '0' is the character after '/'.
+        where.and([where('location', '>=', `${location}/`), where('location', '<', `${location}0`)]),
+      ]),
+    )
+    .limit(1);
+  if (exceptId !== undefined) query = query.where('id', '!=', exceptId);
+  return (await query.executeTakeFirst()) !== undefined;
+}
+
+function withAncestors(location: string): string[] {
+  const found = [location];
+  for (let end = location.lastIndexOf('/'); end > 0; end = location.lastIndexOf('/', end - 1)) {
+    found.push(location.slice(0, end));
+  }
+  return found;
+}

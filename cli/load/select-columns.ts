@@ -1,0 +1,89 @@
+import { DuckDBTypeId } from '@duckdb/node-api';
+import { SkeinError } from '#shared/error.ts';
+import { duckDbType } from '#shared/iceberg/duckdb-type.ts';
+import type { Schema } from '#shared/iceberg/schema.ts';
+import { printType, type Field, type IcebergType } from '#shared/iceberg/type.ts';
+import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
+import { FieldIds, fieldsOf } from './column-type.ts';
+import type { InputFile } from './parquet-input.ts';
+
+/**
+ * The select list that turns rows of the input into rows of the table, in table order, each value of the exact type.
+ * @throws INVALID_INPUT_FILE when the input lacks a column, has one more, or one of a type that is not safely promoted
+ */
+export function selectColumns(schema: Schema, input: InputFile): string {
+  const found = fieldsOf(input.columns, new FieldIds());
+  const extra = found.find((field) => !schema.fields.some(({ name }) => name === field.name));
+  if (extra !== undefined) throw mismatch(input, `the table has no column ${extra.name}`);
+  const list = schema.fields.map((field) => {
+    const source = found.find(({ name }) => name === field.name);
+    if (source === undefined) throw mismatch(input, `column ${field.name} is missing`);
+    if (!canBecome(source.type, field.type)) {
+      const [is, wanted] = [source.type, field.type].map((type) => duckDbType(printType(type)));
+      throw mismatch(input, `column ${field.name} is ${is}, not ${wanted}`);
+    }
+    return `${convert(field, input)} AS ${quoteIdentifier(field.name)}`;
+  });
+  return list.join(', ');
+}
+
+const mismatch = (input: InputFile, what: string): SkeinError =>
+  new SkeinError('INVALID_INPUT_FILE', `${input.path} does not fit the table: ${what}`);
+
+/** Nanoseconds become microseconds when nothing is lost, else the load fails. */
+function convert(field: Field, input: InputFile): string {
+  const column = quoteIdentifier(field.name);
+  const source = input.columns.find(({ name }) => name === field.name)?.type;
+  const checked =
+    source?.typeId === DuckDBTypeId.TIMESTAMP_NS
+      ? `CASE WHEN epoch_ns(${column}) % 1000 <> 0 THEN error(${quoteLiteral(LOSS(field.name))}) ELSE ${column} END`
+      : column;
+  const nullChecked = field.required
+    ? `CASE WHEN ${column} IS NULL THEN error(${quoteLiteral(MISSING(field.name))}) ELSE ${checked} END`
+    : checked;
+  return `CAST(${nullChecked} AS ${duckDbType(printType(field.type))})`;
+}
+
+const LOSS = (name: string): string =>
+  `column ${name} has timestamps of nanoseconds; Iceberg tables of format version 2 hold microseconds`;
+const MISSING = (name: string): string => `column ${name} is required, and the input has a null`;
+
+/** Equal, or one of the promotions of the specification ("Schema Evolution"). */
+export function canBecome(from: IcebergType, to: IcebergType): boolean {
+  if (from.kind === 'decimal' && to.kind === 'decimal')
+    return from.scale === to.scale && from.precision <= to.precision;
+  if (from.kind === 'struct' && to.kind === 'struct') {
+    return (
+      from.fields.length === to.fields.length &&
+      to.fields.every((field) => {
+        const source = from.fields.find(({ name }) => name === field.name);
+        return source !== undefined && canBecome(source.type, field.type);
+      })
+    );
+  }
+  if (from.kind === 'list' && to.kind === 'list') return canBecome(from.element.type, to.element.type);
+  if (from.kind === 'map' && to.kind === 'map') {
+    return canBecome(from.key.type, to.key.type) && canBecome(from.value.type, to.value.type);
+  }
+  if (from.kind === 'int' && to.kind === 'long') return true;
+  if (from.kind === 'float' && to.kind === 'double') return true;
+  return from.kind === to.kind && from.kind !== 'struct' && from.kind !== 'list' && from.kind !== 'map';
+}
+
+/** DuckDB's `FIELD_IDS` option: the ids of all fields, nested ones too. */
+export const printFieldIds = (fields: readonly Field[]): string =>
+  `{${fields.map((field) => `${quoteLiteral(field.name)}: ${printFieldId(field)}`).join(', ')}}`;
+
+function printFieldId(field: Field): string {
+  const { type, id } = field;
+  const parts =
+    type.kind === 'struct'
+      ? type.fields
+      : type.kind === 'list'
+        ? [type.element]
+        : type.kind === 'map'
+          ? [type.key, type.value]
+          : [];
+  if (parts.length === 0) return String(id);
+  return `{__duckdb_field_id: ${id}, ${parts.map((part) => `${quoteLiteral(part.name)}: ${printFieldId(part)}`).join(', ')}}`;
+}

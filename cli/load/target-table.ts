@@ -1,0 +1,98 @@
+import { isDeepStrictEqual } from 'node:util';
+import { SkeinError } from '#shared/error.ts';
+import { printPartitionFields, type PartitionField, type PartitionSpec } from '#shared/iceberg/partition-spec.ts';
+import { printSchema, type Schema } from '#shared/iceberg/schema.ts';
+import { currentSchema, specById, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import { isNested, type Field } from '#shared/iceberg/type.ts';
+import { FieldIds, fieldsOf } from './column-type.ts';
+import type { LoadMode, TableName } from './load-arguments.ts';
+import { printTableName } from './load-arguments.ts';
+import type { InputColumn } from './parquet-input.ts';
+import { partitionFields, type PartitionExpression } from './partition-by.ts';
+import type { RestCatalog } from './rest-catalog.ts';
+
+/** The table that a load writes to: as it is, as it will be made, or as it will be replaced. */
+export type TargetTable = {
+  readonly mode: LoadMode;
+  readonly base: TableMetadata;
+  readonly schema: Schema;
+  readonly spec: PartitionSpec;
+  /** Namespaces that had to be made, outermost first. */
+  readonly namespacesMade: readonly (readonly string[])[];
+};
+
+export type TargetRequest = {
+  readonly name: TableName;
+  readonly mode: LoadMode;
+  readonly partitionBy: readonly PartitionExpression[];
+  readonly columns: readonly InputColumn[];
+};
+
+/** @throws TABLE_EXISTS, TABLE_NOT_FOUND, NOT_SUPPORTED, COLUMN_NOT_FOUND, INVALID_REQUEST */
+export async function prepareTarget(catalog: RestCatalog, request: TargetRequest): Promise<TargetTable> {
+  const { name, mode } = request;
+  if (mode === 'append') return appendTo(await catalog.loadTable(name));
+  const exists = await catalog.tableExists(name);
+  if (exists && mode === 'create') throw new SkeinError('TABLE_EXISTS', `table ${printTableName(name)} exists already`);
+  return exists ? replaceShape(await catalog.loadTable(name), request) : createTable(catalog, request);
+}
+
+function appendTo(base: TableMetadata): TargetTable {
+  requireVersion2(base);
+  const spec = specById(base, base.defaultSpecId);
+  const unknown = spec.fields.find(({ transform }) => transform.kind === 'unknown');
+  if (unknown !== undefined) throw new SkeinError('NOT_SUPPORTED', `the partition field ${unknown.name} is not known`);
+  return { mode: 'append', base, schema: currentSchema(base), spec, namespacesMade: [] };
+}
+
+function requireVersion2(base: TableMetadata): void {
+  if (base.formatVersion === 2) return;
+  throw new SkeinError('NOT_SUPPORTED', `skein load writes tables of format version 2, not ${base.formatVersion}`);
+}
+
+async function createTable(catalog: RestCatalog, request: TargetRequest): Promise<TargetTable> {
+  const { name, columns, partitionBy } = request;
+  const schema: Schema = { schemaId: 0, fields: fieldsOf(columns, new FieldIds()), identifierFieldIds: [] };
+  const fields = partitionFields(partitionBy, schema);
+  const namespacesMade = await catalog.createNamespaces(name);
+  const base = await catalog.stageTable(name, {
+    schema: printSchema(schema),
+    'partition-spec': { 'spec-id': 0, fields: printPartitionFields(fields) },
+    properties: { 'format-version': '2' },
+  });
+  requireVersion2(base);
+  const spec = specById(base, base.defaultSpecId);
+  return { mode: 'create', base, schema: currentSchema(base), spec, namespacesMade };
+}
+
+/**
+ * A table under the same name, uuid and history with a new shape. Columns that keep name and type keep their id, all others get ids
+ * that the table never had; a schema or spec that the table has already keeps its id, as catalogs do.
+ */
+function replaceShape(base: TableMetadata, { columns, partitionBy }: TargetRequest): TargetTable {
+  requireVersion2(base);
+  const old = currentSchema(base).fields;
+  const fields = fieldsOf(columns, new FieldIds(base.lastColumnId)).map((field) => keepId(field, old));
+  const wanted: Schema = { schemaId: 0, fields, identifierFieldIds: [] };
+  const same = base.schemas.find((one) => isDeepStrictEqual(printSchema({ ...one, schemaId: 0 }), printSchema(wanted)));
+  const schemaId = same?.schemaId ?? Math.max(...base.schemas.map((one) => one.schemaId)) + 1;
+  const spec = replaceSpec(base, partitionFields(partitionBy, wanted));
+  return { mode: 'replace', base, schema: { ...wanted, schemaId }, spec, namespacesMade: [] };
+}
+
+function keepId(field: Field, old: readonly Field[]): Field {
+  const before = old.find(({ name }) => name === field.name);
+  const isSame = before !== undefined && !isNested(field.type) && isDeepStrictEqual(before.type, field.type);
+  return isSame ? { ...field, id: before.id } : field;
+}
+
+function replaceSpec(base: TableMetadata, wanted: readonly PartitionField[]): PartitionSpec {
+  const known = base.specs.flatMap((spec) => spec.fields);
+  let last = base.lastPartitionId;
+  const fields = wanted.map((field) => {
+    const before = known.find((one) => isDeepStrictEqual({ ...one, fieldId: 0 }, { ...field, fieldId: 0 }));
+    return { ...field, fieldId: before?.fieldId ?? ++last };
+  });
+  const same = base.specs.find((spec) => isDeepStrictEqual(spec.fields, fields));
+  return { specId: same?.specId ?? Math.max(...base.specs.map((spec) => spec.specId)) + 1, fields };
+}

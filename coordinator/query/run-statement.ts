@@ -8,7 +8,6 @@ import type { Logger } from '#shared/log/logger.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
 import type { Admission } from '../admission/admission.ts';
 import { requireScope } from '../auth/authenticate.ts';
-import type { PrepareQuery } from '../planner/prepare-query.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import { isWide, NARROW_MEMORY_BYTES } from '../scheduler/choose-width.ts';
@@ -24,9 +23,20 @@ import { redactStatement } from '../statement/redact-statement.ts';
 import type { Statement, TextSpan } from '../statement/statement.ts';
 import { ActiveQuery, type Recorder } from './active-query.ts';
 import { analyzeLines } from './explain-analyze.ts';
+import type { CachedPrepare } from './plan-cache.ts';
 import type { QueryMetrics } from './query-metrics.ts';
 import type { QueryRegistry } from './query-registry.ts';
 import type { QueryService, StatementRequest } from './query-service.ts';
+
+/** From a query's text to what workers run. */
+export type Front = {
+  readonly planner: Planner;
+  readonly prepareQuery: CachedPrepare;
+  /** The query's SQL, wrapped so that DuckDB prints each row as JSON. */
+  readonly jsonSql: (query: PreparedQuery) => SqlText;
+  /** The plan's lines. */
+  readonly explain: (query: PreparedQuery, format: 'text' | 'json') => readonly string[];
+};
 
 export type RunnerServices = {
   readonly config: Config;
@@ -36,11 +46,7 @@ export type RunnerServices = {
   readonly registry: QueryRegistry;
   readonly admission: Admission;
   readonly sessions: SessionServices;
-  readonly planner: Planner;
-  readonly prepareQuery: PrepareQuery;
-  /** The query's SQL, wrapped so that DuckDB prints each row as JSON. */
-  readonly jsonSql: (query: PreparedQuery) => SqlText;
-  readonly explain: (query: PreparedQuery, format: 'text' | 'json') => readonly string[];
+  readonly front: Front;
   readonly scheduler: Scheduler;
   readonly io: FileIo;
   readonly manifestCache: ManifestCache;
@@ -145,7 +151,7 @@ class StatementRun {
     const scans = await this.#planScans(query);
     const { sink } = this.#request;
     const { report, rows } = await this.#run(query, scans, {
-      sql: this.#services.jsonSql(query),
+      sql: this.#services.front.jsonSql(query),
       context,
       profile: false,
       onStart: () => sink.start(query.columns),
@@ -161,7 +167,7 @@ class StatementRun {
 
   async #explain(span: TextSpan, format: 'text' | 'json'): Promise<SessionResult> {
     const query = await this.#prepare(span, await this.#context());
-    return planResult(this.#services.explain(query, format));
+    return planResult(this.#services.front.explain(query, format));
   }
 
   /** Runs the query, throws its rows away, and tells how it went. */
@@ -171,14 +177,14 @@ class StatementRun {
     const planMs = this.#active.elapsedMs();
     const scans = await this.#planScans(query);
     const { report } = await this.#run(query, scans, {
-      sql: this.#services.jsonSql(query),
+      sql: this.#services.front.jsonSql(query),
       context,
       profile: true,
       onStart: () => undefined,
       onRows: () => undefined,
     });
     const runMs = this.#active.elapsedMs() - planMs;
-    const plan = this.#services.explain(query, 'text');
+    const plan = this.#services.front.explain(query, 'text');
     const answered = await this.#answer(planResult([...plan, ...analyzeLines({ report, scans, planMs, runMs })]));
     return { ...answered, bytesScanned: report.bytesScanned, fragments: 1 };
   }
@@ -198,12 +204,14 @@ class StatementRun {
 
   async #prepare(span: TextSpan, context: StatementContext): Promise<PreparedQuery> {
     requireScope(this.#request.caller, 'table:read');
-    const { prepareQuery, planner, sessions, metrics } = this.#services;
+    const { front, sessions, metrics } = this.#services;
+    const { prepareQuery, planner } = front;
     const { tenant, sub } = this.#request.caller.claims;
     const tables = sessions.catalog.tablesFor(tenant, sub);
     const startMs = this.#active.elapsedMs();
     const { signal } = this.#active;
-    const query = await prepareQuery({ sql: span.text, offset: span.offset, context, tables, planner, signal });
+    const request = { sql: span.text, offset: span.offset, context, tables, planner, signal };
+    const query = await prepareQuery(request, JSON.stringify([tenant, sub]));
     metrics.planned(this.#active.elapsedMs() - startMs);
     return query;
   }

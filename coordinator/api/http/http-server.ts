@@ -74,10 +74,18 @@ export async function startHttp(options: HttpOptions): Promise<{ url: string; cl
   openRoutes(app, options);
   queryRoutes(app, options);
   tableRoutes(app, options);
-  await app.listen({ host: options.host, port: options.port });
+  await listen(app, options);
   const address = app.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : options.port;
   return { url: `http://${options.host}:${port}`, close: () => app.close() };
+}
+
+async function listen(app: FastifyInstance, { host, port }: HttpOptions): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    throw new SkeinError('PORT_IN_USE', `cannot listen on ${host}:${port}`, { cause: error });
+  }
 }
 
 /** What is not HTTP, or too slow or long in its headers, never becomes a request. */

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { SingleBar } from 'cli-progress';
 import type { SkeinError } from '#shared/error.ts';
 import type { LoadResult } from './load-table.ts';
@@ -53,6 +54,7 @@ export class LoadOutput {
   failed(error: SkeinError): void {
     if (this.#json) this.#print({ event: 'failed', code: error.code, message: error.message });
     else this.#stderr.write(`skein load: ${error.message} (${error.code})\n`);
+    if (error.code === 'INTERNAL_ERROR') this.#stderr.write(`${inspect(error.cause)}\n`);
   }
 
   usage(message: string, usage: string): void {

@@ -118,11 +118,11 @@ async function openDatabase(config: Config): Promise<AsyncDisposable & { readonl
     memory_limit: `${config['load.memory_limit']}B`,
     autoload_known_extensions: 'false',
     autoinstall_known_extensions: 'false',
-    enable_progress_bar_print: 'false',
-    enable_progress_bar: 'true',
-    progress_bar_time: '0',
   });
   const connection = await instance.connect();
+  await connection.run(
+    'SET enable_progress_bar = true; SET enable_progress_bar_print = false; SET progress_bar_time = 0',
+  );
   registerHashes(connection);
   return {
     connection,

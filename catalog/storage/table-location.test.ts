@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { metadataLocation, newTableLocation, requireBelowRoot } from './table-location.ts';
+
+const ROOT = 'file:///wh';
+const UUID = '6f1c1e0e-2f1a-4a54-a0e6-6c7a2e1f0a01';
+
+test.each([
+  [['sales'], 'orders', `${ROOT}/sales/orders-${UUID}`],
+  [['a', 'b'], 'T 1', `${ROOT}/a-b/t-1-${UUID}`],
+  [['..'], '..', `${ROOT}/namespace/${UUID}`],
+  [['ns'], 'a/../../etc+&=#?%', `${ROOT}/ns/a-etc-${UUID}`],
+  [['日本'], 'ü'.repeat(500), `${ROOT}/namespace/${UUID}`],
+])('%j.%s lies at a path that needs no escape', (namespace, name, expected) => {
+  expect(newTableLocation(ROOT, { namespace, name }, UUID)).toBe(expected);
+});
+
+test.each([
+  'file:///wh',
+  'file:///wh/',
+  '/wh/.',
+  'file:///wh2/t',
+  'file:///wh/../etc',
+  'file:///etc/passwd',
+  's3://bucket/t',
+  'not a location',
+  `file:///wh/${'x'.repeat(5_000)}`,
+  'file:///wh/\0',
+])('refuses the location %j', (location) => {
+  expect(() => requireBelowRoot(location, ROOT)).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }) as Error);
+});
+
+test.each(['file:///wh/t', 'file:/wh/t', '/wh/t/', 'file:///wh/x/../t'])('takes %s', (location) => {
+  expect(requireBelowRoot(location, ROOT)).toBe('file:///wh/t');
+});
+
+test('metadata lies in write.metadata.path, when there is one', () => {
+  const table = { location: 'file:///wh/t', properties: {} };
+  expect(metadataLocation(table, 7, 'u')).toBe('file:///wh/t/metadata/00007-u.metadata.json');
+  expect(metadataLocation({ ...table, properties: { 'write.metadata.path': 'file:///wh/m/' } }, 123_456, 'u')).toBe(
+    'file:///wh/m/123456-u.metadata.json',
+  );
+});

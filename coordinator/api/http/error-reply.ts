@@ -23,11 +23,14 @@ export function toSkeinError(thrown: unknown): SkeinError {
 }
 
 /** Answers with the error; `isPath` when the request's path names the thing that is missing. */
-export function sendError(reply: FastifyReply, thrown: unknown, log: Logger, isPath: boolean): FastifyReply {
-  const error = toSkeinError(thrown);
-  if (error.entry.kind === 'internal' || error.entry.kind === 'external') {
-    log.error({ err: error, cause: error.cause, code: error.code }, 'request failed');
-  }
+export function answerError(reply: FastifyReply, error: SkeinError, isPath: boolean): FastifyReply {
   if (error.code === 'UNAUTHENTICATED') void reply.header('www-authenticate', 'Bearer');
   return reply.code(isPath && MISSING.has(error.code) ? 404 : error.entry.http).send(errorBody(error));
+}
+
+/** As `answerError`, for an error that nobody has logged yet. */
+export function sendError(reply: FastifyReply, thrown: unknown, log: Logger, isPath: boolean): FastifyReply {
+  const error = toSkeinError(thrown);
+  if (error.entry.kind === 'internal' || error.entry.kind === 'external') log.error({ err: error }, 'request failed');
+  return answerError(reply, error, isPath);
 }

@@ -8,7 +8,7 @@ import { requireScope } from '../../auth/authenticate.ts';
 import type { QueryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionKey } from '../../session/session-store.ts';
-import { sendError } from './error-reply.ts';
+import { answerError, sendError, toSkeinError } from './error-reply.ts';
 import { JsonResult } from './json-result.ts';
 import { openApiDocument } from './openapi.ts';
 import { checkQueryId, parseQueryBody, QUERY_ID_HEADER, sessionKey, sourceOf, takeQueryId } from './post-query.ts';
@@ -77,7 +77,8 @@ export async function startHttp(options: HttpOptions): Promise<{ url: string; cl
   await listen(app, options);
   const address = app.server.address();
   const port = typeof address === 'object' && address !== null ? address.port : options.port;
-  return { url: `http://${options.host}:${port}`, close: () => app.close() };
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  return { url: `http://${host}:${port}`, close: () => app.close() };
 }
 
 async function listen(app: FastifyInstance, { host, port }: HttpOptions): Promise<void> {
@@ -170,7 +171,7 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
     await options.queries.execute({ caller, session, queryId, sql, timeoutMs, source, clientGone: gone.signal, sink });
     return reply.hijack();
   } catch (error) {
-    if (!sink.committed) throw error;
+    if (!sink.committed) return answerError(reply, toSkeinError(error), false);
     // What was sent is no whole answer: break the connection, so that nobody takes it for one.
     response.destroy();
     return reply.hijack();

@@ -1,0 +1,70 @@
+"""Prints, as JSON, what PyIceberg sees of tables: python inspect-tables.py <catalog url> <token> <warehouse> <table>...
+
+For every table: its rows (counted by reading them), each file's readable metrics, and whether PyIceberg's own transforms of every row
+give the partition that the file is listed under.
+"""
+
+import json
+import sys
+
+import pyarrow.parquet as pq
+from pyiceberg.catalog.rest import RestCatalog
+
+
+def partition_mismatches(table):
+    schema, wrong = table.schema(), []
+    for task in table.scan().plan_files():
+        spec = table.specs()[task.file.spec_id]
+        if not spec.fields:
+            continue
+        rows = pq.read_table(task.file.file_path.removeprefix("file://")).to_pylist()
+        for index, field in enumerate(spec.fields):
+            source = schema.find_field(field.source_id)
+            transform = field.transform.transform(source.field_type)
+            listed = task.file.partition[index]
+            for row in rows:
+                value = to_internal(source.field_type, row[source.name])
+                if transform(value) != listed:
+                    wrong.append([field.name, str(row[source.name]), str(transform(value)), str(listed)])
+    return wrong
+
+
+def to_internal(field_type, value):
+    """PyIceberg's transforms take dates and timestamps as numbers."""
+    from pyiceberg.utils.datetime import date_to_days, datetime_to_micros, time_to_micros
+    import datetime
+
+    if isinstance(value, datetime.datetime):
+        return datetime_to_micros(value)
+    if isinstance(value, datetime.date):
+        return date_to_days(value)
+    if isinstance(value, datetime.time):
+        return time_to_micros(value)
+    return value
+
+
+def describe(table):
+    files = [
+        {
+            "path": file["file_path"],
+            "rows": file["record_count"],
+            "bytes": file["file_size_in_bytes"],
+            "split_offsets": len(file["split_offsets"]),
+            "columns": {
+                name: {key: None if value is None else str(value) for key, value in metrics.items()}
+                for name, metrics in file["readable_metrics"].items()
+            },
+        }
+        for file in table.inspect.files().to_pylist()
+    ]
+    return {
+        "rows": table.scan().to_arrow().num_rows,
+        "files": files,
+        "mismatches": partition_mismatches(table)[:10],
+        "snapshots": [str(s.snapshot_id) for s in table.metadata.snapshots],
+    }
+
+
+url, token, warehouse, *names = sys.argv[1:]
+catalog = RestCatalog("skein", uri=url, token=token, warehouse=warehouse)
+print(json.dumps({name: describe(catalog.load_table(name)) for name in names}))

@@ -151,6 +151,7 @@ def evolution():
         update.move_first("point.y")
         update.add_column(("lines", "note"), StringType())
         update.rename_column("lines.element.sku", "code")
+    with table.update_schema() as update:
         update.move_first("name")
     # The dropped name comes back as another column, which must not see the old values.
     with table.update_schema() as update:

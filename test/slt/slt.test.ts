@@ -6,6 +6,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import { createOtherTenant } from '#test/support/other-tenant.ts';
 import { tableFiles } from '#test/support/table-files.ts';
 import { ClusterEngine } from './cluster-engine.ts';
 import { DuckdbEngine } from './duckdb-engine.ts';
@@ -25,8 +26,8 @@ let names: Readonly<Record<string, string>>;
 beforeAll(async () => {
   [duckdb, cluster] = await Promise.all([openFixture(), startCluster()]);
   await loadFixture(duckdb, cluster);
-  const other = {};
-  names = { ...other, own_file: must((await tableFiles(cluster, 't', 'employees'))[0], 'employees has a file') };
+  const ownFile = must((await tableFiles(cluster, 't', 'employees'))[0], 'employees has a file');
+  names = { ...(await createOtherTenant(cluster, ownFile)), own_file: ownFile };
 }, 180_000);
 
 afterAll(async () => {

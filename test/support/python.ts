@@ -26,7 +26,7 @@ async function create(): Promise<string> {
     .digest('hex');
   const stamp = join(VENV, 'requirements.sha256');
   if (existsSync(stamp) && (await readFile(stamp, 'utf8')) === wanted) return bin;
-  await rm(VENV, { recursive: true, force: true });
+  await rm(VENV, { recursive: true, force: true, maxRetries: 5 });
   await mkdir(join(projectRoot, '.cache'), { recursive: true });
   await runOk('python3', ['-m', 'venv', VENV]);
   await runOk(join(bin, 'pip'), ['install', '--quiet', '--disable-pip-version-check', '-r', REQUIREMENTS]);

@@ -10,10 +10,7 @@ export async function tableFiles(cluster: Cluster, namespace: string, table: str
   const { status, body } = await cluster.catalog('GET', `/v1/lake/namespaces/${namespace}/tables/${table}`);
   const location = (body as { metadata?: { location?: string } }).metadata?.location;
   if (status !== 200 || location === undefined) throw new Error(`${namespace}.${table}: HTTP ${status}`);
-  const root =
-    location.startsWith('file:/') && !location.startsWith('file:///')
-      ? location.slice('file:'.length)
-      : fileURLToPath(location);
+  const root = fileURLToPath(new URL(location));
   const files: string[] = [];
   for await (const file of glob('**/*.parquet', { cwd: root })) files.push(`${root}/${file}`);
   if (files.length === 0) throw new Error(`${namespace}.${table}: no Parquet files below ${root}`);

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
+
+type Row = Readonly<Record<string, string | number | Date | null>>;
+
+/** A cluster on a Postgres of ours (DATABASE_URL), so that its tables can be read. */
+let postgres: TestPostgres;
+let cluster: Cluster;
+let client: Client;
+
+beforeAll(async () => {
+  postgres = await startTestPostgres();
+  cluster = await startCluster({ env: { DATABASE_URL: postgres.url } });
+  client = new Client({ connectionString: postgres.url });
+  await client.connect();
+}, 120_000);
+
+afterAll(async () => {
+  await client?.end();
+  await cluster?.stop();
+  await postgres?.[Symbol.asyncDispose]();
+});
+
+/** The record of a query, once it has a terminal status. */
+async function record(queryId: string): Promise<Row> {
+  for (let i = 0; i < 100; i++) {
+    const { rows } = await client.query<Row>('select * from coordinator.query_history where query_id = $1', [queryId]);
+    if (rows[0] !== undefined && rows[0]['ended_at'] !== null) return rows[0];
+    await sleep(50);
+  }
+  throw new Error(`no record of ${queryId}`);
+}
+
+test('a query that completed: who, what, when, how many rows', async () => {
+  const queryId = randomUUID();
+  await cluster.sql('SELECT * FROM range(7)', { queryId });
+  const row = await record(queryId);
+  expect(row).toMatchObject({
+    status: 'completed',
+    sql: 'SELECT * FROM range(7)',
+    query_type: 'select',
+    username: 'admin',
+  });
+  expect([Number(row['rows_produced']), Number(row['fragments']), row['error_message']]).toEqual([7, 1, null]);
+  expect(row['resource_group']).toMatch(/^\/root/);
+  expect(row['started_at']).toBeInstanceOf(Date);
+  expect(Number(row['duration_ms'])).toBeGreaterThanOrEqual(0);
+});
+
+test('a query that failed, and a statement that was refused', async () => {
+  const [failed, refused] = [randomUUID(), randomUUID()];
+  await cluster.query("SELECT CAST('x' AS INTEGER) FROM range(3)", { queryId: failed });
+  await cluster.query("COPY t TO '/tmp/x'", { queryId: refused });
+  expect(await record(failed)).toMatchObject({ status: 'failed', error_code: 'INVALID_CAST' });
+  expect(await record(refused)).toMatchObject({
+    status: 'failed',
+    error_code: 'NOT_SUPPORTED',
+    sql: "COPY t TO '/tmp/x'",
+  });
+});
+
+test('a query over its timeout is cancelled, with the reason', async () => {
+  const queryId = randomUUID();
+  await cluster.query('SELECT max(hash(n)) FROM range(100000000000) AS r(n)', { queryId, timeoutMs: 300 });
+  const row = await record(queryId);
+  expect(row).toMatchObject({ status: 'cancelled', error_code: 'QUERY_TIMEOUT' });
+  expect(String(row['error_message'])).toMatch(/time/i);
+});
+
+test('literals of a statement that does not parse and speaks of secrets are masked', async () => {
+  const queryId = randomUUID();
+  await cluster.query("CREATE USER x PASSWORD = 'hunter2' NONSENSE '", { queryId });
+  expect(String((await record(queryId))['sql'])).not.toContain('hunter2');
+});

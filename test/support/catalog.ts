@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { credentials, type Client, type Metadata, type ServiceError } from '@grpc/grpc-js';
+import { startCatalog, type RunningCatalog } from '#catalog/main.ts';
+import type { Clock } from '#shared/clock.ts';
+import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
+import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { loadService } from '#shared/grpc/load-proto.ts';
+import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
+import { silentLogger } from '#shared/log/logger.ts';
+import { startTestPostgres, type TestPostgres } from './postgres.ts';
+
+export const TEST_SECRET = 'the secret of the cluster under test';
+
+export type RestAnswer = { readonly status: number; readonly body: JsonObject; readonly headers: Headers };
+export type RestOptions = {
+  readonly body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  readonly raw?: string | Uint8Array;
+  readonly token?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** A catalog of this process on a Postgres of its own. */
+export type TestCatalog = {
+  readonly postgres: TestPostgres;
+  readonly running: RunningCatalog;
+  readonly dataDir: string;
+  readonly config: Config;
+  /** A token of admin with every scope. */
+  readonly token: string;
+  rest(method: string, path: string, options?: RestOptions): Promise<RestAnswer>;
+  /** An internal call; with another `secret` to be refused. @throws SkeinError */
+  call<Reply>(method: string, request: object, secret?: string): Promise<Reply>;
+  mint(request?: object): Promise<string>;
+  /** Stops the catalog and starts it again on the same data. */
+  restart(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+};
+
+type UnaryClient = Client &
+  Record<
+    string,
+    (request: object, metadata: Metadata, done: (error: ServiceError | null, reply: unknown) => void) => void
+  >;
+
+export async function startTestCatalog(overrides: Partial<Config> = {}, clock?: Clock): Promise<TestCatalog> {
+  const postgres = await startTestPostgres();
+  const dataDir = await mkdtemp(join(tmpdir(), 'skein-catalog-'));
+  const config = defaultConfig({
+    data_dir: dataDir,
+    'database.url': postgres.url,
+    'catalog.port': 0,
+    'catalog.internal_port': 0,
+    'cluster.secret': TEST_SECRET,
+    'admin.password': 'a password that is not generated',
+    ...overrides,
+  });
+  const { Client: Internal } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
+  let running = await startCatalog(config, silentLogger, clock);
+  let client = new Internal(running.internalAddress, credentials.createInsecure()) as unknown as UnaryClient;
+
+  const call = <Reply>(method: string, request: object, secret = TEST_SECRET): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      client[method]?.(request, internalMetadata(secret), (error, reply) => {
+        if (error === null) resolve(reply as Reply);
+        else reject(fromServiceError(error, 'CATALOG_UNAVAILABLE'));
+      });
+    });
+  const mint = async (request: object = {}): Promise<string> =>
+    (await call<{ token: string }>('MintToken', { tenant: 'default', user: 'admin', ...request })).token;
+  const token = await mint();
+  const stop = async (): Promise<void> => {
+    client.close();
+    await running.close();
+  };
+
+  return {
+    postgres,
+    get running() {
+      return running;
+    },
+    dataDir,
+    config,
+    token,
+    call,
+    mint,
+    rest: (method, path, options = {}) => request(running.url + path, method, { token, ...options }),
+    async restart() {
+      await stop();
+      running = await startCatalog(config, silentLogger, clock);
+      client = new Internal(running.internalAddress, credentials.createInsecure()) as unknown as UnaryClient;
+    },
+    async [Symbol.asyncDispose]() {
+      await stop();
+      await postgres[Symbol.asyncDispose]();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function request(url: string, method: string, options: RestOptions): Promise<RestAnswer> {
+  const { body, raw, token, headers } = options;
+  const payload = raw ?? (body === undefined ? undefined : printJson(body));
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(typeof token === 'string' ? { authorization: `Bearer ${token}` } : {}),
+      ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(payload === undefined ? {} : { body: payload as string }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? (parseJson(text) as JsonObject) : { text },
+  };
+}

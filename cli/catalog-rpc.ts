@@ -1,0 +1,107 @@
+import { credentials, type Client, type ServiceError } from '@grpc/grpc-js';
+import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { SkeinError } from '#shared/error.ts';
+import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { loadService } from '#shared/grpc/load-proto.ts';
+import { findCluster, type ReadyLine } from './cluster-file.ts';
+import { readSecret } from './up/secrets.ts';
+
+const CALL_TIMEOUT_MS = 15_000;
+
+/** Where the catalog's internal gRPC is, and who the commands are by default. */
+export type Target = {
+  readonly internalUrl: string;
+  readonly secret: string;
+  readonly catalogUrl: string;
+  readonly queryUrl: string;
+  readonly tenant: string;
+  readonly user: string;
+};
+
+/**
+ * The cluster that a command talks to: the one that runs in the data directory; else, when the configuration names both the
+ * catalog's internal address and the cluster's secret (as in a container of a service), that one.
+ * @throws NO_CLUSTER, UNAUTHENTICATED when its secret cannot be read
+ */
+export function findTarget({ config, sources }: LoadedConfig): Target {
+  try {
+    const { ready, services } = findCluster(config.data_dir);
+    return fromReady(ready, services.catalog_internal_url, config['cluster.secret'] || ownSecret(config.data_dir));
+  } catch (error) {
+    const named = sources['catalog.internal_url'] !== 'default' && config['cluster.secret'] !== '';
+    if (SkeinError.of(error).code !== 'NO_CLUSTER' || !named) throw error;
+    return {
+      internalUrl: config['catalog.internal_url'],
+      secret: config['cluster.secret'],
+      catalogUrl: config['catalog.url'],
+      queryUrl: config['client.query_url'] || `http://127.0.0.1:${config['coordinator.http_port']}`,
+      tenant: config['bootstrap.tenant'],
+      user: config['admin.user'],
+    };
+  }
+}
+
+const fromReady = (ready: ReadyLine, internalUrl: string, secret: string): Target => ({
+  internalUrl,
+  secret,
+  catalogUrl: ready.catalog_url,
+  queryUrl: ready.query_url,
+  tenant: ready.tenant,
+  user: ready.user,
+});
+
+function ownSecret(dataDir: string): string {
+  try {
+    const secret = readSecret(dataDir, 'cluster-secret');
+    if (secret !== undefined) return secret;
+  } catch (cause) {
+    throw new SkeinError('UNAUTHENTICATED', `this user may not read the secret of the cluster in ${dataDir}`, {
+      cause,
+    });
+  }
+  throw new SkeinError('UNAUTHENTICATED', `the secret of the cluster in ${dataDir} is missing`);
+}
+
+/** One call of the catalog's internal service. @throws what it answers, CATALOG_UNAVAILABLE */
+export async function callCatalog<Reply>(target: Target, method: string, request: object): Promise<Reply> {
+  const { Client: Constructor } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
+  const client: Client = new Constructor(target.internalUrl, credentials.createInsecure());
+  try {
+    return await new Promise<Reply>((resolve, reject) => {
+      const call = (client as unknown as Record<string, (...args: unknown[]) => void>)[method];
+      const options = { deadline: Date.now() + CALL_TIMEOUT_MS };
+      call?.call(
+        client,
+        request,
+        internalMetadata(target.secret),
+        options,
+        (error: ServiceError | null, reply: Reply) => {
+          if (error === null) resolve(reply);
+          else reject(fromServiceError(error, 'CATALOG_UNAVAILABLE'));
+        },
+      );
+    });
+  } finally {
+    client.close();
+  }
+}
+
+export type TokenRequest = {
+  readonly tenant?: string | undefined;
+  readonly user?: string | undefined;
+  /** 0 = `catalog.token_ttl`. */
+  readonly ttlMs?: number;
+  /** Empty = every scope. */
+  readonly scope?: readonly string[];
+};
+
+/** A bearer token of the target's default user unless the request names another. */
+export async function mintToken(target: Target, request: TokenRequest = {}): Promise<string> {
+  const { token } = await callCatalog<{ token: string }>(target, 'MintToken', {
+    tenant: request.tenant ?? target.tenant,
+    user: request.user ?? target.user,
+    ttl_ms: String(request.ttlMs ?? 0),
+    scope: request.scope ?? [],
+  });
+  return token;
+}

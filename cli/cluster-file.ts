@@ -1,0 +1,84 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SkeinError } from '#shared/error.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { processIdentity } from './process-identity.ts';
+
+/** The line that `skein up` prints when every service answers, and the contents of `ready.json`. */
+export type ReadyLine = {
+  readonly event: 'ready';
+  readonly catalog_url: string;
+  readonly query_url: string;
+  readonly flight_sql_url: string | null;
+  readonly postgres_url: string | null;
+  readonly tenant: string;
+  readonly catalog: string;
+  readonly user: string;
+  readonly workers: number;
+  readonly data_dir: string;
+  readonly pid: number;
+};
+
+export type ServiceKind = 'postgres' | 'catalog' | 'coordinator' | 'worker';
+
+/** A process of the cluster. `identity` tells whether `pid` is still that process (`processIdentity`). */
+export type ServiceRecord = {
+  readonly kind: ServiceKind;
+  readonly name: string;
+  readonly pid: number;
+  readonly identity: string;
+  readonly url: string | null;
+};
+
+/** `services.json`: what the launcher knows and the commands need; it holds no secret. */
+export type ServicesFile = {
+  readonly launcher: { readonly pid: number; readonly identity: string };
+  readonly catalog_internal_url: string;
+  readonly services: readonly ServiceRecord[];
+  /** Settings of the cluster that are not defaults: key to its text and source. Secrets are left out. */
+  readonly settings: Readonly<Record<string, { readonly text: string; readonly source: string }>>;
+};
+
+export const readyPath = (dataDir: string): string => join(dataDir, 'ready.json');
+export const servicesPath = (dataDir: string): string => join(dataDir, 'services.json');
+
+/** Writes a file whole: a reader sees the old contents or the new ones. */
+export function writeWhole(path: string, document: object): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, `${JSON.stringify(document)}\n`, { mode: 0o644 });
+  renameSync(temporary, path);
+}
+
+export const removeClusterFiles = (dataDir: string): void => {
+  rmSync(readyPath(dataDir), { force: true });
+  rmSync(servicesPath(dataDir), { force: true });
+};
+
+/** `services.json`, also that of a cluster that was killed; undefined when there is none (or it is not readable as one). */
+export function readServices(dataDir: string): ServicesFile | undefined {
+  const file = readJson(servicesPath(dataDir));
+  return file !== undefined && Array.isArray(file['services']) ? (file as unknown as ServicesFile) : undefined;
+}
+
+export type RunningCluster = { readonly ready: ReadyLine; readonly services: ServicesFile };
+
+/** The cluster that runs in a data directory. @throws NO_CLUSTER */
+export function findCluster(dataDir: string): RunningCluster {
+  const ready = readJson(readyPath(dataDir)) as unknown as ReadyLine | undefined;
+  if (ready === undefined) {
+    throw new SkeinError('NO_CLUSTER', `no cluster runs in ${dataDir} (no ready.json); start one with: skein up`);
+  }
+  const services = readServices(dataDir);
+  if (services === undefined || processIdentity(services.launcher.pid) !== services.launcher.identity) {
+    throw new SkeinError('NO_CLUSTER', `the cluster of ${dataDir} has ended (its launcher, pid ${ready.pid}, is gone)`);
+  }
+  return { ready, services };
+}
+
+function readJson(path: string): JsonObject | undefined {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as JsonObject;
+  } catch {
+    return undefined;
+  }
+}

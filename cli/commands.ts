@@ -1,0 +1,135 @@
+import type { ServiceName } from './service.ts';
+import { JSON_FLAG, type Command, type Flag } from './command.ts';
+import { UsageError } from './exit-code.ts';
+
+/** Every command, in the order of the help. What a command needs is loaded when it runs: `skein token` starts no engine. */
+
+const UP_FLAGS: readonly Flag[] = [
+  { name: 'workers', value: 'N', doc: 'Workers, at least 1 (default 2)', key: 'up.workers' },
+  { name: 'worker-cores', value: 'K', doc: 'Cores of each worker (default: all of the machine)', key: 'worker.cores' },
+  { name: 'worker-memory', value: 'SIZE', doc: 'Memory of each worker, such as 4GiB', key: 'worker.memory_limit' },
+  { name: 'host', value: 'H', doc: 'Address of the public ports (default 127.0.0.1)', key: 'host' },
+  {
+    name: 'port-base',
+    value: 'P',
+    doc: 'catalog P, HTTP P+1, workers P+10 on; 0 = any free ports (default 8181, 8080, 8090 on)',
+    key: 'up.port_base',
+  },
+];
+
+const CLIENT_FLAGS: readonly Flag[] = [
+  { name: 'url', value: 'URL', doc: 'Query API (default: the cluster of the data directory)', key: 'client.query_url' },
+  { name: 'token', value: 'TOKEN', doc: 'Bearer token (default: one of the cluster)', key: 'client.token' },
+];
+
+const tenantFlag: Flag = { name: 'tenant', value: 'T', doc: 'Tenant (default: the cluster’s first)' };
+
+const service = (name: ServiceName, summary: string): Command => ({
+  name,
+  summary,
+  flags: [],
+  run: async ({ loaded }) => (await import('./service.ts')).runService(name, loaded.config),
+});
+
+export const COMMANDS: readonly Command[] = [
+  {
+    name: 'up',
+    summary: 'Starts a cluster on this machine: Postgres, catalog, coordinator and workers, until it is stopped.',
+    flags: UP_FLAGS,
+    run: async ({ loaded }) => (await import('./up/up.ts')).up(loaded),
+  },
+  {
+    name: 'down',
+    summary: 'Stops the cluster.',
+    flags: [],
+    run: async ({ loaded }) => (await import('./down.ts')).down(loaded.config),
+  },
+  {
+    name: 'status',
+    summary: 'Says which services run.',
+    flags: [JSON_FLAG],
+    run: async ({ loaded, flags }) => (await import('./status.ts')).status(loaded.config, flags.has('json')),
+  },
+  {
+    name: 'token',
+    summary: 'Prints a bearer token.',
+    flags: [
+      { name: 'user', value: 'U', doc: 'User (default: the first admin)' },
+      tenantFlag,
+      { name: 'ttl', value: 'TIME', doc: 'Lifetime, such as 1h' },
+      { name: 'scope', value: '"..."', doc: 'Scopes, separated by spaces (default: every scope)' },
+    ],
+    run: async ({ loaded, flags }) => (await import('./token.ts')).token(loaded, flags),
+  },
+  {
+    name: 'load',
+    summary:
+      'Loads Parquet files, or TPC-H, into Iceberg tables: skein load parquet | tpch (skein load alone says more).',
+    positionals: 'parquet | tpch ...',
+    ownArguments: true,
+    flags: [{ name: 'user', value: 'U', doc: 'User (default: the first admin)' }, tenantFlag],
+    run: async ({ loaded, flags, positionals }) => (await import('./load-command.ts')).load(loaded, flags, positionals),
+  },
+  {
+    name: 'sql',
+    summary: 'Runs SQL: of -e, of -f, of standard input, or in a shell.',
+    flags: [
+      { name: 'execute', short: 'e', value: 'SQL', doc: 'Statements to run; may be repeated' },
+      { name: 'file', short: 'f', value: 'FILE', doc: 'File of statements to run' },
+      { name: 'format', value: 'FORMAT', doc: 'table, csv, json or ndjson (default: table on a terminal, else csv)' },
+      { name: 'timeout', value: 'TIME', doc: 'Timeout of each statement, such as 30s' },
+      ...CLIENT_FLAGS,
+    ],
+    run: async ({ loaded, flags }) => (await import('./sql/sql-command.ts')).sqlCommand(loaded, flags),
+  },
+  {
+    name: 'config print',
+    summary: 'Prints every setting, its value and where it comes from; secrets are not shown.',
+    flags: [JSON_FLAG, ...UP_FLAGS],
+    run: async ({ loaded, flags }) => (await import('./config-print.ts')).configPrint(loaded, flags.has('json')),
+  },
+  {
+    name: 'doctor',
+    summary: 'Checks this machine, the data directory and the cluster.',
+    flags: [JSON_FLAG, ...UP_FLAGS],
+    run: async ({ loaded, flags }) => (await import('./doctor/doctor.ts')).doctor(loaded, flags.has('json')),
+  },
+  {
+    name: 'admin tenant create',
+    summary: 'Makes a tenant with its first user; prints the user’s password when it was generated.',
+    positionals: 'NAME',
+    flags: [
+      { name: 'user', value: 'U', doc: 'Name of its first user (default admin)' },
+      {
+        name: 'password-file',
+        value: 'FILE',
+        doc: 'File with that user’s password (- = standard input; default: generated)',
+      },
+    ],
+    run: async ({ loaded, flags, positionals }) =>
+      (await import('./admin.ts')).createTenant(loaded, flags, only(positionals, 'NAME')),
+  },
+  {
+    name: 'admin tenant list',
+    summary: 'Prints the names of the tenants.',
+    flags: [JSON_FLAG],
+    run: async ({ loaded, flags }) => (await import('./admin.ts')).listTenants(loaded, flags.has('json')),
+  },
+  {
+    name: 'admin catalog create',
+    summary: 'Makes a catalog.',
+    positionals: 'NAME',
+    flags: [tenantFlag, { name: 'location', value: 'URI', doc: 'Root of its tables (default: in the data directory)' }],
+    run: async ({ loaded, flags, positionals }) =>
+      (await import('./admin.ts')).createCatalog(loaded, flags, only(positionals, 'NAME')),
+  },
+  service('catalog', 'Runs one catalog.'),
+  service('coordinator', 'Runs one coordinator.'),
+  service('worker', 'Runs one worker.'),
+];
+
+function only(positionals: readonly string[], what: string): string {
+  const [first, ...others] = positionals;
+  if (first === undefined || others.length > 0) throw new UsageError(`expected exactly one ${what}`);
+  return first;
+}

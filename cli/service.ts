@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from '#shared/config/config-schema.ts';
+import { SkeinError } from '#shared/error.ts';
+import { createLogger, type Logger } from '#shared/log/logger.ts';
+import { registerMember } from '#shared/membership/open-membership.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
+import type { ChildMessage } from './up/child-message.ts';
+
+export type ServiceName = 'catalog' | 'coordinator' | 'worker';
+
+/** A started service as this file needs it; `said` goes into the line that a service without a launcher prints. */
+type Started = {
+  readonly said: Readonly<Record<string, string>>;
+  readonly generatedAdminPassword?: string | undefined;
+  close(): Promise<void>;
+};
+
+/** A service that has not closed by then is left to the end of its process. */
+const CLOSE_TIMEOUT_MS = 3_500;
+
+const START = {
+  catalog: async (config, log) => {
+    const { startCatalog } = await import('#catalog/main.ts');
+    const { url, internalAddress, generatedAdminPassword, close } = await startCatalog(config, log);
+    return { said: { url, internal_url: internalAddress }, generatedAdminPassword, close };
+  },
+  coordinator: async (config, log) => {
+    const { startCoordinator } = await import('#coordinator/main.ts');
+    const { queryUrl, close } = await startCoordinator(config, log);
+    return { said: { url: queryUrl }, close };
+  },
+  worker: async (config, log) => {
+    const { startWorker } = await import('#worker/main.ts');
+    const worker = await startWorker(config, log);
+    const member = registerMember(config, workerMember(config, worker.url), log);
+    return {
+      said: { url: worker.url, metrics_url: worker.metricsUrl },
+      close: async () => {
+        // First nobody finds it any more, then it ends.
+        await member.close();
+        await worker.close();
+      },
+    };
+  },
+} as const satisfies Record<ServiceName, (config: Config, log: Logger) => Promise<Started>>;
+
+const workerMember = (config: Config, address: string) =>
+  ({
+    kind: 'worker',
+    id: randomUUID(),
+    name: config['worker.name'],
+    address:
+      config['cluster.advertise_host'] === ''
+        ? address
+        : `${config['cluster.advertise_host']}:${address.slice(address.lastIndexOf(':') + 1)}`,
+  }) as const;
+
+/**
+ * One service in this process, until SIGINT, SIGTERM or, under the launcher, the end of the IPC channel. It reports to the launcher
+ * over that channel, without one in a JSON line on standard output.
+ */
+export async function runService(name: ServiceName, config: Config): Promise<ExitCode> {
+  const log = createLogger(
+    config['worker.name'] !== '' && name === 'worker' ? config['worker.name'] : name,
+    config.log_level,
+  );
+  const ending = endOfService();
+  process.on('unhandledRejection', (reason) => {
+    log.fatal({ err: reason }, 'unhandled rejection');
+    process.exit(EXIT.failed);
+  });
+  let service: Started;
+  try {
+    service = await START[name](config, log);
+  } catch (thrown) {
+    const error = startError(name, thrown);
+    log.error({ err: thrown }, error.message);
+    await report({ kind: 'failed', error: error.toData() }, { event: 'failed', ...error.toData() });
+    return process.exit(EXIT.failed);
+  }
+  const { generatedAdminPassword, said } = service;
+  const password = generatedAdminPassword === undefined ? {} : { generatedAdminPassword };
+  await report(
+    { kind: 'ready', ...password },
+    {
+      event: 'ready',
+      service: name,
+      ...said,
+      ...(generatedAdminPassword === undefined
+        ? {}
+        : { admin_user: config['admin.user'], admin_password: generatedAdminPassword }),
+    },
+  );
+  await ending;
+  log.info('stopping');
+  const timer = setTimeout(() => {
+    log.warn('did not close in time');
+    process.exit(EXIT.ok);
+  }, CLOSE_TIMEOUT_MS);
+  await service.close().catch((error: unknown) => log.error({ err: error }, 'closing failed'));
+  clearTimeout(timer);
+  return process.exit(EXIT.ok);
+}
+
+/** Resolves at the first signal or when the launcher is gone; later signals change nothing. */
+function endOfService(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
+    process.once('disconnect', () => resolve());
+  });
+}
+
+function report(message: ChildMessage, line: object): Promise<void> {
+  return new Promise((sent) => {
+    if (process.send === undefined) process.stdout.write(`${JSON.stringify(line)}\n`, () => sent());
+    else process.send(message, () => sent());
+  });
+}
+
+/** What is not of the catalogue is a fault at the start of this service: its text helps more than "internal error". */
+function startError(name: ServiceName, thrown: unknown): SkeinError {
+  if (thrown instanceof SkeinError) return thrown;
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  return new SkeinError('START_FAILED', `${name} did not start: ${text}`, { cause: thrown });
+}

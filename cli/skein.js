@@ -1,0 +1,46 @@
+#!/usr/bin/env node
+// The package's command. It must run on any Node: one older than 24 hands over to the binary of the `node` package, and a service
+// gets a libuv pool of its own size (it counts only when it is set before Node starts).
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const NODE_MAJOR_MIN = 24;
+/** A running query holds a thread of the pool; the default of 4 would let queries block file access. */
+const THREADPOOL_SIZE = '32';
+const SERVICES = ['catalog', 'coordinator', 'worker'];
+
+const self = fileURLToPath(import.meta.url);
+const [command = ''] = process.argv.slice(2);
+const environment = { UV_THREADPOOL_SIZE: THREADPOOL_SIZE, ...process.env };
+const nodeArguments = ['--disable-warning=ExperimentalWarning', self, ...process.argv.slice(2)];
+
+if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
+  runInstead(packagedNode());
+} else if (SERVICES.includes(command) && process.env.UV_THREADPOOL_SIZE === undefined && process.execve !== undefined) {
+  process.execve(process.execPath, [process.execPath, ...nodeArguments], environment);
+} else {
+  const { main } = await import('./main.ts');
+  await main(process.argv.slice(2));
+}
+
+function packagedNode() {
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve('node/package.json')), 'bin', 'node');
+  } catch {
+    process.stderr.write(`skein needs Node ${NODE_MAJOR_MIN} or newer; this is ${process.version}\n`);
+    return process.exit(1);
+  }
+}
+
+/** Runs the same command with another binary, passes signals on, and ends as it ends. */
+function runInstead(binary) {
+  const child = spawn(binary, nodeArguments, { stdio: 'inherit', env: environment });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    process.stderr.write(`cannot start ${binary}: ${error.message}\n`);
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)));
+}

@@ -1,0 +1,68 @@
+import { connect } from 'node:net';
+import type { Config } from '#shared/config/config-schema.ts';
+import { findCluster, type ServiceRecord } from './cluster-file.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
+import { processIdentity } from './process-identity.ts';
+import { printTable } from './print-table.ts';
+
+const PROBE_TIMEOUT_MS = 2_000;
+
+export type ServiceStatus = {
+  readonly kind: ServiceRecord['kind'];
+  readonly name: string;
+  readonly pid: number;
+  readonly url: string | null;
+  readonly state: 'up' | 'down';
+};
+
+/** `skein status`. @throws NO_CLUSTER */
+export async function status(config: Config, json: boolean): Promise<ExitCode> {
+  const services = await serviceStates(config.data_dir);
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ services })}\n`);
+  } else {
+    const rows = services.map(({ kind, name, pid, url, state }) => [kind, name, state, String(pid), url ?? '']);
+    process.stdout.write(printTable(['kind', 'name', 'state', 'pid', 'url'], rows));
+  }
+  return EXIT.ok;
+}
+
+/** Every service of the cluster; `up` is a process that lives and answers. @throws NO_CLUSTER */
+export function serviceStates(dataDir: string): Promise<readonly ServiceStatus[]> {
+  const { services } = findCluster(dataDir).services;
+  return Promise.all(
+    services.map(async ({ kind, name, pid, identity, url }) => {
+      const lives = processIdentity(pid) === identity;
+      const state = lives && (await answers(kind, url)) ? ('up' as const) : ('down' as const);
+      return { kind, name, pid, url, state };
+    }),
+  );
+}
+
+async function answers(kind: ServiceRecord['kind'], url: string | null): Promise<boolean> {
+  if (url === null) return true;
+  switch (kind) {
+    case 'catalog':
+    case 'coordinator':
+      return fetch(`${url}/health`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).then(
+        (response) => response.ok,
+        () => false,
+      );
+    case 'postgres':
+    case 'worker':
+      return accepts(new URL(url));
+  }
+}
+
+/** Whether somebody listens there; the services behind it speak gRPC and the Postgres protocol. */
+function accepts({ hostname, port }: URL): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) });
+    const end = (open: boolean): void => {
+      socket.destroy();
+      resolve(open);
+    };
+    socket.setTimeout(PROBE_TIMEOUT_MS, () => end(false));
+    socket.once('connect', () => end(true)).once('error', () => end(false));
+  });
+}

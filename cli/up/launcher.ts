@@ -1,0 +1,328 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { machineMemory } from '#shared/config/check-config.ts';
+import type { Config, ConfigKey } from '#shared/config/config-schema.ts';
+import { CONFIG } from '#shared/config/config-schema.ts';
+import { childEnvironment, settingText } from '#shared/config/load-config.ts';
+import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { redactUrls } from '#shared/config/redact.ts';
+import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
+import {
+  readyPath,
+  removeClusterFiles,
+  servicesPath,
+  writeWhole,
+  type ReadyLine,
+  type ServicesFile,
+} from '../cluster-file.ts';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import { processIdentity } from '../process-identity.ts';
+import { lockDataDir } from './data-dir-lock.ts';
+import { endLeftovers } from './leftovers.ts';
+import { POSTGRES_DATABASE, POSTGRES_USER } from './postgres-process.ts';
+import { choosePorts, reachableUrl, type ClusterPorts } from './ports.ts';
+import { ensureSecret, secretPath } from './secrets.ts';
+import { ServiceLog } from './service-log.ts';
+import { SupervisedChild, type ChildSpec } from './supervised-child.ts';
+
+/** Threads of a child's libuv pool: a running query holds one (the default is 4). */
+const THREADPOOL_SIZE = '32';
+/** Time for the services to end, then for Postgres; together under the five seconds that a stop may take. */
+const SERVICES_STOP_MS = 2_800;
+const POSTGRES_STOP_MS = 2_000;
+/** A port that was free when it was chosen may be taken before its service listens: other ones are chosen then. */
+const START_ATTEMPTS_MAX = 3;
+const READY_TIMEOUT_MS = 30_000;
+const READY_POLL_MS = 25;
+
+const SKEIN = fileURLToPath(new URL('../skein.js', import.meta.url));
+const POSTGRES_PROCESS = fileURLToPath(new URL('postgres-process.ts', import.meta.url));
+const NODE_FLAGS = ['--disable-warning=ExperimentalWarning'];
+
+/** What the launcher says: `event` is a JSON line for programs on standard output, `tell` a line for people on standard error. */
+export type Voice = { readonly event: (line: object) => void; readonly tell: (line: string) => void };
+
+/** Runs a cluster until `stop` is aborted. @throws the reason of a failed start, after everything that had started has ended */
+export async function runCluster(loaded: LoadedConfig, voice: Voice, stop: AbortSignal): Promise<ExitCode> {
+  const dataDir = loaded.config.data_dir;
+  makeDataDir(dataDir);
+  const lock = lockDataDir(dataDir);
+  try {
+    await endLeftovers(dataDir);
+    const cluster = await startWithRetry(loaded, voice, stop);
+    if (cluster !== undefined) {
+      await aborted(stop);
+      voice.tell('stopping');
+      await cluster.stop();
+      voice.event({ event: 'stopped' });
+    }
+    return EXIT.ok;
+  } finally {
+    removeClusterFiles(dataDir);
+    lock.release();
+  }
+}
+
+function makeDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true });
+  } catch (cause) {
+    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new SkeinError('START_FAILED', `cannot make the data directory ${dataDir}: ${code}`, { cause });
+  }
+}
+
+/** The started cluster; undefined when it was stopped before it was up. */
+async function startWithRetry(loaded: LoadedConfig, voice: Voice, stop: AbortSignal): Promise<Cluster | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    if (stop.aborted) return undefined;
+    const ports = await choosePorts(loaded.config);
+    const cluster = new Cluster(loaded, ports, voice);
+    try {
+      await Promise.race([cluster.start(), aborted(stop)]);
+      if (!stop.aborted) return cluster;
+      await cluster.stop();
+      return undefined;
+    } catch (error) {
+      await cluster.stop();
+      if (stop.aborted) return undefined;
+      if (SkeinError.of(error).code !== 'PORT_IN_USE' || attempt === START_ATTEMPTS_MAX) throw error;
+    }
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+class Cluster {
+  readonly #loaded: LoadedConfig;
+  readonly #ports: ClusterPorts;
+  readonly #voice: Voice;
+  readonly #logs: ServiceLog[] = [];
+  readonly #postgres: SupervisedChild | undefined;
+  readonly #services: readonly SupervisedChild[];
+  #stopping = false;
+
+  constructor(loaded: LoadedConfig, ports: ClusterPorts, voice: Voice) {
+    this.#ports = ports;
+    this.#voice = voice;
+    this.#loaded = clusterConfig(loaded, ports);
+    const specs = serviceSpecs(this.#loaded, ports);
+    this.#postgres = loaded.config['database.url'] === '' ? this.#child(postgresSpec(this.#loaded, ports)) : undefined;
+    this.#services = specs.map((spec) => this.#child(spec));
+  }
+
+  /** All at once: whoever needs another one waits for it (the catalog for Postgres, the coordinator for both). */
+  async start(): Promise<void> {
+    let password: string | undefined;
+    const starts = this.#children().map(async (child) => {
+      const ready = await child.start();
+      if (ready.generatedAdminPassword !== undefined) {
+        password = ready.generatedAdminPassword;
+        this.#tellPassword(password);
+      }
+    });
+    try {
+      await Promise.all(starts);
+    } catch (error) {
+      void Promise.allSettled(starts);
+      throw error;
+    }
+    const { config } = this.#loaded;
+    await untilHealthy([this.#catalogUrl(), this.#queryUrl()]);
+    const ready = this.#readyLine();
+    this.#writeServices();
+    writeWhole(readyPath(config.data_dir), ready);
+    this.#voice.event(ready);
+    if (password !== undefined) {
+      this.#voice.event({ event: 'admin_password', user: config['admin.user'], password });
+    }
+    this.#voice.tell(`skein is up: query ${ready.query_url}, catalog ${ready.catalog_url}, data ${config.data_dir}`);
+  }
+
+  /** Ends every process; Postgres last, because the services still write to it. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    await Promise.all(this.#services.map((service) => service.stop(SERVICES_STOP_MS)));
+    await this.#postgres?.stop(POSTGRES_STOP_MS);
+    for (const log of this.#logs) log.close();
+  }
+
+  #children(): readonly SupervisedChild[] {
+    return this.#postgres === undefined ? this.#services : [this.#postgres, ...this.#services];
+  }
+
+  #child(spec: ChildSpec): SupervisedChild {
+    const { name } = spec;
+    const log = new ServiceLog(join(this.#loaded.config.data_dir, 'logs', `${name}.log`));
+    this.#logs.push(log);
+    return new SupervisedChild(spec, log, {
+      onStarted: () => this.#writeServices(),
+      onExit: (reason, delayMs) => {
+        this.#voice.event({ event: 'exited', service: name, reason, restart_in_ms: delayMs });
+        this.#voice.tell(`${name} ${reason}; it is started again in ${delayMs} ms (its log: ${log.path})`);
+        this.#writeServices();
+      },
+      onRestarted: (pid) => {
+        this.#voice.event({ event: 'restarted', service: name, pid });
+        this.#voice.tell(`${name} is up again (pid ${pid})`);
+      },
+    });
+  }
+
+  #tellPassword(password: string): void {
+    const user = this.#loaded.config['admin.user'];
+    this.#voice.tell(`first start: the password of ${user} is ${password} (it is not shown again)`);
+  }
+
+  #writeServices(): void {
+    if (this.#stopping) return;
+    const { config } = this.#loaded;
+    const file: ServicesFile = {
+      launcher: { pid: process.pid, identity: must(processIdentity(process.pid), 'this process lives') },
+      catalog_internal_url: config['catalog.internal_url'],
+      services: this.#children().map(
+        ({ spec, record }) => record ?? { kind: spec.kind, name: spec.name, pid: 0, identity: 'none', url: spec.url },
+      ),
+      settings: publicSettings(this.#loaded),
+    };
+    writeWhole(servicesPath(config.data_dir), file);
+  }
+
+  #readyLine(): ReadyLine {
+    const { config } = this.#loaded;
+    return {
+      event: 'ready',
+      catalog_url: this.#catalogUrl(),
+      query_url: this.#queryUrl(),
+      flight_sql_url: null,
+      postgres_url: null,
+      tenant: config['bootstrap.tenant'],
+      catalog: config['bootstrap.catalog'],
+      user: config['admin.user'],
+      workers: this.#ports.workers.length,
+      data_dir: config.data_dir,
+      pid: process.pid,
+    };
+  }
+
+  #catalogUrl(): string {
+    return reachableUrl(this.#loaded.config, this.#ports.catalog);
+  }
+
+  #queryUrl(): string {
+    return reachableUrl(this.#loaded.config, this.#ports.http);
+  }
+}
+
+/** The configuration of every child: what all must agree on. */
+function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterPorts): LoadedConfig {
+  const password = ensureSecret(config.data_dir, 'postgres-password');
+  const embedded = `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${ports.postgres}/${POSTGRES_DATABASE}`;
+  const workers = ports.workers.map((port) => `${config.internal_host}:${port}`);
+  // Workers of one machine share its memory: the default share of one is for at most two.
+  const share = Math.floor((machineMemory() * 0.6) / Math.max(2, workers.length));
+  const memory = sources['worker.memory_limit'] === 'default' ? share : config['worker.memory_limit'];
+  return {
+    sources,
+    config: {
+      ...config,
+      'cluster.secret': config['cluster.secret'] || ensureSecret(config.data_dir, 'cluster-secret'),
+      'cluster.workers': workers,
+      'database.url': config['database.url'] || embedded,
+      'catalog.port': ports.catalog,
+      'catalog.internal_port': ports.catalogInternal,
+      'catalog.internal_url': `${config.internal_host}:${ports.catalogInternal}`,
+      'catalog.url': reachableUrl(config, ports.catalog),
+      'coordinator.http_port': ports.http,
+      'worker.memory_limit': memory,
+      'worker.query_memory_limit': Math.min(config['worker.query_memory_limit'], memory),
+    },
+  };
+}
+
+function postgresSpec({ config, sources }: LoadedConfig, ports: ClusterPorts): ChildSpec {
+  const passwordFile = secretPath(config.data_dir, 'postgres-password');
+  const bare: Config = { ...config, 'database.url': '', 'admin.password': '', 'cluster.secret': '' };
+  return {
+    kind: 'postgres',
+    name: 'postgres',
+    url: `postgres://127.0.0.1:${ports.postgres}/${POSTGRES_DATABASE}`,
+    command: [...NODE_FLAGS, POSTGRES_PROCESS, join(config.data_dir, 'postgres'), passwordFile, String(ports.postgres)],
+    environment: childEnvironment({ config: bare, sources }),
+    stop: 'ipc',
+  };
+}
+
+function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): readonly ChildSpec[] {
+  const spec = (kind: 'catalog' | 'coordinator' | 'worker', own: Partial<Config>, url: string): ChildSpec => ({
+    kind,
+    name: own['worker.name'] ?? kind,
+    url,
+    command: [...NODE_FLAGS, SKEIN, kind],
+    environment: childEnvironment({ config: { ...config, ...own }, sources }, { UV_THREADPOOL_SIZE: THREADPOOL_SIZE }),
+    stop: 'SIGTERM',
+  });
+  const withoutPassword: Partial<Config> = { 'admin.password': '' };
+  const workers = ports.workers.map((port, i) =>
+    spec(
+      'worker',
+      {
+        ...withoutPassword,
+        'database.url': '',
+        'worker.name': `worker-${i + 1}`,
+        'worker.port': port,
+        'worker.metrics_port': must(ports.workerMetrics[i], 'a metrics port for every worker'),
+        'worker.spill_dir':
+          config['worker.spill_dir'] === '' ? '' : join(config['worker.spill_dir'], `worker-${i + 1}`),
+      },
+      `http://${config.internal_host}:${port}`,
+    ),
+  );
+  return [
+    spec('catalog', {}, reachableUrl(config, ports.catalog)),
+    spec('coordinator', withoutPassword, reachableUrl(config, ports.http)),
+    ...workers,
+  ];
+}
+
+/** The settings that are not defaults, without secrets: what `config print` shows of a running cluster. */
+function publicSettings({ config, sources }: LoadedConfig): ServicesFile['settings'] {
+  const keys = Object.keys(CONFIG) as ConfigKey[];
+  return Object.fromEntries(
+    keys
+      .filter((key) => sources[key] !== 'default' && !CONFIG[key].secret)
+      .map((key) => [key, { text: redactUrls(settingText(config[key])), source: sources[key] }]),
+  );
+}
+
+/** Until each URL's `/health/ready` says 200. @throws START_FAILED with what it said last */
+async function untilHealthy(urls: readonly string[]): Promise<void> {
+  await Promise.all(
+    urls.map(async (url) => {
+      const end = performance.now() + READY_TIMEOUT_MS;
+      for (;;) {
+        const said = await health(url);
+        if (said === undefined) return;
+        if (performance.now() > end) throw new SkeinError('START_FAILED', `${url} is not ready: ${said}`);
+        await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+      }
+    }),
+  );
+}
+
+/** Undefined when it is ready, else why not. */
+async function health(url: string): Promise<string | undefined> {
+  try {
+    const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(2_000) });
+    const text = await response.text();
+    return response.ok ? undefined : text.slice(0, 200);
+  } catch (error) {
+    return String((error as Error).cause ?? error);
+  }
+}

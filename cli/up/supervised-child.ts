@@ -1,0 +1,180 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { SkeinError } from '#shared/error.ts';
+import type { ServiceKind, ServiceRecord } from '../cluster-file.ts';
+import { processIdentity } from '../process-identity.ts';
+import { isChildMessage, type ChildMessage } from './child-message.ts';
+import type { ServiceLog } from './service-log.ts';
+
+/**
+ * One service as a child process that is started again when it dies.
+ *
+ *   starting --ready--> up --exit--> waiting --delay--> starting
+ *      |                                ^                  |
+ *      +-- exit (first start: failed) --+------ exit ------+        any --stop()--> stopped
+ */
+export type ChildSpec = {
+  readonly kind: ServiceKind;
+  readonly name: string;
+  readonly url: string | null;
+  /** Script and arguments for this Node. */
+  readonly command: readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
+  /** How it is asked to end; `ipc` for what ignores signals. */
+  readonly stop: 'SIGTERM' | 'ipc';
+};
+
+export type ChildEvents = {
+  readonly onStarted: () => void;
+  readonly onExit: (reason: string, restartDelayMs: number) => void;
+  readonly onRestarted: (pid: number) => void;
+};
+
+const RESTART_DELAY_MIN_MS = 100;
+const RESTART_DELAY_MAX_MS = 10_000;
+/** After this long without a fault the delay starts small again. */
+const HEALTHY_MS = 60_000;
+/** A service that has not answered by then did not start. */
+const START_TIMEOUT_MS = 60_000;
+
+type Running = { readonly process: ChildProcess; readonly pid: number; readonly exited: Promise<void> };
+type Ready = Extract<ChildMessage, { kind: 'ready' }>;
+
+export class SupervisedChild {
+  readonly spec: ChildSpec;
+  readonly #log: ServiceLog;
+  readonly #events: ChildEvents;
+  #running: Running | undefined;
+  #record: ServiceRecord | undefined;
+  #restartTimer: NodeJS.Timeout | undefined;
+  #stopping = false;
+  #faults = 0;
+
+  constructor(spec: ChildSpec, log: ServiceLog, events: ChildEvents) {
+    this.spec = spec;
+    this.#log = log;
+    this.#events = events;
+  }
+
+  /** The process as it is now, for `services.json`; undefined while none runs. */
+  get record(): ServiceRecord | undefined {
+    return this.#record;
+  }
+
+  /** The first start. @throws what the child reports, START_FAILED */
+  async start(): Promise<Ready> {
+    const ready = await this.#run();
+    this.#superviseCurrent();
+    return ready;
+  }
+
+  /** Asks it to end, kills it after `timeoutMs`; resolves when it is gone. */
+  async stop(timeoutMs: number): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#restartTimer);
+    const running = this.#running;
+    if (running === undefined) return;
+    if (this.spec.stop === 'ipc' && running.process.connected) running.process.send({ kind: 'stop' });
+    else running.process.kill('SIGTERM');
+    const timer = setTimeout(() => running.process.kill('SIGKILL'), timeoutMs);
+    await running.exited;
+    clearTimeout(timer);
+  }
+
+  #run(): Promise<Ready> {
+    const offset = this.#log.bytes();
+    const child = spawn(process.execPath, this.spec.command, {
+      stdio: ['ignore', this.#log.fd, this.#log.fd, 'ipc'],
+      env: this.spec.environment,
+    });
+    const { pid } = child;
+    if (pid === undefined) {
+      return new Promise((_resolve, reject) => {
+        child.once('error', (cause) => reject(this.#failed(`cannot be started: ${cause.message}`)));
+      });
+    }
+    const exited = new Promise<void>((resolve) => {
+      child.once('exit', () => {
+        this.#running = undefined;
+        this.#record = undefined;
+        resolve();
+      });
+    });
+    this.#running = { process: child, pid, exited };
+    this.#setRecord(pid);
+    child.on('error', () => undefined);
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(this.#failed(`did not answer within ${START_TIMEOUT_MS / 1000} s`));
+        child.kill('SIGKILL');
+      }, START_TIMEOUT_MS);
+      child.once('message', (message) => {
+        if (!isChildMessage(message)) return;
+        clearTimeout(timer);
+        if (message.kind === 'failed') {
+          reject(SkeinError.fromData(message.error));
+          return;
+        }
+        this.#setRecord(message.pid ?? pid);
+        resolve(message);
+      });
+      child.once('exit', (code, signal) => {
+        clearTimeout(timer);
+        reject(this.#failed(`ended with ${endOf(code, signal)} at its start${this.#log.lastLine(offset)}`));
+      });
+    });
+  }
+
+  /** Restarts it whenever it ends from now on. */
+  #superviseCurrent(): void {
+    const running = this.#running;
+    if (running === undefined) {
+      this.#scheduleRestart('ended');
+      return;
+    }
+    const upSince = performance.now();
+    running.process.once('exit', (code, signal) => {
+      if (performance.now() - upSince > HEALTHY_MS) this.#faults = 0;
+      this.#scheduleRestart(`ended with ${endOf(code, signal)}`);
+    });
+  }
+
+  #scheduleRestart(reason: string): void {
+    if (this.#stopping) return;
+    const delayMs = Math.min(RESTART_DELAY_MIN_MS * 2 ** this.#faults, RESTART_DELAY_MAX_MS);
+    this.#faults += 1;
+    this.#events.onExit(reason, delayMs);
+    this.#restartTimer = setTimeout(() => {
+      this.#run().then(
+        () => {
+          if (this.#stopping) return;
+          this.#superviseCurrent();
+          this.#events.onRestarted(this.#record?.pid ?? 0);
+        },
+        (error: unknown) => {
+          void this.#awaitEnd().then(() => this.#scheduleRestart(SkeinError.of(error).message));
+        },
+      );
+    }, delayMs);
+  }
+
+  async #awaitEnd(): Promise<void> {
+    const running = this.#running;
+    if (running === undefined) return;
+    const timer = setTimeout(() => running.process.kill('SIGKILL'), 5_000);
+    await running.exited;
+    clearTimeout(timer);
+  }
+
+  #setRecord(pid: number): void {
+    const { kind, name, url } = this.spec;
+    this.#record = { kind, name, pid, identity: processIdentity(pid) ?? '', url };
+    this.#events.onStarted();
+  }
+
+  #failed(what: string): SkeinError {
+    return new SkeinError('START_FAILED', `${this.spec.name} ${what}; its log: ${this.#log.path}`);
+  }
+}
+
+const endOf = (code: number | null, signal: NodeJS.Signals | null): string =>
+  signal === null ? `exit code ${code ?? 0}` : `signal ${signal}`;

@@ -1,0 +1,41 @@
+import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { SkeinError } from '#shared/error.ts';
+import { EXIT, exitCodeOf, type ExitCode } from '../exit-code.ts';
+import { runCluster, type Voice } from './launcher.ts';
+
+/**
+ * `skein up`: a cluster on this machine, in the foreground. Standard output carries JSON lines only (`ready`, `exited`, `restarted`,
+ * `admin_password`, `stopped`, `failed`), standard error text for people.
+ */
+export async function up(loaded: LoadedConfig): Promise<ExitCode> {
+  const voice = standardVoice();
+  const stop = new AbortController();
+  // Any number of signals, in any mixture, is one stop.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
+  try {
+    return await runCluster(loaded, voice, stop.signal);
+  } catch (thrown) {
+    return failedStart(thrown, voice);
+  }
+}
+
+/** Says why there is no cluster, on both streams. */
+export function failedStart(thrown: unknown, voice: Voice = standardVoice()): ExitCode {
+  const error =
+    thrown instanceof SkeinError
+      ? thrown
+      : new SkeinError('START_FAILED', thrown instanceof Error ? thrown.message : String(thrown));
+  voice.event({ event: 'failed', code: error.code, message: error.message });
+  voice.tell(`skein up: ${error.message}`);
+  return error.code === 'INVALID_CONFIGURATION' ? exitCodeOf(error) : EXIT.failed;
+}
+
+function standardVoice(): Voice {
+  // A reader that went away is no reason to stop a cluster.
+  process.stdout.on('error', () => undefined);
+  process.stderr.on('error', () => undefined);
+  return {
+    event: (line) => void process.stdout.write(`${JSON.stringify(line)}\n`),
+    tell: (line) => void process.stderr.write(`${line}\n`),
+  };
+}

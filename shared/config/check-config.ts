@@ -1,0 +1,66 @@
+import { constrainedMemory } from 'node:process';
+import { totalmem } from 'node:os';
+import type { Config, ConfigKey } from './config-schema.ts';
+import type { LoadedConfig } from './loaded-config.ts';
+import { SkeinError } from '#shared/error.ts';
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
+/** Least memory with which a worker is of use. */
+const MEMORY_MIN = 64 * 2 ** 20;
+const LOOPBACK = /^(127\.|localhost$|::1$|\[::1\]$)/;
+
+/** Memory that this process may use: the machine's, or its container's when that is less. */
+export const machineMemory = (): number => {
+  const constrained = constrainedMemory();
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+};
+
+export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
+
+/**
+ * What the values say together. A default that an explicit setting leaves no room for gives way; two explicit ones are an error.
+ * @throws INVALID_CONFIGURATION
+ */
+export function checkConfig(loaded: LoadedConfig): LoadedConfig {
+  const { config, sources } = loaded;
+  const require = (holds: boolean, message: string): void => {
+    if (!holds) throw new SkeinError('INVALID_CONFIGURATION', message);
+  };
+  const says = (key: ConfigKey): string => `${key} (${sources[key]})`;
+
+  require(LOG_LEVELS.includes(config.log_level), `${says('log_level')}: expected one of ${LOG_LEVELS.join(', ')}`);
+  require(config.host !== '', `${says('host')} is empty`);
+  require(config.internal_host !== '', `${says('internal_host')} is empty`);
+
+  const memory = machineMemory();
+  require(config['worker.memory_limit'] <=
+    memory, `${says('worker.memory_limit')} is more than this machine has (${memory} bytes)`);
+  require(config['worker.memory_limit'] >= MEMORY_MIN, `${says('worker.memory_limit')} is less than 64MiB`);
+  require(config['cluster.heartbeat_timeout'] >
+    config[
+      'cluster.heartbeat_interval'
+    ], `${says('cluster.heartbeat_timeout')} must be longer than cluster.heartbeat_interval`);
+  require(config['cluster.lease_ttl'] >= 1_000, `${says('cluster.lease_ttl')} is less than 1s`);
+  require(config['catalog.token_ttl'] <=
+    config['catalog.token_ttl_max'], `${says('catalog.token_ttl')} is longer than catalog.token_ttl_max`);
+  require(config['coordinator.query_timeout'] <=
+    config[
+      'coordinator.query_timeout_max'
+    ], `${says('coordinator.query_timeout')} is longer than coordinator.query_timeout_max`);
+  return fitQueryMemory(loaded, says);
+}
+
+function fitQueryMemory(loaded: LoadedConfig, says: (key: ConfigKey) => string): LoadedConfig {
+  const { config, sources } = loaded;
+  if (config['worker.query_memory_limit'] <= config['worker.memory_limit']) return loaded;
+  if (sources['worker.query_memory_limit'] !== 'default') {
+    throw new SkeinError(
+      'INVALID_CONFIGURATION',
+      `${says('worker.query_memory_limit')} is more than worker.memory_limit (${config['worker.memory_limit']} bytes)`,
+    );
+  }
+  return {
+    config: { ...config, 'worker.query_memory_limit': config['worker.memory_limit'] } satisfies Config,
+    sources: { ...sources, 'worker.query_memory_limit': 'computed' },
+  };
+}

@@ -24,7 +24,7 @@ const SCHEMA = {
 };
 
 const create = (request: object = {}): TableMetadata =>
-  newTableMetadata(parseCreateTable({ name: 't', schema: SCHEMA, ...request } as Json), CREATION);
+  newTableMetadata(parseCreateTable({ name: 't', schema: SCHEMA, ...request }), CREATION);
 const version = (formatVersion: number): TableMetadata =>
   create({ properties: { 'format-version': String(formatVersion) } });
 

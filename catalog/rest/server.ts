@@ -99,7 +99,8 @@ function sendError(context: CatalogContext, reply: FastifyReply, thrown: unknown
   const { status, body } = icebergError(error);
   if (status >= 500) context.log.error({ err: error, url: reply.request.url }, 'a request failed');
   if (status === 401) reply.header('www-authenticate', 'Bearer');
-  return send(reply, { status, body });
+  // An answer to HEAD has no body, and must not claim the length of one.
+  return send(reply, reply.request.method === 'HEAD' ? { status } : { status, body });
 }
 
 /** Fastify's own refusals; undefined for all else. */

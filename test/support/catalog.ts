@@ -117,6 +117,6 @@ async function request(url: string, method: string, options: RestOptions): Promi
   return {
     status: response.status,
     headers: response.headers,
-    body: isJson ? (parseJson(text) as JsonObject) : { text },
+    body: isJson && text !== '' ? (parseJson(text) as JsonObject) : { text },
   };
 }

@@ -1,10 +1,46 @@
+import type { Expression } from './expression.ts';
+import { estimateRows, selectivity, type ScanRows } from './estimate-rows.ts';
+import type { Plan } from './plan.ts';
+import { children } from './plan-tree.ts';
+
 /** What workload classification reads of a plan (service specification, Limits). */
 export type PlanFeatures = {
-  /** Joins of every kind. */
+  /** Joins of every kind but those with a list of constants. */
   readonly joins: number;
   readonly windows: number;
   readonly aggregates: number;
   readonly scans: number;
-  /** Sum of the estimated rows over the scans, after their filters. */
+  /** Sum of the estimated rows over the scans and generators, after the filters that stand right over them. */
   readonly estimatedRows: number;
 };
+
+type Counts = { joins: number; windows: number; aggregates: number; scans: number; estimatedRows: number };
+
+export function planFeatures(plan: Plan, scanRows: ScanRows): PlanFeatures {
+  const counts: Counts = { joins: 0, windows: 0, aggregates: 0, scans: 0, estimatedRows: 0 };
+  const visit = (node: Plan, conditions: readonly Expression[]): void => {
+    count(node, counts);
+    if (node.kind === 'scan' || node.kind === 'generator') {
+      const share = conditions.reduce((product, condition) => product * selectivity(condition), 1);
+      counts.estimatedRows += estimateRows(node, scanRows) * share;
+    }
+    const below = node.kind === 'filter' ? node.conditions : node.kind === 'project' ? conditions : [];
+    for (const child of children(node)) visit(child, below);
+  };
+  visit(plan, []);
+  return { ...counts, estimatedRows: Math.round(counts.estimatedRows) };
+}
+
+function count(node: Plan, counts: Counts): void {
+  if (node.kind === 'scan') counts.scans += 1;
+  if (node.kind === 'window') counts.windows += 1;
+  if (node.kind === 'aggregate' || node.kind === 'distinct') counts.aggregates += 1;
+  const isList = node.kind === 'join' && node.right.kind === 'values';
+  if ((node.kind === 'join' && !isList) || node.kind === 'cross' || node.kind === 'positional') counts.joins += 1;
+}
+
+/** Without a plan: the scans are known, the rest is taken for heavy. */
+export function unknownFeatures(scanRows: ScanRows): PlanFeatures {
+  const estimatedRows = scanRows.reduce<number>((sum, rows) => sum + (rows ?? 1_000_000), 0);
+  return { joins: Math.max(0, scanRows.length - 1), windows: 1, aggregates: 1, scans: scanRows.length, estimatedRows };
+}

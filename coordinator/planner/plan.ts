@@ -1,16 +1,12 @@
 import type { CompareOp } from '#shared/iceberg/predicate.ts';
+import type { Json } from '#shared/json.ts';
 import type { AggregateCall, Expression, Order, WindowCall } from './expression.ts';
 import type { SqlType } from './sql-type.ts';
 
 /** The optimised logical plan of a query, as DuckDB made it. Every node's output is an ordered list of columns (`plan-schema.ts`). */
 export type Plan =
   /** Rows of one of the statement's tables; `columns` are positions in the table's column list. */
-  | {
-      readonly kind: 'scan';
-      readonly scan: number;
-      readonly columns: readonly PlanColumn[];
-      readonly filters: readonly Expression[];
-    }
+  | { readonly kind: 'scan'; readonly scan: number; readonly columns: readonly PlanColumn[] }
   /** Rows of an allow-listed table function (`range`, `generate_series`, `repeat_row`, ...). */
   | {
       readonly kind: 'generator';
@@ -67,7 +63,7 @@ export type Plan =
       readonly projection: readonly number[] | null;
     }
   | { readonly kind: 'limit'; readonly child: Plan; readonly limit: Limit; readonly offset: Limit }
-  | { readonly kind: 'sample'; readonly child: Plan; readonly text: string }
+  | { readonly kind: 'sample'; readonly child: Plan; readonly options: Json }
   | JoinPlan
   | { readonly kind: 'cross'; readonly left: Plan; readonly right: Plan }
   /** Rows side by side, by their numbers. */
@@ -135,6 +131,6 @@ export type NamedExpression = { readonly name: string; readonly expression: Expr
 
 export type Limit =
   | { readonly kind: 'none' }
-  | { readonly kind: 'rows'; readonly rows: bigint }
+  | { readonly kind: 'rows'; readonly rows: number }
   | { readonly kind: 'percent'; readonly percent: number }
   | { readonly kind: 'expression'; readonly expression: Expression; readonly percent: boolean };

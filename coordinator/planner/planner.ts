@@ -1,14 +1,27 @@
 import type { StatementContext } from '#proto/task.ts';
-import type { SqlField, SqlType } from './sql-type.ts';
+import type { NameDefaults } from '../resolver/find-references.ts';
+import type { QueryReferences } from '../resolver/query-references.ts';
+import type { Plan } from './plan.ts';
+import type { SqlField } from './sql-type.ts';
 
-/** DuckDB's parser, binder and optimiser, in processes that hold nothing. */
+/** DuckDB's parser, binder and optimiser, in processes that hold nothing. Positions of errors are byte offsets in the text given. */
 export interface Planner {
-  /** @throws SkeinError SYNTAX_ERROR, NOT_SUPPORTED, STATEMENT_TOO_COMPLEX, QUERY_CANCELLED. Positions are byte offsets. */
-  parse(sql: string, signal: AbortSignal): Promise<string>;
-  /** @throws SkeinError of the catalogue for what DuckDB refuses; positions are byte offsets into `request.sql`. */
+  /**
+   * What a query refers to.
+   * @throws SYNTAX_ERROR, NOT_SUPPORTED (no query, or a function that is not served), STATEMENT_TOO_COMPLEX, QUERY_CANCELLED.
+   */
+  parse(request: ParseRequest, signal: AbortSignal): Promise<QueryReferences>;
+  /** @throws what DuckDB's binder refuses, as an error of the catalogue; STATEMENT_TOO_COMPLEX, QUERY_CANCELLED. */
   plan(request: PlanRequest, signal: AbortSignal): Promise<PlanReply>;
   close(): Promise<void>;
 }
+
+export type ParseRequest = {
+  readonly sql: string;
+  readonly defaults: NameDefaults;
+  /** For the instants of time travel. */
+  readonly context: StatementContext;
+};
 
 export type PlanRequest = {
   /** Tables stand as `skein_scan('<n>')`. */
@@ -25,7 +38,7 @@ export type PlannerScan = {
 };
 
 export type PlanReply = {
-  /** `json_serialize_plan`'s text; null when DuckDB cannot print this plan. */
-  readonly planJson: string | null;
-  readonly columns: readonly { readonly name: string; readonly type: SqlType }[];
+  /** Null when DuckDB cannot print this plan, neither optimised nor as bound. */
+  readonly plan: Plan | null;
+  readonly columns: readonly SqlField[];
 };

@@ -1,7 +1,20 @@
 import type { StatementContext } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import { bindTables, type BoundTable } from '../resolver/bind-tables.ts';
+import { ByteOffsets } from '../resolver/byte-offsets.ts';
+import type { NameDefaults } from '../resolver/find-references.ts';
+import { fieldType } from '../resolver/iceberg-sql-type.ts';
+import type { QueryReferences } from '../resolver/query-references.ts';
+import { plannerSql, spliceTables, userPosition, workerSql } from '../resolver/splice-tables.ts';
 import type { TableSource } from '../resolver/table-source.ts';
-import type { Planner } from './planner.ts';
+import { checkPlan } from './check-plan.ts';
+import { LruCache } from './lru-cache.ts';
+import { planFeatures, unknownFeatures } from './plan-features.ts';
+import type { Plan } from './plan.ts';
+import type { Planner, PlanReply } from './planner.ts';
 import type { PreparedQuery } from './prepared-query.ts';
+import { scanUses } from './scan-predicates.ts';
+import { printSqlType } from './sql-type.ts';
 
 export type PrepareRequest = {
   /** The text of one query; names without a catalog or schema mean the context's. */
@@ -14,5 +27,125 @@ export type PrepareRequest = {
   readonly signal: AbortSignal;
 };
 
-/** Shape of `prepareQuery` below. */
+/**
+ * From the text of a query to what admission and the scheduler need.
+ * @throws SkeinError with the position, in characters of the statement, where there is one.
+ */
 export type PrepareQuery = (request: PrepareRequest) => Promise<PreparedQuery>;
+
+/** Longest text that is kept in a cache. */
+const CACHED_TEXT_MAX = 64 * 1024;
+
+/**
+ * `prepareQuery` with its caches. A parse is kept by its text and the current catalog and schema; a plan by its text, the tables'
+ * versions and the time zone, and only when it does not depend on who asks and when. Tables are loaded and authorised every time.
+ */
+export function queryPreparer(options: { readonly cacheEntries: number }): PrepareQuery {
+  const parses = new LruCache<QueryReferences>(options.cacheEntries);
+  const plans = new LruCache<PreparedQuery>(options.cacheEntries);
+  return async (request) => {
+    const { sql, context, offset } = request;
+    const defaults = { catalog: context.currentCatalog, schema: context.currentSchema };
+    const inQuery = byteErrors((byte) => offset + new ByteOffsets(sql).toCharacter(byte));
+    const references = await inQuery(parse(request, defaults, parses));
+    const bound = await inQuery(
+      bindTables({ references: references.tables, defaults, source: request.tables, signal: request.signal }),
+    );
+    const key = references.contextual || sql.length > CACHED_TEXT_MAX ? null : planKey(sql, context, bound);
+    const known = key === null ? undefined : plans.get(key);
+    if (known !== undefined) return withTables(known, bound);
+    const query = await plan(request, references, bound);
+    if (key !== null) plans.set(key, query);
+    return query;
+  };
+}
+
+async function parse(
+  { sql, context, planner, signal }: PrepareRequest,
+  defaults: NameDefaults,
+  cache: LruCache<QueryReferences>,
+): Promise<QueryReferences> {
+  const key = JSON.stringify([sql, defaults.catalog, defaults.schema]);
+  const known = key.length > CACHED_TEXT_MAX ? undefined : cache.get(key);
+  if (known !== undefined) return known;
+  const references = await planner.parse({ sql, defaults, context }, signal);
+  // An instant may have been computed from the context.
+  const isFixed = references.tables.every((table) => table.at?.kind !== 'timestamp');
+  if (isFixed && key.length <= CACHED_TEXT_MAX) cache.set(key, references);
+  return references;
+}
+
+function planKey(
+  sql: string,
+  { timeZone, currentCatalog, currentSchema }: StatementContext,
+  bound: readonly BoundTable[],
+): string {
+  const tables = bound.map((table) => [table.tableName, table.metadataLocation, table.snapshotId]);
+  return JSON.stringify([sql, timeZone, currentCatalog, currentSchema, tables]);
+}
+
+/** A kept plan with the tables as they were authorised this time. */
+function withTables(known: PreparedQuery, bound: readonly BoundTable[]): PreparedQuery {
+  const scans = known.scans.map((scan, i) => ({ ...scan, ...withoutSchema(bound[i]) }));
+  return { ...known, scans };
+}
+
+async function plan(
+  request: PrepareRequest,
+  references: QueryReferences,
+  bound: readonly BoundTable[],
+): Promise<PreparedQuery> {
+  const { sql, offset, context, planner, signal } = request;
+  const spliced = spliceTables(sql, references);
+  const scans = bound.map(({ schema, rowCount }) => ({ columns: schema.fields.map(fieldType), rowCount }));
+  const inPlan = byteErrors((byte) => offset + userPosition(spliced, byte));
+  const reply = await inPlan(planner.plan({ sql: plannerSql(spliced), scans, context }, signal));
+  if (reply.plan !== null) checkPlan(reply.plan, bound.length);
+  return {
+    columns: reply.columns.map(({ name, type }) => ({ name, type, typeName: printSqlType(type) })),
+    plan: reply.plan,
+    workerSql: workerSql(spliced),
+    scans: bindScans(reply, bound),
+    features: featuresOf(reply.plan, bound),
+  };
+}
+
+function bindScans({ plan: typed }: PlanReply, bound: readonly BoundTable[]): PreparedQuery['scans'] {
+  const uses =
+    typed === null
+      ? []
+      : scanUses(
+          typed,
+          bound.map((table) => table.schema.fields),
+        );
+  return bound.map((table, i) => {
+    const use = uses[i];
+    const all = table.columns.map((column) => column.fieldId);
+    const { schema: _, ...rest } = table;
+    return { ...rest, predicate: use?.predicate ?? { kind: 'true' }, readFieldIds: use?.readFieldIds ?? all };
+  });
+}
+
+function withoutSchema(table: BoundTable | undefined): Partial<BoundTable> {
+  if (table === undefined) return {};
+  const { schema: _, ...rest } = table;
+  return rest;
+}
+
+function featuresOf(typed: Plan | null, bound: readonly BoundTable[]): PreparedQuery['features'] {
+  const rows = bound.map((table) => table.rowCount);
+  return typed === null ? unknownFeatures(rows) : planFeatures(typed, rows);
+}
+
+/** Errors of `work`, whose positions are bytes, with positions in characters of the statement. */
+const byteErrors =
+  (toCharacter: (byte: number) => number) =>
+  async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (thrown) {
+      const error = SkeinError.of(thrown);
+      if (error.position === undefined) throw error;
+      throw new SkeinError(error.code, error.message, { position: toCharacter(error.position), cause: error.cause });
+    }
+  };

@@ -16,8 +16,10 @@ export type ScanBinding = {
   readonly snapshotId: string | null;
   /** The current schema; with time travel that of the snapshot. */
   readonly schemaId: number;
-  /** The columns that the statement reads, in table order; none for a bare `count(*)`. */
+  /** Every column of the schema, in its order: the statement's text may name any of them; DuckDB reads what it needs. */
   readonly columns: readonly ScanColumn[];
+  /** Field ids of the columns that the optimised plan reads; none for a bare `count(*)`, all when there is no plan. */
+  readonly readFieldIds: readonly number[];
   /** Weaker than or equal to what the query keeps; for partitions, files and row groups. */
   readonly predicate: Predicate;
   readonly allowedRoots: readonly string[];

@@ -1,0 +1,155 @@
+import type { CompareOp } from '#shared/iceberg/predicate.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
+import { decodeType, decodeValue } from './decode-type.ts';
+import type { AggregateCall, Expression, Order, WindowCall } from './expression.ts';
+
+/** Bound expressions of DuckDB's plan printer, release 1.5. @throws Error for a class that is not known: the plan is not used then. */
+export function decodeExpression(json: Json | undefined): Expression {
+  const node = json as JsonObject;
+  const decode = EXPRESSIONS[String(node['expression_class'])];
+  if (decode === undefined) throw new Error(`unknown expression ${String(node['expression_class'])}`);
+  return decode(node);
+}
+
+export const decodeExpressions = (json: Json | undefined): Expression[] =>
+  ((json ?? []) as readonly Json[]).map((one) => decodeExpression(one));
+
+export const decodeOrders = (json: Json | undefined): Order[] =>
+  ((json ?? []) as readonly JsonObject[]).map((order) => ({
+    expression: decodeExpression(order['expression']),
+    descending: order['type'] === 'DESCENDING',
+    nullsFirst: order['null_order'] === 'NULLS FIRST',
+  }));
+
+export function decodeComparison(type: Json | undefined): CompareOp | 'distinct' | 'notDistinct' {
+  return must(COMPARISONS[String(type)], `a comparison ${String(type)}`);
+}
+
+const COMPARISONS: Readonly<Record<string, CompareOp | 'distinct' | 'notDistinct'>> = {
+  COMPARE_EQUAL: 'eq',
+  COMPARE_NOTEQUAL: 'ne',
+  COMPARE_LESSTHAN: 'lt',
+  COMPARE_LESSTHANOREQUALTO: 'le',
+  COMPARE_GREATERTHAN: 'gt',
+  COMPARE_GREATERTHANOREQUALTO: 'ge',
+  COMPARE_DISTINCT_FROM: 'distinct',
+  COMPARE_NOT_DISTINCT_FROM: 'notDistinct',
+};
+
+const typeOf = (node: JsonObject) => decodeType(node['return_type']);
+
+const EXPRESSIONS: Readonly<Record<string, (node: JsonObject) => Expression>> = {
+  BOUND_REF: (node) => ({
+    kind: 'column',
+    index: Number(node['index'] ?? 0),
+    name: String(node['alias'] ?? ''),
+    type: typeOf(node),
+  }),
+  BOUND_CONSTANT: ({ value }) => ({
+    kind: 'constant',
+    value: decodeValue(value),
+    type: decodeType((value as JsonObject)['type']),
+  }),
+  BOUND_COMPARISON: (node) => ({
+    kind: 'compare',
+    op: decodeComparison(node['type']),
+    left: decodeExpression(node['left']),
+    right: decodeExpression(node['right']),
+  }),
+  BOUND_CONJUNCTION: (node) => ({
+    kind: node['type'] === 'CONJUNCTION_OR' ? 'or' : 'and',
+    children: decodeExpressions(node['children']),
+  }),
+  BOUND_BETWEEN: (node) => ({
+    kind: 'between',
+    input: decodeExpression(node['input']),
+    lower: decodeExpression(node['lower']),
+    upper: decodeExpression(node['upper']),
+    lowerInclusive: node['lower_inclusive'] === true,
+    upperInclusive: node['upper_inclusive'] === true,
+  }),
+  BOUND_OPERATOR: decodeOperator,
+  BOUND_FUNCTION: (node) => ({
+    kind: 'function',
+    name: String(node['name']),
+    children: decodeExpressions(node['children']),
+    type: typeOf(node),
+  }),
+  BOUND_AGGREGATE: (node) => ({ kind: 'aggregate', call: decodeAggregate(node) }),
+  BOUND_WINDOW: (node) => ({ kind: 'window', call: decodeWindow(node) }),
+  BOUND_CAST: (node) => ({
+    kind: 'cast',
+    child: decodeExpression(node['child']),
+    type: typeOf(node),
+    tryCast: node['try_cast'] === true,
+  }),
+  BOUND_CASE: (node) => ({
+    kind: 'case',
+    branches: (node['case_checks'] as readonly JsonObject[]).map((check) => ({
+      when: decodeExpression(check['when_expr']),
+      then: decodeExpression(check['then_expr']),
+    })),
+    otherwise: decodeExpression(node['else_expr']),
+    type: typeOf(node),
+  }),
+  BOUND_UNNEST: (node) => ({ kind: 'unnest', child: decodeExpression(node['child']), type: typeOf(node) }),
+  // A column that no node below gives: a parameter of a lambda, or a correlation that the printer left by its name.
+  BOUND_COLUMN_REF: (node) => ({ kind: 'operator', name: 'BOUND_COLUMN_REF', children: [], type: typeOf(node) }),
+};
+
+function decodeOperator(node: JsonObject): Expression {
+  const children = decodeExpressions(node['children']);
+  const first = must(children[0], 'an operator has an operand');
+  switch (node['type']) {
+    case 'OPERATOR_NOT':
+      return { kind: 'not', child: first };
+    case 'OPERATOR_IS_NULL':
+      return { kind: 'isNull', child: first };
+    case 'OPERATOR_IS_NOT_NULL':
+      return { kind: 'isNotNull', child: first };
+    case 'COMPARE_IN':
+    case 'COMPARE_NOT_IN':
+      return { kind: 'in', negated: node['type'] === 'COMPARE_NOT_IN', input: first, list: children.slice(1) };
+    default:
+      return { kind: 'operator', name: String(node['type']), children, type: typeOf(node) };
+  }
+}
+
+/** @throws Error when the expression is no aggregate. */
+export function decodeAggregate(node: JsonObject): AggregateCall {
+  return {
+    name: String(node['name']),
+    children: decodeExpressions(node['children']),
+    distinct: node['aggregate_type'] === 'DISTINCT',
+    filter: node['filter'] === undefined ? null : decodeExpression(node['filter']),
+    orders: decodeOrders((node['order_bys'] as JsonObject | undefined)?.['orders']),
+    type: typeOf(node),
+  };
+}
+
+export function decodeWindow(node: JsonObject): WindowCall {
+  const optional = (key: string): Expression | null => (node[key] === undefined ? null : decodeExpression(node[key]));
+  return {
+    name: String(node['name'] ?? node['type'])
+      .replace(/^WINDOW_/, '')
+      .toLowerCase(),
+    children: decodeExpressions(node['children']),
+    partitions: decodeExpressions(node['partitions']),
+    orders: decodeOrders(node['orders']),
+    argumentOrders: decodeOrders(node['arg_orders']),
+    filter: optional('filter_expr'),
+    distinct: node['distinct'] === true,
+    ignoreNulls: node['ignore_nulls'] === true,
+    frame: {
+      start: String(node['start']),
+      end: String(node['end']),
+      startExpression: optional('start_expr'),
+      endExpression: optional('end_expr'),
+      exclude: String(node['exclude_clause'] ?? 'NO_OTHER'),
+      offset: optional('offset_expr'),
+      defaultValue: optional('default_expr'),
+    },
+    type: typeOf(node),
+  };
+}

@@ -1,0 +1,59 @@
+import { int64, type Json, type JsonObject } from '#shared/json.ts';
+import type { SqlField, SqlType } from './sql-type.ts';
+
+/** A logical type of DuckDB's plan printer: `{"id":"DECIMAL","type_info":{"width":15,"scale":2}}`. */
+export function decodeType(json: Json | undefined): SqlType {
+  const { id, type_info: info } = json as JsonObject;
+  const extra = (info ?? {}) as JsonObject;
+  switch (id) {
+    case 'DECIMAL':
+      return { kind: 'decimal', width: Number(extra['width']), scale: Number(extra['scale']) };
+    case 'ENUM':
+      return { kind: 'enum', values: extra['values'] as readonly string[] };
+    case 'LIST':
+      return { kind: 'list', element: decodeType(extra['child_type']) };
+    case 'ARRAY':
+      return { kind: 'array', element: decodeType(extra['child_type']), length: Number(extra['size']) };
+    case 'STRUCT':
+      return { kind: 'struct', fields: decodeFields(extra) };
+    case 'MAP': {
+      const entry = decodeType(extra['child_type']);
+      const [key, value] = entry.kind === 'struct' ? entry.fields : [];
+      if (key === undefined || value === undefined) throw new Error('a map without key and value');
+      return { kind: 'map', key: key.type, value: value.type };
+    }
+    case 'UNION':
+      // The first field is the tag.
+      return { kind: 'union', members: decodeFields(extra).slice(1) };
+    default:
+      return { kind: 'scalar', name: scalarName(String(id), extra) };
+  }
+}
+
+const decodeFields = (info: JsonObject): SqlField[] =>
+  ((info['child_types'] ?? []) as readonly JsonObject[]).map(({ first, second }) => ({
+    name: String(first),
+    type: decodeType(second),
+  }));
+
+const scalarName = (id: string, info: JsonObject): string => {
+  if (info['alias'] === 'JSON') return 'JSON';
+  return id === 'NULL' || id === 'SQLNULL' ? '"NULL"' : id;
+};
+
+/** A constant's raw value; 128-bit integers, which DuckDB prints in halves, become one. */
+export function decodeValue(json: Json | undefined): Json {
+  const { type, is_null: isNull, value } = json as JsonObject;
+  if (isNull === true) return null;
+  const half = value as JsonObject | undefined;
+  const upper = int64(half?.['upper']);
+  const lower = int64(half?.['lower']);
+  if (upper === undefined || lower === undefined) return value ?? null;
+  const wide = (upper << 64n) + lower;
+  if ((type as JsonObject)['id'] !== 'UUID') return wide;
+  // A UUID's sign bit is flipped, so that it sorts as an integer.
+  const hex = BigInt.asUintN(128, wide ^ (1n << 127n))
+    .toString(16)
+    .padStart(32, '0');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}

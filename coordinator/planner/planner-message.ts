@@ -1,0 +1,18 @@
+import type { ErrorData } from '#shared/error.ts';
+import type { QueryReferences } from '../resolver/query-references.ts';
+import type { ParseRequest, PlanRequest } from './planner.ts';
+
+/** Between the coordinator and a planner process, over Node's IPC channel: one request at a time, one reply each. */
+export type PlannerRequest =
+  | { readonly kind: 'parse'; readonly request: ParseRequest }
+  | { readonly kind: 'plan'; readonly request: PlanRequest };
+
+export type PlannerReply =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'parsed'; readonly references: QueryReferences }
+  /** JSON text (`printJson`), because a plan holds integers that the channel would round. */
+  | { readonly kind: 'planned'; readonly reply: string }
+  | { readonly kind: 'failed'; readonly error: ErrorData; readonly detail: string };
+
+/** What a process is started with: its one argument, as JSON. */
+export type PlannerOptions = { readonly memoryLimitBytes: number };

@@ -1,0 +1,219 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SkeinError } from '#shared/error.ts';
+import { parseJson } from '#shared/json.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import type { QueryReferences } from '../resolver/query-references.ts';
+import type { PlannerOptions, PlannerReply, PlannerRequest } from './planner-message.ts';
+import type { ParseRequest, Planner, PlanReply, PlanRequest } from './planner.ts';
+
+export type PlannerPoolOptions = {
+  /** `planner.processes` */
+  readonly processes: number;
+  /** `planner.timeout`: a request that takes longer costs its process. */
+  readonly timeoutMs: number;
+  /** `planner.memory_limit`: of the whole process; DuckDB gets half of it. */
+  readonly memoryLimitBytes: number;
+};
+
+const ENTRY = fileURLToPath(new URL('planner-process.ts', import.meta.url));
+/** Interval at which the memory of a busy process is read. */
+const WATCH_INTERVAL_MS = 50;
+/** Pause before a process that ended without serving anything is replaced. */
+const RESTART_PAUSE_MS = 500;
+const WAITING_MAX = 10_000;
+/** Memory pages of Linux, the one system where `/proc` tells a process's size. */
+const PAGE_BYTES = 4096;
+
+/** Something that waits for a process: it is given one, or told why not. */
+type Waiting = { readonly give: (process: PlannerChild) => void; readonly fail: (error: SkeinError) => void };
+
+/**
+ * Planner processes, each serving one request at a time, in turn. A process is killed and replaced at once when a request takes too
+ * long, takes too much memory or is cancelled: DuckDB folds constants without listening to an interrupt.
+ */
+export class PlannerPool implements Planner {
+  readonly #options: PlannerPoolOptions;
+  readonly #log: Logger;
+  /** Empty, and the processes' working directory. */
+  readonly #folder: string;
+  readonly #children = new Set<PlannerChild>();
+  readonly #idle: PlannerChild[] = [];
+  readonly #waiting: Waiting[] = [];
+  #closed = false;
+
+  constructor(options: PlannerPoolOptions, log: Logger) {
+    this.#options = options;
+    this.#log = log;
+    this.#folder = mkdtempSync(join(tmpdir(), 'skein-planner-'));
+    for (let i = 0; i < options.processes; i += 1) this.#start();
+  }
+
+  async parse(request: ParseRequest, signal: AbortSignal): Promise<QueryReferences> {
+    const reply = await this.#call({ kind: 'parse', request }, signal);
+    if (reply.kind === 'parsed') return reply.references;
+    throw new Error(`invariant: a planner answers parse with ${reply.kind}`);
+  }
+
+  async plan(request: PlanRequest, signal: AbortSignal): Promise<PlanReply> {
+    const reply = await this.#call({ kind: 'plan', request }, signal);
+    if (reply.kind === 'planned') return parseJson(reply.reply) as unknown as PlanReply;
+    throw new Error(`invariant: a planner answers plan with ${reply.kind}`);
+  }
+
+  close(): Promise<void> {
+    this.#closed = true;
+    for (const waiting of this.#waiting.splice(0)) waiting.fail(stopping());
+    for (const child of this.#children) child.kill(stopping());
+    rmSync(this.#folder, { recursive: true, force: true });
+    return Promise.resolve();
+  }
+
+  async #call(request: PlannerRequest, signal: AbortSignal): Promise<PlannerReply> {
+    if (signal.aborted) throw SkeinError.of(signal.reason);
+    const child = await this.#take(signal);
+    const cancel = (): void => child.kill(SkeinError.of(signal.reason));
+    signal.addEventListener('abort', cancel, { once: true });
+    const timer = setTimeout(() => child.kill(tooComplex('takes too long to plan')), this.#options.timeoutMs);
+    try {
+      const reply = await child.call(request);
+      this.#give(child);
+      if (reply.kind !== 'failed') return reply;
+      const cause = reply.detail === '' ? undefined : new Error(reply.detail);
+      throw new SkeinError(reply.error.code, reply.error.message, { position: reply.error.position, cause });
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+    }
+  }
+
+  #take(signal: AbortSignal): Promise<PlannerChild> {
+    if (this.#closed) throw stopping();
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return Promise.resolve(idle);
+    if (this.#waiting.length >= WAITING_MAX) {
+      throw new SkeinError('QUEUE_FULL', 'too many statements are waiting to be planned');
+    }
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        give: (child) => {
+          signal.removeEventListener('abort', leave);
+          resolve(child);
+        },
+        fail: (error) => {
+          signal.removeEventListener('abort', leave);
+          reject(error);
+        },
+      };
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+        reject(SkeinError.of(signal.reason));
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(waiting);
+    });
+  }
+
+  #give(child: PlannerChild): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#idle.push(child);
+    else next.give(child);
+  }
+
+  #start(): void {
+    if (this.#closed) return;
+    const child = new PlannerChild(this.#folder, this.#options.memoryLimitBytes, {
+      ready: () => this.#give(child),
+      ended: (served) => {
+        this.#children.delete(child);
+        const at = this.#idle.indexOf(child);
+        if (at >= 0) this.#idle.splice(at, 1);
+        if (this.#closed) return;
+        this.#log.warn({ plannerPid: child.pid }, 'planner process ended');
+        if (served) this.#start();
+        else setTimeout(() => this.#start(), RESTART_PAUSE_MS).unref();
+      },
+    });
+    this.#children.add(child);
+  }
+}
+
+type ChildEvents = { readonly ready: () => void; readonly ended: (served: boolean) => void };
+
+type Call = { readonly resolve: (reply: PlannerReply) => void; readonly reject: (error: SkeinError) => void };
+
+/** One process and the request that it is at. */
+class PlannerChild {
+  readonly #process: ChildProcess;
+  readonly #memoryLimitBytes: number;
+  #current: Call | null = null;
+  #watch: NodeJS.Timeout | null = null;
+  #killed: SkeinError | null = null;
+  #isReady = false;
+
+  constructor(folder: string, memoryLimitBytes: number, events: ChildEvents) {
+    this.#memoryLimitBytes = memoryLimitBytes;
+    const options: PlannerOptions = { memoryLimitBytes: Math.floor(memoryLimitBytes / 2) };
+    this.#process = fork(ENTRY, [JSON.stringify(options)], {
+      cwd: folder,
+      env: { NODE_NO_WARNINGS: '1' },
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    this.#process.on('message', (reply: PlannerReply) => {
+      if (reply.kind === 'ready') {
+        this.#isReady = true;
+        events.ready();
+        return;
+      }
+      const current = this.#end();
+      current?.resolve(reply);
+    });
+    this.#process.on('error', () => undefined);
+    this.#process.on('exit', () => {
+      this.#end()?.reject(this.#killed ?? tooComplex('broke the planner'));
+      events.ended(this.#isReady);
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  call(request: PlannerRequest): Promise<PlannerReply> {
+    return new Promise((resolve, reject) => {
+      this.#current = { resolve, reject };
+      this.#watch = setInterval(() => void this.#checkMemory(), WATCH_INTERVAL_MS);
+      this.#process.send(request, (error) => {
+        if (error !== null) this.kill(tooComplex('broke the planner'));
+      });
+    });
+  }
+
+  /** The request that runs, if any, fails with `error` as soon as the process has gone. */
+  kill(error: SkeinError): void {
+    this.#killed ??= error;
+    this.#process.kill('SIGKILL');
+  }
+
+  #end(): Call | null {
+    if (this.#watch !== null) clearInterval(this.#watch);
+    const current = this.#current;
+    this.#current = null;
+    return current;
+  }
+
+  async #checkMemory(): Promise<void> {
+    const statm = await readFile(`/proc/${this.#process.pid}/statm`, 'utf8').catch(() => '');
+    const bytes = Number(statm.split(' ')[1] ?? 0) * PAGE_BYTES;
+    if (bytes > this.#memoryLimitBytes && this.#current !== null)
+      this.kill(tooComplex('needs too much memory to plan'));
+  }
+}
+
+const tooComplex = (why: string): SkeinError => new SkeinError('STATEMENT_TOO_COMPLEX', `the statement ${why}`);
+const stopping = (): SkeinError => new SkeinError('QUERY_CANCELLED', 'the coordinator is stopping');

@@ -1,0 +1,41 @@
+import { SkeinError } from '#shared/error.ts';
+import { printJson } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
+import type { PlannerOptions, PlannerReply, PlannerRequest } from './planner-message.ts';
+import { PlannerSession } from './planner-session.ts';
+
+/** Entry of a planner process. It ends with the channel to its coordinator. */
+const options = JSON.parse(must(process.argv[2], 'options')) as PlannerOptions;
+const send = (reply: PlannerReply): void => {
+  must(process.send?.bind(process), 'an IPC channel')(reply);
+};
+
+process.on('disconnect', () => process.exit(0));
+// Ctrl-C reaches the whole group of processes; the coordinator decides when this one ends.
+process.on('SIGINT', () => undefined);
+
+const session = await PlannerSession.open(options.memoryLimitBytes);
+process.on('message', (request: PlannerRequest) => {
+  void answer(request).then(send);
+});
+send({ kind: 'ready' });
+
+async function answer(message: PlannerRequest): Promise<PlannerReply> {
+  try {
+    if (message.kind === 'parse') return { kind: 'parsed', references: await session.parse(message.request) };
+    return { kind: 'planned', reply: printJson(await session.plan(message.request)) };
+  } catch (thrown) {
+    const error = SkeinError.of(thrown);
+    // Too deep for our own walk of the syntax tree.
+    if (thrown instanceof RangeError) {
+      const tooDeep = new SkeinError('STATEMENT_TOO_COMPLEX', 'the statement is nested too deeply');
+      return { kind: 'failed', error: tooDeep.toData(), detail: '' };
+    }
+    const { cause } = error;
+    return {
+      kind: 'failed',
+      error: error.toData(),
+      detail: cause instanceof Error ? (cause.stack ?? cause.message) : '',
+    };
+  }
+}

@@ -1,0 +1,225 @@
+import * as duckdb from '@duckdb/node-api';
+import type { StatementContext } from '#proto/task.ts';
+import { duckDbError } from '#shared/duckdb-error.ts';
+import { SkeinError } from '#shared/error.ts';
+import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
+import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
+import { findReferences, type PendingInstant } from '../resolver/find-references.ts';
+import type { QueryReferences, TimeTravel } from '../resolver/query-references.ts';
+import { decodePlan } from './decode-plan.ts';
+import { fromDuckDbType, toDuckDbType } from './duckdb-type-of.ts';
+import type { Plan } from './plan.ts';
+import type { ParseRequest, PlannerScan, PlanReply, PlanRequest } from './planner.ts';
+import type { SqlField } from './sql-type.ts';
+
+/**
+ * Optimisers that are off while a plan is printed. Without `column_lifetime` off the printer fails on a quarter of plans; the others
+ * put in what no SQL can say (compressed columns, flipped joins, dynamic filters). `statistics_propagation` must stay on.
+ */
+const DISABLED_OPTIMIZERS = [
+  'column_lifetime',
+  'build_side_probe_side',
+  'compressed_materialization',
+  'join_filter_pushdown',
+  'late_materialization',
+  'top_n',
+  'common_subplan',
+  'window_self_join',
+  'in_clause',
+].join(',');
+
+const PARSE = 'SELECT json_serialize_sql($1::VARCHAR, skip_null := false, skip_empty := false)';
+const PLAN = (optimize: boolean): string =>
+  `SELECT json_serialize_plan($1::VARCHAR, optimize := ${optimize}, skip_null := true, skip_empty := false)`;
+
+/** One DuckDB that parses and plans, a statement at a time. It reads no file and holds no table. */
+export class PlannerSession {
+  readonly #connection: duckdb.DuckDBConnection;
+  /** Binds without optimising: for the names and types of a result. */
+  readonly #binder: duckdb.DuckDBConnection;
+  readonly #parse: duckdb.DuckDBPreparedStatement;
+  readonly #plan: duckdb.DuckDBPreparedStatement;
+  readonly #planUnoptimized: duckdb.DuckDBPreparedStatement;
+  #context: readonly string[] = [];
+  #scans: readonly PlannerScan[] = [];
+
+  private constructor(
+    connections: readonly duckdb.DuckDBConnection[],
+    prepared: readonly duckdb.DuckDBPreparedStatement[],
+  ) {
+    this.#connection = must(connections[0], 'a connection');
+    this.#binder = must(connections[1], 'a second connection');
+    this.#parse = must(prepared[0], 'a statement that parses');
+    this.#plan = must(prepared[1], 'a statement that plans');
+    this.#planUnoptimized = must(prepared[2], 'a statement that binds');
+  }
+
+  static async open(memoryLimitBytes: number): Promise<PlannerSession> {
+    const instance = await duckdb.DuckDBInstance.create(':memory:', {
+      threads: '1',
+      memory_limit: `${Math.floor(memoryLimitBytes / 2 ** 20)}MiB`,
+      temp_directory: '',
+      enable_external_access: 'false',
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+    });
+    const connection = await instance.connect();
+    const binder = await instance.connect();
+    for (const one of [connection, binder]) {
+      for (const sql of [...contextSetupSql, 'SET errors_as_json = true']) await one.run(sql);
+    }
+    await connection.run(`SET disabled_optimizers = '${DISABLED_OPTIMIZERS}'`);
+    await binder.run('PRAGMA disable_optimizer');
+    const prepared = [];
+    for (const sql of [PARSE, PLAN(true), PLAN(false)]) prepared.push(await connection.prepare(sql));
+    const session = new PlannerSession([connection, binder], prepared);
+    connection.registerTableFunction(session.#scanFunction());
+    return session;
+  }
+
+  async parse(request: ParseRequest): Promise<QueryReferences> {
+    const found = findReferences(await this.#serialize(this.#parse, request.sql), request.defaults);
+    const tables = [];
+    for (const table of found.tables) {
+      const at = table.at?.kind === 'expression' ? await this.#instant(table.at, request.context) : table.at;
+      tables.push({ ...table, at });
+    }
+    return { ...found, tables };
+  }
+
+  async plan(request: PlanRequest): Promise<PlanReply> {
+    await this.#setContext(request.context);
+    this.#scans = request.scans;
+    const columns = await this.#columns(request.sql);
+    return { plan: await this.#tryPlan(request.sql), columns };
+  }
+
+  /** The plan, optimised or, when that cannot be printed, as bound; null when neither can. */
+  async #tryPlan(sql: string): Promise<Plan | null> {
+    for (const statement of [this.#plan, this.#planUnoptimized]) {
+      try {
+        const json = await this.#serialize(statement, sql);
+        const [plan] = (json as JsonObject)['plans'] as readonly JsonObject[];
+        return decodePlan(must(plan, 'one plan for one query'));
+      } catch (error) {
+        // The binder has accepted the query already: what fails here is the optimiser (a constant that overflows is the
+        // user's error, and will be one again on the worker) or the printer of plans.
+        if (SkeinError.of(error).code === 'OUT_OF_MEMORY') throw error;
+      }
+    }
+    return null;
+  }
+
+  async #columns(sql: string): Promise<SqlField[]> {
+    const prepared = await this.#guard(() => this.#binder.prepare(sql));
+    try {
+      const columns: SqlField[] = [];
+      for (let i = 0; i < prepared.columnCount; i += 1) {
+        columns.push({ name: prepared.columnName(i), type: fromDuckDbType(prepared.columnType(i)) });
+      }
+      return columns;
+    } finally {
+      prepared.destroySync();
+    }
+  }
+
+  /** A constant expression as microseconds since 1970. */
+  async #instant({ expression, location }: PendingInstant, context: StatementContext): Promise<TimeTravel> {
+    await this.#setContext(context);
+    const tree = await this.#serialize(this.#parse, 'SELECT NULL');
+    const statement = must(((tree as JsonObject)['statements'] as readonly JsonObject[])[0], 'one statement');
+    const node = { ...(statement['node'] as JsonObject), select_list: [expression] };
+    try {
+      const sql = await this.#scalar('SELECT json_deserialize_sql(CAST($1 AS JSON))', [
+        printJson({ error: false, statements: [{ ...statement, node }] }),
+      ]);
+      const micros = await this.#scalar(
+        `SELECT CAST(epoch_us(CAST((${sql}) AS TIMESTAMP WITH TIME ZONE)) AS VARCHAR)`,
+        [],
+      );
+      return { kind: 'timestamp', micros };
+    } catch (thrown) {
+      const error = SkeinError.of(thrown);
+      throw new SkeinError(error.code, error.message, { position: location, cause: error });
+    }
+  }
+
+  async #scalar(sql: string, values: string[]): Promise<string> {
+    const reader = await this.#guard(() => this.#connection.runAndReadAll(sql, values));
+    const value = reader.getRows()[0]?.[0];
+    if (typeof value !== 'string') throw new SkeinError('INVALID_REQUEST', 'AT wants a value, not NULL');
+    return value;
+  }
+
+  /** @throws the error that the serializer reports, as one of the catalogue. */
+  async #serialize(statement: duckdb.DuckDBPreparedStatement, sql: string): Promise<Json> {
+    statement.bindVarchar(1, sql);
+    const reader = await this.#guard(() => statement.runAndReadAll());
+    const json = parseDuckDbJson(String(reader.getRows()[0]?.[0]));
+    const report = json as JsonObject;
+    if (report['error'] !== true) return json;
+    const message = String(report['error_message']);
+    const type = String(report['error_type']);
+    const position = report['position'] === undefined ? undefined : Number(report['position']);
+    if (/expression depth/i.test(message)) {
+      throw new SkeinError('STATEMENT_TOO_COMPLEX', 'the statement is nested too deeply', { position });
+    }
+    if (type === 'not implemented' && message.startsWith('Only SELECT')) {
+      throw new SkeinError(
+        'NOT_SUPPORTED',
+        'only queries are served here, and no PIVOT whose columns depend on the data',
+      );
+    }
+    if (type === 'parser' && position === undefined) throw new SkeinError('SYNTAX_ERROR', message);
+    throw duckDbError(message, type, position);
+  }
+
+  async #setContext(context: StatementContext): Promise<void> {
+    const wanted = contextVariablesSql(context);
+    const changed = wanted.filter((sql, i) => sql !== this.#context[i]);
+    if (changed.length === 0) return;
+    // Whatever happens now, the old values are no longer known to hold.
+    this.#context = [];
+    const sql = changed.join('; ');
+    await this.#guard(() => this.#connection.run(sql));
+    await this.#guard(() => this.#binder.run(sql));
+    this.#context = wanted;
+  }
+
+  async #guard<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof Error ? duckDbError(error.message) : error;
+    }
+  }
+
+  #scanFunction(): duckdb.DuckDBTableFunction {
+    return duckdb.DuckDBTableFunction.create({
+      name: 'skein_scan',
+      parameterTypes: [duckdb.VARCHAR],
+      supportsProjectionPushdown: true,
+      bindFunction: (info) => {
+        const scan = must(this.#scans[Number(info.getParameter(0))], 'a scan of the request');
+        for (const { name, type } of scan.columns) info.addResultColumn(name, toDuckDbType(type));
+        if (scan.rowCount !== null) info.setCardinality(scan.rowCount, true);
+      },
+      initFunction: (info) => info.setError('a scan is planned, never run'),
+      mainFunction: (info) => info.setError('a scan is planned, never run'),
+    });
+  }
+}
+
+/** DuckDB prints some doubles bare, which JSON has no form for: they become strings. */
+function parseDuckDbJson(text: string): Json {
+  try {
+    return parseJson(text);
+  } catch {
+    return parseJson(
+      text.replace(/("(?:[^"\\]|\\.)*")|-?(?:Infinity|NaN|inf|nan)/gi, (whole, string: string | undefined) =>
+        string === undefined ? JSON.stringify(whole) : whole,
+      ),
+    );
+  }
+}

@@ -1,0 +1,274 @@
+import type { CompareOp, Predicate } from '#shared/iceberg/predicate.ts';
+import type { Field } from '#shared/iceberg/type.ts';
+import { compareColumn, type FilterColumn } from './comparable-literal.ts';
+import type { Expression } from './expression.ts';
+import type { JoinPlan, Plan, PlanColumn } from './plan.ts';
+import { children } from './plan-tree.ts';
+import type { SqlType } from './sql-type.ts';
+
+/** What a plan reads of one scan. A scan that stands several times in the plan (an inlined CTE) is read once for all of them. */
+export type ScanUse = { readonly predicate: Predicate; readonly readFieldIds: readonly number[] };
+
+const TRUE: Predicate = { kind: 'true' };
+
+/**
+ * For every scan the predicate that its filters amount to, never stronger than they are, and the columns that are read.
+ *
+ *     FILTER a > 3 AND b LIKE 'x%' AND a + c = 2        scan 0: a > 3 AND b startsWith 'x'
+ *       SCAN 0
+ *
+ * A condition counts when it stands over the scan with nothing but filters, projections and IN lists between them; DuckDB's optimiser
+ * brings it there. Conditions over joins, limits, windows and aggregates say nothing of single rows of a scan.
+ */
+export function scanUses(plan: Plan, schemas: readonly (readonly Field[])[]): ScanUse[] {
+  const found = schemas.map(() => ({ predicates: [] as Predicate[], fieldIds: new Set<number>() }));
+  const visit = (node: Plan, conditions: readonly Expression[]): void => {
+    if (node.kind === 'scan') {
+      const use = found[node.scan];
+      const columns = filterColumns(node.columns, schemas[node.scan] ?? []);
+      for (const column of columns) if (column !== null) use?.fieldIds.add(column.fieldId);
+      use?.predicates.push(allOf(conditions.map((condition) => predicateOf(condition, columns))));
+      return;
+    }
+    for (const [child, below] of conditionsBelow(node, conditions)) visit(child, below);
+  };
+  visit(plan, []);
+  return found.map(({ predicates, fieldIds }) => ({
+    // A scan that the plan left out may be read all the same by the whole statement.
+    predicate: predicates.length === 0 ? TRUE : anyOf(predicates),
+    readFieldIds: [...fieldIds],
+  }));
+}
+
+const filterColumns = (columns: readonly PlanColumn[], fields: readonly Field[]): (FilterColumn | null)[] =>
+  columns.map(({ index }) => {
+    const field = fields[index];
+    return field === undefined ? null : { fieldId: field.id, type: field.type };
+  });
+
+/** Each child with the conditions that hold of its rows, in terms of its columns. */
+function conditionsBelow(node: Plan, conditions: readonly Expression[]): (readonly [Plan, readonly Expression[]])[] {
+  if (node.kind === 'filter') {
+    const { projection } = node;
+    const above = projection === null ? conditions : rebase(conditions, (index) => projection[index] ?? null);
+    return [[node.child, [...node.conditions.flatMap(conjuncts), ...above]]];
+  }
+  if (node.kind === 'project') {
+    const { expressions } = node;
+    const below = rebase(conditions, (index) => {
+      const expression = expressions[index]?.expression;
+      return expression?.kind === 'column' ? expression.index : null;
+    });
+    return [[node.child, below]];
+  }
+  if (node.kind === 'join') return joinConditions(node, conditions);
+  return children(node).map((child) => [child, []] as const);
+}
+
+const conjuncts = (condition: Expression): readonly Expression[] =>
+  condition.kind === 'and' ? condition.children.flatMap(conjuncts) : [condition];
+
+/** An IN list of constants became a semi join, or a mark join whose mark is filtered: of the left side it is a condition again. */
+function joinConditions(join: JoinPlan, conditions: readonly Expression[]): (readonly [Plan, readonly Expression[]])[] {
+  const nothing = [
+    [join.left, []],
+    [join.right, []],
+  ] as const;
+  const [condition] = join.conditions;
+  const isList = join.right.kind === 'values' && join.right.child === null && join.conditions.length === 1;
+  if (!isList || join.residual !== null || join.leftProjection !== null || condition?.op !== 'eq') return [...nothing];
+  if (condition.right.kind !== 'column' || condition.right.index !== 0 || join.right.kind !== 'values')
+    return [...nothing];
+  const list = join.right.rows.flatMap((row) => row.slice(0, 1));
+  const inList: Expression = { kind: 'in', negated: false, input: condition.left, list };
+  const width = outputWidth(join.left);
+  if (width === null) return [...nothing];
+  const ofLeft = rebase(conditions, (index) => (index < width ? index : null));
+  const isMarked = conditions.some((one) => one.kind === 'column' && one.index === width);
+  if (join.type === 'semi' || (join.type === 'mark' && isMarked)) {
+    return [
+      [join.left, [...ofLeft, inList]],
+      [join.right, []],
+    ];
+  }
+  return [...nothing];
+}
+
+/** Columns of the nodes that an IN list is found over; null for others. */
+function outputWidth(plan: Plan): number | null {
+  if (plan.kind === 'scan') return plan.columns.length;
+  if (plan.kind === 'filter') return plan.projection?.length ?? outputWidth(plan.child);
+  if (plan.kind === 'project') return plan.expressions.length;
+  if (plan.kind === 'join' && plan.leftProjection === null) {
+    const left = outputWidth(plan.left);
+    if (left === null) return null;
+    if (plan.type === 'semi' || plan.type === 'anti') return left;
+    return plan.type === 'mark' ? left + 1 : null;
+  }
+  return null;
+}
+
+/** The conditions with other column positions; those that use a column without one are left out. */
+function rebase(conditions: readonly Expression[], position: (index: number) => number | null): Expression[] {
+  return conditions.flatMap((condition) => {
+    const moved = rebaseOne(condition, position);
+    return moved === null ? [] : [moved];
+  });
+}
+
+/** Only the forms that `predicateOf` reads; null for all else, which is then no condition any more. */
+function rebaseOne(expression: Expression, position: (index: number) => number | null): Expression | null {
+  const all = (list: readonly Expression[]): readonly Expression[] | null => {
+    const moved = list.map((one) => rebaseOne(one, position));
+    return moved.every((one) => one !== null) ? moved : null;
+  };
+  switch (expression.kind) {
+    case 'column': {
+      const index = position(expression.index);
+      return index === null ? null : { ...expression, index };
+    }
+    case 'constant':
+      return expression;
+    case 'compare': {
+      const sides = all([expression.left, expression.right]);
+      return sides?.[0] && sides[1] ? { ...expression, left: sides[0], right: sides[1] } : null;
+    }
+    case 'and':
+    case 'or':
+    case 'function': {
+      const moved = all(expression.children);
+      return moved === null ? null : { ...expression, children: moved };
+    }
+    case 'between': {
+      const moved = all([expression.input, expression.lower, expression.upper]);
+      const [input, lower, upper] = moved ?? [];
+      return input && lower && upper ? { ...expression, input, lower, upper } : null;
+    }
+    case 'in': {
+      const moved = all([expression.input, ...expression.list]);
+      const [input, ...list] = moved ?? [];
+      return input ? { ...expression, input, list } : null;
+    }
+    case 'not':
+    case 'isNull':
+    case 'isNotNull':
+    case 'cast': {
+      const child = rebaseOne(expression.child, position);
+      return child === null ? null : { ...expression, child };
+    }
+    default:
+      return null;
+  }
+}
+
+type Columns = readonly (FilterColumn | null)[];
+
+function predicateOf(condition: Expression, columns: Columns): Predicate {
+  switch (condition.kind) {
+    case 'and':
+      return allOf(condition.children.map((child) => predicateOf(child, columns)));
+    case 'or':
+      return anyOf(condition.children.map((child) => predicateOf(child, columns)));
+    case 'compare':
+      return comparePredicate(condition, columns);
+    case 'between':
+      return allOf([
+        compareSides(condition.input, condition.lowerInclusive ? 'ge' : 'gt', condition.lower, columns),
+        compareSides(condition.input, condition.upperInclusive ? 'le' : 'lt', condition.upper, columns),
+      ]);
+    case 'in':
+      return inPredicate(condition, columns);
+    case 'isNull':
+    case 'isNotNull': {
+      const column = columnUnder(condition.child, columns);
+      // A cast that fails raises, or with TRY gives NULL for what is none.
+      if (column === null || column.casts.length > 0) return TRUE;
+      return { kind: condition.kind === 'isNull' ? 'isNull' : 'notNull', fieldId: column.fieldId };
+    }
+    case 'column':
+    case 'not':
+      return booleanPredicate(condition, columns);
+    case 'function':
+      return prefixPredicate(condition, columns);
+    default:
+      return TRUE;
+  }
+}
+
+const FLIPPED: Readonly<Record<CompareOp, CompareOp>> = { eq: 'eq', ne: 'ne', lt: 'gt', le: 'ge', gt: 'lt', ge: 'le' };
+
+function comparePredicate(condition: Extract<Expression, { kind: 'compare' }>, columns: Columns): Predicate {
+  if (condition.op === 'distinct') return TRUE;
+  const op = condition.op === 'notDistinct' ? 'eq' : condition.op;
+  if (condition.left.kind === 'constant') return compareSides(condition.right, FLIPPED[op], condition.left, columns);
+  return compareSides(condition.left, op, condition.right, columns);
+}
+
+function compareSides(input: Expression, op: CompareOp, constant: Expression, columns: Columns): Predicate {
+  const column = columnUnder(input, columns);
+  return column === null ? TRUE : compareColumn(column, column.casts, op, constant);
+}
+
+function inPredicate({ negated, input, list }: Extract<Expression, { kind: 'in' }>, columns: Columns): Predicate {
+  if (negated) return TRUE;
+  const column = columnUnder(input, columns);
+  if (column === null || !list.every((one) => one.kind === 'constant')) return TRUE;
+  // NULL in the list never makes IN true.
+  const values = list.filter((one) => one.kind === 'constant' && one.value !== null);
+  const each = values.map((value) => compareColumn(column, column.casts, 'eq', value));
+  const literals = each.flatMap((one) => (one.kind === 'compare' ? [one.value] : []));
+  return each.every((one) => one.kind === 'compare' || one.kind === 'false')
+    ? { kind: 'in', fieldId: column.fieldId, values: literals }
+    : TRUE;
+}
+
+function booleanPredicate(condition: Expression, columns: Columns): Predicate {
+  const operand = condition.kind === 'not' ? condition.child : condition;
+  const column = operand.kind === 'column' ? (columns[operand.index] ?? null) : null;
+  if (column?.type.kind !== 'boolean') return TRUE;
+  return { kind: 'compare', op: 'eq', fieldId: column.fieldId, value: condition.kind !== 'not' };
+}
+
+/** `prefix(c, 'ab')` and `c LIKE 'ab%...'`, which has no escape character unless one is named. */
+function prefixPredicate(
+  { name, children: [input, pattern] }: Extract<Expression, { kind: 'function' }>,
+  columns: Columns,
+): Predicate {
+  if (input?.kind !== 'column' || pattern?.kind !== 'constant' || typeof pattern.value !== 'string') return TRUE;
+  const column = columns[input.index] ?? null;
+  if (column?.type.kind !== 'string') return TRUE;
+  const isLike = name === '~~';
+  if (!isLike && name !== 'prefix' && name !== 'starts_with' && name !== '^@') return TRUE;
+  const prefix = isLike ? (/^[^%_]*/.exec(pattern.value)?.[0] ?? '') : pattern.value;
+  return prefix === '' ? TRUE : { kind: 'startsWith', fieldId: column.fieldId, prefix };
+}
+
+/** A column under casts that may raise but never change a value to another one unseen (TRY gives NULL for some). */
+function columnUnder(
+  expression: Expression,
+  columns: Columns,
+): (FilterColumn & { readonly casts: readonly SqlType[] }) | null {
+  const casts: SqlType[] = [];
+  let at = expression;
+  for (; at.kind === 'cast' && !at.tryCast; at = at.child) casts.unshift(at.type);
+  const column = at.kind === 'column' ? (columns[at.index] ?? null) : null;
+  return column === null ? null : { ...column, casts };
+}
+
+function allOf(predicates: readonly Predicate[]): Predicate {
+  const parts = predicates
+    .filter((one) => one.kind !== 'true')
+    .flatMap((one) => (one.kind === 'and' ? one.children : [one]));
+  const [first = TRUE, ...others] = parts;
+  if (others.length === 0) return first;
+  return parts.find((one) => one.kind === 'false') ?? { kind: 'and', children: parts };
+}
+
+function anyOf(predicates: readonly Predicate[]): Predicate {
+  if (predicates.some((one) => one.kind === 'true')) return TRUE;
+  const parts = predicates
+    .filter((one) => one.kind !== 'false')
+    .flatMap((one) => (one.kind === 'or' ? one.children : [one]));
+  const [first = { kind: 'false' } satisfies Predicate, ...others] = parts;
+  return others.length === 0 ? first : { kind: 'or', children: parts };
+}

@@ -1,0 +1,153 @@
+import { SkeinError } from '#shared/error.ts';
+import { snapshotSchema, type Snapshot, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import type { Schema } from '#shared/iceberg/schema.ts';
+import { printType, type Field } from '#shared/iceberg/type.ts';
+import type { ScanColumn } from '#proto/task.ts';
+import { must } from '#shared/must.ts';
+import type { TableReference, TimeTravel } from './query-references.ts';
+import type { ScanBinding } from './scan-binding.ts';
+import type { LoadedTable, TableName, TableSource } from './table-source.ts';
+
+/** A table before the plan says what is read of it. */
+export type BoundTable = Omit<ScanBinding, 'predicate' | 'readFieldIds'> & { readonly schema: Schema };
+
+export type BindRequest = {
+  readonly references: readonly TableReference[];
+  readonly defaults: { readonly catalog: string; readonly schema: string };
+  readonly source: TableSource;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Resolves every table name, once per statement and all in one call. Two parts are schema and table of the current catalog, three
+ * are catalog, schema and table; dots inside of a (quoted) schema separate its levels.
+ * @throws TABLE_NOT_FOUND, SCHEMA_NOT_FOUND, CATALOG_NOT_FOUND, NOT_SUPPORTED; positions are byte offsets in the query.
+ */
+export async function bindTables(request: BindRequest): Promise<readonly BoundTable[]> {
+  const { references } = request;
+  if (references.length === 0) return [];
+  const names = references.map((reference) => tableName(reference, request.defaults));
+  const unique = new Map(names.map((name) => [keyOf(name), name]));
+  const loaded = await request.source.loadTables([...unique.values()], request.signal);
+  const byKey = new Map([...unique.keys()].map((key, i) => [key, must(loaded[i], 'one answer for each name')]));
+  return references.map((reference, i) => {
+    const name = must(names[i], 'one name for each reference');
+    const table = must(byKey.get(keyOf(name)), 'one answer for each name');
+    try {
+      return bindTable(name, table, reference.at);
+    } catch (error) {
+      throw at(error, reference.location);
+    }
+  });
+}
+
+const keyOf = (name: TableName): string => JSON.stringify([name.catalog, name.namespace, name.table]);
+
+function tableName({ parts, location }: TableReference, defaults: BindRequest['defaults']): TableName {
+  const [table = '', schema = defaults.schema, catalog = defaults.catalog] = parts.toReversed();
+  const written = parts.join('.');
+  // DuckDB knows these names and the catalog does not: not even a name that folds to them is asked for.
+  if (parts.length < 3 && RESERVED.test(parts.length === 1 ? table : schema)) {
+    throw notFound('TABLE_NOT_FOUND', `table ${written} does not exist`, location);
+  }
+  if (parts.length < 3 && catalog === '') {
+    throw notFound('CATALOG_NOT_FOUND', `no catalog is chosen: name ${written} as catalog.schema.table`, location);
+  }
+  if (schema === '')
+    throw notFound('SCHEMA_NOT_FOUND', `no schema is chosen: name ${written} with its schema`, location);
+  if (schema.toLowerCase() === 'information_schema') {
+    throw notFound('TABLE_NOT_FOUND', `table ${written} does not exist`, location);
+  }
+  return { catalog, namespace: schema.split('.'), table };
+}
+
+const RESERVED = /^(?:sqlite_(?:temp_)?(?:master|schema)|pg_catalog|pg_class|duckdb_\w+|pragma_\w+)$/i;
+
+function bindTable(name: TableName, table: LoadedTable, travel: TimeTravel | null): BoundTable {
+  const written = [name.catalog, ...name.namespace, name.table].join('.');
+  if (table.kind === 'missing') throw new SkeinError(table.code, missingMessage(name, table.code));
+  const { metadata } = table;
+  const snapshot = travel === null ? currentSnapshot(metadata) : travelTo(metadata, travel, written);
+  const schema = snapshotSchema(metadata, snapshot?.snapshotId ?? null);
+  refuseCaseTwins(schema, written);
+  return {
+    name: table.name,
+    tableName: [table.name.catalog, ...table.name.namespace, table.name.table].join('.'),
+    tableUuid: metadata.tableUuid,
+    metadataLocation: table.metadataLocation,
+    metadata,
+    snapshotId: snapshot === null ? null : snapshot.snapshotId.toString(),
+    schemaId: schema.schemaId,
+    columns: schema.fields.map(scanColumn),
+    allowedRoots: table.allowedRoots,
+    rowCount: snapshot === null ? 0 : rowCount(snapshot),
+    schema,
+  };
+}
+
+function missingMessage(name: TableName, code: 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND'): string {
+  const schema = [name.catalog, ...name.namespace].join('.');
+  if (code === 'CATALOG_NOT_FOUND') return `catalog ${name.catalog} does not exist`;
+  return code === 'SCHEMA_NOT_FOUND'
+    ? `schema ${schema} does not exist`
+    : `table ${schema}.${name.table} does not exist`;
+}
+
+function currentSnapshot(metadata: TableMetadata): Snapshot | null {
+  if (metadata.currentSnapshotId === null) return null;
+  return metadata.snapshots.get(metadata.currentSnapshotId) ?? missingSnapshot(metadata.currentSnapshotId.toString());
+}
+
+function travelTo(metadata: TableMetadata, travel: TimeTravel, table: string): Snapshot {
+  if (travel.kind === 'timestamp') {
+    const entry = metadata.snapshotLog.findLast((one) => BigInt(one.timestampMs) * 1000n <= BigInt(travel.micros));
+    if (entry === undefined) throw new SkeinError('INVALID_REQUEST', `table ${table} has no snapshot at that time`);
+    return metadata.snapshots.get(entry.snapshotId) ?? missingSnapshot(entry.snapshotId.toString());
+  }
+  const { version } = travel;
+  const id = metadata.refs.get(version)?.snapshotId ?? (/^\d{1,19}$/.test(version) ? BigInt(version) : undefined);
+  const snapshot = id === undefined ? undefined : metadata.snapshots.get(id);
+  if (snapshot === undefined) throw new SkeinError('INVALID_REQUEST', `table ${table} has no version ${version}`);
+  return snapshot;
+}
+
+function missingSnapshot(id: string): never {
+  throw new SkeinError('INVALID_TABLE_DATA', `the table's metadata lacks its snapshot ${id}`);
+}
+
+/** SQL compares identifiers without case: of two such columns one could never be named. */
+function refuseCaseTwins(schema: Schema, table: string): void {
+  const seen = new Map<string, string>();
+  for (const { name } of schema.fields) {
+    const twin = seen.get(name.toLowerCase());
+    if (twin !== undefined) {
+      const message = `table ${table} cannot be read: its columns ${twin} and ${name} differ only in case`;
+      throw new SkeinError('NOT_SUPPORTED', message);
+    }
+    seen.set(name.toLowerCase(), name);
+  }
+}
+
+const scanColumn = (field: Field): ScanColumn => ({
+  fieldId: field.id,
+  name: field.name,
+  type: printType(field.type),
+  required: field.required,
+  initialDefault: field.initialDefault ?? null,
+});
+
+/** Rows by the snapshot's summary; equality deletes are not known to remove any. */
+function rowCount({ summary }: Snapshot): number | null {
+  const total = Number(summary['total-records'] ?? Number.NaN);
+  const deleted = Number(summary['total-position-deletes'] ?? 0);
+  return Number.isFinite(total) && total >= 0 ? Math.max(0, total - (Number.isFinite(deleted) ? deleted : 0)) : null;
+}
+
+const notFound = (code: 'TABLE_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'CATALOG_NOT_FOUND', text: string, position: number) =>
+  new SkeinError(code, text, { position });
+
+/** The error with the place of the name that it is about. */
+function at(thrown: unknown, position: number): SkeinError {
+  const error = SkeinError.of(thrown);
+  return new SkeinError(error.code, error.message, { position: error.position ?? position, cause: error.cause });
+}

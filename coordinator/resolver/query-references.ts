@@ -1,0 +1,25 @@
+/** What a parsed query refers to outside of itself. Locations are byte offsets in its text. */
+export type QueryReferences = {
+  /** In the order of the text. */
+  readonly tables: readonly TableReference[];
+  readonly columns: readonly QualifiedColumn[];
+  /** Whether the meaning depends on who asks and when (`now()`, `current_user`). */
+  readonly contextual: boolean;
+};
+
+export type TableReference = {
+  readonly location: number;
+  /** As written: table, schema and table, or catalog, schema and table. */
+  readonly parts: readonly string[];
+  /** The alias to add; null when the query gives one. */
+  readonly alias: string | null;
+  readonly at: TimeTravel | null;
+};
+
+/** `AT (VERSION => ...)` names a snapshot id, branch or tag; `AT (TIMESTAMP => ...)` an instant in microseconds since 1970. */
+export type TimeTravel =
+  | { readonly kind: 'version'; readonly version: string }
+  | { readonly kind: 'timestamp'; readonly micros: string };
+
+/** A column reference whose first `parts` names are a table's; `alias` stands for that table. */
+export type QualifiedColumn = { readonly location: number; readonly parts: number; readonly alias: string };

@@ -1,0 +1,142 @@
+import type { SqlText } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
+import { Tokenizer, type Token } from '../statement/tokenizer.ts';
+import { ByteOffsets } from './byte-offsets.ts';
+import type { QueryReferences, TableReference } from './query-references.ts';
+
+/**
+ * A query whose table names have become scans. The rest of the text stays as the user wrote it, so an error's position can be taken
+ * back to it.
+ *
+ *     SELECT t.a FROM lake.s.t JOIN u AS x USING (a)
+ *     SELECT t.a FROM <scan 0> AS "t" JOIN <scan 1> AS x USING (a)
+ */
+export type SplicedQuery = { readonly pieces: readonly Piece[] };
+
+/** `start` is the offset in the user's text of the piece, or of what it replaces. */
+type Piece =
+  | { readonly kind: 'text'; readonly text: string; readonly start: number }
+  | { readonly kind: 'inserted'; readonly text: string; readonly start: number }
+  | { readonly kind: 'scan'; readonly scan: number; readonly start: number };
+
+type Edit = {
+  readonly start: number;
+  readonly end: number;
+  readonly insert: readonly ({ readonly scan: number } | string)[];
+};
+
+/** Puts scan i in the place of `references.tables[i]`. @throws NOT_SUPPORTED when the parser's location is no name (a fault). */
+export function spliceTables(sql: string, references: QueryReferences): SplicedQuery {
+  const offsets = new ByteOffsets(sql);
+  const edits: Edit[] = [];
+  references.tables.forEach((table, scan) =>
+    edits.push(...tableEdits(sql, offsets.toCharacter(table.location), table, scan)),
+  );
+  for (const { location, parts, alias } of references.columns.toSorted((a, b) => a.location - b.location)) {
+    const start = offsets.toCharacter(location);
+    edits.push({ start, end: nameEnd(sql, start, parts), insert: [quoteIdentifier(alias)] });
+  }
+  return { pieces: applyEdits(sql, edits) };
+}
+
+/** The query for the planner, whose table function answers with the columns of a scan. */
+export const plannerSql = (query: SplicedQuery): string => query.pieces.map(plannerText).join('');
+
+/** The query for a worker, which prints each scan itself. */
+export function workerSql(query: SplicedQuery): SqlText {
+  const parts: (string | { scan: number })[] = [];
+  for (const piece of query.pieces) {
+    const last = parts.at(-1);
+    if (piece.kind === 'scan') parts.push({ scan: piece.scan });
+    else if (typeof last === 'string') parts[parts.length - 1] = last + piece.text;
+    else parts.push(piece.text);
+  }
+  return parts;
+}
+
+/** The user's character offset for a byte offset in `plannerSql`. */
+export function userPosition(query: SplicedQuery, plannerByte: number): number {
+  let byte = 0;
+  for (const piece of query.pieces) {
+    const text = plannerText(piece);
+    const length = Buffer.byteLength(text);
+    if (plannerByte < byte + length) {
+      return piece.kind === 'text' ? piece.start + new ByteOffsets(text).toCharacter(plannerByte - byte) : piece.start;
+    }
+    byte += length;
+  }
+  const last = query.pieces.at(-1);
+  return last === undefined ? 0 : last.start + (last.kind === 'text' ? last.text.length : 0);
+}
+
+const plannerText = (piece: Piece): string =>
+  piece.kind === 'scan' ? `skein_scan(${quoteLiteral(String(piece.scan))})` : piece.text;
+
+function tableEdits(sql: string, start: number, table: TableReference, scan: number): Edit[] {
+  const end = nameEnd(sql, start, table.parts.length);
+  const alias = table.alias === null ? '' : ` AS ${quoteIdentifier(table.alias)}`;
+  const word = tableKeyword(sql, start);
+  const edits: Edit[] = [{ start: word ?? start, end, insert: [word === null ? '' : 'FROM ', { scan }, alias] }];
+  if (table.at !== null) edits.push({ ...atClause(sql, end), insert: [''] });
+  return edits;
+}
+
+/** `TABLE t` stands for `SELECT * FROM t`; there the word goes with the name. */
+function tableKeyword(sql: string, nameStart: number): number | null {
+  const found = /\btable\s*$/i.exec(sql.slice(Math.max(0, nameStart - 64), nameStart));
+  if (found === null) return null;
+  const at = nameStart - found[0].length;
+  const tokens = new Tokenizer(sql);
+  let token = tokens.next();
+  while (token.start < at && token.kind !== 'end') token = tokens.next();
+  return token.start === at && token.kind === 'word' ? at : null;
+}
+
+/** Where a dotted name of `parts` identifiers ends. */
+function nameEnd(sql: string, start: number, parts: number): number {
+  const tokens = new Tokenizer(sql, start);
+  let token = tokens.next();
+  for (let part = 1; isName(token); part += 1) {
+    if (part === parts) return token.end;
+    if (!isSymbol(sql, tokens.next(), '.')) break;
+    token = tokens.next();
+  }
+  throw new SkeinError('NOT_SUPPORTED', 'a name stands where it cannot be read', { position: start });
+}
+
+/** The clause `AT (...)` after a name and its alias. */
+function atClause(sql: string, from: number): { start: number; end: number } {
+  const tokens = new Tokenizer(sql, from);
+  let depth = 0;
+  let at: Token | null = null;
+  for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
+    if (isSymbol(sql, token, '(')) depth += 1;
+    else if (isSymbol(sql, token, ')')) {
+      depth -= 1;
+      if (depth === 0 && at !== null) return { start: at.start, end: token.end };
+    } else if (depth === 0 && token.kind === 'word' && sql.slice(token.start, token.end).toLowerCase() === 'at') {
+      at = token;
+    }
+  }
+  throw new SkeinError('NOT_SUPPORTED', 'AT stands where it cannot be read', { position: from });
+}
+
+function applyEdits(sql: string, edits: readonly Edit[]): Piece[] {
+  const pieces: Piece[] = [];
+  let at = 0;
+  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
+    if (edit.start > at) pieces.push({ kind: 'text', text: sql.slice(at, edit.start), start: at });
+    for (const part of edit.insert) {
+      if (typeof part !== 'string') pieces.push({ kind: 'scan', scan: part.scan, start: edit.start });
+      else if (part !== '') pieces.push({ kind: 'inserted', text: part, start: edit.start });
+    }
+    at = edit.end;
+  }
+  if (at < sql.length) pieces.push({ kind: 'text', text: sql.slice(at), start: at });
+  return pieces;
+}
+
+const isName = (token: Token): boolean => token.kind === 'word' || token.kind === 'quoted' || token.kind === 'string';
+const isSymbol = (sql: string, token: Token, symbol: string): boolean =>
+  token.kind === 'symbol' && sql.slice(token.start, token.end) === symbol;

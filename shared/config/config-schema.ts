@@ -167,7 +167,7 @@ export const CONFIG = {
   'worker.spool_memory_limit': bytes(256 * MIB, 'Results held in memory per worker'),
   'worker.task_output_buffer': bytes(16 * MIB, 'Output of one task waiting for its reader; a full one pauses the task'),
   'worker.tasks_per_slot_max': integer(64, 1, 10_000, 'Tasks that one slot runs by turns; more wait'),
-  'worker.instances_idle_max': integer(4, 0, 1_000, 'DuckDB instances kept ready per slot'),
+  'worker.instances_idle_max': integer(16, 0, 1_000, 'DuckDB instances kept ready per slot'),
   'worker.orphan_timeout': duration(10_000, 'Silence of the coordinator after which its tasks end'),
 
   'up.workers': integer(2, 1, 256, 'Workers that skein up starts'),

@@ -60,7 +60,8 @@ describe('configuration', () => {
       const [method = '', template = ''] = endpoint.split(' ');
       const answer = await catalog.rest(
         method,
-        template.replace('{prefix}', 'lake').replaceAll(/\method === 'POST' ? { body: {} } : {},
+        template.replace('{prefix}', 'lake').replaceAll(/\{[a-z-]+\}/g, 'none'),
+        method === 'POST' ? { body: {} } : {},
       );
       if (answer.status === 404 && method !== 'HEAD')
         expect(errorOf(answer)[1], endpoint).not.toBe('NotFoundException');

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { duckDbError } from '#shared/duckdb-error.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { layoutOf, type ArrowField } from './arrow-schema.ts';
+import { layoutOf, type ArrowField, type Layout } from './arrow-schema.ts';
 import { check } from './arrow-out.ts';
 import { ARRAY_WORDS } from './column-builder.ts';
 import type { Connection } from './instance.ts';
@@ -13,7 +13,6 @@ const CHUNK_ROWS = 2_048;
 
 const LENGTH = 0;
 const NULL_COUNT = 1;
-const OFFSET = 2;
 const SCHEMA_WORDS = 9;
 const NULLABLE = 2n;
 
@@ -45,6 +44,10 @@ export class ArrowInput implements Disposable {
     batches: readonly ArrowBatch[],
     dictionaries: readonly ArrowBatch[] = [],
   ) {
+    if (fields.some((field) => field.children.some(hasDictionary))) {
+      // DuckDB 1.5.5 corrupts its heap when it takes in a dictionary below a list.
+      throw new SkeinError('NOT_SUPPORTED', 'an ENUM inside of another value cannot be sent to a worker');
+    }
     this.#connection = connection;
     this.#fields = fields;
     this.rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
@@ -89,14 +92,15 @@ export class ArrowInput implements Disposable {
 
   /**
    * Registers a table function of this name that gives the rows without copying them: its chunks refer to the batches' memory. DuckDB
-   * learns the exact number of rows. It calls back in this thread, so the instance must have one thread, and each statement must read the
-   * function once.
+   * learns the exact number of rows. It calls back in this thread, so the instance must have one thread. The name must be new in the
+   * instance, which keeps it for good: after `dispose` no statement may name it.
    */
   register(name: string): void {
     const fn = word(duckdb.create_table_function());
     const handle = fn[0] ?? 0n;
-    let chunks: Iterator<Address> = this.#chunks();
-    let columns: number[] = [];
+    // What DuckDB keeps as a scan's state is a number of ours, not an address.
+    const scans = new Map<Address, Scan>();
+    let scanCount = 0n;
     duckdb.table_function_set_name(handle, name);
     duckdb.table_function_set_bind(
       handle,
@@ -105,10 +109,11 @@ export class ArrowInput implements Disposable {
     duckdb.table_function_set_init(
       handle,
       this.#callback(1, (info) => {
-        chunks = this.#chunks();
-        columns = Array.from({ length: Number(duckdb.init_get_column_count(info)) }, (_, i) =>
+        const columns = Array.from({ length: Number(duckdb.init_get_column_count(info)) }, (_, i) =>
           Number(duckdb.init_get_column_index(info, i)),
         );
+        scans.set(++scanCount, { chunks: this.#chunks(), columns });
+        duckdb.init_set_init_data(info, scanCount, null);
         duckdb.init_set_max_threads(info, 1);
       }),
     );
@@ -116,7 +121,8 @@ export class ArrowInput implements Disposable {
       handle,
       this.#callback(2, (info, output) => {
         try {
-          nextChunk(chunks, columns, output);
+          const scan = duckdb.function_get_init_data(info);
+          if (!nextChunk(scans.get(scan), output)) scans.delete(scan);
         } catch (error) {
           duckdb.function_set_error(info, SkeinError.of(error).message);
         }
@@ -174,19 +180,26 @@ export class ArrowInput implements Disposable {
   }
 }
 
-function nextChunk(chunks: Iterator<Address>, columns: readonly number[], output: Address): void {
-  const next = chunks.next();
-  if (next.done === true) {
+const hasDictionary = (field: ArrowField): boolean => field.dictionary !== null || field.children.some(hasDictionary);
+
+type Scan = { readonly chunks: Iterator<Address>; readonly columns: readonly number[] };
+
+/** Fills `output` with references to the next rows; false at the end. */
+function nextChunk(scan: Scan | undefined, output: Address): boolean {
+  const next = scan?.chunks.next();
+  if (scan === undefined || next === undefined || next.done === true) {
     duckdb.data_chunk_set_size(output, 0);
-    return;
+    return false;
   }
-  columns.forEach((column, i) => {
-    const source = duckdb.data_chunk_get_vector(next.value, column);
+  const chunk: Address = next.value;
+  scan.columns.forEach((column, i) => {
+    const source = duckdb.data_chunk_get_vector(chunk, column);
     duckdb.vector_reference_vector(duckdb.data_chunk_get_vector(output, i), source);
   });
-  duckdb.data_chunk_set_size(output, Number(duckdb.data_chunk_get_size(next.value)));
+  duckdb.data_chunk_set_size(output, Number(duckdb.data_chunk_get_size(chunk)));
   // The references keep what they refer to.
-  duckdb.destroy_data_chunk(word(next.value));
+  duckdb.destroy_data_chunk(word(chunk));
+  return true;
 }
 
 /** No rows: every field has a node, and the buffers that its layout asks for. */
@@ -209,47 +222,51 @@ function bufferCount(field: ArrowField): number {
   return kind === 'bytes' ? 3 : 2;
 }
 
-/** One batch as `ArrowArray` structures in memory of JavaScript's. */
+/** An `ArrowArray` in memory of JavaScript's. */
+type NativeArray = {
+  readonly words: BigUint64Array<ArrayBuffer>;
+  /** What `words` points to as the buffers; rewritten for every slice. */
+  readonly pointers: BigUint64Array<ArrayBuffer>;
+  /** Where the buffers of the whole batch begin. */
+  readonly starts: readonly Address[];
+  readonly layout: Layout;
+  readonly children: readonly NativeArray[];
+};
+
+/** One batch as C structures. */
 class NativeBatch {
   readonly rows: number;
-  readonly #columns: readonly BigUint64Array<ArrayBuffer>[];
+  readonly #columns: readonly NativeArray[];
   readonly #root: BigUint64Array<ArrayBuffer>;
+  /** Whatever only an address refers to. */
   readonly #kept: unknown[] = [];
 
   constructor(fields: readonly ArrowField[], batch: ArrowBatch, dictionaries: readonly ArrowBatch[]) {
     this.rows = batch.rows;
     let dictionary = 0;
-    const write = (
-      field: ArrowField,
-      from: ArrowBatch,
-      cursor: { node: number; buffer: number },
-    ): BigUint64Array<ArrayBuffer> => {
+    const write = (field: ArrowField, from: ArrowBatch, cursor: { node: number; buffer: number }): NativeArray => {
       const { length = 0, nullCount = 0 } = from.nodes[cursor.node++] ?? {};
       const buffers = Array.from(
         { length: bufferCount(field) },
         () => from.buffers[cursor.buffer++] ?? new Uint8Array(),
       );
       const values = field.dictionary === null ? undefined : dictionaries[dictionary++];
-      const dictionaryArray =
-        field.dictionary === null || values === undefined
-          ? 0n
-          : addressOf(write(field.dictionary, values, { node: 0, buffer: 0 }));
-      const children = field.children.map((child) => addressOf(write(child, from, cursor)));
-      const words = this.#array(length, nullCount, buffers, children);
-      words[7] = dictionaryArray;
-      return words;
+      const children = field.children.map((child) => write(child, from, cursor));
+      const array = this.#array(layoutOf(field), { length, nullCount, buffers, children });
+      if (field.dictionary !== null && values !== undefined) {
+        array.words[7] = addressOf(write(field.dictionary, values, { node: 0, buffer: 0 }).words);
+      }
+      return array;
     };
     const cursor = { node: 0, buffer: 0 };
     this.#columns = fields.map((field) => write(field, batch, cursor));
-    this.#root = this.#array(batch.rows, 0, [new Uint8Array()], this.#columns.map(addressOf));
+    const root = { length: batch.rows, nullCount: 0, buffers: [new Uint8Array()], children: this.#columns };
+    this.#root = this.#array({ kind: 'struct' }, root).words;
   }
 
-  /** A chunk over rows of the batch, which the caller destroys. */
+  /** A chunk over rows of the batch, which the caller destroys. `start` is a multiple of 8. */
   chunk(connection: Connection, schema: Address, start: number, rows: number): Address {
-    for (const column of this.#columns) {
-      column[LENGTH] = BigInt(rows);
-      column[OFFSET] = BigInt(start);
-    }
+    for (const column of this.#columns) slice(column, start, rows);
     this.#root[LENGTH] = BigInt(rows);
     // DuckDB takes the structure over and clears this.
     this.#root[8] = noRelease();
@@ -259,27 +276,53 @@ class NativeBatch {
   }
 
   #array(
-    length: number,
-    nullCount: number,
-    buffers: readonly Uint8Array[],
-    children: readonly Address[],
-  ): BigUint64Array<ArrayBuffer> {
+    layout: Layout,
+    parts: {
+      readonly length: number;
+      readonly nullCount: number;
+      readonly buffers: readonly Uint8Array[];
+      readonly children: readonly NativeArray[];
+    },
+  ): NativeArray {
     // An absent validity buffer is a null pointer; any other needs an address, also when it is empty.
-    const pointers = BigUint64Array.from(buffers, (bytes, i) =>
+    const starts = parts.buffers.map((bytes, i) =>
       i === 0 && bytes.length === 0 ? 0n : addressOf(bytes.length === 0 ? NOTHING : bytes),
     );
-    const list = BigUint64Array.from(children);
+    const pointers = BigUint64Array.from(starts);
+    const list = BigUint64Array.from(parts.children, (child) => addressOf(child.words));
     const words = new BigUint64Array(ARRAY_WORDS);
-    words[LENGTH] = BigInt(length);
-    words[NULL_COUNT] = BigInt(nullCount);
+    words[LENGTH] = BigInt(parts.length);
+    words[NULL_COUNT] = BigInt(parts.nullCount);
     words[3] = BigInt(pointers.length);
     words[4] = BigInt(list.length);
     words[5] = pointers.length === 0 ? 0n : addressOf(pointers);
     words[6] = list.length === 0 ? 0n : addressOf(list);
     words[8] = noRelease();
-    this.#kept.push(pointers, list, words, buffers);
-    return words;
+    this.#kept.push(list, words, parts.buffers);
+    return { words, pointers, starts, layout, children: parts.children };
   }
+}
+
+/**
+ * Makes the array one of `rows` elements from `start` on, by moving its pointers. (The `offset` of the structure is for this, but DuckDB
+ * 1.5.5 forgets it in structs of structs and in unions.) Elements of lists stay where they are: offsets count from their beginning.
+ */
+function slice(array: NativeArray, start: number, rows: number): void {
+  const { words, pointers, starts, layout, children } = array;
+  words[LENGTH] = BigInt(rows);
+  starts.forEach((address, i) => {
+    pointers[i] = address === 0n ? 0n : address + BigInt(bytesBefore(layout, i, start));
+  });
+  if (layout.kind === 'struct' || layout.kind === 'union') for (const child of children) slice(child, start, rows);
+  if (layout.kind === 'fixedList') for (const child of children) slice(child, start * layout.size, rows * layout.size);
+}
+
+/** Bytes of the buffer that lie before an element. */
+function bytesBefore(layout: Layout, buffer: number, element: number): number {
+  if (layout.kind === 'union') return element;
+  if (buffer === 0 || layout.kind === 'bits') return element / 8;
+  if (layout.kind === 'fixed') return element * layout.bytes;
+  return buffer === 1 && (layout.kind === 'bytes' || layout.kind === 'list') ? element * layout.offsetBytes : 0;
 }
 
 const NOTHING = new Uint8Array(64);

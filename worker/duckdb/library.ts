@@ -78,6 +78,8 @@ export type Library = {
   readonly bind_set_error: (info: Address, message: string) => void;
   readonly init_get_column_count: (info: Address) => number | bigint;
   readonly init_get_column_index: (info: Address, position: number) => number | bigint;
+  readonly init_set_init_data: (info: Address, data: Address, destroy: null) => void;
+  readonly function_get_init_data: (info: Address) => Address;
   readonly init_set_max_threads: (info: Address, threads: number) => void;
   readonly function_set_error: (info: Address, message: string) => void;
   readonly appender_create: (connection: Address, schema: null, table: string, out: Out) => number;
@@ -157,6 +159,8 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   bind_set_error: ['void', 'void *', 'str'],
   init_get_column_count: ['uint64', 'void *'],
   init_get_column_index: ['uint64', 'void *', 'uint64'],
+  init_set_init_data: ['void', 'void *', 'void *', 'void *'],
+  function_get_init_data: ['void *', 'void *'],
   init_set_max_threads: ['void', 'void *', 'uint64'],
   function_set_error: ['void', 'void *', 'str'],
   appender_create: ['int', 'void *', 'str', 'str', 'void *'],

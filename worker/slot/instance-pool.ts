@@ -46,7 +46,7 @@ export class TaskInstance implements Disposable {
   readonly #spillDir: string;
   #control: Connection | undefined;
   #threads = 1;
-  #applied = '';
+  #applied: readonly string[] = [];
 
   constructor(spillDir: string) {
     mkdirSync(spillDir, { recursive: true, mode: 0o700 });
@@ -63,12 +63,17 @@ export class TaskInstance implements Disposable {
     );
   }
 
-  /** Before each task. */
+  /** Before each task. What is as the task before left it is not said again: a setting costs as much as a small query. */
   configure({ memoryBytes, spillBytes, threads, context }: TaskLimits): void {
-    const limits = `SET memory_limit = '${memoryBytes}B'; SET max_temp_directory_size = '${spillBytes}B'; SET threads = ${threads}`;
-    const changed = limits === this.#applied ? [] : [limits];
-    this.connection.run([...changed, ...contextVariablesSql(context)].join(';'));
-    this.#applied = limits;
+    const wanted = [
+      `SET memory_limit = '${memoryBytes}B'`,
+      `SET max_temp_directory_size = '${spillBytes}B'`,
+      `SET threads = ${threads}`,
+      ...contextVariablesSql(context),
+    ];
+    const changed = wanted.filter((sql, i) => sql !== this.#applied[i]);
+    if (changed.length > 0) this.connection.run(changed.join(';'));
+    this.#applied = wanted;
     this.#threads = threads;
   }
 
@@ -78,7 +83,7 @@ export class TaskInstance implements Disposable {
     this.#control ??= this.#instance.connect();
     this.#control.run(`SET threads = ${threads}`);
     this.#threads = threads;
-    this.#applied = '';
+    this.#applied = [];
   }
 
   [Symbol.dispose](): void {

@@ -1,0 +1,54 @@
+import { Message } from 'apache-arrow/ipc/metadata/message';
+import type { ArrowBatch } from './arrow-in.ts';
+import { ArrowWriter, paddedBytes, type ArrowMessage } from './arrow-out.ts';
+import type { ArrowField } from './arrow-schema.ts';
+import type { Connection } from './instance.ts';
+import { destroyChunk, Statement } from './statement.ts';
+
+/** For tests: the whole result of a query, as an IPC stream and as what `ArrowInput` takes. */
+export type ArrowResult = {
+  readonly stream: Uint8Array;
+  readonly fields: readonly ArrowField[];
+  readonly batches: readonly ArrowBatch[];
+  readonly dictionaries: readonly ArrowBatch[];
+};
+
+export function queryArrow(connection: Connection, sql: string): ArrowResult {
+  using statement = new Statement(connection, sql);
+  while (statement.step() !== 'ready');
+  using writer = new ArrowWriter(statement.result);
+  const parts: Uint8Array[] = encapsulate(writer.schema());
+  const batches: ArrowBatch[] = [];
+  const dictionaries: ArrowBatch[] = [];
+  const send = (message: ArrowMessage): void => {
+    parts.push(...encapsulate(message));
+    const metadata = Message.decode(message.header);
+    const buffers = message.buffers.map((buffer) => buffer.slice());
+    if (metadata.isRecordBatch()) {
+      batches.push({ rows: message.rows, nodes: metadata.header().nodes, buffers });
+    } else if (metadata.isDictionaryBatch()) {
+      dictionaries.push({ rows: message.rows, nodes: metadata.header().nodes, buffers });
+    }
+  };
+  for (let chunk = statement.fetch(); chunk !== undefined; chunk = statement.fetch()) {
+    writer.append(chunk);
+    destroyChunk(chunk);
+    if (writer.full) writer.flush(send);
+  }
+  writer.flush(send);
+  return { stream: Buffer.concat(parts), fields: writer.fields, batches, dictionaries };
+}
+
+function encapsulate({ header, buffers }: ArrowMessage): Uint8Array[] {
+  const prefix = Buffer.alloc(8);
+  const padded = Buffer.alloc((header.length + 7) & ~7);
+  padded.set(header);
+  prefix.writeInt32LE(-1, 0);
+  prefix.writeInt32LE(padded.length, 4);
+  const body = buffers.map((buffer) => {
+    const copy = Buffer.alloc(paddedBytes(buffer.length));
+    copy.set(buffer);
+    return copy;
+  });
+  return [prefix, padded, ...body];
+}

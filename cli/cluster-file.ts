@@ -28,6 +28,8 @@ export type ServiceRecord = {
   readonly pid: number;
   readonly identity: string;
   readonly url: string | null;
+  /** Where Prometheus reads a worker's metrics; catalog and coordinator serve theirs at `url`. */
+  readonly metrics_url?: string;
 };
 
 /** `services.json`: what the launcher knows and the commands need; it holds no secret. */

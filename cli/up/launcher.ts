@@ -269,21 +269,21 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
     stop: 'SIGTERM',
   });
   const withoutPassword: Partial<Config> = { 'admin.password': '' };
-  const workers = ports.workers.map((port, i) =>
-    spec(
-      'worker',
-      {
-        ...withoutPassword,
-        'database.url': '',
-        'worker.name': `worker-${i + 1}`,
-        'worker.port': port,
-        'worker.metrics_port': must(ports.workerMetrics[i], 'a metrics port for every worker'),
-        'worker.spill_dir':
-          config['worker.spill_dir'] === '' ? '' : join(config['worker.spill_dir'], `worker-${i + 1}`),
-      },
-      `http://${config.internal_host}:${port}`,
-    ),
-  );
+  const workers = ports.workers.map((port, i) => {
+    const metricsPort = must(ports.workerMetrics[i], 'a metrics port for every worker');
+    const own: Partial<Config> = {
+      ...withoutPassword,
+      'database.url': '',
+      'worker.name': `worker-${i + 1}`,
+      'worker.port': port,
+      'worker.metrics_port': metricsPort,
+      'worker.spill_dir': config['worker.spill_dir'] === '' ? '' : join(config['worker.spill_dir'], `worker-${i + 1}`),
+    };
+    return {
+      ...spec('worker', own, `http://${config.internal_host}:${port}`),
+      metricsUrl: `http://${config.internal_host}:${metricsPort}/metrics`,
+    };
+  });
   return [
     spec('catalog', {}, reachableUrl(config, ports.catalog)),
     spec('coordinator', withoutPassword, reachableUrl(config, ports.http)),

@@ -16,6 +16,7 @@ export type ChildSpec = {
   readonly kind: ServiceKind;
   readonly name: string;
   readonly url: string | null;
+  readonly metricsUrl?: string;
   /** Script and arguments for this Node. */
   readonly command: readonly string[];
   readonly environment: NodeJS.ProcessEnv;
@@ -166,8 +167,9 @@ export class SupervisedChild {
   }
 
   #setRecord(pid: number): void {
-    const { kind, name, url } = this.spec;
-    this.#record = { kind, name, pid, identity: processIdentity(pid) ?? '', url };
+    const { kind, name, url, metricsUrl } = this.spec;
+    const metrics = metricsUrl === undefined ? {} : { metrics_url: metricsUrl };
+    this.#record = { kind, name, pid, identity: processIdentity(pid) ?? '', url, ...metrics };
     this.#events.onStarted();
   }
 

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Cluster } from './cluster.ts';
 
 type Service = {
@@ -5,7 +7,6 @@ type Service = {
   readonly name: string;
   readonly pid: number;
   readonly url: string;
-  readonly metrics_url?: string;
   readonly state: string;
 };
 
@@ -22,11 +23,12 @@ export class WorkerMetrics {
     this.#urls = urls;
   }
 
+  /** From `services.json`, which the launcher keeps. */
   static async of(cluster: Cluster): Promise<WorkerMetrics> {
-    const urls = (await services(cluster)).flatMap((s) =>
-      s.kind === 'worker' && s.metrics_url !== undefined ? [s.metrics_url] : [],
-    );
-    if (urls.length === 0) throw new Error('skein status --json names no metrics_url of a worker');
+    const file = await readFile(join(cluster.dataDir, 'services.json'), 'utf8');
+    const { services: records } = JSON.parse(file) as { services: readonly { metrics_url?: string }[] };
+    const urls = records.flatMap((record) => (record.metrics_url === undefined ? [] : [record.metrics_url]));
+    if (urls.length !== cluster.ready.workers) throw new Error('services.json lacks the metrics_url of a worker');
     return new WorkerMetrics(urls);
   }
 

@@ -45,6 +45,7 @@ export async function loadTable(context: LoadContext, request: LoadRequest): Pro
     connection,
     { schema, spec, location: base.location },
     {
+      codec: base.properties['write.parquet.compression-codec'],
       dataFileBytes: config['load.data_file_bytes'],
       rowGroupRows: config['load.row_group_rows'],
       onProgress: request.onProgress,

@@ -5,6 +5,7 @@ import { printSchema, type Schema } from '#shared/iceberg/schema.ts';
 import { currentSchema, specById, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { isNested, type Field } from '#shared/iceberg/type.ts';
 import { FieldIds, fieldsOf } from './column-type.ts';
+import { DEFAULT_CODEC } from './data-file-writer.ts';
 import type { LoadMode, TableName } from './load-arguments.ts';
 import { printTableName } from './load-arguments.ts';
 import type { InputColumn } from './parquet-input.ts';
@@ -58,7 +59,7 @@ async function createTable(catalog: RestCatalog, request: TargetRequest): Promis
   const base = await catalog.stageTable(name, {
     schema: printSchema(schema),
     'partition-spec': { 'spec-id': 0, fields: printPartitionFields(fields) },
-    properties: { 'format-version': '2' },
+    properties: { 'format-version': '2', 'write.parquet.compression-codec': DEFAULT_CODEC },
   });
   requireVersion2(base);
   const spec = specById(base, base.defaultSpecId);

@@ -1,8 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
-import { asArray, stringList } from '../commit/json-reader.ts';
-import type { TableTarget } from '../commit/commit-table.ts';
+import { asArray, asObject, get, requiredString, stringList } from '../commit/json-reader.ts';
+import type { TableTarget } from '../commit/creation.ts';
 import { LEVEL_SEPARATOR, splitPath, type NamespacePath } from '../store/postgres/namespace-store.ts';
+import type { TableIdent } from '../store/postgres/table-store.ts';
 import type { RestRequest } from './operation.ts';
 
 /** Names in paths, parameters and bodies. Errors are INVALID_REQUEST. */
@@ -45,3 +46,12 @@ export const tableTarget = (request: RestRequest): TableTarget => ({
     name: checkName(request.params['table'] ?? '', 'table'),
   },
 });
+
+/** `TableIdentifier` of the REST specification. */
+export function identOfJson(json: Json | undefined, what: string): TableIdent {
+  const object = asObject(json, what);
+  return {
+    namespace: namespaceOfJson(get(object, 'namespace')),
+    name: checkName(requiredString(object, 'name'), 'table'),
+  };
+}

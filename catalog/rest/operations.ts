@@ -14,9 +14,11 @@ import { createTable } from './operation/table/create-table.ts';
 import { dropTable } from './operation/table/drop-table.ts';
 import { listTables } from './operation/table/list-tables.ts';
 import { loadTable } from './operation/table/load-table.ts';
+import { renameTable } from './operation/table/rename-table.ts';
 import { tableExists } from './operation/table/table-exists.ts';
 import { updateTable } from './operation/table/update-table.ts';
 import { getToken } from './operation/token/get-token.ts';
+import { commitTransaction } from './operation/transaction/commit-transaction.ts';
 
 const NAMESPACES = '/v1/{prefix}/namespaces';
 const NAMESPACE = `${NAMESPACES}/{namespace}`;
@@ -68,6 +70,22 @@ export const OPERATIONS: readonly Operation[] = [
   { ...iceberg, id: 'tableExists', endpoint: `HEAD ${TABLE}`, scope: 'table:read', handle: tableExists },
   { ...iceberg, id: 'updateTable', endpoint: `POST ${TABLE}`, scope: 'table:write', handle: updateTable },
   { ...iceberg, id: 'dropTable', endpoint: `DELETE ${TABLE}`, scope: 'table:write', handle: dropTable },
+
+  {
+    ...iceberg,
+    id: 'renameTable',
+    endpoint: 'POST /v1/{prefix}/tables/rename',
+    scope: 'table:write',
+    handle: renameTable,
+  },
+
+  {
+    ...iceberg,
+    id: 'commitTransaction',
+    endpoint: 'POST /v1/{prefix}/transactions/commit',
+    scope: 'table:write',
+    handle: commitTransaction,
+  },
 
   { ...other, id: 'getHealth', endpoint: 'GET /health', handle: getHealth },
   { ...other, id: 'getReadiness', endpoint: 'GET /health/ready', handle: getReadiness },

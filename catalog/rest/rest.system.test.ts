@@ -421,6 +421,94 @@ describe('tables', () => {
   });
 });
 
+describe('renames', () => {
+  const rename = (source: string[], destination: string[]): Promise<RestAnswer> => {
+    const ident = (parts: string[]): object => ({ namespace: parts.slice(0, -1), name: parts.at(-1) });
+    return post('/v1/lake/tables/rename', { source: ident(source), destination: ident(destination) });
+  };
+
+  test('keep the table, also in another namespace', async () => {
+    await post(NS, { namespace: ['target'] });
+    const created = await createTable('before');
+    expect((await rename(['default', 'before'], ['target', 'after'])).status).toBe(204);
+    expect((await get(`${NS}/target/tables/after`)).body).toEqual(created.body);
+    expect((await get(`${NS}/default/tables/before`)).status).toBe(404);
+    expect(locationOf(await createTable('before'))).not.toBe(locationOf(created));
+  });
+
+  test('need a source, a namespace and a free name', async () => {
+    await createTable('r1');
+    await createTable('r2');
+    expect(errorOf(await rename(['default', 'none'], ['default', 'r3']))).toEqual([
+      404,
+      'NoSuchTableException',
+      'Table does not exist: default.none',
+    ]);
+    expect(errorOf(await rename(['default', 'r1'], ['nowhere', 'r3']))[1]).toBe('NoSuchNamespaceException');
+    expect(errorOf(await rename(['default', 'r1'], ['default', 'r2']))).toEqual([
+      409,
+      'AlreadyExistsException',
+      'Table already exists: default.r2',
+    ]);
+    expect(errorOf(await post('/v1/lake/tables/rename', { source: 'x' }))[0]).toBe(400);
+  });
+});
+
+describe('transactions', () => {
+  const change = (name: string, updates: object[], requirements: object[] = []): object => ({
+    identifier: { namespace: ['default'], name },
+    updates,
+    requirements,
+  });
+  const commit = (...changes: object[]): Promise<RestAnswer> =>
+    post('/v1/lake/transactions/commit', { 'table-changes': changes });
+  const set = (key: string): object => ({ action: 'set-properties', updates: { [key]: 'v' } });
+  const properties = async (name: string): Promise<unknown> =>
+    metadataOf(await get(`${NS}/default/tables/${name}`))['properties'];
+
+  test('change all tables or none', async () => {
+    for (const name of ['x1', 'x2']) await createTable(name);
+    expect((await commit(change('x1', [set('a')]), change('x2', [set('a')]))).status).toBe(204);
+    for (const name of ['x1', 'x2']) expect(await properties(name)).toMatchObject({ a: 'v' });
+    const failing = { type: 'assert-current-schema-id', 'current-schema-id': 9 };
+    const answer = await commit(change('x1', [set('b')]), change('x2', [set('b')], [failing]));
+    expect(errorOf(answer).slice(0, 2)).toEqual([409, 'CommitFailedException']);
+    expect(await properties('x1')).not.toHaveProperty('b');
+    expect((await commit(change('x1', [set('c')]), change('none', [set('c')]))).status).toBe(404);
+    expect(await properties('x1')).not.toHaveProperty('c');
+    expect((await commit(change('x1', [set('d')]), change('x1', [set('e')]))).status).toBe(400);
+    expect((await commit()).status).toBe(400);
+  });
+
+  test('create tables', async () => {
+    const updates = [
+      { action: 'add-schema', schema: SCHEMA },
+      { action: 'set-current-schema', 'schema-id': -1 },
+    ];
+    const create = change('x3', updates, [{ type: 'assert-create' }]);
+    expect((await commit(change('x1', [set('f')]), create)).status).toBe(204);
+    expect(await properties('x3')).toMatchObject({ owner: 'admin' });
+    expect((await commit(change('x1', [set('g')]), create)).status).toBe(409);
+    expect(await properties('x1')).not.toHaveProperty('g');
+  });
+
+  test('that cross each other in any order neither deadlock nor lose an update', async () => {
+    const names = ['c1', 'c2', 'c3'];
+    for (const name of names) await createTable(name);
+    const answers = await Promise.all(
+      Array.from({ length: 24 }, (_none, i) => {
+        const order = i % 2 === 0 ? names : names.toReversed();
+        return commit(...order.map((name) => change(name, [set(`k${i}`)])));
+      }),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
+    for (const name of names) {
+      const keys = Object.keys((await properties(name)) as object).filter((key) => /^k\d+$/.test(key));
+      expect(keys).toHaveLength(24);
+    }
+  });
+});
+
 describe('hostile requests', () => {
   const create = `${NS}/default/tables`;
 

@@ -123,6 +123,22 @@ export async function swapMetadata(
   return numUpdatedRows === 1n;
 }
 
+/** Gives a table another name or namespace; whether it was still there. @throws TABLE_EXISTS, SCHEMA_NOT_FOUND */
+export async function moveTable(tx: Tx, id: string, namespaceId: string, to: TableIdent): Promise<boolean> {
+  try {
+    const { numUpdatedRows } = await tx
+      .updateTable('iceberg_table')
+      .set({ namespace_id: namespaceId, name: to.name, name_folded: to.name.toLowerCase() })
+      .where('id', '=', id)
+      .executeTakeFirst();
+    return numUpdatedRows === 1n;
+  } catch (error) {
+    if (isUniqueViolation(error)) throw tableExists(to);
+    if (isForeignKeyViolation(error)) namespaceNotFound(to.namespace);
+    throw error;
+  }
+}
+
 export async function deleteTable(tx: Tx, id: string): Promise<boolean> {
   const { numDeletedRows } = await tx.deleteFrom('iceberg_table').where('id', '=', id).executeTakeFirst();
   return numDeletedRows === 1n;

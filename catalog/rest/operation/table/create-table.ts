@@ -1,6 +1,10 @@
 import type { CatalogContext } from '../../../context.ts';
-import { createTable as create } from '../../../commit/commit-table.ts';
-import { parseCreateTable } from '../../../commit/new-table.ts';
+import { insertNewTable, printMetadata, requireFree } from '../../../commit/commit-tables.ts';
+import { newCreation, type CommittedTable, type TableTarget } from '../../../commit/creation.ts';
+import { newTableMetadata, parseCreateTable, type CreateTableRequest } from '../../../commit/new-table.ts';
+import { checkLocations } from '../../../storage/table-location.ts';
+import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
+import { findTable, tableExists } from '../../../store/postgres/table-store.ts';
 import { checkName, namespaceOf } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadTableAnswer } from './table-answer.ts';
@@ -11,4 +15,24 @@ export async function createTable(context: CatalogContext, request: RestRequest)
   const ident = { namespace: namespaceOf(request.params['namespace'] ?? ''), name: checkName(body.name, 'table') };
   const target = { claims: request.claims, catalog: request.params['prefix'] ?? '', ident };
   return loadTableAnswer(await create(context, target, body), 'all');
+}
+
+async function create(
+  context: CatalogContext,
+  target: TableTarget,
+  request: CreateTableRequest,
+): Promise<CommittedTable> {
+  const { db } = context.store;
+  const { tenant } = target.claims;
+  if ((await findTable(db, tenant, target.catalog, target.ident)) !== undefined) throw tableExists(target.ident);
+  const catalog = await requireCatalog(db, tenant, target.catalog);
+  const creation = newCreation(context, target, catalog, request.location);
+  const metadata = newTableMetadata(request, creation);
+  checkLocations(metadata, undefined, catalog.location);
+  const locationChosen = request.location !== undefined;
+  if (!request.stageCreate) return insertNewTable(context, { catalog, target }, metadata, locationChosen);
+  if (locationChosen) await requireFree(db, catalog.id, creation.location, undefined);
+  // Some clients write their first metadata or manifest without making its folder.
+  await context.io.makeFolder(`${creation.location}/metadata`);
+  return { metadataLocation: undefined, metadata: printMetadata(context, metadata) };
 }

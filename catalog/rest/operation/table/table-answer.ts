@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CommittedTable } from '../../../commit/commit-table.ts';
+import type { CommittedTable } from '../../../commit/creation.ts';
 import type { Answer } from '../../operation.ts';
 
 /** Which snapshots a load returns: all, or those that a branch or tag points to. */

@@ -1,5 +1,6 @@
+import { must } from '#shared/must.ts';
 import type { CatalogContext } from '../../../context.ts';
-import { commitTable } from '../../../commit/commit-table.ts';
+import { commitTables } from '../../../commit/commit-tables.ts';
 import { parseCommit } from '../../../commit/commit-metadata.ts';
 import { tableTarget } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
@@ -7,5 +8,7 @@ import { loadTableAnswer } from './table-answer.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}`: a commit. */
 export async function updateTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
-  return loadTableAnswer(await commitTable(context, tableTarget(request), parseCommit(request.body)), 'all');
+  const change = { target: tableTarget(request), request: parseCommit(request.body) };
+  const [table] = await commitTables(context, [change]);
+  return loadTableAnswer(must(table, 'one change, one table'), 'all');
 }

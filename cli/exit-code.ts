@@ -1,4 +1,4 @@
-import type { SkeinError } from '#shared/error.ts';
+import type { ErrorCode, SkeinError } from '#shared/error.ts';
 
 /** How every command ends. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, noCluster: 3 } as const;
@@ -12,16 +12,10 @@ export class UsageError extends Error {
   }
 }
 
+const NO_CLUSTER_CODES: ReadonlySet<ErrorCode> = new Set(['NO_CLUSTER', 'UNAUTHENTICATED', 'CATALOG_UNAVAILABLE']);
+
 /** No cluster, or no right to talk to it: 3; a wrong setting: 2; all else: 1. */
 export function exitCodeOf(error: SkeinError): ExitCode {
-  switch (error.code) {
-    case 'NO_CLUSTER':
-    case 'UNAUTHENTICATED':
-    case 'CATALOG_UNAVAILABLE':
-      return EXIT.noCluster;
-    case 'INVALID_CONFIGURATION':
-      return EXIT.usage;
-    default:
-      return EXIT.failed;
-  }
+  if (NO_CLUSTER_CODES.has(error.code)) return EXIT.noCluster;
+  return error.code === 'INVALID_CONFIGURATION' ? EXIT.usage : EXIT.failed;
 }

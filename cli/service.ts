@@ -21,13 +21,17 @@ const CLOSE_TIMEOUT_MS = 3_500;
 const START = {
   catalog: async (config, log) => {
     const { startCatalog } = await import('#catalog/main.ts');
-    const { url, internalAddress, generatedAdminPassword, close } = await startCatalog(config, log);
-    return { said: { url, internal_url: internalAddress }, generatedAdminPassword, close };
+    const catalog = await startCatalog(config, log);
+    return {
+      said: { url: catalog.url, internal_url: catalog.internalAddress },
+      generatedAdminPassword: catalog.generatedAdminPassword,
+      close: () => catalog.close(),
+    };
   },
   coordinator: async (config, log) => {
     const { startCoordinator } = await import('#coordinator/main.ts');
-    const { queryUrl, close } = await startCoordinator(config, log);
-    return { said: { url: queryUrl }, close };
+    const coordinator = await startCoordinator(config, log);
+    return { said: { url: coordinator.queryUrl }, close: () => coordinator.close() };
   },
   worker: async (config, log) => {
     const { startWorker } = await import('#worker/main.ts');

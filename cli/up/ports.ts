@@ -81,23 +81,15 @@ function listen({ what, host, port }: Wish): Promise<Server> {
 
 function refused({ what, host, port }: Wish, cause: NodeJS.ErrnoException): SkeinError {
   const advice = 'choose others with --port-base P (0 = any free ports)';
-  switch (cause.code) {
-    case 'EADDRINUSE':
-      return new SkeinError('PORT_IN_USE', `port ${port} (${what}) of ${host} is in use; ${advice}`, { cause });
-    case 'EACCES':
-      return new SkeinError('START_FAILED', `port ${port} (${what}) may not be opened by this user; ${advice}`, {
-        cause,
-      });
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return new SkeinError('INVALID_CONFIGURATION', `${host} is not an address of this machine (${what})`, { cause });
-    default:
-      return new SkeinError(
-        'START_FAILED',
-        `cannot listen on ${host}:${port} (${what}): ${cause.code ?? cause.message}`,
-      );
+  const code = cause.code ?? cause.message;
+  if (code === 'EADDRINUSE') {
+    return new SkeinError('PORT_IN_USE', `port ${port} (${what}) of ${host} is in use; ${advice}`, { cause });
   }
+  if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(code)) {
+    return new SkeinError('INVALID_CONFIGURATION', `${host} is not an address of this machine (${what})`, { cause });
+  }
+  const reason = code === 'EACCES' ? 'this user may not' : code;
+  return new SkeinError('START_FAILED', `cannot listen on ${host}:${port} (${what}): ${reason}; ${advice}`, { cause });
 }
 
 /** `http://host:port` as a client of this machine or of another reaches it. */

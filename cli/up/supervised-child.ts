@@ -144,18 +144,20 @@ export class SupervisedChild {
     const delayMs = Math.min(RESTART_DELAY_MIN_MS * 2 ** this.#faults, RESTART_DELAY_MAX_MS);
     this.#faults += 1;
     this.#events.onExit(reason, delayMs);
-    this.#restartTimer = setTimeout(() => {
-      this.#run().then(
-        () => {
-          if (this.#stopping) return;
-          this.#superviseCurrent();
-          this.#events.onRestarted(this.#record?.pid ?? 0);
-        },
-        (error: unknown) => {
-          void this.#awaitEnd().then(() => this.#scheduleRestart(SkeinError.of(error).message));
-        },
-      );
-    }, delayMs);
+    this.#restartTimer = setTimeout(() => void this.#restart(), delayMs);
+  }
+
+  async #restart(): Promise<void> {
+    try {
+      await this.#run();
+    } catch (error) {
+      await this.#awaitEnd();
+      this.#scheduleRestart(SkeinError.of(error).message);
+      return;
+    }
+    if (this.#stopping) return;
+    this.#superviseCurrent();
+    this.#events.onRestarted(this.#record?.pid ?? 0);
   }
 
   async #awaitEnd(): Promise<void> {

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { ResultParser, type ResultHead, type ResultTail } from './result-parser.ts';
+
+/** A statement that the server refused, or whose result broke off. */
+export class QueryError extends Error {
+  readonly code: string;
+  readonly sqlState: string;
+  constructor(code: string, sqlState: string, message: string) {
+    super(message);
+    this.name = 'QueryError';
+    this.code = code;
+    this.sqlState = sqlState;
+  }
+}
+
+/** The server cannot be reached, or does not take the token. */
+export class ConnectionError extends Error {
+  readonly unauthenticated: boolean;
+  constructor(message: string, options: { unauthenticated?: boolean; cause?: unknown } = {}) {
+    super(message, { cause: options.cause });
+    this.name = 'ConnectionError';
+    this.unauthenticated = options.unauthenticated ?? false;
+  }
+}
+
+/** Takes rows in the order of the result; the next piece of it is read when the promise resolves. */
+export type RowSink = (head: ResultHead, rows: readonly string[]) => Promise<void>;
+
+export type ClientOptions = {
+  readonly url: string;
+  readonly timeoutMs: number | undefined;
+  /** A token; asked again, once, when the server does not take the one it gave (a shell outlives its token). */
+  readonly token: (fresh: boolean) => Promise<string>;
+};
+
+/** Largest body of an error answer that is read. */
+const ERROR_BODY_CHARS_MAX = 1_000_000;
+
+/** One session of the query API. */
+export class QueryClient {
+  readonly #options: ClientOptions;
+  readonly #session = randomUUID();
+  readonly #agent: HttpAgent | HttpsAgent;
+  #running: string | undefined;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#agent = options.url.startsWith('https:')
+      ? new HttpsAgent({ keepAlive: true })
+      : new HttpAgent({ keepAlive: true });
+  }
+
+  /** Runs one statement. @throws QueryError, ConnectionError, and whatever `sink` throws (the query is cancelled then) */
+  async run(sql: string, sink: RowSink): Promise<ResultTail> {
+    const token = await this.#options.token(false);
+    try {
+      return await this.#attempt(sql, token, sink);
+    } catch (error) {
+      if (!(error instanceof ConnectionError && error.unauthenticated)) throw error;
+      const fresh = await this.#options.token(true);
+      if (fresh === token) throw error;
+      return this.#attempt(sql, fresh, sink);
+    }
+  }
+
+  /** Cancels the statement that runs; its `run` then throws QUERY_CANCELLED. Nothing to do when none runs. */
+  async cancel(): Promise<void> {
+    const id = this.#running;
+    if (id === undefined) return;
+    const token = await this.#options.token(false);
+    const response = await this.#send('DELETE', `/api/query/${id}`, token, {});
+    response.resume();
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #attempt(sql: string, token: string, sink: RowSink): Promise<ResultTail> {
+    const id = randomUUID();
+    const { timeoutMs } = this.#options;
+    this.#running = id;
+    try {
+      const response = await this.#send('POST', '/api/query', token, {
+        headers: { 'X-Skein-Query-Id': id, 'X-Skein-Session': this.#session, 'X-Skein-Source': 'skein-sql' },
+        body: JSON.stringify({ sql, ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }) }),
+      });
+      if (response.statusCode !== 200) throw await errorOf(response);
+      return await readResult(response, sink);
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  #send(
+    method: string,
+    path: string,
+    token: string,
+    { headers = {}, body }: { headers?: Readonly<Record<string, string>>; body?: string },
+  ): Promise<IncomingMessage> {
+    const url = new URL(this.#options.url.replace(/\/+$/, '') + path);
+    const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
+    const length =
+      body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+    return new Promise((resolve, reject) => {
+      const request = send(
+        url,
+        { method, agent: this.#agent, headers: { ...headers, ...length, authorization: `Bearer ${token}` } },
+        resolve,
+      );
+      request.once('error', (cause: NodeJS.ErrnoException) => {
+        reject(new ConnectionError(`cannot reach ${url.origin}: ${cause.code ?? cause.message}`, { cause }));
+      });
+      request.end(body);
+    });
+  }
+}
+
+async function readResult(response: IncomingMessage, sink: RowSink): Promise<ResultTail> {
+  const parser = new ResultParser();
+  response.setEncoding('utf8');
+  try {
+    for await (const piece of response as AsyncIterable<string>) {
+      const rows = parser.push(piece);
+      if (parser.head !== undefined) await sink(parser.head, rows);
+    }
+  } catch (error) {
+    response.destroy();
+    if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
+    throw brokenOff();
+  }
+  try {
+    return parser.end();
+  } catch {
+    throw brokenOff();
+  }
+}
+
+const brokenOff = (): QueryError =>
+  new QueryError('INTERNAL_ERROR', 'XX000', 'the result broke off: the query failed after its first rows were sent');
+
+async function errorOf(response: IncomingMessage): Promise<QueryError | ConnectionError> {
+  let text = '';
+  response.setEncoding('utf8');
+  for await (const piece of response as AsyncIterable<string>) {
+    if (text.length < ERROR_BODY_CHARS_MAX) text += piece;
+  }
+  const status = response.statusCode ?? 0;
+  const body = parsed(text);
+  const message = body.message ?? `HTTP status ${status}`;
+  if (status === 401) return new ConnectionError(message, { unauthenticated: true });
+  if (body.error === undefined) return new ConnectionError(`this is no query API: ${message}`);
+  return new QueryError(body.error, body.sql_state ?? 'XX000', message);
+}
+
+function parsed(text: string): { readonly error?: string; readonly sql_state?: string; readonly message?: string } {
+  try {
+    const body: unknown = JSON.parse(text);
+    return body !== null && typeof body === 'object' ? body : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,114 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { EXIT, type ExitCode } from '../exit-code.ts';
+import type { QueryClient } from './query-client.ts';
+import { FORMATS, type Format } from './result-format.ts';
+import { isStatement, splitStatements } from './split-statements.ts';
+import { runStatement, type Output } from './statement-runner.ts';
+
+const PROMPT = 'skein> ';
+const CONTINUATION = '  ...> ';
+const HISTORY_LINES_MAX = 1_000;
+/** Longest text without a semicolon. */
+const STATEMENT_CHARS_MAX = 64 * 2 ** 20;
+
+const HELP = `Statements end with a semicolon. Ctrl-C cancels the one that runs, or clears the line; Ctrl-D ends the shell.
+  \\format ${FORMATS.join('|')}   how results are printed
+  \\help                            this text
+  \\quit                            ends the shell
+`;
+
+/** The interactive shell. It ends with Ctrl-D or `\quit`, always with 0: an error of a statement is an answer, not its end. */
+export async function shell(client: QueryClient, first: Format, output: Output): Promise<ExitCode> {
+  const history = new History();
+  const lines = createInterface({
+    input: process.stdin,
+    output: process.stdout,
+    prompt: PROMPT,
+    history: history.load(),
+    historySize: HISTORY_LINES_MAX,
+    removeHistoryDuplicates: true,
+  });
+  lines.on('history', (entries) => history.save(entries));
+  let format = first;
+  let text = '';
+  let running = false;
+  const prompt = (): void => {
+    lines.setPrompt(isStatement(text) || text.trim() !== '' ? CONTINUATION : PROMPT);
+    lines.prompt();
+  };
+  lines.on('SIGINT', () => {
+    if (running) {
+      client.cancel().catch(() => undefined);
+      return;
+    }
+    text = '';
+    output.stderr.write('\n');
+    prompt();
+  });
+  prompt();
+  for await (const line of lines) {
+    if (text.trim() === '' && line.trimStart().startsWith('\\')) {
+      const command = shellCommand(line.trim());
+      if (command === 'quit') break;
+      if (command !== undefined) format = command;
+    } else if (text.trim() === '' && /^\s*(exit|quit)\s*;?\s*$/i.test(line)) {
+      break;
+    } else if (text.length + line.length > STATEMENT_CHARS_MAX) {
+      text = '';
+      output.stderr.write('the statement is too long\n');
+    } else {
+      const split = splitStatements(`${text}${line}\n`);
+      text = split.rest;
+      running = true;
+      for (const sql of split.statements) {
+        if ((await runStatement(client, sql, format, output)) !== EXIT.ok) break;
+      }
+      running = false;
+    }
+    prompt();
+  }
+  lines.close();
+  process.stdout.write('\n');
+  return EXIT.ok;
+}
+
+/** The format that a command sets, `quit`, or undefined when it only says something. */
+function shellCommand(line: string): Format | 'quit' | undefined {
+  const [name, argument] = line.split(/\s+/);
+  if (name === '\\quit' || name === '\\q') return 'quit';
+  if (name === '\\format') {
+    const format = FORMATS.find((known) => known === argument);
+    if (format === undefined) process.stderr.write(`expected one of: ${FORMATS.join(', ')}\n`);
+    return format;
+  }
+  process.stderr.write(
+    name === '\\help' || name === '\\?' ? HELP : `unknown command ${name ?? ''}; \\help lists them\n`,
+  );
+  return undefined;
+}
+
+/** `~/.skein_history`, newest line first, for its owner only. A folder that cannot be written means no history. */
+class History {
+  readonly #path = join(homedir(), '.skein_history');
+
+  load(): string[] {
+    try {
+      return readFileSync(this.#path, 'utf8').split('\n').filter(Boolean).slice(0, HISTORY_LINES_MAX);
+    } catch {
+      return [];
+    }
+  }
+
+  save(lines: readonly string[]): void {
+    try {
+      // Lines that may hold a password or a key stay out of the file.
+      const safe = lines.filter((line) => !/password|secret|token/i.test(line));
+      writeFileSync(this.#path, `${safe.join('\n')}\n`, { mode: 0o600 });
+    } catch {
+      // No history then.
+    }
+  }
+}

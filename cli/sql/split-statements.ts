@@ -1,0 +1,93 @@
+/** Statements that a text holds whole, each without its semicolon, and what follows the last one. */
+export type Split = { readonly statements: readonly string[]; readonly rest: string };
+
+/** Sticky, so that it matches where the scan stands. A dollar tag is an identifier or nothing. */
+const DOLLAR_TAG = /\$(?:[a-zA-Z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
+const WORD = /[\w$\u0080-\uffff]/;
+
+/**
+ * Cuts SQL at semicolons outside of strings ('', "", E'', $tag$), line comments and (nested) block comments. Pieces without
+ * anything but blanks and comments are left out.
+ */
+export function splitStatements(text: string): Split {
+  const statements: string[] = [];
+  let start = 0;
+  let at = 0;
+  let empty = true;
+  while (at < text.length) {
+    const char = text[at];
+    if (char === ';') {
+      if (!empty) statements.push(text.slice(start, at).trim());
+      at += 1;
+      start = at;
+      empty = true;
+      continue;
+    }
+    const end = tokenEnd(text, at);
+    if (end === undefined) return { statements, rest: text.slice(start) };
+    if (!isBlank(text, at)) empty = false;
+    at = end;
+  }
+  return { statements, rest: empty ? '' : text.slice(start) };
+}
+
+/** Whether what follows a text of `splitStatements` is a statement, not only blanks and comments. */
+export const isStatement = (rest: string): boolean => splitStatements(`${rest}\n;`).statements.length > 0;
+
+const isBlank = (text: string, at: number): boolean =>
+  /\s/.test(text[at] ?? '') || text.startsWith('--', at) || text.startsWith('/*', at);
+
+/** Where the token that begins at `at` ends; undefined when the text ends inside it. A line comment may end with the text. */
+function tokenEnd(text: string, at: number): number | undefined {
+  const scan = TOKENS[text[at] ?? ''];
+  return scan === undefined ? at + 1 : scan(text, at);
+}
+
+/** By the first character; every other token is one character. */
+const TOKENS: Readonly<Record<string, (text: string, at: number) => number | undefined>> = {
+  "'": (text, at) => stringEnd(text, at, isEscapeString(text, at)),
+  '"': (text, at) => stringEnd(text, at, false),
+  '-': (text, at) => {
+    if (!text.startsWith('--', at)) return at + 1;
+    const newline = text.indexOf('\n', at);
+    return newline === -1 ? text.length : newline + 1;
+  },
+  '/': (text, at) => (text.startsWith('/*', at) ? commentEnd(text, at) : at + 1),
+  $: (text, at) => dollarEnd(text, at),
+};
+
+/** `E'...'`, where a backslash escapes; the E must not be the end of a word. */
+const isEscapeString = (text: string, quote: number): boolean =>
+  /[eE]/.test(text[quote - 1] ?? '') && !WORD.test(text[quote - 2] ?? ' ');
+
+function stringEnd(text: string, at: number, escapes: boolean): number | undefined {
+  const quote = text[at];
+  for (let i = at + 1; i < text.length; i++) {
+    if (escapes && text[i] === '\\') i += 1;
+    else if (text[i] === quote) return i + 1;
+  }
+  return undefined;
+}
+
+function commentEnd(text: string, at: number): number | undefined {
+  let depth = 0;
+  for (let i = at; i < text.length; i++) {
+    if (text.startsWith('/*', i)) {
+      depth += 1;
+      i += 1;
+    } else if (text.startsWith('*/', i)) {
+      depth -= 1;
+      i += 1;
+      if (depth === 0) return i + 1;
+    }
+  }
+  return undefined;
+}
+
+function dollarEnd(text: string, at: number): number | undefined {
+  DOLLAR_TAG.lastIndex = at;
+  const tag = WORD.test(text[at - 1] ?? ' ') ? undefined : DOLLAR_TAG.exec(text)?.[0];
+  if (tag === undefined) return at + 1;
+  const end = text.indexOf(tag, at + tag.length);
+  return end === -1 ? undefined : end + tag.length;
+}

@@ -1,0 +1,118 @@
+import { createReadStream } from 'node:fs';
+import { parseDuration } from '#shared/config/config-schema.ts';
+import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { SkeinError } from '#shared/error.ts';
+import { findTarget, mintToken } from '../catalog-rpc.ts';
+import type { Flags } from '../command.ts';
+import { EXIT, UsageError, type ExitCode } from '../exit-code.ts';
+import { QueryClient } from './query-client.ts';
+import { FORMATS, type Format } from './result-format.ts';
+import { shell } from './shell.ts';
+import { isStatement, splitStatements } from './split-statements.ts';
+import { OutputClosed, runStatement, type Output } from './statement-runner.ts';
+
+/** Longest text without a semicolon. */
+const STATEMENT_CHARS_MAX = 64 * 2 ** 20;
+
+/**
+ * `skein sql`: `-e`, `-f`, standard input, or a shell on a terminal. Without a shell the first statement that fails is the last.
+ * Ends with 0 ok, 1 query error, 2 usage, 3 connection or token.
+ */
+export async function sqlCommand(loaded: LoadedConfig, flags: Flags): Promise<ExitCode> {
+  const output: Output = { stdout: process.stdout, stderr: process.stderr, progress: process.stderr.isTTY };
+  const texts = flags.texts('execute');
+  const file = flags.text('file');
+  const interactive = texts.length === 0 && file === undefined && process.stdin.isTTY;
+  const format = formatOf(flags.text('format'));
+  const client = new QueryClient(clientOptions(loaded, flags));
+  // Without a listener a closed pipe would end the process before the query is cancelled.
+  process.stdout.on('error', () => undefined);
+  try {
+    if (interactive) return await shell(client, format, output);
+    process.on('SIGINT', () => void client.cancel().catch(() => undefined));
+    const pieces = file === undefined && texts.length > 0 ? texts.map(whole) : withFile(texts, file);
+    return await runAll(pieces, (sql) => runStatement(client, sql, format, output));
+  } catch (error) {
+    if (!(error instanceof OutputClosed)) throw error;
+    await client.cancel().catch(() => undefined);
+    return EXIT.ok;
+  } finally {
+    client.close();
+  }
+}
+
+/** Every statement of the pieces, each as soon as it is whole. */
+async function runAll(
+  pieces: Iterable<string> | AsyncIterable<string>,
+  run: (sql: string) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  let text = '';
+  for await (const piece of pieces) {
+    text += piece;
+    if (text.length > STATEMENT_CHARS_MAX) throw new UsageError('a statement is too long');
+    const split = splitStatements(text);
+    text = split.rest;
+    for (const sql of split.statements) {
+      const code = await run(sql);
+      if (code !== EXIT.ok) return code;
+    }
+  }
+  return isStatement(text) ? run(text.trim()) : EXIT.ok;
+}
+
+/** A text that no later one can go on. */
+const whole = (text: string): string => `${text}\n;\n`;
+
+/** The texts of `-e`, then the file or standard input, read as it comes. */
+async function* withFile(texts: readonly string[], file: string | undefined): AsyncIterable<string> {
+  yield* texts.map(whole);
+  const stream = file === undefined || file === '-' ? process.stdin : createReadStream(file);
+  stream.setEncoding('utf8');
+  try {
+    // Cut at line ends only: `--`, `/*`, `$$` and `E'` must not be torn.
+    let line = '';
+    for await (const piece of stream as AsyncIterable<string>) {
+      line += piece;
+      const end = line.lastIndexOf('\n') + 1;
+      if (end > 0) yield line.slice(0, end);
+      line = line.slice(end);
+    }
+    yield line;
+  } catch (error) {
+    throw new UsageError(
+      `cannot read ${file ?? 'standard input'}: ${(error as NodeJS.ErrnoException).code ?? 'error'}`,
+    );
+  }
+}
+
+function formatOf(text: string | undefined): Format {
+  if (text === undefined) return process.stdout.isTTY ? 'table' : 'csv';
+  const format = FORMATS.find((known) => known === text);
+  if (format === undefined) throw new UsageError(`--format ${text}: expected one of ${FORMATS.join(', ')}`);
+  return format;
+}
+
+function clientOptions(loaded: LoadedConfig, flags: Flags): ConstructorParameters<typeof QueryClient>[0] {
+  const given = loaded.config['client.token'];
+  const url = loaded.config['client.query_url'];
+  const target = given !== '' && url !== '' ? undefined : findTarget(loaded);
+  let minted: Promise<string> | undefined;
+  return {
+    url: url || (target?.queryUrl ?? ''),
+    timeoutMs: timeoutOf(flags.text('timeout')),
+    token: (fresh) => {
+      if (given !== '' || target === undefined) return Promise.resolve(given);
+      if (fresh || minted === undefined) minted = mintToken(target);
+      return minted;
+    },
+  };
+}
+
+function timeoutOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    throw new UsageError(`--timeout: ${SkeinError.of(error).message}`);
+  }
+}

@@ -127,7 +127,8 @@ function pickLevel(state: Mlfq): number | undefined {
   for (let level = 0; level < LEVELS; level++) {
     if (!isEmpty(state, level)) {
       const spentMs = state.levelMs[level] ?? 0;
-      const ratio = spentMs === 0 ? 0 : targetMs / spentMs;
+      // A level that has had nothing yet goes first as soon as another has had something.
+      const ratio = spentMs === 0 && targetMs === 0 ? 0 : targetMs / spentMs;
       if (picked === undefined || ratio > picked.ratio) picked = { level, ratio };
     }
     targetMs /= LEVEL_RATIO;

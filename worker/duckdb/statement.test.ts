@@ -1,0 +1,104 @@
+import { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Instance, type Connection } from './instance.ts';
+import { destroyChunk, Statement } from './statement.ts';
+import { queryArrow } from './test-ipc.ts';
+
+let instance: Instance;
+let connection: Connection;
+
+beforeEach(() => {
+  instance = Instance.open({ threads: '1' });
+  connection = instance.connect();
+  connection.run('SET errors_as_json = true');
+});
+
+afterEach(() => {
+  connection[Symbol.dispose]();
+  instance[Symbol.dispose]();
+});
+
+/** Runs a statement to its end and says how many rows and pieces it had, and how long the longest took. */
+function runAll(sql: string): { rows: number; pieces: number; longestMs: number } {
+  using statement = new Statement(connection, sql);
+  let pieces = 0;
+  let longestMs = 0;
+  const timed = <T>(work: () => T): T => {
+    const startMs = performance.now();
+    const result = work();
+    longestMs = Math.max(longestMs, performance.now() - startMs);
+    pieces++;
+    return result;
+  };
+  while (timed(() => statement.step()) !== 'ready');
+  let rows = 0;
+  for (let chunk = timed(() => statement.fetch()); chunk !== undefined; chunk = timed(() => statement.fetch())) {
+    rows += 1;
+    destroyChunk(chunk);
+  }
+  return { rows, pieces, longestMs };
+}
+
+describe('a statement', () => {
+  test('runs by pieces', () => {
+    const { pieces } = runAll('SELECT h FROM (SELECT hash(i) AS h FROM range(3000000) t(i)) ORDER BY h LIMIT 10');
+    expect(pieces).toBeGreaterThan(5);
+  });
+
+  test.each([
+    ['SELECT', 'SYNTAX_ERROR'],
+    ['SELECT x', 'COLUMN_NOT_FOUND'],
+    ["SELECT CAST('a' || i AS INT) FROM range(3) t(i)", 'INVALID_CAST'],
+    ['SELECT * FROM nowhere', 'TABLE_NOT_FOUND'],
+    ['SELECT 1\0', 'INVALID_REQUEST'],
+  ])('%j fails with %s, and the connection lives on', (sql, code) => {
+    expect(() => runAll(sql)).toThrow(expect.objectContaining({ code }));
+    expect(runAll('SELECT 1').rows).toBe(1);
+  });
+
+  test('an error in the middle of the rows comes with the fetch', () => {
+    const sql = "SELECT CASE WHEN i = 900000 THEN CAST('x' || i AS INT) ELSE 1 END FROM range(1000000) t(i)";
+    using statement = new Statement(connection, sql);
+    while (statement.step() !== 'ready');
+    expect(() => {
+      for (let chunk = statement.fetch(); chunk !== undefined; chunk = statement.fetch()) destroyChunk(chunk);
+    }).toThrow(expect.objectContaining({ code: 'INVALID_CAST' }));
+  });
+
+  test.each([
+    ['between steps', 'SELECT sum(a.i * b.i) FROM range(1000000) a(i), range(100000) b(i)'],
+    ['in one long fetch', 'SELECT a.i FROM range(1000000) a(i), range(100000) b(i) WHERE a.i + b.i < 0'],
+  ])('is interrupted by another thread within 200 ms: %s', async (_where, sql) => {
+    const library = new URL('instance.ts', import.meta.url).href;
+    const interrupter = new Worker(
+      `const { parentPort, workerData } = require('node:worker_threads');
+       import(${JSON.stringify(library)}).then(({ interruptConnection }) => {
+         parentPort.postMessage(Date.now() + 300);
+         setTimeout(() => interruptConnection(workerData), 300);
+       });`,
+      { eval: true, workerData: connection.address },
+    );
+    const atMs = await new Promise<number>((resolve) => interrupter.once('message', resolve));
+    expect(() => runAll(sql)).toThrow(expect.objectContaining({ code: 'QUERY_CANCELLED' }));
+    const lateMs = Date.now() - atMs;
+    expect(lateMs).toBeGreaterThanOrEqual(-5);
+    expect(lateMs).toBeLessThan(200);
+    await interrupter.terminate();
+  });
+
+  test('ten thousand statements leak nothing', () => {
+    const run = (count: number): void => {
+      for (let i = 0; i < count; i++)
+        queryArrow(connection, "SELECT 42 AS a, 'longer than twelve bytes' AS b, [1, 2] AS c");
+    };
+    run(1_000);
+    const before = process.memoryUsage().rss;
+    run(10_000);
+    // A leaked chunk has 50 kB and more, a result several; the garbage of JavaScript comes and goes.
+    expect(process.memoryUsage().rss - before).toBeLessThan(120e6);
+  }, 60_000);
+});
+
+test('settings that DuckDB does not have are refused', () => {
+  expect(() => Instance.open({ no_such_setting: '1' })).toThrow('not recognized: no_such_setting');
+});

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { loadService } from '#shared/grpc/load-proto.ts';
+import { must } from '#shared/must.ts';
+import { decodeFlightData, encodeAppMetadata, encodeArrowMessage } from './flight-data.ts';
+
+const { definition } = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
+const decode = must(definition['DoGet'], 'DoGet').responseDeserialize as (bytes: Buffer) => Record<string, Buffer>;
+const bytes = (length: number, value = 7): Uint8Array => new Uint8Array(length).fill(value);
+
+test.each([0, 1, 63, 64, 65, 127, 128, 20_000, 3_000_000])(
+  'a body of %i bytes is what a protobuf library reads',
+  (length) => {
+    const bodyBytes = Math.ceil(length / 64) * 64;
+    const message = { rows: 1, header: bytes(300, 1), buffers: [bytes(length)], bodyBytes };
+    const encoded = encodeArrowMessage(message);
+    const read = decode(Buffer.from(encoded));
+    const body = Buffer.alloc(bodyBytes);
+    body.fill(7, 0, length);
+    expect(read['data_header']?.equals(bytes(300, 1))).toBe(true);
+    expect(read['data_body']?.equals(body)).toBe(true);
+    const own = decodeFlightData(encoded);
+    expect(Buffer.from(own.body).equals(body)).toBe(true);
+  },
+);
+
+test('application metadata', () => {
+  const encoded = encodeAppMetadata(Buffer.from('{"a":1}'));
+  expect(Buffer.from(decodeFlightData(encoded).metadata).toString()).toBe('{"a":1}');
+});
+
+test.each([[Uint8Array.of(0x12, 200)], [Uint8Array.of(0x08, 1)], [bytes(20, 0xff)]])('%o is refused', (broken) => {
+  expect(() => decodeFlightData(broken)).toThrow('not a FlightData message');
+});

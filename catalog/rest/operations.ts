@@ -14,6 +14,7 @@ import { createTable } from './operation/table/create-table.ts';
 import { dropTable } from './operation/table/drop-table.ts';
 import { listTables } from './operation/table/list-tables.ts';
 import { loadTable } from './operation/table/load-table.ts';
+import { registerTable } from './operation/table/register-table.ts';
 import { renameTable } from './operation/table/rename-table.ts';
 import { tableExists } from './operation/table/table-exists.ts';
 import { updateTable } from './operation/table/update-table.ts';
@@ -71,6 +72,13 @@ export const OPERATIONS: readonly Operation[] = [
   { ...iceberg, id: 'updateTable', endpoint: `POST ${TABLE}`, scope: 'table:write', handle: updateTable },
   { ...iceberg, id: 'dropTable', endpoint: `DELETE ${TABLE}`, scope: 'table:write', handle: dropTable },
 
+  {
+    ...iceberg,
+    id: 'registerTable',
+    endpoint: `POST ${NAMESPACE}/register`,
+    scope: 'table:write',
+    handle: registerTable,
+  },
   {
     ...iceberg,
     id: 'renameTable',

@@ -1,4 +1,4 @@
-import { access, rm } from 'node:fs/promises';
+import { access, rm, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCOPES } from '#shared/token-claims.ts';
@@ -451,6 +451,46 @@ describe('renames', () => {
       'Table already exists: default.r2',
     ]);
     expect(errorOf(await post('/v1/lake/tables/rename', { source: 'x' }))[0]).toBe(400);
+  });
+});
+
+describe('registrations', () => {
+  const register = (body: object): Promise<RestAnswer> => post(`${NS}/default/register`, body);
+
+  test('bring a dropped table back as it was', async () => {
+    const created = await createTable('reg');
+    const file = created.body['metadata-location'];
+    expect(errorOf(await register({ name: 'reg', 'metadata-location': file }))).toEqual([
+      409,
+      'AlreadyExistsException',
+      'Table already exists: default.reg',
+    ]);
+    expect((await register({ name: 'reg2', 'metadata-location': file })).status, 'its location is taken').toBe(400);
+    await catalog.rest('DELETE', `${NS}/default/tables/reg`);
+    const registered = await register({ name: 'reg2', 'metadata-location': file });
+    expect(registered).toMatchObject({ status: 200, body: created.body });
+    expect(
+      (await post(`${NS}/default/tables/reg2`, { updates: [{ action: 'set-properties', updates: { a: 'b' } }] }))
+        .status,
+    ).toBe(200);
+    expect((await register({ name: 'reg2', 'metadata-location': file, overwrite: true })).status).toBe(200);
+    expect(metadataOf(await get(`${NS}/default/tables/reg2`))['properties']).not.toHaveProperty('a');
+  });
+
+  test('of files that are elsewhere, absent or no metadata are refused', async () => {
+    const warehouse = `${catalog.dataDir}/warehouse`;
+    await writeFile(`${warehouse}/no.metadata.json`, '{"format-version": 2}');
+    await writeFile(`${warehouse}/text.metadata.json`, 'text');
+    for (const [location, status] of [
+      ['file:///etc/passwd', 400],
+      [`file://${warehouse}/../secret.json`, 400],
+      [`file://${warehouse}/absent.metadata.json`, 404],
+      [`file://${warehouse}/no.metadata.json`, 400],
+      [`file://${warehouse}/text.metadata.json`, 400],
+    ] as const) {
+      const answer = await register({ name: 'reg3', 'metadata-location': location });
+      expect(errorOf(answer)[0], location).toBe(status);
+    }
   });
 });
 

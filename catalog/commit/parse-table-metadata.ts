@@ -1,0 +1,131 @@
+import type { Json, JsonObject } from '#shared/json.ts';
+import { checkDefaults, orderKeys } from './draft.ts';
+import {
+  asObject,
+  get,
+  maybe,
+  optionalArray,
+  optionalInt,
+  optionalLong,
+  refuse,
+  requiredArray,
+  requiredInt,
+  requiredLong,
+  requiredMillis,
+  requiredString,
+  stringMap,
+} from './json-reader.ts';
+import { bindPartitionSpec, lastFieldId, parsePartitionFields, parsePartitionSpec } from './partition-spec.ts';
+import { highestFieldId, parseSchema } from './schema.ts';
+import { parseEncryptionKey, parseRef, parseSnapshot, parseStatisticsFile } from './snapshot.ts';
+import { parseSortOrder, UNSORTED } from './sort-order.ts';
+import {
+  currentSnapshotId,
+  FORMAT_VERSION_MAX,
+  MAIN_BRANCH,
+  PARTITION_ID_START,
+  type PartitionSpec,
+  type Schema,
+  type SnapshotRef,
+  type TableMetadata,
+} from './table-metadata.ts';
+
+/**
+ * Reads a metadata file that another catalog or engine wrote, of any format version and age, and brings it into the one shape. Pure.
+ * @throws INVALID_REQUEST when it is not table metadata, or its parts do not fit together.
+ */
+export function parseTableMetadata(json: Json): TableMetadata {
+  const object = asObject(json, 'table metadata');
+  const version = requiredInt(object, 'format-version');
+  if (version < 1 || version > FORMAT_VERSION_MAX) refuse(`Cannot read unsupported version ${version}`);
+  const schemas = parseSchemas(object);
+  const specs = parseSpecs(object);
+  const snapshots = (optionalArray(object, 'snapshots') ?? []).map(parseSnapshot);
+  const current = currentSnapshotId({ 'current-snapshot-id': optionalLong(object, 'current-snapshot-id') ?? null });
+  const metadata: TableMetadata = {
+    'format-version': version,
+    'table-uuid': requiredString(object, 'table-uuid'),
+    location: requiredString(object, 'location'),
+    'last-sequence-number': version === 1 ? 0 : requiredLong(object, 'last-sequence-number'),
+    'last-updated-ms': requiredMillis(object, 'last-updated-ms'),
+    'last-column-id': Math.max(requiredInt(object, 'last-column-id'), ...schemas.map(highestFieldId)),
+    'current-schema-id': optionalInt(object, 'current-schema-id') ?? schemas[0]?.['schema-id'] ?? 0,
+    schemas,
+    'default-spec-id': optionalInt(object, 'default-spec-id') ?? 0,
+    'partition-specs': specs,
+    'last-partition-id': Math.max(
+      optionalInt(object, 'last-partition-id') ?? PARTITION_ID_START,
+      ...specs.map(lastFieldId),
+    ),
+    'default-sort-order-id': optionalInt(object, 'default-sort-order-id') ?? 0,
+    'sort-orders': optionalArray(object, 'sort-orders')?.map(parseSortOrder) ?? [UNSORTED],
+    properties: stringMap(get(object, 'properties'), 'properties'),
+    'current-snapshot-id': current ?? null,
+    ...(version >= 3 ? { 'next-row-id': requiredLong(object, 'next-row-id') } : {}),
+    ...maybe('encryption-keys', optionalArray(object, 'encryption-keys')?.map(parseEncryptionKey)),
+    refs: parseRefs(object, current),
+    snapshots,
+    statistics: (optionalArray(object, 'statistics') ?? []).map(parseStatisticsFile),
+    'partition-statistics': (optionalArray(object, 'partition-statistics') ?? []).map(parseStatisticsFile),
+    'snapshot-log': (optionalArray(object, 'snapshot-log') ?? []).map((entry) => {
+      const log = asObject(entry, 'snapshot log entry');
+      return { 'timestamp-ms': requiredMillis(log, 'timestamp-ms'), 'snapshot-id': requiredLong(log, 'snapshot-id') };
+    }),
+    'metadata-log': (optionalArray(object, 'metadata-log') ?? []).map((entry) => {
+      const log = asObject(entry, 'metadata log entry');
+      return {
+        'timestamp-ms': requiredMillis(log, 'timestamp-ms'),
+        'metadata-file': requiredString(log, 'metadata-file'),
+      };
+    }),
+  };
+  checkDefaults({ metadata });
+  checkReferences(metadata);
+  return orderKeys(metadata);
+}
+
+/** Old files of version 1 have one schema and no list. */
+function parseSchemas(object: JsonObject): readonly Schema[] {
+  const list = optionalArray(object, 'schemas');
+  return list === undefined || list.length === 0 ? [parseSchema(get(object, 'schema'))] : list.map(parseSchema);
+}
+
+function parseSpecs(object: JsonObject): readonly PartitionSpec[] {
+  const known = { specs: [], lastPartitionId: PARTITION_ID_START, formatVersion: 1 };
+  const list = optionalArray(object, 'partition-specs');
+  if (list !== undefined && list.length > 0) {
+    return list.map((json) =>
+      bindPartitionSpec(parsePartitionSpec(json), requiredInt(asObject(json, 'partition spec'), 'spec-id'), known),
+    );
+  }
+  return [bindPartitionSpec({ fields: parsePartitionFields(requiredArray(object, 'partition-spec')) }, 0, known)];
+}
+
+/** Files older than references have `main` in `current-snapshot-id` alone. */
+function parseRefs(
+  object: JsonObject,
+  current: TableMetadata['current-snapshot-id'] | undefined,
+): TableMetadata['refs'] {
+  const refs = Object.entries(asObject(get(object, 'refs') ?? {}, 'refs')).map(([name, ref]): [string, SnapshotRef] => [
+    name,
+    parseRef(asObject(ref, 'snapshot ref')),
+  ]);
+  const main: SnapshotRef | undefined =
+    current === undefined || current === null || refs.some(([name]) => name === MAIN_BRANCH)
+      ? undefined
+      : { 'snapshot-id': current, type: 'branch' };
+  return Object.fromEntries(main === undefined ? refs : [[MAIN_BRANCH, main], ...refs]);
+}
+
+function checkReferences(metadata: TableMetadata): void {
+  const ids = new Set(metadata.snapshots.map((snapshot) => snapshot['snapshot-id']));
+  if (ids.size < metadata.snapshots.length) refuse('Invalid table metadata: two snapshots have one id');
+  for (const [name, ref] of Object.entries(metadata.refs)) {
+    if (!ids.has(ref['snapshot-id'])) {
+      refuse(`Snapshot for reference ${name} does not exist in the existing snapshots list`);
+    }
+  }
+  const current = currentSnapshotId(metadata);
+  const main = Object.hasOwn(metadata.refs, MAIN_BRANCH) ? metadata.refs[MAIN_BRANCH]?.['snapshot-id'] : undefined;
+  if (main !== current) refuse(`Current snapshot ID does not match main branch (${current ?? -1} != ${main ?? -1})`);
+}

@@ -57,7 +57,7 @@ export async function planFile(scan: ScanSpec, file: ScanFile, footers: FooterCa
 }
 
 /** Whatever a manifest says, a file is read only below the roots that the catalog allows for the table. */
-export function checkRoots(scan: ScanSpec, paths: readonly string[]): void {
+function checkRoots(scan: ScanSpec, paths: readonly string[]): void {
   for (const path of paths) {
     if (!scan.allowedRoots.some((root) => isWithin(path, root))) {
       throw new SkeinError(

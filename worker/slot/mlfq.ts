@@ -5,7 +5,7 @@ import { must } from '#shared/must.ts';
  * has been scheduled, and the levels share the slot 16 : 8 : 4 : 2 : 1 while all of them are busy. Pure: every function returns the
  * next state, and time comes in as milliseconds that somebody measured.
  */
-export const LEVEL_THRESHOLDS_MS = [0, 1_000, 10_000, 60_000, 300_000] as const;
+const LEVEL_THRESHOLDS_MS = [0, 1_000, 10_000, 60_000, 300_000] as const;
 const LEVELS = LEVEL_THRESHOLDS_MS.length;
 /** Each level gets this many times the share of the one below. */
 const LEVEL_RATIO = 2;

@@ -85,7 +85,7 @@ function typeAt(types: readonly DuckDBType[], index: number): DuckDBType {
 }
 
 /** What differs in name or type, for a message; columns may come in another order. */
-export function columnDifference(wanted: readonly InputColumn[], found: readonly InputColumn[]): string | undefined {
+function columnDifference(wanted: readonly InputColumn[], found: readonly InputColumn[]): string | undefined {
   const byName = new Map(found.map((column) => [column.name, column.type]));
   for (const { name, type } of wanted) {
     const other = byName.get(name);

@@ -22,7 +22,8 @@ export function parsePartitionBy(text: string): readonly PartitionExpression[] {
 
 /** Splits at commas that stand outside of quotes and parentheses. */
 function splitOutside(text: string): readonly string[] {
-  return (text.match(/(?:"(?:[^"]|"")*"|\((?:"(?:[^"]|"")*"|[^)"])*\)|[^,"(])+/g) ?? []).map((part) => part.trim());
+  const parts = text.match(/(?:"(?:[^"]|"")*"|\((?:"(?:[^"]|"")*"|[^)"])*\)|[^,])+|(?<=,)(?=,|$)/g) ?? [''];
+  return parts.map((part) => part.trim());
 }
 
 function parsePart(text: string): PartitionExpression {

@@ -120,7 +120,7 @@ type Delete = {
   readonly upper: string | undefined;
 };
 
-export const scanColumn = (field: Field): ScanColumn => ({
+const scanColumn = (field: Field): ScanColumn => ({
   fieldId: field.id,
   name: field.name,
   type: printType(field.type),

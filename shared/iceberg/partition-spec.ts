@@ -13,8 +13,6 @@ export type PartitionField = {
   readonly transform: Transform;
 };
 
-export const UNPARTITIONED: PartitionSpec = { specId: 0, fields: [] };
-
 /** First id of partition fields; format version 1 numbers them from it where the document does not. */
 const FIRST_FIELD_ID = 1000;
 

@@ -52,7 +52,7 @@ export function decodePredicate(json: Json): Predicate {
   }
 }
 
-export function encodeLiteral(value: Literal): Json {
+function encodeLiteral(value: Literal): Json {
   if (typeof value === 'bigint') return { $int: value.toString() };
   if (value instanceof Uint8Array) return { $hex: Buffer.from(value).toString('hex') };
   if (typeof value === 'number' && (!Number.isFinite(value) || Object.is(value, -0))) {
@@ -61,7 +61,7 @@ export function encodeLiteral(value: Literal): Json {
   return value;
 }
 
-export function decodeLiteral(json: Json): Literal {
+function decodeLiteral(json: Json): Literal {
   if (typeof json === 'boolean' || typeof json === 'number' || typeof json === 'string') return json;
   const tagged = json as { readonly $int?: string; readonly $hex?: string; readonly $float?: string } | null;
   if (tagged?.$int !== undefined) return BigInt(tagged.$int);

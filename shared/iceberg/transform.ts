@@ -12,7 +12,7 @@ export type Transform =
   | { readonly kind: 'truncate'; readonly width: number }
   | { readonly kind: 'unknown'; readonly text: string };
 
-export type TimeUnit = 'year' | 'month' | 'day' | 'hour';
+type TimeUnit = 'year' | 'month' | 'day' | 'hour';
 
 export function parseTransform(text: string): Transform {
   if (/^(identity|year|month|day|hour|void)$/.test(text)) return { kind: text as 'identity' | TimeUnit | 'void' };

@@ -11,7 +11,7 @@ export type IcebergType =
   | { readonly kind: 'list'; readonly element: Field }
   | { readonly kind: 'map'; readonly key: Field; readonly value: Field };
 
-export type StructType = { readonly kind: 'struct'; readonly fields: readonly Field[] };
+type StructType = { readonly kind: 'struct'; readonly fields: readonly Field[] };
 
 export type PrimitiveName = (typeof PRIMITIVES)[number];
 
@@ -135,7 +135,7 @@ export const printField = (field: Field): JsonObject => ({
 });
 
 /** The fields directly inside of a type. */
-export function childFields(type: IcebergType): readonly Field[] {
+function childFields(type: IcebergType): readonly Field[] {
   if (type.kind === 'struct') return type.fields;
   if (type.kind === 'list') return [type.element];
   return type.kind === 'map' ? [type.key, type.value] : [];

@@ -16,7 +16,7 @@ export type AvroReader = {
 
 /** Which fields of a record to read, under which name; they are found by Iceberg field id, in files without ids by name. */
 export type Wanted = { readonly [name: string]: WantedField };
-export type WantedField = {
+type WantedField = {
   readonly id: number;
   /** `span`: an array of key and value records, kept as bytes for `AvroSpan.find`. `map`: a record as a `Map`. */
   readonly as?: 'span' | 'map';

@@ -1,0 +1,379 @@
+import { expect, test, describe } from 'vitest';
+import type { ScanDelete } from '#proto/task.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { FileNotFound, type FileIo } from '#shared/storage/file-io.ts';
+import { writeAvroFile } from './avro/write-container.ts';
+import { LruManifestCache } from './manifest-cache.ts';
+import { MANIFEST_LIST_SCHEMA, manifestSchema } from './manifest-schema.ts';
+import { planFiles, type PlannedFiles } from './plan-files.ts';
+import type { Predicate } from './predicate.ts';
+import { encodeBound } from './single-value.ts';
+import { readTableMetadata } from './table-metadata.ts';
+import type { IcebergType } from './type.ts';
+
+/** A table in memory: what a manifest or a list leaves out is filled in with what most have. */
+type FileRow = {
+  readonly path: string;
+  readonly content?: 0 | 1 | 2;
+  readonly status?: 0 | 1 | 2;
+  readonly seq?: bigint;
+  readonly partition?: { readonly p: string | null };
+  readonly rows?: number;
+  readonly format?: string;
+  readonly bounds?: readonly (readonly [number, Uint8Array, Uint8Array])[];
+  readonly extra?: JsonObject;
+};
+type ManifestRow = {
+  readonly specId?: number;
+  readonly seq?: bigint;
+  readonly deletes?: boolean;
+  readonly files: readonly FileRow[];
+  readonly firstRowId?: bigint;
+};
+
+const LOCATION = 'file:///w/t';
+const STRING: IcebergType = { kind: 'string' };
+const partitionColumn = { fieldId: 1000, name: 'p', type: STRING };
+
+const metadata = readTableMetadata({
+  'format-version': 2,
+  'table-uuid': 'u',
+  location: LOCATION,
+  schemas: [
+    {
+      'schema-id': 0,
+      type: 'struct',
+      fields: [
+        { id: 1, name: 'id', required: false, type: 'long' },
+        { id: 2, name: 'p', required: false, type: 'string' },
+      ],
+    },
+  ],
+  'current-schema-id': 0,
+  'partition-specs': [
+    { 'spec-id': 0, fields: [] },
+    { 'spec-id': 1, fields: [{ 'source-id': 2, 'field-id': 1000, name: 'p', transform: 'identity' }] },
+  ],
+  'default-spec-id': 1,
+  'current-snapshot-id': 1,
+  snapshots: [{ 'snapshot-id': 1, 'sequence-number': 9, 'timestamp-ms': 0, 'manifest-list': `${LOCATION}/l.avro` }],
+});
+
+/** Fields that version 3 and deletes add to those that we write. */
+const EXTRA: readonly JsonObject[] = (
+  [
+    ['first_row_id', 142, 'long'],
+    ['referenced_data_file', 143, 'string'],
+    ['content_offset', 144, 'long'],
+    ['content_size_in_bytes', 145, 'long'],
+  ] as const
+).map(([name, id, type]) => ({ name, type: ['null', type], default: null, 'field-id': id }));
+
+function entrySchema(specId: number): JsonObject {
+  const schema = manifestSchema(specId === 0 ? [] : [partitionColumn]);
+  const fields = schema['fields'] as readonly JsonObject[];
+  return {
+    ...schema,
+    fields: fields.map((field) => {
+      if (field['name'] !== 'data_file') return field;
+      const type = field['type'] as JsonObject;
+      return { ...field, type: { ...type, fields: [...(type['fields'] as readonly Json[]), ...EXTRA] } };
+    }),
+  };
+}
+
+const NOTHING = {
+  column_sizes: null,
+  value_counts: null,
+  null_value_counts: null,
+  nan_value_counts: null,
+  key_metadata: null,
+  split_offsets: null,
+  equality_ids: null,
+  sort_order_id: null,
+  first_row_id: null,
+  referenced_data_file: null,
+  content_offset: null,
+  content_size_in_bytes: null,
+};
+
+const entryRow = (file: FileRow): object => ({
+  status: file.status ?? 1,
+  snapshot_id: null,
+  sequence_number: file.seq ?? null,
+  file_sequence_number: null,
+  data_file: {
+    ...NOTHING,
+    content: file.content ?? 0,
+    file_path: file.path,
+    file_format: file.format ?? 'PARQUET',
+    partition: file.partition ?? {},
+    record_count: file.rows ?? 10,
+    file_size_in_bytes: 100,
+    lower_bounds: file.bounds?.map(([key, value]) => ({ key, value: Buffer.from(value) })) ?? null,
+    upper_bounds: file.bounds?.map(([key, , value]) => ({ key, value: Buffer.from(value) })) ?? null,
+    ...file.extra,
+  },
+});
+
+function tableIo(manifests: readonly ManifestRow[], read: string[] = []): FileIo {
+  const files = new Map<string, Uint8Array>();
+  const listSchema: JsonObject = {
+    ...MANIFEST_LIST_SCHEMA,
+    fields: [
+      ...(MANIFEST_LIST_SCHEMA['fields'] as readonly Json[]),
+      { name: 'first_row_id', type: ['null', 'long'], default: null, 'field-id': 520 },
+    ],
+  };
+  const rows = manifests.map((manifest, index) => {
+    const path = `${LOCATION}/m${index}.avro`;
+    const specId = manifest.specId ?? 0;
+    files.set(path, writeAvroFile(entrySchema(specId), {}, manifest.files.map(entryRow)));
+    const values = manifest.files.map((file) => file.partition?.p ?? null);
+    const sorted = values.filter((value) => value !== null).sort();
+    return {
+      manifest_path: path,
+      manifest_length: 1,
+      partition_spec_id: specId,
+      content: manifest.deletes === true ? 1 : 0,
+      sequence_number: manifest.seq ?? 1n,
+      min_sequence_number: 1,
+      added_snapshot_id: 1,
+      added_files_count: manifest.files.length,
+      existing_files_count: 0,
+      deleted_files_count: 0,
+      added_rows_count: 0,
+      existing_rows_count: 0,
+      deleted_rows_count: 0,
+      partitions:
+        specId === 0
+          ? null
+          : [
+              {
+                contains_null: values.includes(null),
+                contains_nan: null,
+                lower_bound: sorted[0] === undefined ? null : Buffer.from(sorted[0]),
+                upper_bound: sorted[0] === undefined ? null : Buffer.from(sorted.at(-1) ?? ''),
+              },
+            ],
+      key_metadata: null,
+      first_row_id: manifest.firstRowId ?? null,
+    };
+  });
+  files.set(`${LOCATION}/l.avro`, writeAvroFile(listSchema, {}, rows));
+  const get = (uri: string): Uint8Array => {
+    read.push(uri);
+    const bytes = files.get(uri);
+    if (bytes === undefined) throw new FileNotFound(uri);
+    return bytes;
+  };
+  const refuse = (): Promise<never> => Promise.reject(new Error('read only'));
+  return {
+    read: async (uri) => get(uri),
+    readRange: refuse,
+    sizeBytes: async (uri) => files.get(uri)?.length ?? 0,
+    exists: async (uri) => files.has(uri),
+    write: refuse,
+    remove: refuse,
+    makeFolder: refuse,
+  };
+}
+
+const plan = (
+  io: FileIo,
+  predicate: Predicate = { kind: 'true' },
+  manifestCache = new LruManifestCache(1e6),
+): Promise<PlannedFiles> => planFiles(io, metadata, 1n, predicate, { manifestCache, allowedRoots: [LOCATION] });
+
+const file = (name: string, rest: Partial<FileRow> = {}): FileRow => ({ path: `${LOCATION}/${name}`, ...rest });
+
+/** The names of the deletes of each data file. */
+const deletesByFile = ({ files }: PlannedFiles): Record<string, readonly string[]> =>
+  Object.fromEntries(files.map((one) => [nameOf(one.path), one.deletes.map((d: ScanDelete) => nameOf(d.path))]));
+const nameOf = (path: string): string => path.slice(LOCATION.length + 1);
+
+describe('deletes', () => {
+  test('position deletes apply up to their sequence number, equality deletes below it', async () => {
+    const io = tableIo([
+      { files: [file('a', { seq: 1n }), file('b', { seq: 5n }), file('c', { seq: 6n })] },
+      { seq: 5n, deletes: true, files: [file('pos', { content: 1 })] },
+      { seq: 5n, deletes: true, files: [file('eq', { content: 2, extra: { equality_ids: [1] } })] },
+    ]);
+    const planned = await plan(io);
+    expect(deletesByFile(planned)).toStrictEqual({ a: ['pos', 'eq'], b: ['pos'], c: [] });
+    expect(planned.files[0]?.deletes[1]).toStrictEqual({
+      kind: 'equality',
+      path: `${LOCATION}/eq`,
+      sizeBytes: 100,
+      columns: [{ fieldId: 1, name: 'id', type: 'long', required: false, initialDefault: null }],
+    });
+    expect(planned.report).toMatchObject({ files: 3, deleteFiles: 2, manifests: 3 });
+  });
+
+  test('they apply within their partition; equality deletes without a partition everywhere', async () => {
+    const x = { p: 'x' };
+    const io = tableIo([
+      { specId: 1, files: [file('a', { partition: x }), file('b', { partition: { p: null } })] },
+      { files: [file('c')] },
+      { seq: 2n, specId: 1, deletes: true, files: [file('pos', { content: 1, partition: x })] },
+      {
+        seq: 2n,
+        specId: 1,
+        deletes: true,
+        files: [file('eq', { content: 2, partition: { p: null }, extra: { equality_ids: [1] } })],
+      },
+      { seq: 2n, deletes: true, files: [file('all', { content: 2, extra: { equality_ids: [1] } })] },
+      { seq: 2n, deletes: true, files: [file('unpartitioned', { content: 1 })] },
+    ]);
+    expect(deletesByFile(await plan(io))).toStrictEqual({
+      a: ['pos', 'all'],
+      b: ['all', 'eq'],
+      c: ['unpartitioned', 'all'],
+    });
+  });
+
+  test('position deletes that name one file, by reference or by bounds, apply to that one', async () => {
+    const path = (name: string): Uint8Array => Buffer.from(`${LOCATION}/${name}`);
+    const bounds = (from: string, to: string): NonNullable<FileRow['bounds']> => [
+      [2_147_483_546, path(from), path(to)],
+    ];
+    const io = tableIo([
+      { files: [file('a'), file('b'), file('c')] },
+      {
+        deletes: true,
+        files: [
+          file('by-reference', { content: 1, extra: { referenced_data_file: `${LOCATION}/a` } }),
+          file('by-bounds', { content: 1, bounds: bounds('b', 'b') }),
+          file('by-range', { content: 1, bounds: bounds('b', 'c') }),
+        ],
+      },
+    ]);
+    expect(deletesByFile(await plan(io))).toStrictEqual({
+      a: ['by-reference'],
+      b: ['by-bounds', 'by-range'],
+      c: ['by-range'],
+    });
+  });
+
+  test('a deletion vector stands for all position deletes of its file', async () => {
+    const vector = {
+      content: 1,
+      format: 'PUFFIN',
+      rows: 3,
+      extra: { referenced_data_file: `${LOCATION}/a`, content_offset: 4, content_size_in_bytes: 40 },
+    } as const;
+    const io = tableIo([
+      { files: [file('a'), file('b')] },
+      { seq: 2n, deletes: true, files: [file('pos', { content: 1 }), file('dv', vector)] },
+    ]);
+    const planned = await plan(io);
+    expect(deletesByFile(planned)).toStrictEqual({ a: ['dv'], b: ['pos'] });
+    expect(planned.files[0]?.deletes).toStrictEqual([
+      { kind: 'vector', path: `${LOCATION}/dv`, offset: 4, lengthBytes: 40, cardinality: 3 },
+    ]);
+    const twice = tableIo([{ files: [file('a')] }, { deletes: true, files: [file('1', vector), file('2', vector)] }]);
+    await expect(plan(twice)).rejects.toMatchObject({ code: 'INVALID_TABLE_DATA' });
+  });
+});
+
+describe('pruning', () => {
+  const long = (value: bigint): Uint8Array => encodeBound({ kind: 'long' }, value) ?? Buffer.alloc(0);
+  const id = (value: bigint): Predicate => ({ kind: 'compare', op: 'eq', fieldId: 1, value });
+
+  test('manifests by partition summaries, files by partition values and column bounds', async () => {
+    const read: string[] = [];
+    const io = tableIo(
+      [
+        { specId: 1, files: [file('a', { partition: { p: 'a' } }), file('b', { partition: { p: 'b' } })] },
+        { specId: 1, files: [file('c', { partition: { p: 'c' } }), file('n', { partition: { p: null } })] },
+        { files: [file('low', { bounds: [[1, long(1n), long(5n)]] }), file('unknown')] },
+      ],
+      read,
+    );
+    const eq = await plan(io, { kind: 'compare', op: 'eq', fieldId: 2, value: 'b' });
+    expect(eq.files.map(({ path }) => nameOf(path))).toStrictEqual(['b', 'low', 'unknown']);
+    expect(eq.files[0]?.constants).toStrictEqual({ 2: 'b' });
+    expect(eq.report).toMatchObject({
+      manifests: 3,
+      manifestsPruned: 1,
+      files: 6,
+      filesPruned: 3,
+      rows: 30,
+      bytes: 300,
+    });
+    expect(read).not.toContain(`${LOCATION}/m1.avro`);
+    const nulls = await plan(io, { kind: 'isNull', fieldId: 2 });
+    expect(nulls.files.map(({ path }) => nameOf(path))).toStrictEqual(['n', 'low', 'unknown']);
+    const above = await plan(io, id(6n));
+    expect(above.files.map(({ path }) => nameOf(path))).toStrictEqual(['a', 'b', 'c', 'n', 'unknown']);
+  });
+
+  test('deleted entries are gone, existing ones stay; a cached manifest is read once', async () => {
+    const read: string[] = [];
+    const io = tableIo([{ files: [file('gone', { status: 2 }), file('old', { status: 0, seq: 1n })] }], read);
+    const cache = new LruManifestCache(1e6);
+    for (let i = 0; i < 3; i++) {
+      const planned = await plan(io, { kind: 'true' }, cache);
+      expect(planned.files.map(({ path }) => nameOf(path))).toStrictEqual(['old']);
+    }
+    expect(read).toHaveLength(2);
+  });
+
+  test('row ids are inherited (format version 3)', async () => {
+    const io = tableIo([
+      {
+        firstRowId: 100n,
+        files: [
+          file('a', { rows: 7 }),
+          file('gone', { status: 2, rows: 1000 }),
+          file('own', { rows: 5, extra: { first_row_id: 3n } }),
+          file('b'),
+        ],
+      },
+    ]);
+    expect((await plan(io)).files.map(({ firstRowId }) => firstRowId)).toStrictEqual(['100', '3', '107']);
+  });
+});
+
+describe('what is wrong with a table is said', () => {
+  test.each<[string, string, readonly ManifestRow[]]>([
+    ['INVALID_TABLE_DATA', 'a file elsewhere', [{ files: [{ path: 'file:///etc/passwd' }] }]],
+    ['INVALID_TABLE_DATA', 'a file that climbs out', [{ files: [file('../../etc/passwd')] }]],
+    ['INVALID_TABLE_DATA', 'a delete file elsewhere', [{ deletes: true, files: [{ path: '/x', content: 1 }] }]],
+    ['NOT_SUPPORTED', 'ORC', [{ files: [file('a', { format: 'ORC' })] }]],
+    ['INVALID_TABLE_DATA', 'an unknown spec', [{ specId: 7, files: [file('a', { partition: { p: 'x' } })] }]],
+    ['INVALID_TABLE_DATA', 'an unknown content', [{ files: [file('a', { content: 5 as 0 })] }]],
+    [
+      'INVALID_TABLE_DATA',
+      'equality deletes by no column',
+      [{ deletes: true, files: [file('a', { content: 2, extra: { equality_ids: [99] } })] }],
+    ],
+    ['NOT_SUPPORTED', 'encryption', [{ files: [file('a', { extra: { key_metadata: Buffer.from('k') as never } })] }]],
+  ])('%s: %s', async (code, _what, manifests) => {
+    await expect(plan(tableIo(manifests))).rejects.toMatchObject({ code });
+  });
+
+  test('a snapshot that the table does not have', async () => {
+    const options = { manifestCache: new LruManifestCache(1), allowedRoots: [LOCATION] };
+    await expect(planFiles(tableIo([]), metadata, 5n, { kind: 'true' }, options)).rejects.toMatchObject({
+      code: 'INVALID_TABLE_DATA',
+    });
+  });
+});
+
+test('the cache keeps what was used last, within its limit, and loads once at a time', async () => {
+  const cache = new LruManifestCache(100);
+  let made = 0;
+  const load = (key: string, bytes = 25): Promise<number> => cache.load(key, async () => ({ value: ++made, bytes }));
+  expect(await Promise.all([load('a'), load('a')])).toStrictEqual([1, 1]);
+  for (const key of ['b', 'c', 'd']) await load(key);
+  expect(await load('a')).toBe(1);
+  await load('e');
+  expect(cache.bytes).toBe(100);
+  expect(await load('a')).toBe(1);
+  expect(await load('b')).toBe(6);
+  await load('large', 26);
+  expect(await load('large', 26)).toBe(8);
+  await expect(cache.load('bad', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+  expect(await load('bad')).toBe(9);
+});

@@ -12,7 +12,9 @@ beforeAll(async () => {
 async function rowTexts(sql: string): Promise<string[]> {
   const prepared = await connection.prepare(sql);
   const types = Array.from({ length: prepared.columnCount }, (_, i) => fromDuckDbType(prepared.columnType(i)));
-  const wrapped = jsonRows([sql], types).join('');
+  const wrapped = jsonRows([sql], types)
+    .map((part) => (typeof part === 'string' ? part : ''))
+    .join('');
   const reader = await connection.runAndReadAll(wrapped);
   expect(reader.columnCount).toBe(1);
   expect(reader.columnType(0).toString()).toBe('VARCHAR');
@@ -122,7 +124,7 @@ describe('rows', () => {
     'SELECT i FROM range(300000) r(i) ORDER BY i DESC LIMIT 1000',
     'FROM range(300000)',
   ])('order is kept: %s', async (sql) => {
-    const plain = (await connection.runAndReadAll(sql)).getRows().map(([i]) => `,[${i}]`);
+    const plain = (await connection.runAndReadAll(sql)).getRows().map(([i]) => `,[${String(i)}]`);
     expect(await rowTexts(sql)).toEqual(plain);
   });
 });

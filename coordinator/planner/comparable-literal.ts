@@ -2,6 +2,7 @@ import type { CompareOp, Literal, Predicate } from '#shared/iceberg/predicate.ts
 import type { IcebergType } from '#shared/iceberg/type.ts';
 import { uuidBytes } from '#shared/iceberg/single-value.ts';
 import type { Json } from '#shared/json.ts';
+import { unreachable } from '#shared/must.ts';
 import type { Expression } from './expression.ts';
 import type { SqlType } from './sql-type.ts';
 
@@ -56,7 +57,7 @@ function scaled(fieldId: number, op: CompareOp, value: bigint, factor: bigint): 
     case 'ge':
       return compare('ge', exact ? floor : floor + 1n);
     default:
-      return TRUE;
+      return unreachable(op, 'operator');
   }
 }
 
@@ -83,27 +84,18 @@ type Scale = {
   readonly scale: number;
 };
 
-function storedScale(type: IcebergType): Scale | null {
-  switch (type.kind) {
-    case 'int':
-    case 'long':
-      return { unit: 'number', scale: 0 };
-    case 'decimal':
-      return { unit: 'number', scale: type.scale };
-    case 'date':
-      return { unit: 'days', scale: 0 };
-    case 'time':
-      return { unit: 'timeMicros', scale: 0 };
-    case 'timestamp':
-      return { unit: 'micros', scale: 0 };
-    case 'timestamptz':
-      return { unit: 'zonedMicros', scale: 0 };
-    case 'timestamp_ns':
-      return { unit: 'nanos', scale: 0 };
-    default:
-      return null;
-  }
-}
+const STORED: Readonly<Partial<Record<IcebergType['kind'], Scale>>> = {
+  int: { unit: 'number', scale: 0 },
+  long: { unit: 'number', scale: 0 },
+  date: { unit: 'days', scale: 0 },
+  time: { unit: 'timeMicros', scale: 0 },
+  timestamp: { unit: 'micros', scale: 0 },
+  timestamptz: { unit: 'zonedMicros', scale: 0 },
+  timestamp_ns: { unit: 'nanos', scale: 0 },
+};
+
+const storedScale = (type: IcebergType): Scale | null =>
+  type.kind === 'decimal' ? { unit: 'number', scale: type.scale } : (STORED[type.kind] ?? null);
 
 const SCALES: Readonly<Record<string, Scale>> = {
   TINYINT: { unit: 'number', scale: 0 },
@@ -145,19 +137,12 @@ function plainLiteral(
 ): Literal | undefined {
   if (type.kind === 'float' || type.kind === 'double') return floatLiteral(type.kind, casts, value, compared);
   if (casts.length > 0 || compared.kind !== 'scalar') return undefined;
-  switch (type.kind) {
-    case 'boolean':
-      return typeof value === 'boolean' ? value : undefined;
-    case 'string':
-      return compared.name === 'VARCHAR' && typeof value === 'string' ? value : undefined;
-    case 'uuid':
-      return compared.name === 'UUID' && typeof value === 'string' ? uuidBytes(value) : undefined;
-    case 'binary':
-    case 'fixed':
-      return compared.name === 'BLOB' && typeof value === 'string' ? blobBytes(value) : undefined;
-    default:
-      return undefined;
-  }
+  if (type.kind === 'boolean') return typeof value === 'boolean' ? value : undefined;
+  if (typeof value !== 'string') return undefined;
+  if (type.kind === 'string') return compared.name === 'VARCHAR' ? value : undefined;
+  if (type.kind === 'uuid') return compared.name === 'UUID' ? uuidBytes(value) : undefined;
+  const isBytes = type.kind === 'binary' || type.kind === 'fixed';
+  return isBytes && compared.name === 'BLOB' ? blobBytes(value) : undefined;
 }
 
 const FLOAT_NAMES: Readonly<Record<string, number>> = {

@@ -3,12 +3,13 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { decodeType, decodeValue } from './decode-type.ts';
 import type { AggregateCall, Expression, Order, WindowCall } from './expression.ts';
+import { textOf } from './json-node.ts';
 
 /** Bound expressions of DuckDB's plan printer, release 1.5. @throws Error for a class that is not known: the plan is not used then. */
 export function decodeExpression(json: Json | undefined): Expression {
   const node = json as JsonObject;
-  const decode = EXPRESSIONS[String(node['expression_class'])];
-  if (decode === undefined) throw new Error(`unknown expression ${String(node['expression_class'])}`);
+  const decode = EXPRESSIONS[textOf(node['expression_class'])];
+  if (decode === undefined) throw new Error(`unknown expression ${textOf(node['expression_class'])}`);
   return decode(node);
 }
 
@@ -23,7 +24,7 @@ export const decodeOrders = (json: Json | undefined): Order[] =>
   }));
 
 export function decodeComparison(type: Json | undefined): CompareOp | 'distinct' | 'notDistinct' {
-  return must(COMPARISONS[String(type)], `a comparison ${String(type)}`);
+  return must(COMPARISONS[textOf(type)], `a comparison ${textOf(type)}`);
 }
 
 const COMPARISONS: Readonly<Record<string, CompareOp | 'distinct' | 'notDistinct'>> = {
@@ -43,7 +44,7 @@ const EXPRESSIONS: Readonly<Record<string, (node: JsonObject) => Expression>> = 
   BOUND_REF: (node) => ({
     kind: 'column',
     index: Number(node['index'] ?? 0),
-    name: String(node['alias'] ?? ''),
+    name: textOf(node['alias']),
     type: typeOf(node),
   }),
   BOUND_CONSTANT: ({ value }) => ({
@@ -72,7 +73,7 @@ const EXPRESSIONS: Readonly<Record<string, (node: JsonObject) => Expression>> = 
   BOUND_OPERATOR: decodeOperator,
   BOUND_FUNCTION: (node) => ({
     kind: 'function',
-    name: String(node['name']),
+    name: textOf(node['name']),
     children: decodeExpressions(node['children']),
     type: typeOf(node),
   }),
@@ -88,7 +89,7 @@ const EXPRESSIONS: Readonly<Record<string, (node: JsonObject) => Expression>> = 
     kind: 'case',
     branches: (node['case_checks'] as readonly JsonObject[]).map((check) => ({
       when: decodeExpression(check['when_expr']),
-      then: decodeExpression(check['then_expr']),
+      result: decodeExpression(check['then_expr']),
     })),
     otherwise: decodeExpression(node['else_expr']),
     type: typeOf(node),
@@ -101,7 +102,7 @@ const EXPRESSIONS: Readonly<Record<string, (node: JsonObject) => Expression>> = 
 function decodeOperator(node: JsonObject): Expression {
   const children = decodeExpressions(node['children']);
   const first = must(children[0], 'an operator has an operand');
-  switch (node['type']) {
+  switch (textOf(node['type'])) {
     case 'OPERATOR_NOT':
       return { kind: 'not', child: first };
     case 'OPERATOR_IS_NULL':
@@ -112,14 +113,14 @@ function decodeOperator(node: JsonObject): Expression {
     case 'COMPARE_NOT_IN':
       return { kind: 'in', negated: node['type'] === 'COMPARE_NOT_IN', input: first, list: children.slice(1) };
     default:
-      return { kind: 'operator', name: String(node['type']), children, type: typeOf(node) };
+      return { kind: 'operator', name: textOf(node['type']), children, type: typeOf(node) };
   }
 }
 
 /** @throws Error when the expression is no aggregate. */
 export function decodeAggregate(node: JsonObject): AggregateCall {
   return {
-    name: String(node['name']),
+    name: textOf(node['name']),
     children: decodeExpressions(node['children']),
     distinct: node['aggregate_type'] === 'DISTINCT',
     filter: node['filter'] === undefined ? null : decodeExpression(node['filter']),
@@ -131,7 +132,7 @@ export function decodeAggregate(node: JsonObject): AggregateCall {
 export function decodeWindow(node: JsonObject): WindowCall {
   const optional = (key: string): Expression | null => (node[key] === undefined ? null : decodeExpression(node[key]));
   return {
-    name: String(node['name'] ?? node['type'])
+    name: textOf(node['name'] ?? node['type'])
       .replace(/^WINDOW_/, '')
       .toLowerCase(),
     children: decodeExpressions(node['children']),
@@ -142,11 +143,11 @@ export function decodeWindow(node: JsonObject): WindowCall {
     distinct: node['distinct'] === true,
     ignoreNulls: node['ignore_nulls'] === true,
     frame: {
-      start: String(node['start']),
-      end: String(node['end']),
+      start: textOf(node['start']),
+      end: textOf(node['end']),
       startExpression: optional('start_expr'),
       endExpression: optional('end_expr'),
-      exclude: String(node['exclude_clause'] ?? 'NO_OTHER'),
+      exclude: textOf(node['exclude_clause'] ?? 'NO_OTHER'),
       offset: optional('offset_expr'),
       defaultValue: optional('default_expr'),
     },

@@ -11,6 +11,7 @@ import {
 import { decodeType, decodeValue } from './decode-type.ts';
 import type { Expression } from './expression.ts';
 import type { JoinPlan, JoinType, Limit, Plan, PlanColumn } from './plan.ts';
+import { textOf } from './json-node.ts';
 
 /**
  * `json_serialize_plan`'s operators, release 1.5, as a typed plan. The form belongs to a release of DuckDB; nothing else knows it.
@@ -18,8 +19,8 @@ import type { JoinPlan, JoinType, Limit, Plan, PlanColumn } from './plan.ts';
  */
 export function decodePlan(json: Json | undefined): Plan {
   const node = json as JsonObject;
-  const decode = OPERATORS[String(node['type'])];
-  if (decode === undefined) throw new Error(`unknown operator ${String(node['type'])}`);
+  const decode = OPERATORS[textOf(node['type'])];
+  if (decode === undefined) throw new Error(`unknown operator ${textOf(node['type'])}`);
   return decode(node);
 }
 
@@ -40,7 +41,7 @@ const OPERATORS: Readonly<Record<string, (node: JsonObject) => Plan>> = {
     kind: 'project',
     child: child(node),
     expressions: (node['expressions'] as readonly JsonObject[]).map((one) => ({
-      name: String(one['alias'] ?? ''),
+      name: textOf(one['alias']),
       expression: decodeExpression(one),
     })),
   }),
@@ -95,14 +96,14 @@ const OPERATORS: Readonly<Record<string, (node: JsonObject) => Plan>> = {
   LOGICAL_MATERIALIZED_CTE: (node) => ({
     kind: 'cte',
     index: Number(node['table_index'] ?? 0),
-    name: String(node['ctename']),
+    name: textOf(node['ctename']),
     definition: child(node),
     body: child(node, 1),
   }),
   LOGICAL_RECURSIVE_CTE: (node) => ({
     kind: 'recursiveCte',
     index: Number(node['table_index'] ?? 0),
-    name: String(node['ctename']),
+    name: textOf(node['ctename']),
     all: node['union_all'] === true,
     anchor: child(node),
     step: child(node, 1),
@@ -145,7 +146,7 @@ function decodeGet(node: JsonObject): Plan {
   const [input] = childrenOf(node);
   return {
     kind: 'generator',
-    name: String(node['name']),
+    name: textOf(node['name']),
     arguments: parameters.map((value): Expression => ({
       kind: 'constant',
       value: decodeValue(value),
@@ -189,7 +190,7 @@ function decodeJoin(node: JsonObject, asof: boolean): JoinPlan {
   const conditions = (node['conditions'] ?? []) as readonly JsonObject[];
   return {
     kind: 'join',
-    type: must(JOIN_TYPES[String(node['join_type'])], `a join type ${String(node['join_type'])}`),
+    type: must(JOIN_TYPES[textOf(node['join_type'])], `a join type ${textOf(node['join_type'])}`),
     left: child(node),
     right: child(node, 1),
     conditions: conditions.map((condition) => ({
@@ -221,7 +222,7 @@ const columnsOf = (types: Json | undefined, names: readonly string[] = []): Plan
 
 function decodeLimit(json: Json | undefined): Limit {
   const node = json as JsonObject;
-  switch (node['type']) {
+  switch (textOf(node['type'])) {
     case 'UNSET':
       return { kind: 'none' };
     case 'CONSTANT_VALUE':
@@ -236,6 +237,6 @@ function decodeLimit(json: Json | undefined): Limit {
         percent: node['type'] === 'EXPRESSION_PERCENTAGE',
       };
     default:
-      throw new Error(`unknown limit ${String(node['type'])}`);
+      throw new Error(`unknown limit ${textOf(node['type'])}`);
   }
 }

@@ -1,11 +1,12 @@
 import { int64, type Json, type JsonObject } from '#shared/json.ts';
 import type { SqlField, SqlType } from './sql-type.ts';
+import { textOf } from './json-node.ts';
 
 /** A logical type of DuckDB's plan printer: `{"id":"DECIMAL","type_info":{"width":15,"scale":2}}`. */
 export function decodeType(json: Json | undefined): SqlType {
   const { id, type_info: info } = json as JsonObject;
   const extra = (info ?? {}) as JsonObject;
-  switch (id) {
+  switch (textOf(id)) {
     case 'DECIMAL':
       return { kind: 'decimal', width: Number(extra['width']), scale: Number(extra['scale']) };
     case 'ENUM':
@@ -26,13 +27,13 @@ export function decodeType(json: Json | undefined): SqlType {
       // The first field is the tag.
       return { kind: 'union', members: decodeFields(extra).slice(1) };
     default:
-      return { kind: 'scalar', name: scalarName(String(id), extra) };
+      return { kind: 'scalar', name: scalarName(textOf(id), extra) };
   }
 }
 
 const decodeFields = (info: JsonObject): SqlField[] =>
   ((info['child_types'] ?? []) as readonly JsonObject[]).map(({ first, second }) => ({
-    name: String(first),
+    name: textOf(first),
     type: decodeType(second),
   }));
 

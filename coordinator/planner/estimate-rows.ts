@@ -1,3 +1,4 @@
+import { unreachable } from '#shared/must.ts';
 import type { Expression } from './expression.ts';
 import type { JoinPlan, Plan } from './plan.ts';
 
@@ -63,7 +64,7 @@ export function estimateRows(plan: Plan, scanRows: ScanRows): number {
       // What they repeat is counted where it is made.
       return 1_000;
     default:
-      return plan satisfies never;
+      return unreachable(plan);
   }
 }
 
@@ -86,7 +87,7 @@ function joinRows({ type, conditions }: JoinPlan, left: number, right: number): 
         ? Math.max(left, right)
         : left * right * RANGE;
     default:
-      return type satisfies never;
+      return unreachable(type, 'join type');
   }
 }
 
@@ -122,7 +123,17 @@ export function selectivity(condition: Expression): number {
       return 1 - EQUAL;
     case 'not':
       return 1 - selectivity(condition.child);
-    default:
+    case 'column':
+    case 'constant':
+    case 'operator':
+    case 'function':
+    case 'aggregate':
+    case 'window':
+    case 'cast':
+    case 'case':
+    case 'unnest':
       return OTHER;
+    default:
+      return unreachable(condition);
   }
 }

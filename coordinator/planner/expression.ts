@@ -42,18 +42,11 @@ export type Expression =
   | { readonly kind: 'cast'; readonly child: Expression; readonly type: SqlType; readonly tryCast: boolean }
   | {
       readonly kind: 'case';
-      readonly branches: readonly { readonly when: Expression; readonly then: Expression }[];
+      readonly branches: readonly { readonly when: Expression; readonly result: Expression }[];
       readonly otherwise: Expression;
       readonly type: SqlType;
     }
-  | { readonly kind: 'unnest'; readonly child: Expression; readonly type: SqlType }
-  /** The lambda of a list function; its parameters are columns beyond the child's. */
-  | {
-      readonly kind: 'lambda';
-      readonly body: Expression;
-      readonly captures: readonly Expression[];
-      readonly type: SqlType;
-    };
+  | { readonly kind: 'unnest'; readonly child: Expression; readonly type: SqlType };
 
 export type AggregateCall = {
   readonly name: string;

@@ -12,6 +12,7 @@ import { fromDuckDbType, toDuckDbType } from './duckdb-type-of.ts';
 import type { Plan } from './plan.ts';
 import type { ParseRequest, PlannerScan, PlanReply, PlanRequest } from './planner.ts';
 import type { SqlField } from './sql-type.ts';
+import { textOf } from './json-node.ts';
 
 /**
  * Optimisers that are off while a plan is printed. Without `column_lifetime` off the printer fails on a quarter of plans; the others
@@ -159,8 +160,8 @@ export class PlannerSession {
     const json = parseDuckDbJson(String(reader.getRows()[0]?.[0]));
     const report = json as JsonObject;
     if (report['error'] !== true) return json;
-    const message = String(report['error_message']);
-    const type = String(report['error_type']);
+    const message = textOf(report['error_message']);
+    const type = textOf(report['error_type']);
     const position = report['position'] === undefined ? undefined : Number(report['position']);
     if (/expression depth/i.test(message)) {
       throw new SkeinError('STATEMENT_TOO_COMPLEX', 'the statement is nested too deeply', { position });

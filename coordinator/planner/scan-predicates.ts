@@ -1,5 +1,6 @@
 import type { CompareOp, Predicate } from '#shared/iceberg/predicate.ts';
 import type { Field } from '#shared/iceberg/type.ts';
+import { unreachable } from '#shared/must.ts';
 import { compareColumn, type FilterColumn } from './comparable-literal.ts';
 import type { Expression } from './expression.ts';
 import type { JoinPlan, Plan, PlanColumn } from './plan.ts';
@@ -156,8 +157,14 @@ function rebaseOne(expression: Expression, position: (index: number) => number |
       const child = rebaseOne(expression.child, position);
       return child === null ? null : { ...expression, child };
     }
-    default:
+    case 'operator':
+    case 'aggregate':
+    case 'window':
+    case 'case':
+    case 'unnest':
       return null;
+    default:
+      return unreachable(expression);
   }
 }
 
@@ -190,8 +197,16 @@ function predicateOf(condition: Expression, columns: Columns): Predicate {
       return booleanPredicate(condition, columns);
     case 'function':
       return prefixPredicate(condition, columns);
-    default:
+    case 'constant':
+    case 'operator':
+    case 'aggregate':
+    case 'window':
+    case 'cast':
+    case 'case':
+    case 'unnest':
       return TRUE;
+    default:
+      return unreachable(condition);
   }
 }
 

@@ -2,6 +2,7 @@ import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { int64, type Json, type JsonObject } from '#shared/json.ts';
 import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from './function-policy.ts';
 import type { QualifiedColumn, QueryReferences, TableReference, TimeTravel } from './query-references.ts';
+import { textOf } from '../planner/json-node.ts';
 
 /** Names that a query takes for granted. */
 export type NameDefaults = { readonly catalog: string; readonly schema: string };
@@ -70,7 +71,7 @@ class ReferenceFinder {
   query(node: JsonObject, parent: Scope): void {
     const scope: Scope = { ctes: new Set(), tables: [], parent };
     this.#commonTables(node, scope);
-    switch (node['type']) {
+    switch (textOf(node['type'])) {
       case 'SELECT_NODE':
         if (isObject(node['from_table'])) this.#table(node['from_table'], scope);
         markConflicts(scope.tables);
@@ -81,12 +82,12 @@ class ReferenceFinder {
         return;
       case 'RECURSIVE_CTE_NODE':
         this.query(object(node['left']), scope);
-        scope.ctes.add(String(node['cte_name']).toLowerCase());
+        scope.ctes.add(textOf(node['cte_name']).toLowerCase());
         this.query(object(node['right']), scope);
         this.#rest(node, scope, RECURSIVE_DONE);
         return;
       default:
-        throw notServed(`${String(node['type'])} is not served in a query`, undefined);
+        throw notServed(`${textOf(node['type'])} is not served in a query`, undefined);
     }
   }
 
@@ -97,7 +98,7 @@ class ReferenceFinder {
       const value = object(entry['value']);
       this.query(object(object(value['query'])['node']), scope);
       this.#walk(value['key_targets'], scope);
-      scope.ctes.add(String(entry['key']).toLowerCase());
+      scope.ctes.add(textOf(entry['key']).toLowerCase());
     }
   }
 
@@ -106,7 +107,7 @@ class ReferenceFinder {
   }
 
   #table(node: JsonObject, scope: Scope): void {
-    switch (node['type']) {
+    switch (textOf(node['type'])) {
       case 'BASE_TABLE':
         this.#baseTable(node, scope);
         return;
@@ -129,8 +130,10 @@ class ReferenceFinder {
       case 'EMPTY':
         this.#rest(node, scope, NOTHING_DONE);
         return;
+      case 'SHOW_REF':
+        throw notServed('SHOW, DESCRIBE and SUMMARIZE are not served as queries', locationOf(node));
       default:
-        throw notServed(`${String(node['type'])} is not served in FROM`, locationOf(node));
+        throw notServed(`${textOf(node['type'])} is not served in FROM`, locationOf(node));
     }
   }
 
@@ -151,7 +154,7 @@ class ReferenceFinder {
     if (!isObject(at)) return null;
     const expression = object(at['expr']);
     const location = locationOf(expression) ?? locationOf(node) ?? 0;
-    if (String(at['unit']).toUpperCase() === 'VERSION') {
+    if (textOf(at['unit']).toUpperCase() === 'VERSION') {
       const constant = expression['class'] === 'CONSTANT' ? object(expression['value']) : null;
       const value = constant?.['value'];
       const version = typeof value === 'string' ? value : int64(value)?.toString();
@@ -160,7 +163,7 @@ class ReferenceFinder {
       }
       return { kind: 'version', version };
     }
-    if (String(at['unit']).toUpperCase() !== 'TIMESTAMP') {
+    if (textOf(at['unit']).toUpperCase() !== 'TIMESTAMP') {
       throw refusal('NOT_SUPPORTED', 'AT serves VERSION and TIMESTAMP', location);
     }
     this.#constantOnly(expression, location);
@@ -181,7 +184,7 @@ class ReferenceFinder {
 
   #tableFunction(node: JsonObject, scope: Scope): void {
     const call = object(node['function']);
-    const name = String(call['function_name']).toLowerCase();
+    const name = textOf(call['function_name']).toLowerCase();
     const location = locationOf(node) ?? locationOf(call);
     if (call['class'] !== 'FUNCTION' || !TABLE_FUNCTIONS.has(name)) {
       throw notServed(`the table function ${name} is not served`, location);
@@ -198,15 +201,15 @@ class ReferenceFinder {
       return;
     }
     if (!isObject(value)) return;
-    if (QUERY_NODES.has(String(value['type']))) {
+    if (QUERY_NODES.has(textOf(value['type']))) {
       this.query(value, scope);
       return;
     }
-    if (TABLE_NODES.has(String(value['type'])) && value['class'] === undefined) {
+    if (TABLE_NODES.has(textOf(value['type'])) && value['class'] === undefined) {
       this.#table(value, scope);
       return;
     }
-    switch (value['class']) {
+    switch (textOf(value['class'])) {
       case 'CONSTANT':
         return;
       case 'COLUMN_REF':
@@ -224,7 +227,7 @@ class ReferenceFinder {
   }
 
   #function(node: JsonObject): void {
-    const name = String(node['function_name']).toLowerCase();
+    const name = textOf(node['function_name']).toLowerCase();
     const location = locationOf(node);
     if (!isFunctionAllowed(name)) throw notServed(`the function ${name} is not served`, location);
     checkSchema(node, name, location);
@@ -289,9 +292,9 @@ const TABLE_NODES: ReadonlySet<string> = new Set([
 const FUNCTION_SCHEMAS: ReadonlySet<string> = new Set(['', 'main', 'pg_catalog']);
 
 function checkSchema(node: JsonObject, name: string, location: number | undefined): void {
-  const schema = String(node['schema'] ?? '').toLowerCase();
+  const schema = textOf(node['schema']).toLowerCase();
   const isOurs = schema !== '' && CONTEXT_FUNCTIONS.has(name);
-  if (String(node['catalog'] ?? '') !== '' || !FUNCTION_SCHEMAS.has(schema) || isOurs) {
+  if (textOf(node['catalog']) !== '' || !FUNCTION_SCHEMAS.has(schema) || isOurs) {
     throw notServed(`the function ${name} is called without a schema`, location);
   }
 }

@@ -1,0 +1,222 @@
+import type { Literal, Predicate } from '#shared/iceberg/predicate.ts';
+import { printJson, type Json, type JsonObject } from '#shared/json.ts';
+import { unreachable } from '#shared/must.ts';
+import { quoteLiteral } from '#shared/sql/quote.ts';
+import type { ScanBinding } from '../resolver/scan-binding.ts';
+import { estimateRows } from './estimate-rows.ts';
+import type { JoinPlan, Limit, Plan } from './plan.ts';
+import { children } from './plan-tree.ts';
+import type { PreparedQuery } from './prepared-query.ts';
+import {
+  operatorText,
+  printAggregate,
+  printExpression,
+  printList,
+  printOrders,
+  printWindow,
+} from './print-expression.ts';
+
+/** EXPLAIN (TYPE LOGICAL): the text is a line per node and detail, the JSON one document. */
+export function explainPlan(query: PreparedQuery, format: 'text' | 'json'): readonly string[] {
+  if (format === 'json') return [printJson({ plan: query.plan === null ? null : jsonNode(query.plan, query) }, 2)];
+  if (query.plan === null) {
+    return ['This query runs whole on one worker; its plan has no printed form.', ...query.scans.flatMap(scanLines)];
+  }
+  return textNode(query.plan, query, 0);
+}
+
+function textNode(plan: Plan, query: PreparedQuery, depth: number): string[] {
+  const indent = '   '.repeat(depth);
+  const details = detailsOf(plan, query).map((line) => `${indent}       ${line}`);
+  const rows = `{rows: ${printRows(rowsOf(plan, query))}}`;
+  return [
+    `${indent}${depth === 0 ? '' : '└─ '}${titleOf(plan, query)}  ${rows}`,
+    ...details,
+    ...children(plan).flatMap((child) => textNode(child, query, depth + 1)),
+  ];
+}
+
+function jsonNode(plan: Plan, query: PreparedQuery): JsonObject {
+  const inputs = children(plan).map((child): Json => jsonNode(child, query));
+  return {
+    name: titleOf(plan, query),
+    details: detailsOf(plan, query),
+    estimates: { rows: Math.round(rowsOf(plan, query)) },
+    children: inputs,
+  };
+}
+
+const rowsOf = (plan: Plan, query: PreparedQuery): number =>
+  estimateRows(
+    plan,
+    query.scans.map((scan) => scan.rowCount),
+  );
+
+const printRows = (rows: number): string => Math.round(rows).toLocaleString('en-US');
+
+function titleOf(plan: Plan, query: PreparedQuery): string {
+  switch (plan.kind) {
+    case 'scan':
+      return `Scan ${query.scans[plan.scan]?.tableName ?? plan.scan}`;
+    case 'generator':
+      return `Generate ${plan.name}(${printList(plan.arguments)})`;
+    case 'values':
+      return `Values (${plan.rows.length})`;
+    case 'oneRow':
+      return 'OneRow';
+    case 'empty':
+      return 'Empty';
+    case 'filter':
+      return 'Filter';
+    case 'project':
+      return 'Project';
+    case 'aggregate':
+      return 'Aggregate';
+    case 'window':
+      return 'Window';
+    case 'unnest':
+      return 'Unnest';
+    case 'distinct':
+      return plan.isOn ? 'DistinctOn' : 'Distinct';
+    case 'sort':
+      return 'Sort';
+    case 'limit':
+      return `Limit ${printLimit(plan.limit)}${plan.offset.kind === 'none' ? '' : ` offset ${printLimit(plan.offset)}`}`;
+    case 'sample':
+      return `Sample ${printJson(plan.options)}`;
+    case 'join':
+      return joinTitle(plan);
+    case 'cross':
+      return 'CrossJoin';
+    case 'positional':
+      return 'PositionalJoin';
+    case 'delimScan':
+      return 'CorrelatedValues';
+    case 'union':
+    case 'intersect':
+    case 'except':
+      return `${plan.kind.charAt(0).toUpperCase()}${plan.kind.slice(1)}${plan.all ? 'All' : ''}`;
+    case 'cte':
+      return `Cte ${plan.name} (${plan.index})`;
+    case 'recursiveCte':
+      return `RecursiveCte ${plan.name} (${plan.index})`;
+    case 'cteScan':
+      return `CteScan (${plan.index})`;
+    default:
+      return unreachable(plan);
+  }
+}
+
+const joinTitle = (join: JoinPlan): string =>
+  `${join.asof ? 'Asof' : ''}${join.delim === null ? '' : 'Correlated'}Join ${join.type.toUpperCase()}`;
+
+function detailsOf(plan: Plan, query: PreparedQuery): string[] {
+  switch (plan.kind) {
+    case 'scan': {
+      const scan = query.scans[plan.scan];
+      return scan === undefined ? [] : scanLines(scan).slice(1);
+    }
+    case 'filter':
+      return plan.conditions.map(printExpression);
+    case 'project':
+      return [
+        plan.expressions
+          .map(({ name, expression }) => {
+            const text = printExpression(expression);
+            return name === '' || name === text ? text : `${text} AS ${name}`;
+          })
+          .join(', '),
+      ];
+    case 'aggregate':
+      return [
+        ...(plan.groups.length === 0 ? [] : [`groups: ${printList(plan.groups)}`]),
+        ...(plan.sets.length < 2 ? [] : [`grouping sets: ${printJson(plan.sets)}`]),
+        ...(plan.aggregates.length === 0 ? [] : [plan.aggregates.map(printAggregate).join(', ')]),
+      ];
+    case 'window':
+      return plan.calls.map(printWindow);
+    case 'unnest':
+      return [printList(plan.expressions)];
+    case 'distinct':
+      return plan.isOn ? [printList(plan.on)] : [];
+    case 'sort':
+      return [printOrders(plan.orders)];
+    case 'join':
+      return [
+        ...plan.conditions.map((c) => `${printExpression(c.left)} ${operatorText(c.op)} ${printExpression(c.right)}`),
+        ...(plan.residual === null ? [] : [printExpression(plan.residual)]),
+      ];
+    case 'generator':
+    case 'values':
+    case 'oneRow':
+    case 'empty':
+    case 'limit':
+    case 'sample':
+    case 'cross':
+    case 'positional':
+    case 'delimScan':
+    case 'union':
+    case 'intersect':
+    case 'except':
+    case 'cte':
+    case 'recursiveCte':
+    case 'cteScan':
+      return [];
+    default:
+      return unreachable(plan);
+  }
+}
+
+function scanLines(scan: ScanBinding): string[] {
+  const names = new Map(scan.columns.map((column) => [column.fieldId, column.name]));
+  const nameOf = (fieldId: number): string => names.get(fieldId) ?? `field ${fieldId}`;
+  return [
+    `Scan ${scan.tableName}`,
+    `snapshot: ${scan.snapshotId ?? 'none'}, columns: ${scan.readFieldIds.map(nameOf).join(', ') || 'none'}`,
+    ...(scan.predicate.kind === 'true' ? [] : [`prunes by: ${printPredicate(scan.predicate, nameOf)}`]),
+  ];
+}
+
+function printPredicate(predicate: Predicate, nameOf: (fieldId: number) => string): string {
+  switch (predicate.kind) {
+    case 'true':
+    case 'false':
+      return predicate.kind;
+    case 'and':
+    case 'or':
+      return `(${predicate.children.map((c) => printPredicate(c, nameOf)).join(predicate.kind === 'and' ? ' AND ' : ' OR ')})`;
+    case 'compare':
+      return `${nameOf(predicate.fieldId)} ${operatorText(predicate.op)} ${printLiteral(predicate.value)}`;
+    case 'in':
+      return `${nameOf(predicate.fieldId)} IN (${predicate.values.map(printLiteral).join(', ')})`;
+    case 'startsWith':
+      return `${nameOf(predicate.fieldId)} starts with ${quoteLiteral(predicate.prefix)}`;
+    case 'isNull':
+      return `${nameOf(predicate.fieldId)} IS NULL`;
+    case 'notNull':
+      return `${nameOf(predicate.fieldId)} IS NOT NULL`;
+    default:
+      return unreachable(predicate);
+  }
+}
+
+/** As it is stored: a date is its day number. */
+const printLiteral = (value: Literal): string => {
+  if (typeof value === 'string') return quoteLiteral(value);
+  return value instanceof Uint8Array ? `x'${Buffer.from(value).toString('hex')}'` : String(value);
+};
+
+function printLimit(limit: Limit): string {
+  switch (limit.kind) {
+    case 'none':
+      return 'none';
+    case 'rows':
+      return String(limit.rows);
+    case 'percent':
+      return `${limit.percent}%`;
+    case 'expression':
+      return `${printExpression(limit.expression)}${limit.percent ? '%' : ''}`;
+    default:
+      return unreachable(limit);
+  }
+}

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { createLogger, type Logger } from '#shared/log/logger.ts';
-import { registerMember } from '#shared/membership/open-membership.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import type { ChildMessage } from './up/child-message.ts';
 
@@ -36,7 +35,7 @@ const START = {
   worker: async (config, log) => {
     const { startWorker } = await import('#worker/main.ts');
     const worker = await startWorker(config, log);
-    const member = registerMember(config, workerMember(config, worker.url), log);
+    const member = await register(config, worker.url, log);
     return {
       said: { url: worker.url, metrics_url: worker.metricsUrl },
       close: async () => {
@@ -48,16 +47,15 @@ const START = {
   },
 } as const satisfies Record<ServiceName, (config: Config, log: Logger) => Promise<Started>>;
 
-const workerMember = (config: Config, address: string) =>
-  ({
-    kind: 'worker',
-    id: randomUUID(),
-    name: config['worker.name'],
-    address:
-      config['cluster.advertise_host'] === ''
-        ? address
-        : `${config['cluster.advertise_host']}:${address.slice(address.lastIndexOf(':') + 1)}`,
-  }) as const;
+/** Makes a worker known in etcd; without etcd the coordinator has it in its configuration, and the client need not be loaded. */
+async function register(config: Config, address: string, log: Logger): Promise<{ close(): Promise<void> }> {
+  if (config['cluster.etcd_endpoints'].length === 0) return { close: () => Promise.resolve() };
+  const { registerMember } = await import('#shared/membership/open-membership.ts');
+  const host = config['cluster.advertise_host'];
+  const reachable = host === '' ? address : `${host}:${address.slice(address.lastIndexOf(':') + 1)}`;
+  const member = { kind: 'worker', id: randomUUID(), name: config['worker.name'], address: reachable } as const;
+  return registerMember(config, member, log);
+}
 
 /**
  * One service in this process, until SIGINT, SIGTERM or, under the launcher, the end of the IPC channel. It reports to the launcher

@@ -2,7 +2,7 @@
 // The package's command. It must run on any Node: one older than 24 hands over to the binary of the `node` package, and a service
 // gets a libuv pool of its own size (it counts only when it is set before Node starts).
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
+import * as nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -21,13 +21,15 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
 } else if (SERVICES.includes(command) && process.env.UV_THREADPOOL_SIZE === undefined && process.execve !== undefined) {
   process.execve(process.execPath, [process.execPath, ...nodeArguments], environment);
 } else {
+  // Types need not be stripped nor code compiled again at every start; without write access there is just no cache.
+  nodeModule.enableCompileCache?.(join(dirname(dirname(self)), 'node_modules', '.cache', 'skein'));
   const { main } = await import('./main.ts');
   await main(process.argv.slice(2));
 }
 
 function packagedNode() {
   try {
-    return join(dirname(createRequire(import.meta.url).resolve('node/package.json')), 'bin', 'node');
+    return join(dirname(nodeModule.createRequire(import.meta.url).resolve('node/package.json')), 'bin', 'node');
   } catch {
     process.stderr.write(`skein needs Node ${NODE_MAJOR_MIN} or newer; this is ${process.version}\n`);
     return process.exit(1);

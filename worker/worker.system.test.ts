@@ -84,6 +84,34 @@ describe('a worker', () => {
     await expect(coordinator.run(makeTask(sql))).rejects.toMatchObject({ code });
   });
 
+  test('a profile says what DuckDB did, and no local path', async () => {
+    const { report } = await coordinator.run(
+      makeTask('SELECT g, count(*) FROM (SELECT i % 7 AS g FROM range(3000000) t(i)) GROUP BY g', { profile: true }),
+    );
+    const text = JSON.stringify(report.profile);
+    expect(text).toMatch(/"operator_name":"(PERFECT_)?HASH_GROUP_BY"/);
+    expect(text).toContain('"operator_cardinality":3000000');
+    expect(text).not.toContain(dataDir);
+    expect((await coordinator.run(makeTask('SELECT 1'))).report.profile).toBeNull();
+  });
+
+  test('a wide task uses its cores, lends them out, and has the right answer', async () => {
+    const sql = 'SELECT count(*) AS c FROM range(20000000) a(i) WHERE hash(i) % 3 = 0';
+    const narrow = await coordinator.run(makeTask(sql));
+    const wide = makeTask(sql, { threads: 2 });
+    const wideResult = coordinator.result(wide);
+    await coordinator.start(wide);
+    const small: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      const { table } = await coordinator.run(makeTask(`SELECT ${i} AS i`));
+      small.push(table.get(0)?.['i'] as number);
+    }
+    expect(small).toEqual([0, 1, 2, 3, 4]);
+    expect((await wideResult).table.get(0)?.toJSON()).toEqual(narrow.table.get(0)?.toJSON());
+    const again = await coordinator.run(makeTask('SELECT 1 AS one', { threads: 2 }));
+    expect(again.table.get(0)?.toJSON()).toEqual({ one: 1 });
+  });
+
   test('a cancel ends a running task within 200 ms and leaves nothing', async () => {
     const spec = makeTask('SELECT sum(a.i * b.i) FROM range(10000000) a(i), range(1000000) b(i)');
     await coordinator.start(spec);
@@ -149,6 +177,9 @@ describe('a worker', () => {
     const small = { memoryLimitBytes: 64 * 2 ** 20 };
     const { report } = await coordinator.run(makeTask(sort, small));
     expect(report.rows).toBe(1);
+    expect(report.spilledBytes).toBeGreaterThan(10e6);
+    expect(report.peakMemoryBytes).toBeGreaterThan(10e6);
+    expect(report.peakMemoryBytes).toBeLessThanOrEqual(64 * 2 ** 20);
     await expect(coordinator.run(makeTask(sort, { ...small, spillLimitBytes: 2 ** 20 }))).rejects.toMatchObject({
       code: 'SPILL_LIMIT',
     });

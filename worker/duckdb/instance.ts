@@ -72,6 +72,20 @@ export class Connection implements Disposable {
     }
   }
 
+  /** The first row of a statement whose columns are whole numbers below 2^53; NULL is 0. */
+  readNumbers(sql: string): number[] {
+    const result = new BigUint64Array(6);
+    try {
+      if (duckdb.query(this.address, cString(sql), result) !== 0) {
+        throw duckDbError(duckdb.result_error(result) ?? '');
+      }
+      const columns = Number(duckdb.column_count(result));
+      return Array.from({ length: columns }, (_, column) => Number(duckdb.value_int64(result, column, 0)));
+    } finally {
+      duckdb.destroy_result(result);
+    }
+  }
+
   [Symbol.dispose](): void {
     duckdb.disconnect(this.#handle);
   }

@@ -26,6 +26,7 @@ export type Library = {
   readonly query: (connection: Address, sql: string, result: ResultWords) => number;
   readonly result_error: (result: ResultWords) => string | null;
   readonly destroy_result: (result: ResultWords) => void;
+  readonly value_int64: (result: ResultWords, column: number, row: number) => number | bigint;
   readonly column_count: (result: ResultWords) => number | bigint;
   readonly column_name: (result: ResultWords, column: number) => string;
   readonly column_logical_type: (result: ResultWords, column: number) => Address;
@@ -113,6 +114,7 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   query: ['int', 'void *', 'str', 'void *'],
   result_error: ['str', 'void *'],
   destroy_result: ['void', 'void *'],
+  value_int64: ['int64', 'void *', 'uint64', 'uint64'],
   column_count: ['uint64', 'void *'],
   column_name: ['str', 'void *', 'uint64'],
   column_logical_type: ['void *', 'void *', 'uint64'],

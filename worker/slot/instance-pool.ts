@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { StatementContext } from '#proto/task.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
+import { PROFILE_OFF, PROFILE_ON } from '../duckdb/profile.ts';
 import { Instance, type Connection } from '../duckdb/instance.ts';
 
 /** What a task may use and what its statement means by "now" and "me". */
@@ -11,7 +12,11 @@ export type TaskLimits = {
   readonly spillBytes: number;
   readonly threads: number;
   readonly context: StatementContext;
+  readonly profile: boolean;
 };
+
+/** What an instance holds at a moment. */
+export type MemoryUse = { readonly memoryBytes: number; readonly spilledBytes: number };
 
 /**
  * Options of every instance. Nothing is ever downloaded, and a spill folder is named before the first statement: the default is the
@@ -64,11 +69,12 @@ export class TaskInstance implements Disposable {
   }
 
   /** Before each task. What is as the task before left it is not said again: a setting costs as much as a small query. */
-  configure({ memoryBytes, spillBytes, threads, context }: TaskLimits): void {
+  configure({ memoryBytes, spillBytes, threads, context, profile }: TaskLimits): void {
     const wanted = [
       `SET memory_limit = '${memoryBytes}B'`,
       `SET max_temp_directory_size = '${spillBytes}B'`,
       `SET threads = ${threads}`,
+      profile ? PROFILE_ON : PROFILE_OFF,
       ...contextVariablesSql(context),
     ];
     const changed = wanted.filter((sql, i) => sql !== this.#applied[i]);
@@ -80,10 +86,22 @@ export class TaskInstance implements Disposable {
   /** Changes the number of cores while a statement runs, from a second connection; takes effect within milliseconds. */
   useThreads(threads: number): void {
     if (threads === this.#threads) return;
-    this.#control ??= this.#instance.connect();
-    this.#control.run(`SET threads = ${threads}`);
+    this.#second().run(`SET threads = ${threads}`);
     this.#threads = threads;
     this.#applied = [];
+  }
+
+  /** Asked from a second connection, while a statement runs or not. */
+  memoryUse(): MemoryUse {
+    const [memoryBytes = 0, spilledBytes = 0] = this.#second().readNumbers(
+      'SELECT sum(memory_usage_bytes)::BIGINT, sum(temporary_storage_bytes)::BIGINT FROM duckdb_memory()',
+    );
+    return { memoryBytes, spilledBytes };
+  }
+
+  #second(): Connection {
+    this.#control ??= this.#instance.connect();
+    return this.#control;
   }
 
   [Symbol.dispose](): void {

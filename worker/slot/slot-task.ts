@@ -1,9 +1,12 @@
 import { SkeinError } from '#shared/error.ts';
 import { ArrowWriter } from '../duckdb/arrow-out.ts';
 import { destroyChunk, Statement } from '../duckdb/statement.ts';
-import type { TaskInstance } from './instance-pool.ts';
+import type { MemoryUse, TaskInstance } from './instance-pool.ts';
 import type { InterruptControl } from './interrupt-control.ts';
 import type { TaskOutput } from './task-output.ts';
+
+/** Memory is looked at so often: it costs a tenth of a millisecond. DuckDB's own count of the peak would cost every small query that. */
+const QUANTA_PER_SAMPLE = 8;
 
 /** Why a quantum ended: there is more to do, the reader must come first, helper threads are at work, or all is done. */
 export type QuantumEnd = 'more' | 'blocked' | 'waiting' | 'done';
@@ -25,6 +28,8 @@ export class SlotTask implements Disposable {
   #statement: Statement | undefined;
   #writer: ArrowWriter | undefined;
   #cancelled: SkeinError | undefined;
+  #quanta = 0;
+  #peak: MemoryUse = { memoryBytes: 0, spilledBytes: 0 };
 
   constructor(instance: TaskInstance, sql: string, output: TaskOutput, control: InterruptControl) {
     this.#instance = instance;
@@ -47,11 +52,25 @@ export class SlotTask implements Disposable {
   runQuantum(deadlineMs: number): QuantumEnd {
     try {
       if (this.#cancelled !== undefined) throw this.#cancelled;
+      if (++this.#quanta % QUANTA_PER_SAMPLE === 0) this.#sampleMemory();
       return this.#writer === undefined ? this.#step(deadlineMs) : this.#fetch(this.#writer, deadlineMs);
     } catch (error) {
       // An interrupt says only that it was one; who asked for it knows why.
       throw this.#cancelled ?? error;
     }
+  }
+
+  /** The most that was seen; a task of a few quanta has not been looked at. */
+  get peakUse(): MemoryUse {
+    return this.#peak;
+  }
+
+  #sampleMemory(): void {
+    const { memoryBytes, spilledBytes } = this.#instance.memoryUse();
+    this.#peak = {
+      memoryBytes: Math.max(memoryBytes, this.#peak.memoryBytes),
+      spilledBytes: Math.max(spilledBytes, this.#peak.spilledBytes),
+    };
   }
 
   #step(deadlineMs: number): QuantumEnd {

@@ -3,12 +3,13 @@ import { threadId } from 'node:worker_threads';
 import { workerData } from 'piscina';
 import type { TaskReport } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
+import type { Json } from '#shared/json.ts';
 import { localPath, normalizeLocation } from '#shared/storage/location.ts';
-import { must } from '#shared/must.ts';
 import { loadPositions } from '../scan/load-positions.ts';
 import { FooterCache } from '../scan/footer.ts';
 import { prepareSql, type PreparedSql } from '../scan/prepare-sql.ts';
-import { InstancePool } from './instance-pool.ts';
+import { readProfile } from '../duckdb/profile.ts';
+import { InstancePool, type MemoryUse } from './instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
 import { ACTIVITY, type SlotJob, type SlotSettings } from './slot-messages.ts';
 import { SlotScheduler, type TaskTimes } from './slot-scheduler.ts';
@@ -50,10 +51,10 @@ export async function runTask(job: SlotJob): Promise<void> {
   try {
     const prepared = await prepareSql(spec, footers);
     if (cancelled !== undefined) throw cancelled;
-    const times = await runInInstance(job, output, prepared, (task) => {
+    const run = await runInInstance(job, output, prepared, (task) => {
       running = task;
     });
-    output.finish(reportOf(job, output, times, prepared.reports));
+    output.finish(reportOf(job, output, run, prepared.reports));
   } catch (error) {
     output.fail((cancelled ?? describe(error)).toData());
   } finally {
@@ -67,15 +68,15 @@ async function runInInstance(
   output: TaskOutput,
   prepared: PreparedSql,
   started: (task: SlotTask) => void,
-): Promise<TaskTimes> {
+): Promise<TaskRun> {
   const { spec } = job;
   const folders = [...new Set(spec.scans.flatMap((scan) => scan.allowedRoots.map(normalizeLocation)))].sort();
   const { key, instance } = pool.acquire(spec.tenant, folders.map(localPath));
   let spoiled = true;
   try {
     const { memoryBytes } = job;
-    const { spillLimitBytes: spillBytes, threads, context } = spec;
-    instance.configure({ memoryBytes, spillBytes, threads, context });
+    const { spillLimitBytes: spillBytes, threads, context, profile } = spec;
+    instance.configure({ memoryBytes, spillBytes, threads, context, profile });
     loadPositions(instance.connection, prepared.positions);
     using task = new SlotTask(instance, prepared.sql, output, new InterruptControl(job.control));
     started(task);
@@ -87,7 +88,7 @@ async function runInInstance(
       threads,
     });
     spoiled = false;
-    return times;
+    return { times, peak: task.peakUse, profile: profile ? readProfile(instance.connection) : null };
   } catch (error) {
     spoiled = SPOILS_INSTANCE.has(SkeinError.of(error).code);
     throw error;
@@ -103,18 +104,21 @@ function describe(thrown: unknown): SkeinError {
   return new SkeinError(error.code, error.message, { cause: error.cause });
 }
 
-function reportOf({ spec }: SlotJob, output: TaskOutput, times: TaskTimes, scans: TaskReport['scans']): TaskReport {
+/** What is known of a task that has ended well. */
+type TaskRun = { readonly times: TaskTimes; readonly peak: MemoryUse; readonly profile: Json };
+
+function reportOf({ spec }: SlotJob, output: TaskOutput, run: TaskRun, scans: TaskReport['scans']): TaskReport {
   return {
-    taskId: must(spec.taskId, 'a task has an id'),
+    taskId: spec.taskId,
     rows: output.rows,
     batches: output.batches,
     outputBytes: output.bytes,
-    scheduledMs: times.scheduledMs,
-    quanta: times.quanta,
-    spilledBytes: 0,
-    peakMemoryBytes: 0,
+    scheduledMs: run.times.scheduledMs,
+    quanta: run.times.quanta,
+    spilledBytes: run.peak.spilledBytes,
+    peakMemoryBytes: run.peak.memoryBytes,
     bytesScanned: scans.reduce((sum, scan) => sum + scan.bytes, 0),
     scans,
-    profile: null,
+    profile: run.profile,
   };
 }

@@ -60,7 +60,7 @@ export function parseUpdates(list: readonly Json[]): readonly Update[] {
   return list.map(parseUpdate);
 }
 
-export function parseUpdate(json: Json): Update {
+function parseUpdate(json: Json): Update {
   const object = asObject(json, 'update');
   const kind = requiredString(object, 'action');
   switch (kind) {

@@ -107,9 +107,40 @@ describe('LoadTables', () => {
     expect(found[0]?.namespace).toEqual(['Ünder']);
   });
 
+  test('names that cannot exist are not found, and spoil no other name', async () => {
+    const tables = await load([
+      { catalog: 'lake', namespace: ['default'], table: 'o\0ne' },
+      { catalog: 'lake', namespace: ['default\u001Fdeep'], table: 'two' },
+      { catalog: 'la\0ke', namespace: ['default'], table: 'one' },
+      { catalog: 'lake', namespace: [], table: '' },
+      { catalog: 'lake', namespace: ['default'], table: 'one' },
+    ]);
+    expect(tables.map(({ status }) => status).slice(0, 4)).not.toContain('FOUND');
+    expect(tables[4]?.status).toBe('FOUND');
+  });
+
   test("another tenant's catalog is not found", async () => {
     const found = await load([{ catalog: 'lake', namespace: ['default'], table: 'one' }], 'other');
     expect(found[0]?.status).toBe('CATALOG_NOT_FOUND');
+  });
+
+  test('calls at once share statements, and each gets its own answer', async () => {
+    for (let i = 0; i < 5; i += 1) await createTable('default', `shared${i}`);
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, async (_none, i) => {
+        const tenant = i % 7 === 0 ? 'other' : 'default';
+        const name = { catalog: 'lake', namespace: ['default'], table: `shared${i % 5}` };
+        const tables = await load(
+          Array.from({ length: 1 + (i % 3) }, () => name),
+          tenant,
+        );
+        return tables.map(({ status, table }) => `${status} ${table}`);
+      }),
+    );
+    for (const [i, answer] of answers.entries()) {
+      const expected = i % 7 === 0 ? 'CATALOG_NOT_FOUND ' : `FOUND shared${i % 5}`;
+      expect(answer).toEqual(Array.from({ length: 1 + (i % 3) }, () => expected));
+    }
   });
 
   test('a query of one name costs the catalog little', async () => {

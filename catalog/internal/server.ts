@@ -12,7 +12,7 @@ import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import { createCatalog, createTenant, listTenants } from './administration.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
-import { loadTables } from './load-tables.ts';
+import { TableLoader, type LoadTablesRequest } from './table-loader.ts';
 import { mintToken } from './mint-token.ts';
 import { watchEpochs } from './watch-epochs.ts';
 
@@ -25,9 +25,10 @@ type Unary<Request, Reply> = (context: CatalogContext, request: Request) => Prom
 export async function startInternalServer(context: CatalogContext): Promise<{ server: Server; address: string }> {
   const { config } = context;
   const server = new Server({ 'grpc.max_send_message_length': MESSAGE_BYTES_MAX });
+  const loader = new TableLoader(context.store.pool);
   const { definition } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
   server.addService(definition, {
-    LoadTables: unary(context, loadTables),
+    LoadTables: unary(context, (_context, request: LoadTablesRequest) => loader.load(request)),
     ListCatalogs: unary(context, listCatalogs),
     ListNamespaces: unary(context, listNamespaces),
     ListTables: unary(context, listTables),

@@ -571,6 +571,15 @@ describe('hostile requests', () => {
     expect(errorOf(await get(`${NS}/${'x'.repeat(2_000)}`))[0]).toBe(400);
   });
 
+  test('characters that Postgres cannot store are 400', async () => {
+    expect(errorOf(await get('/v1/config?warehouse=a%00b'))[0]).toBe(400);
+    expect(errorOf(await get('/v1/la%00ke/namespaces'))[0]).toBe(400);
+    for (const value of ['a\0b', '\uD800']) {
+      expect(errorOf(await post(NS, { namespace: ['odd'], properties: { p: value } }))[0]).toBe(400);
+    }
+    expect((await createTable('odd', { properties: { p: 'a\0b' } })).status).toBe(200);
+  });
+
   test('gzip bodies are read, within the limit that they unpack to', async () => {
     const gzip = { 'content-encoding': 'gzip' };
     const raw = gzipSync(JSON.stringify({ name: 'gzip', schema: SCHEMA }));

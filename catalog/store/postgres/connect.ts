@@ -25,6 +25,8 @@ export const clientConfig = (config: Config): ClientConfig => ({
   connectionString: config['database.url'],
   connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   application_name: 'skein-catalog',
+  // Statements touch a few rows: compiling them, or planning a prepared one for its parameters, costs more than running it.
+  options: '-c jit=off -c plan_cache_mode=force_generic_plan',
   keepAlive: true,
 });
 

@@ -10,6 +10,8 @@ export const isUniqueViolation = (error: unknown): boolean => sqlStateOf(error) 
 export const isForeignKeyViolation = (error: unknown): boolean => sqlStateOf(error) === '23503';
 
 const CONNECTION_ERRORS = /^(08|53|57P0|57014|40001|40P01|25P03|25006)/;
+/** A NUL, or half of a surrogate pair in a property. */
+const UNSTORABLE_TEXT = /^(22021|22P05|22P02)$/;
 const SOCKET_ERRORS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT']);
 const POOL_MESSAGES = /timeout exceeded when trying to connect|Connection terminated|Client was closed|not queryable/i;
 
@@ -21,6 +23,11 @@ export function toCatalogError(thrown: unknown): SkeinError {
     CONNECTION_ERRORS.test(sqlStateOf(thrown) ?? '') ||
     (syscall === 'connect' || syscall === 'read' || syscall === 'write' ? SOCKET_ERRORS.has(code ?? '') : false) ||
     POOL_MESSAGES.test(message ?? '');
+  if (UNSTORABLE_TEXT.test(sqlStateOf(thrown) ?? '')) {
+    return new SkeinError('INVALID_REQUEST', 'a name or property holds a character that cannot be stored', {
+      cause: thrown,
+    });
+  }
   if (away)
     return new SkeinError('CATALOG_UNAVAILABLE', "the catalog's metadata store does not answer", { cause: thrown });
   return SkeinError.of(thrown);

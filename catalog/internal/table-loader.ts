@@ -1,0 +1,176 @@
+import type { Pool } from 'pg';
+import { SkeinError } from '#shared/error.ts';
+import { LEVEL_SEPARATOR } from '../store/postgres/namespace-store.ts';
+
+/** Messages of `proto/catalog.proto`, as proto-loader gives and takes them. */
+type TableName = {
+  readonly catalog: string;
+  readonly namespace: readonly string[];
+  readonly table: string;
+  readonly known_metadata_location: string;
+};
+export type LoadTablesRequest = {
+  readonly tenant: string;
+  readonly principal: string;
+  readonly names: readonly TableName[];
+};
+type LoadedTable = {
+  readonly status: 'FOUND' | 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND';
+  readonly metadata_location?: string;
+  readonly metadata_json?: string;
+  readonly allowed_roots?: readonly string[];
+  readonly namespace?: readonly string[];
+  readonly table?: string;
+};
+
+type FoundRow = {
+  readonly root: string | null;
+  readonly path: string | null;
+  readonly name: string | null;
+  readonly metadata_location: string | null;
+  readonly metadata: string | null;
+};
+
+/**
+ * Every name in one round trip. At each step the exact name comes first, else the first that differs only in case. This is on the path of
+ * every query: the statement is prepared once per connection, and metadata that the caller has is not sent.
+ */
+const RESOLVE = `
+  select c.location as root, n.path, t.name, t.metadata_location, t.metadata
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+    with ordinality as w(tenant, catalog, catalog_folded, path, path_folded, name, name_folded, known, i)
+  left join lateral (
+    select k.id, k.location from catalog.catalog k join catalog.tenant o on o.id = k.tenant_id
+    where o.name = w.tenant and k.name_folded = w.catalog_folded
+    order by k.name <> w.catalog, k.name limit 1
+  ) c on true
+  left join lateral (
+    select s.id, s.path from catalog.namespace s
+    where s.catalog_id = c.id and s.path_folded = w.path_folded
+    order by s.path <> w.path, s.path limit 1
+  ) n on true
+  left join lateral (
+    select b.name, b.metadata_location,
+      case when b.metadata_location = w.known then null else b.metadata end as metadata
+    from catalog.iceberg_table b
+    where b.namespace_id = n.id and b.name_folded = w.name_folded
+    order by b.name <> w.name, b.name limit 1
+  ) t on true
+  order by w.i`;
+
+/** Statements of the loader that run at once; calls that come meanwhile wait for the next and share it. */
+const STATEMENTS_MAX = 2;
+/** Names of one statement, unless one call alone has more. */
+const BATCH_NAMES_MAX = 500;
+/** Calls that wait. */
+const WAITING_MAX = 10_000;
+
+type Waiting = LoadTablesRequest & {
+  readonly resolve: (rows: readonly FoundRow[]) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/**
+ * Resolves the names of statements. Under load many calls share one statement, which costs hardly more than one call's; a call's statement
+ * always begins after the call, so nobody reads what was there before they asked.
+ */
+export class TableLoader {
+  readonly #pool: Pool;
+  #waiting: Waiting[] = [];
+  #running = 0;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  /**
+   * The tables in the order of the names. A table's files may lie anywhere below its catalog's root: a catalog belongs to one tenant, and
+   * clients may add files from other folders, or move a table.
+   * @throws QUEUE_FULL
+   */
+  async load(request: LoadTablesRequest): Promise<{ tables: LoadedTable[] }> {
+    if (request.names.length === 0) return { tables: [] };
+    if (this.#waiting.length >= WAITING_MAX)
+      throw new SkeinError('QUEUE_FULL', 'too many statements wait for the catalog');
+    const rows = await new Promise<readonly FoundRow[]>((resolve, reject) => {
+      this.#waiting.push({ ...request, resolve, reject });
+      this.#pump();
+    });
+    return { tables: rows.map(toLoadedTable) };
+  }
+
+  #pump(): void {
+    while (this.#running < STATEMENTS_MAX && this.#waiting.length > 0) {
+      this.#running += 1;
+      void this.#runBatch(this.#nextBatch()).finally(() => {
+        this.#running -= 1;
+        this.#pump();
+      });
+    }
+  }
+
+  #nextBatch(): readonly Waiting[] {
+    let names = 0;
+    const end = this.#waiting.findIndex((call, i) => {
+      names += call.names.length;
+      return i > 0 && names > BATCH_NAMES_MAX;
+    });
+    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
+  }
+
+  async #runBatch(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const rows = await this.#query(batch);
+      let start = 0;
+      for (const { names, resolve } of batch) {
+        resolve(rows.slice(start, start + names.length));
+        start += names.length;
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
+
+  async #query(batch: readonly Waiting[]): Promise<readonly FoundRow[]> {
+    const names = batch.flatMap((call) => call.names.map(storable));
+    const paths = names.map(({ namespace }) => namespace.join(LEVEL_SEPARATOR));
+    const { rows } = await this.#pool.query<FoundRow>({
+      name: 'load-tables',
+      text: RESOLVE,
+      values: [
+        batch.flatMap((call) => call.names.map(() => call.tenant)),
+        names.map(({ catalog }) => catalog),
+        names.map(({ catalog }) => catalog.toLowerCase()),
+        paths,
+        paths.map((path) => path.toLowerCase()),
+        names.map(({ table }) => table),
+        names.map(({ table }) => table.toLowerCase()),
+        names.map((name) => name.known_metadata_location),
+      ],
+    });
+    return rows;
+  }
+}
+
+/** A name that cannot be stored matches nothing; Postgres would refuse the whole statement, so other calls with it. */
+const storable = (name: TableName): TableName => {
+  const texts = [name.catalog, name.table, name.known_metadata_location, ...name.namespace];
+  const isStorable = texts.every((text) => !text.includes('\0') && !text.includes(LEVEL_SEPARATOR));
+  return isStorable
+    ? name
+    : { ...name, catalog: name.catalog.replaceAll('\0', ''), namespace: [], table: '', known_metadata_location: '' };
+};
+
+function toLoadedTable({ root, path, name, metadata_location, metadata }: FoundRow): LoadedTable {
+  if (root === null) return { status: 'CATALOG_NOT_FOUND' };
+  if (path === null) return { status: 'SCHEMA_NOT_FOUND' };
+  if (name === null || metadata_location === null) return { status: 'TABLE_NOT_FOUND' };
+  return {
+    status: 'FOUND',
+    metadata_location,
+    metadata_json: metadata ?? '',
+    allowed_roots: [root],
+    namespace: path.split(LEVEL_SEPARATOR),
+    table: name,
+  };
+}

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { ArrowWriter } from '../duckdb/arrow-out.ts';
+import { interruptConnection } from '../duckdb/instance.ts';
 import { destroyChunk, Statement } from '../duckdb/statement.ts';
 import type { MemoryUse, TaskInstance } from './instance-pool.ts';
 import type { InterruptControl } from './interrupt-control.ts';
@@ -28,6 +29,7 @@ export class SlotTask implements Disposable {
   #statement: Statement | undefined;
   #writer: ArrowWriter | undefined;
   #cancelled: SkeinError | undefined;
+  #done = false;
   #quanta = 0;
   #peak: MemoryUse = { memoryBytes: 0, spilledBytes: 0 };
 
@@ -93,6 +95,7 @@ export class SlotTask implements Disposable {
       const chunk = this.#statement?.fetch();
       if (chunk === undefined) {
         writer.flush(this.#output.send);
+        this.#done = true;
         return 'done';
       }
       try {
@@ -107,6 +110,8 @@ export class SlotTask implements Disposable {
 
   [Symbol.dispose](): void {
     this.#control.close();
+    // Destroying a statement that has not ended runs its pieces to their end, unless the connection is interrupted.
+    if (!this.#done) interruptConnection(this.#instance.connection.address);
     this.#writer?.[Symbol.dispose]();
     this.#statement?.[Symbol.dispose]();
   }

@@ -1,0 +1,294 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
+import type { ReadyLine } from '../cluster-file.ts';
+import type { ServiceStatus } from '../status.ts';
+import { processIdentity, waitUntil } from '../process-identity.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const SKEIN = join(ROOT, 'cli', 'skein.js');
+/** A machine that does other things as well takes longer than the eight seconds of an idle one. */
+const READY_MS = 60_000;
+const STOP_MS = 5_000;
+const ORPHANS_MS = 15_000;
+
+type Line = { readonly event: string; readonly [key: string]: unknown };
+type Up = {
+  readonly child: ChildProcess;
+  readonly lines: readonly Line[];
+  readonly stderr: () => string;
+  /** Exit code, or the signal that ended it. */
+  readonly exit: Promise<number | NodeJS.Signals>;
+};
+
+const folders: string[] = [];
+const children: ChildProcess[] = [];
+/** Mode 700, as mktemp makes it: Postgres runs under another account when we are root. */
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'skein-up-'));
+  folders.push(folder);
+  return folder;
+};
+
+/** `skein up`, or with `npm` `npm start`, in a process group of its own. */
+function up(args: readonly string[], how: 'node' | 'npm' = 'node'): Up {
+  const [file, words] =
+    how === 'npm'
+      ? ['npm', ['start', '--silent', '--', ...args]]
+      : [process.execPath, ['--disable-warning=ExperimentalWarning', SKEIN, 'up', ...args]];
+  const child = spawn(file, words, { cwd: ROOT, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  children.push(child);
+  const lines: Line[] = [];
+  let rest = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const parts = (rest + text).split('\n');
+    rest = parts.pop() ?? '';
+    // A line that is no JSON fails the test that reads it.
+    for (const part of parts) lines.push(JSON.parse(part) as Line);
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const exit = new Promise<number | NodeJS.Signals>((resolve) => {
+    child.once('close', (code, signal) => resolve(code ?? must(signal, 'a process ends with a code or a signal')));
+  });
+  return { child, lines, stderr: () => stderr, exit };
+}
+
+const cluster = (dataDir: string): readonly string[] => [
+  '--data-dir',
+  dataDir,
+  '--port-base',
+  '0',
+  '--worker-memory',
+  '512MB',
+];
+const find = ({ lines }: Up, event: string): Line | undefined => lines.find((line) => line.event === event);
+
+async function ready(started: Up): Promise<ReadyLine> {
+  await waitUntil(() => find(started, 'ready') !== undefined || find(started, 'failed') !== undefined, READY_MS);
+  return must(find(started, 'ready'), `a ready line; standard error: ${started.stderr()}`) as unknown as ReadyLine;
+}
+
+function skein(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['--disable-warning=ExperimentalWarning', SKEIN, ...args], (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+async function services(dataDir: string): Promise<readonly ServiceStatus[]> {
+  const { stdout } = await skein('status', '--json', '--data-dir', dataDir);
+  return (JSON.parse(stdout) as { services: readonly ServiceStatus[] }).services;
+}
+
+/** The processes that have the folder in their environment or command line, but not this one. */
+function processesOf(dataDir: string): readonly number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .filter((name) => {
+      try {
+        const texts = ['environ', 'cmdline'].map((file) => readFileSync(`/proc/${name}/${file}`, 'latin1'));
+        return texts.some((text) => text.includes(dataDir)) && processIdentity(Number(name)) !== undefined;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+/** No process, no lock, no word of a cluster. */
+function expectNothingLeft(dataDir: string): void {
+  expect(processesOf(dataDir)).toEqual([]);
+  expect(readdirSync(dataDir).sort()).toEqual(['logs', 'postgres', 'secrets', 'spill']);
+  expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
+}
+
+async function rowsOf(dataDir: string, sql: string): Promise<string> {
+  const { stdout, stderr, code } = await skein('sql', '--data-dir', dataDir, '--format', 'csv', '-e', sql);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+const stopwatch = (): (() => number) => {
+  const start = performance.now();
+  return () => performance.now() - start;
+};
+
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+  }
+  await Promise.all(folders.map((folder) => waitUntil(() => processesOf(folder).length === 0, ORPHANS_MS)));
+});
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+describe.sequential('one data directory through its life', () => {
+  const dataDir = newFolder();
+  let password: unknown;
+
+  test('npm start: ready line, every service, restart of what dies; SIGTERM to npm stops everything', async () => {
+    const started = up(cluster(dataDir), 'npm');
+    const line = await ready(started);
+    expect(Object.keys(line)).toEqual([
+      ...['event', 'catalog_url', 'query_url', 'flight_sql_url', 'postgres_url'],
+      ...['tenant', 'catalog', 'user', 'workers', 'data_dir', 'pid'],
+    ]);
+    expect(line).toMatchObject({ tenant: 'default', catalog: 'lake', user: 'admin', workers: 2, data_dir: dataDir });
+    expect(JSON.parse(readFileSync(join(dataDir, 'ready.json'), 'utf8'))).toEqual(line);
+    expect(processIdentity(line.pid)).toBeDefined();
+    expect(line.pid).not.toBe(started.child.pid);
+    await waitUntil(() => find(started, 'admin_password') !== undefined, 1_000);
+    password = find(started, 'admin_password')?.['password'];
+    expect(started.stderr().split(String(password))).toHaveLength(2);
+    expect(statSync(join(dataDir, 'secrets')).mode & 0o777).toBe(0o700);
+    expect(statSync(join(dataDir, 'secrets', 'cluster-secret')).mode & 0o777).toBe(0o600);
+
+    const before = await services(dataDir);
+    expect(before.map(({ name, state }) => [name, state])).toEqual([
+      ...[
+        ['postgres', 'up'],
+        ['catalog', 'up'],
+        ['coordinator', 'up'],
+      ],
+      ...[
+        ['worker-1', 'up'],
+        ['worker-2', 'up'],
+      ],
+    ]);
+    expect(await rowsOf(dataDir, 'SELECT 41 + 1 AS x')).toBe('x\n42\n');
+
+    for (const name of ['worker-1', 'catalog', 'coordinator', 'postgres']) await expectRestart(started, dataDir, name);
+    expect(await rowsOf(dataDir, 'SELECT 2 AS x')).toBe('x\n2\n');
+
+    const stopped = stopwatch();
+    started.child.kill('SIGTERM');
+    expect(await started.exit).toBe(0);
+    expect(stopped()).toBeLessThan(STOP_MS);
+    expectNothingLeft(dataDir);
+  }, 180_000);
+
+  test('a second start finds what the first one made; one data directory has one cluster; signals to the group', async () => {
+    const started = up(cluster(dataDir));
+    await ready(started);
+    expect(find(started, 'admin_password')).toBeUndefined();
+
+    const second = up(cluster(dataDir));
+    expect(await second.exit).toBe(1);
+    expect(second.lines).toEqual([
+      { event: 'failed', code: 'DATA_DIR_IN_USE', message: expect.stringContaining(dataDir) },
+    ]);
+    expect(second.stderr().trim().split('\n')).toHaveLength(1);
+
+    const stopped = stopwatch();
+    // Any mixture of signals is one stop.
+    for (const signal of ['SIGINT', 'SIGINT', 'SIGTERM'] as const)
+      process.kill(-must(started.child.pid, 'pid'), signal);
+    expect(await started.exit).toBe(0);
+    expect(stopped()).toBeLessThan(STOP_MS);
+    expectNothingLeft(dataDir);
+  }, 120_000);
+
+  test('the children of a killed launcher end, and the next start cleans up; skein down', async () => {
+    const killed = up(cluster(dataDir));
+    await ready(killed);
+    killed.child.kill('SIGKILL');
+    await killed.exit;
+    expect((await skein('status', '--data-dir', dataDir)).code).toBe(3);
+    expect(await waitUntil(() => processesOf(dataDir).length === 0, ORPHANS_MS)).toBe(true);
+
+    const again = up(cluster(dataDir));
+    const { pid } = await ready(again);
+    expect(find(again, 'admin_password')).toBeUndefined();
+    expect(pid).toBe(again.child.pid);
+    expect((await skein('down', '--data-dir', dataDir)).code).toBe(0);
+    expect(await again.exit).toBe(0);
+    expectNothingLeft(dataDir);
+    expect((await skein('down', '--data-dir', dataDir)).code).toBe(3);
+  }, 150_000);
+
+  test('after kill -9 of every process a start at once finds all data', async () => {
+    const killed = up(cluster(dataDir));
+    await ready(killed);
+    for (const pid of processesOf(dataDir)) process.kill(pid, 'SIGKILL');
+    await killed.exit;
+    const again = up(cluster(dataDir));
+    await ready(again);
+    expect(find(again, 'admin_password')).toBeUndefined();
+    expect(await rowsOf(dataDir, 'SELECT 3 AS x')).toBe('x\n3\n');
+    again.child.kill('SIGINT');
+    expect(await again.exit).toBe(0);
+    expectNothingLeft(dataDir);
+  }, 150_000);
+});
+
+async function expectRestart(started: Up, dataDir: string, name: string): Promise<void> {
+  const before = must(
+    (await services(dataDir)).find((service) => service.name === name),
+    'the service is listed',
+  );
+  process.kill(before.pid, 'SIGKILL');
+  const restarted = (): boolean => started.lines.some((line) => line.event === 'restarted' && line['service'] === name);
+  expect(await waitUntil(restarted, 30_000), `${name} is restarted: ${started.stderr()}`).toBe(true);
+  expect(started.lines.some((line) => line.event === 'exited' && line['service'] === name)).toBe(true);
+  const after = (await services(dataDir)).find((service) => service.name === name);
+  expect(after).toMatchObject({ url: before.url, state: 'up' });
+  expect(after?.pid).not.toBe(before.pid);
+}
+
+test('a port in use is one clear line', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const dataDir = newFolder();
+  const started = up(['--data-dir', dataDir, '--port-base', String(port - 1)]);
+  expect(await started.exit).toBe(1);
+  expect(started.lines).toEqual([
+    { event: 'failed', code: 'PORT_IN_USE', message: expect.stringContaining(`port ${port} `) },
+  ]);
+  expect(started.stderr().trim().split('\n')).toHaveLength(1);
+  expect(readdirSync(dataDir)).toEqual([]);
+  server.close();
+});
+
+test.each([
+  [['--workers', '0'], 'up.workers (flag --workers): expected an integer from 1'],
+  [['--worker-memory', '9000TB'], 'worker.memory_limit (flag --worker-memory) is more than this machine has'],
+  [['--wrokers', '3'], 'unknown flag --wrokers; did you mean --workers?'],
+  [['--set', 'worker.memory_limt=1GB'], 'did you mean worker.memory_limit?'],
+  [['--host', '203.0.113.7'], '203.0.113.7 is not an address of this machine'],
+])('%j is refused with its reason', async (flags, message) => {
+  const dataDir = newFolder();
+  const started = up(['--data-dir', dataDir, '--port-base', '0', ...flags]);
+  expect(await started.exit).toBe(2);
+  expect(started.lines).toEqual([
+    { event: 'failed', code: 'INVALID_CONFIGURATION', message: expect.stringContaining(message) },
+  ]);
+  expect(started.stderr()).toContain(message);
+});
+
+test('a folder that cannot be made is one clear line', async () => {
+  const started = up(['--data-dir', '/dev/null/x', '--port-base', '0']);
+  expect(await started.exit).toBe(1);
+  expect(started.lines).toEqual([
+    { event: 'failed', code: 'START_FAILED', message: expect.stringContaining(dirname('/dev/null/x')) },
+  ]);
+});
+
+test('a signal during the start leaves nothing behind', async () => {
+  const dataDir = newFolder();
+  const started = up(cluster(dataDir));
+  expect(await waitUntil(() => existsSync(join(dataDir, 'services.json')), READY_MS)).toBe(true);
+  started.child.kill('SIGTERM');
+  expect(await started.exit).toBe(0);
+  expect(find(started, 'failed')).toBeUndefined();
+  expect(processesOf(dataDir)).toEqual([]);
+  expect(existsSync(join(dataDir, 'lock'))).toBe(false);
+});

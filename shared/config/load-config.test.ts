@@ -1,0 +1,135 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { childEnvironment, loadConfig, type FlagSetting } from './load-config.ts';
+import { SkeinError } from '#shared/error.ts';
+
+let workingDir: string;
+beforeEach(() => void (workingDir = mkdtempSync(join(tmpdir(), 'skein-config-'))));
+afterEach(() => rmSync(workingDir, { recursive: true, force: true }));
+
+const flag = (key: string, text: string, name = '--set'): FlagSetting => ({ key, text, flag: name });
+const file = (text: string, folder = workingDir): void => {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'skein.yaml'), text);
+};
+const load = (environment: Readonly<Record<string, string>> = {}, flags: readonly FlagSetting[] = []) =>
+  loadConfig({ workingDir, environment, flags });
+
+/** The message of the INVALID_CONFIGURATION that `work` throws. */
+function refusal(work: () => unknown): string {
+  try {
+    work();
+  } catch (error) {
+    expect(error).toBeInstanceOf(SkeinError);
+    expect((error as SkeinError).code).toBe('INVALID_CONFIGURATION');
+    return (error as SkeinError).message;
+  }
+  throw new Error('nothing was refused');
+}
+
+test('later layers win: defaults, file, file of the data directory, environment, flags', () => {
+  file('worker:\n  cores: 3\nlog_level: warn\nhost: 127.0.0.2\nplanner.processes: 4\n');
+  file('host: 127.0.0.3\nworker.port: 7000\nworker: {cores: 4}\n', join(workingDir, 'data'));
+  const environment = { SKEIN_DATA_DIR: 'data', SKEIN_WORKER_PORT: '7001', SKEIN_LOG_LEVEL: 'error' };
+  const { config, sources } = load(environment, [flag('log_level', 'trace', '--log-level')]);
+  expect(config).toMatchObject({
+    data_dir: join(workingDir, 'data'),
+    host: '127.0.0.3',
+    log_level: 'trace',
+    'worker.cores': 4,
+    'worker.port': 7001,
+    'planner.processes': 4,
+    'catalog.port': 8181,
+  });
+  expect(sources).toMatchObject({
+    'catalog.port': 'default',
+    'planner.processes': `file ${join(workingDir, 'skein.yaml')}`,
+    host: `file ${join(workingDir, 'data', 'skein.yaml')}`,
+    'worker.port': 'environment SKEIN_WORKER_PORT',
+    log_level: 'flag --log-level',
+  });
+});
+
+test('an unknown key is an error that names the nearest one, wherever it stands', () => {
+  expect(refusal(() => load({ SKEIN_WORKER_COREZ: '1' }))).toContain('did you mean SKEIN_WORKER_CORES?');
+  expect(refusal(() => load({}, [flag('worker.memory_limt', '1GB')]))).toContain('did you mean worker.memory_limit?');
+  file('coordinator:\n  http_prot: 1\n');
+  expect(refusal(() => load())).toContain('unknown setting coordinator.http_prot');
+  expect(refusal(() => load())).toContain('did you mean coordinator.http_port?');
+  expect(refusal(() => load({ SKEIN_ZZZZZZZZZZZZ: '1' }))).not.toContain('did you mean');
+});
+
+test('a value that does not parse names its key and its source', () => {
+  expect(refusal(() => load({ SKEIN_WORKER_CORES: 'two' }))).toMatch(
+    /worker\.cores \(environment SKEIN_WORKER_CORES\): /,
+  );
+  expect(refusal(() => load({}, [flag('worker.memory_limit', '5 parsecs', '--worker-memory')]))).toContain(
+    'flag --worker-memory',
+  );
+  file('worker: {cores: [1, 2]}\n');
+  expect(refusal(() => load())).toContain('worker.cores');
+  file('worker: {cores: 2\n');
+  expect(refusal(() => load())).toContain('is not valid YAML');
+  file('- a\n');
+  expect(refusal(() => load())).toContain('expected keys and values');
+});
+
+test('numbers of a file are read as they are written', () => {
+  file('worker:\n  memory_limit: 512MB\n  port: 08090\ncluster:\n  workers: [a:1, b:2]\n  lease_ttl: 7s\n');
+  const { config } = load();
+  expect(config['worker.memory_limit']).toBe(512_000_000);
+  expect(config['worker.port']).toBe(8090);
+  expect(config['cluster.workers']).toEqual(['a:1', 'b:2']);
+  expect(config['cluster.lease_ttl']).toBe(7_000);
+});
+
+test('names that other software uses; ours win; an empty variable is none', () => {
+  const environment = { DATABASE_URL: 'postgres://a/b', ETCD_ENDPOINTS: 'http://a:1, http://b:2', SKEIN_HOST: '' };
+  const { config } = load(environment);
+  expect(config['database.url']).toBe('postgres://a/b');
+  expect(config['cluster.etcd_endpoints']).toEqual(['http://a:1', 'http://b:2']);
+  expect(config.host).toBe('127.0.0.1');
+  expect(load({ ...environment, SKEIN_DATABASE_URL: 'postgres://c/d' }).config['database.url']).toBe('postgres://c/d');
+});
+
+test('a named file replaces the one of the working directory, and must exist', () => {
+  file('worker.cores: 3\n');
+  writeFileSync(join(workingDir, 'other.yaml'), 'worker.port: 9000\n');
+  const { config, sources } = load({ SKEIN_CONFIG: 'other.yaml' });
+  expect(config['worker.port']).toBe(9000);
+  expect(sources['worker.cores']).toBe('default');
+  expect(refusal(() => load({ SKEIN_CONFIG: 'absent.yaml' }))).toContain('cannot read');
+});
+
+test('the file of a data directory cannot name another one', () => {
+  file('data_dir: elsewhere\n', join(workingDir, 'data'));
+  expect(refusal(() => load({ SKEIN_DATA_DIR: 'data' }))).toContain('cannot name another');
+});
+
+test('values that contradict are refused; a default gives way', () => {
+  expect(refusal(() => load({ SKEIN_WORKER_MEMORY_LIMIT: '9000TB' }))).toContain('more than this machine has');
+  const small = { SKEIN_WORKER_MEMORY_LIMIT: '128MiB' };
+  const { config, sources } = load(small);
+  expect(config['worker.query_memory_limit']).toBe(128 * 2 ** 20);
+  expect(sources['worker.query_memory_limit']).toBe('computed');
+  expect(refusal(() => load({ ...small, SKEIN_WORKER_QUERY_MEMORY_LIMIT: '1GiB' }))).toContain(
+    'more than worker.memory_limit',
+  );
+  expect(refusal(() => load({ SKEIN_LOG_LEVEL: 'loud' }))).toContain('expected one of trace');
+  expect(refusal(() => load({ SKEIN_CLUSTER_HEARTBEAT_TIMEOUT: '1ms' }))).toContain('heartbeat_interval');
+});
+
+test('a child reads back exactly the configuration of its parent, whatever files say', () => {
+  file('worker.cores: 3\ncluster: {workers: [a:1, b:2]}\nhost: 127.0.0.5\n');
+  const flags = [flag('up.workers', '2'), flag('host', '127.0.0.1'), flag('admin.password', 'pä ss=1')];
+  const parent = load({ SKEIN_WORKER_MEMORY_LIMIT: '100MiB' }, flags);
+  const environment = childEnvironment(parent, { UV_THREADPOOL_SIZE: '32' });
+  expect(environment['UV_THREADPOOL_SIZE']).toBe('32');
+  expect(loadConfig({ workingDir, environment }).config).toEqual(parent.config);
+});
+
+test('a secret that does not parse is not shown', () => {
+  expect(refusal(() => load({ SKEIN_CLUSTER_SECRETS: 'hunter2' }))).not.toContain('hunter2');
+});

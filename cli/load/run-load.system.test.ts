@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -299,6 +299,17 @@ describe('parquet', () => {
     expect((await plan('lake.ns.nested', { kind: 'notNull', fieldId: 7 })).files.length).toBe(0);
     expect((await plan('lake.ns.nested', { kind: 'compare', op: 'gt', fieldId: 3, value: 100 })).files.length).toBe(1);
     expect((await plan('lake.ns.nested', { kind: 'compare', op: 'lt', fieldId: 3, value: 0 })).files.length).toBe(0);
+  });
+
+  test('file names that look like patterns or hold quotes', async () => {
+    const names = ["it's [1]*?.parquet", 'it1.parquet'];
+    for (const [index, name] of names.entries()) {
+      await parquet('plain.parquet', `SELECT ${index} AS i`);
+      await rename(join(folder, 'plain.parquet'), join(folder, name));
+    }
+    const args = ['parquet', join(folder, names[0] ?? ''), '--table', 'lake.ns.odd', '--create'];
+    expect(await load(args)).toMatchObject({ code: 0, events: [{ rows: 1 }] });
+    expect(await sql(`SELECT i FROM ${(await plan('lake.ns.odd')).sql}`)).toStrictEqual([{ i: 0 }]);
   });
 
   test('a table of no rows', async () => {

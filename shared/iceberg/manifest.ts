@@ -174,14 +174,24 @@ export async function readManifest(
   return { value, bytes: decodedBytes + rows.length * ENTRY_BYTES };
 }
 
-/** What a file's entry knows of a column; bounds decoded as values of `type`. */
+/** What a file's entry knows of a column, each part decoded when it is asked; bounds as values of `type`. */
 export function columnStats(stats: FileStats, fieldId: number, type: IcebergType | undefined): ColumnStats {
   return {
-    lower: bound(type, stats.lower?.find(fieldId)),
-    upper: bound(type, stats.upper?.find(fieldId)),
-    nullCount: count(stats.nullCounts?.find(fieldId)),
-    valueCount: count(stats.valueCounts?.find(fieldId)),
-    nanCount: count(stats.nanCounts?.find(fieldId)),
+    get lower() {
+      return bound(type, stats.lower?.find(fieldId));
+    },
+    get upper() {
+      return bound(type, stats.upper?.find(fieldId));
+    },
+    get nullCount() {
+      return count(stats.nullCounts?.find(fieldId));
+    },
+    get valueCount() {
+      return count(stats.valueCounts?.find(fieldId));
+    },
+    get nanCount() {
+      return count(stats.nanCounts?.find(fieldId));
+    },
   };
 }
 

@@ -102,5 +102,9 @@ function mayStartWith(prefix: string, stats: ColumnStats | undefined): boolean {
   return typeof stats.lower !== 'string' || compareCodePoints(stats.lower.slice(0, prefix.length), prefix) <= 0;
 }
 
-const allNull = (stats: ColumnStats | undefined): boolean =>
-  stats?.nullCount !== undefined && stats.valueCount !== undefined && stats.nullCount >= stats.valueCount;
+/** No value count is looked up where no value is null: statistics may be decoded as they are asked. */
+function allNull(stats: ColumnStats | undefined): boolean {
+  const nulls = stats?.nullCount;
+  if (nulls === undefined || nulls === 0) return false;
+  return nulls >= (stats?.valueCount ?? Infinity);
+}

@@ -9,7 +9,7 @@ export class AvroCursor {
   offset: number;
 
   constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
-    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.bytes = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.offset = start;
     this.end = end;
   }
@@ -48,6 +48,14 @@ export class AvroCursor {
       }
     }
     throw corrupt('an integer is too long');
+  }
+
+  skipLong(): void {
+    const { bytes, end } = this;
+    let at = this.offset;
+    while (at < end && (bytes[at] ?? 0) >= 0x80) at++;
+    if (at >= end) throw corrupt('the data ends too early');
+    this.offset = at + 1;
   }
 
   /** A length or count: never negative, never more than the bytes that are left. */

@@ -12,6 +12,8 @@ export type AvroReader = {
   readonly bytesMin: number;
   /** Steps to read one value, arrays counted as one turn: bounds what nested records may cost. */
   readonly steps: number;
+  /** Of a record: its fields' readers, in order. */
+  readonly fields?: readonly AvroReader[];
 };
 
 /** Which fields of a record to read, under which name; they are found by Iceberg field id, in files without ids by name. */
@@ -78,7 +80,7 @@ class Compiler {
   }
 
   #array(schema: JsonObject, want: WantedField | null, depth: number): AvroReader {
-    const item = this.compile(schema['items'], want?.as === 'span' ? { id: want.id, as: 'map' } : want, depth + 1);
+    const item = this.compile(schema['items'], want?.as === 'span' ? { id: want.id } : want, depth + 1);
     if (item.bytesMin === 0) throw corrupt('an array of nothing');
     return want?.as === 'span' ? span(item) : array(item);
   }
@@ -101,7 +103,7 @@ class Compiler {
       for (const field of fields) field.reader.skip(cursor);
     };
     const read = want?.fields === undefined ? readMap(fields) : readObject(fields);
-    return { read, skip, steps, bytesMin };
+    return { read, skip, steps, bytesMin, fields: fields.map((field) => field.reader) };
   }
 }
 
@@ -134,10 +136,12 @@ const plain = (read: (cursor: AvroCursor) => unknown, bytesMin = 1): AvroReader 
   steps: 1,
 });
 
-const skipLong = (cursor: AvroCursor): void => {
-  while (cursor.readByte() >= 0x80);
+const LONG: AvroReader = {
+  read: (cursor) => cursor.readLong(),
+  skip: (cursor) => cursor.skipLong(),
+  bytesMin: 1,
+  steps: 1,
 };
-const LONG: AvroReader = { read: (cursor) => cursor.readLong(), skip: skipLong, bytesMin: 1, steps: 1 };
 const ENUM = LONG;
 /** Stands in unions only. */
 const NULL: AvroReader = plain(() => null, 0);
@@ -200,40 +204,47 @@ function stringMap(value: AvroReader): AvroReader {
   return { read: skip, skip, bytesMin: 1, steps: value.steps + 2 };
 }
 
-const span = (item: AvroReader): AvroReader => {
-  const skip = (cursor: AvroCursor): void => forEachItem(cursor, item.skip);
+/** Statistics are the bulk of a manifest: this loop is written out. */
+function span(item: AvroReader): AvroReader {
+  const [key, value, ...more] = item.fields ?? [];
+  if (key === undefined || value === undefined || more.length > 0) throw corrupt('statistics are no pairs');
+  const skip = (cursor: AvroCursor): void => {
+    for (let count = cursor.readBlockCount(); count > 0; count = cursor.readBlockCount()) {
+      for (let i = 0; i < count; i++) {
+        key.skip(cursor);
+        value.skip(cursor);
+      }
+    }
+  };
   const read = (cursor: AvroCursor): AvroSpan => {
     const start = cursor.offset;
     skip(cursor);
-    return new AvroSpan(cursor.bytes.subarray(start, cursor.offset), item);
+    return new AvroSpan(cursor.bytes.subarray(start, cursor.offset), key, value);
   };
   return { read, skip, bytesMin: 1, steps: item.steps + 1 };
-};
+}
 
 /** An array of (key, value) records that is decoded when it is asked: most statistics of most files never are. */
 export class AvroSpan {
-  readonly #bytes: Uint8Array;
-  readonly #item: AvroReader;
+  readonly #bytes: Buffer;
+  readonly #key: AvroReader;
+  readonly #value: AvroReader;
 
-  constructor(bytes: Uint8Array, item: AvroReader) {
+  constructor(bytes: Buffer, key: AvroReader, value: AvroReader) {
     this.#bytes = bytes;
-    this.#item = item;
+    this.#key = key;
+    this.#value = value;
   }
 
   /** The value under an integer key; undefined when there is none. */
-  find(key: number): unknown {
-    for (const [found, value] of this.entries()) if (found === key) return value;
+  find(wanted: number): unknown {
+    const cursor = new AvroCursor(this.#bytes);
+    for (let count = cursor.readBlockCount(); count > 0; count = cursor.readBlockCount()) {
+      for (let i = 0; i < count; i++) {
+        if (this.#key.read(cursor) === wanted) return this.#value.read(cursor);
+        this.#value.skip(cursor);
+      }
+    }
     return undefined;
-  }
-
-  entries(): readonly (readonly [number, unknown])[] {
-    const all: (readonly [number, unknown])[] = [];
-    forEachItem(new AvroCursor(this.#bytes), (cursor) => {
-      const item = this.#item.read(cursor);
-      if (!(item instanceof Map)) throw corrupt('statistics are no records');
-      const [key, value] = (item as ReadonlyMap<unknown, unknown>).values();
-      if (typeof key === 'number') all.push([key, value]);
-    });
-    return all;
   }
 }

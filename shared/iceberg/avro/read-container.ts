@@ -13,7 +13,7 @@ const SYNC_BYTES = 16;
 /** Limit of a file's blocks together once they are decompressed. */
 const DECODED_BYTES_MAX = 512 * 2 ** 20;
 /** Records decoded between two turns of the event loop. */
-const RECORDS_PER_TURN = 2_000;
+const RECORDS_PER_TURN = 250;
 
 export type AvroFile<Row> = {
   readonly metadata: ReadonlyMap<string, string>;

@@ -49,7 +49,7 @@ const LOSS = (name: string): string =>
 const MISSING = (name: string): string => `column ${name} is required, and the input has a null`;
 
 /** Equal, or one of the promotions of the specification ("Schema Evolution"). */
-export function canBecome(from: IcebergType, to: IcebergType): boolean {
+function canBecome(from: IcebergType, to: IcebergType): boolean {
   if (from.kind === 'decimal' && to.kind === 'decimal')
     return from.scale === to.scale && from.precision <= to.precision;
   if (from.kind === 'struct' && to.kind === 'struct') {

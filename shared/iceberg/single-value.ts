@@ -139,7 +139,7 @@ const isSafe = (value: Literal): value is bigint =>
   typeof value === 'bigint' && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
 
 /** Unscaled value and scale as decimal digits: (-5, 2) is "-0.05". */
-export function decimalText(unscaled: bigint, scale: number): string {
+function decimalText(unscaled: bigint, scale: number): string {
   if (scale === 0) return unscaled.toString();
   const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0');
   return `${unscaled < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`;
@@ -153,7 +153,7 @@ function uuidText(bytes: Uint8Array): string {
 export const uuidBytes = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll('-', ''), 'hex'));
 
 /** Days since 1970 as `2024-02-29`, in the proleptic Gregorian calendar; years beyond 9999 keep all their digits. */
-export function dateText(days: bigint): string {
+function dateText(days: bigint): string {
   const { year, month, day } = civilDate(Number(days));
   const sign = year < 0 ? '-' : '';
   return `${sign}${pad(Math.abs(year), 4)}-${pad(month, 2)}-${pad(day, 2)}`;

@@ -68,7 +68,8 @@ export async function startCatalog(config: Config, log: Logger, clock: Clock = s
     };
   } catch (error) {
     await close();
-    throw error;
+    if (error instanceof SkeinError && error.code !== 'INTERNAL_ERROR') throw error;
+    throw new SkeinError('START_FAILED', `the catalog did not start: ${(error as Error).message}`, { cause: error });
   }
 }
 

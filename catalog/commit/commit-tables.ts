@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import { parseJson, printJson } from '#shared/json.ts';
+import { FileNotFound } from '#shared/storage/file-io.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
 import { checkLocations, metadataLocation } from '../storage/table-location.ts';
@@ -237,5 +238,8 @@ async function writeFiles(context: CatalogContext, steps: readonly WritingStep[]
   const failed = results.find((result) => result.status === 'rejected');
   if (failed === undefined) return;
   await Promise.allSettled(steps.map(({ file }) => context.io.remove(file)));
-  throw failed.reason;
+  const reason: unknown = failed.reason;
+  // A folder that cannot be made is no "not found" of the client's.
+  if (!(reason instanceof FileNotFound)) throw reason;
+  throw new SkeinError('STORAGE_ERROR', `cannot write ${reason.uri}`, { cause: reason });
 }

@@ -261,6 +261,11 @@ test('a raised session epoch refuses older tokens at once, and is told to watche
   const client = new Internal(catalog.running.internalAddress, credentials.createInsecure()) as unknown as Client & {
     WatchEpochs: (request: object, metadata: Metadata) => ClientReadableStream<{ epochs: { session_epoch: string }[] }>;
   };
+  const refused = client.WatchEpochs({}, internalMetadata('wrong'));
+  const code = await new Promise((resolve) =>
+    refused.once('error', (error) => resolve((error as { code?: number }).code)),
+  );
+  expect(code).toBe(16);
   const stream = client.WatchEpochs({}, internalMetadata(TEST_SECRET));
   const messages: string[][] = [];
   stream.on('data', ({ epochs }: { epochs: { session_epoch: string }[] }) =>

@@ -1,4 +1,4 @@
-import { access, rm, writeFile } from 'node:fs/promises';
+import { access, rename, rm, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCOPES } from '#shared/token-claims.ts';
@@ -416,13 +416,27 @@ describe('tables', () => {
     expect(Object.keys(properties).filter((key) => /^k\d+$/.test(key))).toHaveLength(30);
   });
 
+  test('a metadata file that cannot be written fails the commit, and the table stays as it was', async () => {
+    const created = await createTable('unwritable');
+    const folder = `${localPath(locationOf(created))}/metadata`;
+    await rename(folder, `${folder}.moved`);
+    await writeFile(folder, 'in the way');
+    const path = `${NS}/default/tables/unwritable`;
+    const commit = { updates: [{ action: 'set-properties', updates: { a: 'b' } }] };
+    expect(errorOf(await post(path, commit)).slice(0, 2)).toEqual([503, 'ServiceUnavailableException']);
+    await rm(folder);
+    await rename(`${folder}.moved`, folder);
+    expect((await get(path)).body).toEqual(created.body);
+    expect((await post(path, commit)).status).toBe(200);
+  });
+
   test('a commit to a table that does not exist is 404', async () => {
     expect(errorOf(await post(`${NS}/default/tables/none`, { updates: [] }))[1]).toBe('NoSuchTableException');
   });
 });
 
 describe('renames', () => {
-  const rename = (source: string[], destination: string[]): Promise<RestAnswer> => {
+  const renameTable = (source: string[], destination: string[]): Promise<RestAnswer> => {
     const ident = (parts: string[]): object => ({ namespace: parts.slice(0, -1), name: parts.at(-1) });
     return post('/v1/lake/tables/rename', { source: ident(source), destination: ident(destination) });
   };
@@ -430,7 +444,7 @@ describe('renames', () => {
   test('keep the table, also in another namespace', async () => {
     await post(NS, { namespace: ['target'] });
     const created = await createTable('before');
-    expect((await rename(['default', 'before'], ['target', 'after'])).status).toBe(204);
+    expect((await renameTable(['default', 'before'], ['target', 'after'])).status).toBe(204);
     expect((await get(`${NS}/target/tables/after`)).body).toEqual(created.body);
     expect((await get(`${NS}/default/tables/before`)).status).toBe(404);
     expect(locationOf(await createTable('before'))).not.toBe(locationOf(created));
@@ -439,13 +453,13 @@ describe('renames', () => {
   test('need a source, a namespace and a free name', async () => {
     await createTable('r1');
     await createTable('r2');
-    expect(errorOf(await rename(['default', 'none'], ['default', 'r3']))).toEqual([
+    expect(errorOf(await renameTable(['default', 'none'], ['default', 'r3']))).toEqual([
       404,
       'NoSuchTableException',
       'Table does not exist: default.none',
     ]);
-    expect(errorOf(await rename(['default', 'r1'], ['nowhere', 'r3']))[1]).toBe('NoSuchNamespaceException');
-    expect(errorOf(await rename(['default', 'r1'], ['default', 'r2']))).toEqual([
+    expect(errorOf(await renameTable(['default', 'r1'], ['nowhere', 'r3']))[1]).toBe('NoSuchNamespaceException');
+    expect(errorOf(await renameTable(['default', 'r1'], ['default', 'r2']))).toEqual([
       409,
       'AlreadyExistsException',
       'Table already exists: default.r2',

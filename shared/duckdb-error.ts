@@ -54,7 +54,7 @@ function readJson(text: string): Record<string, string> | undefined {
   }
 }
 
-const OVERFLOW = /out of range|overflow|could not cast value .* to decimal/i;
+const OVERFLOW = /(?<!field value )out of range|overflow|could not cast value .* to decimal/i;
 const NO_SUCH_CAST = /unimplemented type for cast|no implicit cast|cannot cast|cannot compare/i;
 const FILE_DATA = /\.parquet|magic bytes|parquet (?:file|reader|footer)|thrift/i;
 

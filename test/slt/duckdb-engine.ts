@@ -45,7 +45,7 @@ export function apiValue(value: DuckDBValue, type: DuckDBType | undefined): Json
   if (typeof value === 'number') {
     if (Number.isNaN(value)) return 'NaN';
     if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity';
-    return value;
+    return type?.typeId === DuckDBTypeId.FLOAT ? shortestFloat(value) : value;
   }
   if (typeof value === 'bigint') {
     const huge =
@@ -61,6 +61,15 @@ export function apiValue(value: DuckDBValue, type: DuckDBType | undefined): Json
   if (value instanceof DuckDBMapValue) return map(value, type);
   if (value instanceof DuckDBUnionValue) return apiValue(value.value, member(type, value.tag));
   return value.toString();
+}
+
+/** A FLOAT as the shortest decimal that is the same FLOAT, as DuckDB prints it. */
+function shortestFloat(value: number): number {
+  for (let digits = 1; digits < 9; digits++) {
+    const short = Number(value.toPrecision(digits));
+    if (Math.fround(short) === value) return short;
+  }
+  return Number(value.toPrecision(9));
 }
 
 function items(values: readonly DuckDBValue[], type: DuckDBType | undefined): Json {

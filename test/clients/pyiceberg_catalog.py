@@ -60,7 +60,9 @@ seen["staged"] = rows(catalog.load_table("py.staged"))
 
 stale = catalog.load_table("py.staged")
 catalog.load_table("py.staged").append(pa.table({"a": [8], "b": ["s"]}))
-seen["stale append fails"] = raised(CommitFailedException, lambda: stale.append(pa.table({"a": [0], "b": ["s"]})))
+# Refused for its stale requirement, then rebuilt and sent again by PyIceberg.
+stale.append(pa.table({"a": [0], "b": ["s"]}))
+seen["stale append"] = rows(catalog.load_table("py.staged"))
 
 
 def append(value):

@@ -8,6 +8,7 @@ import type { Logger } from '#shared/log/logger.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
 import type { Admission } from '../admission/admission.ts';
 import { requireScope } from '../auth/authenticate.ts';
+import type { PrepareQuery } from '../planner/prepare-query.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import { isWide, NARROW_MEMORY_BYTES } from '../scheduler/choose-width.ts';
@@ -23,7 +24,6 @@ import { redactStatement } from '../statement/redact-statement.ts';
 import type { Statement, TextSpan } from '../statement/statement.ts';
 import { ActiveQuery, type Recorder } from './active-query.ts';
 import { analyzeLines } from './explain-analyze.ts';
-import type { CachedPrepare } from './plan-cache.ts';
 import type { QueryMetrics } from './query-metrics.ts';
 import type { QueryRegistry } from './query-registry.ts';
 import type { QueryService, StatementRequest } from './query-service.ts';
@@ -31,7 +31,7 @@ import type { QueryService, StatementRequest } from './query-service.ts';
 /** From a query's text to what workers run. */
 export type Front = {
   readonly planner: Planner;
-  readonly prepareQuery: CachedPrepare;
+  readonly prepareQuery: PrepareQuery;
   /** The query's SQL, wrapped so that DuckDB prints each row as JSON. */
   readonly jsonSql: (query: PreparedQuery) => SqlText;
   /** The plan's lines. */
@@ -210,8 +210,7 @@ class StatementRun {
     const tables = sessions.catalog.tablesFor(tenant, sub);
     const startMs = this.#active.elapsedMs();
     const { signal } = this.#active;
-    const request = { sql: span.text, offset: span.offset, context, tables, planner, signal };
-    const query = await prepareQuery(request, JSON.stringify([tenant, sub]));
+    const query = await prepareQuery({ sql: span.text, offset: span.offset, context, tables, planner, signal });
     metrics.planned(this.#active.elapsedMs() - startMs);
     return query;
   }

@@ -205,7 +205,7 @@ test('a client that leaves before the first row ends the statement', async () =>
 
 test('DELETE answers 204 or 404', async () => {
   const remove = (id: string, authorization = 'Bearer good'): Promise<Response> =>
-    fetch(`${url}/api/query/${id}`, { method: 'DELETE', headers: { authorization } });
+    fetch(`${url}/api/query/${id}`, { method: 'DELETE', headers: { ...headers, authorization } });
   expect((await remove('00000000-0000-0000-0000-000000000001')).status).toBe(204);
   expect(cancelled).toEqual(['p/00000000-0000-0000-0000-000000000001']);
   for (const id of [randomUUID(), 'x', '..%2F']) {

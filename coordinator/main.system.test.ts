@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { credentials } from '@grpc/grpc-js';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startCatalog, type RunningCatalog } from '#catalog/main.ts';
+import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
+import { internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { loadService } from '#shared/grpc/load-proto.ts';
+import { silentLogger } from '#shared/log/logger.ts';
+import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
+import { startWorker, type RunningWorker } from '#worker/main.ts';
+import { startCoordinator, type RunningCoordinator } from './main.ts';
+
+/** A coordinator with a real Postgres, catalog and worker, all but the planners in this process. */
+let folder: string;
+let postgres: TestPostgres;
+let catalog: RunningCatalog;
+let worker: RunningWorker;
+let coordinator: RunningCoordinator;
+let config: Config;
+let token: string;
+let client: pg.Client;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'skein-coordinator-'));
+  postgres = await startTestPostgres();
+  const base = defaultConfig({
+    data_dir: folder,
+    'database.url': postgres.url,
+    'cluster.secret': 'coordinator-test',
+    'catalog.port': 0,
+    'coordinator.http_port': 0,
+    'worker.port': 0,
+    'worker.cores': 2,
+    'planner.processes': 1,
+    'bootstrap.warehouse': join(folder, 'warehouse'),
+    'admin.password': 'not-used-here',
+  });
+  catalog = await startCatalog(base, silentLogger);
+  worker = await startWorker(base, silentLogger);
+  config = {
+    ...base,
+    'catalog.url': catalog.url,
+    'catalog.internal_url': catalog.internalAddress,
+    'cluster.workers': [worker.url],
+  };
+  coordinator = await startCoordinator(config, silentLogger);
+  await vi.waitFor(async () => expect(await ready()).toBe(200), { timeout: 10_000 });
+  token = await mint([]);
+  client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+}, 60_000);
+
+afterAll(async () => {
+  await client.end();
+  await coordinator.close();
+  await worker.close();
+  await catalog.close();
+  await postgres[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const ready = async (): Promise<number> => (await fetch(`${coordinator.queryUrl}/health/ready`)).status;
+
+function mint(scope: readonly string[]): Promise<string> {
+  const { Client } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
+  const internal = new Client(catalog.internalAddress, credentials.createInsecure());
+  return new Promise((resolve, reject) => {
+    const request = { tenant: 'default', user: 'admin', ttl_ms: '0', scope };
+    const done = (error: Error | null, reply: { token: string }): void => {
+      internal.close();
+      if (error === null) resolve(reply.token);
+      else reject(error);
+    };
+    (internal as unknown as Record<string, (...args: unknown[]) => void>)['MintToken']?.call(
+      internal,
+      request,
+      internalMetadata('coordinator-test'),
+      done,
+    );
+  });
+}
+
+type Answer = {
+  readonly status: number;
+  readonly id: string;
+  readonly body: Readonly<Record<string, unknown>> & { readonly rows?: readonly (readonly unknown[])[] };
+};
+type Options = {
+  readonly headers?: Record<string, string>;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+};
+
+async function query(sql: string, { headers = {}, timeoutMs, signal }: Options = {}): Promise<Answer> {
+  const response = await fetch(`${coordinator.queryUrl}/api/query`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ sql, ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }) }),
+    signal: signal ?? null,
+  });
+  const id = response.headers.get('x-skein-query-id') ?? '';
+  return { status: response.status, id, body: (await response.json()) as Answer['body'] };
+}
+
+async function history(id: string): Promise<Record<string, unknown> | undefined> {
+  const { rows } = await client.query('select * from coordinator.query_history where query_id = $1', [id]);
+  return rows[0] as Record<string, unknown> | undefined;
+}
+const recorded = (id: string) => expect.poll(() => history(id), { timeout: 3_000 });
+
+const LONG = 'SELECT max(hash(n)) FROM range(1000000000000) AS r(n)';
+
+test('a query is answered, and its record follows', async () => {
+  const { status, id, body } = await query('SELECT 1 AS a UNION ALL SELECT 2 ORDER BY a', {
+    headers: { 'x-skein-source': 'etl' },
+  });
+  expect([status, body]).toEqual([
+    200,
+    { columns: ['a'], types: ['INTEGER'], rows: [[1], [2]], row_count: 2, elapsed_ms: expect.any(Number) },
+  ]);
+  await recorded(id).toMatchObject({
+    status: 'completed',
+    query_type: 'select',
+    rows_produced: '2',
+    fragments: 1,
+    tenant_id: 'default',
+    username: 'admin',
+    source: 'etl',
+    resource_group: '/root',
+    error_message: null,
+  });
+});
+
+test('refused statements have records too, secrets masked', async () => {
+  const broken = await query("CREATE USER x PASSWORD 'hunter2'");
+  expect(broken.status).toBe(400);
+  await recorded(broken.id).toMatchObject({ status: 'failed', started_at: null });
+  expect((await history(broken.id))?.['sql']).not.toContain('hunter2');
+  const missing = await query('SELECT * FROM nothing');
+  expect(missing.body).toMatchObject({ error: 'TABLE_NOT_FOUND', sql_state: '42P01' });
+  await recorded(missing.id).toMatchObject({ status: 'failed', error_code: 'TABLE_NOT_FOUND' });
+});
+
+test('a token without table:read is refused', async () => {
+  const headers = { authorization: `Bearer ${await mint(['namespace:read'])}` };
+  expect(await query('SELECT 1', { headers })).toMatchObject({ status: 403, body: { error: 'FORBIDDEN' } });
+  expect((await query('SHOW SCHEMAS', { headers })).status).toBe(200);
+  expect((await query('SHOW CATALOGS', { headers })).status).toBe(403);
+});
+
+test('DELETE cancels a query of its own principal, and its request answers 499', async () => {
+  const id = randomUUID();
+  const running = query(LONG, { headers: { 'x-skein-query-id': id } });
+  await recorded(id).toMatchObject({ status: 'running' });
+  expect((await query('SELECT 1', { headers: { 'x-skein-query-id': id } })).body).toMatchObject({
+    error: 'INVALID_REQUEST',
+  });
+  const remove = (): Promise<Response> =>
+    fetch(`${coordinator.queryUrl}/api/query/${id}`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${token}` },
+    });
+  expect((await remove()).status).toBe(204);
+  expect(await running).toMatchObject({ status: 499, body: { error: 'QUERY_CANCELLED', sql_state: '57014' } });
+  expect((await remove()).status).toBe(404);
+});
+
+test('a timeout ends a query with 408, a disconnect without an answer; both are cancelled in history', async () => {
+  const late = await query(LONG, { timeoutMs: 300 });
+  expect(late).toMatchObject({ status: 408, body: { error: 'QUERY_TIMEOUT' } });
+  await recorded(late.id).toMatchObject({ status: 'cancelled', error_code: 'QUERY_TIMEOUT' });
+  const id = randomUUID();
+  const leave = new AbortController();
+  const left = query(LONG, { headers: { 'x-skein-query-id': id }, signal: leave.signal });
+  left.catch(() => undefined);
+  await recorded(id).toMatchObject({ status: 'running' });
+  leave.abort();
+  await recorded(id).toMatchObject({ status: 'cancelled', error_message: expect.stringContaining('disconnected') });
+});
+
+test('settings, USE and SHOW belong to a session', async () => {
+  const headers = { 'x-skein-session': randomUUID() };
+  expect((await query("SET skein.query_timeout = '200ms'", { headers })).body.rows).toEqual([['SET']]);
+  expect((await query('SHOW skein.query_timeout', { headers })).body.rows).toEqual([['200ms']]);
+  expect((await query(LONG, { headers })).status).toBe(408);
+  expect((await query('SHOW skein.query_timeout')).body.rows).toEqual([['600000ms']]);
+  expect((await query('USE lake.default', { headers })).body.rows).toEqual([['USE']]);
+  expect((await query('SELECT current_catalog, current_schema', { headers })).body.rows).toEqual([['lake', 'default']]);
+  expect((await query('USE nothing')).body).toMatchObject({ error: 'SCHEMA_NOT_FOUND' });
+  expect((await query('BEGIN', { headers })).body).toMatchObject({ error: 'NOT_SUPPORTED', sql_state: '0A000' });
+});
+
+test('EXPLAIN prints a plan, EXPLAIN ANALYZE also how it went', async () => {
+  const text = async (sql: string): Promise<string> => JSON.stringify((await query(sql)).body.rows);
+  expect(await text('EXPLAIN SELECT count(*) FROM range(10)')).toMatch(/aggregate/i);
+  expect(await text('EXPLAIN ANALYZE SELECT count(*) FROM range(10)')).toMatch(/rows=1 .*quanta=\d+/);
+});
+
+test('a second start has a greater epoch and fails what the first left behind', async () => {
+  const id = randomUUID();
+  const insert = `insert into coordinator.query_history (record_id, query_id, status, sql, user_id, username, tenant_id, query_type,
+    resource_group, priority, queued_at, rows_produced, bytes_scanned, fragments, cu_consumed, epoch)
+    values ($1::text::uuid, $1::text, 'running', 'x', 'p', 'u', 'default', 'select', '/root', 5, now(), 0, 0, 0, 0, 0)`;
+  await client.query(insert, [id]);
+  await coordinator.close();
+  coordinator = await startCoordinator(config, silentLogger);
+  await expect.poll(ready, { timeout: 10_000 }).toBe(200);
+  expect(await history(id)).toMatchObject({ status: 'failed' });
+  expect((await query('SELECT 42')).body.rows).toEqual([[42]]);
+});

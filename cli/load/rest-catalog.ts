@@ -16,13 +16,21 @@ export class CommitStateUnknown extends SkeinError {
 /** Time for one request. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-export class RestCatalog {
-  readonly #url: string;
-  readonly #token: string;
+/** Where the catalog is, and a token for it. */
+export type CatalogAccess = { readonly catalogUrl: string; readonly token: string };
 
-  constructor(catalogUrl: string, token: string) {
-    this.#url = catalogUrl.replace(/\/$/, '');
-    this.#token = token;
+export class RestCatalog {
+  readonly #connect: () => Promise<CatalogAccess>;
+  #access: CatalogAccess;
+
+  private constructor(connect: () => Promise<CatalogAccess>, access: CatalogAccess) {
+    this.#connect = connect;
+    this.#access = access;
+  }
+
+  /** @param connect asked again when the token has run out: a large load takes longer than a token lives */
+  static async open(connect: () => Promise<CatalogAccess>): Promise<RestCatalog> {
+    return new RestCatalog(connect, await connect());
   }
 
   /** @throws TABLE_NOT_FOUND and whatever the catalog says */
@@ -85,21 +93,28 @@ export class RestCatalog {
   }
 
   async #call(method: string, path: string, body: JsonObject | undefined, what: string): Promise<Json> {
-    let response: Response;
-    let text: string;
+    let answer = await this.#send(method, path, body);
+    if (answer.status === 401) {
+      this.#access = await this.#connect();
+      answer = await this.#send(method, path, body);
+    }
+    if (answer.status >= 300) throw toError(answer.status, answer.text, what);
+    return answer.text === '' ? null : parseJson(answer.text);
+  }
+
+  async #send(method: string, path: string, body: JsonObject | undefined): Promise<{ status: number; text: string }> {
+    const { catalogUrl, token } = this.#access;
     try {
-      response = await fetch(`${this.#url}/v1/${path}`, {
+      const response = await fetch(`${catalogUrl.replace(/\/$/, '')}/v1/${path}`, {
         method,
-        headers: { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' },
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: body === undefined ? null : printJson(body),
         signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
-      text = await response.text();
+      return { status: response.status, text: await response.text() };
     } catch (cause) {
       throw new SkeinError('CATALOG_UNAVAILABLE', 'the catalog does not answer', { cause });
     }
-    if (!response.ok) throw toError(response.status, text, what);
-    return text === '' ? null : parseJson(text);
   }
 }
 

@@ -1,4 +1,6 @@
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -19,7 +21,7 @@ import { localPath } from '#shared/storage/location.ts';
 import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
 import { python } from '#test/support/python.ts';
 import { parseTableName } from './load-arguments.ts';
-import { RestCatalog } from './rest-catalog.ts';
+import { RestCatalog, type CatalogAccess } from './rest-catalog.ts';
 import { runLoad } from './run-load.ts';
 import { TPCH_TABLES } from './tpch.ts';
 
@@ -88,10 +90,16 @@ type Event = {
   readonly [key: string]: unknown;
 };
 
+type LoadOptions = {
+  readonly signal?: AbortSignal;
+  readonly overrides?: Partial<Config>;
+  readonly connect?: () => Promise<CatalogAccess>;
+};
+
 /** Runs the command with `--json`; a signal cancels it. */
 async function load(
   args: readonly string[],
-  { signal, overrides }: { readonly signal?: AbortSignal; readonly overrides?: Partial<Config> } = {},
+  { signal, overrides, connect }: LoadOptions = {},
 ): Promise<{ code: number; events: readonly Event[] }> {
   const stdout = new PassThrough().setEncoding('utf8');
   const stderr = new PassThrough().setEncoding('utf8');
@@ -100,7 +108,7 @@ async function load(
   stdout.on('data', (part: string) => (text += part));
   const code = await runLoad([...args, '--json'], {
     config: { ...config, ...overrides },
-    connect: async () => ({ catalogUrl: catalog.url, token }),
+    connect: connect ?? (async () => ({ catalogUrl: catalog.url, token })),
     stdout,
     stderr,
     isTty: false,
@@ -116,8 +124,10 @@ async function load(
   };
 }
 
-const table = (name: string): Promise<TableMetadata> =>
-  new RestCatalog(catalog.url, token).loadTable(parseTableName(name));
+async function table(name: string): Promise<TableMetadata> {
+  const rest = await RestCatalog.open(async () => ({ catalogUrl: catalog.url, token }));
+  return rest.loadTable(parseTableName(name));
+}
 
 async function plan(name: string, predicate: Predicate = { kind: 'true' }): Promise<PlannedFiles & { sql: string }> {
   const metadata = await table(name);
@@ -517,6 +527,77 @@ describe('what fails leaves nothing behind', () => {
 
   test('temporary files', async () => {
     expect(await readdir(join(folder, 'tmp'))).toStrictEqual([]);
+  });
+});
+
+describe('a catalog that is hard to reach', () => {
+  /** Passes requests on, but for commits: their answer is lost after, or before, the catalog saw them. */
+  async function lossyProxy(forward: boolean): Promise<AsyncDisposable & { readonly url: string }> {
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const body = Buffer.concat(chunks);
+        const isCommit = body.includes('"requirements"');
+        if (isCommit && !forward) return void request.socket.destroy();
+        const method = request.method ?? 'GET';
+        const headers = { authorization: request.headers.authorization ?? '', 'content-type': 'application/json' };
+        void forwardTo(`${catalog.url}${request.url}`, { method, headers, body: body.length === 0 ? null : body }).then(
+          ({ status, text }) => {
+            if (isCommit) return request.socket.destroy();
+            return response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+          },
+        );
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const close = (): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
+    return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: close };
+  }
+
+  async function forwardTo(url: string, request: RequestInit): Promise<{ status: number; text: string }> {
+    const answer = await fetch(url, request);
+    return { status: answer.status, text: await answer.text() };
+  }
+
+  const args = async (name: string): Promise<readonly string[]> => [
+    'parquet',
+    await parquet('lost.parquet', 'SELECT 1 AS i'),
+    '--table',
+    `lake.lost.${name}`,
+    '--create',
+  ];
+
+  test('a commit whose answer was lost is found in the table', async () => {
+    await using proxy = await lossyProxy(true);
+    const result = await load(await args('found'), { connect: async () => ({ catalogUrl: proxy.url, token }) });
+    expect(result).toMatchObject({ code: 0, events: [{ event: 'committed', rows: 1 }] });
+    expect((await plan('lake.lost.found')).report.rows).toBe(1);
+  });
+
+  test('one whose fate is unknown keeps its files', async () => {
+    await using proxy = await lossyProxy(false);
+    const before = await warehouse();
+    const result = await load(await args('unknown'), { connect: async () => ({ catalogUrl: proxy.url, token }) });
+    expect(result).toMatchObject({ code: 1, events: [{ event: 'failed', code: 'CATALOG_UNAVAILABLE' }] });
+    expect((await warehouse()).length).toBe(before.length + 3);
+  });
+
+  test('a token that has run out is replaced; one that is never valid is exit code 3', async () => {
+    let asked = 0;
+    const connect = async () => ({ catalogUrl: catalog.url, token: asked++ === 0 ? 'expired' : token });
+    expect(await load(await args('renewed'), { connect })).toMatchObject({ code: 0 });
+    const bad = await load(await args('bad'), { connect: async () => ({ catalogUrl: catalog.url, token: 'bad' }) });
+    expect(bad).toMatchObject({ code: 3, events: [{ code: 'UNAUTHENTICATED' }] });
+  });
+
+  test('no catalog at all', async () => {
+    const connect = async () => ({ catalogUrl: 'http://127.0.0.1:1', token });
+    expect(await load(await args('none'), { connect })).toMatchObject({
+      code: 1,
+      events: [{ code: 'CATALOG_UNAVAILABLE' }],
+    });
   });
 });
 

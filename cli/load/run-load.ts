@@ -7,7 +7,7 @@ import { LOAD_USAGE, parseLoadArguments, printTableName, UsageError, type LoadAr
 import { LoadOutput } from './load-output.ts';
 import { loadTable, type LoadContext, type LoadRequest } from './load-table.ts';
 import { findInputs, inspectInputs } from './parquet-input.ts';
-import { RestCatalog } from './rest-catalog.ts';
+import { RestCatalog, type CatalogAccess } from './rest-catalog.ts';
 import { requireScale, TPCH_TABLES, tpchFiles } from './tpch.ts';
 import { registerHashes } from './transform-sql.ts';
 
@@ -15,8 +15,8 @@ import { registerHashes } from './transform-sql.ts';
 export type LoadDeps = {
   /** Settings, `data_dir` among them: temporary files lie below it. */
   readonly config: Config;
-  /** The running cluster, asked once, when the arguments are valid. @throws NO_CLUSTER, UNAUTHENTICATED */
-  readonly connect: () => Promise<{ readonly catalogUrl: string; readonly token: string }>;
+  /** The running cluster: asked when the arguments are valid, and again when the token has run out. @throws NO_CLUSTER, UNAUTHENTICATED */
+  readonly connect: () => Promise<CatalogAccess>;
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
   /** Whether standard error is a terminal: then it shows a progress bar. */
@@ -38,9 +38,9 @@ export async function runLoad(args: readonly string[], deps: LoadDeps): Promise<
     return 2;
   }
   try {
-    const { catalogUrl, token } = await deps.connect();
+    const catalog = await RestCatalog.open(deps.connect);
     await using database = await openDatabase(deps.config);
-    const context = { ...deps, catalog: new RestCatalog(catalogUrl, token), connection: database.connection };
+    const context = { ...deps, catalog, connection: database.connection };
     if (parsed.kind === 'parquet') await loadParquet(parsed, context, output);
     else await loadTpch(parsed, context, output);
     return 0;

@@ -1,5 +1,6 @@
 import type { TaskReport } from '#proto/task.ts';
-import { printJson, type Json } from '#shared/json.ts';
+import { isObject } from '#shared/iceberg/type.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
 import type { PlannedScan } from '../scheduler/plan-scans.ts';
 
 type Run = {
@@ -30,7 +31,20 @@ function scanLine({ spec, report: plan }: PlannedScan, index: number, task: Task
   );
 }
 
-/** DuckDB's operators, as JSON: their fields differ from operator to operator. */
+/** DuckDB's operators, one a line, children indented: rows out, rows that a scan looked at, and the time spent in it alone. */
 function profileLines(profile: Json): string[] {
-  return profile === null ? [] : ['', 'operators:', ...printJson(profile, 2).split('\n')];
+  return isObject(profile) ? ['', 'operators:', ...operatorLines(profile, 0)] : [];
+}
+
+function operatorLines(node: JsonObject, depth: number): string[] {
+  const children = Array.isArray(node['children']) ? (node['children'] as readonly Json[]).filter(isObject) : [];
+  const name = node['operator_name'];
+  // The root stands for the whole query and has no name.
+  if (typeof name !== 'string') return children.flatMap((child) => operatorLines(child, depth));
+  const number = (key: string): number => Number(node[key] ?? 0);
+  const scanned = number('operator_rows_scanned');
+  const line =
+    `${'  '.repeat(depth + 1)}${name.trim()} rows=${number('operator_cardinality')}` +
+    `${scanned === 0 ? '' : ` rows_scanned=${scanned}`} time_ms=${(number('operator_timing') * 1000).toFixed(2)}`;
+  return [line, ...children.flatMap((child) => operatorLines(child, depth + 1))];
 }

@@ -3,7 +3,6 @@ import { SkeinError } from '#shared/error.ts';
 import { bindTables, type BoundTable } from '../resolver/bind-tables.ts';
 import { ByteOffsets } from '../resolver/byte-offsets.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';
-import { fieldType } from '../resolver/iceberg-sql-type.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
 import { plannerSql, spliceTables, userPosition, workerSql } from '../resolver/splice-tables.ts';
 import type { TableSource } from '../resolver/table-source.ts';
@@ -86,7 +85,10 @@ function planKey(
 
 /** A kept plan with the tables as they were authorised this time. */
 function withTables(known: PreparedQuery, bound: readonly BoundTable[]): PreparedQuery {
-  const scans = known.scans.map((scan, i) => ({ ...scan, ...withoutSchema(bound[i]) }));
+  const scans = known.scans.map((scan, i) => {
+    const table = bound[i];
+    return table === undefined ? scan : { ...scan, ...bindingOf(table) };
+  });
   return { ...known, scans };
 }
 
@@ -97,7 +99,7 @@ async function plan(
 ): Promise<PreparedQuery> {
   const { sql, offset, context, planner, signal } = request;
   const spliced = spliceTables(sql, references);
-  const scans = bound.map(({ schema, rowCount }) => ({ columns: schema.fields.map(fieldType), rowCount }));
+  const scans = bound.map(({ sqlFields, rowCount }) => ({ columns: sqlFields, rowCount }));
   const inPlan = byteErrors((byte) => offset + userPosition(spliced, byte));
   const reply = await inPlan(planner.plan({ sql: plannerSql(spliced), scans, context }, signal));
   if (reply.plan !== null) checkPlan(reply.plan, bound.length);
@@ -121,15 +123,20 @@ function bindScans({ plan: typed }: PlanReply, bound: readonly BoundTable[]): Pr
   return bound.map((table, i) => {
     const use = uses[i];
     const all = table.columns.map((column) => column.fieldId);
-    const { schema: _, ...rest } = table;
-    return { ...rest, predicate: use?.predicate ?? { kind: 'true' }, readFieldIds: use?.readFieldIds ?? all };
+    return {
+      ...bindingOf(table),
+      predicate: use?.predicate ?? { kind: 'true' },
+      readFieldIds: use?.readFieldIds ?? all,
+    };
   });
 }
 
-function withoutSchema(table: BoundTable | undefined): Partial<BoundTable> {
-  if (table === undefined) return {};
-  const { schema: _, ...rest } = table;
-  return rest;
+function bindingOf({
+  schema: _schema,
+  sqlFields: _fields,
+  ...binding
+}: BoundTable): Omit<BoundTable, 'schema' | 'sqlFields'> {
+  return binding;
 }
 
 function featuresOf(typed: Plan | null, bound: readonly BoundTable[]): PreparedQuery['features'] {

@@ -4,12 +4,18 @@ import type { Schema } from '#shared/iceberg/schema.ts';
 import { printType, type Field } from '#shared/iceberg/type.ts';
 import type { ScanColumn } from '#proto/task.ts';
 import { must } from '#shared/must.ts';
+import type { SqlField } from '../planner/sql-type.ts';
+import { fieldType } from './iceberg-sql-type.ts';
 import type { TableReference, TimeTravel } from './query-references.ts';
 import type { ScanBinding } from './scan-binding.ts';
 import type { LoadedTable, TableName, TableSource } from './table-source.ts';
 
 /** A table before the plan says what is read of it. */
-export type BoundTable = Omit<ScanBinding, 'predicate' | 'readFieldIds'> & { readonly schema: Schema };
+export type BoundTable = Omit<ScanBinding, 'predicate' | 'readFieldIds'> & {
+  readonly schema: Schema;
+  /** The schema's fields as DuckDB sees them. */
+  readonly sqlFields: readonly SqlField[];
+};
 
 export type BindRequest = {
   readonly references: readonly TableReference[];
@@ -82,6 +88,7 @@ function bindTable(name: TableName, table: LoadedTable, travel: TimeTravel | nul
     allowedRoots: table.allowedRoots,
     rowCount: snapshot === null ? 0 : rowCount(snapshot),
     schema,
+    sqlFields: schema.fields.map(fieldType),
   };
 }
 

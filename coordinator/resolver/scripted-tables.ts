@@ -2,7 +2,7 @@ import { readTableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { LoadedTable, TableName, TableSource } from './table-source.ts';
 
-/** Tables for tests, without files: `lake.tpch.orders` -> its columns as `name type, name type`, types in Iceberg's spelling. */
+/** Tables for tests, without files: `lake.tpch.orders` -> its columns as `name type, name type`, types in Iceberg's spelling or `struct(f int)`. */
 export type TableScript = Readonly<Record<string, { readonly columns: string; readonly rows?: number }>>;
 
 export const SNAPSHOTS = [11n, 12n] as const;
@@ -31,7 +31,7 @@ function scriptedTable(name: string, { columns, rows = 1_000 }: TableScript[stri
   const [catalog = '', ...rest] = name.split('.');
   const fields = columns.split(/,\s*(?![^()]*\))/).map((column, i): JsonObject => {
     const [, columnName = '', type = ''] = /^\s*(\S+)\s+(.+?)\s*$/.exec(column) ?? [];
-    return { id: i + 1, name: columnName, required: false, type: type.startsWith('{') ? nestedType(type) : type };
+    return { id: i + 1, name: columnName, required: false, type: scriptedType(type) };
   });
   const snapshots = SNAPSHOTS.map((id, i): JsonObject => ({
     'snapshot-id': id,
@@ -64,7 +64,12 @@ function scriptedTable(name: string, { columns, rows = 1_000 }: TableScript[stri
   };
 }
 
-const nestedType = (text: string): JsonObject => JSON.parse(text) as JsonObject;
+/** A primitive type, or `struct(f int)`. */
+function scriptedType(text: string): JsonObject | string {
+  const [, name, type] = /^struct\((\w+) (\w+)\)$/.exec(text) ?? [];
+  if (name === undefined || type === undefined) return text;
+  return { type: 'struct', fields: [{ id: 100, name, required: false, type }] };
+}
 
 /** The eight tables of TPC-H, with the row counts of scale 1. */
 export const TPCH_TABLES: TableScript = {

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SkeinError } from '#shared/error.ts';
+import { silentLogger } from '#shared/log/logger.ts';
+import { scriptedTables } from '../resolver/scripted-tables.ts';
+import { PlannerPool } from './planner-pool.ts';
+import { queryPreparer } from './prepare-query.ts';
+import type { PreparedQuery } from './prepared-query.ts';
+
+const context = { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'lake', currentSchema: 's' };
+const tables = scriptedTables({ 'lake.s.t': { columns: 'a int, b string' } });
+const prepare = queryPreparer({ cacheEntries: 0 });
+let pool: PlannerPool;
+beforeAll(() => {
+  pool = new PlannerPool({ processes: 2, timeoutMs: 3_000, memoryLimitBytes: 2 ** 29 }, silentLogger);
+});
+afterAll(() => pool.close());
+
+const prepared = (sql: string, signal: AbortSignal = AbortSignal.timeout(30_000)): Promise<PreparedQuery> =>
+  prepare({ sql, offset: 0, context, tables, planner: pool, signal });
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'accepted',
+    (error: unknown) => SkeinError.of(error).code,
+  );
+
+describe('what breaks a planner costs one process', () => {
+  test.each([
+    ['repeat', "SELECT repeat('x', 2000000000)", 'STATEMENT_TOO_COMPLEX'],
+    ['deep', `SELECT ${'('.repeat(900)}1${')'.repeat(900)}`, 'accepted'],
+    ['chain', `SELECT ${'1 + '.repeat(10_000)}1`, 'STATEMENT_TOO_COMPLEX'],
+    ['joins', `SELECT 1 FROM t${' JOIN t USING (a)'.repeat(5_000)}`, 'STATEMENT_TOO_COMPLEX'],
+  ])('%s', async (_name, sql, expected) => {
+    expect(await codeOf(prepared(sql))).toBe(expected);
+    const started = performance.now();
+    expect((await prepared('SELECT a FROM t')).columns).toHaveLength(1);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
+  test('a long union', async () => {
+    const code = await codeOf(prepared(`SELECT 1${' UNION ALL SELECT 1'.repeat(20_000)}`));
+    expect(['accepted', 'STATEMENT_TOO_COMPLEX']).toContain(code);
+    expect((await prepared('SELECT a FROM t')).columns).toHaveLength(1);
+  });
+});
+
+test('cancelling kills the process and answers at once', async () => {
+  const abort = new AbortController();
+  const work = codeOf(prepared("SELECT repeat('y', 1900000000)", abort.signal));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const started = performance.now();
+  abort.abort(new SkeinError('QUERY_CANCELLED', 'enough'));
+  expect(await work).toBe('QUERY_CANCELLED');
+  expect(performance.now() - started).toBeLessThan(500);
+});
+
+test('many at once, each with its own answer', async () => {
+  const queries = await Promise.all(Array.from({ length: 100 }, (_, i) => prepared(`SELECT ${i} AS c${i} FROM t`)));
+  expect(queries.map((query) => query.columns[0]?.name)).toEqual(queries.map((_, i) => `c${i}`));
+});
+
+test('an abort while waiting leaves the queue', async () => {
+  const signal = AbortSignal.timeout(50);
+  const slow = Array.from({ length: 2 }, () => codeOf(prepared("SELECT repeat('z', 1900000000)")));
+  const waiting = codeOf(prepared('SELECT 1', signal));
+  expect(await waiting).not.toBe('accepted');
+  await Promise.all(slow);
+  expect(await codeOf(prepared('SELECT 1'))).toBe('accepted');
+});
+
+test('after close nothing is planned', async () => {
+  const own = new PlannerPool({ processes: 1, timeoutMs: 3_000, memoryLimitBytes: 2 ** 29 }, silentLogger);
+  await own.close();
+  await expect(
+    own.parse({ sql: 'SELECT 1', defaults: { catalog: '', schema: '' }, context }, AbortSignal.timeout(1_000)),
+  ).rejects.toThrow('stopping');
+});

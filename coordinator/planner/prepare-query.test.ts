@@ -1,0 +1,245 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { SkeinError } from '#shared/error.ts';
+import { scriptedTables, TPCH_TABLES } from '../resolver/scripted-tables.ts';
+import { explainPlan } from './explain-plan.ts';
+import type { Planner } from './planner.ts';
+import { queryPreparer } from './prepare-query.ts';
+import type { PreparedQuery } from './prepared-query.ts';
+import { sessionPlanner } from './session-planner.ts';
+
+const tables = scriptedTables({
+  ...TPCH_TABLES,
+  'lake.tpch.t': {
+    columns: 'a int, b string, c struct(f int)',
+  },
+  'lake.other.t': { columns: 'a int, z string' },
+  'lake.a.b.t': { columns: 'a int' },
+  'lake.tpch.ünï': { columns: 'ä int' },
+  'lake.tpch.twins': { columns: 'a int, A int' },
+  'lake.tpch.shape': { columns: 'g geometry' },
+  'lake.tpch.sqlite_master': { columns: 'a int' },
+});
+const context = {
+  nowMicros: '1708000000000000',
+  timeZone: 'UTC',
+  currentUser: "o'hara",
+  currentCatalog: 'lake',
+  currentSchema: 'tpch',
+};
+const prepare = queryPreparer({ cacheEntries: 100 });
+let planner: Planner;
+beforeAll(async () => {
+  planner = await sessionPlanner();
+});
+
+const prepared = (sql: string, overrides: Partial<typeof context> = {}): Promise<PreparedQuery> =>
+  prepare({
+    sql,
+    offset: 0,
+    context: { ...context, ...overrides },
+    tables,
+    planner,
+    signal: AbortSignal.timeout(10_000),
+  });
+
+/** The worker's SQL with `<n>` for scan n. */
+const sqlOf = async (sql: string): Promise<string> =>
+  (await prepared(sql)).workerSql.map((part) => (typeof part === 'string' ? part : `<${part.scan}>`)).join('');
+
+async function failure(sql: string): Promise<{ code: string; at: string | undefined }> {
+  try {
+    await prepared(sql);
+  } catch (thrown) {
+    const error = SkeinError.of(thrown);
+    if (error.code === 'INTERNAL_ERROR') throw thrown;
+    return {
+      code: error.code,
+      at: error.position === undefined ? undefined : sql.slice(error.position).split(/[\s(,.;]/)[0],
+    };
+  }
+  throw new Error(`accepted: ${sql}`);
+}
+
+describe('names become scans', () => {
+  test.each([
+    ['SELECT a FROM t', 'SELECT a FROM <0> AS "t"'],
+    ['FROM T', 'FROM <0> AS "T"'],
+    ['TABLE t', 'FROM <0> AS "t"'],
+    ['(TABLE t) UNION ALL FROM t', '(FROM <0> AS "t") UNION ALL FROM <1> AS "t"'],
+    ['SELECT x.a FROM lake.tpch.t AS x', 'SELECT x.a FROM <0> AS x'],
+    ['SELECT x.p FROM tpch . "t" x(p)', 'SELECT x.p FROM <0> x(p)'],
+    ['SELECT a FROM lake /* c */ . "a.b" . t', 'SELECT a FROM <0> AS "t"'],
+    ['SELECT a FROM "A.B".t', 'SELECT a FROM <0> AS "t"'],
+    ["SELECT 'ünï 🦆', ä FROM ünï, t -- ünï", `SELECT 'ünï 🦆', ä FROM <0> AS "ünï", <1> AS "t" -- ünï`],
+    ['SELECT tpch.t.a, lake.tpch.t.b, t.c.f FROM t', 'SELECT "t".a, "t".b, t.c.f FROM <0> AS "t"'],
+    ['SELECT tpch.t.c.f FROM lake.tpch.t', 'SELECT "t".c.f FROM <0> AS "t"'],
+    [
+      'SELECT tpch.t.a, other.t.z FROM tpch.t, other.t',
+      'SELECT "tpch.t".a, "other.t".z FROM <0> AS "tpch.t", <1> AS "other.t"',
+    ],
+    ['WITH t AS (SELECT 1 AS q) SELECT q FROM t', 'WITH t AS (SELECT 1 AS q) SELECT q FROM t'],
+    ['WITH x AS (FROM t) SELECT * FROM x, T AS y', 'WITH x AS (FROM <0> AS "t") SELECT * FROM x, <1> AS y'],
+    ['WITH t AS (SELECT a FROM t) SELECT a FROM t', 'WITH t AS (SELECT a FROM <0> AS "t") SELECT a FROM t'],
+    [
+      'SELECT * FROM (WITH o AS (SELECT 1) FROM o) AS q, t AS o',
+      'SELECT * FROM (WITH o AS (SELECT 1) FROM o) AS q, <0> AS o',
+    ],
+    [
+      'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r, t WHERE n < a) FROM r',
+      'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r, <0> AS "t" WHERE n < a) FROM r',
+    ],
+    ['SELECT a FROM t AT (VERSION => 11) WHERE a = 1', 'SELECT a FROM <0> AS "t"  WHERE a = 1'],
+    ['SELECT x.a FROM t AS x AT (VERSION => 11)', 'SELECT x.a FROM <0> AS x '],
+    ['SELECT * FROM t TABLESAMPLE 10%', 'SELECT * FROM <0> AS "t" TABLESAMPLE 10%'],
+    [
+      'SELECT * FROM t WHERE a IN (SELECT a FROM other.t) ORDER BY (SELECT max(a) FROM t)',
+      'SELECT * FROM <0> AS "t" WHERE a IN (SELECT a FROM <1> AS "t") ORDER BY (SELECT max(a) FROM <2> AS "t")',
+    ],
+    ['SELECT * FROM t, LATERAL (SELECT t.a + 1) AS l', 'SELECT * FROM <0> AS "t", LATERAL (SELECT t.a + 1) AS l'],
+    ["FROM t PIVOT (count(*) FOR b IN ('x', 'y'))", `FROM <0> AS "t" PIVOT (count(*) FOR b IN ('x', 'y'))`],
+  ])('%s', async (sql, expected) => {
+    expect(await sqlOf(sql)).toBe(expected);
+  });
+});
+
+describe('time travel', () => {
+  test.each([
+    ['VERSION => 11', '11'],
+    ["VERSION => '11'", '11'],
+    ["VERSION => 'v1'", '11'],
+    ["TIMESTAMP => '2024-01-15'", '11'],
+    ["TIMESTAMP => TIMESTAMP '2024-02-01'", '12'],
+    ['TIMESTAMP => now() - INTERVAL 20 DAY', '11'],
+    ['TIMESTAMP => current_date', '12'],
+  ])('AT (%s)', async (at, snapshot) => {
+    expect((await prepared(`SELECT * FROM t AT (${at})`)).scans[0]?.snapshotId).toBe(snapshot);
+  });
+
+  test.each([
+    ['VERSION => 13', 'INVALID_REQUEST'],
+    ["VERSION => 'none'", 'INVALID_REQUEST'],
+    ["TIMESTAMP => '2023-01-01'", 'INVALID_REQUEST'],
+    ["TIMESTAMP => 'soon'", 'INVALID_CAST'],
+    ['TIMESTAMP => (SELECT now())', 'INVALID_REQUEST'],
+    ["TIMESTAMP => getvariable('skein_now')", 'NOT_SUPPORTED'],
+  ])('AT (%s)', async (at, code) => {
+    expect((await failure(`SELECT * FROM t AT (${at})`)).code).toBe(code);
+  });
+});
+
+describe('refusals say where', () => {
+  test.each([
+    ['SELECT * FROM missing', 'TABLE_NOT_FOUND', 'missing'],
+    ["SELECT 'ü', * FROM lake.tpch.missing", 'TABLE_NOT_FOUND', 'lake'],
+    ['SELECT * FROM nocat.s.t', 'CATALOG_NOT_FOUND', 'nocat'],
+    ['SELECT * FROM information_schema.tables', 'TABLE_NOT_FOUND', 'information_schema'],
+    ['SELECT * FROM sqlite_master', 'TABLE_NOT_FOUND', 'sqlite_master'],
+    ['SELECT * FROM pg_catalog.pg_class', 'TABLE_NOT_FOUND', 'pg_catalog'],
+    ['SELECT * FROM duckdb_tables', 'TABLE_NOT_FOUND', 'duckdb_tables'],
+    ["SELECT * FROM '/etc/passwd'", 'TABLE_NOT_FOUND', "'/etc/passwd'"],
+    ["SELECT * FROM 'x.parquet'", 'TABLE_NOT_FOUND', "'x"],
+    ["SELECT * FROM read_csv('/etc/passwd')", 'NOT_SUPPORTED', 'read_csv'],
+    ["SELECT * FROM t, glob('*')", 'NOT_SUPPORTED', 'glob'],
+    ["FROM query('SELECT 1')", 'NOT_SUPPORTED', 'query'],
+    ["FROM query_table('t')", 'NOT_SUPPORTED', 'query_table'],
+    ['FROM duckdb_settings()', 'NOT_SUPPORTED', 'duckdb_settings'],
+    ["FROM skein_scan('0')", 'NOT_SUPPORTED', 'skein_scan'],
+    ["SELECT getvariable('skein_user')", 'NOT_SUPPORTED', 'getvariable'],
+    ["SELECT a, current_setting('threads') FROM t", 'NOT_SUPPORTED', 'current_setting'],
+    ["SELECT 1 WHERE (SELECT json_execute_serialized_sql('')) = 1", 'NOT_SUPPORTED', 'json_execute_serialized_sql'],
+    ["SELECT list_transform([1], lambda x: nextval('s'))", 'NOT_SUPPORTED', 'nextval'],
+    ['SELECT sum(a) FILTER (WHERE pg_sleep(1)) FROM t', 'NOT_SUPPORTED', 'pg_sleep'],
+    ['SELECT count(*) OVER (ORDER BY sleep_ms(1))', 'NOT_SUPPORTED', 'sleep_ms'],
+    ["SELECT main.getvariable('x')", 'NOT_SUPPORTED', 'main'],
+    ['SELECT system.main.now()', 'NOT_SUPPORTED', 'system'],
+    ['SELECT main.now()', 'NOT_SUPPORTED', 'main'],
+    ['SELECT * FROM (SHOW TABLES)', 'NOT_SUPPORTED', undefined],
+    ['SELECT * FROM (DESCRIBE t)', 'NOT_SUPPORTED', undefined],
+    ['SELECT * FROM (SUMMARIZE t)', 'NOT_SUPPORTED', undefined],
+    ['PIVOT t ON b USING count(*)', 'NOT_SUPPORTED', undefined],
+    ['WITH x AS (DELETE FROM t RETURNING *) FROM x', 'SYNTAX_ERROR', undefined],
+    ['SELECT * FROM t WHERE a = ?', 'INVALID_REQUEST', undefined],
+    ['SELECT * FROM t WHERE a = $1', 'INVALID_REQUEST', undefined],
+    ['SELECT * FROM twins', 'NOT_SUPPORTED', 'twins'],
+    ['SELECT * FROM shape', 'NOT_SUPPORTED', 'shape'],
+    ["SELECT 'ü', nope FROM t", 'COLUMN_NOT_FOUND', 'nope'],
+    ['SELECT * FROM lake.tpch.t, t AS u WHERE u.nope = 1', 'COLUMN_NOT_FOUND', 'u'],
+    ['SELECT a FROM t, other.t', 'AMBIGUOUS_COLUMN', 'a'],
+    ['SELECT nofun(a) FROM t', 'FUNCTION_NOT_FOUND', 'nofun'],
+    ['SELECT a FROM t GROUP BY', 'SYNTAX_ERROR', undefined],
+    ['SELECT a FRM t x y', 'SYNTAX_ERROR', 't'],
+    ['SELECT rowid FROM t', 'COLUMN_NOT_FOUND', 'rowid'],
+    ['SELECT filename FROM t', 'COLUMN_NOT_FOUND', 'filename'],
+    [`SELECT ${'1 + '.repeat(5_000)}1`, 'STATEMENT_TOO_COMPLEX', undefined],
+  ])('%s', async (sql, code, at) => {
+    const found = await failure(sql);
+    expect(found.code).toBe(code);
+    if (at !== undefined) expect(found.at).toBe(at);
+  });
+});
+
+describe('results', () => {
+  test('columns with their types', async () => {
+    const { columns } = await prepared(
+      "SELECT a, b, c, 1.5 AS d, now(), [1] AS l, {'k': 1}, l_discount, '{}'::JSON AS j, row(1), NULL FROM t, lineitem",
+    );
+    expect(columns.map((column) => column.typeName)).toEqual([
+      'INTEGER',
+      'VARCHAR',
+      'STRUCT("f" INTEGER)',
+      'DECIMAL(2,1)',
+      'TIMESTAMP WITH TIME ZONE',
+      'INTEGER[]',
+      'STRUCT("k" INTEGER)',
+      'DECIMAL(15,2)',
+      'JSON',
+      'STRUCT(INTEGER)',
+      'INTEGER',
+    ]);
+    expect(columns.map((column) => column.name).slice(0, 6)).toEqual(['a', 'b', 'c', 'd', 'now()', 'l']);
+  });
+
+  test('one meaning of now and me', async () => {
+    const plan = JSON.stringify((await prepared('SELECT now(), current_user, current_schema')).plan);
+    expect(plan).toContain('1708000000000000');
+    expect(plan).toContain("o'hara");
+    expect(plan).toContain('"tpch"');
+    expect(JSON.stringify((await prepared('SELECT now()', { nowMicros: '1' })).plan)).toContain('"value":1,');
+  });
+
+  test('each table is asked for once, and every time', async () => {
+    const before = tables.asked.length;
+    await prepared('SELECT * FROM t JOIN t AS u USING (a), orders');
+    await prepared('SELECT * FROM t JOIN t AS u USING (a), orders');
+    expect(tables.asked.slice(before).map((names) => names.map((name) => name.table))).toEqual([
+      ['t', 'orders'],
+      ['t', 'orders'],
+    ]);
+  });
+
+  test('a kept plan belongs to its schema and time zone', async () => {
+    const first = await prepared("SELECT a, TIMESTAMPTZ '2024-01-01 00:00:00' AS x FROM t");
+    const again = await prepared("SELECT a, TIMESTAMPTZ '2024-01-01 00:00:00' AS x FROM t");
+    expect(again.plan).toBe(first.plan);
+    const elsewhere = await prepared("SELECT a, TIMESTAMPTZ '2024-01-01 00:00:00' AS x FROM t", {
+      currentSchema: 'other',
+    });
+    expect(elsewhere.scans[0]?.tableName).toBe('lake.other.t');
+    const zone = await prepared("SELECT a, TIMESTAMPTZ '2024-01-01 00:00:00' AS x FROM t", { timeZone: 'Asia/Tokyo' });
+    expect(JSON.stringify(zone.plan)).toContain('1704034800000000');
+  });
+});
+
+const QUERIES = new URL('../../test/tpch/queries/', import.meta.url);
+
+describe('TPC-H plans', () => {
+  test.each(readdirSync(QUERIES).sort())('%s', async (file) => {
+    const sql = readFileSync(new URL(file, QUERIES), 'utf8').replace(/;\s*$/, '');
+    const query = await prepared(sql);
+    expect(query.plan).not.toBeNull();
+    await expect(`${explainPlan(query, 'text').join('\n')}\n`).toMatchFileSnapshot(
+      `golden/tpch-${file.replace('.sql', '.txt')}`,
+    );
+  });
+});

@@ -31,7 +31,9 @@ export type RunningCatalog = {
 
 /** Commits to one table that wait in this process. */
 const COMMITS_WAITING_MAX = 1_000;
-const ROTATION_CHECK_MS = 3_600_000;
+/** The signing key's age is looked at four times in its life, but not more often than this, nor less often than that. */
+const ROTATION_CHECK_MIN_MS = 1_000;
+const ROTATION_CHECK_MAX_MS = 3_600_000;
 
 /**
  * Builds the catalog and starts both of its ports. Postgres may come up later (30 s), and other catalogs may start on the same database.
@@ -49,7 +51,7 @@ export async function startCatalog(config: Config, log: Logger, clock: Clock = s
     closers.push(() => context.epochs.close());
     const rotation = setInterval(() => {
       context.keys.rotate().catch((error: unknown) => log.error({ err: error }, 'the signing key was not rotated'));
-    }, ROTATION_CHECK_MS).unref();
+    }, rotationCheckMs(config)).unref();
     closers.push(() => Promise.resolve(clearInterval(rotation)));
 
     const { server, address } = await startInternalServer(context);
@@ -113,6 +115,9 @@ async function buildContext(
     endpoints: ADVERTISED_ENDPOINTS,
   };
 }
+
+const rotationCheckMs = (config: Config): number =>
+  Math.min(ROTATION_CHECK_MAX_MS, Math.max(ROTATION_CHECK_MIN_MS, config['catalog.key_rotation'] / 4));
 
 async function listen(start: () => Promise<unknown>, config: Config): Promise<void> {
   try {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TokenClaims } from '#shared/token-claims.ts';
 import type { CatalogContext } from '../context.ts';
-import { newTableLocation, requireBelowRoot, withoutTrailingSlash } from '../storage/table-location.ts';
+import { newTableLocation, requireBelowRoot, plainLocation } from '../storage/table-location.ts';
 import type { CatalogRow } from '../store/postgres/catalog-store.ts';
 import type { TableIdent } from '../store/postgres/table-store.ts';
 import type { Creation } from './new-table.ts';
@@ -28,8 +28,7 @@ export function newCreation(
   if (chosen !== undefined) requireBelowRoot(chosen, catalog.location);
   return {
     uuid,
-    location:
-      chosen === undefined ? newTableLocation(catalog.location, target.ident, uuid) : withoutTrailingSlash(chosen),
+    location: chosen === undefined ? newTableLocation(catalog.location, target.ident, uuid) : plainLocation(chosen),
     nowMs: context.clock.nowMs(),
     owner: target.claims.preferred_username,
   };

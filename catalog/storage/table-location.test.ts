@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { metadataLocation, newTableLocation, requireBelowRoot } from './table-location.ts';
+import { metadataLocation, newTableLocation, plainLocation, requireBelowRoot } from './table-location.ts';
 
 const ROOT = 'file:///wh';
 const UUID = '6f1c1e0e-2f1a-4a54-a0e6-6c7a2e1f0a01';
@@ -31,6 +31,18 @@ test.each([
 
 test.each(['file:///wh/t', 'file:/wh/t', '/wh/t/', 'file:///wh/x/../t'])('takes %s', (location) => {
   expect(requireBelowRoot(location, ROOT)).toBe('file:///wh/t');
+});
+
+test.each([
+  ['file:/wh/t/', 'file:/wh/t'],
+  ['/wh/t', '/wh/t'],
+  ['file:///wh/.t/..t', 'file:///wh/.t/..t'],
+  ['file:///wh/x/../t', 'file:///wh/t'],
+  ['file:/wh//t', 'file:///wh/t'],
+  ['/wh/./t/', 'file:///wh/t'],
+  ['file:///wh/t/..', 'file:///wh'],
+])('%s is kept as %s', (location, expected) => {
+  expect(plainLocation(location)).toBe(expected);
 });
 
 test('metadata lies in write.metadata.path, when there is one', () => {

@@ -39,7 +39,13 @@ export function requireBelowRoot(location: string, root: string): string {
 }
 
 /** Without the slashes at its end: clients append `/data` and `/metadata`. */
-export const withoutTrailingSlash = (location: string): string => location.replace(/(?<=[^/:])\/+$/, '');
+const withoutTrailingSlash = (location: string): string => location.replace(/(?<=[^/:])\/+$/, '');
+
+/** A client's spelling of a location, as long as it says plainly where it is: without `..`, `.` and empty segments. */
+export const plainLocation = (location: string): string =>
+  /\/\.{0,2}(\/|$)/.test(location.replace(/^[a-z0-9+.-]+:\/*|\/+$/gi, ''))
+    ? normalizeLocation(location)
+    : withoutTrailingSlash(location);
 
 /** Properties that name folders of a table. */
 const FOLDER_PROPERTIES = [

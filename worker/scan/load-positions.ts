@@ -12,7 +12,7 @@ const column = (name: string, format: string): ArrowField => ({
   dictionary: null,
 });
 
-/** Puts the positions in their temporary table, in place of those of the task before; a task without any has no table. */
+/** Puts the positions in their temporary table; a task without any has no table. */
 export function loadPositions(connection: Connection, { files }: DeletedPositions): void {
   if (files.length === 0) return;
   const batches = files.map((positions, file) => {
@@ -27,6 +27,11 @@ export function loadPositions(connection: Connection, { files }: DeletedPosition
   });
   using input = new ArrowInput(connection, [column('file', 'i'), column('pos', 'l')], batches);
   input.createTable(POSITIONS_TABLE, ['INTEGER', 'BIGINT']);
+}
+
+/** The table is memory of the instance: it goes with its task. */
+export function dropPositions(connection: Connection, { files }: DeletedPositions): void {
+  if (files.length > 0) connection.run(`DROP TABLE IF EXISTS temp.main.${POSITIONS_TABLE}`);
 }
 
 const bytesOf = (values: Int32Array | BigInt64Array): Uint8Array =>

@@ -112,14 +112,32 @@ export class TaskInstance implements Disposable {
   }
 }
 
+/** Tenants whose folders a slot remembers. */
+const TENANTS_MAX = 1_000;
+/** Folders of one tenant that a slot remembers: those used longest ago are forgotten first. */
+const FOLDERS_MAX = 256;
+
+/** An instance with those whom it may serve. */
+export type Confined = {
+  readonly tenant: string;
+  readonly folders: ReadonlySet<string>;
+  readonly instance: TaskInstance;
+};
+
 /**
  * Instances of one slot. To create one takes 20 to 40 ms, so a blank one is kept ready, and one that has served is kept for the next
- * task of the same tenant and roots; the one unused for longest goes when there are more than `idleMax`.
+ * task of the same tenant; the one unused for longest goes when there are more than `idleMax`.
+ *
+ * A new instance may read the folders of its first task and those that earlier tasks of the tenant had tickets for: else every new
+ * combination of tables would need an instance of its own, with cold caches. Which files a task reads is checked file by file when its
+ * scans are printed; this is the second fence, and it stands between tenants.
  */
 export class InstancePool implements Disposable {
   readonly #spillDir: string;
   readonly #idleMax: number;
-  readonly #idle = new Map<string, TaskInstance[]>();
+  /** The latest used last. */
+  readonly #idle: Confined[] = [];
+  readonly #folders = new Map<string, Set<string>>();
   #blank: TaskInstance | undefined;
   #created = 0;
 
@@ -128,29 +146,22 @@ export class InstancePool implements Disposable {
     this.#idleMax = idleMax;
   }
 
-  acquire(tenant: string, folders: readonly string[]): { readonly key: string; readonly instance: TaskInstance } {
-    const key = JSON.stringify([tenant, ...folders]);
-    const waiting = this.#idle.get(key);
-    const used = waiting?.pop();
-    if (waiting?.length === 0) this.#idle.delete(key);
-    if (used !== undefined) return { key, instance: used };
+  /** An instance of this tenant that may read these local folders. */
+  acquire(tenant: string, folders: readonly string[]): Confined {
+    const index = this.#idle.findLastIndex((one) => one.tenant === tenant && folders.every((f) => one.folders.has(f)));
+    const [found] = index === -1 ? [] : this.#idle.splice(index, 1);
+    if (found !== undefined) return found;
+    const known = this.#remember(tenant, folders);
     const instance = this.#blank ?? this.#create();
     this.#blank = undefined;
-    instance.confine(folders);
-    return { key, instance };
+    instance.confine([...known]);
+    return { tenant, folders: new Set(known), instance };
   }
 
   /** Takes an instance back whose last task ended well; any other is to be disposed instead. */
-  release(key: string, instance: TaskInstance): void {
-    if (this.#idleMax === 0) {
-      instance[Symbol.dispose]();
-      return;
-    }
-    const sameKey = this.#idle.get(key) ?? [];
-    // A key that is used again moves to the end: the first is the oldest.
-    this.#idle.delete(key);
-    this.#idle.set(key, [...sameKey, instance]);
-    if (this.#idleCount() > this.#idleMax) this.#evictOldest();
+  release(confined: Confined): void {
+    this.#idle.push(confined);
+    if (this.#idle.length > this.#idleMax) this.#idle.shift()?.instance[Symbol.dispose]();
   }
 
   /** Makes a blank instance ready, when the slot has nothing better to do. */
@@ -158,19 +169,21 @@ export class InstancePool implements Disposable {
     this.#blank ??= this.#create();
   }
 
-  #idleCount(): number {
-    let count = 0;
-    for (const instances of this.#idle.values()) count += instances.length;
-    return count;
-  }
-
-  #evictOldest(): void {
-    const [oldest] = this.#idle;
-    if (oldest === undefined) return;
-    const [key, [instance, ...rest]] = oldest;
-    if (rest.length === 0) this.#idle.delete(key);
-    else this.#idle.set(key, rest);
-    instance?.[Symbol.dispose]();
+  #remember(tenant: string, folders: readonly string[]): ReadonlySet<string> {
+    const known = this.#folders.get(tenant) ?? new Set();
+    for (const folder of folders) {
+      known.delete(folder);
+      known.add(folder);
+    }
+    for (const folder of known) {
+      if (known.size <= Math.max(FOLDERS_MAX, folders.length)) break;
+      known.delete(folder);
+    }
+    this.#folders.delete(tenant);
+    this.#folders.set(tenant, known);
+    const [oldest] = this.#folders.keys();
+    if (this.#folders.size > TENANTS_MAX && oldest !== undefined) this.#folders.delete(oldest);
+    return known;
   }
 
   #create(): TaskInstance {
@@ -181,7 +194,6 @@ export class InstancePool implements Disposable {
   [Symbol.dispose](): void {
     this.#blank?.[Symbol.dispose]();
     this.#blank = undefined;
-    for (const instances of this.#idle.values()) for (const instance of instances) instance[Symbol.dispose]();
-    this.#idle.clear();
+    for (const { instance } of this.#idle.splice(0)) instance[Symbol.dispose]();
   }
 }

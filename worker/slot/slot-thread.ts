@@ -5,11 +5,11 @@ import type { TaskReport } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { localPath, normalizeLocation } from '#shared/storage/location.ts';
-import { loadPositions } from '../scan/load-positions.ts';
+import { dropPositions, loadPositions } from '../scan/load-positions.ts';
 import { FooterCache } from '../scan/footer.ts';
 import { prepareSql, type PreparedSql } from '../scan/prepare-sql.ts';
 import { readProfile } from '../duckdb/profile.ts';
-import { InstancePool, type MemoryUse } from './instance-pool.ts';
+import { InstancePool, type MemoryUse, type TaskInstance } from './instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
 import { ACTIVITY, type SlotJob, type SlotSettings } from './slot-messages.ts';
 import { SlotScheduler, type TaskTimes } from './slot-scheduler.ts';
@@ -71,31 +71,42 @@ async function runInInstance(
 ): Promise<TaskRun> {
   const { spec } = job;
   const folders = [...new Set(spec.scans.flatMap((scan) => scan.allowedRoots.map(normalizeLocation)))].sort();
-  const { key, instance } = pool.acquire(spec.tenant, folders.map(localPath));
-  let spoiled = true;
+  const confined = pool.acquire(spec.tenant, folders.map(localPath));
+  const { instance } = confined;
   try {
-    const { memoryBytes } = job;
-    const { spillLimitBytes: spillBytes, threads, context, profile } = spec;
-    instance.configure({ memoryBytes, spillBytes, threads, context, profile });
-    loadPositions(instance.connection, prepared.positions);
-    using task = new SlotTask(instance, prepared.sql, output, new InterruptControl(job.control));
-    started(task);
-    const times = await scheduler.run({
-      id: spec.taskId,
-      task,
-      scheduledMs: spec.scheduledMs,
-      pinned: spec.pinnedToTop,
-      threads,
-    });
-    spoiled = false;
-    return { times, peak: task.peakUse, profile: profile ? readProfile(instance.connection) : null };
+    const run = await runStatement(job, output, prepared, { instance, started });
+    dropPositions(instance.connection, prepared.positions);
+    pool.release(confined);
+    return run;
   } catch (error) {
-    spoiled = SPOILS_INSTANCE.has(SkeinError.of(error).code);
+    if (SPOILS_INSTANCE.has(SkeinError.of(error).code) || prepared.positions.files.length > 0)
+      instance[Symbol.dispose]();
+    else pool.release(confined);
     throw error;
-  } finally {
-    if (spoiled) instance[Symbol.dispose]();
-    else pool.release(key, instance);
   }
+}
+
+async function runStatement(
+  job: SlotJob,
+  output: TaskOutput,
+  prepared: PreparedSql,
+  at: { readonly instance: TaskInstance; readonly started: (task: SlotTask) => void },
+): Promise<TaskRun> {
+  const { memoryBytes, spec } = job;
+  const { spillLimitBytes: spillBytes, threads, context, profile } = spec;
+  const { connection } = at.instance;
+  at.instance.configure({ memoryBytes, spillBytes, threads, context, profile });
+  loadPositions(connection, prepared.positions);
+  using task = new SlotTask(at.instance, prepared.sql, output, new InterruptControl(job.control));
+  at.started(task);
+  const times = await scheduler.run({
+    id: spec.taskId,
+    task,
+    scheduledMs: spec.scheduledMs,
+    pinned: spec.pinnedToTop,
+    threads,
+  });
+  return { times, peak: task.peakUse, profile: profile ? readProfile(connection) : null };
 }
 
 /** Positions in the text of a fragment mean nothing to the user. */

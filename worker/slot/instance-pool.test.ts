@@ -1,0 +1,95 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { queryArrow } from '../duckdb/test-ipc.ts';
+import { InstancePool, type Confined, type TaskLimits } from './instance-pool.ts';
+
+let dir: string;
+let pool: InstancePool;
+const folder = (name: string): string => join(dir, name);
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'skein-pool-'));
+  pool = new InstancePool(join(dir, 'spill'), 2);
+  for (const name of ['a', 'b', 'c']) mkdirSync(folder(name));
+});
+
+afterEach(() => {
+  pool[Symbol.dispose]();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const limits: TaskLimits = {
+  memoryBytes: 2 ** 28,
+  spillBytes: 2 ** 30,
+  threads: 1,
+  profile: false,
+  context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'c', currentSchema: 's' },
+};
+
+const canWrite = ({ instance }: Confined, name: string): boolean => {
+  try {
+    instance.connection.run(`COPY (SELECT 1) TO '${folder(name)}/x.parquet'`);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test('an instance serves one tenant only, and is used again', () => {
+  const first = pool.acquire('acme', [folder('a')]);
+  pool.release(first);
+  const other = pool.acquire('globex', [folder('a')]);
+  expect(other.instance).not.toBe(first.instance);
+  expect(pool.acquire('acme', [folder('a')]).instance).toBe(first.instance);
+});
+
+test('it reads the folders of its tenant that were asked for, and no others, for good', () => {
+  const first = pool.acquire('acme', [folder('a')]);
+  expect([canWrite(first, 'a'), canWrite(first, 'b')]).toEqual([true, false]);
+  pool.release(first);
+  const second = pool.acquire('acme', [folder('b')]);
+  expect(second.instance).not.toBe(first.instance);
+  expect([canWrite(second, 'a'), canWrite(second, 'b'), canWrite(second, 'c')]).toEqual([true, true, false]);
+  pool.release(second);
+  expect(pool.acquire('acme', [folder('a'), folder('b')]).instance).toBe(second.instance);
+  const foreign = pool.acquire('globex', [folder('c')]);
+  expect([canWrite(foreign, 'a'), canWrite(foreign, 'c')]).toEqual([false, true]);
+  for (const sql of [
+    "SET allowed_directories = ['/']",
+    'SET enable_external_access = true',
+    "ATTACH '/tmp/skein-no.db'",
+    'INSTALL httpfs',
+  ]) {
+    expect(() => foreign.instance.connection.run(sql)).toThrow();
+  }
+});
+
+test('a task has its own limits and its own now', () => {
+  const { instance } = pool.acquire('acme', []);
+  instance.configure(limits);
+  instance.configure({ ...limits, memoryBytes: 2 ** 27, context: { ...limits.context, nowMicros: '86400000000' } });
+  const numbers = instance.connection.readNumbers("SELECT epoch(now())::BIGINT, current_setting('threads')::BIGINT");
+  expect(numbers).toEqual([86_400, 1]);
+  const { stream } = queryArrow(instance.connection, "SELECT current_setting('memory_limit') AS m");
+  expect(Buffer.from(stream).toString()).toContain('128.0 MiB');
+});
+
+test('cores can be changed from aside while a statement runs', () => {
+  const { instance } = pool.acquire('acme', []);
+  instance.configure({ ...limits, threads: 2 });
+  instance.useThreads(1);
+  expect(instance.connection.readNumbers("SELECT current_setting('threads')::BIGINT")).toEqual([1]);
+  instance.configure({ ...limits, threads: 2 });
+  expect(instance.connection.readNumbers("SELECT current_setting('threads')::BIGINT")).toEqual([2]);
+});
+
+test('the one unused for longest goes, and its spill folder with it', () => {
+  const three = ['x', 'y', 'z'].map((tenant) => pool.acquire(tenant, []));
+  expect(readdirSync(join(dir, 'spill'))).toHaveLength(3);
+  for (const one of three) pool.release(one);
+  expect(readdirSync(join(dir, 'spill'))).toEqual(['instance-2', 'instance-3']);
+  pool[Symbol.dispose]();
+  expect(existsSync(join(dir, 'spill', 'instance-2'))).toBe(false);
+});

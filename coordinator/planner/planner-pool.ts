@@ -26,6 +26,8 @@ const WATCH_INTERVAL_MS = 50;
 /** Pause before a process that ended without serving anything is replaced. */
 const RESTART_PAUSE_MS = 500;
 const WAITING_MAX = 10_000;
+/** JavaScript's own heap of a planner process: it holds one syntax tree or plan at a time. */
+const JS_HEAP_MIB = 512;
 /** Memory pages of Linux, the one system where `/proc` tells a process's size. */
 const PAGE_BYTES = 4096;
 
@@ -161,7 +163,7 @@ class PlannerChild {
     this.#process = fork(ENTRY, [JSON.stringify(options)], {
       cwd: folder,
       env: { NODE_NO_WARNINGS: '1' },
-      execArgv: [],
+      execArgv: [`--max-old-space-size=${JS_HEAP_MIB}`],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     this.#process.on('message', (reply: PlannerReply) => {

@@ -90,7 +90,7 @@ export class PlannerSession {
   }
 
   async plan(request: PlanRequest): Promise<PlanReply> {
-    await this.#setContext(request.context);
+    await this.#setContext(request.context, request.contextual);
     this.#scans = request.scans;
     const columns = await this.#columns(request.sql);
     return { plan: await this.#tryPlan(request.sql), columns };
@@ -127,7 +127,7 @@ export class PlannerSession {
 
   /** A constant expression as microseconds since 1970. */
   async #instant({ expression, location }: PendingInstant, context: StatementContext): Promise<TimeTravel> {
-    await this.#setContext(context);
+    await this.#setContext(context, true);
     const tree = await this.#serialize(this.#parse, 'SELECT NULL');
     const statement = must(((tree as JsonObject)['statements'] as readonly JsonObject[])[0], 'one statement');
     const node = { ...(statement['node'] as JsonObject), select_list: [expression] };
@@ -176,16 +176,18 @@ export class PlannerSession {
     throw duckDbError(message, type, position);
   }
 
-  async #setContext(context: StatementContext): Promise<void> {
-    const wanted = contextVariablesSql(context);
+  /** Runs what has changed since the last statement; the time zone, which is set first, is all that an uncontextual one needs. */
+  async #setContext(context: StatementContext, contextual: boolean): Promise<void> {
+    const wanted = contextVariablesSql(context).slice(0, contextual ? undefined : 1);
     const changed = wanted.filter((sql, i) => sql !== this.#context[i]);
     if (changed.length === 0) return;
+    const later = this.#context.slice(wanted.length);
     // Whatever happens now, the old values are no longer known to hold.
     this.#context = [];
     const sql = changed.join('; ');
     await this.#guard(() => this.#connection.run(sql));
     await this.#guard(() => this.#binder.run(sql));
-    this.#context = wanted;
+    this.#context = [...wanted, ...later];
   }
 
   async #guard<T>(work: () => Promise<T>): Promise<T> {

@@ -28,6 +28,8 @@ export type PlanRequest = {
   readonly sql: string;
   readonly scans: readonly PlannerScan[];
   readonly context: StatementContext;
+  /** False when only the time zone of the context matters (`QueryReferences.contextual`). */
+  readonly contextual: boolean;
 };
 
 /** What the bind callback answers for scan n. */

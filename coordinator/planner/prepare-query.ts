@@ -101,7 +101,9 @@ async function plan(
   const spliced = spliceTables(sql, references);
   const scans = bound.map(({ sqlFields, rowCount }) => ({ columns: sqlFields, rowCount }));
   const inPlan = byteErrors((byte) => offset + userPosition(spliced, byte));
-  const reply = await inPlan(planner.plan({ sql: plannerSql(spliced), scans, context }, signal));
+  const reply = await inPlan(
+    planner.plan({ sql: plannerSql(spliced), scans, context, contextual: references.contextual }, signal),
+  );
   if (reply.plan !== null) checkPlan(reply.plan, bound.length);
   return {
     columns: reply.columns.map(({ name, type }) => ({ name, type, typeName: printSqlType(type) })),

@@ -72,7 +72,7 @@ export type WindowCall = {
   readonly type: SqlType;
 };
 
-export type WindowFrame = {
+type WindowFrame = {
   /** As DuckDB names them: `UNBOUNDED_PRECEDING`, `EXPR_PRECEDING_ROWS`, `CURRENT_ROW_RANGE`, ... */
   readonly start: string;
   readonly end: string;

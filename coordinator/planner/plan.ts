@@ -120,14 +120,14 @@ export type JoinType =
   | 'single';
 
 /** `left` over the left side's columns, `right` over the right side's. */
-export type JoinCondition = {
+type JoinCondition = {
   readonly op: CompareOp | 'distinct' | 'notDistinct';
   readonly left: Expression;
   readonly right: Expression;
 };
 
 export type PlanColumn = { readonly index: number; readonly name: string; readonly type: SqlType };
-export type NamedExpression = { readonly name: string; readonly expression: Expression };
+type NamedExpression = { readonly name: string; readonly expression: Expression };
 
 export type Limit =
   | { readonly kind: 'none' }

@@ -15,7 +15,7 @@ import type { PreparedQuery } from './prepared-query.ts';
 import { scanUses } from './scan-predicates.ts';
 import { printSqlType } from './sql-type.ts';
 
-export type PrepareRequest = {
+type PrepareRequest = {
   /** The text of one query; names without a catalog or schema mean the context's. */
   readonly sql: string;
   /** Offset of `sql` in the statement: what error positions add. */

@@ -15,7 +15,7 @@ export type PreparedQuery = {
   readonly features: PlanFeatures;
 };
 
-export type ResultColumn = {
+type ResultColumn = {
   readonly name: string;
   readonly type: SqlType;
   /** `type` as clients see it: `BIGINT`, `DECIMAL(15,2)`, `TIMESTAMP WITH TIME ZONE`. */

@@ -5,7 +5,7 @@ import type { LoadedTable, TableName, TableSource } from './table-source.ts';
 /** Tables for tests, without files: `lake.tpch.orders` -> its columns as `name type, name type`, types in Iceberg's spelling or `struct(f int)`. */
 export type TableScript = Readonly<Record<string, { readonly columns: string; readonly rows?: number }>>;
 
-export const SNAPSHOTS = [11n, 12n] as const;
+const SNAPSHOTS = [11n, 12n] as const;
 
 /** A source that knows these tables, names without case. Each has two snapshots: 11 of 2024-01-01, and 12 of 2024-02-01, a tag `v1`. */
 export function scriptedTables(script: TableScript): TableSource & { readonly asked: TableName[][] } {

@@ -15,7 +15,7 @@ export type Flag = {
   readonly key?: ConfigKey;
 };
 
-export type CommandInput = {
+type CommandInput = {
   readonly loaded: LoadedConfig;
   readonly flags: Flags;
   readonly positionals: readonly string[];
@@ -62,7 +62,7 @@ export class Flags {
 const flag = (name: string, value: string, doc: string, key: ConfigKey): Flag => ({ name, value, doc, key });
 
 /** Flags that every command takes. */
-export const COMMON_FLAGS: readonly Flag[] = [
+const COMMON_FLAGS: readonly Flag[] = [
   flag('data-dir', 'D', 'Folder of the cluster (default .skein)', 'data_dir'),
   { name: 'config', value: 'FILE', doc: 'Configuration file instead of ./skein.yaml' },
   { name: 'set', value: 'KEY=VALUE', doc: 'Sets any key of the configuration; may be repeated' },

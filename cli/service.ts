@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { createLogger, type Logger } from '#shared/log/logger.ts';
-import { EXIT, type ExitCode } from './exit-code.ts';
+import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts';
 import type { ChildMessage } from './up/child-message.ts';
 
 export type ServiceName = 'catalog' | 'coordinator' | 'worker';
@@ -73,12 +73,13 @@ export async function runService(name: ServiceName, config: Config): Promise<Exi
   });
   let service: Started;
   try {
+    requireSettings(name, config);
     service = await START[name](config, log);
   } catch (thrown) {
     const error = startError(name, thrown);
     log.error({ err: thrown }, error.message);
     await report({ kind: 'failed', error: error.toData() }, { event: 'failed', ...error.toData() });
-    return process.exit(EXIT.failed);
+    return process.exit(exitCodeOf(error));
   }
   const { generatedAdminPassword, said } = service;
   const password = generatedAdminPassword === undefined ? {} : { generatedAdminPassword };
@@ -102,6 +103,14 @@ export async function runService(name: ServiceName, config: Config): Promise<Exi
   await service.close().catch((error: unknown) => log.error({ err: error }, 'closing failed'));
   clearTimeout(timer);
   return process.exit(EXIT.ok);
+}
+
+/** What has no default that could work: said at once, not after a wait. @throws INVALID_CONFIGURATION */
+function requireSettings(name: ServiceName, config: Config): void {
+  const needed = name === 'worker' ? (['cluster.secret'] as const) : (['cluster.secret', 'database.url'] as const);
+  const missing = needed.find((key) => config[key] === '');
+  if (missing !== undefined)
+    throw new SkeinError('INVALID_CONFIGURATION', `${missing} is not set; skein ${name} needs it`);
 }
 
 /** Resolves at the first signal or when the launcher is gone; later signals change nothing. */

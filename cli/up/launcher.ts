@@ -36,6 +36,7 @@ const POSTGRES_STOP_MS = 2_000;
 const START_ATTEMPTS_MAX = 3;
 const READY_TIMEOUT_MS = 30_000;
 const READY_POLL_MS = 25;
+const PROBE_TIMEOUT_MS = 2_000;
 
 const SKEIN = fileURLToPath(new URL('../skein.js', import.meta.url));
 const POSTGRES_PROCESS = fileURLToPath(new URL('postgres-process.ts', import.meta.url));
@@ -134,7 +135,10 @@ class Cluster {
       throw error;
     }
     const { config } = this.#loaded;
-    await untilHealthy([this.#catalogUrl(), this.#queryUrl()]);
+    await Promise.all([
+      untilReady(() => health(this.#catalogUrl())),
+      untilReady(() => workersAttached(this.#queryUrl(), this.#ports.workers.length)),
+    ]);
     const ready = this.#readyLine();
     this.#writeServices();
     writeWhole(readyPath(config.data_dir), ready);
@@ -191,7 +195,12 @@ class Cluster {
       ),
       settings: publicSettings(this.#loaded),
     };
-    writeWhole(servicesPath(config.data_dir), file);
+    try {
+      writeWhole(servicesPath(config.data_dir), file);
+    } catch (error) {
+      // A full disk is no reason to end the services that run.
+      this.#voice.tell(`cannot write ${servicesPath(config.data_dir)}: ${(error as Error).message}`);
+    }
   }
 
   #readyLine(): ReadyLine {
@@ -301,25 +310,35 @@ function publicSettings({ config, sources }: LoadedConfig): ServicesFile['settin
   );
 }
 
-/** Until each URL's `/health/ready` says 200. @throws START_FAILED with what it said last */
-async function untilHealthy(urls: readonly string[]): Promise<void> {
-  await Promise.all(
-    urls.map(async (url) => {
-      const end = performance.now() + READY_TIMEOUT_MS;
-      for (;;) {
-        const said = await health(url);
-        if (said === undefined) return;
-        if (performance.now() > end) throw new SkeinError('START_FAILED', `${url} is not ready: ${said}`);
-        await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
-      }
-    }),
+/** Polls until `probe` has no objection. @throws START_FAILED with its last one */
+async function untilReady(probe: () => Promise<string | undefined>): Promise<void> {
+  const end = performance.now() + READY_TIMEOUT_MS;
+  for (;;) {
+    const objection = await probe();
+    if (objection === undefined) return;
+    if (performance.now() > end) throw new SkeinError('START_FAILED', `the cluster is not ready: ${objection}`);
+    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+  }
+}
+
+/** Ready is every worker, not just one: the first statement may want them all. */
+async function workersAttached(queryUrl: string, count: number): Promise<string | undefined> {
+  const objection = await health(queryUrl);
+  if (objection !== undefined) return objection;
+  const response = await fetch(`${queryUrl}/metrics`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).catch(
+    () => undefined,
   );
+  // Another address than loopback needs a token: then one worker, which health asks for, has to be enough.
+  if (response?.status !== 200) return response === undefined ? 'no answer' : undefined;
+  const metrics = await response.text();
+  const live = Number(/^skein_workers_live(?:\{[^}]*\})? (\d+)/m.exec(metrics)?.[1] ?? 0);
+  return live >= count ? undefined : `${live} of ${count} workers have attached`;
 }
 
 /** Undefined when it is ready, else why not. */
 async function health(url: string): Promise<string | undefined> {
   try {
-    const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(2_000) });
+    const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
     const text = await response.text();
     return response.ok ? undefined : text.slice(0, 200);
   } catch (error) {

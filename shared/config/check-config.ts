@@ -7,15 +7,12 @@ import { SkeinError } from '#shared/error.ts';
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 /** Least memory with which a worker is of use. */
 const MEMORY_MIN = 64 * 2 ** 20;
-const LOOPBACK = /^(127\.|localhost$|::1$|\[::1\]$)/;
 
 /** Memory that this process may use: the machine's, or its container's when that is less. */
 export const machineMemory = (): number => {
   const constrained = constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 };
-
-export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 
 /**
  * What the values say together. A default that an explicit setting leaves no room for gives way; two explicit ones are an error.
@@ -47,6 +44,10 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
     config[
       'coordinator.query_timeout_max'
     ], `${says('coordinator.query_timeout')} is longer than coordinator.query_timeout_max`);
+  require(config['database.url'] === '' ||
+    /^postgres(ql)?:$/.test(
+      URL.parse(config['database.url'])?.protocol ?? '',
+    ), `${says('database.url')}: expected postgres://user:password@host:port/database`);
   return fitQueryMemory(loaded, says);
 }
 

@@ -34,7 +34,7 @@ const KEYS = Object.keys(CONFIG) as ConfigKey[];
 const isKey = (key: string): key is ConfigKey => Object.hasOwn(CONFIG, key);
 
 /** `worker.memory_limit` -> `SKEIN_WORKER_MEMORY_LIMIT`. */
-export const variableOf = (key: ConfigKey): string => PREFIX + key.toUpperCase().replaceAll('.', '_');
+const variableOf = (key: ConfigKey): string => PREFIX + key.toUpperCase().replaceAll('.', '_');
 const KEY_OF_VARIABLE = new Map<string, ConfigKey>(KEYS.map((key) => [variableOf(key), key]));
 
 type Setting = { readonly key: ConfigKey; readonly text: string; readonly source: string };

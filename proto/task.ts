@@ -49,8 +49,10 @@ export type ScanSpec = {
   /** Decimal int64; null for a table without a snapshot. */
   readonly snapshotId: string | null;
   readonly schemaId: number;
-  /** The columns that the statement reads, in table order. */
+  /** The columns that the statement's text may name, in table order. */
   readonly columns: readonly ScanColumn[];
+  /** Field ids of those that the plan reads, for counting bytes; absent = all. */
+  readonly readFieldIds?: readonly number[];
   readonly files: readonly ScanFile[];
   /** Iceberg name mapping (spec, column projection) for files without field ids. */
   readonly nameMapping: Json;

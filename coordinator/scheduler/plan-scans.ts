@@ -22,8 +22,8 @@ async function planScan(binding: ScanBinding, { io, manifestCache, signal }: Con
     columnsNeeded: new Set(columns.map((column) => column.fieldId)),
     signal,
   });
-  const { tableName, tableUuid, schemaId } = binding;
+  const { tableName, tableUuid, schemaId, readFieldIds } = binding;
   const { nameMapping } = metadata;
-  const spec = { tableName, tableUuid, snapshotId, schemaId, columns, files, nameMapping, predicate, allowedRoots };
-  return { spec, report };
+  const table = { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, nameMapping, allowedRoots };
+  return { spec: { ...table, files, predicate }, report };
 }

@@ -94,10 +94,11 @@ function statsOf(fields: readonly FileField[], group: RowGroup, fieldId: number)
   return field?.kind === 'primitive' ? group.stats[field.leaves.first] : undefined;
 }
 
-/** Column chunks that are read: of the scan's columns, and of those that equality deletes compare. */
+/** Column chunks that are read: of the plan's columns, and of those that equality deletes compare. */
 function leavesOf(fields: readonly FileField[], scan: ScanSpec, file: ScanFile): readonly number[] {
   const compared = file.deletes.flatMap((one) => (one.kind === 'equality' ? one.columns : []));
-  const ids = new Set([...scan.columns, ...compared].map((column) => column.fieldId));
+  const read = scan.readFieldIds ?? scan.columns.map((column) => column.fieldId);
+  const ids = new Set([...read, ...compared.map((column) => column.fieldId)]);
   return fields
     .filter((field) => field.id !== null && ids.has(field.id))
     .flatMap(({ leaves }) => Array.from({ length: leaves.end - leaves.first }, (_, i) => leaves.first + i));

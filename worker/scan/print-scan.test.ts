@@ -258,6 +258,17 @@ describe('rows', () => {
     expect(none.sql).not.toContain('read_parquet');
   });
 
+  test('bytes count the columns that the plan reads', async () => {
+    const both = [column(1, 'i', 'long'), column(2, 'g', 'long')];
+    const path = await many();
+    const bytes = async (readFieldIds: readonly number[]): Promise<number> =>
+      (await print(scanOf(both, [file(path)], { readFieldIds }))).report.bytes;
+    const [none, one, two, all] = await Promise.all([bytes([]), bytes([1]), bytes([2]), bytes([1, 2])]);
+    expect(none).toBe(0);
+    expect(one).toBeGreaterThan(0);
+    expect((one ?? 0) + (two ?? 0)).toBe(all);
+  });
+
   test('position deletes, of several files at once and whatever the spelling of the path', async () => {
     const a = await many(4);
     const b = await many(5);

@@ -1,0 +1,182 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { credentials } from '@grpc/grpc-js';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { startCatalog, type RunningCatalog } from '#catalog/main.ts';
+import { parseTableName } from '#cli/load/load-arguments.ts';
+import { RestCatalog, type CatalogAccess } from '#cli/load/rest-catalog.ts';
+import { runLoad } from '#cli/load/run-load.ts';
+import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
+import { internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { loadService } from '#shared/grpc/load-proto.ts';
+import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
+import { planFiles, type PlannedFiles } from '#shared/iceberg/plan-files.ts';
+import type { Predicate } from '#shared/iceberg/predicate.ts';
+import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import { silentLogger } from '#shared/log/logger.ts';
+import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { localPath } from '#shared/storage/location.ts';
+import { startTestPostgres, type TestPostgres } from './postgres.ts';
+import { python } from './python.ts';
+
+export type LoadEvent = {
+  readonly event: string;
+  readonly code?: string;
+  readonly message?: string;
+  readonly [key: string]: unknown;
+};
+
+export type LoadOptions = {
+  readonly signal?: AbortSignal;
+  readonly overrides?: Partial<Config>;
+  readonly connect?: () => Promise<CatalogAccess>;
+};
+
+/** What `inspect-tables.py` says of a table. */
+export type InspectedTable = {
+  readonly rows: number;
+  readonly mismatches: readonly unknown[];
+  readonly files: readonly {
+    readonly path: string;
+    readonly rows: number;
+    readonly split_offsets: number;
+    readonly columns: Readonly<Record<string, Readonly<Record<string, string | null>>>>;
+  }[];
+};
+
+const SECRET = 'load-test';
+
+/** `skein load` against a catalog of its own, in process, on a real Postgres; and a DuckDB to make and compare files with. */
+export class LoadHarness implements AsyncDisposable {
+  readonly folder: string;
+  readonly catalog: RunningCatalog;
+  readonly token: string;
+  readonly #config: Config;
+  readonly #postgres: TestPostgres;
+  readonly #duck: DuckDBConnection;
+
+  private constructor(
+    parts: {
+      readonly folder: string;
+      readonly config: Config;
+      readonly catalog: RunningCatalog;
+      readonly token: string;
+    },
+    postgres: TestPostgres,
+    duck: DuckDBConnection,
+  ) {
+    this.folder = parts.folder;
+    this.catalog = parts.catalog;
+    this.token = parts.token;
+    this.#config = parts.config;
+    this.#postgres = postgres;
+    this.#duck = duck;
+  }
+
+  static async start(): Promise<LoadHarness> {
+    const folder = await mkdtemp(join(tmpdir(), 'skein-load-'));
+    const postgres = await startTestPostgres();
+    const config = defaultConfig({
+      data_dir: folder,
+      'database.url': postgres.url,
+      'catalog.port': 0,
+      'cluster.secret': SECRET,
+      'bootstrap.warehouse': join(folder, 'warehouse'),
+      'admin.password': 'not-used-here',
+    });
+    const catalog = await startCatalog(config, silentLogger);
+    const token = await mintToken(catalog.internalAddress);
+    const duck = await (await DuckDBInstance.create(':memory:')).connect();
+    return new LoadHarness({ folder, config, catalog, token }, postgres, duck);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#duck.closeSync();
+    await this.catalog.close();
+    await this.#postgres[Symbol.asyncDispose]();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  async sql(text: string): Promise<readonly Record<string, unknown>[]> {
+    return (await this.#duck.runAndReadAll(text)).getRowObjectsJson();
+  }
+
+  /** A Parquet file of a query's rows. */
+  async parquet(name: string, query: string): Promise<string> {
+    const path = join(this.folder, name);
+    await this.sql(`COPY (${query}) TO '${path}' (FORMAT parquet)`);
+    return path;
+  }
+
+  /** Runs the command with `--json`. */
+  async load(
+    args: readonly string[],
+    { signal, overrides, connect }: LoadOptions = {},
+  ): Promise<{ code: number; events: readonly LoadEvent[] }> {
+    const stdout = new PassThrough().setEncoding('utf8');
+    const stderr = new PassThrough().setEncoding('utf8');
+    stderr.on('data', (part: string) => console.error(part));
+    let text = '';
+    stdout.on('data', (part: string) => (text += part));
+    const code = await runLoad([...args, '--json'], {
+      config: { ...this.#config, ...overrides },
+      connect: connect ?? (async () => ({ catalogUrl: this.catalog.url, token: this.token })),
+      stdout,
+      stderr,
+      isTty: false,
+      signal: signal ?? new AbortController().signal,
+    });
+    await new Promise((resolve) => stdout.end(resolve));
+    const lines = text.split('\n').filter(Boolean);
+    return { code, events: lines.map((line) => JSON.parse(line) as LoadEvent) };
+  }
+
+  async table(name: string): Promise<TableMetadata> {
+    const rest = await RestCatalog.open(async () => ({ catalogUrl: this.catalog.url, token: this.token }));
+    return rest.loadTable(parseTableName(name));
+  }
+
+  /** A table's files under a predicate, and the SQL that reads them. */
+  async plan(name: string, predicate: Predicate = { kind: 'true' }): Promise<PlannedFiles & { sql: string }> {
+    const metadata = await this.table(name);
+    const planned = await planFiles(localFileIo, metadata, metadata.currentSnapshotId, predicate, {
+      manifestCache: new LruManifestCache(1e7),
+      allowedRoots: [metadata.location],
+    });
+    const list = planned.files.map(({ path }) => `'${localPath(path)}'`).join(', ');
+    return { ...planned, sql: `read_parquet([${list}])` };
+  }
+
+  /** Every file below the warehouse. */
+  async warehouse(): Promise<readonly string[]> {
+    const entries = await readdir(join(this.folder, 'warehouse'), { recursive: true }).catch(() => []);
+    return entries.filter((name) => name.includes('.')).sort();
+  }
+
+  /** Tables of `lake` as PyIceberg sees them. */
+  async inspect(...names: readonly string[]): Promise<Readonly<Record<string, InspectedTable>>> {
+    const text = await python('cli/load/inspect-tables.py', this.catalog.url, this.token, 'lake', ...names);
+    return JSON.parse(text) as Readonly<Record<string, InspectedTable>>;
+  }
+}
+
+function mintToken(address: string): Promise<string> {
+  const { Client } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
+  const client = new Client(address, credentials.createInsecure());
+  return new Promise((resolve, reject) => {
+    type Reply = { readonly token: string };
+    const call = (client as unknown as Record<string, Function>)['MintToken'];
+    call?.call(
+      client,
+      { tenant: 'default', user: 'admin' },
+      internalMetadata(SECRET),
+      (error: unknown, reply: Reply) => {
+        client.close();
+        if (error !== null && error !== undefined) reject(new Error('no token', { cause: error }));
+        else resolve(reply.token);
+      },
+    );
+  });
+}

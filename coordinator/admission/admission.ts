@@ -1,10 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
 
 /** What decides where a query waits; routing and classes read more of it later. */
-export type AdmissionRequest = { readonly signal: AbortSignal };
+type AdmissionRequest = { readonly signal: AbortSignal };
 
 /** A place among the running queries. `release` gives it back, once. */
-export type Place = {
+type Place = {
   /** Slash-separated, as history names it. */
   readonly resourceGroup: string;
   readonly priority: number;

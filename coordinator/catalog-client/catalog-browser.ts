@@ -57,7 +57,7 @@ export async function loadOneTable(
   throw missing(loaded.code, name);
 }
 
-export function missing(
+function missing(
   code: 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND',
   name: TableName,
 ): SkeinError {
@@ -80,7 +80,7 @@ function partitionExpression(metadata: TableMetadata, field: PartitionField): st
   return width === undefined ? `${name}(${column})` : `${name}(${width}, ${column})`;
 }
 
-export const currentSnapshot = (metadata: TableMetadata): Snapshot | undefined =>
+const currentSnapshot = (metadata: TableMetadata): Snapshot | undefined =>
   metadata.currentSnapshotId === null ? undefined : metadata.snapshots.get(metadata.currentSnapshotId);
 
 /** Rows by the current snapshot's summary, position deletes taken off; 0 without a snapshot. */

@@ -15,7 +15,7 @@ const MESSAGE_BYTES_MAX = 256 * 2 ** 20;
 /** A parsed document takes about this many times the bytes of its text. */
 const PARSED_FACTOR = 3;
 
-export type EpochUpdate = readonly { readonly principal: string; readonly sessionEpoch: number }[];
+type EpochUpdate = readonly { readonly principal: string; readonly sessionEpoch: number }[];
 
 /** What the coordinator asks of the catalog, over its internal gRPC. */
 export interface CatalogClient {

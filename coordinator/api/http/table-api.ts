@@ -12,7 +12,7 @@ import type { SessionKey } from '../../session/session-store.ts';
 import { sqlTypeName } from '../../session/sql-type-name.ts';
 
 /** Table metadata (service specification, Resources). */
-export type TableDescription = {
+type TableDescription = {
   readonly name: string;
   readonly schema: {
     readonly fields: readonly { readonly name: string; readonly type: string; readonly nullable: boolean }[];
@@ -22,7 +22,7 @@ export type TableDescription = {
   readonly record_count: number;
 };
 
-export type TablePath = { readonly catalog: string; readonly namespace: string; readonly table: string };
+type TablePath = { readonly catalog: string; readonly namespace: string; readonly table: string };
 
 export interface TableApi {
   /** The tables of the session's current catalog. */
@@ -39,7 +39,7 @@ type Options = {
 const CALL_TIMEOUT_MS = 30_000;
 
 /** Levels of a namespace in a path: joined by the unit separator (as the Iceberg REST API does), or by dots. */
-export const namespaceLevels = (segment: string): string[] => segment.split(segment.includes('\x1F') ? '\x1F' : '.');
+const namespaceLevels = (segment: string): string[] => segment.split(segment.includes('\x1F') ? '\x1F' : '.');
 
 export function tableApi({ catalog, currentCatalog }: Options): TableApi {
   return {

@@ -10,9 +10,10 @@ const send = (reply: PlannerReply): void => {
   must(process.send?.bind(process), 'an IPC channel')(reply);
 };
 
-process.on('disconnect', () => process.exit(0));
-// Ctrl-C reaches the whole group of processes; the coordinator decides when this one ends.
-process.on('SIGINT', () => undefined);
+// A query may be running: leaving in good order would wait for it, or abort with a message.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+// Signals reach the whole group of processes; the coordinator decides when this one ends.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
 
 const session = await PlannerSession.open(options.memoryLimitBytes);
 process.on('message', (request: PlannerRequest) => {

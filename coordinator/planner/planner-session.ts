@@ -103,10 +103,9 @@ export class PlannerSession {
         const json = await this.#serialize(statement, sql);
         const [plan] = (json as JsonObject)['plans'] as readonly JsonObject[];
         return decodePlan(must(plan, 'one plan for one query'));
-      } catch (error) {
-        // The binder has accepted the query already: what fails here is the optimiser (a constant that overflows is the
-        // user's error, and will be one again on the worker) or the printer of plans.
-        if (SkeinError.of(error).code === 'OUT_OF_MEMORY') throw error;
+      } catch {
+        // The binder has accepted the query already: what fails here is the printer of plans, or the optimiser, which folds
+        // constants (one that overflows is the user's error, and will be one again on the worker).
       }
     }
     return null;

@@ -243,3 +243,19 @@ describe('TPC-H plans', () => {
     );
   });
 });
+
+describe('a plan of every kind of statement', () => {
+  const statements = readFileSync(new URL('golden/statements.sql', import.meta.url), 'utf8')
+    .trim()
+    .split('\n');
+  test('as text', async () => {
+    const texts: string[] = [];
+    for (const sql of statements) {
+      const query = await prepared(sql);
+      expect(query.plan, sql).not.toBeNull();
+      expect(explainPlan(query, 'json').join('')).toContain('"children"');
+      texts.push(sql, ...explainPlan(query, 'text'), '');
+    }
+    await expect(texts.join('\n')).toMatchFileSnapshot('golden/statements.txt');
+  });
+});

@@ -154,6 +154,7 @@ function decodeGet(node: JsonObject): Plan {
     })),
     columns,
     child: input ?? null,
+    inputColumns: (node['projected_input'] ?? []) as readonly number[],
   };
 }
 

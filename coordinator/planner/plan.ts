@@ -13,8 +13,9 @@ export type Plan =
       readonly name: string;
       readonly arguments: readonly Expression[];
       readonly columns: readonly PlanColumn[];
-      /** A table function that takes rows (`unnest` in a lateral join) has one. */
+      /** A table function that takes rows (`unnest` in a lateral join) has one; these of its columns follow the function's. */
       readonly child: Plan | null;
+      readonly inputColumns: readonly number[];
     }
   /** Constant rows; an IN list of constants becomes one of these. */
   | {

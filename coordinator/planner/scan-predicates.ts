@@ -4,6 +4,7 @@ import { unreachable } from '#shared/must.ts';
 import { compareColumn, type FilterColumn } from './comparable-literal.ts';
 import type { Expression } from './expression.ts';
 import type { JoinPlan, Plan, PlanColumn } from './plan.ts';
+import { outputFields } from './plan-schema.ts';
 import { children } from './plan-tree.ts';
 import type { SqlType } from './sql-type.ts';
 
@@ -82,8 +83,7 @@ function joinConditions(join: JoinPlan, conditions: readonly Expression[]): (rea
     return [...nothing];
   const list = join.right.rows.flatMap((row) => row.slice(0, 1));
   const inList: Expression = { kind: 'in', negated: false, input: condition.left, list };
-  const width = outputWidth(join.left);
-  if (width === null) return [...nothing];
+  const width = outputFields(join.left).length;
   const ofLeft = rebase(conditions, (index) => (index < width ? index : null));
   const isMarked = conditions.some((one) => one.kind === 'column' && one.index === width);
   if (join.type === 'semi' || (join.type === 'mark' && isMarked)) {
@@ -93,20 +93,6 @@ function joinConditions(join: JoinPlan, conditions: readonly Expression[]): (rea
     ];
   }
   return [...nothing];
-}
-
-/** Columns of the nodes that an IN list is found over; null for others. */
-function outputWidth(plan: Plan): number | null {
-  if (plan.kind === 'scan') return plan.columns.length;
-  if (plan.kind === 'filter') return plan.projection?.length ?? outputWidth(plan.child);
-  if (plan.kind === 'project') return plan.expressions.length;
-  if (plan.kind === 'join' && plan.leftProjection === null) {
-    const left = outputWidth(plan.left);
-    if (left === null) return null;
-    if (plan.type === 'semi' || plan.type === 'anti') return left;
-    return plan.type === 'mark' ? left + 1 : null;
-  }
-  return null;
 }
 
 /** The conditions with other column positions; those that use a column without one are left out. */

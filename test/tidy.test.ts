@@ -28,9 +28,11 @@ const MAY_IMPORT: Readonly<Record<(typeof TOP_FOLDERS)[number], readonly string[
   bench: ['shared', 'proto', 'catalog', 'coordinator', 'worker', 'cli', 'test'],
   test: ['shared', 'proto', 'catalog', 'coordinator', 'worker', 'cli', 'bench'],
 };
+/** Beside these folders, a file may import this one. */
+const ROOT_FILE = 'package.json';
 /** A file may be longer when its first line says why: `// long file: ...`. */
 const LINES_MAX = 400;
-const TEST_LINES_MAX = 600;
+const TEST_LINES_MAX = 800;
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/;
 
 const importsOf = (source: string): readonly string[] =>
@@ -92,8 +94,10 @@ describe('imports', () => {
   test('a relative import never leaves its top-level folder', () => {
     const wrong = SOURCES.flatMap((path) =>
       importsOf(read(path))
-        .filter((from) => from.startsWith('.') && topOf(normalize(join(dirname(path), from))) !== topOf(path))
-        .map((from) => `${path} imports ${from}`),
+        .filter((from) => from.startsWith('.'))
+        .map((from) => normalize(join(dirname(path), from)))
+        .filter((to) => topOf(to) !== topOf(path) && to !== ROOT_FILE)
+        .map((to) => `${path} imports ${to}`),
     );
     expect(wrong).toEqual([]);
   });

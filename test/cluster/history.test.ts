@@ -47,8 +47,19 @@ test('a query that completed: who, what, when, how many rows', async () => {
   });
   expect([Number(row['rows_produced']), Number(row['fragments']), row['error_message']]).toEqual([7, 1, null]);
   expect(row['resource_group']).toMatch(/^\/root/);
-  expect(row['started_at']).toBeInstanceOf(Date);
+  for (const time of ['queued_at', 'started_at', 'ended_at']) expect(row[time]).toBeInstanceOf(Date);
   expect(Number(row['duration_ms'])).toBeGreaterThanOrEqual(0);
+  expect([row['tenant_id'], typeof row['user_id'], typeof row['priority']]).toEqual(['default', 'string', 'number']);
+});
+
+test('a query over a table: the bytes that it read', async () => {
+  await cluster.cliOk(['load', 'tpch', '--scale', '0.01']);
+  const [wide, narrow] = [randomUUID(), randomUUID()];
+  await cluster.sql('SELECT max(l_comment), max(l_extendedprice) FROM lake.tpch.lineitem', { queryId: wide });
+  await cluster.sql('SELECT max(l_linenumber) FROM lake.tpch.lineitem', { queryId: narrow });
+  const [more, less] = [await record(wide), await record(narrow)].map((row) => Number(row['bytes_scanned']));
+  expect(less).toBeGreaterThan(0);
+  expect(more).toBeGreaterThan(2 * (less ?? 0));
 });
 
 test('a query that failed, and a statement that was refused', async () => {

@@ -36,6 +36,7 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
     spillDir,
     instancesIdleMax: config['worker.instances_idle_max'],
     outputBufferBytes: config['worker.task_output_buffer'],
+    log,
   });
   const memory = new MemoryGate(config['worker.memory_limit'], tasksMax);
   const spool = new Spool(config['worker.spool_memory_limit'], (full) => pool.setSpoolFull(full));

@@ -1,4 +1,5 @@
 import type { handleServerStreamingCall, ServerWritableStream, ServiceDefinition } from '@grpc/grpc-js';
+import { decodeTaskSpec } from '#proto/task-codec.ts';
 import { SkeinError } from '#shared/error.ts';
 import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -25,7 +26,7 @@ export function flightDefinition(): ServiceDefinition {
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /**
- * `DoGet`: schema, record batches, then a message whose `app_metadata` is the JSON of the task's report. Errors are the gRPC status. A
+ * `DoGet`, which may bring its task with it: schema, record batches, then a message whose `app_metadata` is the JSON of the task's report. Errors are the gRPC status. A
  * reader that goes away ends the task.
  */
 export function doGetHandler(options: {
@@ -36,7 +37,9 @@ export function doGetHandler(options: {
   const { tasks, secret, clock } = options;
   const serve = async (call: Call): Promise<void> => {
     requireSecret(call.metadata, secret);
-    const ticket = verifyTicket(Buffer.from(call.request.ticket).toString(), secret, clock.nowMs());
+    const { text, spec } = splitTicket(Buffer.from(call.request.ticket));
+    const ticket = verifyTicket(text, secret, clock.nowMs());
+    if (spec !== undefined) tasks.start(decodeTaskSpec(spec), ticket);
     const spool = await tasks.open(ticket);
     let complete = false;
     const lost = (): void => {
@@ -59,6 +62,15 @@ export function doGetHandler(options: {
     );
   };
 }
+
+/** `<signed ticket>`, or `<signed ticket>\n<TaskSpec>` when the call starts its task as well. */
+function splitTicket(bytes: Buffer): { readonly text: string; readonly spec: string | undefined } {
+  const end = bytes.indexOf(NEWLINE);
+  if (end < 0) return { text: bytes.toString(), spec: undefined };
+  return { text: bytes.toString('utf8', 0, end), spec: bytes.toString('utf8', end + 1) };
+}
+
+const NEWLINE = 0x0a;
 
 async function send(call: Call, spool: TaskSpool): Promise<void> {
   const window = new SendWindow();

@@ -11,11 +11,13 @@ export type PreparedSql = {
   readonly positions: DeletedPositions;
 };
 
-/** @throws what `printScan` throws. */
-export async function prepareSql(spec: TaskSpec, footers: FooterCache): Promise<PreparedSql> {
+/** @throws what `printScan` throws, and the reason of `signal`. */
+export async function prepareSql(signal: AbortSignal, spec: TaskSpec, footers: FooterCache): Promise<PreparedSql> {
   const positions = new DeletedPositions();
   const scans: PrintedScan[] = [];
-  for (const [index, scan] of spec.scans.entries()) scans.push(await printScan(scan, index, { footers, positions }));
+  for (const [index, scan] of spec.scans.entries())
+    scans.push(await printScan(signal, scan, { index, footers, positions }));
+  signal.throwIfAborted();
   return {
     sql: spec.sql
       .map((part) => (typeof part === 'string' ? part : must(scans[part.scan], 'a fragment names its scans').sql))

@@ -67,7 +67,12 @@ const scanOf = (
   ...more,
 });
 
-const print = (scan: ScanSpec) => printScan(scan, 0, { footers: new FooterCache(), positions: new DeletedPositions() });
+const print = (scan: ScanSpec) =>
+  printScan(new AbortController().signal, scan, {
+    index: 0,
+    footers: new FooterCache(),
+    positions: new DeletedPositions(),
+  });
 
 async function rows(scan: ScanSpec, order = 'ALL'): Promise<unknown[]> {
   const { sql } = await print(scan);

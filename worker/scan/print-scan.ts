@@ -29,12 +29,13 @@ export type PrintedScan = { readonly sql: string; readonly report: ScanReport };
  * @throws INVALID_TABLE_DATA, STORAGE_ERROR, NOT_SUPPORTED
  */
 export async function printScan(
+  signal: AbortSignal,
   scan: ScanSpec,
-  index: number,
-  tools: { readonly footers: FooterCache; readonly positions: DeletedPositions },
+  tools: { readonly index: number; readonly footers: FooterCache; readonly positions: DeletedPositions },
 ): Promise<PrintedScan> {
   const files: PlannedFile[] = [];
   for (let start = 0; start < scan.files.length; start += FOOTERS_AT_ONCE) {
+    signal.throwIfAborted();
     const batch = scan.files.slice(start, start + FOOTERS_AT_ONCE);
     files.push(...(await Promise.all(batch.map((file) => planFile(scan, file, tools.footers)))));
   }
@@ -56,7 +57,7 @@ export async function printScan(
       rowGroupsPruned: sum.rowGroupsPruned + file.report.rowGroupsPruned,
       bytes: sum.bytes + file.report.bytes,
     }),
-    { scan: index, files: 0, rowGroups: 0, rowGroupsPruned: 0, bytes: 0 },
+    { scan: tools.index, files: 0, rowGroups: 0, rowGroupsPruned: 0, bytes: 0 },
   );
   return { sql: `(${texts.length === 0 ? printEmpty(scan) : texts.join(' UNION ALL ')})`, report };
 }

@@ -16,8 +16,8 @@ export type SlotSettings = {
 
 /** Words of `SlotSettings.activity`. */
 export const ACTIVITY = {
-  /** Tasks that all slots have together: a wide task lends its cores while there are others. */
-  tasks: 0,
+  /** Tasks of all slots that have work to do: a wide task lends its cores while there are others. */
+  busy: 0,
   /** 1 while the spool is over its limit: a task with output that nobody has read waits. */
   spoolFull: 1,
   words: 2,

@@ -3,6 +3,7 @@ import { MessageChannel } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import type { TaskSpec } from '#proto/task.ts';
 import type { SkeinError } from '#shared/error.ts';
+import type { Logger } from '#shared/log/logger.ts';
 import { InterruptControl } from './interrupt-control.ts';
 import { ACTIVITY, type SlotInput, type SlotJob, type SlotOutput, type SlotSettings } from './slot-messages.ts';
 
@@ -12,6 +13,7 @@ export type SlotPoolOptions = {
   readonly spillDir: string;
   readonly instancesIdleMax: number;
   readonly outputBufferBytes: number;
+  readonly log: Logger;
 };
 
 /** A task on a slot, as the main thread sees it. */
@@ -31,6 +33,7 @@ const INTERRUPT_INTERVAL_MS = 50;
 export class SlotPool {
   readonly #pool: Piscina<SlotJob, void>;
   readonly #activity: Int32Array<SharedArrayBuffer>;
+  #activeTasks = 0;
 
   constructor(options: SlotPoolOptions) {
     this.#activity = new Int32Array(new SharedArrayBuffer(ACTIVITY.words * 4));
@@ -51,11 +54,13 @@ export class SlotPool {
       atomics: 'disabled',
       recordTiming: false,
     });
+    // A thread that dies takes its tasks with it, and each of them says so; the pool starts another.
+    this.#pool.on('error', (error: unknown) => options.log.error({ err: error }, 'a slot thread died'));
   }
 
   /** Tasks on slots. */
   get activeTasks(): number {
-    return Atomics.load(this.#activity, ACTIVITY.tasks);
+    return this.#activeTasks;
   }
 
   /** Says to all slots whether the spool is over its limit. */
@@ -68,7 +73,7 @@ export class SlotPool {
     const { port1: port, port2 } = new MessageChannel();
     const control = new InterruptControl();
     port.on('message', onOutput);
-    Atomics.add(this.#activity, ACTIVITY.tasks, 1);
+    this.#activeTasks++;
     let interrupts: NodeJS.Timeout | undefined;
     const closed = new Promise<void>((resolve) => port.once('close', resolve));
     const job: SlotJob = { spec, memoryBytes, port: port2, control: control.buffer };
@@ -80,7 +85,7 @@ export class SlotPool {
         onOutput({ kind: 'failed', error: { code: 'INTERNAL_ERROR', message: 'internal error' } });
         throw error;
       } finally {
-        Atomics.sub(this.#activity, ACTIVITY.tasks, 1);
+        this.#activeTasks--;
         clearInterval(interrupts);
       }
     };

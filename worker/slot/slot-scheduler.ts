@@ -6,8 +6,14 @@ import type { SlotTask } from './slot-task.ts';
 const QUANTUM_MS = 10;
 /** How often a task looks again whether its helper threads have left it something to do. */
 const HELPER_POLL_MS = 1;
-/** A wide task whose cores were lent away takes them back after the slot had no other work for so long. */
+/** A wide task whose cores were lent away takes them back so long after: small tasks often come one after the other. */
 const WIDEN_AFTER_MS = 50;
+
+/** Tasks of the whole worker that have work to do, those of this slot included. */
+export interface BusyTasks {
+  count(): number;
+  change(by: 1 | -1): void;
+}
 
 export type ScheduledTask = {
   readonly id: string;
@@ -22,6 +28,11 @@ export type TaskTimes = { readonly scheduledMs: number; readonly quanta: number 
 
 type Running = ScheduledTask & {
   times: TaskTimes;
+  /** It waits for its reader. */
+  blocked: boolean;
+  /** Cores that it has now, and when it last lent some. */
+  width: number;
+  lentAtMs: number;
   readonly resolve: (times: TaskTimes) => void;
   readonly reject: (error: unknown) => void;
 };
@@ -29,20 +40,20 @@ type Running = ScheduledTask & {
 /** Gives the slot's thread to its tasks, a quantum at a time, as `mlfq.ts` says; between quanta the event loop has its turn. */
 export class SlotScheduler {
   readonly #running = new Map<string, Running>();
-  /** Tasks of the whole worker. */
-  readonly #activeTasks: () => number;
+  readonly #busy: BusyTasks;
   #mlfq = emptyMlfq;
   #turning = false;
-  #crowdedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(activeTasks: () => number) {
-    this.#activeTasks = activeTasks;
+  constructor(busy: BusyTasks) {
+    this.#busy = busy;
   }
 
   /** Runs a task to its end. @throws what `runQuantum` throws. */
   run(scheduled: ScheduledTask): Promise<TaskTimes> {
     return new Promise((resolve, reject) => {
-      this.#running.set(scheduled.id, { ...scheduled, times: { scheduledMs: 0, quanta: 0 }, resolve, reject });
+      const start = { times: { scheduledMs: 0, quanta: 0 }, blocked: false, width: scheduled.threads, lentAtMs: 0 };
+      this.#running.set(scheduled.id, { ...scheduled, ...start, resolve, reject });
+      this.#busy.change(1);
       this.#mlfq = addTask(this.#mlfq, scheduled.id, scheduled.scheduledMs, scheduled.pinned);
       void this.#turn();
     });
@@ -50,6 +61,11 @@ export class SlotScheduler {
 
   /** A blocked task can go on: its reader took something, or it was cancelled. */
   wake(id: string): void {
+    const running = this.#running.get(id);
+    if (running?.blocked === true) {
+      running.blocked = false;
+      this.#busy.change(1);
+    }
     this.#mlfq = wakeTask(this.#mlfq, id);
     void this.#turn();
   }
@@ -83,6 +99,10 @@ export class SlotScheduler {
       this.#charge(running, performance.now() - startMs);
       if (end === 'done') this.#end(running, () => running.resolve(running.times));
       if (end === 'blocked' || end === 'waiting') this.#mlfq = blockTask(this.#mlfq, id);
+      if (end === 'blocked') {
+        running.blocked = true;
+        this.#busy.change(-1);
+      }
       if (end === 'waiting') setTimeout(() => this.wake(id), HELPER_POLL_MS);
     } catch (error) {
       this.#charge(running, performance.now() - startMs);
@@ -97,14 +117,17 @@ export class SlotScheduler {
 
   #end(running: Running, settle: () => void): void {
     this.#running.delete(running.id);
+    this.#busy.change(-1);
     this.#mlfq = removeTask(this.#mlfq, running.id);
     settle();
   }
 
-  /** A wide task keeps its own thread only, while the worker has other tasks. */
+  /** A wide task lends a core to every other task of the worker, and keeps its own thread in any case. */
   #share(running: Running, nowMs: number): void {
-    if (this.#activeTasks() > 1) this.#crowdedAtMs = nowMs;
-    const crowded = nowMs - this.#crowdedAtMs < WIDEN_AFTER_MS;
-    running.task.useThreads(crowded ? 1 : running.threads);
+    const wanted = Math.max(1, running.threads - (this.#busy.count() - 1));
+    if (wanted <= running.width) running.lentAtMs = wanted < running.threads ? nowMs : running.lentAtMs;
+    else if (nowMs - running.lentAtMs < WIDEN_AFTER_MS) return;
+    running.width = wanted;
+    running.task.useThreads(wanted);
   }
 }

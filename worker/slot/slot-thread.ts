@@ -20,7 +20,10 @@ import { TaskOutput } from './task-output.ts';
 const settings = workerData as SlotSettings;
 const pool = new InstancePool(join(settings.spillDir, `slot-${threadId}`), settings.instancesIdleMax);
 const footers = new FooterCache();
-const scheduler = new SlotScheduler(() => Atomics.load(settings.activity, ACTIVITY.tasks));
+const scheduler = new SlotScheduler({
+  count: () => Atomics.load(settings.activity, ACTIVITY.busy),
+  change: (by) => Atomics.add(settings.activity, ACTIVITY.busy, by),
+});
 
 /** After these the state of an instance is not to be trusted: it is closed. */
 const SPOILS_INSTANCE: ReadonlySet<ErrorCode> = new Set([
@@ -37,26 +40,26 @@ pool.prepareBlank();
 export async function runTask(job: SlotJob): Promise<void> {
   const { spec } = job;
   let running: SlotTask | undefined;
-  let cancelled: SkeinError | undefined;
+  const abort = new AbortController();
   const output = new TaskOutput(job.port, {
     bufferBytes: settings.outputBufferBytes,
     spoolFull: () => Atomics.load(settings.activity, ACTIVITY.spoolFull) !== 0,
     onTaken: () => scheduler.wake(spec.taskId),
     onCancel: (error) => {
-      cancelled = SkeinError.fromData(error);
-      running?.cancel(cancelled);
+      const reason = SkeinError.fromData(error);
+      abort.abort(reason);
+      running?.cancel(reason);
       scheduler.wake(spec.taskId);
     },
   });
   try {
-    const prepared = await prepareSql(spec, footers);
-    if (cancelled !== undefined) throw cancelled;
+    const prepared = await prepareSql(abort.signal, spec, footers);
     const run = await runInInstance(job, output, prepared, (task) => {
       running = task;
     });
     output.finish(reportOf(job, output, run, prepared.reports));
   } catch (error) {
-    output.fail((cancelled ?? describe(error)).toData());
+    output.fail(describe(abort.signal.aborted ? abort.signal.reason : error).toData());
   } finally {
     output.close();
     setImmediate(() => pool.prepareBlank());

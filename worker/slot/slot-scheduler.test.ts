@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { SlotScheduler, type ScheduledTask } from './slot-scheduler.ts';
+import type { QuantumEnd, SlotTask } from './slot-task.ts';
+
+/** A task that does what its script says, one entry a quantum. */
+function scripted(id: string, script: readonly (QuantumEnd | Error)[], log: string[], threads = 1): ScheduledTask {
+  const left = [...script];
+  const task = {
+    runQuantum: (): QuantumEnd => {
+      log.push(id);
+      const next = left.shift() ?? 'done';
+      if (next instanceof Error) throw next;
+      return next;
+    },
+    useThreads: (count: number) => log.push(`${id} uses ${count}`),
+  };
+  return { id, task: task as unknown as SlotTask, scheduledMs: 0, pinned: false, threads };
+}
+
+function busyTasks(others = 0): { count(): number; change(by: number): void; others: number } {
+  let own = 0;
+  return {
+    others,
+    count(): number {
+      return own + this.others;
+    },
+    change(by: number): void {
+      own += by;
+    },
+  };
+}
+
+test('tasks take turns until each is done', async () => {
+  const log: string[] = [];
+  const busy = busyTasks();
+  const scheduler = new SlotScheduler(busy);
+  const [a, b] = await Promise.all([
+    scheduler.run(scripted('a', ['more', 'more', 'done'], log)),
+    scheduler.run(scripted('b', ['more', 'done'], log)),
+  ]);
+  expect([a.quanta, b.quanta]).toEqual([3, 2]);
+  expect(log.indexOf('b')).toBeLessThan(log.lastIndexOf('a'));
+  expect(busy.count()).toBe(0);
+});
+
+test('an error ends its task and no other', async () => {
+  const log: string[] = [];
+  const busy = busyTasks();
+  const scheduler = new SlotScheduler(busy);
+  const failed = scheduler.run(scripted('a', ['more', new Error('broken')], log)).catch((error: unknown) => error);
+  const fine = await scheduler.run(scripted('b', ['more', 'more', 'more', 'done'], log));
+  expect(await failed).toEqual(new Error('broken'));
+  expect(fine.quanta).toBe(4);
+  expect(busy.count()).toBe(0);
+});
+
+test('a blocked task waits until it is woken, and does not count as busy', async () => {
+  const log: string[] = [];
+  const busy = busyTasks();
+  const scheduler = new SlotScheduler(busy);
+  const run = scheduler.run(scripted('a', ['blocked', 'done'], log));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(log).toEqual(['a']);
+  expect(busy.count()).toBe(0);
+  scheduler.wake('a');
+  scheduler.wake('a');
+  expect((await run).quanta).toBe(2);
+  expect(busy.count()).toBe(0);
+});
+
+test('a task that waits for its helper threads looks again by itself', async () => {
+  const log: string[] = [];
+  const scheduler = new SlotScheduler(busyTasks());
+  expect((await scheduler.run(scripted('a', ['waiting', 'waiting', 'done'], log))).quanta).toBe(3);
+});
+
+test('a wide task lends a core to every other task at once, and takes it back later', async () => {
+  const log: string[] = [];
+  const busy = busyTasks(2);
+  const scheduler = new SlotScheduler(busy);
+  const run = scheduler.run(
+    scripted(
+      'wide',
+      Array.from({ length: 100 }, () => 'waiting' as const),
+      log,
+      4,
+    ),
+  );
+  await expect.poll(() => log).toContain('wide uses 2');
+  busy.others = 9;
+  await expect.poll(() => log).toContain('wide uses 1');
+  busy.others = 0;
+  await run;
+  const back = log.indexOf('wide uses 4');
+  expect(back).toBeGreaterThan(log.indexOf('wide uses 1'));
+  // Not in the first moments after.
+  expect(log.slice(log.indexOf('wide uses 1'), back).filter((entry) => entry === 'wide').length).toBeGreaterThan(5);
+});

@@ -23,7 +23,6 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   const cancelled: { readonly taskId: string; readonly code: string }[] = [];
   const beats: { readonly epoch: string }[] = [];
   const tasks = new Map<string, { readonly spec: TaskSpec; readonly abort: AbortController }>();
-  const waiting = new Map<string, (spec: TaskSpec) => void>();
   let sent = 0;
   const { definition } = loadService('worker.proto', 'skein.worker.v1.Worker');
   server.addService(definition, {
@@ -45,17 +44,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
         });
       });
     },
-    StartTask: (call: { request: { spec: Buffer } }, callback: (error: object | null, reply?: object) => void) => {
-      try {
-        script.refuseStart?.();
-        const spec = decodeTaskSpec(call.request.spec.toString());
-        tasks.set(spec.taskId, { spec, abort: new AbortController() });
-        waiting.get(spec.taskId)?.(spec);
-        callback(null, {});
-      } catch (error) {
-        callback(toServiceError(error));
-      }
-    },
+    StartTask: (_call: unknown, callback: (error: object) => void) => callback(toServiceError(new Error('not used'))),
     CancelTask: (
       call: { request: { task_id: string; code: string } },
       callback: (error: object | null, reply?: object) => void,
@@ -71,9 +60,10 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   server.addService(flight.definition, {
     DoGet: (call: ServerWritableStream<{ ticket: Buffer }, FlightMessage>) => {
       const run = async (): Promise<void> => {
-        const [body = ''] = call.request.ticket.toString().split('.');
-        const { taskId } = JSON.parse(Buffer.from(body, 'base64url').toString()) as { taskId: string };
-        const task = tasks.get(taskId) ?? (await started(taskId));
+        script.refuseStart?.();
+        const [, text = ''] = call.request.ticket.toString().split('\n');
+        const task = { spec: decodeTaskSpec(text), abort: new AbortController() };
+        tasks.set(task.spec.taskId, task);
         const gone = new AbortController();
         call.on('cancelled', () => gone.abort());
         const signal = AbortSignal.any([gone.signal, task.abort.signal]);
@@ -92,12 +82,6 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
       run().catch((error: unknown) => call.emit('error', toServiceError(error)));
     },
   });
-  const started = async (taskId: string): Promise<{ readonly spec: TaskSpec; readonly abort: AbortController }> => {
-    const spec = await new Promise<TaskSpec>((resolve) => {
-      waiting.set(taskId, resolve);
-    });
-    return tasks.get(taskId) ?? { spec, abort: new AbortController() };
-  };
   const bound = await new Promise<number>((resolve, reject) => {
     server.bindAsync(`127.0.0.1:${port}`, ServerCredentials.createInsecure(), (error, chosen) =>
       error === null ? resolve(chosen) : reject(error),

@@ -1,5 +1,6 @@
 import type { handleServerStreamingCall, ServerWritableStream, ServiceDefinition } from '@grpc/grpc-js';
 import { decodeTaskSpec } from '#proto/task-codec.ts';
+import { decodeTaskSpec } from '#proto/task-codec.ts';
 import { SkeinError } from '#shared/error.ts';
 import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -71,6 +72,12 @@ function splitTicket(bytes: Buffer): { readonly text: string; readonly spec: str
 }
 
 const NEWLINE = 0x0a;
+
+/** The signed ticket and, behind a line break, the task that it is for: then one call starts the task and reads its output. */
+function splitTicket(bytes: Buffer): [signed: string, spec?: string] {
+  const end = bytes.indexOf('\n');
+  return end === -1 ? [bytes.toString()] : [bytes.toString('utf8', 0, end), bytes.toString('utf8', end + 1)];
+}
 
 async function send(call: Call, spool: TaskSpool): Promise<void> {
   const window = new SendWindow();

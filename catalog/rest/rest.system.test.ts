@@ -1,55 +1,29 @@
 import { access, rename, rm, writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SCOPES } from '#shared/token-claims.ts';
 import { must } from '#shared/must.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { localPath } from '#shared/storage/location.ts';
-import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { type RestAnswer } from '#test/support/catalog.ts';
 import { ADVERTISED_ENDPOINTS, OPERATIONS } from './operations.ts';
-
-let catalog: TestCatalog;
-beforeAll(async () => {
-  catalog = await startTestCatalog();
-});
-afterAll(() => catalog[Symbol.asyncDispose]());
-
-const NS = '/v1/lake/namespaces';
-const SCHEMA = { type: 'struct', fields: [{ id: 1, name: 'a', required: false, type: 'long' }] };
-
-const get = (path: string, headers: Record<string, string> = {}): Promise<RestAnswer> =>
-  catalog.rest('GET', path, { headers });
-const post = (path: string, body: unknown): Promise<RestAnswer> => catalog.rest('POST', path, { body });
-const createTable = (name: string, more: object = {}): Promise<RestAnswer> =>
-  post(`${NS}/default/tables`, { name, schema: SCHEMA, ...more });
-const errorOf = ({ status, body }: RestAnswer): [number, string, string] => {
-  const { code, type, message } = body['error'] as { code: number; type: string; message: string };
-  expect(code).toBe(status);
-  return [status, type, message];
-};
-const metadataOf = ({ body }: RestAnswer): JsonObject => body['metadata'] as JsonObject;
-const locationOf = (answer: RestAnswer): string => metadataOf(answer)['location'] as string;
-const snapshot = (location: string, id: Json, parent?: Json, sequence = 1): object => ({
-  action: 'add-snapshot',
-  snapshot: {
-    'snapshot-id': id,
-    ...(parent === undefined ? {} : { 'parent-snapshot-id': parent }),
-    'sequence-number': sequence,
-    'timestamp-ms': Date.now(),
-    'manifest-list': `${location}/metadata/snap.avro`,
-    summary: { operation: 'append' },
-  },
-});
-const setMain = (id: Json): object => ({
-  action: 'set-snapshot-ref',
-  'ref-name': 'main',
-  type: 'branch',
-  'snapshot-id': id,
-});
+import {
+  createTable,
+  errorOf,
+  get,
+  locationOf,
+  metadataOf,
+  NS,
+  post,
+  SCHEMA,
+  setMain,
+  snapshot,
+  testCatalog,
+} from './rest-test-kit.ts';
 
 describe('configuration', () => {
   test('names the prefix and exactly what is served, without a token', async () => {
-    const { status, body } = await catalog.rest('GET', '/v1/config', { token: null });
+    const { status, body } = await testCatalog().rest('GET', '/v1/config', { token: null });
     expect(status).toBe(200);
     expect(body).toEqual({
       defaults: { prefix: 'lake' },
@@ -58,7 +32,7 @@ describe('configuration', () => {
     });
     for (const endpoint of ADVERTISED_ENDPOINTS) {
       const [method = '', template = ''] = endpoint.split(' ');
-      const answer = await catalog.rest(
+      const answer = await testCatalog().rest(
         method,
         template.replace('{prefix}', 'lake').replaceAll(/\{[a-z-]+\}/g, 'none'),
         method === 'POST' ? { body: {} } : {},
@@ -78,16 +52,16 @@ describe('configuration', () => {
 
 describe('tokens and scopes', () => {
   test.each([null, '', 'abc', 'eyJhbGciOiJub25lIn0.e30.'])('the token %j is refused', async (token) => {
-    const answer = await catalog.rest('GET', NS, { token });
+    const answer = await testCatalog().rest('GET', NS, { token });
     expect(errorOf(answer).slice(0, 2)).toEqual([401, 'NotAuthorizedException']);
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
   test('a token with another key, or changed claims, is refused', async () => {
-    const [header, payload = '', signature] = catalog.token.split('.');
+    const [header, payload = '', signature] = testCatalog().token.split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
     const forged = Buffer.from(JSON.stringify({ ...claims, tenant: 'other' })).toString('base64url');
-    expect((await catalog.rest('GET', NS, { token: `${header}.${forged}.${signature}` })).status).toBe(401);
+    expect((await testCatalog().rest('GET', NS, { token: `${header}.${forged}.${signature}` })).status).toBe(401);
   });
 
   test('every operation needs exactly its scope', async () => {
@@ -96,15 +70,15 @@ describe('tokens and scopes', () => {
       const [method = '', template = ''] = operation.endpoint.split(' ');
       const path = template.replace('{prefix}', 'lake').replaceAll(/\{[a-z-]+\}/g, 'none');
       const others = Object.keys(SCOPES).filter((other) => other !== scope);
-      const without = await catalog.rest(method, path, { token: await catalog.mint({ scope: others }) });
+      const without = await testCatalog().rest(method, path, { token: await testCatalog().mint({ scope: others }) });
       expect(without.status, operation.id).toBe(403);
-      const only = await catalog.rest(method, path, { token: await catalog.mint({ scope: [scope] }) });
+      const only = await testCatalog().rest(method, path, { token: await testCatalog().mint({ scope: [scope] }) });
       expect([400, 404, 200], operation.id).toContain(only.status);
     }
   });
 
   test('no grant is served at the token endpoint, and it says so as RFC 6749 has it', async () => {
-    const answer = await catalog.rest('POST', '/v1/oauth/tokens', {
+    const answer = await testCatalog().rest('POST', '/v1/oauth/tokens', {
       raw: 'grant_type=client_credentials&scope=catalog',
       token: null,
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -125,12 +99,12 @@ describe('namespaces', () => {
       'Namespace already exists: life',
     ]);
     expect((await get(`${NS}/life`)).body).toEqual({ namespace: ['life'], properties: { p: '1' } });
-    expect((await catalog.rest('HEAD', `${NS}/life`)).status).toBe(204);
-    expect((await catalog.rest('DELETE', `${NS}/life`)).status).toBe(204);
-    expect((await catalog.rest('HEAD', `${NS}/life`)).status).toBe(404);
+    expect((await testCatalog().rest('HEAD', `${NS}/life`)).status).toBe(204);
+    expect((await testCatalog().rest('DELETE', `${NS}/life`)).status).toBe(204);
+    expect((await testCatalog().rest('HEAD', `${NS}/life`)).status).toBe(404);
     for (const answer of [
       await get(`${NS}/life`),
-      await catalog.rest('DELETE', `${NS}/life`),
+      await testCatalog().rest('DELETE', `${NS}/life`),
       await get(`${NS}/life/tables`),
     ]) {
       expect(errorOf(answer)).toEqual([404, 'NoSuchNamespaceException', 'Namespace does not exist: life']);
@@ -145,13 +119,13 @@ describe('namespaces', () => {
     expect((await get(`${NS}?parent=n%1Fm`)).body['namespaces']).toEqual([['n', 'm', 'o']]);
     expect((await get(`${NS}/n%1Fm%1Fo`)).body['namespace']).toEqual(['n', 'm', 'o']);
     expect(errorOf(await get(`${NS}?parent=none`))[1]).toBe('NoSuchNamespaceException');
-    expect(errorOf(await catalog.rest('DELETE', `${NS}/n%1Fm`))).toEqual([
+    expect(errorOf(await testCatalog().rest('DELETE', `${NS}/n%1Fm`))).toEqual([
       409,
       'NamespaceNotEmptyException',
       'Namespace n.m is not empty.',
     ]);
     await post(`${NS}/n%1Fm%1Fo/tables`, { name: 't', schema: SCHEMA });
-    expect((await catalog.rest('DELETE', `${NS}/n%1Fm%1Fo`)).status).toBe(409);
+    expect((await testCatalog().rest('DELETE', `${NS}/n%1Fm%1Fo`)).status).toBe(409);
   });
 
   test('properties are set and removed; a key in both lists is 422', async () => {
@@ -219,7 +193,7 @@ describe('namespaces', () => {
     expect(created.status).toBe(200);
     expect(locationOf(created)).toMatch(/^file:\/\/[\w./-]+$/);
     expect((await get(`${NS}/${encoded}/tables/${encoded}`)).status).toBe(200);
-    expect((await catalog.rest('DELETE', `${NS}/${encoded}/tables/${encoded}`)).status).toBe(204);
+    expect((await testCatalog().rest('DELETE', `${NS}/${encoded}/tables/${encoded}`)).status).toBe(204);
   });
 
   test('a space may come as a plus, as the Java client writes it', async () => {
@@ -246,14 +220,14 @@ describe('tables', () => {
       namespace: ['default'],
       name: 'life',
     });
-    expect((await catalog.rest('HEAD', `${NS}/default/tables/life`)).status).toBe(204);
-    expect((await catalog.rest('DELETE', `${NS}/default/tables/life?purgeRequested=false`)).status).toBe(204);
+    expect((await testCatalog().rest('HEAD', `${NS}/default/tables/life`)).status).toBe(204);
+    expect((await testCatalog().rest('DELETE', `${NS}/default/tables/life?purgeRequested=false`)).status).toBe(204);
     expect(errorOf(await get(`${NS}/default/tables/life`))).toEqual([
       404,
       'NoSuchTableException',
       'Table does not exist: default.life',
     ]);
-    expect((await catalog.rest('HEAD', `${NS}/default/tables/life`)).status).toBe(404);
+    expect((await testCatalog().rest('HEAD', `${NS}/default/tables/life`)).status).toBe(404);
     await access(localPath(file));
     const again = await createTable('life');
     expect(locationOf(again)).not.toBe(locationOf(created));
@@ -269,7 +243,7 @@ describe('tables', () => {
 
   test('a purge is answered honestly: the files stay', async () => {
     const created = await createTable('purged');
-    const answer = await catalog.rest('DELETE', `${NS}/default/tables/purged?purgeRequested=true`);
+    const answer = await testCatalog().rest('DELETE', `${NS}/default/tables/purged?purgeRequested=true`);
     expect([answer.status, answer.headers.get('x-skein-purged')]).toEqual([204, 'false']);
     await access(localPath(created.body['metadata-location'] as string));
   });
@@ -343,7 +317,7 @@ describe('tables', () => {
   });
 
   test('locations: inside of the root, and of no other table', async () => {
-    const root = `file://${catalog.dataDir}/warehouse`;
+    const root = `file://${testCatalog().dataDir}/warehouse`;
     expect((await createTable('loc1', { location: `${root}/chosen/one` })).status).toBe(200);
     for (const location of [
       root,
@@ -435,134 +409,6 @@ describe('tables', () => {
   });
 });
 
-describe('renames', () => {
-  const renameTable = (source: string[], destination: string[]): Promise<RestAnswer> => {
-    const ident = (parts: string[]): object => ({ namespace: parts.slice(0, -1), name: parts.at(-1) });
-    return post('/v1/lake/tables/rename', { source: ident(source), destination: ident(destination) });
-  };
-
-  test('keep the table, also in another namespace', async () => {
-    await post(NS, { namespace: ['target'] });
-    const created = await createTable('before');
-    expect((await renameTable(['default', 'before'], ['target', 'after'])).status).toBe(204);
-    expect((await get(`${NS}/target/tables/after`)).body).toEqual(created.body);
-    expect((await get(`${NS}/default/tables/before`)).status).toBe(404);
-    expect(locationOf(await createTable('before'))).not.toBe(locationOf(created));
-  });
-
-  test('need a source, a namespace and a free name', async () => {
-    await createTable('r1');
-    await createTable('r2');
-    expect(errorOf(await renameTable(['default', 'none'], ['default', 'r3']))).toEqual([
-      404,
-      'NoSuchTableException',
-      'Table does not exist: default.none',
-    ]);
-    expect(errorOf(await renameTable(['default', 'r1'], ['nowhere', 'r3']))[1]).toBe('NoSuchNamespaceException');
-    expect(errorOf(await renameTable(['default', 'r1'], ['default', 'r2']))).toEqual([
-      409,
-      'AlreadyExistsException',
-      'Table already exists: default.r2',
-    ]);
-    expect(errorOf(await post('/v1/lake/tables/rename', { source: 'x' }))[0]).toBe(400);
-  });
-});
-
-describe('registrations', () => {
-  const register = (body: object): Promise<RestAnswer> => post(`${NS}/default/register`, body);
-
-  test('bring a dropped table back as it was', async () => {
-    const created = await createTable('reg');
-    const file = created.body['metadata-location'];
-    expect(errorOf(await register({ name: 'reg', 'metadata-location': file }))).toEqual([
-      409,
-      'AlreadyExistsException',
-      'Table already exists: default.reg',
-    ]);
-    expect((await register({ name: 'reg2', 'metadata-location': file })).status, 'its location is taken').toBe(400);
-    await catalog.rest('DELETE', `${NS}/default/tables/reg`);
-    const registered = await register({ name: 'reg2', 'metadata-location': file });
-    expect(registered).toMatchObject({ status: 200, body: created.body });
-    expect(
-      (await post(`${NS}/default/tables/reg2`, { updates: [{ action: 'set-properties', updates: { a: 'b' } }] }))
-        .status,
-    ).toBe(200);
-    expect((await register({ name: 'reg2', 'metadata-location': file, overwrite: true })).status).toBe(200);
-    expect(metadataOf(await get(`${NS}/default/tables/reg2`))['properties']).not.toHaveProperty('a');
-  });
-
-  test('of files that are elsewhere, absent or no metadata are refused', async () => {
-    const warehouse = `${catalog.dataDir}/warehouse`;
-    await writeFile(`${warehouse}/no.metadata.json`, '{"format-version": 2}');
-    await writeFile(`${warehouse}/text.metadata.json`, 'text');
-    for (const [location, status] of [
-      ['file:///etc/passwd', 400],
-      [`file://${warehouse}/../secret.json`, 400],
-      [`file://${warehouse}/absent.metadata.json`, 404],
-      [`file://${warehouse}/no.metadata.json`, 400],
-      [`file://${warehouse}/text.metadata.json`, 400],
-    ] as const) {
-      const answer = await register({ name: 'reg3', 'metadata-location': location });
-      expect(errorOf(answer)[0], location).toBe(status);
-    }
-  });
-});
-
-describe('transactions', () => {
-  const change = (name: string, updates: object[], requirements: object[] = []): object => ({
-    identifier: { namespace: ['default'], name },
-    updates,
-    requirements,
-  });
-  const commit = (...changes: object[]): Promise<RestAnswer> =>
-    post('/v1/lake/transactions/commit', { 'table-changes': changes });
-  const set = (key: string): object => ({ action: 'set-properties', updates: { [key]: 'v' } });
-  const properties = async (name: string): Promise<unknown> =>
-    metadataOf(await get(`${NS}/default/tables/${name}`))['properties'];
-
-  test('change all tables or none', async () => {
-    for (const name of ['x1', 'x2']) await createTable(name);
-    expect((await commit(change('x1', [set('a')]), change('x2', [set('a')]))).status).toBe(204);
-    for (const name of ['x1', 'x2']) expect(await properties(name)).toMatchObject({ a: 'v' });
-    const failing = { type: 'assert-current-schema-id', 'current-schema-id': 9 };
-    const answer = await commit(change('x1', [set('b')]), change('x2', [set('b')], [failing]));
-    expect(errorOf(answer).slice(0, 2)).toEqual([409, 'CommitFailedException']);
-    expect(await properties('x1')).not.toHaveProperty('b');
-    expect((await commit(change('x1', [set('c')]), change('none', [set('c')]))).status).toBe(404);
-    expect(await properties('x1')).not.toHaveProperty('c');
-    expect((await commit(change('x1', [set('d')]), change('x1', [set('e')]))).status).toBe(400);
-    expect((await commit()).status).toBe(400);
-  });
-
-  test('create tables', async () => {
-    const updates = [
-      { action: 'add-schema', schema: SCHEMA },
-      { action: 'set-current-schema', 'schema-id': -1 },
-    ];
-    const create = change('x3', updates, [{ type: 'assert-create' }]);
-    expect((await commit(change('x1', [set('f')]), create)).status).toBe(204);
-    expect(await properties('x3')).toMatchObject({ owner: 'admin' });
-    expect((await commit(change('x1', [set('g')]), create)).status).toBe(409);
-    expect(await properties('x1')).not.toHaveProperty('g');
-  });
-
-  test('that cross each other in any order neither deadlock nor lose an update', async () => {
-    const names = ['c1', 'c2', 'c3'];
-    for (const name of names) await createTable(name);
-    const answers = await Promise.all(
-      Array.from({ length: 24 }, (_none, i) => {
-        const order = i % 2 === 0 ? names : names.toReversed();
-        return commit(...order.map((name) => change(name, [set(`k${i}`)])));
-      }),
-    );
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
-    for (const name of names) {
-      const keys = Object.keys((await properties(name)) as object).filter((key) => /^k\d+$/.test(key));
-      expect(keys).toHaveLength(24);
-    }
-  });
-});
-
 describe('hostile requests', () => {
   const create = `${NS}/default/tables`;
 
@@ -574,12 +420,12 @@ describe('hostile requests', () => {
     ['a deep nest', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
     ['a deep schema', `{"name":"t","schema":${'{"type":"list","element":'.repeat(150)}1${'}'.repeat(150)}}`],
   ])('%s as a body is 400 with the envelope', async (_what, raw) => {
-    expect(errorOf(await catalog.rest('POST', create, { raw }))[0]).toBe(400);
+    expect(errorOf(await testCatalog().rest('POST', create, { raw }))[0]).toBe(400);
   });
 
   test('unknown routes and methods are 404, bad escapes 400, with the envelope', async () => {
     expect(errorOf(await get('/v1/nothing/here'))[1]).toBe('NotFoundException');
-    expect(errorOf(await catalog.rest('PUT', NS))[1]).toBe('NotFoundException');
+    expect(errorOf(await testCatalog().rest('PUT', NS))[1]).toBe('NotFoundException');
     expect(errorOf(await get(`${NS}/%zz`))[0]).toBe(400);
     expect(errorOf(await get(`${NS}/a%00b`))[0]).toBe(400);
     expect(errorOf(await get(`${NS}/${'x'.repeat(2_000)}`))[0]).toBe(400);
@@ -597,17 +443,17 @@ describe('hostile requests', () => {
   test('gzip bodies are read, within the limit that they unpack to', async () => {
     const gzip = { 'content-encoding': 'gzip' };
     const raw = gzipSync(JSON.stringify({ name: 'gzip', schema: SCHEMA }));
-    expect((await catalog.rest('POST', create, { raw, headers: gzip })).status).toBe(200);
-    const bomb = gzipSync(Buffer.alloc(catalog.config['catalog.body_bytes_max'] + 1, ' '));
-    expect(errorOf(await catalog.rest('POST', create, { raw: bomb, headers: gzip }))[0]).toBe(413);
-    expect(errorOf(await catalog.rest('POST', create, { raw: 'no gzip', headers: gzip }))[0]).toBe(400);
-    expect(errorOf(await catalog.rest('POST', create, { raw: 'x', headers: { 'content-encoding': 'br' } }))[0]).toBe(
-      400,
-    );
+    expect((await testCatalog().rest('POST', create, { raw, headers: gzip })).status).toBe(200);
+    const bomb = gzipSync(Buffer.alloc(testCatalog().config['catalog.body_bytes_max'] + 1, ' '));
+    expect(errorOf(await testCatalog().rest('POST', create, { raw: bomb, headers: gzip }))[0]).toBe(413);
+    expect(errorOf(await testCatalog().rest('POST', create, { raw: 'no gzip', headers: gzip }))[0]).toBe(400);
+    expect(
+      errorOf(await testCatalog().rest('POST', create, { raw: 'x', headers: { 'content-encoding': 'br' } }))[0],
+    ).toBe(400);
   });
 
   test('metrics are for loopback', async () => {
-    const { status, body } = await catalog.rest('GET', '/metrics', { token: null });
+    const { status, body } = await testCatalog().rest('GET', '/metrics', { token: null });
     expect(status).toBe(200);
     expect(body['text']).toContain('skein_catalog_request_seconds_count{operation="createTable",status="200"}');
   });

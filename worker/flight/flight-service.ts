@@ -1,6 +1,5 @@
 import type { handleServerStreamingCall, ServerWritableStream, ServiceDefinition } from '@grpc/grpc-js';
 import { decodeTaskSpec } from '#proto/task-codec.ts';
-import { decodeTaskSpec } from '#proto/task-codec.ts';
 import { SkeinError } from '#shared/error.ts';
 import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -27,8 +26,8 @@ export function flightDefinition(): ServiceDefinition {
 const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /**
- * `DoGet`, which may bring its task with it: schema, record batches, then a message whose `app_metadata` is the JSON of the task's report. Errors are the gRPC status. A
- * reader that goes away ends the task.
+ * `DoGet`, which may bring its task with it: schema, record batches, then a message whose `app_metadata` is the JSON of the task's
+ * report. Errors are the gRPC status. A reader that goes away ends the task.
  */
 export function doGetHandler(options: {
   readonly tasks: TaskRegistry;

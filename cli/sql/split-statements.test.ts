@@ -3,16 +3,17 @@ import { expect, test } from 'vitest';
 import { isStatement, splitStatements } from './split-statements.ts';
 
 const cases: readonly (readonly [string, readonly string[], string])[] = [
-  ['SELECT 1; SELECT 2', ['SELECT 1'], ' SELECT 2'],
+  ['SELECT 1; SELECT 2', ['SELECT 1'], 'SELECT 2'],
   [';;  ; -- nothing\n;', [], ''],
   ["SELECT ';' ; SELECT 'it''s; fine';", ["SELECT ';'", "SELECT 'it''s; fine'"], ''],
   ['SELECT ";a" FROM t;', ['SELECT ";a" FROM t'], ''],
   ["SELECT E'\\';' ;x", ["SELECT E'\\';'"], 'x'],
-  ["SELECT '\\'; y", ["SELECT '\\'"], ' y'],
+  ["SELECT '\\'; y", ["SELECT '\\'"], 'y'],
   ["SELECT nameE'\\';", ["SELECT nameE'\\'"], ''],
   ['SELECT $$a;b$$; SELECT $q$ $$;$q$;', ['SELECT $$a;b$$', 'SELECT $q$ $$;$q$'], ''],
   ['SELECT $1; SELECT a$b$c;', ['SELECT $1', 'SELECT a$b$c'], ''],
   ['SELECT 1 -- one; two\n;', ['SELECT 1 -- one; two'], ''],
+  ['-- first;\n/* second */ SELECT 1;', ['SELECT 1'], ''],
   ['SELECT /* ; /* ; */ ; */ 1;', ['SELECT /* ; /* ; */ ; */ 1'], ''],
   ['SELECT 4 / 2 - 1;', ['SELECT 4 / 2 - 1'], ''],
   ["SELECT 'open; ", [], "SELECT 'open; "],

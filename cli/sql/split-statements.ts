@@ -6,8 +6,8 @@ const DOLLAR_TAG = /\$(?:[a-zA-Z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
 const WORD = /[\w$\u0080-\uffff]/;
 
 /**
- * Cuts SQL at semicolons outside of strings ('', "", E'', $tag$), line comments and (nested) block comments. Pieces without
- * anything but blanks and comments are left out.
+ * Cuts SQL at semicolons outside of strings ('', "", E'', $tag$), line comments and (nested) block comments. What stands
+ * before a statement's first word, blanks and comments, is left out.
  */
 export function splitStatements(text: string): Split {
   const statements: string[] = [];
@@ -19,11 +19,11 @@ export function splitStatements(text: string): Split {
     if (char === ';') {
       if (!empty) statements.push(text.slice(start, at).trim());
       at += 1;
-      start = at;
       empty = true;
       continue;
     }
     const end = tokenEnd(text, at);
+    if (empty) start = at;
     if (end === undefined) return { statements, rest: text.slice(start) };
     if (!isBlank(text, at)) empty = false;
     at = end;

@@ -30,8 +30,8 @@ import { SupervisedChild, type ChildSpec } from './supervised-child.ts';
 /** Threads of a child's libuv pool: a running query holds one (the default is 4). */
 const THREADPOOL_SIZE = '32';
 /** Time for the services to end, then for Postgres; together under the five seconds that a stop may take. */
-const SERVICES_STOP_MS = 2_800;
-const POSTGRES_STOP_MS = 2_000;
+const SERVICES_STOP_MS = 2_500;
+const POSTGRES_STOP_MS = 2_300;
 /** A port that was free when it was chosen may be taken before its service listens: other ones are chosen then. */
 const START_ATTEMPTS_MAX = 3;
 const READY_TIMEOUT_MS = 30_000;

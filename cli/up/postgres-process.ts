@@ -30,6 +30,8 @@ const LEFTOVER_STOP_MS = 10_000;
 /** Backends of a killed postmaster hold its shared memory a moment longer. */
 const START_ATTEMPTS_MAX = 10;
 const START_RETRY_MS = 300;
+/** How much of what a program says is kept for an error message. */
+const SAID_CHARS_MAX = 8_192;
 const OLD_MEMORY = /pre-existing shared memory block/;
 
 const SETTINGS = [
@@ -61,7 +63,10 @@ type Options = { readonly folder: string; readonly passwordFile: string; readonl
 
 async function main(options: Options): Promise<void> {
   let postgres: ChildProcess | undefined;
+  const initdb: { running?: ChildProcess } = {};
   const stop = async (): Promise<never> => {
+    // What it has made so far lies under another name, for the next start to remove.
+    if (initdb.running !== undefined) await killGroup(initdb.running);
     if (postgres !== undefined) await stopPostgres(postgres);
     process.exit(0);
   };
@@ -71,7 +76,7 @@ async function main(options: Options): Promise<void> {
     if (message.kind === 'stop') void stop();
   });
   try {
-    const { binaries, account } = prepare(options);
+    const { binaries, account } = await prepare(options, initdb);
     await endLeftover(options.folder);
     postgres = await startPostgres(options, binaries.postgres, account);
     postgres.once('exit', (code, signal) => {
@@ -89,7 +94,10 @@ async function main(options: Options): Promise<void> {
 
 const send = (message: ChildMessage): void => void process.send?.(message);
 
-function prepare(options: Options): { binaries: Binaries; account: PostgresAccount } {
+async function prepare(
+  options: Options,
+  holder: { running?: ChildProcess },
+): Promise<{ binaries: Binaries; account: PostgresAccount }> {
   const binaries = postgresBinaries();
   if (existsSync(join(options.folder, 'PG_VERSION'))) {
     const owner = statSync(options.folder).uid;
@@ -103,7 +111,7 @@ function prepare(options: Options): { binaries: Binaries; account: PostgresAccou
   mkdirSync(made, { recursive: true, mode: 0o700 });
   const account = postgresAccount(undefined, [dirname(made)], binaries.postgres);
   if (account.uid !== undefined && account.gid !== undefined) chownSync(made, account.uid, account.gid);
-  initialise(made, options.passwordFile, { initdb: binaries.initdb, account });
+  await initialise(made, options.passwordFile, { initdb: binaries.initdb, account, holder });
   rmSync(options.folder, { recursive: true, force: true });
   renameSync(made, options.folder);
   return { binaries, account };
@@ -118,36 +126,54 @@ function requireVersion(folder: string, postgres: string): void {
   }
 }
 
-function initialise(folder: string, passwordFile: string, how: { initdb: string; account: PostgresAccount }): void {
-  const { account } = how;
+async function initialise(
+  folder: string,
+  passwordFile: string,
+  how: { initdb: string; account: PostgresAccount; holder: { running?: ChildProcess } },
+): Promise<void> {
+  const { account, holder } = how;
   // initdb reads the password under its own account: a copy that is that account's, gone at once.
   const copy = `${folder}.password`;
   writeFileSync(copy, readFileSync(passwordFile), { mode: 0o600 });
   if (account.uid !== undefined && account.gid !== undefined) chownSync(copy, account.uid, account.gid);
+  const { file, args, ids } = asAccount(account, how.initdb, [
+    `--pgdata=${folder}`,
+    `--username=${POSTGRES_USER}`,
+    `--pwfile=${copy}`,
+    '--auth=scram-sha-256',
+    '--locale=C.UTF-8',
+    '--encoding=UTF8',
+    '--no-sync',
+    '--no-instructions',
+  ]);
+  // A group of its own, so that a stop ends initdb together with what it has started.
+  const child = spawn(file, args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    cwd: '/',
+    env: { PATH: SYSTEM_PATH, LC_ALL: 'C.UTF-8' },
+    detached: true,
+    ...ids,
+  });
+  holder.running = child;
+  let said = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    if (said.length < SAID_CHARS_MAX) said += text;
+  });
   try {
-    const { file, args, ids } = asAccount(account, how.initdb, [
-      `--pgdata=${folder}`,
-      `--username=${POSTGRES_USER}`,
-      `--pwfile=${copy}`,
-      '--auth=scram-sha-256',
-      '--locale=C.UTF-8',
-      '--encoding=UTF8',
-      '--no-sync',
-      '--no-instructions',
-    ]);
-    const { status, stdout, stderr, error } = spawnSync(file, args, {
-      encoding: 'utf8',
-      cwd: '/',
-      env: { PATH: SYSTEM_PATH, LC_ALL: 'C.UTF-8' },
-      ...ids,
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', reject).once('close', resolve);
     });
-    if (status !== 0) {
-      const said = [error?.message, stderr, stdout].map((text) => (text ?? '').trim()).find((text) => text !== '');
-      throw new SkeinError('START_FAILED', `initdb failed: ${said ?? 'no message'}`);
-    }
+    if (code !== 0) throw new SkeinError('START_FAILED', `initdb failed: ${said.trim() || 'no message'}`);
   } finally {
+    delete holder.running;
     rmSync(copy, { force: true });
   }
+}
+
+async function killGroup(child: ChildProcess): Promise<void> {
+  const gone = new Promise((resolve) => child.once('close', resolve));
+  if (child.pid !== undefined) signalProcess(-child.pid, 'SIGKILL');
+  await gone;
 }
 
 /** Ends the Postgres of a cluster that was killed; removes its lock file when the pid in it is some other process by now. */
@@ -201,7 +227,7 @@ function spawnPostgres(
   let head = '';
   let over = false;
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    if (head.length < 8_192) head += text;
+    if (head.length < SAID_CHARS_MAX) head += text;
     process.stderr.write(text);
   });
   child.once('exit', () => (over = true));

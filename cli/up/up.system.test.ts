@@ -1,5 +1,5 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,6 +16,8 @@ const SKEIN = join(ROOT, 'cli', 'skein.js');
 const READY_MS = 60_000;
 const STOP_MS = 5_000;
 const ORPHANS_MS = 15_000;
+/** Runs for minutes on any machine. */
+const LONG = 'SELECT sum(hash(i)) FROM range(1000000000000) t(i)';
 
 type Line = { readonly event: string; readonly [key: string]: unknown };
 type Up = {
@@ -166,7 +168,7 @@ describe.sequential('one data directory through its life', () => {
     expectNothingLeft(dataDir);
   }, 180_000);
 
-  test('a second start finds what the first one made; one data directory has one cluster; signals to the group', async () => {
+  test('a second start finds what the first one made; one data directory has one cluster; signals to the group while a query runs', async () => {
     const started = up(cluster(dataDir));
     await ready(started);
     expect(find(started, 'admin_password')).toBeUndefined();
@@ -178,6 +180,8 @@ describe.sequential('one data directory through its life', () => {
     ]);
     expect(second.stderr().trim().split('\n')).toHaveLength(1);
 
+    const running = skein('sql', '--data-dir', dataDir, '-e', LONG);
+    await waitUntil(() => false, 1_500);
     const stopped = stopwatch();
     // Any mixture of signals is one stop.
     for (const signal of ['SIGINT', 'SIGINT', 'SIGTERM'] as const)
@@ -185,6 +189,7 @@ describe.sequential('one data directory through its life', () => {
     expect(await started.exit).toBe(0);
     expect(stopped()).toBeLessThan(STOP_MS);
     expectNothingLeft(dataDir);
+    expect((await running).code).not.toBe(0);
   }, 120_000);
 
   test('the children of a killed launcher end, and the next start cleans up; skein down', async () => {
@@ -210,6 +215,9 @@ describe.sequential('one data directory through its life', () => {
     await ready(killed);
     for (const pid of processesOf(dataDir)) process.kill(pid, 'SIGKILL');
     await killed.exit;
+    // Its pid belongs to somebody else by now.
+    const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
+    writeFileSync(pidFile, readFileSync(pidFile, 'utf8').replace(/^\d+/, String(process.pid)));
     const again = up(cluster(dataDir));
     await ready(again);
     expect(find(again, 'admin_password')).toBeUndefined();

@@ -72,12 +72,6 @@ function splitTicket(bytes: Buffer): { readonly text: string; readonly spec: str
 
 const NEWLINE = 0x0a;
 
-/** The signed ticket and, behind a line break, the task that it is for: then one call starts the task and reads its output. */
-function splitTicket(bytes: Buffer): [signed: string, spec?: string] {
-  const end = bytes.indexOf('\n');
-  return end === -1 ? [bytes.toString()] : [bytes.toString('utf8', 0, end), bytes.toString('utf8', end + 1)];
-}
-
 async function send(call: Call, spool: TaskSpool): Promise<void> {
   const window = new SendWindow();
   call.on('cancelled', () => window.wake());

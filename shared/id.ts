@@ -7,14 +7,12 @@ type Branded<T, Name extends string> = T & { readonly [brand]: Name };
 
 export type QueryId = Branded<string, 'QueryId'>;
 export type TaskId = Branded<string, 'TaskId'>;
-export type SessionId = Branded<string, 'SessionId'>;
 export type WorkerId = Branded<string, 'WorkerId'>;
 export type TenantId = Branded<string, 'TenantId'>;
 export type PrincipalId = Branded<string, 'PrincipalId'>;
 
 export const queryId = (text: string): QueryId => text as QueryId;
 export const taskId = (text: string): TaskId => text as TaskId;
-export const sessionId = (text: string): SessionId => text as SessionId;
 export const workerId = (text: string): WorkerId => text as WorkerId;
 export const tenantId = (text: string): TenantId => text as TenantId;
 export const principalId = (text: string): PrincipalId => text as PrincipalId;

@@ -4,7 +4,7 @@ import { projectRoot, startCluster, type Cluster } from '#test/support/cluster.t
 import { pythonBin } from '#test/support/python.ts';
 import { tableFiles } from '#test/support/table-files.ts';
 
-export const TABLES = ['region', 'nation', 'supplier', 'customer', 'part', 'partsupp', 'orders', 'lineitem'] as const;
+const TABLES = ['region', 'nation', 'supplier', 'customer', 'part', 'partsupp', 'orders', 'lineitem'] as const;
 export type TpchFiles = Readonly<Record<(typeof TABLES)[number], readonly string[]>>;
 
 /** A cluster with Skein's default settings that holds TPC-H at `scale`, and the tables' Parquet files for the peer. */

@@ -57,10 +57,7 @@ export async function loadOneTable(
   throw missing(loaded.code, name);
 }
 
-function missing(
-  code: 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND',
-  name: TableName,
-): SkeinError {
+function missing(code: 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND', name: TableName): SkeinError {
   if (code === 'CATALOG_NOT_FOUND') return new SkeinError(code, `catalog ${name.catalog} does not exist`);
   const schema = `${name.catalog}.${schemaName(name.namespace)}`;
   if (code === 'SCHEMA_NOT_FOUND') return new SkeinError(code, `schema ${schema} does not exist`);

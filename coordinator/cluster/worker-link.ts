@@ -60,6 +60,7 @@ export class WorkerLink {
   #timer: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
+  #refusedFor = '';
   /** Threads that this coordinator's tasks have on the worker now. */
   load = 0;
 
@@ -118,7 +119,9 @@ export class WorkerLink {
     const { duckdbVersion, clock, log } = this.#options;
     if (info.duckdbVersion !== duckdbVersion) {
       const reason = `it has DuckDB ${info.duckdbVersion}, the coordinator ${duckdbVersion}`;
-      log.error({ worker: this.address, reason }, 'worker refused');
+      // It is asked again, because it may be replaced; it is said once.
+      if (this.#refusedFor !== reason) log.error({ worker: this.address, reason }, 'worker refused');
+      this.#refusedFor = reason;
       this.#end({ kind: 'refused', reason });
       return;
     }

@@ -14,6 +14,7 @@ export function startFront(config: Config, log: Logger): Front {
       processes: config['planner.processes'],
       timeoutMs: config['planner.timeout'],
       memoryLimitBytes: config['planner.memory_limit'],
+      requestsPerProcess: config['planner.requests_per_process'],
     },
     log,
   );

@@ -37,26 +37,13 @@ const statements = [
 
 /** The expressions of a node over its one input. */
 function expressionsOf(plan: Plan): readonly Expression[] {
-  switch (plan.kind) {
-    case 'filter':
-      return plan.conditions;
-    case 'project':
-      return plan.expressions.map(({ expression }) => expression);
-    case 'aggregate':
-      return [...plan.groups, ...plan.aggregates.flatMap((call) => call.children)];
-    case 'window':
-      return plan.calls.flatMap((call) => [
-        ...call.children,
-        ...call.partitions,
-        ...call.orders.map((o) => o.expression),
-      ]);
-    case 'sort':
-      return plan.orders.map((order) => order.expression);
-    case 'distinct':
-      return plan.on;
-    default:
-      return [];
-  }
+  if (plan.kind === 'filter') return plan.conditions;
+  if (plan.kind === 'project') return plan.expressions.map(({ expression }) => expression);
+  if (plan.kind === 'aggregate') return [...plan.groups, ...plan.aggregates.flatMap((call) => call.children)];
+  if (plan.kind === 'sort') return plan.orders.map((order) => order.expression);
+  if (plan.kind === 'distinct') return plan.on;
+  if (plan.kind !== 'window') return [];
+  return plan.calls.flatMap((call) => [...call.children, ...call.partitions, ...call.orders.map((o) => o.expression)]);
 }
 
 function* columnsIn(value: unknown): Generator<Extract<Expression, { kind: 'column' }>> {

@@ -89,7 +89,7 @@ const expressionField = (expression: Expression): SqlField => ({
   type: expressionType(expression),
 });
 
-export function expressionType(expression: Expression): SqlType {
+function expressionType(expression: Expression): SqlType {
   switch (expression.kind) {
     case 'compare':
     case 'and':

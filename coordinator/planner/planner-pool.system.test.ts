@@ -8,10 +8,15 @@ import type { PreparedQuery } from './prepared-query.ts';
 
 const context = { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'lake', currentSchema: 's' };
 const tables = scriptedTables({ 'lake.s.t': { columns: 'a int, b string' } });
+/** Constant folding that takes time, not memory. */
+const SLOW = "SELECT levenshtein(repeat('a', 300000), repeat('b', 300000))";
 const prepare = queryPreparer({ cacheEntries: 0 });
 let pool: PlannerPool;
 beforeAll(() => {
-  pool = new PlannerPool({ processes: 2, timeoutMs: 3_000, memoryLimitBytes: 2 ** 29 }, silentLogger);
+  pool = new PlannerPool(
+    { processes: 2, timeoutMs: 3_000, memoryLimitBytes: 2 ** 29, requestsPerProcess: 1_000 },
+    silentLogger,
+  );
 });
 afterAll(() => pool.close());
 
@@ -45,7 +50,7 @@ describe('what breaks a planner costs one process', () => {
 
 test('cancelling kills the process and answers at once', async () => {
   const abort = new AbortController();
-  const work = codeOf(prepared("SELECT repeat('y', 1900000000)", abort.signal));
+  const work = codeOf(prepared(SLOW, abort.signal));
   await new Promise((resolve) => setTimeout(resolve, 200));
   const started = performance.now();
   abort.abort(new SkeinError('QUERY_CANCELLED', 'enough'));
@@ -59,16 +64,37 @@ test('many at once, each with its own answer', async () => {
 });
 
 test('an abort while waiting leaves the queue', async () => {
-  const signal = AbortSignal.timeout(50);
-  const slow = Array.from({ length: 2 }, () => codeOf(prepared("SELECT repeat('z', 1900000000)")));
-  const waiting = codeOf(prepared('SELECT 1', signal));
-  expect(await waiting).not.toBe('accepted');
-  await Promise.all(slow);
+  const abort = new AbortController();
+  const slow = Array.from({ length: 2 }, () => codeOf(prepared(SLOW, abort.signal)));
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(await codeOf(prepared('SELECT 1', AbortSignal.timeout(100)))).not.toBe('accepted');
+  abort.abort(new SkeinError('QUERY_CANCELLED', 'enough'));
+  expect(await Promise.all(slow)).toEqual(['QUERY_CANCELLED', 'QUERY_CANCELLED']);
   expect(await codeOf(prepared('SELECT 1'))).toBe('accepted');
 });
 
+test('processes are replaced after their share of requests, without a pause', async () => {
+  const own = new PlannerPool(
+    { processes: 1, timeoutMs: 10_000, memoryLimitBytes: 2 ** 29, requestsPerProcess: 20 },
+    silentLogger,
+  );
+  const request = { sql: 'SELECT 1', defaults: { catalog: '', schema: '' }, context };
+  const pids = new Set<number | undefined>();
+  const until = performance.now() + 15_000;
+  while (pids.size < 3 && performance.now() < until) {
+    await Promise.all(Array.from({ length: 10 }, () => own.parse(request, AbortSignal.timeout(10_000))));
+    for (const pid of own.pids) pids.add(pid);
+  }
+  expect(pids.size).toBeGreaterThanOrEqual(3);
+  expect(own.pids.length).toBeLessThanOrEqual(2);
+  await own.close();
+});
+
 test('after close nothing is planned', async () => {
-  const own = new PlannerPool({ processes: 1, timeoutMs: 3_000, memoryLimitBytes: 2 ** 29 }, silentLogger);
+  const own = new PlannerPool(
+    { processes: 1, timeoutMs: 3_000, memoryLimitBytes: 2 ** 29, requestsPerProcess: 1_000 },
+    silentLogger,
+  );
   await own.close();
   await expect(
     own.parse({ sql: 'SELECT 1', defaults: { catalog: '', schema: '' }, context }, AbortSignal.timeout(1_000)),

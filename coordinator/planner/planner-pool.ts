@@ -18,6 +18,8 @@ export type PlannerPoolOptions = {
   readonly timeoutMs: number;
   /** `planner.memory_limit`: of the whole process; DuckDB gets half of it. */
   readonly memoryLimitBytes: number;
+  /** After so many requests a process is replaced: what DuckDB does not give back (1.5 KB a request) stays small. */
+  readonly requestsPerProcess: number;
 };
 
 const ENTRY = fileURLToPath(new URL('planner-process.ts', import.meta.url));
@@ -46,6 +48,9 @@ export class PlannerPool implements Planner {
   readonly #children = new Set<PlannerChild>();
   readonly #idle: PlannerChild[] = [];
   readonly #waiting: Waiting[] = [];
+  /** Processes for which another one was started, and of those the ones that are to end. */
+  readonly #replaced = new WeakSet<PlannerChild>();
+  readonly #retired = new WeakSet<PlannerChild>();
   #closed = false;
 
   constructor(options: PlannerPoolOptions, log: Logger) {
@@ -75,9 +80,18 @@ export class PlannerPool implements Planner {
     return Promise.resolve();
   }
 
+  /** Of the processes that live, for logs and tests. */
+  get pids(): readonly (number | undefined)[] {
+    return [...this.#children].map((child) => child.pid);
+  }
+
   async #call(request: PlannerRequest, signal: AbortSignal): Promise<PlannerReply> {
     if (signal.aborted) throw SkeinError.of(signal.reason);
     const child = await this.#take(signal);
+    if (signal.aborted) {
+      this.#give(child);
+      throw SkeinError.of(signal.reason);
+    }
     const cancel = (): void => child.kill(SkeinError.of(signal.reason));
     signal.addEventListener('abort', cancel, { once: true });
     const timer = setTimeout(() => child.kill(tooComplex('takes too long to plan')), this.#options.timeoutMs);
@@ -120,23 +134,44 @@ export class PlannerPool implements Planner {
     });
   }
 
+  /** Takes a process back. */
   #give(child: PlannerChild): void {
+    if (this.#retired.has(child)) {
+      child.kill(stopping());
+      return;
+    }
+    if (child.served === this.#options.requestsPerProcess) this.#replace(child);
     const next = this.#waiting.shift();
     if (next === undefined) this.#idle.push(child);
     else next.give(child);
   }
 
-  #start(): void {
+  /** The old process serves until the new one is ready; then it ends, after the request that it is at. */
+  #replace(old: PlannerChild): void {
+    this.#replaced.add(old);
+    this.#start(() => {
+      this.#retired.add(old);
+      const at = this.#idle.indexOf(old);
+      if (at < 0) return;
+      this.#idle.splice(at, 1);
+      old.kill(stopping());
+    });
+  }
+
+  #start(onReady: () => void = () => undefined): void {
     if (this.#closed) return;
     const child = new PlannerChild(this.#folder, this.#options.memoryLimitBytes, {
-      ready: () => this.#give(child),
-      ended: (served) => {
+      ready: () => {
+        onReady();
+        this.#give(child);
+      },
+      ended: (wasReady) => {
         this.#children.delete(child);
         const at = this.#idle.indexOf(child);
         if (at >= 0) this.#idle.splice(at, 1);
-        if (this.#closed) return;
+        if (this.#closed || this.#replaced.has(child)) return;
         this.#log.warn({ plannerPid: child.pid }, 'planner process ended');
-        if (served) this.#start();
+        if (wasReady) this.#start();
         else setTimeout(() => this.#start(), RESTART_PAUSE_MS).unref();
       },
     });
@@ -144,7 +179,7 @@ export class PlannerPool implements Planner {
   }
 }
 
-type ChildEvents = { readonly ready: () => void; readonly ended: (served: boolean) => void };
+type ChildEvents = { readonly ready: () => void; readonly ended: (wasReady: boolean) => void };
 
 type Call = { readonly resolve: (reply: PlannerReply) => void; readonly reject: (error: SkeinError) => void };
 
@@ -156,6 +191,7 @@ class PlannerChild {
   #watch: NodeJS.Timeout | null = null;
   #killed: SkeinError | null = null;
   #isReady = false;
+  #served = 0;
 
   constructor(folder: string, memoryLimitBytes: number, events: ChildEvents) {
     this.#memoryLimitBytes = memoryLimitBytes;
@@ -172,6 +208,7 @@ class PlannerChild {
         events.ready();
         return;
       }
+      this.#served += 1;
       const current = this.#end();
       current?.resolve(reply);
     });
@@ -184,6 +221,11 @@ class PlannerChild {
 
   get pid(): number | undefined {
     return this.#process.pid;
+  }
+
+  /** Requests that were answered. */
+  get served(): number {
+    return this.#served;
   }
 
   call(request: PlannerRequest): Promise<PlannerReply> {

@@ -154,6 +154,7 @@ export const CONFIG = {
   'planner.processes': integer(2, 1, 64, 'Planner child processes'),
   'planner.timeout': duration(5_000, 'Time after which a planner is killed and replaced'),
   'planner.memory_limit': bytes(1 * GIB, 'Memory at which a planner is killed and replaced'),
+  'planner.requests_per_process': integer(50_000, 1, 1_000_000_000, 'Requests after which a planner is replaced'),
 
   'worker.port': port(8090, 'Flight and control port'),
   'worker.metrics_port': port(0, 'Port of /metrics and /health'),

@@ -72,7 +72,7 @@ function affinity(scans: readonly PlannedScan[]): string | undefined {
   return scans.toSorted((a, b) => b.report.bytes - a.report.bytes)[0]?.spec.tableUuid;
 }
 
-function attempt(scheduler: Scheduler, run: QueryRun, lease: WorkerLease): Promise<TaskReport> {
+async function attempt(scheduler: Scheduler, run: QueryRun, lease: WorkerLease): Promise<TaskReport> {
   const { secret, epoch, spillLimitBytes } = scheduler;
   const { queryId, tenant, principal } = run;
   const spec: TaskSpec = {
@@ -104,6 +104,19 @@ function attempt(scheduler: Scheduler, run: QueryRun, lease: WorkerLease): Promi
     },
     secret,
   );
-  const signal = AbortSignal.any([run.signal, lease.lost]);
-  return runTask({ client: lease.link.client, secret, spec, ticket, signal, onMessage: run.onMessage });
+  // Not AbortSignal.any: the worker's signal lives for days, and would keep a trace of every task.
+  const stop = new AbortController();
+  const onAbort = (): void => stop.abort(run.signal.reason);
+  const onLost = (): void => stop.abort(lease.lost.reason);
+  if (run.signal.aborted) onAbort();
+  if (lease.lost.aborted) onLost();
+  run.signal.addEventListener('abort', onAbort);
+  lease.lost.addEventListener('abort', onLost);
+  try {
+    const { signal } = stop;
+    return await runTask({ client: lease.link.client, secret, spec, ticket, signal, onMessage: run.onMessage });
+  } finally {
+    run.signal.removeEventListener('abort', onAbort);
+    lease.lost.removeEventListener('abort', onLost);
+  }
 }

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SCOPES } from '#shared/token-claims.ts';
+import { skein, startCluster, type Cluster } from '#test/support/cluster.ts';
+import { startEtcd } from '#test/support/etcd.ts';
+import { startTestPostgres } from '#test/support/postgres.ts';
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster({ args: ['--worker-memory', '512MB', '--worker-cores', '1'] });
+});
+afterAll(async () => {
+  await cluster?.stop();
+});
+
+const claimsOf = (token: string): Record<string, unknown> =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
+
+test('token: one line; the admin, every scope and an hour unless asked otherwise', async () => {
+  const plain = await cluster.cli(['token']);
+  expect(plain).toMatchObject({ code: 0, stderr: '' });
+  expect(plain.stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+  const claims = claimsOf(plain.stdout);
+  expect(claims).toMatchObject({ tenant: 'default', preferred_username: 'admin', auth_method: 'operator' });
+  expect(String(claims['scope']).split(' ').toSorted()).toEqual(Object.keys(SCOPES).toSorted());
+  expect(Number(claims['exp']) - Number(claims['iat'])).toBe(3_600);
+
+  const narrow = claimsOf(await cluster.token('--ttl', '90s', '--scope', 'table:read namespace:read'));
+  expect(narrow['scope']).toBe('table:read namespace:read');
+  expect(Number(narrow['exp']) - Number(narrow['iat'])).toBe(90);
+});
+
+test.each([
+  [['token', '--ttl', 'soon'], 2, '--ttl: expected a duration'],
+  [['token', '--ttl', '0s'], 2, '--ttl: expected more than 0'],
+  [['token', '--user', 'nobody'], 1, 'nobody'],
+  [['token', '--scope', 'table:fly'], 1, 'table:fly'],
+  [['status', '--data-dir', '/nonexistent'], 3, 'no cluster runs in /nonexistent'],
+  [['token', '--data-dir', '/nonexistent'], 3, 'no cluster runs in /nonexistent'],
+  [['down', '--data-dir', '/nonexistent'], 3, 'no cluster runs in /nonexistent'],
+  [['load', 'tpch', '--scale', '0.01', '--data-dir', '/nonexistent'], 3, 'no cluster runs in /nonexistent'],
+])('skein %j: exit %i', async (args, code, message) => {
+  const result = args.includes('--data-dir') ? await skein(args) : await cluster.cli(args);
+  expect(result.code).toBe(code);
+  expect(result.stderr).toContain(message);
+  expect(result.stdout).toBe('');
+});
+
+test('status: every service with its process and address', async () => {
+  const { services } = JSON.parse(await cluster.cliOk(['status', '--json'])) as { services: readonly object[] };
+  expect(services).toHaveLength(5);
+  expect(services.at(-1)).toEqual({
+    kind: 'worker',
+    name: 'worker-2',
+    pid: expect.any(Number) as number,
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
+    state: 'up',
+  });
+});
+
+test('config print shows what the running cluster was given', async () => {
+  const printed = JSON.parse(await cluster.cliOk(['config', 'print', '--json'])) as Record<string, object>;
+  expect(printed['worker.memory_limit']).toEqual({ value: 512_000_000, source: 'flag --worker-memory' });
+  expect(printed['worker.cores']).toEqual({ value: 1, source: 'flag --worker-cores' });
+  expect(await cluster.cliOk(['config', 'print'])).toMatch(/^worker\.memory_limit +512MB +flag --worker-memory$/m);
+});
+
+test('doctor finds nothing wrong with this machine and its cluster', async () => {
+  const { ok, checks } = JSON.parse(await cluster.cliOk(['doctor', '--json'])) as {
+    ok: boolean;
+    checks: readonly { check: string; state: string; message: string }[];
+  };
+  expect(ok).toBe(true);
+  expect(checks.find(({ check }) => check === 'cluster')?.message).toBe('all 5 services are up');
+});
+
+test('the operator makes tenants and catalogs', async () => {
+  const made = JSON.parse(await cluster.cliOk(['admin', 'tenant', 'create', 'acme', '--user', 'amy'])) as object;
+  expect(made).toEqual({ tenant: 'acme', user: 'amy', password: expect.stringMatching(/^[\w-]{24}$/) as string });
+  expect((await cluster.cliOk(['admin', 'tenant', 'list'])).split('\n')).toContain('acme');
+  await cluster.cliOk(['admin', 'catalog', 'create', 'ocean', '--tenant', 'acme']);
+  const token = await cluster.token('--tenant', 'acme', '--user', 'amy');
+  expect(await cluster.sql('SHOW CATALOGS', { token })).toEqual([['ocean']]);
+  expect((await cluster.cli(['admin', 'tenant', 'create', 'acme'])).code).toBe(1);
+  expect((await cluster.cli(['admin', 'tenant', 'create'])).code).toBe(2);
+});
+
+test('DATABASE_URL and ETCD_ENDPOINTS: no Postgres of ours, workers found in etcd', async () => {
+  await using etcd = await startEtcd();
+  await using postgres = await startTestPostgres();
+  const env = { DATABASE_URL: postgres.url, ETCD_ENDPOINTS: etcd.endpoint };
+  await using other = await startCluster({ env });
+  const { services } = JSON.parse(await other.cliOk(['status', '--json'])) as { services: readonly { kind: string }[] };
+  expect(services.map(({ kind }) => kind)).toEqual(['catalog', 'coordinator', 'worker', 'worker']);
+  expect(await other.sql('SELECT 1')).toEqual([[1]]);
+});

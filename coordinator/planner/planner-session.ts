@@ -171,6 +171,9 @@ export class PlannerSession {
         'only queries are served here, and no PIVOT whose columns depend on the data',
       );
     }
+    if (message.startsWith('NameListToString')) {
+      throw new SkeinError('SYNTAX_ERROR', 'a table name has at most three parts; quote a nested schema: lake."a.b".t');
+    }
     if (type === 'parser' && position === undefined) throw new SkeinError('SYNTAX_ERROR', message);
     throw duckDbError(message, type, position);
   }

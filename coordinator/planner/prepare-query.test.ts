@@ -166,6 +166,7 @@ describe('refusals say where', () => {
     ["SELECT 'ü', nope FROM t", 'COLUMN_NOT_FOUND', 'nope'],
     ['SELECT * FROM lake.tpch.t, t AS u WHERE u.nope = 1', 'COLUMN_NOT_FOUND', 'u'],
     ['SELECT a FROM t, other.t', 'AMBIGUOUS_COLUMN', 'a'],
+    ['SELECT * FROM lake.a.b.t', 'SYNTAX_ERROR', undefined],
     ['SELECT nofun(a) FROM t', 'FUNCTION_NOT_FOUND', 'nofun'],
     ['SELECT a FROM t GROUP BY', 'SYNTAX_ERROR', undefined],
     ['SELECT a FRM t x y', 'SYNTAX_ERROR', 't'],

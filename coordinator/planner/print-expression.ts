@@ -1,8 +1,9 @@
 import { literalToJson } from '#shared/iceberg/single-value.ts';
 import type { IcebergType } from '#shared/iceberg/type.ts';
-import { printJson, type Json } from '#shared/json.ts';
+import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
+import { decodeType, decodeValue } from './decode-type.ts';
 import type { AggregateCall, Expression, Order, WindowCall } from './expression.ts';
 import { textOf } from './json-node.ts';
 import { printSqlType, type SqlType } from './sql-type.ts';
@@ -115,11 +116,23 @@ export const printOrders = (orders: readonly Order[]): string =>
 function printConstant(value: Json, type: SqlType): string {
   if (value === null) return 'NULL';
   if (typeof value === 'string') return quoteLiteral(value);
+  if (typeof value === 'object') return printNested(value, type);
   if (typeof value !== 'number' && typeof value !== 'bigint') return printJson(value);
   const stored = storedType(type);
   if (stored === null || !Number.isInteger(Number(value))) return String(value);
   const text = textOf(literalToJson(stored, BigInt(value)));
   return stored.kind === 'decimal' ? text : `${printSqlType(type)} ${quoteLiteral(text)}`;
+}
+
+/** Lists, structs and maps hold their values as constants; what else there is (an interval) stays as DuckDB prints it. */
+function printNested(value: Json, type: SqlType): string {
+  const parts = (value as JsonObject)['children'];
+  if (!Array.isArray(parts) || type.kind === 'union') return printJson(value);
+  const texts = (parts as readonly JsonObject[]).map((part) =>
+    printConstant(decodeValue(part), decodeType(part['type'])),
+  );
+  if (type.kind !== 'struct') return `[${texts.join(', ')}]`;
+  return `{${type.fields.map(({ name }, i) => (name === '' ? texts[i] : `${name}: ${texts[i]}`)).join(', ')}}`;
 }
 
 /** The type of Iceberg with the same raw integers. */

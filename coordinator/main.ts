@@ -75,6 +75,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
       epoch,
       clock: systemClock,
       spillLimitBytes: config['worker.spill_limit'],
+      taskBytesMax: config['worker.task_bytes_max'],
       onRetry: metrics.taskRetried,
     },
     io: localFileIo,

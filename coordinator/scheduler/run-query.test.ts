@@ -30,7 +30,10 @@ async function cluster(...outputs: WorkerScript['output'][]): Promise<{ schedule
   closers.push(() => pool.close(), ...workers.map((w) => w.kill));
   await vi.waitFor(() => expect(pool.liveCount()).toBe(workers.length));
   const onRetry = (): void => void (retries += 1);
-  return { scheduler: { pool, secret: 's', epoch: 1, clock: systemClock, spillLimitBytes: 1, onRetry }, workers };
+  return {
+    scheduler: { pool, secret: 's', epoch: 1, clock: systemClock, spillLimitBytes: 1, taskBytesMax: 10_000, onRetry },
+    workers,
+  };
 }
 
 const query = (changes: Partial<QueryRun> = {}): QueryRun => ({
@@ -111,6 +114,13 @@ test('a task of a lost worker runs once more on another, but not when the client
   const all = await cluster(lost, lost, lost);
   await expect(runQuery(all.scheduler, query())).rejects.toMatchObject({ code: 'WORKER_LOST' });
   expect(retries).toBe(1);
+});
+
+test('a task that no worker would take is refused before it is sent', async () => {
+  const { scheduler, workers } = await cluster(messages);
+  const sql = [`select '${'x'.repeat(20_000)}'`];
+  await expect(runQuery(scheduler, query({ sql }))).rejects.toMatchObject({ code: 'STATEMENT_TOO_COMPLEX' });
+  expect(workers[0]?.messagesSent()).toBe(0);
 });
 
 test("an error of the worker's keeps its code", async () => {

@@ -16,6 +16,8 @@ export type Scheduler = {
   readonly epoch: number;
   readonly clock: Clock;
   readonly spillLimitBytes: number;
+  /** `worker.task_bytes_max` */
+  readonly taskBytesMax: number;
   readonly onRetry: () => void;
 };
 
@@ -73,7 +75,7 @@ function affinity(scans: readonly PlannedScan[]): string | undefined {
 }
 
 async function attempt(scheduler: Scheduler, run: QueryRun, lease: WorkerLease): Promise<TaskReport> {
-  const { secret, epoch, spillLimitBytes } = scheduler;
+  const { secret, epoch, spillLimitBytes, taskBytesMax } = scheduler;
   const { queryId, tenant, principal } = run;
   const spec: TaskSpec = {
     queryId,
@@ -114,7 +116,15 @@ async function attempt(scheduler: Scheduler, run: QueryRun, lease: WorkerLease):
   lease.lost.addEventListener('abort', onLost);
   try {
     const { signal } = stop;
-    return await runTask({ client: lease.link.client, secret, spec, ticket, signal, onMessage: run.onMessage });
+    return await runTask({
+      client: lease.link.client,
+      secret,
+      spec,
+      ticket,
+      taskBytesMax,
+      signal,
+      onMessage: run.onMessage,
+    });
   } finally {
     run.signal.removeEventListener('abort', onAbort);
     lease.lost.removeEventListener('abort', onLost);

@@ -12,6 +12,8 @@ export type TaskRun = {
   readonly spec: TaskSpec;
   /** Signed, for this task and its one output. */
   readonly ticket: string;
+  /** Longest description of a task that a worker takes. */
+  readonly taskBytesMax: number;
   /** Its reason is the error of the run. */
   readonly signal: AbortSignal;
   /** Takes one message; the next is asked for when it has answered, so a slow reader slows the worker. */
@@ -30,8 +32,12 @@ const DO_GET = '/arrow.flight.protocol.FlightService/DoGet';
 export async function runTask(run: TaskRun): Promise<TaskReport> {
   run.signal.throwIfAborted();
   const metadata = internalMetadata(run.secret);
-  const ticket = `${run.ticket}\n${encodeTaskSpec(run.spec)}`;
-  const stream = run.client.makeServerStreamRequest(DO_GET, encodeTicket, decodeFlightData, ticket, metadata);
+  const ticket = encodeTicket(`${run.ticket}\n${encodeTaskSpec(run.spec)}`);
+  if (ticket.length > run.taskBytesMax) {
+    const message = `the query reads too many files: its task takes ${ticket.length} bytes, ${run.taskBytesMax} are allowed`;
+    throw new SkeinError('STATEMENT_TOO_COMPLEX', message);
+  }
+  const stream = run.client.makeServerStreamRequest(DO_GET, asIs, decodeFlightData, ticket, metadata);
   readOneByOne(stream);
   // The loop below sees every error; one that comes after it has left must not end the process.
   stream.on('error', () => undefined);
@@ -63,6 +69,8 @@ export async function runTask(run: TaskRun): Promise<TaskReport> {
     stream.cancel();
   }
 }
+
+const asIs = (bytes: Buffer): Buffer => bytes;
 
 const failed = (error: unknown): SkeinError =>
   isServiceError(error) ? fromServiceError(error, 'WORKER_LOST') : SkeinError.of(error);

@@ -1,7 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { type RestAnswer } from '#test/support/catalog.ts';
-import { createTable, errorOf, get, locationOf, metadataOf, NS, post, SCHEMA, testCatalog } from './rest-test-kit.ts';
+import {
+  createTable,
+  errorOf,
+  get,
+  locationOf,
+  metadataOf,
+  NS,
+  post,
+  SCHEMA,
+  testCatalog,
+} from '#test/support/catalog-rest.ts';
 
 describe('renames', () => {
   const renameTable = (source: string[], destination: string[]): Promise<RestAnswer> => {

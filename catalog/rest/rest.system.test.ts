@@ -19,7 +19,7 @@ import {
   setMain,
   snapshot,
   testCatalog,
-} from './rest-test-kit.ts';
+} from '#test/support/catalog-rest.ts';
 
 describe('configuration', () => {
   test('names the prefix and exactly what is served, without a token', async () => {

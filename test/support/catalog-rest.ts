@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { startTestCatalog, type RestAnswer, type TestCatalog } from './catalog.ts';
 
 /** Namespaces of the first catalog. */
 export const NS = '/v1/lake/namespaces';

@@ -9,8 +9,8 @@ import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
 import { loadTpch } from '#test/slt/fixture.ts';
 import { TPCH_QUERIES } from './tpch-queries.ts';
 
-/** 0.01 ships with the project; `SKEIN_TEST_TPCH_SCALE=1` (continuous integration) generates its data with tpchgen-cli. */
-const SCALES = [...new Set(['0.01', process.env['SKEIN_TEST_TPCH_SCALE'] ?? '0.01'])];
+/** 0.01 ships with the project; `TPCH_TEST_SCALE=1` (continuous integration) generates its data with tpchgen-cli. */
+const SCALES = [...new Set(['0.01', process.env['TPCH_TEST_SCALE'] ?? '0.01'])];
 
 test('there are 22 queries', () => expect(TPCH_QUERIES.length).toBe(22));
 

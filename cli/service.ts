@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { createLogger, type Logger } from '#shared/log/logger.ts';
+import { registerMember } from '#shared/membership/open-membership.ts';
 import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts';
 import type { ChildMessage } from './up/child-message.ts';
 
@@ -47,10 +48,8 @@ const START = {
   },
 } as const satisfies Record<ServiceName, (config: Config, log: Logger) => Promise<Started>>;
 
-/** Makes a worker known in etcd; without etcd the coordinator has it in its configuration, and the client need not be loaded. */
+/** Makes a worker known to the coordinator. */
 async function register(config: Config, address: string, log: Logger): Promise<{ close(): Promise<void> }> {
-  if (config['cluster.etcd_endpoints'].length === 0) return { close: () => Promise.resolve() };
-  const { registerMember } = await import('#shared/membership/open-membership.ts');
   const host = config['cluster.advertise_host'];
   const reachable = host === '' ? address : `${host}:${address.slice(address.lastIndexOf(':') + 1)}`;
   const member = { kind: 'worker', id: randomUUID(), name: config['worker.name'], address: reachable } as const;

@@ -43,7 +43,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   const { epoch, history } = await startHistory(parts);
   const catalog = stack.adopt(openCatalog(config), (client) => client.close());
   const epochs = stack.adopt(new EpochWatch(catalog, log), (watch) => watch.close());
-  const pool = startPool(parts, epoch);
+  const pool = await startPool(parts, epoch);
   const sessions = startSessions(config, catalog);
   const admission = singleGroupAdmission({
     runningMax: config['coordinator.queries_running_max'],
@@ -115,8 +115,8 @@ const openCatalog = (config: Config): CatalogClient =>
     cacheBytes: Math.floor(config['coordinator.metadata_cache_bytes'] / 2),
   });
 
-function startPool({ config, log, stack }: Parts, epoch: number): WorkerPool {
-  const membership = stack.adopt(openMembership(config, log), (open) => open.close());
+async function startPool({ config, log, stack }: Parts, epoch: number): Promise<WorkerPool> {
+  const membership = stack.adopt(await openMembership(config, log), (open) => open.close());
   const pool = new WorkerPool(membership, {
     secret: config['cluster.secret'],
     coordinatorId: randomUUID(),

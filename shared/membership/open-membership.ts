@@ -1,21 +1,25 @@
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import { etcdMembership, etcdRegistration, type EtcdOptions } from './etcd-membership.ts';
+import type { EtcdOptions } from './etcd-membership.ts';
 import type { Member, Membership } from './member.ts';
 import { staticMembership } from './static-membership.ts';
 
+/*
+ * The etcd client costs a quarter of a second to load, so it is loaded only where it is used.
+ */
+
 /** Membership as configured: etcd when `cluster.etcd_endpoints` names one, else the static list. */
-export function openMembership(config: Config, log: Logger): Membership {
-  return config['cluster.etcd_endpoints'].length > 0
-    ? etcdMembership(etcdOptions(config, log))
-    : staticMembership(config['cluster.workers']);
+export async function openMembership(config: Config, log: Logger): Promise<Membership> {
+  if (config['cluster.etcd_endpoints'].length === 0) return staticMembership(config['cluster.workers']);
+  const { etcdMembership } = await import('./etcd-membership.ts');
+  return etcdMembership(etcdOptions(config, log));
 }
 
 /** Makes this process known; without etcd there is nothing to do (the others have it in their configuration). */
-export function registerMember(config: Config, member: Member, log: Logger): { close(): Promise<void> } {
-  return config['cluster.etcd_endpoints'].length > 0
-    ? etcdRegistration(etcdOptions(config, log), member)
-    : { close: () => Promise.resolve() };
+export async function registerMember(config: Config, member: Member, log: Logger): Promise<{ close(): Promise<void> }> {
+  if (config['cluster.etcd_endpoints'].length === 0) return { close: () => Promise.resolve() };
+  const { etcdRegistration } = await import('./etcd-membership.ts');
+  return etcdRegistration(etcdOptions(config, log), member);
 }
 
 const etcdOptions = (config: Config, log: Logger): EtcdOptions => ({

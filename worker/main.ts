@@ -15,6 +15,7 @@ import { controlHandlers, type WorkerBeat } from './flight/control-service.ts';
 import { doGetHandler, flightDefinition } from './flight/flight-service.ts';
 import { TaskRegistry } from './flight/task-registry.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { limitProcessMemory } from './process-limit.ts';
 import { MemoryGate } from './slot/memory-gate.ts';
 import { SlotPool } from './slot/slot-pool.ts';
 import { Spool } from './spool/spool.ts';
@@ -65,6 +66,7 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
   const metrics = createMetrics({ pool, memory, spool, tasks, name: config['worker.name'] });
   const port = await bindGrpc(server, `${config.internal_host}:${config['worker.port']}`);
   const http = await serveMetrics(metrics, config.internal_host, config['worker.metrics_port']);
+  limitProcessMemory(config['worker.memory_limit'] + config['worker.process_headroom'], slots, log);
   const url = `${config.internal_host}:${port}`;
   log.info({ url, slots, spillDir }, 'worker is up');
   return {

@@ -162,6 +162,10 @@ export const CONFIG = {
   'worker.name': string('worker-1', 'Name in status, logs and metrics'),
   'worker.cores': integer(availableParallelism(), 1, 1_024, 'Slots of a worker, and threads of a wide task'),
   'worker.memory_limit': bytes(Math.floor(totalmem() * 0.3), 'Memory for all queries of one worker'),
+  'worker.process_headroom': bytes(
+    2 * GIB,
+    'What the process may use beyond worker.memory_limit: the text that an expression makes for a chunk of rows is not counted there',
+  ),
   'worker.query_memory_limit': bytes(8 * GIB, 'Memory of one query on one worker, at most worker.memory_limit'),
   'worker.spill_dir': string('', 'Folder for spilled data; empty = <data_dir>/spill/<worker name>'),
   'worker.spill_limit': bytes(100 * GIB, 'Disk that one task may spill to'),

@@ -194,7 +194,17 @@ function libraryPath(): string {
   return join(dirname(manifest), FILES[process.platform] ?? 'libduckdb.so');
 }
 
+/**
+ * DuckDB's allocator (jemalloc, on Linux) keeps the addresses of freed memory by default, and they count against the limit of the
+ * process (`process-limit.ts`). It reads this variable when the library is loaded, from the C environment.
+ */
+function releaseFreedMemory(): void {
+  if (process.platform !== 'linux') return;
+  koffi.load(null).func('int setenv(str name, str value, int overwrite)')('DUCKDB_JE_MALLOC_CONF', 'retain:false', 0);
+}
+
 function loadLibrary(): Library {
+  releaseFreedMemory();
   const handle = koffi.load(libraryPath());
   const result = koffi.struct({ words: koffi.array('uint64', 6, 'Typed') });
   const bind = (name: string, [returns, ...parameters]: readonly [string, ...string[]]): unknown =>

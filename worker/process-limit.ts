@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import koffi from 'koffi';
+import type { Logger } from '#shared/log/logger.ts';
+
+/** RLIMIT_DATA of Linux: private writable memory of the process. */
+const RLIMIT_DATA = 2;
+/** What a slot's thread takes for itself: its stack, its JavaScript heap, its buffers. */
+const SLOT_BYTES = 256 * 2 ** 20;
+
+/**
+ * Lets the process have so much more memory than it has now, and no more. DuckDB's memory limit does not count the text that an
+ * expression makes for the rows of a chunk: `repeat('x' || i, 10000000)` asks for 20 GB whatever the limit says. With this an allocation
+ * fails, and with it the query (OUT_OF_MEMORY); without it the kernel would choose a process to kill. Linux only.
+ */
+export function limitProcessMemory(bytes: number, slots: number, log: Logger): void {
+  if (process.platform !== 'linux') return;
+  const libc = koffi.load(null);
+  const getrlimit = libc.func('int getrlimit(int resource, void *limit)') as (
+    resource: number,
+    limit: object,
+  ) => number;
+  const setrlimit = libc.func('int setrlimit(int resource, void *limit)') as (
+    resource: number,
+    limit: object,
+  ) => number;
+  const limit = new BigUint64Array(2);
+  if (getrlimit(RLIMIT_DATA, limit) !== 0) return;
+  const [, hard = 0n] = limit;
+  const wanted = BigInt(dataBytes() + bytes + slots * SLOT_BYTES);
+  limit[0] = wanted < hard ? wanted : hard;
+  if (setrlimit(RLIMIT_DATA, limit) !== 0) log.warn('the memory of the process cannot be limited');
+}
+
+/** VmData of this process. */
+function dataBytes(): number {
+  const kibibytes = /^VmData:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
+  return Number(kibibytes ?? 0) * 1024;
+}

@@ -23,6 +23,7 @@ import { parseStatement } from '../statement/parse-statement.ts';
 import { redactStatement } from '../statement/redact-statement.ts';
 import type { Statement, TextSpan } from '../statement/statement.ts';
 import { ActiveQuery, type Recorder } from './active-query.ts';
+import { withPlace } from './error-place.ts';
 import { analyzeLines } from './explain-analyze.ts';
 import type { QueryMetrics } from './query-metrics.ts';
 import type { QueryRegistry } from './query-registry.ts';
@@ -92,7 +93,7 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
     active.signal.throwIfAborted();
     active.completed(outcome);
   } catch (thrown) {
-    const error = active.failed(thrown);
+    const error = active.failed(withPlace(SkeinError.of(thrown), request.sql));
     const isOurs = error.entry.kind === 'internal' || error.entry.kind === 'external';
     log[isOurs ? 'error' : 'debug']({ queryId: request.queryId, err: error }, 'statement failed');
     throw error;

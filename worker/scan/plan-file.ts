@@ -1,7 +1,7 @@
 import type { ScanColumn, ScanDelete, ScanFile, ScanReport, ScanSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
-import { mayMatch, type ColumnStats } from '#shared/iceberg/may-match.ts';
-import { parseType } from '#shared/iceberg/type.ts';
+import { mayMatch } from '#shared/iceberg/may-match.ts';
+import { parseType, type IcebergType } from '#shared/iceberg/type.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { isWithin } from '#shared/storage/location.ts';
 import type { FileField, Footer, FooterCache, RowGroup } from './footer.ts';
@@ -36,7 +36,8 @@ export async function planFile(scan: ScanSpec, file: ScanFile, footers: FooterCa
   const fields = withFieldIds(footer.fields, scan.nameMapping, baseName(file.path));
   const source = columnSource(fields, file);
   const groups = groupsOf(footer, file);
-  const kept = groups.filter((group) => mayMatch(scan.predicate, (id) => statsOf(fields, group, id)));
+  const bounded = scan.predicate.kind === 'true' ? NONE : boundedLeaves(fields, scan.columns);
+  const kept = groups.filter((group) => mayMatch(scan.predicate, (id) => group.stats[bounded.get(id) ?? -1]));
   const leaves = leavesOf(fields, scan, file);
   return {
     file,
@@ -75,12 +76,28 @@ export function columnSource(
   fields: readonly FileField[],
   file: Pick<ScanFile, 'constants'>,
 ): (column: ScanColumn) => string {
+  const hasTwins = new Set(fields.map(({ name }) => name.toLowerCase())).size < fields.length;
   return (column) => {
     const type = parseType(column.type);
     const found = fields.find((field) => field.id === column.fieldId);
-    if (found !== undefined) return printColumn(`f.${quoteIdentifier(found.name)}`, found, type);
-    return printValue(type, file.constants[String(column.fieldId)] ?? column.initialDefault ?? null);
+    if (found === undefined) {
+      const constant = file.constants[String(column.fieldId)];
+      return printValue(type, constant === undefined ? column.initialDefault : constant);
+    }
+    if (hasTwins) checkTwins(fields, found);
+    return printColumn(`f.${quoteIdentifier(found.name)}`, found, type);
   };
+}
+
+/** DuckDB gives one of two names that differ only in case another name: the column could not be told from its twin. */
+function checkTwins(fields: readonly FileField[], field: FileField): void {
+  const name = field.name.toLowerCase();
+  const twin = fields.find((other) => other !== field && other.name.toLowerCase() === name);
+  if (twin === undefined) return;
+  throw new SkeinError(
+    'NOT_SUPPORTED',
+    `a file's columns ${JSON.stringify(twin.name)} and ${JSON.stringify(field.name)} differ only in case`,
+  );
 }
 
 /** Row groups that hold rows of the task. */
@@ -89,9 +106,38 @@ function groupsOf({ rowGroups }: Footer, { rows }: ScanFile): readonly RowGroup[
   return rowGroups.filter((group) => group.startRow < rows.end && group.startRow + group.rows > rows.start);
 }
 
-function statsOf(fields: readonly FileField[], group: RowGroup, fieldId: number): ColumnStats | undefined {
-  const field = fields.find((one) => one.id === fieldId);
-  return field?.kind === 'primitive' ? group.stats[field.leaves.first] : undefined;
+const NONE: ReadonlyMap<number | null, number> = new Map();
+
+/** Leaves by field id, of the columns whose bounds in the file count what literals of the table's type count. */
+function boundedLeaves(
+  fields: readonly FileField[],
+  columns: readonly ScanColumn[],
+): ReadonlyMap<number | null, number> {
+  const types = new Map(columns.map((column) => [column.fieldId, column.type]));
+  const leaves = new Map<number | null, number>();
+  for (const { id, kind, element, leaves: range } of fields) {
+    const type = id === null ? undefined : types.get(id);
+    if (type === undefined || kind !== 'primitive' || unitOfFile(element) !== unitOfType(parseType(type))) continue;
+    leaves.set(id, range.first);
+  }
+  return leaves;
+}
+
+/** What a number of the type counts. A promoted column (date to timestamp) and a foreign file have another unit than the table. */
+function unitOfType(type: IcebergType): string {
+  if (type.kind === 'decimal') return `10^-${type.scale}`;
+  if (type.kind === 'date') return 'DAYS';
+  if (type.kind === 'timestamp' || type.kind === 'timestamptz') return 'MICROS';
+  return type.kind === 'timestamp_ns' || type.kind === 'timestamptz_ns' ? 'NANOS' : '1';
+}
+
+/** As `unitOfType`, of the bounds that `Footer` holds: those in milliseconds are in microseconds there. */
+function unitOfFile({ logical_type: logical, converted_type: converted, scale = 0 }: FileField['element']): string {
+  if (logical?.type === 'TIMESTAMP') return logical.unit === 'NANOS' ? 'NANOS' : 'MICROS';
+  const annotation = logical?.type ?? converted;
+  if (annotation === 'DECIMAL') return `10^-${scale}`;
+  if (annotation === 'DATE') return 'DAYS';
+  return annotation?.startsWith('TIMESTAMP_') === true ? 'MICROS' : '1';
 }
 
 /** Column chunks that are read: of the plan's columns, and of those that equality deletes compare. */

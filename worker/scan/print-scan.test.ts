@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
@@ -130,6 +130,32 @@ describe('columns', () => {
       [1, '2000-01-01'],
       [1, '2024-02-29'],
     ]);
+  });
+
+  test('a partition value of null stands before the default, too', async () => {
+    const path = await write('part-null.parquet', 'SELECT 1 AS a', '{a: 1}');
+    expect(await rows(scanOf([column(2, 'p', 'int', 7)], [file(path, { constants: { 2: null } })]))).toEqual([[null]]);
+  });
+
+  test('a column whose name in the file differs from another only in case is refused', async () => {
+    const path = await write('twins.parquet', 'SELECT 1 AS aa, 2 AS bb, 3 AS c', '{aa: 1, bb: 2, c: 3}');
+    writeFileSync(path, Buffer.from(readFileSync(path, 'latin1').replaceAll('bb', 'aA'), 'latin1'));
+    await expect(print(scanOf([column(2, 'b', 'int')], [file(path)]))).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+    expect(await rows(scanOf([column(3, 'c', 'int')], [file(path)]))).toEqual([[3]]);
+  });
+
+  test.each([
+    "q'q.parquet",
+    'd"q.parquet',
+    '[1]*?.parquet',
+    '**.parquet',
+    ']].parquet',
+    'a{b,c}.parquet',
+    'h=%20.parquet',
+  ])('a file called %s is read, and no other', async (name) => {
+    const path = join(dir, name);
+    copyFileSync(await write('odd-name.parquet', 'SELECT 5 AS a', '{a: 1}'), path);
+    expect(await rows(scanOf([column(1, 'a', 'int')], [file(path)]))).toEqual([[5]]);
   });
 
   test('fields inside of structs, lists and maps', async () => {
@@ -263,6 +289,21 @@ describe('rows', () => {
     expect(none.sql).not.toContain('read_parquet');
   });
 
+  test.each([
+    ['DATE', 'timestamp', 1_704_067_200_000_000n],
+    ['TIMESTAMP_NS', 'timestamp', 1_704_067_200_000_000n],
+    ['TIMESTAMP_MS', 'timestamp', 1_704_067_200_000_000n],
+    ['TIMESTAMP', 'timestamp_ns', 1_704_067_200_000_000_000n],
+    ['DECIMAL(9, 1)', 'decimal(9, 2)', 500n],
+  ])('bounds of a %s are not taken for those of a %s', async (fileType, type, value) => {
+    const constant = fileType.startsWith('DECIMAL') ? '5.0' : "'2024-01-01'";
+    const path = await write('unit.parquet', `SELECT CAST(${constant} AS ${fileType}) AS a`, '{a: 1}');
+    for (const op of ['ge', 'le'] as const) {
+      const predicate = { kind: 'compare', op, fieldId: 1, value } as const;
+      expect(await rows(scanOf([column(1, 'a', type)], [file(path)], { predicate }))).toHaveLength(1);
+    }
+  });
+
   test('bytes count the columns that the plan reads', async () => {
     const both = [column(1, 'i', 'long'), column(2, 'g', 'long')];
     const path = await many();
@@ -312,6 +353,18 @@ describe('rows', () => {
     const s = column(2, 's', 'string');
     const scan = scanOf([i], [file(data, { deletes: [equality(bySecond, [s]), equality(byBoth, [i, s])] })]);
     expect(await rows(scan)).toEqual([[1], [3]]);
+  });
+
+  test('equality deletes that do not hold their columns, or hold them inside of a struct, are refused', async () => {
+    const data = await write('eq-in.parquet', "SELECT {'x': 1} AS s", '{s: {__duckdb_field_id: 1, x: 2}}');
+    const other = await write('eq-other.parquet', 'SELECT 1 AS y', '{y: 3}');
+    const struct = { type: 'struct', fields: [{ id: 2, name: 'x', required: false, type: 'int' }] };
+    for (const path of [data, other]) {
+      const equality: ScanDelete = { kind: 'equality', path, sizeBytes: 0, columns: [column(2, 'x', 'int')] };
+      await expect(
+        print(scanOf([column(1, 's', struct)], [file(data, { deletes: [equality] })])),
+      ).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+    }
   });
 
   test('a file outside of the allowed roots is refused, data and deletes', async () => {

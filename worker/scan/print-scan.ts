@@ -167,6 +167,14 @@ async function equalityJoins(
 async function printDeleteFile(scan: ScanSpec, spec: EqualityDelete['spec'], footers: FooterCache): Promise<string> {
   const footer = await footers.read(spec.path);
   const fields = withFieldIds(footer.fields, scan.nameMapping, baseName(spec.path));
+  for (const column of spec.columns) {
+    // Without its values it would delete rows that it does not name. Columns inside of structs are not compared.
+    if (fields.some((field) => field.id === column.fieldId)) continue;
+    throw new SkeinError(
+      'NOT_SUPPORTED',
+      `the equality deletes of ${baseName(spec.path)} lack the column ${JSON.stringify(column.name)} at their top level`,
+    );
+  }
   const source = columnSource(fields, { constants: {} });
   const columns = spec.columns.map((column, i) => `${source(column)} AS c${i}`);
   return `SELECT ${columns.join(', ')} FROM ${readParquet([spec.path])} AS f`;

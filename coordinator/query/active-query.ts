@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import { historyRow, type HistoryRow, type QueryFacts } from '../history/history-record.ts';
+import { redactMessage } from '../statement/redact-statement.ts';
 import type { StatementRequest } from './query-service.ts';
 import { next, type QueryEvent, type QueryState } from './query-state.ts';
 
@@ -107,7 +108,11 @@ export class ActiveQuery {
   }
 
   #record(): HistoryRow {
-    const row = historyRow(this.#facts, this.#state, this.#options.epoch);
+    const full = historyRow(this.#facts, this.#state, this.#options.epoch);
+    const row = {
+      ...full,
+      error_message: full.error_message && redactMessage(full.error_message, this.#options.request.sql),
+    };
     this.#options.record(row);
     return row;
   }

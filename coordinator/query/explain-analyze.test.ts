@@ -16,7 +16,16 @@ const scan: PlannedScan = {
     predicate: { kind: 'true' },
     allowedRoots: [],
   },
-  report: { manifests: 2, manifestsPruned: 1, files: 9, filesPruned: 6, deleteFiles: 1, rows: 100, bytes: 1_000 },
+  report: {
+    manifests: 2,
+    manifestsPruned: 1,
+    files: 9,
+    filesPruned: 6,
+    filesPrunedByPartition: 4,
+    deleteFiles: 1,
+    rows: 100,
+    bytes: 1_000,
+  },
 };
 const report: TaskReport = {
   taskId: taskId('t'),
@@ -56,8 +65,8 @@ test('what was pruned, read and spent', () => {
     '',
     'planning 1.0 ms, execution 2.0 ms',
     'task: rows=1 batches=1 output_bytes=40 quanta=3 scheduled_ms=7 spilled_bytes=0 peak_memory_bytes=5 bytes_scanned=600',
-    'scan 0 lake.tpch.orders: snapshot=7 manifests=2 manifests_pruned=1 files=9 files_pruned=6 delete_files=1 ' +
-      'row_groups=5 row_groups_pruned=4 bytes=600',
+    'scan 0 lake.tpch.orders: snapshot=7 manifests=2 manifests_pruned=1 files=9 files_pruned=6 files_pruned_by_partition=4 ' +
+      'delete_files=1 row_groups=5 row_groups_pruned=4 bytes=600',
     '',
     'operators:',
     '  PROJECTION rows=1 time_ms=1.00',

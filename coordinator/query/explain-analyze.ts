@@ -26,7 +26,8 @@ function scanLine({ spec, report: plan }: PlannedScan, index: number, task: Task
   return (
     `scan ${index} ${spec.tableName}: snapshot=${spec.snapshotId ?? 'none'} ` +
     `manifests=${plan.manifests} manifests_pruned=${plan.manifestsPruned} ` +
-    `files=${plan.files} files_pruned=${plan.filesPruned} delete_files=${plan.deleteFiles} ` +
+    `files=${plan.files} files_pruned=${plan.filesPruned} ` +
+    `files_pruned_by_partition=${plan.filesPrunedByPartition} delete_files=${plan.deleteFiles} ` +
     `row_groups=${read?.rowGroups ?? 0} row_groups_pruned=${read?.rowGroupsPruned ?? 0} bytes=${read?.bytes ?? 0}`
   );
 }

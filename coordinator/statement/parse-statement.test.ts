@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { parseStatement } from './parse-statement.ts';
-import { redactStatement } from './redact-statement.ts';
+import { redactMessage, redactStatement } from './redact-statement.ts';
 import type { Statement } from './statement.ts';
 
 const LIMITS = { bytesMax: 100_000, depthMax: 100 };
@@ -149,5 +149,22 @@ describe('redaction', () => {
     ["token 'a' \"open b", "token '***' '***'"],
   ])('%s', (text, expected) => {
     expect(redactStatement(text)).toBe(expected);
+  });
+
+  test.each([
+    [
+      "'hunter2' password",
+      `syntax error at "'hunter2'" (line 1, column 1)`,
+      "syntax error at '***' (line 1, column 1)",
+    ],
+    ["'hunter2' password", `syntax error at "'hun..." (line 1, column 1)`, "syntax error at '***' (line 1, column 1)"],
+    ["select error('hunter2') password", 'hunter2 is wrong', '*** is wrong'],
+    ['select error($x$hunter2$x$) password', 'hunter2 is wrong', '*** is wrong'],
+    ["token 'hunter''2", "hunter'2 is wrong", '*** is wrong'],
+    ["select error('hunter2')", 'hunter2 is wrong', 'hunter2 is wrong'],
+    ['select token from "t"', 'table "t" does not exist', 'table "t" does not exist'],
+    [`token ${"'x',".repeat(2_000)}`, 'a message', "'***'"],
+  ])('in the message of %.40s: %s', (statement, message, expected) => {
+    expect(redactMessage(message, statement)).toBe(expected);
   });
 });

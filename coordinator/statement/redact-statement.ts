@@ -2,26 +2,63 @@ import { Tokenizer } from './tokenizer.ts';
 
 const SECRET_WORDS = /PASSWORD|SECRET|TOKEN/i;
 const MASK = "'***'";
+/** From the first quote to the last: messages repeat, and cut, what stands in the statement. */
+const QUOTED = /['"].*['"]/s;
+/** Literals that are looked for in a message; of a statement with more no message is kept. */
+const LITERALS_MAX = 1_000;
+/** Shorter values are no secrets, and masking them would break the words of the message. */
+const SECRET_LENGTH_MIN = 3;
+
+/** A statement's text in pieces. `literals`: the string literals, and all that follows a quote that is never closed. */
+type Pieces = { readonly between: readonly string[]; readonly literals: readonly string[] };
 
 /**
  * The statement as history and logs keep it: when it holds PASSWORD, SECRET or TOKEN anywhere, every string literal is masked, and so is
  * all that follows a quote that is never closed.
  */
 export function redactStatement(text: string): string {
-  if (!SECRET_WORDS.test(text)) return text;
+  return SECRET_WORDS.test(text) ? cut(text).between.join(MASK) : text;
+}
+
+/** An error's message as history keeps it: of a statement with masked literals neither their values nor anything in quotes. */
+export function redactMessage(message: string, statement: string): string {
+  if (!SECRET_WORDS.test(statement)) return message;
+  const { literals } = cut(statement);
+  if (literals.length === 0) return message;
+  if (literals.length > LITERALS_MAX) return MASK;
+  let masked = message.replace(QUOTED, MASK);
+  for (const literal of literals) {
+    const value = valueOf(literal);
+    if (value.length >= SECRET_LENGTH_MIN) masked = masked.replaceAll(value, '***');
+  }
+  return masked;
+}
+
+function cut(text: string): Pieces {
   const tokens = new Tokenizer(text);
-  const parts: string[] = [];
+  const between: string[] = [];
+  const literals: string[] = [];
   let kept = 0;
+  const take = (start: number, end: number): void => {
+    between.push(text.slice(kept, start));
+    literals.push(text.slice(start, end));
+    kept = end;
+  };
   try {
     for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
-      if (token.kind !== 'string') continue;
-      parts.push(text.slice(kept, token.start), MASK);
-      kept = token.end;
+      if (token.kind === 'string') take(token.start, token.end);
     }
-    parts.push(text.slice(kept));
   } catch {
     const open = text.slice(kept).search(/['"$]|\/\*/);
-    parts.push(text.slice(kept, open < 0 ? kept : kept + open), MASK);
+    take(open < 0 ? kept : kept + open, text.length);
   }
-  return parts.join('');
+  between.push(text.slice(kept));
+  return { between, literals };
+}
+
+/** What stands between the literal's quotes. */
+function valueOf(literal: string): string {
+  const dollar = /^\$[^$]*\$/.exec(literal)?.[0];
+  if (dollar !== undefined) return literal.slice(dollar.length, literal.endsWith(dollar) ? -dollar.length : undefined);
+  return literal.replace(/^[eE]?'|'$/g, '').replaceAll("''", "'");
 }

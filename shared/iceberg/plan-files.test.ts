@@ -298,6 +298,7 @@ describe('pruning', () => {
       manifestsPruned: 1,
       files: 6,
       filesPruned: 3,
+      filesPrunedByPartition: 3,
       rows: 30,
       bytes: 300,
     });
@@ -306,6 +307,7 @@ describe('pruning', () => {
     expect(nulls.files.map(({ path }) => nameOf(path))).toStrictEqual(['n', 'low', 'unknown']);
     const above = await plan(io, id(6n));
     expect(above.files.map(({ path }) => nameOf(path))).toStrictEqual(['a', 'b', 'c', 'n', 'unknown']);
+    expect(above.report).toMatchObject({ filesPruned: 1, filesPrunedByPartition: 0 });
   });
 
   test('deleted entries are gone, existing ones stay; a cached manifest is read once', async () => {

@@ -28,12 +28,16 @@ export type PlanFilesOptions = {
 
 export type PlannedFiles = { readonly files: readonly ScanFile[]; readonly report: PlanReport };
 
-/** `files`, `deleteFiles`: live ones of the snapshot; `rows`, `bytes`: of the data files that are left. */
+/**
+ * `files`, `deleteFiles`: live ones of the snapshot; `filesPrunedByPartition`: those of `filesPruned` that their partition rules out, not
+ * the bounds of their columns; `rows`, `bytes`: of the data files that are left.
+ */
 export type PlanReport = {
   readonly manifests: number;
   readonly manifestsPruned: number;
   readonly files: number;
   readonly filesPruned: number;
+  readonly filesPrunedByPartition: number;
   readonly deleteFiles: number;
   readonly rows: number;
   readonly bytes: number;
@@ -107,6 +111,7 @@ const EMPTY: PlanReport = {
   manifestsPruned: 0,
   files: 0,
   filesPruned: 0,
+  filesPrunedByPartition: 0,
   deleteFiles: 0,
   rows: 0,
   bytes: 0,
@@ -180,6 +185,7 @@ class Planning {
     if (manifest.content === 'data') {
       this.#report.files += live;
       this.#report.filesPruned += live;
+      this.#report.filesPrunedByPartition += live;
     } else {
       this.#report.deleteFiles += live;
     }
@@ -228,6 +234,7 @@ class Planning {
   #keepFile(entry: ManifestEntry, filter: SpecFilter): boolean {
     const { file } = entry;
     if (filter.predicate.kind !== 'true' && !mayMatch(filter.predicate, partitionStats(filter.spec, file.partition))) {
+      this.#report.filesPrunedByPartition++;
       return false;
     }
     if (this.#predicate.kind === 'true') return true;

@@ -66,6 +66,8 @@ describe('names become scans', () => {
     ['SELECT a FROM t', 'SELECT a FROM <0> AS "t"'],
     ['FROM T', 'FROM <0> AS "T"'],
     ['TABLE t', 'FROM <0> AS "t"'],
+    ['TABLE /* x */ t', 'FROM <0> AS "t"'],
+    ['FROM t UNION ALL (TABLE -- x\n "t")', 'FROM <0> AS "t" UNION ALL (FROM <1> AS "t")'],
     ['(TABLE t) UNION ALL FROM t', '(FROM <0> AS "t") UNION ALL FROM <1> AS "t"'],
     ['SELECT x.a FROM lake.tpch.t AS x', 'SELECT x.a FROM <0> AS x'],
     ['SELECT x.p FROM tpch . "t" x(p)', 'SELECT x.p FROM <0> x(p)'],

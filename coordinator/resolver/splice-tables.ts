@@ -30,9 +30,11 @@ type Edit = {
 export function spliceTables(sql: string, references: QueryReferences): SplicedQuery {
   const offsets = new ByteOffsets(sql);
   const edits: Edit[] = [];
-  references.tables.forEach((table, scan) =>
-    edits.push(...tableEdits(sql, offsets.toCharacter(table.location), table, scan)),
-  );
+  const keywords = references.tables.length === 0 ? new Map<number, number>() : tableKeywords(sql);
+  references.tables.forEach((table, scan) => {
+    const start = offsets.toCharacter(table.location);
+    edits.push(...tableEdits(sql, { start, word: keywords.get(start) ?? null }, table, scan));
+  });
   for (const { location, parts, alias } of references.columns.toSorted((a, b) => a.location - b.location)) {
     const start = offsets.toCharacter(location);
     edits.push({ start, end: nameEnd(sql, start, parts), insert: [quoteIdentifier(alias)] });
@@ -73,24 +75,32 @@ export function userPosition(query: SplicedQuery, plannerByte: number): number {
 const plannerText = (piece: Piece): string =>
   piece.kind === 'scan' ? `skein_scan(${quoteLiteral(String(piece.scan))})` : piece.text;
 
-function tableEdits(sql: string, start: number, table: TableReference, scan: number): Edit[] {
+/** `word` is where the keyword TABLE before the name starts. */
+function tableEdits(
+  sql: string,
+  { start, word }: { readonly start: number; readonly word: number | null },
+  table: TableReference,
+  scan: number,
+): Edit[] {
   const end = nameEnd(sql, start, table.parts.length);
   const alias = table.alias === null ? '' : ` AS ${quoteIdentifier(table.alias)}`;
-  const word = tableKeyword(sql, start);
   const edits: Edit[] = [{ start: word ?? start, end, insert: [word === null ? '' : 'FROM ', { scan }, alias] }];
   if (table.at !== null) edits.push({ ...atClause(sql, end), insert: [''] });
   return edits;
 }
 
-/** `TABLE t` stands for `SELECT * FROM t`; there the word goes with the name. */
-function tableKeyword(sql: string, nameStart: number): number | null {
-  const found = /\btable\s*$/i.exec(sql.slice(Math.max(0, nameStart - 64), nameStart));
-  if (found === null) return null;
-  const at = nameStart - found[0].length;
+/** `TABLE t` stands for `SELECT * FROM t`; there the word goes with the name. Start of what follows a TABLE -> start of the word. */
+function tableKeywords(sql: string): ReadonlyMap<number, number> {
+  const found = new Map<number, number>();
+  if (!/\btable\b/i.test(sql)) return found;
   const tokens = new Tokenizer(sql);
-  let token = tokens.next();
-  while (token.start < at && token.kind !== 'end') token = tokens.next();
-  return token.start === at && token.kind === 'word' ? at : null;
+  let previous: Token | null = null;
+  for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
+    const isTable = previous?.kind === 'word' && sql.slice(previous.start, previous.end).toLowerCase() === 'table';
+    if (isTable && isName(token)) found.set(token.start, previous?.start ?? token.start);
+    previous = token;
+  }
+  return found;
 }
 
 /** Where a dotted name of `parts` identifiers ends. */

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { StatementLimits, TextSpan } from './statement.ts';
-import { Tokenizer, type Token } from './tokenizer.ts';
+import { Tokenizer, withPlainSpaces, type Token } from './tokenizer.ts';
 
 const OPEN = new Set(['(', '[', '{']);
 const CLOSE = new Set([')', ']', '}']);
@@ -8,7 +8,7 @@ const PREFIX_SYMBOLS = new Set(['-', '+', '~', '!', '@']);
 
 /**
  * Passes over a text once, before any parser recurses into it: one statement only, not longer and not nested deeper than the limits.
- * @returns the statement without what surrounds it: space, comments, a trailing `;`.
+ * @returns the statement without what surrounds it (space, comments, a trailing `;`), its spaces plain.
  * @throws PAYLOAD_TOO_LARGE, STATEMENT_TOO_COMPLEX, SYNTAX_ERROR (nothing there, a second statement, a quote that is not closed).
  */
 export function checkShape(text: string, limits: StatementLimits): TextSpan {
@@ -36,7 +36,7 @@ export function checkShape(text: string, limits: StatementLimits): TextSpan {
     if (token.kind === 'end' || text[token.start] === ';') continue;
     throw new SkeinError('SYNTAX_ERROR', 'only one statement at a time', { position: token.start });
   }
-  return { text: text.slice(first.start, last.end), offset: first.start };
+  return { text: withPlainSpaces(text).slice(first.start, last.end), offset: first.start };
 }
 
 /** Nesting so far: brackets, CASE ... END, and runs of prefix operators (`NOT NOT x`, `- - x`). */

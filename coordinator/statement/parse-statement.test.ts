@@ -33,6 +33,14 @@ describe('queries are text', () => {
     expect(parse(text)).toMatchObject({ kind: 'query', query: { offset: 0 } });
   });
 
+  test('wide spaces and a byte order mark are spaces, but in quotes', () => {
+    expect(parse('\ufeffSELECT\u00a0a,\u200b$$\u3000$$, \'\u00a0\', "\u2003" /*\u00a0*/')).toEqual({
+      kind: 'query',
+      query: { text: 'SELECT a, $$\u3000$$, \'\u00a0\', "\u2003"', offset: 1 },
+    });
+    expect(parse('SHOW\u00a0TABLES')).toMatchObject({ kind: 'showTables' });
+  });
+
   test('what surrounds it is left out, its offset kept', () => {
     expect(parse('  -- hello\n SELECT 1 ; -- bye\n')).toEqual({
       kind: 'query',

@@ -11,10 +11,12 @@ export type Token = {
   readonly end: number;
 };
 
-const SPACE = /\s/;
+/** Spaces beyond ASCII, which DuckDB's parser turns into plain ones before it scans a text. */
+const WIDE_SPACES = /[\u00a0\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff]/g;
+const SPACE = /[\s\u200b-\u200d\u2060]/;
 const WORD_START = /[A-Za-z_\u0080-\uffff]/;
 /** Sticky: each is tried at the current offset. */
-const WORD = /[A-Za-z0-9_$\u0080-\uffff]*/y;
+const WORD = /(?:[A-Za-z0-9_$]|(?![\s\u200b-\u200d\u2060])[\u0080-\uffff])*/y;
 const NUMBER = /(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|(?:\d[\d_]*)?\.?\d[\d_]*(?:[eE][+-]?\d+)?\.?)/y;
 const DOLLAR_TAG = /\$(?:[A-Za-z_\u0080-\uffff][A-Za-z0-9_\u0080-\uffff]*)?\$/y;
 const PARAMETER = /\$[A-Za-z0-9_]+/y;
@@ -111,6 +113,23 @@ export class Tokenizer {
     }
     throw unterminated('a comment', start);
   }
+}
+
+/**
+ * The text with plain spaces where it has wide ones outside of quotes: DuckDB does the same, in fewer bytes than before, so that its
+ * positions would be none of ours. Each stays one character. @throws SYNTAX_ERROR as `Tokenizer`
+ */
+export function withPlainSpaces(text: string): string {
+  if (text.search(WIDE_SPACES) < 0) return text;
+  const tokens = new Tokenizer(text);
+  const parts: string[] = [];
+  let at = 0;
+  for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
+    if (token.kind !== 'string' && token.kind !== 'quoted') continue;
+    parts.push(text.slice(at, token.start).replaceAll(WIDE_SPACES, ' '), text.slice(token.start, token.end));
+    at = token.end;
+  }
+  return parts.join('') + text.slice(at).replaceAll(WIDE_SPACES, ' ');
 }
 
 /** The name that an identifier token stands for. */

@@ -109,6 +109,8 @@ export class TaskRegistry {
     try {
       const memoryBytes = await memory.acquire(spec.memoryLimitBytes, task.abort.signal);
       try {
+        // A cancel may have come between the grant and this line; from here on it reaches the run.
+        task.abort.signal.throwIfAborted();
         task.state = 'running';
         task.run = pool.run(spec, memoryBytes, (output) => {
           if (output.kind === 'data') spool.push(output.data);

@@ -81,7 +81,7 @@ test('a wide task lends a core to every other task at once, and takes it back la
   const run = scheduler.run(
     scripted(
       'wide',
-      Array.from({ length: 100 }, () => 'waiting' as const),
+      Array.from({ length: 2_000 }, () => 'waiting' as const),
       log,
       4,
     ),

@@ -4,10 +4,14 @@ import type { SlotTask } from './slot-task.ts';
 
 /** Long enough that turns cost little, short enough that a small query never waits long for its first. */
 const QUANTUM_MS = 10;
-/** How often a task looks again whether its helper threads have left it something to do. */
+/** How often a task looks again whether its helper threads have left it something to do, while other tasks of the slot run. */
 const HELPER_POLL_MS = 1;
+/** The same while it is alone: the thread sleeps between two looks, because a timer's millisecond at every pipeline's end adds up. */
+const LONE_POLL_MS = 0.1;
 /** A wide task whose cores were lent away takes them back so long after: small tasks often come one after the other. */
 const WIDEN_AFTER_MS = 50;
+
+const NOBODY_WAKES = new Int32Array(new SharedArrayBuffer(4));
 
 /** Tasks of the whole worker that have work to do, those of this slot included. */
 export interface BusyTasks {
@@ -98,16 +102,25 @@ export class SlotScheduler {
       const end = running.task.runQuantum(startMs + QUANTUM_MS);
       this.#charge(running, performance.now() - startMs);
       if (end === 'done') this.#end(running, () => running.resolve(running.times));
-      if (end === 'blocked' || end === 'waiting') this.#mlfq = blockTask(this.#mlfq, id);
+      if (end === 'waiting') this.#waitForHelpers(id);
+      if (end === 'blocked') this.#mlfq = blockTask(this.#mlfq, id);
       if (end === 'blocked') {
         running.blocked = true;
         this.#busy.change(-1);
       }
-      if (end === 'waiting') setTimeout(() => this.wake(id), HELPER_POLL_MS);
     } catch (error) {
       this.#charge(running, performance.now() - startMs);
       this.#end(running, () => running.reject(error));
     }
+  }
+
+  #waitForHelpers(id: string): void {
+    if (this.#running.size === 1) {
+      Atomics.wait(NOBODY_WAKES, 0, 0, LONE_POLL_MS);
+      return;
+    }
+    this.#mlfq = blockTask(this.#mlfq, id);
+    setTimeout(() => this.wake(id), HELPER_POLL_MS);
   }
 
   #charge(running: Running, quantumMs: number): void {

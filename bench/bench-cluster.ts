@@ -1,11 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { TPCH_TABLES, type TpchTable } from '#cli/load/tpch.ts';
 import { projectRoot, startCluster, type Cluster } from '#test/support/cluster.ts';
 import { pythonBin } from '#test/support/python.ts';
 import { tableFiles } from '#test/support/table-files.ts';
 
-const TABLES = ['region', 'nation', 'supplier', 'customer', 'part', 'partsupp', 'orders', 'lineitem'] as const;
-export type TpchFiles = Readonly<Record<(typeof TABLES)[number], readonly string[]>>;
+export type TpchFiles = Readonly<Record<TpchTable, readonly string[]>>;
 
 /** A cluster with Skein's default settings that holds TPC-H at `scale`, and the tables' Parquet files for the peer. */
 export async function startBenchCluster(
@@ -21,13 +21,13 @@ export async function startBenchCluster(
     await cluster.cliOk(['load', 'tpch', '--scale', scale], tools);
   }
   const files = await Promise.all(
-    TABLES.map(async (table) => [table, await tableFiles(cluster, 'tpch', table)] as const),
+    TPCH_TABLES.map(async (table) => [table, await tableFiles(cluster, 'tpch', table)] as const),
   );
   return { cluster, files: Object.fromEntries(files) as TpchFiles };
 }
 
 /** `CREATE VIEW` statements that give DuckDB the same files under the tables' names. */
 export const createViews = (files: TpchFiles): string =>
-  TABLES.map(
+  TPCH_TABLES.map(
     (table) => `CREATE VIEW ${table} AS SELECT * FROM read_parquet([${files[table].map((f) => `'${f}'`).join(', ')}]);`,
   ).join('\n');

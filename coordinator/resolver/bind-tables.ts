@@ -1,8 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { snapshotSchema, type Snapshot, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
-import { printType, type Field } from '#shared/iceberg/type.ts';
-import type { ScanColumn } from '#proto/task.ts';
+import { scanColumn } from '#shared/iceberg/scan-column.ts';
 import { must } from '#shared/must.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 import { fieldType } from './iceberg-sql-type.ts';
@@ -134,14 +133,6 @@ function refuseCaseTwins(schema: Schema, table: string): void {
     seen.set(name.toLowerCase(), name);
   }
 }
-
-const scanColumn = (field: Field): ScanColumn => ({
-  fieldId: field.id,
-  name: field.name,
-  type: printType(field.type),
-  required: field.required,
-  initialDefault: field.initialDefault ?? null,
-});
 
 /** Rows by the snapshot's summary; equality deletes are not known to remove any. */
 function rowCount({ summary }: Snapshot): number | null {

@@ -1,9 +1,10 @@
-import type { ScanColumn, ScanDelete } from '#proto/task.ts';
+import type { ScanDelete } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { compareCodePoints } from './compare-literals.ts';
 import { columnStats, type DataFile, type ManifestEntry } from './manifest.ts';
-import { invalid, printType, type Field } from './type.ts';
+import { scanColumn } from './scan-column.ts';
+import { invalid, type Field } from './type.ts';
 
 /**
  * Which delete files apply to which data files (specification, "Scan Planning"):
@@ -119,14 +120,6 @@ type Delete = {
   readonly lower: string | undefined;
   readonly upper: string | undefined;
 };
-
-const scanColumn = (field: Field): ScanColumn => ({
-  fieldId: field.id,
-  name: field.name,
-  type: printType(field.type),
-  required: field.required,
-  initialDefault: field.initialDefault ?? null,
-});
 
 /** Parquet is what the workers read. @throws NOT_SUPPORTED for any other format. */
 export function requireParquet(file: DataFile): void {

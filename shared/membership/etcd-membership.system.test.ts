@@ -1,24 +1,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { silentLogger } from '#shared/log/logger.ts';
+import { freePort } from '#test/support/postgres.ts';
 import { etcdMembership, etcdRegistration, type EtcdOptions } from './etcd-membership.ts';
 import type { Member } from './member.ts';
 
 let folder: string;
 let etcd: ChildProcess;
 let options: EtcdOptions;
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 
 const start = async (client: number, peer: number): Promise<void> => {
   const url = `http://127.0.0.1:${client}`;

@@ -4,7 +4,8 @@ import { parseJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { startCluster } from '#test/support/cluster.ts';
 import { python } from '#test/support/python.ts';
-import { TPCH_TABLES, loadTpch } from '#test/slt/fixture.ts';
+import { TPCH_TABLES } from '#cli/load/tpch.ts';
+import { loadTpch } from '#test/slt/fixture.ts';
 
 type Seen = {
   readonly rows: number;

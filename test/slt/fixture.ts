@@ -2,19 +2,9 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { TPCH_TABLES } from '#cli/load/tpch.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { tableFiles } from '#test/support/table-files.ts';
-
-export const TPCH_TABLES = [
-  'region',
-  'nation',
-  'supplier',
-  'customer',
-  'part',
-  'partsupp',
-  'orders',
-  'lineitem',
-] as const;
 
 /** Plain DuckDB with the tables of `fixture.sql` in schema `t`. */
 export async function openFixture(): Promise<DuckDBConnection> {

@@ -239,6 +239,12 @@ describe('tables', () => {
       'NoSuchNamespaceException',
       'Namespace does not exist: none',
     ]);
+    // Java's client asks for `ns.table`/`snapshots` first, and goes on to the table only after this type.
+    expect(errorOf(await get(`${NS}/none/tables/t`))).toEqual([
+      404,
+      'NoSuchTableException',
+      'Table does not exist: none.t',
+    ]);
   });
 
   test('a purge is answered honestly: the files stay', async () => {

@@ -38,6 +38,25 @@ export async function findTable(
   catalog: string,
   ident: TableIdent,
 ): Promise<TableRow | undefined> {
+  const found = await lookUpTable(tx, tenant, catalog, ident);
+  return found === 'no namespace' ? namespaceNotFound(ident.namespace) : found;
+}
+
+/**
+ * A table that must be there. Where there is no such namespace there is no such table: clients try `ns.table.snapshots` before `ns.table`.
+ * @throws CATALOG_NOT_FOUND (another tenant's too), TABLE_NOT_FOUND
+ */
+export async function requireTable(tx: Tx, tenant: TenantId, catalog: string, ident: TableIdent): Promise<TableRow> {
+  const found = await lookUpTable(tx, tenant, catalog, ident);
+  return found === 'no namespace' || found === undefined ? tableNotFound(ident) : found;
+}
+
+async function lookUpTable(
+  tx: Tx,
+  tenant: TenantId,
+  catalog: string,
+  ident: TableIdent,
+): Promise<TableRow | 'no namespace' | undefined> {
   const row = await tx
     .selectFrom('catalog as c')
     .innerJoin('tenant', 'tenant.id', 'c.tenant_id')
@@ -59,14 +78,10 @@ export async function findTable(
     .executeTakeFirst();
   if (row === undefined) return catalogNotFound(catalog);
   const { id, catalogId, root, namespaceId, metadataLocation, metadata, version } = row;
-  if (namespaceId === null) return namespaceNotFound(ident.namespace);
+  if (namespaceId === null) return 'no namespace';
   if (id === null || metadataLocation === null || metadata === null || version === null) return undefined;
   return { id, catalogId, root, metadataLocation, metadata, version };
 }
-
-/** @throws TABLE_NOT_FOUND, and as `findTable`. */
-export const requireTable = async (tx: Tx, tenant: TenantId, catalog: string, ident: TableIdent): Promise<TableRow> =>
-  (await findTable(tx, tenant, catalog, ident)) ?? tableNotFound(ident);
 
 export type NewTable = {
   readonly catalogId: string;

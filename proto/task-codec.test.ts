@@ -46,6 +46,8 @@ const spec: TaskSpec = {
       allowedRoots: ['file:///w'],
     },
   ],
+  inputs: [],
+  output: { kind: 'stream' },
   context: { nowMicros: '1', timeZone: 'UTC', currentUser: 'admin', currentCatalog: 'lake', currentSchema: 'default' },
   memoryLimitBytes: 1,
   spillLimitBytes: 2,

@@ -15,6 +15,9 @@ export type TaskSpec = {
   readonly principal: PrincipalId;
   readonly sql: SqlText;
   readonly scans: readonly ScanSpec[];
+  /** What earlier stages gave, as `{ input }` of the text. */
+  readonly inputs: readonly InputSpec[];
+  readonly output: OutputSpec;
   readonly context: StatementContext;
   readonly memoryLimitBytes: number;
   readonly spillLimitBytes: number;
@@ -28,8 +31,41 @@ export type TaskSpec = {
   readonly profile: boolean;
 };
 
-/** SQL in which tables stand as numbers of `TaskSpec.scans`: only the worker knows how a scan is printed (local paths, deletes). */
-export type SqlText = readonly (string | { readonly scan: number })[];
+/**
+ * SQL in which tables stand as numbers of `TaskSpec.scans`, and what other tasks gave as numbers of `TaskSpec.inputs`: only the worker
+ * knows how they are printed (local paths, deletes; table functions, temporary tables).
+ */
+export type SqlText = readonly (string | { readonly scan: number } | { readonly input: number })[];
+
+/** Rows of an earlier stage that this task reads: partitions of finished tasks' output. */
+export type InputSpec = {
+  /** As the text names them; `type` in DuckDB's spelling. */
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly sources: readonly InputSource[];
+  /** How often the text names it: more than once makes it a temporary table. */
+  readonly reads: number;
+};
+
+/** One partition of one finished task's output, on the worker that holds it. */
+export type InputSource = {
+  /** Of the worker's Flight service. */
+  readonly address: string;
+  readonly taskId: TaskId;
+  readonly partition: number;
+  /** Opens this partition. */
+  readonly ticket: string;
+  /** Batches `[start, end)` of the partition; null = all. A partition that is too big for one task is divided so. */
+  readonly batches: { readonly start: number; readonly end: number } | null;
+  readonly rows: number;
+  readonly bytes: number;
+};
+
+/**
+ * Where a task's rows go. `stream`: to the one reader of its DoGet, as they are made. `spool`: they stay on the worker, in partitions,
+ * until the query ends (`EndQuery`); with more than one partition the last column of the text, an unsigned integer below `partitions`,
+ * says which one a row belongs to, and is not itself part of the output.
+ */
+export type OutputSpec = { readonly kind: 'stream' } | { readonly kind: 'spool'; readonly partitions: number };
 
 /** Fixed once per statement by the coordinator, so that it means the same in every process. */
 export type StatementContext = {
@@ -101,7 +137,7 @@ export type ScanDelete =
       readonly cardinality: number;
     };
 
-/** How a task went; the last message of its Flight stream carries it as JSON in `app_metadata`. */
+/** How a task went; the last message of its Flight stream carries it as JSON in `app_metadata`, the reply of RunTask as well. */
 export type TaskReport = {
   readonly taskId: TaskId;
   readonly rows: number;
@@ -114,9 +150,15 @@ export type TaskReport = {
   readonly peakMemoryBytes: number;
   readonly bytesScanned: number;
   readonly scans: readonly ScanReport[];
+  /** What each partition of a spooled output holds; empty for a streamed one. */
+  readonly partitions: readonly PartitionReport[];
+  /** Bytes that came from other workers. */
+  readonly receivedBytes: number;
   /** DuckDB's operator tree, when the task asked for it. */
   readonly profile: Json;
 };
+
+export type PartitionReport = { readonly rows: number; readonly batches: number; readonly bytes: number };
 
 export type ScanReport = {
   readonly scan: number;

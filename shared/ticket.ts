@@ -15,7 +15,7 @@ export type Ticket = {
   readonly expiresAtMs: number;
   /** Roots below which the task may read. */
   readonly locations: readonly string[];
-  /** The one output partition that a reader may open. */
+  /** The one output partition that a reader may open; of a spooled output any number of readers may, until the query ends. */
   readonly partition: number;
 };
 

@@ -26,6 +26,8 @@ export function makeTask(sql: TaskSpec['sql'] | string, overrides: Partial<TaskS
     principal: principalId('p-1'),
     sql: typeof sql === 'string' ? [sql] : sql,
     scans: [],
+    inputs: [],
+    output: { kind: 'stream' },
     context: {
       nowMicros: '1700000000000000',
       timeZone: 'UTC',

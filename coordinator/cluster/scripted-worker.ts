@@ -109,6 +109,8 @@ export const report = (spec: TaskSpec, rows: number): FlightMessage => {
     peakMemoryBytes: 0,
     bytesScanned: 7,
     scans: [],
+    partitions: [],
+    receivedBytes: 0,
     profile: null,
   };
   return { app_metadata: Buffer.from(JSON.stringify(body)) };

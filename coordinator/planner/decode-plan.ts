@@ -201,6 +201,7 @@ function decodeJoin(node: JsonObject, asof: boolean): JoinPlan {
     })),
     residual: node['condition'] === undefined ? null : decodeExpression(node['condition']),
     asof,
+    distribution: null,
     delim: node['type'] === 'LOGICAL_DELIM_JOIN' ? decodeExpressions(delim) : null,
     delimFlipped: node['delim_flipped'] === true,
     leftProjection: positions(node['left_projection_map']),

@@ -34,6 +34,7 @@ export function estimateRows(plan: Plan, scanRows: ScanRows): number {
     case 'window':
     case 'sort':
     case 'sample':
+    case 'exchange':
       return rows(plan.child);
     case 'aggregate':
       return plan.groups.length === 0 ? 1 : Math.max(1, rows(plan.child) * GROUP_SHARE) * Math.max(1, plan.sets.length);
@@ -61,6 +62,7 @@ export function estimateRows(plan: Plan, scanRows: ScanRows): number {
       return rows(plan.anchor) * RECURSION_STEPS;
     case 'delimScan':
     case 'cteScan':
+    case 'stage':
       // What they repeat is counted where it is made.
       return 1_000;
     default:

@@ -102,6 +102,10 @@ function titleOf(plan: Plan, query: PreparedQuery): string {
       return `RecursiveCte ${plan.name} (${plan.index})`;
     case 'cteScan':
       return `CteScan (${plan.index})`;
+    case 'exchange':
+      return `Exchange ${plan.to.kind}`;
+    case 'stage':
+      return `Stage ${plan.stage} (${plan.read})`;
     default:
       return unreachable(plan);
   }
@@ -161,6 +165,8 @@ function detailsOf(plan: Plan, query: PreparedQuery): string[] {
     case 'cte':
     case 'recursiveCte':
     case 'cteScan':
+    case 'exchange':
+    case 'stage':
       return [];
     default:
       return unreachable(plan);

@@ -15,6 +15,7 @@ export function outputFields(plan: Plan): readonly SqlField[] {
     case 'empty':
     case 'delimScan':
     case 'cteScan':
+    case 'stage':
       return plan.columns;
     case 'generator':
       return [...plan.columns, ...(plan.child === null ? [] : pick(outputFields(plan.child), plan.inputColumns))];
@@ -39,6 +40,7 @@ export function outputFields(plan: Plan): readonly SqlField[] {
     case 'distinct':
     case 'limit':
     case 'sample':
+    case 'exchange':
       return outputFields(plan.child);
     case 'join':
       return joinFields(plan);

@@ -9,6 +9,7 @@ export function children(plan: Plan): readonly Plan[] {
     case 'empty':
     case 'delimScan':
     case 'cteScan':
+    case 'stage':
       return [];
     case 'generator':
     case 'values':
@@ -22,6 +23,7 @@ export function children(plan: Plan): readonly Plan[] {
     case 'sort':
     case 'limit':
     case 'sample':
+    case 'exchange':
       return [plan.child];
     case 'join':
     case 'cross':
@@ -48,6 +50,7 @@ export function mapChildren(plan: Plan, map: (child: Plan) => Plan): Plan {
     case 'empty':
     case 'delimScan':
     case 'cteScan':
+    case 'stage':
       return plan;
     case 'generator':
     case 'values': {
@@ -62,7 +65,8 @@ export function mapChildren(plan: Plan, map: (child: Plan) => Plan): Plan {
     case 'distinct':
     case 'sort':
     case 'limit':
-    case 'sample': {
+    case 'sample':
+    case 'exchange': {
       const child = map(plan.child);
       return child === plan.child ? plan : { ...plan, child };
     }

@@ -88,7 +88,31 @@ export type Plan =
       readonly anchor: Plan;
       readonly step: Plan;
     }
-  | { readonly kind: 'cteScan'; readonly index: number; readonly columns: readonly PlanColumn[] };
+  | { readonly kind: 'cteScan'; readonly index: number; readonly columns: readonly PlanColumn[] }
+  /** Its child's rows, placed as `to` says. Only the distributor makes it; for one DuckDB it means nothing. */
+  | { readonly kind: 'exchange'; readonly child: Plan; readonly to: Partitioning }
+  /** Rows that a stage gave, or will have given: what an exchange becomes on the side of its reader. */
+  | {
+      readonly kind: 'stage';
+      readonly stage: number;
+      /** Of its tasks' output a reading task gets: its own partition, everything, or some tasks' output whole. */
+      readonly read: 'partition' | 'all' | 'share';
+      readonly columns: readonly PlanColumn[];
+    };
+
+/** Where the rows of an exchange go. */
+export type Partitioning =
+  /** All to one task. */
+  | { readonly kind: 'gather' }
+  /** All to every task of the reader. */
+  | { readonly kind: 'broadcast' }
+  /**
+   * Rows with equal keys to the same task. `spreadNulls`: a row with a NULL key needs no partner, and goes by all of its values
+   * (the preserved side of an outer join).
+   */
+  | { readonly kind: 'hash'; readonly keys: readonly Expression[]; readonly spreadNulls: boolean }
+  /** They stay where they are made; a reader's task takes the output of some of the tasks. */
+  | { readonly kind: 'keep' };
 
 export type JoinPlan = {
   readonly kind: 'join';
@@ -99,6 +123,8 @@ export type JoinPlan = {
   /** A condition that is no comparison of one side with the other; columns of both sides. */
   readonly residual: Expression | null;
   readonly asof: boolean;
+  /** How the distributor runs it; null until it has decided. */
+  readonly distribution: JoinDistribution | null;
   /** Correlation columns of a delim join, over the side that `delimFlipped` names (false: left); null for a plain join. */
   readonly delim: readonly Expression[] | null;
   readonly delimFlipped: boolean;
@@ -106,6 +132,9 @@ export type JoinPlan = {
   readonly leftProjection: readonly number[] | null;
   readonly rightProjection: readonly number[] | null;
 };
+
+/** `partitioned`: both sides by their keys; the others: that side whole to every task of the other; `single`: in one task. */
+export type JoinDistribution = 'partitioned' | 'broadcastLeft' | 'broadcastRight' | 'single';
 
 /** `mark` adds a boolean column with SQL's three-valued IN; `single` is a left join that raises when a row matches twice. */
 export type JoinType =

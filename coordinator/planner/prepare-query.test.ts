@@ -45,7 +45,9 @@ const prepared = (sql: string, overrides: Partial<typeof context> = {}): Promise
 
 /** The worker's SQL with `<n>` for scan n. */
 const sqlOf = async (sql: string): Promise<string> =>
-  (await prepared(sql)).workerSql.map((part) => (typeof part === 'string' ? part : `<${part.scan}>`)).join('');
+  (await prepared(sql)).workerSql
+    .map((part) => (typeof part === 'string' ? part : `<${'scan' in part ? part.scan : 'input'}>`))
+    .join('');
 
 async function failure(sql: string): Promise<{ code: string; at: string | undefined }> {
   try {

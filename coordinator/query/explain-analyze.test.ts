@@ -38,6 +38,8 @@ const report: TaskReport = {
   peakMemoryBytes: 5,
   bytesScanned: 600,
   scans: [{ scan: 0, files: 3, rowGroups: 5, rowGroupsPruned: 4, bytes: 600 }],
+  partitions: [],
+  receivedBytes: 0,
   profile: {
     latency: 1,
     children: [

@@ -85,6 +85,8 @@ async function attempt(scheduler: Scheduler, run: QueryRun, lease: WorkerLease):
     principal,
     sql: run.sql,
     scans: run.scans.map((scan) => scan.spec),
+    inputs: [],
+    output: { kind: 'stream' },
     context: run.context,
     memoryLimitBytes: Math.min(run.memoryLimitBytes, lease.info.memoryLimitBytes),
     spillLimitBytes,

@@ -58,6 +58,8 @@ test('a task that is cancelled as it gets its memory does not run', async () => 
     ...ids,
     sql: ['SELECT 1'],
     scans: [],
+    inputs: [],
+    output: { kind: 'stream' },
     context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: '', currentSchema: '' },
     memoryLimitBytes: 2 ** 27,
     spillLimitBytes: 2 ** 20,

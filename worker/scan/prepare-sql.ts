@@ -11,6 +11,9 @@ export type PreparedSql = {
   readonly positions: DeletedPositions;
 };
 
+/** What stands in the text for an input: the table function or the temporary table that has its rows. */
+const inputName = (input: number): string => `skein_input_${input}`;
+
 /** @throws what `printScan` throws, and the reason of `signal`. */
 export async function prepareSql(signal: AbortSignal, spec: TaskSpec, footers: FooterCache): Promise<PreparedSql> {
   const positions = new DeletedPositions();
@@ -20,7 +23,10 @@ export async function prepareSql(signal: AbortSignal, spec: TaskSpec, footers: F
   signal.throwIfAborted();
   return {
     sql: spec.sql
-      .map((part) => (typeof part === 'string' ? part : must(scans[part.scan], 'a fragment names its scans').sql))
+      .map((part) => {
+        if (typeof part === 'string') return part;
+        return 'input' in part ? inputName(part.input) : must(scans[part.scan], 'a fragment names its scans').sql;
+      })
       .join(''),
     reports: scans.map((scan) => scan.report),
     positions,

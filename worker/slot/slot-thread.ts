@@ -152,6 +152,8 @@ function reportOf({ spec }: SlotJob, output: TaskOutput, run: TaskRun, scans: Ta
     peakMemoryBytes: run.peak.memoryBytes,
     bytesScanned: scans.reduce((sum, scan) => sum + scan.bytes, 0),
     scans,
+    partitions: [],
+    receivedBytes: 0,
     profile: run.profile,
   };
 }

@@ -14,6 +14,8 @@ const report: TaskReport = {
   peakMemoryBytes: 0,
   bytesScanned: 0,
   scans: [],
+  partitions: [],
+  receivedBytes: 0,
   profile: null,
 };
 

@@ -1,0 +1,109 @@
+import type { Json } from '#shared/json.ts';
+import type { SqlText } from '#proto/task.ts';
+import type { Partitioning, Plan } from '../planner/plan.ts';
+import type { SqlField } from '../planner/sql-type.ts';
+
+/**
+ * A plan cut at its exchanges: each fragment is one SQL text that several tasks run, each with its share of the leaves.
+ * ```
+ * plan with exchanges -> fragments (producers before readers, the last one gives the result)
+ * ```
+ */
+export type Fragment = {
+  /** Number of its stage: unique in a query, also when the rest of it is planned again. */
+  readonly stage: number;
+  readonly plan: Plan;
+  /** Where its rows go; null for the last fragment, whose rows are the result. */
+  readonly output: Partitioning | null;
+  /** Partitions of a `hash` output; 1 for every other. */
+  readonly partitions: number;
+  readonly fields: readonly SqlField[];
+  /** Columns `c0`, `c1`, ...; with more than one partition, one more that is the partition's number. */
+  readonly sql: SqlText;
+  /** `SqlText`'s `{ scan }` numbers, in order: positions in the plan's table list, and whether the tasks divide its files. */
+  readonly scans: readonly { readonly scan: number; readonly read: 'split' | 'all' }[];
+  /** `SqlText`'s `{ input }` numbers, in order. */
+  readonly inputs: readonly FragmentInput[];
+  readonly tasks: TaskShape;
+  /** Run again, a task gives the same rows: no `random()`, no LIMIT without order, no sample. */
+  readonly repeatable: boolean;
+  readonly estimate: { readonly rows: number; readonly bytes: number };
+  /** Why it is placed so, for EXPLAIN. */
+  readonly reason: string;
+};
+
+export type FragmentInput = {
+  readonly stage: number;
+  readonly read: 'partition' | 'all' | 'share';
+  readonly fields: readonly SqlField[];
+  /** How often the text names it. */
+  readonly reads: number;
+};
+
+/**
+ * How a fragment becomes tasks. `single`: one task reads everything. `splits`: the files of its `split` scans are handed out by demand;
+ * `share` inputs likewise. `partitions`: task i reads partition i of its `partition` inputs. What is read as `all` goes to every task.
+ */
+export type TaskShape = { readonly kind: 'single' } | { readonly kind: 'splits' } | { readonly kind: 'partitions' };
+
+/** What is known of a scan when a query is distributed, its files pruned. */
+export type ScanFacts = {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly files: number;
+  /** By the scan's column position: what the manifests say; null where they do not. */
+  readonly columns: readonly ColumnFacts[];
+};
+
+export type ColumnFacts = {
+  /** Upper bound of the number of distinct values, from an integer or date column's bounds; null when unknown. */
+  readonly distinctMax: number | null;
+  readonly nulls: number | null;
+};
+
+/** What is known of a stage that has run. */
+export type StageFacts = {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly output: Partitioning;
+  /** Rows of each partition, over all of its tasks. */
+  readonly partitions: readonly { readonly rows: number; readonly bytes: number }[];
+  readonly tasks: number;
+};
+
+export type DistributionSettings = {
+  readonly distribution: 'auto' | 'single' | 'force';
+  readonly joinDistribution: 'auto' | 'broadcast' | 'partitioned';
+  /** Partitions of a hash exchange; null = chosen. */
+  readonly partitions: number | null;
+};
+
+/** The cluster as it is when a query, or the rest of one, is distributed. */
+export type ClusterFacts = {
+  /** Slots of each worker that takes tasks. */
+  readonly workers: readonly { readonly slots: number }[];
+};
+
+export type DistributionFacts = {
+  readonly scans: readonly ScanFacts[];
+  readonly stages: ReadonlyMap<number, StageFacts>;
+  readonly cluster: ClusterFacts;
+  readonly settings: DistributionSettings;
+  /** The number of the next stage. */
+  readonly nextStage: number;
+};
+
+/** A query as it will run, as far as is known now. */
+export type DistributedPlan = {
+  readonly kind: 'distributed';
+  /** With exchanges and the joins' distributions. */
+  readonly plan: Plan;
+  readonly fragments: readonly Fragment[];
+  readonly warnings: readonly string[];
+};
+
+/** The whole query on one worker, and why. */
+export type WholePlan = { readonly kind: 'whole'; readonly reason: string };
+
+/** For EXPLAIN (TYPE DISTRIBUTED, FORMAT JSON). */
+export type FragmentJson = { readonly [key: string]: Json };

@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { startTestCatalog } from '#test/support/catalog.ts';
+import { compileJava, java, mavenClasspath } from '#test/support/java.ts';
+import { parseJunitReport, type JunitTest } from '#test/support/junit-report.ts';
+
+/**
+ * The Iceberg REST Compatibility Kit, whole: Iceberg's own tests of a catalog and of its views, driven by its Java client against a catalog
+ * of ours. Each of its test methods is a test here. The kit leaves nested namespaces and names with slashes off; NestedCatalogTests.java
+ * turns them on.
+ */
+const KIT = 'test/conformance/rest-kit';
+const SUITES = ['NestedCatalogTests', 'org.apache.iceberg.rest.RESTCompatibilityKitViewCatalogTests'];
+const TESTS = 157;
+/** It asks for locations of its own right below /tmp, so that is the warehouse; it must share its files with the server. */
+const WAREHOUSE = '/tmp';
+const FOLDERS = ['a', 'b', 'db', 'newdb', 'new.db', 'new', 'ns', 'ns_1', 'ns_2', 'ns1', 'ns2', 'other_ns', 'parent'];
+
+/**
+ * What the kit does not run against any REST service: a namespace without levels cannot be written in a path, and its test of
+ * unique locations configures the server of the kit's own.
+ */
+const SKIPPED_BY_THE_KIT = [
+  'NestedCatalogTests createAndDropEmptyNamespace',
+  'NestedCatalogTests createTableInUniqueLocation',
+  'NestedCatalogTests listNamespacesWithEmptyNamespace',
+  'NestedCatalogTests listTablesInEmptyNamespace',
+  'NestedCatalogTests namespacePropertiesOnEmptyNamespace',
+  'RESTCompatibilityKitViewCatalogTests listViewsInEmptyNamespace',
+];
+
+const label = ({ suite, name }: JunitTest): string => `${suite} ${name}`;
+
+describe('the Iceberg REST Compatibility Kit', async () => {
+  const { tests, output } = await runKit();
+
+  test('ran whole', () => {
+    expect(tests.length, output).toBe(TESTS);
+    expect(
+      tests
+        .filter(({ state }) => state === 'skipped')
+        .map(label)
+        .sort(),
+    ).toEqual(SKIPPED_BY_THE_KIT);
+  });
+
+  for (const one of tests.filter(({ state }) => state !== 'skipped')) {
+    test(label(one), () => {
+      if (one.state === 'failed') throw new Error(one.text);
+    });
+  }
+});
+
+async function runKit(): Promise<{ readonly tests: readonly JunitTest[]; readonly output: string }> {
+  const kit = await mavenClasspath(`${KIT}/pom.xml`);
+  const classpath = `${await compileJava(`${KIT}/NestedCatalogTests.java`, kit)}:${kit}`;
+  const made = FOLDERS.map((folder) => join(WAREHOUSE, folder)).filter((folder) => !existsSync(folder));
+  const reports = await mkdtemp(join(tmpdir(), 'skein-kit-'));
+  await using catalog = await startTestCatalog({ 'bootstrap.warehouse': `file://${WAREHOUSE}` });
+  const properties = {
+    'rck.local': 'false',
+    'rck.requires-namespace-create': 'true',
+    'rck.supports-serverside-retry': 'true',
+    'rck.supports-names-with-dot': 'true',
+    'rck.supports-variant': 'true',
+    uri: catalog.running.url,
+    warehouse: 'lake',
+    token: catalog.token,
+    'org.slf4j.simpleLogger.defaultLogLevel': 'error',
+  };
+  const select = SUITES.flatMap((suite) => ['--select-class', suite]);
+  const launcher = ['org.junit.platform.console.ConsoleLauncher', 'execute', '--disable-banner', '--details=summary'];
+  try {
+    const { stdout, stderr } = await java(classpath, properties, [...launcher, ...select, '--reports-dir', reports]);
+    const xml = await readFile(join(reports, 'TEST-junit-jupiter.xml'), 'utf8').catch(() => '');
+    return { tests: parseJunitReport(xml), output: `${stdout}${stderr}` };
+  } finally {
+    for (const folder of [reports, ...made]) await rm(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { projectRoot, run } from './cluster.ts';
+
+/**
+ * The Java side of the tests: what others publish on Maven Central, fetched when it is first asked for. Maven keeps the jars in its own
+ * repository; `.cache/java` keeps what is made of them. A machine without Maven or a JDK 17 fails here, with what the command said.
+ */
+const CACHE = join(projectRoot, '.cache/java');
+const MAVEN = ['--batch-mode', '--quiet', '--no-transfer-progress'] as const;
+/** Every virtual machine of a test is bounded: several may run beside each other. */
+const HEAP = '-Xmx1g';
+
+/** The class path that a POM of `test/` describes. */
+export async function mavenClasspath(pom: string): Promise<string> {
+  const path = join(projectRoot, pom);
+  const digest = createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex');
+  const file = join(CACHE, `classpath-${digest.slice(0, 16)}.txt`);
+  if (!existsSync(file)) {
+    await mkdir(CACHE, { recursive: true });
+    await runOk('mvn', [...MAVEN, '-f', path, 'dependency:build-classpath', `-Dmdep.outputFile=${file}.new`]);
+    await rename(`${file}.new`, file);
+  }
+  return readFile(file, 'utf8');
+}
+
+/** A file of Maven Central (`group:artifact:version[:packaging]`), copied to `.cache/java`; answers its path. */
+export async function mavenFile(coordinates: string): Promise<string> {
+  const [, artifact = '', version = '', packaging = 'jar'] = coordinates.split(':');
+  const file = join(CACHE, `${artifact}-${version}.${packaging}`);
+  if (!existsSync(file)) {
+    const copy = ['dependency:copy', `-Dartifact=${coordinates}`, `-DoutputDirectory=${CACHE}`];
+    await runOk('mvn', [...MAVEN, ...copy]);
+  }
+  return file;
+}
+
+/** Compiles a source file of `test/`; answers the folder of its classes. */
+export async function compileJava(source: string, classpath: string): Promise<string> {
+  const classes = join(CACHE, 'classes');
+  await runOk('javac', ['-d', classes, '-cp', classpath, join(projectRoot, source)]);
+  return classes;
+}
+
+/** Runs a main class to its end; answers its exit code and what it printed. */
+export const java = (
+  classpath: string,
+  properties: Readonly<Record<string, string>>,
+  args: readonly string[],
+): ReturnType<typeof run> =>
+  run('java', [
+    HEAP,
+    ...Object.entries(properties).map(([key, value]) => `-D${key}=${value}`),
+    '-cp',
+    classpath,
+    ...args,
+  ]);
+
+async function runOk(command: string, args: readonly string[]): Promise<void> {
+  const result = await run(command, args);
+  if (result.code !== 0)
+    throw new Error(`${command} ${args.join(' ')}: exit ${result.code}\n${result.stdout}${result.stderr}`);
+}

@@ -47,6 +47,16 @@ export const tableTarget = (request: RestRequest): TableTarget => ({
   },
 });
 
+/** The view that the path of a request names. */
+export const viewTarget = (request: RestRequest): TableTarget => ({
+  claims: request.claims,
+  catalog: request.params['prefix'] ?? '',
+  ident: {
+    namespace: namespaceOf(request.params['namespace'] ?? ''),
+    name: checkName(request.params['view'] ?? '', 'view'),
+  },
+});
+
 /** `TableIdentifier` of the REST specification. */
 export function identOfJson(json: Json | undefined, what: string): TableIdent {
   const object = asObject(json, what);

@@ -20,11 +20,21 @@ import { tableExists } from './operation/table/table-exists.ts';
 import { updateTable } from './operation/table/update-table.ts';
 import { getToken } from './operation/token/get-token.ts';
 import { commitTransaction } from './operation/transaction/commit-transaction.ts';
+import { createView } from './operation/view/create-view.ts';
+import { dropView } from './operation/view/drop-view.ts';
+import { listViews } from './operation/view/list-views.ts';
+import { loadView } from './operation/view/load-view.ts';
+import { registerView } from './operation/view/register-view.ts';
+import { renameView } from './operation/view/rename-view.ts';
+import { replaceView } from './operation/view/replace-view.ts';
+import { viewExists } from './operation/view/view-exists.ts';
 
 const NAMESPACES = '/v1/{prefix}/namespaces';
 const NAMESPACE = `${NAMESPACES}/{namespace}`;
 const TABLES = `${NAMESPACE}/tables`;
 const TABLE = `${TABLES}/{table}`;
+const VIEWS = `${NAMESPACE}/views`;
+const VIEW = `${VIEWS}/{view}`;
 
 const iceberg = { advertised: true } as const;
 const other = { advertised: false, scope: null } as const;
@@ -85,6 +95,27 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: 'POST /v1/{prefix}/tables/rename',
     scope: 'table:write',
     handle: renameTable,
+  },
+
+  { ...iceberg, id: 'listViews', endpoint: `GET ${VIEWS}`, scope: 'table:read', handle: listViews },
+  { ...iceberg, id: 'createView', endpoint: `POST ${VIEWS}`, scope: 'table:write', handle: createView },
+  { ...iceberg, id: 'loadView', endpoint: `GET ${VIEW}`, scope: 'table:read', handle: loadView },
+  { ...iceberg, id: 'viewExists', endpoint: `HEAD ${VIEW}`, scope: 'table:read', handle: viewExists },
+  { ...iceberg, id: 'replaceView', endpoint: `POST ${VIEW}`, scope: 'table:write', handle: replaceView },
+  { ...iceberg, id: 'dropView', endpoint: `DELETE ${VIEW}`, scope: 'table:write', handle: dropView },
+  {
+    ...iceberg,
+    id: 'registerView',
+    endpoint: `POST ${NAMESPACE}/register-view`,
+    scope: 'table:write',
+    handle: registerView,
+  },
+  {
+    ...iceberg,
+    id: 'renameView',
+    endpoint: 'POST /v1/{prefix}/views/rename',
+    scope: 'table:write',
+    handle: renameView,
   },
 
   {

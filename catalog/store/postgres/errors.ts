@@ -9,6 +9,16 @@ const sqlStateOf = (error: unknown): string | undefined => {
 export const isUniqueViolation = (error: unknown): boolean => sqlStateOf(error) === '23505';
 export const isForeignKeyViolation = (error: unknown): boolean => sqlStateOf(error) === '23503';
 
+/** What has the name that a table or view was to get, when it is of the other kind (migration `0002_views`). */
+export function nameTakenBy(error: unknown): 'table' | 'view' | undefined {
+  const constraint = isUniqueViolation(error) ? (error as { constraint?: unknown }).constraint : undefined;
+  if (constraint === 'name_taken_by_table') return 'table';
+  return constraint === 'name_taken_by_view' ? 'view' : undefined;
+}
+
+/** Whether Postgres answered a COMMIT by saying that it rolled back: a constraint (class 23) or a conflict (class 40). */
+export const isRolledBack = (error: unknown): boolean => /^(23|40(?!003))/.test(sqlStateOf(error) ?? '');
+
 const CONNECTION_ERRORS = /^(08|53|57P0|57014|40001|40P01|25P03|25006)/;
 /** A NUL, or half of a surrogate pair in a property. */
 const UNSTORABLE_TEXT = /^(22021|22P05|22P02)$/;

@@ -1,27 +1,23 @@
 import { SkeinError } from '#shared/error.ts';
-import { parseJson, type Json } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
-import { FileNotFound } from '#shared/storage/file-io.ts';
 import type { CatalogContext } from '../../../context.ts';
-import { printMetadata, requireFree } from '../../../commit/commit-tables.ts';
+import { printMetadata } from '../../../commit/commit-tables.ts';
 import { asObject, optionalBoolean, requiredString } from '../../../commit/json-reader.ts';
 import { parseTableMetadata } from '../../../commit/parse-table-metadata.ts';
-import { checkLocations, requireBelowRoot } from '../../../storage/table-location.ts';
+import { readMetadataFile } from '../../../storage/read-metadata-file.ts';
+import { checkLocations, ownFolders } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
-import {
-  findTable,
-  insertTable,
-  lockLocations,
-  swapMetadata,
-  tableExists,
-} from '../../../store/postgres/table-store.ts';
+import { claimFolders, lockLocations } from '../../../store/postgres/folder-claims.ts';
+import { findTable, insertTable, swapMetadata, tableExists } from '../../../store/postgres/table-store.ts';
+import { requireUnprotected } from '../../../commit/protection.ts';
 import { checkName, namespaceOf } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadTableAnswer } from './table-answer.ts';
 
 /**
- * `POST /v1/{prefix}/namespaces/{namespace}/register`: a table from a metadata file that lies in the catalog's root. With `overwrite` it
+ * `POST /v1/{prefix}/namespaces/{namespace}/register`: a table from a metadata file that lies in one of the catalog's roots. With `overwrite` it
  * takes the place of a table of that name. The file stays as it is and becomes the table's current metadata.
  */
 export async function registerTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
@@ -35,44 +31,28 @@ export async function registerTable(context: CatalogContext, request: RestReques
 
   const catalog = await requireCatalog(context.store.db, tenant, prefix);
   if ((await findTable(context.store.db, tenant, prefix, ident)) !== undefined && !overwrite) throw tableExists(ident);
-  const metadata = parseTableMetadata(await readMetadata(context, file, catalog.location));
-  checkLocations(metadata, undefined, catalog.location);
+  const metadata = parseTableMetadata(await readMetadataFile(context, file, catalog.roots));
+  checkLocations(metadata, undefined, catalog.roots);
   const row = {
     location: normalizeLocation(metadata.location),
     metadataLocation: file,
     metadata: printMetadata(context, metadata),
   };
-  await context.store.db.transaction().execute(async (tx) => {
+  await context.store.transact(async (tx) => {
     await lockLocations(tx, catalog.id, 'exclusive');
     const existing = await findTable(tx, tenant, prefix, ident);
-    if (existing !== undefined && !overwrite) throw tableExists(ident);
-    await requireFree(tx, catalog.id, row.location, existing?.id);
+    let id = existing?.id;
     if (existing === undefined) {
       const namespace = await requireNamespace(tx, catalog.id, ident.namespace);
-      await insertTable(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...row });
-    } else if (!(await swapMetadata(tx, existing, row))) {
-      throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: another commit came first');
+      id = await insertTable(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...row });
+    } else {
+      if (!overwrite) throw tableExists(ident);
+      requireUnprotected(existing.metadata, ident);
+      if (!(await swapMetadata(tx, existing, row))) {
+        throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: another commit came first');
+      }
     }
+    await claimFolders(tx, { id: must(id, 'found or inserted'), catalogId: catalog.id }, ownFolders(metadata));
   });
   return loadTableAnswer({ metadataLocation: file, metadata: row.metadata }, 'all');
-}
-
-/** @throws INVALID_REQUEST; TABLE_METADATA_MISSING when the file is not there. */
-async function readMetadata(context: CatalogContext, file: string, root: string): Promise<Json> {
-  requireBelowRoot(file, root);
-  try {
-    const bytesMax = context.config['catalog.metadata_bytes_max'];
-    if ((await context.io.sizeBytes(file)) > bytesMax) {
-      throw new SkeinError('INVALID_REQUEST', `the metadata file is larger than ${bytesMax} bytes`);
-    }
-    return parseJson(Buffer.from(await context.io.read(file)).toString());
-  } catch (error) {
-    if (error instanceof FileNotFound) {
-      throw new SkeinError('TABLE_METADATA_MISSING', `Failed to open input stream for file: ${file}`, { cause: error });
-    }
-    if (error instanceof SyntaxError || error instanceof RangeError) {
-      throw new SkeinError('INVALID_REQUEST', `Cannot parse table metadata: ${file}`, { cause: error });
-    }
-    throw error;
-  }
 }

@@ -1,7 +1,14 @@
+import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { asObject, get } from '../../../commit/json-reader.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
-import { moveTable, requireTable, tableNotFound } from '../../../store/postgres/table-store.ts';
+import {
+  displayIdent,
+  moveTable,
+  requireTable,
+  tableNotFound,
+  type TableIdent,
+} from '../../../store/postgres/table-store.ts';
 import { identOfJson } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 
@@ -13,7 +20,17 @@ export async function renameTable(context: CatalogContext, request: RestRequest)
   await context.store.db.transaction().execute(async (tx) => {
     const row = await requireTable(tx, request.claims.tenant, request.params['prefix'] ?? '', source);
     const namespace = await requireNamespace(tx, row.catalogId, destination.namespace);
-    if (!(await moveTable(tx, row.id, namespace.id, destination))) tableNotFound(source);
+    const moved = await moveTable(tx, row.id, namespace.id, destination).catch((error: unknown) => {
+      throw renameError(error, source, destination);
+    });
+    if (!moved) tableNotFound(source);
   });
   return NO_CONTENT;
+}
+
+/** A view of the new name, in the words that Iceberg's clients expect of a rename. */
+function renameError(error: unknown, from: TableIdent, to: TableIdent): unknown {
+  if (!(error instanceof SkeinError) || error.code !== 'ALREADY_EXISTS') return error;
+  const message = `Cannot rename ${displayIdent(from)} to ${displayIdent(to)}. View already exists`;
+  return new SkeinError('ALREADY_EXISTS', message, { cause: error });
 }

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SkeinError } from '#shared/error.ts';
+import { parseJson, printJson } from '#shared/json.ts';
+import { FileNotFound } from '#shared/storage/file-io.ts';
+import type { CatalogContext } from '../../context.ts';
+import { metadataLocation, newTableLocation, plainLocation, requireBelowRoot } from '../../storage/table-location.ts';
+import { requireCatalog } from '../../store/postgres/catalog-store.ts';
+import { requireNamespace } from '../../store/postgres/namespace-store.ts';
+import {
+  findView,
+  insertView,
+  requireView,
+  swapViewMetadata,
+  viewExistsError,
+  type ViewRow,
+} from '../../store/postgres/view-store.ts';
+import type { TableTarget } from '../creation.ts';
+import { commitViewMetadata, newViewMetadata } from './apply-view-updates.ts';
+import type { ViewMetadata } from './view-metadata.ts';
+import type { CreateViewRequest, ViewCommit } from './view-request.ts';
+
+/** Creates and replaces views: pure metadata, then the row by compare-and-swap and the file in one transaction. */
+
+/** A view as it stands after a create, a load or a commit; `metadata` is JSON text. */
+export type CommittedView = { readonly metadataLocation: string; readonly metadata: string };
+
+/** Waits between attempts of a commit that lost: a random part of it. */
+const RETRY_WAIT_MS = 20;
+
+/** @throws ALREADY_EXISTS (a view or a table), SCHEMA_NOT_FOUND, INVALID_REQUEST, INVALID_VIEW */
+export async function createView(
+  context: CatalogContext,
+  target: TableTarget,
+  request: CreateViewRequest,
+): Promise<CommittedView> {
+  const { db } = context.store;
+  const { tenant } = target.claims;
+  if ((await findView(db, tenant, target.catalog, target.ident)) !== undefined) throw viewExistsError(target.ident);
+  const catalog = await requireCatalog(db, tenant, target.catalog);
+  const namespace = await requireNamespace(db, catalog.id, target.ident.namespace);
+  const uuid = randomUUID();
+  const { location: chosen } = request;
+  const location =
+    chosen === undefined ? newTableLocation(catalog.location, target.ident, uuid) : plainLocation(chosen);
+  const metadata = newViewMetadata(request, { uuid, location, nowMs: context.clock.nowMs() });
+  checkViewLocations(metadata, undefined, catalog.location);
+  const view = written(context, metadata, 0);
+  await db.transaction().execute(async (tx) => {
+    await insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, ...view });
+    await writeFile(context, view);
+  });
+  return view;
+}
+
+/**
+ * Applies a commit to what the view is now; one that loses against another is applied anew, `catalog.commit_retries_max` times.
+ * @throws VIEW_NOT_FOUND, COMMIT_CONFLICT, INVALID_REQUEST, INVALID_VIEW
+ */
+export async function replaceView(
+  context: CatalogContext,
+  target: TableTarget,
+  commit: ViewCommit,
+): Promise<CommittedView> {
+  const { db } = context.store;
+  const find = (): Promise<ViewRow> => requireView(db, target.claims.tenant, target.catalog, target.ident);
+  const { id } = await find();
+  return context.commits.run(`view ${id}`, async () => {
+    for (let attempt = 0; attempt <= context.config['catalog.commit_retries_max']; attempt += 1) {
+      if (attempt > 0) await sleep(RETRY_WAIT_MS * Math.random());
+      const row = await find();
+      const base = parseJson(row.metadata) as unknown as ViewMetadata;
+      const metadata = commitViewMetadata(base, commit, context.clock.nowMs());
+      if (metadata === base) return row;
+      checkViewLocations(metadata, base, row.root);
+      const view = written(context, metadata, row.version + 1);
+      if (await swap(context, row, view)) return view;
+      context.metrics.commitRetries.inc();
+    }
+    throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: other commits kept coming first');
+  });
+}
+
+const swap = (context: CatalogContext, row: ViewRow, view: Written): Promise<boolean> =>
+  context.store.db.transaction().execute(async (tx) => {
+    const swapped = await swapViewMetadata(tx, row, view);
+    if (swapped) await writeFile(context, view);
+    return swapped;
+  });
+
+type Written = CommittedView & { readonly location: string };
+
+function written(context: CatalogContext, metadata: ViewMetadata, version: number): Written {
+  return {
+    location: metadata.location,
+    metadataLocation: metadataLocation(metadata, version, randomUUID()),
+    metadata: printViewMetadata(context, metadata),
+  };
+}
+
+/** @throws INVALID_REQUEST when it is larger than `catalog.metadata_bytes_max`. */
+export function printViewMetadata(context: CatalogContext, metadata: ViewMetadata): string {
+  const text = printJson(metadata);
+  const max = context.config['catalog.metadata_bytes_max'];
+  if (Buffer.byteLength(text) > max) {
+    throw new SkeinError('INVALID_REQUEST', `the view's metadata would be larger than ${max} bytes`);
+  }
+  return text;
+}
+
+/** What a view's metadata names must lie inside of the catalog's root; `base` was checked before. @throws INVALID_REQUEST */
+export function checkViewLocations(metadata: ViewMetadata, base: ViewMetadata | undefined, root: string): void {
+  if (metadata.location !== base?.location) requireBelowRoot(metadata.location, root);
+  const folder = metadata.properties['write.metadata.path'];
+  if (folder !== undefined && folder !== base?.properties['write.metadata.path']) requireBelowRoot(folder, root);
+}
+
+async function writeFile(context: CatalogContext, view: Written): Promise<void> {
+  try {
+    await context.io.write(view.metadataLocation, Buffer.from(view.metadata));
+  } catch (error) {
+    // A folder that cannot be made is no "not found" of the client's.
+    if (!(error instanceof FileNotFound)) throw error;
+    throw new SkeinError('STORAGE_ERROR', `cannot write ${view.metadataLocation}`, { cause: error });
+  }
+}

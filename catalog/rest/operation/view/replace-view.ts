@@ -1,0 +1,11 @@
+import { replaceView as replace } from '../../../commit/view/commit-view.ts';
+import { parseViewCommit } from '../../../commit/view/view-request.ts';
+import type { CatalogContext } from '../../../context.ts';
+import { viewTarget } from '../../names.ts';
+import type { Answer, RestRequest } from '../../operation.ts';
+import { loadViewAnswer } from './view-answer.ts';
+
+/** `POST /v1/{prefix}/namespaces/{namespace}/views/{view}`: a commit. */
+export async function replaceView(context: CatalogContext, request: RestRequest): Promise<Answer> {
+  return loadViewAnswer(await replace(context, viewTarget(request), parseViewCommit(request.body)));
+}

@@ -1,0 +1,155 @@
+import { SkeinError } from '#shared/error.ts';
+import type { TenantId } from '#shared/id.ts';
+import { catalogNotFound } from './catalog-store.ts';
+import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
+import { LEVEL_SEPARATOR, namespaceNotFound } from './namespace-store.ts';
+import type { Page } from './page.ts';
+import { displayIdent, type TableIdent } from './table-store.ts';
+import type { Tx } from './tables.ts';
+
+/** Iceberg views. A trigger of Postgres keeps their names apart from those of tables (migration `0002_views`). */
+
+export type ViewRow = {
+  readonly id: string;
+  readonly catalogId: string;
+  /** Root of the catalog. */
+  readonly root: string;
+  readonly metadataLocation: string;
+  readonly metadata: string;
+  readonly version: number;
+};
+
+export function viewNotFound(ident: TableIdent): never {
+  throw new SkeinError('VIEW_NOT_FOUND', `View does not exist: ${displayIdent(ident)}`);
+}
+export const viewExistsError = (ident: TableIdent): SkeinError =>
+  new SkeinError('ALREADY_EXISTS', `View already exists: ${displayIdent(ident)}`);
+
+/**
+ * A view by its names, in one statement; undefined when there is none, or no such namespace.
+ * @throws CATALOG_NOT_FOUND (another tenant's too)
+ */
+export async function findView(
+  tx: Tx,
+  tenant: TenantId,
+  catalog: string,
+  ident: TableIdent,
+): Promise<ViewRow | undefined> {
+  const row = await tx
+    .selectFrom('catalog as c')
+    .innerJoin('tenant', 'tenant.id', 'c.tenant_id')
+    .leftJoin('namespace as n', (join) =>
+      join.onRef('n.catalog_id', '=', 'c.id').on('n.path', '=', ident.namespace.join(LEVEL_SEPARATOR)),
+    )
+    .leftJoin('iceberg_view as v', (join) => join.onRef('v.namespace_id', '=', 'n.id').on('v.name', '=', ident.name))
+    .select([
+      'c.id as catalogId',
+      'c.location as root',
+      'v.id as id',
+      'v.metadata_location as metadataLocation',
+      'v.metadata as metadata',
+      'v.version as version',
+    ])
+    .where('tenant.name', '=', tenant)
+    .where('c.name', '=', catalog)
+    .executeTakeFirst();
+  if (row === undefined) return catalogNotFound(catalog);
+  const { id, catalogId, root, metadataLocation, metadata, version } = row;
+  if (id === null || metadataLocation === null || metadata === null || version === null) return undefined;
+  return { id, catalogId, root, metadataLocation, metadata, version };
+}
+
+/** @throws VIEW_NOT_FOUND, also when the namespace is absent (Iceberg's clients expect that); CATALOG_NOT_FOUND */
+export const requireView = async (tx: Tx, tenant: TenantId, catalog: string, ident: TableIdent): Promise<ViewRow> =>
+  (await findView(tx, tenant, catalog, ident)) ?? viewNotFound(ident);
+
+type ViewDocument = { readonly location: string; readonly metadataLocation: string; readonly metadata: string };
+export type NewView = ViewDocument & {
+  readonly catalogId: string;
+  readonly namespaceId: string;
+  readonly ident: TableIdent;
+};
+
+/** @throws ALREADY_EXISTS for a view or a table of that name; SCHEMA_NOT_FOUND when the namespace went meanwhile. */
+export async function insertView(tx: Tx, view: NewView): Promise<void> {
+  try {
+    await tx
+      .insertInto('iceberg_view')
+      .values({
+        catalog_id: view.catalogId,
+        namespace_id: view.namespaceId,
+        name: view.ident.name,
+        name_folded: view.ident.name.toLowerCase(),
+        location: view.location,
+        metadata_location: view.metadataLocation,
+        metadata: view.metadata,
+        version: 0,
+      })
+      .execute();
+  } catch (error) {
+    if (nameTakenBy(error) === 'table') throw tableWithSameName(view.ident);
+    if (isUniqueViolation(error)) throw viewExistsError(view.ident);
+    if (isForeignKeyViolation(error)) namespaceNotFound(view.ident.namespace);
+    throw error;
+  }
+}
+
+const tableWithSameName = (ident: TableIdent): SkeinError =>
+  new SkeinError('ALREADY_EXISTS', `Table with same name already exists: ${displayIdent(ident)}`);
+
+/** Replaces the metadata if the view is still at `version`; whether it was. */
+export async function swapViewMetadata(
+  tx: Tx,
+  view: { readonly id: string; readonly version: number },
+  next: ViewDocument,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx
+    .updateTable('iceberg_view')
+    .set({
+      location: next.location,
+      metadata_location: next.metadataLocation,
+      metadata: next.metadata,
+      version: view.version + 1,
+    })
+    .where('id', '=', view.id)
+    .where('version', '=', view.version)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** Gives a view another name or namespace; whether it was still there. @throws ALREADY_EXISTS, SCHEMA_NOT_FOUND */
+export async function moveView(
+  tx: Tx,
+  id: string,
+  namespaceId: string,
+  { from, to }: { readonly from: TableIdent; readonly to: TableIdent },
+): Promise<boolean> {
+  try {
+    const { numUpdatedRows } = await tx
+      .updateTable('iceberg_view')
+      .set({ namespace_id: namespaceId, name: to.name, name_folded: to.name.toLowerCase() })
+      .where('id', '=', id)
+      .executeTakeFirst();
+    return numUpdatedRows === 1n;
+  } catch (error) {
+    const taken = nameTakenBy(error) === 'table' ? 'Table' : isUniqueViolation(error) ? 'View' : undefined;
+    if (taken !== undefined) {
+      const names = `${displayIdent(from)} to ${displayIdent(to)}`;
+      throw new SkeinError('ALREADY_EXISTS', `Cannot rename ${names}. ${taken} already exists`, { cause: error });
+    }
+    if (isForeignKeyViolation(error)) namespaceNotFound(to.namespace);
+    throw error;
+  }
+}
+
+export async function deleteView(tx: Tx, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tx.deleteFrom('iceberg_view').where('id', '=', id).executeTakeFirst();
+  return numDeletedRows === 1n;
+}
+
+export async function listViews(tx: Tx, namespaceId: string, page: Page): Promise<string[]> {
+  let query = tx.selectFrom('iceberg_view').select('name').where('namespace_id', '=', namespaceId).orderBy('name');
+  if (page.after !== undefined) query = query.where('name', '>', page.after);
+  if (page.limit !== undefined) query = query.limit(page.limit);
+  return (await query.execute()).map(({ name }) => name);
+}

@@ -38,6 +38,12 @@ export type FragmentInput = {
   readonly fields: readonly SqlField[];
   /** How often the text names it. */
   readonly reads: number;
+  /**
+   * Of a `partition` input: its rows may be divided among several tasks that each read the other inputs' partition whole, because
+   * nothing in the fragment brings rows of this input together (the preserved or inner side of joins, partial aggregates above).
+   * A partition that is much bigger than the others is divided so. Absent = no.
+   */
+  readonly dividable?: true;
 };
 
 /**

@@ -10,15 +10,16 @@ export type Etcd = AsyncDisposable & { readonly endpoint: string; keys(prefix: s
 const START_TIMEOUT_MS = 20_000;
 
 /** A real etcd (Debian's etcd-server) with a folder of its own. Throws when the machine has none: a test of membership needs it. */
-export async function startEtcd(): Promise<Etcd> {
+export async function startEtcd(listenHost = '127.0.0.1'): Promise<Etcd> {
   const folder = await mkdtemp(join(tmpdir(), 'skein-etcd-'));
-  const endpoint = `http://127.0.0.1:${await freePort()}`;
+  const port = await freePort();
+  const endpoint = `http://127.0.0.1:${port}`;
   const peer = `http://127.0.0.1:${await freePort()}`;
   const child = spawn(
     'etcd',
     [
       ['--data-dir', folder],
-      ['--listen-client-urls', endpoint, '--advertise-client-urls', endpoint],
+      ['--listen-client-urls', `http://${listenHost}:${port}`, '--advertise-client-urls', endpoint],
       ['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `default=${peer}`],
     ].flat(),
     { stdio: 'ignore' },

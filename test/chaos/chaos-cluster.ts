@@ -1,0 +1,221 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { must } from '#shared/must.ts';
+import { projectRoot, startCluster, type Cluster } from '#test/support/cluster.ts';
+import { startEtcd, type Etcd } from '#test/support/etcd.ts';
+import { services } from '#test/support/worker-metrics.ts';
+import { TcpProxy } from './tcp-proxy.ts';
+import { WorkerNetwork, type NetworkMember } from './worker-network.ts';
+
+/** A worker that can be hurt, and how. */
+export type Victim = {
+  readonly name: string;
+  /** Of the process as it is now. */
+  pid(): Promise<number | undefined>;
+  /** The network of it: lost, or back. */
+  readonly unplug: (lost: boolean) => Promise<void>;
+  /** Ends its connections; undefined where only the whole network can be lost. */
+  readonly dropConnections: (() => void) | undefined;
+  readonly delay: ((ms: number) => void) | undefined;
+  /** Its `/metrics`, as text; undefined while it does not answer. */
+  metrics(): Promise<string | undefined>;
+};
+
+/** Workers of `skein up`, behind proxies. */
+const LAUNCHED = 2;
+const WORKERS_OFFSET = 10;
+const WORKER_ENVIRONMENT = {
+  SKEIN_WORKER_CORES: '1',
+  SKEIN_WORKER_MEMORY_LIMIT: '1GiB',
+  SKEIN_CLUSTER_SECRET: 'a-secret-for-the-chaos-of-tests-0123456789',
+};
+
+/**
+ * A cluster whose members find each other through etcd: two workers of the launcher, each behind a proxy, and, where the machine lets us
+ * make network namespaces, one more in a network of its own.
+ */
+export class ChaosCluster implements AsyncDisposable {
+  readonly cluster: Cluster;
+  readonly victims: readonly Victim[];
+  readonly #stack: AsyncDisposableStack;
+  readonly #dataDir: string;
+
+  private constructor(cluster: Cluster, victims: readonly Victim[], dataDir: string, stack: AsyncDisposableStack) {
+    this.cluster = cluster;
+    this.victims = victims;
+    this.#dataDir = dataDir;
+    this.#stack = stack;
+  }
+
+  static async start(): Promise<ChaosCluster> {
+    await using stack = new AsyncDisposableStack();
+    const dataDir = await mkdtemp(join(tmpdir(), 'skein-chaos-'));
+    stack.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 3 }));
+    const network = await WorkerNetwork.create();
+    if (network !== null) stack.use(network);
+    const host = network?.hostAddress ?? '127.0.0.2';
+    const etcd = stack.use(await startEtcd(network === null ? '127.0.0.1' : '0.0.0.0'));
+    const base = await freePorts(WORKERS_OFFSET + LAUNCHED);
+    const proxies: TcpProxy[] = [];
+    for (let i = 0; i < LAUNCHED; i++) {
+      const port = base + WORKERS_OFFSET + i;
+      proxies.push(stack.use(await TcpProxy.listen({ host, port }, { host: '127.0.0.1', port })));
+    }
+    const cluster = await startCluster({
+      dataDir,
+      workers: LAUNCHED,
+      args: ['--port-base', String(base)],
+      env: { ...WORKER_ENVIRONMENT, ETCD_ENDPOINTS: etcd.endpoint, SKEIN_CLUSTER_ADVERTISE_HOST: host },
+    });
+    stack.defer(async () => void (await cluster.stop()));
+    const victims = proxies.map((proxy, i) => launchedVictim(cluster, `worker-${i + 1}`, proxy));
+    if (network !== null) {
+      const worker = stack.use(new NamespacedWorker('far-1', await network.add(), { etcd, host, dataDir }));
+      await worker.start();
+      victims.push(worker.victim());
+    }
+    return new ChaosCluster(cluster, victims, dataDir, stack.move());
+  }
+
+  /** What the workers still hold though no query runs: `name: what`. */
+  async leaks(): Promise<readonly string[]> {
+    const found: string[] = [];
+    for (const victim of this.victims) {
+      const page = await victim.metrics();
+      if (page === undefined) found.push(`${victim.name}: does not answer`);
+      else
+        found.push(
+          ...LEAK_GAUGES.filter((gauge) => gaugeOf(page, gauge) !== 0).map(
+            (gauge) => `${victim.name}: ${gauge} ${gaugeOf(page, gauge)}`,
+          ),
+        );
+    }
+    const spill = await readdir(join(this.#dataDir, 'spill'), { recursive: true, withFileTypes: true }).catch(() => []);
+    found.push(...spill.filter((entry) => entry.isFile()).map((entry) => `file ${entry.parentPath}/${entry.name}`));
+    return found;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync();
+  }
+}
+
+const LEAK_GAUGES = ['skein_worker_tasks_running', 'skein_worker_spool_bytes'] as const;
+
+function gaugeOf(page: string, gauge: string): number {
+  return Number(must(new RegExp(`^${gauge}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(page)?.[1], `the gauge ${gauge}`));
+}
+
+function launchedVictim(cluster: Cluster, name: string, proxy: TcpProxy): Victim {
+  return {
+    name,
+    pid: async () => (await services(cluster)).find((one) => one.name === name)?.pid,
+    unplug: (lost) => Promise.resolve(proxy.hold(lost)),
+    dropConnections: () => proxy.drop(),
+    delay: (ms) => proxy.delay(ms),
+    metrics: async () => {
+      const file = await readFile(join(cluster.dataDir, 'services.json'), 'utf8');
+      const { services: records } = JSON.parse(file) as { services: readonly { name: string; metrics_url?: string }[] };
+      const url = records.find((record) => record.name === name)?.metrics_url;
+      return url === undefined ? undefined : readPage(url);
+    },
+  };
+}
+
+type Surroundings = { readonly etcd: Etcd; readonly host: string; readonly dataDir: string };
+
+/** `skein worker` in a network namespace, started again when it dies, as an operator's supervisor does it. */
+class NamespacedWorker implements AsyncDisposable {
+  readonly #name: string;
+  readonly #member: NetworkMember;
+  readonly #at: Surroundings;
+  #child: ChildProcess | undefined;
+  #pid: number | undefined;
+  #metricsUrl: string | undefined;
+  #closing = false;
+
+  constructor(name: string, member: NetworkMember, at: Surroundings) {
+    this.#name = name;
+    this.#member = member;
+    this.#at = at;
+  }
+
+  async start(): Promise<void> {
+    const { etcd, host, dataDir } = this.#at;
+    const skein = ['--disable-warning=ExperimentalWarning', join(projectRoot, 'cli/skein.js'), 'worker'];
+    const child = spawn('ip', ['netns', 'exec', this.#member.name, process.execPath, ...skein], {
+      cwd: projectRoot,
+      env: {
+        ...process.env,
+        ...WORKER_ENVIRONMENT,
+        UV_THREADPOOL_SIZE: '16',
+        ETCD_ENDPOINTS: etcd.endpoint.replace('127.0.0.1', host),
+        SKEIN_DATA_DIR: dataDir,
+        SKEIN_INTERNAL_HOST: this.#member.address,
+        SKEIN_WORKER_NAME: this.#name,
+        SKEIN_LOG_LEVEL: 'warn',
+      },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    this.#child = child;
+    this.#pid = child.pid;
+    child.once('exit', () => {
+      if (!this.#closing) void this.start();
+    });
+    const lines = createInterface({ input: must(child.stdout, 'a pipe') });
+    const [line] = (await Promise.race([once(lines, 'line'), once(child, 'exit').then(() => [''])])) as [string];
+    this.#metricsUrl = line === '' ? undefined : (JSON.parse(line) as { metrics_url?: string }).metrics_url;
+  }
+
+  victim(): Victim {
+    return {
+      name: this.#name,
+      // `ip netns exec` becomes the process that it starts.
+      pid: () => Promise.resolve(this.#pid),
+      unplug: (lost) => this.#member.plug(!lost),
+      dropConnections: undefined,
+      delay: undefined,
+      metrics: () => (this.#metricsUrl === undefined ? Promise.resolve(undefined) : readPage(this.#metricsUrl)),
+    };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing = true;
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  }
+}
+
+const readPage = (url: string): Promise<string | undefined> =>
+  fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+    (response) => response.text(),
+    () => undefined,
+  );
+
+/** The first of so many ports in a row that are free on the loopback. */
+async function freePorts(count: number): Promise<number> {
+  for (let base = 21_000; base < 60_000; base += 100) {
+    const free = await Promise.all(Array.from({ length: count }, (_, i) => isFree(base + i)));
+    if (free.every(Boolean)) return base;
+  }
+  throw new Error('no free ports');
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const listening = new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false));
+    server.listen(port, '0.0.0.0', () => resolve(true));
+  });
+  const free = await listening;
+  if (free) await new Promise((closed) => server.close(closed));
+  return free;
+}

@@ -1,0 +1,29 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startCluster } from '#test/support/cluster.ts';
+import { foundQueries, openOracle, type Oracle } from './oracle.ts';
+import { printQuery, randomQuery } from './random-query.ts';
+
+/** `npm run oracle` runs thousands, from another seed each time. */
+const RUNS = 300;
+const SEED = 20_261_121;
+
+let oracle: Oracle;
+
+beforeAll(async () => {
+  oracle = await openOracle(await startCluster({ workers: 2, args: ['--worker-cores', '1'] }));
+});
+afterAll(() => oracle?.[Symbol.asyncDispose]());
+
+test.each(foundQueries())('once wrong: $why', async ({ sql }) => {
+  expect(await oracle.difference(sql)).toBeNull();
+});
+
+test(`${RUNS} random queries give DuckDB's rows under every forced distribution`, async () => {
+  const property = fc.asyncProperty(randomQuery, async (query) => {
+    const sql = printQuery(query);
+    const difference = await oracle.difference(sql);
+    if (difference !== null) throw new Error(`${difference}\n${sql}`);
+  });
+  await fc.assert(property, { numRuns: RUNS, seed: SEED });
+}, 600_000);

@@ -1,0 +1,117 @@
+import { randomUUID } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { printJson, type Json } from '#shared/json.ts';
+import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
+import type { Cluster } from '#test/support/cluster.ts';
+
+/** How a query is forced to run; every one must give the same rows. */
+export type Forced = { readonly join: 'auto' | 'broadcast' | 'partitioned'; readonly partitions: number };
+export const DISTRIBUTIONS: readonly Forced[] = [
+  { join: 'broadcast', partitions: 2 },
+  { join: 'partitioned', partitions: 3 },
+  { join: 'auto', partitions: 1 },
+];
+
+/** A query that once gave other rows; they run first. */
+export type FoundQuery = { readonly sql: string; readonly why: string };
+
+export const foundQueries = (): readonly (FoundQuery & { readonly name: string })[] =>
+  globSync(join(import.meta.dirname, 'found/*.json'))
+    .sort()
+    .map((file) => ({ ...(JSON.parse(readFileSync(file, 'utf8')) as FoundQuery), name: file }));
+
+/** The random tables in plain DuckDB, and in `lake.oracle` in several files each. */
+export async function openOracle(cluster: Cluster): Promise<Oracle> {
+  const duckdb = await (await DuckDBInstance.create(':memory:', { threads: '2' })).connect();
+  await duckdb.run(await readFile(join(import.meta.dirname, 'random-tables.sql'), 'utf8'));
+  const folder = await mkdtemp(join(tmpdir(), 'skein-oracle-'));
+  try {
+    const tables = await duckdb.runAndReadAll('SELECT table_name, estimated_size FROM duckdb_tables()');
+    for (const [name, size] of tables.getRows()) await loadTable(duckdb, cluster, folder, [String(name), Number(size)]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return Oracle.open(cluster, duckdb);
+}
+
+const FILES = 4;
+const FILE_ROWS_MIN = 20;
+
+async function loadTable(
+  duckdb: DuckDBConnection,
+  cluster: Cluster,
+  folder: string,
+  [name, rows]: readonly [string, number],
+): Promise<void> {
+  const files = rows < FILE_ROWS_MIN ? 1 : FILES;
+  for (let part = 0; part < files; part++) {
+    const file = join(folder, `${name}-${part}.parquet`);
+    await duckdb.run(`COPY (FROM ${name} WHERE rowid % ${files} = ${part}) TO '${file}' (ROW_GROUP_SIZE 2048)`);
+    const create = part === 0 ? ['--create'] : [];
+    await cluster.cliOk(['load', 'parquet', file, '--table', `lake.oracle.${name}`, ...create]);
+  }
+}
+
+type Session = { readonly forced: Forced; readonly id: string };
+
+/** Asks a cluster and plain DuckDB the same. */
+export class Oracle implements AsyncDisposable {
+  readonly #cluster: Cluster;
+  readonly #duckdb: DuckDBConnection;
+  readonly #sessions: readonly Session[];
+
+  private constructor(cluster: Cluster, duckdb: DuckDBConnection, sessions: readonly Session[]) {
+    this.#cluster = cluster;
+    this.#duckdb = duckdb;
+    this.#sessions = sessions;
+  }
+
+  static async open(cluster: Cluster, duckdb: DuckDBConnection): Promise<Oracle> {
+    const sessions = DISTRIBUTIONS.map((forced) => ({ forced, id: randomUUID() }));
+    for (const { forced, id } of sessions) {
+      const statements = [
+        'USE lake.oracle',
+        "SET skein.distribution = 'force'",
+        `SET skein.join_distribution = '${forced.join}'`,
+        `SET skein.partitions = ${forced.partitions}`,
+      ];
+      for (const sql of statements) await cluster.sql(sql, { sessionId: id });
+    }
+    return new Oracle(cluster, duckdb, sessions);
+  }
+
+  /** What differs under any distribution, as text; null when nothing does, or when DuckDB itself refuses the query. */
+  async difference(sql: string): Promise<string | null> {
+    const expected = await new DuckdbEngine(this.#duckdb).run(sql);
+    if (expected.kind === 'error') return null;
+    const wanted = bag(expected.rows);
+    for (const { forced, id } of this.#sessions) {
+      const { status, body } = await this.#cluster.query(sql, { sessionId: id, timeoutMs: QUERY_TIMEOUT_MS });
+      const how = `${forced.join} joins, ${forced.partitions} partitions`;
+      if (status !== 200) return `${how}: ${body.error}: ${body.message}`;
+      const difference = compareBags(bag(body.rows ?? []), wanted);
+      if (difference !== null) return `${how}: ${difference}`;
+    }
+    return null;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#duckdb.closeSync();
+    await this.#cluster.stop();
+  }
+}
+
+const QUERY_TIMEOUT_MS = 60_000;
+
+const bag = (rows: readonly (readonly Json[])[]): readonly string[] => rows.map((row) => printJson(row)).sort();
+
+function compareBags(actual: readonly string[], expected: readonly string[]): string | null {
+  const at = expected.findIndex((row, i) => row !== actual[i]);
+  if (actual.length === expected.length && at < 0) return null;
+  const first = at < 0 ? expected.length : at;
+  return `${actual.length} rows, expected ${expected.length}; row ${first}: ${actual[first]} expected ${expected[first]}`;
+}

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { readSecret } from '#cli/up/secrets.ts';
 import { must } from '#shared/must.ts';
 import { projectRoot, startCluster, type Cluster } from '#test/support/cluster.ts';
 import { startEtcd, type Etcd } from '#test/support/etcd.ts';
@@ -32,7 +33,6 @@ const WORKERS_OFFSET = 10;
 const WORKER_ENVIRONMENT = {
   SKEIN_WORKER_CORES: '1',
   SKEIN_WORKER_MEMORY_LIMIT: '1GiB',
-  SKEIN_CLUSTER_SECRET: 'a-secret-for-the-chaos-of-tests-0123456789',
 };
 
 /**
@@ -70,7 +70,12 @@ export class ChaosCluster implements AsyncDisposable {
       dataDir,
       workers: LAUNCHED,
       args: ['--port-base', String(base)],
-      env: { ...WORKER_ENVIRONMENT, ETCD_ENDPOINTS: etcd.endpoint, SKEIN_CLUSTER_ADVERTISE_HOST: host },
+      env: {
+        ...WORKER_ENVIRONMENT,
+        ETCD_ENDPOINTS: etcd.endpoint,
+        SKEIN_HOST: '0.0.0.0',
+        SKEIN_CLUSTER_ADVERTISE_HOST: host,
+      },
     });
     stack.defer(async () => void (await cluster.stop()));
     const victims = proxies.map((proxy, i) => launchedVictim(cluster, `worker-${i + 1}`, proxy));
@@ -156,6 +161,7 @@ class NamespacedWorker implements AsyncDisposable {
         UV_THREADPOOL_SIZE: '16',
         ETCD_ENDPOINTS: etcd.endpoint.replace('127.0.0.1', host),
         SKEIN_DATA_DIR: dataDir,
+        SKEIN_CLUSTER_SECRET: must(readSecret(dataDir, 'cluster-secret'), 'the launcher has made it'),
         SKEIN_INTERNAL_HOST: this.#member.address,
         SKEIN_WORKER_NAME: this.#name,
         SKEIN_LOG_LEVEL: 'warn',

@@ -1,19 +1,20 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TPCH_TABLES, type TpchTable } from '#cli/load/tpch.ts';
-import { projectRoot, startCluster, type Cluster } from '#test/support/cluster.ts';
+import { projectRoot, startCluster, type Cluster, type ClusterOptions } from '#test/support/cluster.ts';
 import { pythonBin } from '#test/support/python.ts';
 import { tableFiles } from '#test/support/table-files.ts';
 
 export type TpchFiles = Readonly<Record<TpchTable, readonly string[]>>;
 
-/** A cluster with Skein's default settings that holds TPC-H at `scale`, and the tables' Parquet files for the peer. */
+/** A cluster, with Skein's default settings unless told otherwise, that holds TPC-H at `scale`, and the tables' Parquet files for the peer. */
 export async function startBenchCluster(
   scale: string,
+  options: Pick<ClusterOptions, 'workers' | 'args'> = {},
 ): Promise<{ readonly cluster: Cluster; readonly files: TpchFiles }> {
   const dataDir = join(projectRoot, '.cache/bench', `tpch-${scale}`);
   await mkdir(dataDir, { recursive: true });
-  const cluster = await startCluster({ dataDir });
+  const cluster = await startCluster({ dataDir, ...options });
   const loaded = await cluster.query('SELECT 1 FROM lake.tpch.lineitem LIMIT 1');
   if (loaded.status !== 200) {
     process.stderr.write(`loading TPC-H at scale ${scale} ...\n`);

@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
 import { benchLatency } from './latency/bench-latency.ts';
+import { benchScale } from './tpch/bench-scale.ts';
 import { benchTpch } from './tpch/bench-tpch.ts';
 
-const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N]
+const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distributed]
+       npm run bench -- scale [--scale S] [--runs N]
        npm run bench -- latency [--scale S] [--seconds N]
 `;
 
@@ -14,11 +16,14 @@ async function main(args: readonly string[]): Promise<number> {
     options: {
       scale: { type: 'string', default: '1' },
       runs: { type: 'string', default: '3' },
+      distributed: { type: 'boolean', default: false },
       seconds: { type: 'string', default: '5' },
     },
   });
   const [name] = positionals;
-  if (name === 'tpch') await benchTpch({ scale: values.scale, runs: Number(values.runs) });
+  const runs = Number(values.runs);
+  if (name === 'tpch') await benchTpch({ scale: values.scale, runs, distributed: values.distributed });
+  else if (name === 'scale') await benchScale({ scale: values.scale, runs });
   else if (name === 'latency') await benchLatency({ scale: values.scale, seconds: Number(values.seconds) });
   else {
     process.stderr.write(USAGE);

@@ -10,37 +10,63 @@ import { median } from '../report/statistics.ts';
 import { writeResult } from '../report/write-result.ts';
 import type { PeerAnswer } from './duckdb-process.ts';
 
-type QueryTimes = { readonly name: string; readonly skeinMs: readonly number[]; readonly duckdbMs: readonly number[] };
+/** How Skein is asked: the session's settings. */
+type Mode = { readonly name: string; readonly settings: readonly string[] };
+type QueryTimes = {
+  readonly name: string;
+  /** Milliseconds of each run, by mode. */
+  readonly skeinMs: Readonly<Record<string, readonly number[]>>;
+  readonly duckdbMs: readonly number[];
+};
+
+const DEFAULTS: Mode = { name: 'default', settings: [] };
+const FORCED: Mode = { name: 'forced', settings: ["SET skein.distribution = 'force'"] };
+const PARTITIONED: Mode = {
+  name: 'partitioned',
+  settings: [...FORCED.settings, "SET skein.join_distribution = 'partitioned'"],
+};
 
 const QUERY_TIMEOUT_MS = 600_000;
 
+export type TpchOptions = {
+  readonly scale: string;
+  readonly runs: number;
+  /** Two workers of one core each, also with distribution forced, and with partitioned joins forced. */
+  readonly distributed: boolean;
+};
+
 /**
  * The 22 TPC-H queries on Skein over HTTP and on one plain DuckDB process, over the same Parquet files, in turn: one warm-up each, then
- * `runs` measured pairs. Skein's time is the client's: from the request to the last byte of the JSON.
+ * `runs` measured rounds. Skein's time is the client's: from the request to the last byte of the JSON.
  */
-export async function benchTpch(options: { readonly scale: string; readonly runs: number }): Promise<void> {
-  const { cluster, files } = await startBenchCluster(options.scale);
+export async function benchTpch(options: TpchOptions): Promise<void> {
+  const modes = options.distributed ? [DEFAULTS, FORCED, PARTITIONED] : [DEFAULTS];
+  const { cluster, files } = await startBenchCluster(options.scale, options.distributed ? ONE_CORE_EACH : {});
   const peer = fork(join(import.meta.dirname, 'duckdb-process.ts'), { stdio: 'inherit' });
   try {
     await ask(peer, createViews(files));
-    const session = randomUUID();
-    await cluster.sql('USE lake.tpch', { sessionId: session });
+    const asks = new Map<string, (sql: string) => Promise<PeerAnswer>>();
+    for (const mode of modes) asks.set(mode.name, await skeinIn(cluster, mode));
     const times: QueryTimes[] = [];
     for (const { name, sql } of TPCH_QUERIES) {
-      times.push(
-        await measure(name, options.runs, {
-          skein: () => askSkein(cluster, session, sql),
-          duckdb: () => ask(peer, sql),
-        }),
-      );
+      const skein = new Map([...asks].map(([mode, run]) => [mode, () => run(sql)]));
+      times.push(await measure(name, options.runs, { skein, duckdb: () => ask(peer, sql) }));
       process.stderr.write(`${name} `);
     }
     process.stderr.write('\n');
-    await report(options, times);
+    await report(options, modes, times);
   } finally {
     peer.kill();
     await cluster.stop();
   }
+}
+
+const ONE_CORE_EACH = { workers: 2, args: ['--worker-cores', '1'] } as const;
+
+async function skeinIn(cluster: Cluster, { settings }: Mode): Promise<(sql: string) => Promise<PeerAnswer>> {
+  const session = randomUUID();
+  for (const sql of ['USE lake.tpch', ...settings]) await cluster.sql(sql, { sessionId: session });
+  return (sql) => askSkein(cluster, session, sql);
 }
 
 type Run = () => Promise<PeerAnswer>;
@@ -48,15 +74,18 @@ type Run = () => Promise<PeerAnswer>;
 async function measure(
   name: string,
   runs: number,
-  { skein, duckdb }: { skein: Run; duckdb: Run },
+  { skein, duckdb }: { readonly skein: ReadonlyMap<string, Run>; readonly duckdb: Run },
 ): Promise<QueryTimes> {
-  const [warmSkein, warmDuckdb] = [await skein(), await duckdb()];
-  if (warmSkein.rows !== warmDuckdb.rows)
-    throw new Error(`${name}: ${warmSkein.rows} rows, DuckDB has ${warmDuckdb.rows}`);
-  const skeinMs: number[] = [];
+  const { rows } = await duckdb();
+  const skeinMs: Record<string, number[]> = {};
+  for (const [mode, run] of skein) {
+    const warm = await run();
+    if (warm.rows !== rows) throw new Error(`${name}, ${mode}: ${warm.rows} rows, DuckDB has ${rows}`);
+    skeinMs[mode] = [];
+  }
   const duckdbMs: number[] = [];
-  for (let run = 0; run < runs; run++) {
-    skeinMs.push((await skein()).elapsedMs);
+  for (let round = 0; round < runs; round++) {
+    for (const [mode, run] of skein) skeinMs[mode]?.push((await run()).elapsedMs);
     duckdbMs.push((await duckdb()).elapsedMs);
   }
   return { name, skeinMs, duckdbMs };
@@ -77,48 +106,54 @@ async function ask(peer: ChildProcess, sql: string): Promise<PeerAnswer> {
 }
 
 async function report(
-  options: { readonly scale: string; readonly runs: number },
+  { scale, runs, distributed }: TpchOptions,
+  modes: readonly Mode[],
   times: readonly QueryTimes[],
 ): Promise<void> {
+  const names = modes.map((mode) => mode.name);
   const figures = times.map(({ name, skeinMs, duckdbMs }) => {
-    const [skein, duckdb] = [median(skeinMs), median(duckdbMs)];
+    const duckdb = median(duckdbMs);
+    const skein = names.map((mode) => ({ mode, runsMs: skeinMs[mode] ?? [], ms: median(skeinMs[mode] ?? []) }));
     return {
       name,
-      skeinMs: skein,
       duckdbMs: duckdb,
-      ratio: skein / duckdb,
-      skeinRunsMs: skeinMs,
       duckdbRunsMs: duckdbMs,
+      skein: skein.map((one) => ({ ...one, ratio: one.ms / duckdb })),
     };
   });
-  const total = { skeinMs: sum(figures.map((f) => f.skeinMs)), duckdbMs: sum(figures.map((f) => f.duckdbMs)) };
-  const row = (name: string, skein: number, duckdb: number): string[] => [
-    name,
-    skein.toFixed(1),
-    duckdb.toFixed(1),
-    (skein / duckdb).toFixed(2),
-  ];
-  await writeResult(`tpch-sf${options.scale}`, {
-    table: printTable(
-      [`TPC-H SF${options.scale}`, 'Skein ms', 'DuckDB ms', 'ratio'],
-      [...figures.map((f) => row(f.name, f.skeinMs, f.duckdbMs)), row('total', total.skeinMs, total.duckdbMs)],
-    ),
-    figures: {
-      scale: options.scale,
-      runs: options.runs,
-      total: { ...total, ratio: total.skeinMs / total.duckdbMs },
-      queries: figures,
-    },
+  const duckdbTotal = sum(figures.map((f) => f.duckdbMs));
+  const totals = names.map((mode, i) => {
+    const ms = sum(figures.map((f) => f.skein[i]?.ms ?? 0));
+    return { mode, ms, ratio: ms / duckdbTotal };
+  });
+  const row = (
+    name: string,
+    duckdb: number,
+    skein: readonly { readonly ms: number; readonly ratio: number }[],
+  ): string[] => [name, duckdb.toFixed(1), ...skein.flatMap(({ ms, ratio }) => [ms.toFixed(1), ratio.toFixed(2)])];
+  const header = [`TPC-H SF${scale}`, 'DuckDB ms', ...names.flatMap((mode) => [`Skein ${mode} ms`, 'ratio'])];
+  await writeResult(`tpch-sf${scale}${distributed ? '-distributed' : ''}`, {
+    table: printTable(header, [
+      ...figures.map((f) => row(f.name, f.duckdbMs, f.skein)),
+      row('total', duckdbTotal, totals),
+    ]),
+    figures: { scale, runs, total: { duckdbMs: duckdbTotal, skein: totals }, queries: figures },
     chart: {
-      title: `TPC-H at scale ${options.scale}, warm median of ${options.runs}`,
+      title: `TPC-H at scale ${scale}, warm median of ${runs}`,
       unit: 'ms',
       labels: figures.map((f) => f.name),
       series: [
-        { name: 'Skein', color: '#2563eb', values: figures.map((f) => f.skeinMs) },
+        ...names.map((mode, i) => ({
+          name: `Skein, ${mode}`,
+          color: COLORS[i] ?? '#2563eb',
+          values: figures.map((f) => f.skein[i]?.ms ?? 0),
+        })),
         { name: 'DuckDB', color: '#f59e0b', values: figures.map((f) => f.duckdbMs) },
       ],
     },
   });
 }
+
+const COLORS = ['#2563eb', '#7c3aed', '#0d9488'] as const;
 
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);

@@ -123,6 +123,44 @@ export const COMMANDS: readonly Command[] = [
     run: async ({ loaded, flags, positionals }) =>
       (await import('./admin.ts')).createCatalog(loaded, flags, only(positionals, 'NAME')),
   },
+  {
+    name: 'admin client create',
+    summary: 'Makes an OAuth client with a service account; prints its client_id and client_secret, this once.',
+    positionals: 'NAME',
+    flags: [
+      tenantFlag,
+      { name: 'role', value: 'R', doc: 'Role of the service account; may be repeated (default: none)' },
+      { name: 'scope', value: '"..."', doc: 'All that its tokens may be granted (default: every scope)' },
+    ],
+    run: async ({ loaded, flags, positionals }) =>
+      (await import('./admin-client.ts')).createClient(loaded, flags, only(positionals, 'NAME')),
+  },
+  {
+    name: 'admin client rotate',
+    summary:
+      'Gives a client a new secret. The old one ends at once, with all tokens of the client, unless --overlap is given.',
+    positionals: 'NAME',
+    flags: [
+      tenantFlag,
+      { name: 'overlap', value: 'TIME', doc: 'Keeps tokens, and the old secret for so long, such as 24h' },
+    ],
+    run: async ({ loaded, flags, positionals }) =>
+      (await import('./admin-client.ts')).rotateClient(loaded, flags, only(positionals, 'NAME')),
+  },
+  {
+    name: 'admin client list',
+    summary: 'Prints the clients of a tenant, without their secrets.',
+    flags: [JSON_FLAG, tenantFlag],
+    run: async ({ loaded, flags }) => (await import('./admin-client.ts')).listClients(loaded, flags),
+  },
+  {
+    name: 'admin client drop',
+    summary: 'Ends a client and all its tokens.',
+    positionals: 'NAME',
+    flags: [tenantFlag],
+    run: async ({ loaded, flags, positionals }) =>
+      (await import('./admin-client.ts')).dropClient(loaded, flags, only(positionals, 'NAME')),
+  },
   service('catalog', 'Runs one catalog.'),
   service('coordinator', 'Runs one coordinator.'),
   service('worker', 'Runs one worker.'),

@@ -17,6 +17,8 @@ export type TokenClaims = {
   readonly jti: string;
   readonly iat: number;
   readonly exp: number;
+  /** When the principal signed in, if the token came of another one by exchange or refresh: a chain of them has an end. */
+  readonly auth_time?: number;
 };
 
 export const TOKEN_ISSUER = 'skein';

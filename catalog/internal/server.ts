@@ -11,6 +11,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import { createCatalog, createTenant, listTenants } from './administration.ts';
+import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
 import { TableLoader, type LoadTablesRequest } from './table-loader.ts';
 import { mintToken } from './mint-token.ts';
@@ -34,6 +35,10 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     ListTables: unary(context, listTables),
     WatchEpochs: watchEpochs(context),
     MintToken: unary(context, mintToken),
+    CreateClient: unary(context, createClient),
+    RotateClient: unary(context, rotateClient),
+    ListClients: unary(context, listClients),
+    DropClient: unary(context, dropClient),
     CreateTenant: unary(context, createTenant),
     ListTenants: unary(context, listTenants),
     CreateCatalog: unary(context, createCatalog),

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import type { Scope, TokenClaims } from '#shared/token-claims.ts';
 import type { CatalogContext } from '../context.ts';
@@ -8,9 +9,12 @@ export type OpenRequest = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly headers: IncomingHttpHeaders;
-  /** Of the peer. */
+  /** Of the peer, or what a trusted proxy says of it. */
   readonly remoteAddress: string;
 };
+
+/** A request that needs no token; its body as it came. */
+export type PublicRequest = OpenRequest & { readonly payload: Buffer };
 
 /** A request whose token was verified and has the scope of the operation. */
 export type RestRequest = OpenRequest & {
@@ -29,6 +33,8 @@ export type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
+type Handler = (context: CatalogContext, request: RestRequest) => Promise<Answer>;
+
 /** One operation of the service: one file holds its handler, one line of `operations.ts` the rest. */
 export type Operation = {
   /** `operationId` of the specification. */
@@ -37,10 +43,26 @@ export type Operation = {
   readonly endpoint: string;
   /** Whether `endpoints` of the configuration names it: those of the Iceberg specification that need a catalog. */
   readonly advertised: boolean;
+  /** Largest body, when it is less than `catalog.body_bytes_max`. */
+  readonly bodyBytesMax?: number;
+  /** Prints errors in a shape other than Iceberg's. */
+  readonly printError?: (error: SkeinError) => Answer;
 } & (
-  | { readonly scope: Scope; readonly handle: (context: CatalogContext, request: RestRequest) => Promise<Answer> }
-  | { readonly scope: null; readonly handle: (context: CatalogContext, request: OpenRequest) => Promise<Answer> }
+  | {
+      readonly scope: Scope;
+      readonly handle: Handler;
+      /**
+       * There for operations that take an `Idempotency-Key`: the answer to one that succeeded before, rendered anew when the first answer
+       * was too large to keep, or was lost in a crash.
+       */
+      readonly replay?: Handler;
+    }
+  | { readonly scope: null; readonly handle: (context: CatalogContext, request: PublicRequest) => Promise<Answer> }
 );
+
+/** An operation that takes an `Idempotency-Key`. */
+export type RepeatableOperation = { readonly id: string; readonly handle: Handler; readonly replay: Handler };
 
 export const ok = (body: Json): Answer => ({ status: 200, body });
 export const NO_CONTENT: Answer = { status: 204 };
+export const noContent = (): Promise<Answer> => Promise.resolve(NO_CONTENT);

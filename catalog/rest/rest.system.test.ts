@@ -76,13 +76,6 @@ describe('tokens and scopes', () => {
       expect([400, 404, 200], operation.id).toContain(only.status);
     }
   });
-
-  test('no grant is served at the token endpoint, and it says so as RFC 6749 has it', async () => {
-    const answer = await testCatalog().rest('POST', '/v1/oauth/tokens', {
-      raw: 'grant_type=client_credentials&scope=catalog',
-      token: null,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    });
     expect([answer.status, answer.body['error']]).toEqual([400, 'unsupported_grant_type']);
   });
 });

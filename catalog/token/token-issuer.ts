@@ -15,6 +15,8 @@ export type TokenSubject = {
   readonly tenant: string;
   readonly scopes: readonly string[];
   readonly authMethod: TokenClaims['auth_method'];
+  /** When the principal signed in; absent: it does now. */
+  readonly authenticatedAtMs?: number;
 };
 
 export type IssuedToken = { readonly token: string; readonly expiresAtMs: number };
@@ -48,6 +50,7 @@ export class TokenIssuer {
       jti: randomUUID(),
       iat,
       exp,
+      ...(subject.authenticatedAtMs === undefined ? {} : { auth_time: Math.floor(subject.authenticatedAtMs / 1000) }),
     };
     const token = await new SignJWT({ ...claims, roles: [...claims.roles] })
       .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid })

@@ -28,14 +28,19 @@ export class TokenVerifier {
   async verify(authorization: string | undefined): Promise<TokenClaims> {
     const token = /^Bearer +([^\s]+)\s*$/i.exec(authorization ?? '')?.[1];
     if (token === undefined) throw new SkeinError('UNAUTHENTICATED', 'a bearer token is needed');
+    return this.verifyToken(token);
+  }
+
+  /** @throws UNAUTHENTICATED */
+  async verifyToken(token: string): Promise<TokenClaims> {
     if (token.length > TOKEN_LENGTH_MAX) throw new SkeinError('UNAUTHENTICATED', 'the token is not valid');
     const digest = createHash('sha256').update(token).digest('base64');
-    const claims = this.#cache.get(digest) ?? (await this.#verifySignature(token));
+    const claims = this.#cache.get(digest) ?? (await this.#verifySignature(token, 'refused'));
     if (claims.exp * 1000 <= this.#clock.nowMs()) {
       this.#cache.delete(digest);
       throw new SkeinError('UNAUTHENTICATED', 'the token has expired');
     }
-    if (claims.sess_epoch < this.#epochs.of(claims.sub)) {
+    if (this.#isRevoked(claims)) {
       this.#cache.delete(digest);
       throw new SkeinError('UNAUTHENTICATED', 'the token has been revoked');
     }
@@ -43,7 +48,19 @@ export class TokenVerifier {
     return claims;
   }
 
-  async #verifySignature(token: string): Promise<TokenClaims> {
+  /** As `verifyToken`, but its age does not matter: for a principal that has shown its secret as well. @throws UNAUTHENTICATED */
+  async verifyExpiredToken(token: string): Promise<TokenClaims> {
+    if (token.length > TOKEN_LENGTH_MAX) throw new SkeinError('UNAUTHENTICATED', 'the token is not valid');
+    const claims = await this.#verifySignature(token, 'accepted');
+    if (this.#isRevoked(claims)) throw new SkeinError('UNAUTHENTICATED', 'the token has been revoked');
+    return claims;
+  }
+
+  #isRevoked(claims: TokenClaims): boolean {
+    return claims.sess_epoch < this.#epochs.of(claims.sub);
+  }
+
+  async #verifySignature(token: string, expired: 'accepted' | 'refused'): Promise<TokenClaims> {
     try {
       const { payload } = await jwtVerify(
         token,
@@ -62,7 +79,11 @@ export class TokenVerifier {
       );
       return payload as unknown as TokenClaims;
     } catch (error) {
-      if (error instanceof errors.JWTExpired) throw new SkeinError('UNAUTHENTICATED', 'the token has expired');
+      if (error instanceof errors.JWTExpired) {
+        // Its age is looked at last: all else is good.
+        if (expired === 'accepted') return error.payload as unknown as TokenClaims;
+        throw new SkeinError('UNAUTHENTICATED', 'the token has expired');
+      }
       if (error instanceof errors.JOSEError) throw new SkeinError('UNAUTHENTICATED', 'the token is not valid');
       throw error;
     }

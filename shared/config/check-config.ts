@@ -1,4 +1,5 @@
 import { constrainedMemory } from 'node:process';
+import { isIP } from 'node:net';
 import { totalmem } from 'node:os';
 import type { Config, ConfigKey } from './config-schema.ts';
 import type { LoadedConfig } from './loaded-config.ts';
@@ -40,6 +41,9 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
   require(config['cluster.lease_ttl'] >= 1_000, `${says('cluster.lease_ttl')} is less than 1s`);
   require(config['catalog.token_ttl'] <=
     config['catalog.token_ttl_max'], `${says('catalog.token_ttl')} is longer than catalog.token_ttl_max`);
+  const proxy = config['catalog.trusted_proxies'].find((text) => !isProxy(text));
+  require(proxy ===
+    undefined, `${says('catalog.trusted_proxies')}: expected addresses, networks such as 10.0.0.0/8, or loopback, got ${proxy}`);
   require(config['coordinator.query_timeout'] <=
     config[
       'coordinator.query_timeout_max'
@@ -49,6 +53,14 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
       URL.parse(config['database.url'])?.protocol ?? '',
     ), `${says('database.url')}: expected postgres://user:password@host:port/database`);
   return fitQueryMemory(loaded, says);
+}
+
+/** An address, a network, or one of the names that the HTTP server knows. */
+function isProxy(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  const [, address = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return bits > 0 && Number(length ?? bits) <= bits && length !== '0';
 }
 
 function fitQueryMemory(loaded: LoadedConfig, says: (key: ConfigKey) => string): LoadedConfig {

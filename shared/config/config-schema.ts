@@ -126,6 +126,20 @@ export const CONFIG = {
   'catalog.commit_retries_max': integer(20, 0, 1_000, 'Attempts after a lost compare-and-swap'),
   'catalog.token_ttl': duration(3_600_000, 'Lifetime of an access token'),
   'catalog.token_ttl_max': duration(30 * 86_400_000, 'Longest lifetime that skein token may ask for'),
+  'catalog.refresh_token_ttl': duration(7 * 86_400_000, 'Time after a sign-in for which its refresh tokens are good'),
+  'catalog.token_chain_max': duration(
+    365 * 86_400_000,
+    'Time after a sign-in for which its tokens can be exchanged for new ones',
+  ),
+  'catalog.token_rate_address': integer(1_200, 1, 1_000_000_000, 'Token requests a minute from one address'),
+  'catalog.token_rate_principal': integer(600, 1, 1_000_000_000, 'Token requests a minute of one client or user'),
+  'catalog.trusted_proxies': list(
+    'Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For names the client; empty = none is trusted',
+  ),
+  'catalog.idempotency_lifetime': duration(1_800_000, 'Time for which a request can be repeated under its Idempotency-Key'),
+  'catalog.background_interval': duration(5_000, 'Interval at which the catalog looks for dropped tables to purge'),
+  'catalog.cors_origins': list('Origins of browsers’ clients, such as https://app.example.com; * = any'),
+  'catalog.client_roots': list('Locations below which POST /v1/catalogs may place a catalog; empty = the default place only'),
   'catalog.key_rotation': duration(30 * 86_400_000, 'Age at which the signing key is replaced'),
 
   'bootstrap.tenant': string('default', 'Tenant made at first start'),

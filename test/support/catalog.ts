@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { credentials, type Client, type Metadata, type ServiceError } from '@grpc/grpc-js';
+import { Client as PgClient } from 'pg';
 import { startCatalog, type RunningCatalog } from '#catalog/main.ts';
 import type { Clock } from '#shared/clock.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
@@ -34,6 +35,8 @@ export type TestCatalog = {
   /** An internal call; with another `secret` to be refused. @throws SkeinError */
   call<Reply>(method: string, request: object, secret?: string): Promise<Reply>;
   mint(request?: object): Promise<string>;
+  /** A statement on its database; the rows. */
+  sql(text: string): Promise<readonly object[]>;
   /** Stops the catalog and starts it again on the same data. */
   restart(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -86,6 +89,7 @@ export async function startTestCatalog(overrides: Partial<Config> = {}, clock?: 
     token,
     call,
     mint,
+    sql: (text) => runSql(postgres.url, text),
     rest: (method, path, options = {}) => request(running.url + path, method, { token, ...options }),
     async restart() {
       await stop();
@@ -98,6 +102,16 @@ export async function startTestCatalog(overrides: Partial<Config> = {}, clock?: 
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+async function runSql(connectionString: string, text: string): Promise<readonly object[]> {
+  const client = new PgClient({ connectionString });
+  await client.connect();
+  try {
+    return (await client.query<object>(text)).rows;
+  } finally {
+    await client.end();
+  }
 }
 
 async function request(url: string, method: string, options: RestOptions): Promise<RestAnswer> {

@@ -23,7 +23,8 @@ export async function insertPrincipal(
   principal: {
     readonly tenantId: string;
     readonly username: string;
-    readonly passwordHash: string;
+    /** Null for a service account. */
+    readonly passwordHash: string | null;
     readonly roles: readonly string[];
     readonly isBootstrap: boolean;
   },
@@ -41,6 +42,7 @@ export async function insertPrincipal(
         password_hash: passwordHash,
         roles: [...roles],
         is_bootstrap_principal: isBootstrap,
+        kind: passwordHash === null ? 'SERVICE' : 'USER',
       })
       .returning('id')
       .executeTakeFirstOrThrow();
@@ -64,12 +66,55 @@ export async function requirePrincipal(tx: Tx, tenantId: string, username: strin
   return { id: principalId(id), sessionEpoch, ...rest };
 }
 
+/** A principal as a token of it is issued: its state now, not when it last signed in. */
+export type TokenPrincipal = PrincipalRow & {
+  readonly tenant: string;
+  /** All that its tokens may be granted; undefined = every scope. */
+  readonly scopes: readonly string[] | undefined;
+};
+
+/** Undefined when there is none of this id. */
+export async function findTokenPrincipal(tx: Tx, id: PrincipalId): Promise<TokenPrincipal | undefined> {
+  const row = await tx
+    .selectFrom('principal as p')
+    .innerJoin('tenant as t', 't.id', 'p.tenant_id')
+    .leftJoin('oauth_client as c', 'c.principal_id', 'p.id')
+    .select(['p.username', 'p.status', 'p.roles', 'p.session_epoch', 't.name as tenant', 'c.scopes'])
+    .where('p.id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { session_epoch: sessionEpoch, scopes, ...rest } = row;
+  return { ...rest, id, sessionEpoch, scopes: scopes ?? undefined };
+}
+
+/** Refuses all tokens that the principal has, everywhere and at once. */
+export async function raiseSessionEpoch(tx: Tx, id: PrincipalId): Promise<void> {
+  await tx
+    .updateTable('principal')
+    .set((eb) => ({ session_epoch: eb('session_epoch', '+', 1) }))
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Epoch of a principal that was deleted: above that of all its tokens. The trigger that tells of it says the same. */
+const EPOCH_OF_DROPPED = 2_147_483_647;
+
 /** Epochs above 0, by principal: the ones that a token can be too old for. */
 export async function sessionEpochs(tx: Tx): Promise<ReadonlyMap<PrincipalId, number>> {
-  const rows = await tx
+  const raised = await tx
     .selectFrom('principal')
     .select(['id', 'session_epoch'])
     .where('session_epoch', '>', 0)
     .execute();
-  return new Map(rows.map((row) => [principalId(row.id), row.session_epoch]));
+  // Read second: a principal that is deleted in between is found here.
+  const dropped = await tx.selectFrom('dropped_principal').select('id').execute();
+  return new Map([
+    ...raised.map((row) => [principalId(row.id), row.session_epoch] as const),
+    ...dropped.map((row) => [principalId(row.id), EPOCH_OF_DROPPED] as const),
+  ]);
+}
+
+/** Forgets principals that were deleted before `time`: all their tokens have expired. */
+export async function forgetDropped(tx: Tx, time: Date): Promise<void> {
+  await tx.deleteFrom('dropped_principal').where('dropped_at', '<', time).execute();
 }

@@ -1,12 +1,38 @@
-import type { Answer } from '../../operation.ts';
+import type { CatalogContext } from '../../../context.ts';
+import { addressKey } from '../../rate-limit.ts';
+import type { Answer, PublicRequest } from '../../operation.ts';
+import { clientCredentialsGrant } from './client-credentials-grant.ts';
+import { exchangeGrant } from './exchange-grant.ts';
+import { refuseFor } from './issue.ts';
+import { oauthAnswer, OAuthError } from './oauth-error.ts';
+import { readCredentials, type Credentials } from './read-credentials.ts';
+import { refreshGrant } from './refresh-grant.ts';
+import { parseTokenForm, requiredField, type TokenForm } from './token-form.ts';
 
-/**
- * `POST /v1/oauth/tokens`: no grant is served yet, which is what the answer says in the form of RFC 6749. Tokens come from the operator
- * (`skein token`).
- */
-export const getToken = (): Promise<Answer> =>
-  Promise.resolve({
-    status: 400,
-    body: { error: 'unsupported_grant_type', error_description: 'tokens are issued by the operator' },
-    headers: { 'cache-control': 'no-store' },
-  });
+/** Largest form: two tokens and some words. */
+export const TOKEN_BODY_BYTES_MAX = 64 * 1024;
+
+type Grant = (context: CatalogContext, form: TokenForm, credentials: Credentials) => Promise<Answer>;
+
+const GRANTS: ReadonlyMap<string, Grant> = new Map([
+  ['client_credentials', clientCredentialsGrant],
+  ['refresh_token', refreshGrant],
+  ['urn:ietf:params:oauth:grant-type:token-exchange', exchangeGrant],
+]);
+
+/** `POST /v1/oauth/tokens`: grants and errors as RFC 6749 and RFC 8693 have them, never in Iceberg's envelope. */
+export async function getToken(context: CatalogContext, request: PublicRequest): Promise<Answer> {
+  try {
+    refuseFor(context.tokenLimits.address.take(addressKey(request.remoteAddress)), 'from this address');
+    const { headers } = request;
+    const form = parseTokenForm(request.payload, headers['content-type'], headers['content-encoding']);
+    const grant = GRANTS.get(requiredField(form, 'grant_type'));
+    if (grant === undefined) {
+      throw new OAuthError('unsupported_grant_type', `grant_type is one of ${[...GRANTS.keys()].join(', ')}`);
+    }
+    return await grant(context, form, readCredentials(headers.authorization, form));
+  } catch (error) {
+    if (error instanceof OAuthError) return oauthAnswer(error);
+    throw error;
+  }
+}

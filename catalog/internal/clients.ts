@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { SkeinError } from '#shared/error.ts';
+import { SCOPES } from '#shared/token-claims.ts';
+import type { CatalogContext } from '../context.ts';
+import { requireTenant } from '../store/postgres/catalog-store.ts';
+import {
+  deleteClient,
+  insertClient,
+  listClients as clientsOf,
+  replaceSecret,
+  requireClient,
+} from '../store/postgres/client-store.ts';
+import { insertPrincipal, raiseSessionEpoch } from '../store/postgres/principal-store.ts';
+import { newSecret, sha256 } from '../token/secret.ts';
+
+/** OAuth clients, as the operator makes them: each is a service account with one credential. The secret is answered once, by these calls. */
+
+type ClientSecret = { readonly client_id: string; readonly client_secret: string };
+type ClientRequest = { readonly tenant: string; readonly name: string };
+
+const SECRET_PREFIX = 'skein_cs_';
+const ROLE = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
+const ROLES_MAX = 100;
+/** Longest time for which the secret before a rotation may stay good. */
+const OVERLAP_MAX_MS = 30 * 86_400_000;
+
+/** @throws TENANT_NOT_FOUND, ALREADY_EXISTS, INVALID_REQUEST for an unknown scope or an odd name or role */
+export async function createClient(
+  context: CatalogContext,
+  request: ClientRequest & { readonly roles: readonly string[]; readonly scope: readonly string[] },
+): Promise<ClientSecret> {
+  const { name } = request;
+  const unknown = request.scope.filter((scope) => !Object.hasOwn(SCOPES, scope));
+  if (unknown.length > 0) throw new SkeinError('INVALID_REQUEST', `unknown scope: ${unknown.join(' ')}`);
+  const roles = [...new Set(request.roles)];
+  const odd = roles.find((role) => !ROLE.test(role));
+  if (odd !== undefined) throw new SkeinError('INVALID_REQUEST', `not a role name: ${odd}`);
+  if (roles.length > ROLES_MAX) throw new SkeinError('INVALID_REQUEST', `a client has at most ${ROLES_MAX} roles`);
+  // No character that a form, a header, a URL or `<client_id>:<client_secret>` would have to escape.
+  const clientId = randomBytes(16).toString('hex');
+  const secret = newSecret(SECRET_PREFIX);
+  await context.store.db.transaction().execute(async (tx) => {
+    const tenantId = await requireTenant(tx, request.tenant);
+    const principal = await insertPrincipal(tx, {
+      tenantId,
+      username: name,
+      passwordHash: null,
+      roles,
+      isBootstrap: false,
+    });
+    const scopes = request.scope.length === 0 ? Object.keys(SCOPES) : [...new Set(request.scope)];
+    await insertClient(tx, tenantId, { clientId, principal, scopes, secretSha256: sha256(secret) });
+  });
+  return { client_id: clientId, client_secret: secret };
+}
+
+/**
+ * A new secret. Without an overlap, as after a leak, the old one ends at once and with it all tokens of the client; with one, as in a
+ * change by plan, the old secret opens for that long, and tokens live on.
+ * @throws TENANT_NOT_FOUND, PRINCIPAL_NOT_FOUND, INVALID_REQUEST
+ */
+export async function rotateClient(
+  context: CatalogContext,
+  request: ClientRequest & { /** Decimal; 0 = none. */ readonly overlap_ms: string },
+): Promise<ClientSecret> {
+  const overlapMs = Number(request.overlap_ms);
+  if (!(overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS)) {
+    throw new SkeinError(
+      'INVALID_REQUEST',
+      `the old secret can be kept for at most ${OVERLAP_MAX_MS / 86_400_000} days`,
+    );
+  }
+  const secret = newSecret(SECRET_PREFIX);
+  const now = new Date(context.clock.nowMs());
+  const previousUntil = overlapMs === 0 ? undefined : new Date(now.getTime() + overlapMs);
+  const clientId = await context.store.db.transaction().execute(async (tx) => {
+    const client = await requireClient(tx, await requireTenant(tx, request.tenant), request.name);
+    await replaceSecret(tx, client, { sha256: sha256(secret), now, previousUntil });
+    if (previousUntil === undefined) await raiseSessionEpoch(tx, client.principal.id);
+    return client.clientId;
+  });
+  return { client_id: clientId, client_secret: secret };
+}
+
+type ClientList = {
+  readonly clients: readonly {
+    readonly name: string;
+    readonly client_id: string;
+    readonly roles: readonly string[];
+    readonly scope: readonly string[];
+    readonly status: string;
+    readonly created_at_ms: string;
+    readonly rotated_at_ms: string;
+    readonly previous_until_ms: string;
+  }[];
+};
+
+/** By name, without secrets. @throws TENANT_NOT_FOUND */
+export async function listClients(context: CatalogContext, request: { readonly tenant: string }): Promise<ClientList> {
+  const { db } = context.store;
+  const clients = await clientsOf(db, await requireTenant(db, request.tenant));
+  const nowMs = context.clock.nowMs();
+  return {
+    clients: clients.map(({ clientId, principal, scopes, createdAt, rotatedAt, previous }) => ({
+      name: principal.username,
+      client_id: clientId,
+      roles: principal.roles,
+      scope: scopes,
+      status: principal.status,
+      created_at_ms: String(createdAt.getTime()),
+      rotated_at_ms: String(rotatedAt?.getTime() ?? 0),
+      previous_until_ms: String(previous !== undefined && previous.untilMs > nowMs ? previous.untilMs : 0),
+    })),
+  };
+}
+
+/** Ends the client with all its tokens, everywhere within a second; its name is free again. @throws TENANT_NOT_FOUND, PRINCIPAL_NOT_FOUND */
+export async function dropClient(context: CatalogContext, request: ClientRequest): Promise<Record<string, never>> {
+  await context.store.db.transaction().execute(async (tx) => {
+    await deleteClient(tx, await requireClient(tx, await requireTenant(tx, request.tenant), request.name));
+  });
+  return {};
+}

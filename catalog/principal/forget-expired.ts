@@ -1,0 +1,12 @@
+import type { CatalogContext } from '../context.ts';
+import { deleteExpiredFamilies } from '../store/postgres/refresh-token-store.ts';
+import { forgetDropped } from '../store/postgres/principal-store.ts';
+
+/** Forgets refresh tokens that have expired, and deleted principals that no token can name any more. */
+export async function forgetExpired(context: Pick<CatalogContext, 'config' | 'clock' | 'store'>): Promise<void> {
+  const { config, clock, store } = context;
+  const nowMs = clock.nowMs();
+  const tokenTtlMaxMs = Math.max(config['catalog.token_ttl_max'], config['catalog.token_ttl']);
+  await deleteExpiredFamilies(store.db, new Date(nowMs));
+  await forgetDropped(store.db, new Date(nowMs - tokenTtlMaxMs));
+}

@@ -1,0 +1,34 @@
+import type { CatalogContext } from '../../../context.ts';
+import { insertFamily } from '../../../store/postgres/refresh-token-store.ts';
+import { grantScopes } from '../../../token/grant-scopes.ts';
+import { newRefreshToken } from '../../../token/refresh-token.ts';
+import type { Answer } from '../../operation.ts';
+import { issue } from './issue.ts';
+import type { Credentials } from './read-credentials.ts';
+import { requireClient } from './require-client.ts';
+import type { TokenForm } from './token-form.ts';
+
+/**
+ * RFC 6749, 4.4: a service account by its secret. A refresh token comes with it, though the RFC would rather not: DuckDB's client renews
+ * by it, and the service specification has the grant but no other way to a first one.
+ */
+export async function clientCredentialsGrant(
+  context: CatalogContext,
+  form: TokenForm,
+  credentials: Credentials,
+): Promise<Answer> {
+  const client = await requireClient(context, credentials);
+  const scopes = grantScopes(form['scope'], client.scopes);
+  const refresh = newRefreshToken();
+  const nowMs = context.clock.nowMs();
+  await insertFamily(context.store.db, {
+    id: refresh.family,
+    clientId: client.clientId,
+    secretSha256: refresh.sha256,
+    scopes,
+    sessionEpoch: client.principal.sessionEpoch,
+    authenticatedAtMs: nowMs,
+    expiresAtMs: nowMs + context.config['catalog.refresh_token_ttl'],
+  });
+  return issue(context, { principal: client.principal, scopes, authMethod: 'client', refreshToken: refresh.text });
+}

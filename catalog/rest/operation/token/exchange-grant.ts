@@ -1,0 +1,87 @@
+import { SkeinError } from '#shared/error.ts';
+import { scopesOf, type TokenClaims } from '#shared/token-claims.ts';
+import type { CatalogContext } from '../../../context.ts';
+import { findTokenPrincipal } from '../../../store/postgres/principal-store.ts';
+import { grantScopes } from '../../../token/grant-scopes.ts';
+import type { Answer } from '../../operation.ts';
+import { ACCESS_TOKEN_TYPE, countRequest, issue } from './issue.ts';
+import { invalidClient, OAuthError } from './oauth-error.ts';
+import type { Credentials } from './read-credentials.ts';
+import { requireClient } from './require-client.ts';
+import { requiredField, type TokenForm } from './token-form.ts';
+
+/** The types that our access tokens are. */
+const TYPES = [ACCESS_TOKEN_TYPE, 'urn:ietf:params:oauth:token-type:jwt'];
+
+/** Who asks: a principal by its secret, or by a token of its own. */
+type Caller = { readonly sub: string; readonly tenant: string; readonly bySecret: boolean };
+
+/**
+ * RFC 8693: an access token of ours for a new one of the same principal, with no more scopes than it has. Java's client renews its token
+ * so: with the old one as `subject_token` and as bearer, or, when it has expired, with the secret in HTTP Basic. Who shows a secret may
+ * exchange its own expired token; a chain of exchanges ends `catalog.token_chain_max` after the principal signed in.
+ * What is wrong with the subject token is `invalid_request`, as 2.2.2 wants it.
+ */
+export async function exchangeGrant(
+  context: CatalogContext,
+  form: TokenForm,
+  credentials: Credentials,
+): Promise<Answer> {
+  const subjectToken = requiredField(form, 'subject_token');
+  checkType('subject_token_type', requiredField(form, 'subject_token_type'));
+  const requested = form['requested_token_type'];
+  if (requested !== undefined) checkType('requested_token_type', requested);
+  if (form['actor_token'] !== undefined) throw new OAuthError('invalid_request', 'actor_token is not served');
+
+  const caller = await requireCaller(context, credentials);
+  const claims = await subjectOf(context, subjectToken, caller);
+  const principal = await findTokenPrincipal(context.store.db, claims.sub);
+  if (principal?.status !== 'ACTIVE' || principal.tenant !== claims.tenant) throw badSubject('the token is not valid');
+  if (claims.sess_epoch < principal.sessionEpoch) throw badSubject('the token has been revoked');
+  const authenticatedAtMs = (claims.auth_time ?? claims.iat) * 1000;
+  if (context.clock.nowMs() - authenticatedAtMs > context.config['catalog.token_chain_max']) {
+    throw badSubject('the sign-in that it comes from is too long ago');
+  }
+  const own = scopesOf(claims);
+  const allowed = [...own].filter((scope) => principal.scopes?.includes(scope) ?? true);
+  return issue(context, {
+    principal,
+    scopes: grantScopes(form['scope'], allowed),
+    authMethod: claims.auth_method,
+    authenticatedAtMs,
+    ...(requested === undefined ? {} : { issuedTokenType: requested }),
+  });
+}
+
+function checkType(field: string, type: string): void {
+  if (!TYPES.includes(type)) throw new OAuthError('invalid_request', `${field} must be ${TYPES.join(' or ')}`);
+}
+
+async function requireCaller(context: CatalogContext, credentials: Credentials): Promise<Caller> {
+  if (credentials.kind !== 'bearer') {
+    const { principal } = await requireClient(context, credentials);
+    return { sub: principal.id, tenant: principal.tenant, bySecret: true };
+  }
+  const claims = await context.verifier.verifyToken(credentials.token).catch((error: unknown) => {
+    throw isRefusal(error) ? invalidClient(error.message, 'Bearer') : error;
+  });
+  countRequest(context, claims.sub);
+  return { sub: claims.sub, tenant: claims.tenant, bySecret: false };
+}
+
+/** The claims of a token that the caller may exchange. Another tenant's is as one that is not valid. */
+async function subjectOf(context: CatalogContext, token: string, caller: Caller): Promise<TokenClaims> {
+  const { verifier, clock } = context;
+  const read = caller.bySecret ? verifier.verifyExpiredToken(token) : verifier.verifyToken(token);
+  const claims = await read.catch((error: unknown) => {
+    throw isRefusal(error) ? badSubject(error.message) : error;
+  });
+  if (claims.tenant !== caller.tenant) throw badSubject('the token is not valid');
+  if (claims.sub !== caller.sub && claims.exp * 1000 <= clock.nowMs()) throw badSubject('the token has expired');
+  return claims;
+}
+
+const isRefusal = (error: unknown): error is SkeinError =>
+  error instanceof SkeinError && error.code === 'UNAUTHENTICATED';
+
+const badSubject = (why: string): OAuthError => new OAuthError('invalid_request', `subject_token: ${why}`);

@@ -1,0 +1,60 @@
+import type { CatalogContext } from '../../../context.ts';
+import type { TokenClaims } from '#shared/token-claims.ts';
+import type { TokenPrincipal } from '../../../store/postgres/principal-store.ts';
+import type { Json } from '#shared/json.ts';
+import { ok, type Answer } from '../../operation.ts';
+import { NO_STORE, OAuthError } from './oauth-error.ts';
+
+export const ACCESS_TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:access_token';
+
+type Grant = {
+  readonly principal: TokenPrincipal;
+  readonly scopes: readonly string[];
+  readonly authMethod: TokenClaims['auth_method'];
+  readonly authenticatedAtMs?: number;
+  readonly refreshToken?: string;
+  readonly issuedTokenType?: string;
+};
+
+/** The answer to a grant: RFC 6749, 5.1, with what RFC 8693, 2.2.1 adds (Java's client needs `issued_token_type` of every grant). */
+export async function issue(context: CatalogContext, grant: Grant): Promise<Answer> {
+  const { principal, scopes, authMethod, authenticatedAtMs, refreshToken } = grant;
+  const { token, expiresAtMs } = await context.issuer.issue(
+    {
+      principal: principal.id,
+      username: principal.username,
+      roles: principal.roles,
+      sessionEpoch: principal.sessionEpoch,
+      tenant: principal.tenant,
+      scopes,
+      authMethod,
+      ...(authenticatedAtMs === undefined ? {} : { authenticatedAtMs }),
+    },
+    context.config['catalog.token_ttl'],
+  );
+  const body: Json = {
+    access_token: token,
+    token_type: 'Bearer',
+    expires_in: Math.ceil((expiresAtMs - context.clock.nowMs()) / 1000),
+    issued_token_type: grant.issuedTokenType ?? ACCESS_TOKEN_TYPE,
+    scope: scopes.join(' '),
+    ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),
+  };
+  return { ...ok(body), headers: NO_STORE };
+}
+
+/**
+ * Counts a request of an authenticated principal. Counted only then, so that nobody who merely knows a client's id can use up what it has.
+ * @throws OAuthError 429
+ */
+export const countRequest = (context: CatalogContext, principal: string): void =>
+  refuseFor(context.tokenLimits.principal.take(principal), 'of this client');
+
+/** @throws OAuthError 429 unless `seconds` is 0 */
+export function refuseFor(seconds: number, whose: string): void {
+  if (seconds === 0) return;
+  throw new OAuthError('temporarily_unavailable', `too many token requests ${whose}: try again in ${seconds} s`, {
+    status: 429,
+    headers: { 'retry-after': String(seconds) },
+  });
+}

@@ -1,0 +1,50 @@
+import type { CatalogContext } from '../../../context.ts';
+import { deleteFamily, replaceToken } from '../../../store/postgres/refresh-token-store.ts';
+import { grantScopes } from '../../../token/grant-scopes.ts';
+import { newRefreshToken, parseRefreshToken } from '../../../token/refresh-token.ts';
+import type { Answer } from '../../operation.ts';
+import { issue } from './issue.ts';
+import { OAuthError } from './oauth-error.ts';
+import type { Credentials } from './read-credentials.ts';
+import { requireClient } from './require-client.ts';
+import { requiredField, type TokenForm } from './token-form.ts';
+
+/**
+ * RFC 6749, 6, with rotation (RFC 9700, 4.14.2): each refresh token is good once, and one that comes again ends its family, because
+ * either the client or a thief has the newer one. The client shows its secret as well. A family has an end of its own
+ * (`catalog.refresh_token_ttl`), which no refresh moves.
+ */
+export async function refreshGrant(
+  context: CatalogContext,
+  form: TokenForm,
+  credentials: Credentials,
+): Promise<Answer> {
+  const { store, clock, log } = context;
+  const text = requiredField(form, 'refresh_token');
+  const client = await requireClient(context, credentials);
+  const shown = parseRefreshToken(text);
+  if (shown === undefined) throw invalidGrant();
+  const { clientId } = client;
+  const next = newRefreshToken(shown.family);
+  const now = new Date(clock.nowMs());
+  const family = await replaceToken(store.db, { ...shown, clientId, now }, next.sha256);
+  if (family === undefined || family.sessionEpoch < client.principal.sessionEpoch) {
+    const ended = await deleteFamily(store.db, shown.family, clientId);
+    if (ended) log.warn({ clientId, family: shown.family }, 'a refresh token came again, or too late: its family ends');
+    throw invalidGrant();
+  }
+  const allowed = family.scopes.filter((scope) => client.scopes.includes(scope));
+  return issue(context, {
+    principal: client.principal,
+    scopes: grantScopes(form['scope'], allowed),
+    authMethod: 'client',
+    authenticatedAtMs: family.authenticatedAtMs,
+    refreshToken: next.text,
+  });
+}
+
+const invalidGrant = (): OAuthError =>
+  new OAuthError(
+    'invalid_grant',
+    'the refresh token is unknown, has expired, was used before, or is of another client',
+  );

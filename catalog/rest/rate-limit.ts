@@ -1,0 +1,56 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import type { Clock } from '#shared/clock.ts';
+import { must } from '#shared/must.ts';
+
+/** Keys remembered; of more the ones that came least recently are forgotten, which gives them their whole allowance again. */
+const KEYS_MAX = 100_000;
+
+type Bucket = { readonly tokens: number; readonly atMs: number };
+
+/** So many requests a minute for each key, all at once or spread: a token bucket for each, in the memory of this process. */
+export class RateLimit {
+  readonly #clock: Clock;
+  readonly #perMinute: number;
+  readonly #keysMax: number;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(clock: Clock, perMinute: number, keysMax = KEYS_MAX) {
+    this.#clock = clock;
+    this.#perMinute = perMinute;
+    this.#keysMax = keysMax;
+  }
+
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  /** Counts a request: 0 when it may go on, else the whole seconds after which the next one may. */
+  take(key: string): number {
+    const nowMs = this.#clock.monotonicMs();
+    const perMs = this.#perMinute / 60_000;
+    const { tokens, atMs } = this.#buckets.get(key) ?? { tokens: this.#perMinute, atMs: nowMs };
+    const now = Math.min(this.#perMinute, tokens + Math.max(0, nowMs - atMs) * perMs);
+    this.#buckets.delete(key);
+    if (this.#buckets.size >= this.#keysMax) this.#buckets.delete(must(this.#buckets.keys().next().value, 'not empty'));
+    this.#buckets.set(key, { tokens: now >= 1 ? now - 1 : now, atMs: nowMs });
+    return now >= 1 ? 0 : Math.ceil((1 - now) / perMs / 1000);
+  }
+}
+
+/** The key of a peer: an IPv4 address, however written, or the /64 network that one holder of IPv6 addresses has. */
+export function addressKey(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined && isIPv4(mapped)) return mapped;
+  if (!isIPv6(address)) return address.slice(0, 64);
+  const [head = '', tail] = (address.split('%')[0] ?? '').toLowerCase().split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  // A dotted end stands for two groups.
+  const rightGroups = right.length + (right.at(-1)?.includes('.') === true ? 1 : 0);
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - rightGroups);
+  const groups = [...left, ...Array.from({ length: zeros }, () => '0'), ...right];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}

@@ -1,0 +1,144 @@
+import { SkeinError } from '#shared/error.ts';
+import { principalId } from '#shared/id.ts';
+import type { TokenPrincipal } from './principal-store.ts';
+import type { Tx } from './tables.ts';
+
+/** OAuth clients: the credentials of service accounts, one for each. */
+
+export type ClientRow = {
+  readonly clientId: string;
+  readonly principal: TokenPrincipal;
+  /** All that a token of it may be granted. */
+  readonly scopes: readonly string[];
+  readonly secretSha256: Buffer;
+  /** The secret before the last rotation, and until when it opens. */
+  readonly previous: { readonly sha256: Buffer; readonly untilMs: number } | undefined;
+  readonly createdAt: Date;
+  readonly rotatedAt: Date | undefined;
+};
+
+/** Most clients that one tenant may have: a list shows them all. */
+const CLIENTS_MAX = 10_000;
+
+/** @throws INVALID_REQUEST when the tenant has too many; the caller has made the principal in the same transaction. */
+export async function insertClient(
+  tx: Tx,
+  tenantId: string,
+  client: {
+    readonly clientId: string;
+    readonly principal: string;
+    readonly scopes: readonly string[];
+    readonly secretSha256: Buffer;
+  },
+): Promise<void> {
+  const { count } = await tx
+    .selectFrom('oauth_client as c')
+    .innerJoin('principal as p', 'p.id', 'c.principal_id')
+    .select((eb) => eb.fn.countAll<string>().as('count'))
+    .where('p.tenant_id', '=', tenantId)
+    .executeTakeFirstOrThrow();
+  if (Number(count) >= CLIENTS_MAX)
+    throw new SkeinError('INVALID_REQUEST', `a tenant has at most ${CLIENTS_MAX} clients`);
+  await tx
+    .insertInto('oauth_client')
+    .values({
+      client_id: client.clientId,
+      principal_id: client.principal,
+      scopes: [...client.scopes],
+      secret_sha256: client.secretSha256,
+    })
+    .execute();
+}
+
+const clients = (tx: Tx) =>
+  tx
+    .selectFrom('oauth_client as c')
+    .innerJoin('principal as p', 'p.id', 'c.principal_id')
+    .innerJoin('tenant as t', 't.id', 'p.tenant_id')
+    .select([
+      'c.client_id',
+      'c.scopes',
+      'c.secret_sha256',
+      'c.previous_sha256',
+      'c.previous_until',
+      'c.created_at',
+      'c.rotated_at',
+      'p.id',
+      'p.username',
+      'p.status',
+      'p.roles',
+      'p.session_epoch',
+      't.name as tenant',
+    ])
+type Row = Awaited<ReturnType<ReturnType<typeof clients>['executeTakeFirstOrThrow']>>;
+
+export async function findClient(tx: Tx, clientId: string): Promise<ClientRow | undefined> {
+  const row = await clients(tx).where('c.client_id', '=', clientId).executeTakeFirst();
+  return row === undefined ? undefined : clientOf(row);
+}
+
+/** The client that a secret belongs to, or belonged to before its last rotation: no two have the same. */
+export async function findClientBySecret(tx: Tx, sha256: Buffer): Promise<ClientRow | undefined> {
+  const row = await clients(tx)
+    .where((eb) => eb.or([eb('c.secret_sha256', '=', sha256), eb('c.previous_sha256', '=', sha256)]))
+    .executeTakeFirst();
+  return row === undefined ? undefined : clientOf(row);
+}
+
+/** The client of a service account. @throws PRINCIPAL_NOT_FOUND */
+export async function requireClient(tx: Tx, tenantId: string, name: string): Promise<ClientRow> {
+  const row = await clients(tx).where('p.tenant_id', '=', tenantId).where('p.username', '=', name).executeTakeFirst();
+  if (row === undefined) throw new SkeinError('PRINCIPAL_NOT_FOUND', `Client does not exist: ${name}`);
+  return clientOf(row);
+}
+
+/** By name. */
+export async function listClients(tx: Tx, tenantId: string): Promise<ClientRow[]> {
+  const rows = await clients(tx).where('p.tenant_id', '=', tenantId).orderBy('p.username').execute();
+  return rows.map(clientOf);
+}
+
+/** A new secret; the present one stays good until `previousUntil`, or ends now. */
+export async function replaceSecret(
+  tx: Tx,
+  client: ClientRow,
+  next: { readonly sha256: Buffer; readonly now: Date; readonly previousUntil: Date | undefined },
+): Promise<void> {
+  const { sha256, now, previousUntil } = next;
+  await tx
+    .updateTable('oauth_client')
+    .set({
+      secret_sha256: sha256,
+      previous_sha256: previousUntil === undefined ? null : client.secretSha256,
+      previous_until: previousUntil ?? null,
+      rotated_at: now,
+    })
+    .where('client_id', '=', client.clientId)
+    .execute();
+}
+
+/** Deletes the service account with its credential and refresh tokens; a trigger tells every service that its tokens have ended. */
+export async function deleteClient(tx: Tx, client: ClientRow): Promise<void> {
+  await tx.deleteFrom('principal').where('id', '=', client.principal.id).execute();
+}
+
+const clientOf = (row: Row): ClientRow => ({
+  clientId: row.client_id,
+  principal: {
+    id: principalId(row.id),
+    username: row.username,
+    status: row.status,
+    roles: row.roles,
+    sessionEpoch: row.session_epoch,
+    tenant: row.tenant,
+    scopes: row.scopes,
+  },
+  scopes: row.scopes,
+  secretSha256: row.secret_sha256,
+  previous:
+    row.previous_sha256 === null || row.previous_until === null
+      ? undefined
+      : { sha256: row.previous_sha256, untilMs: row.previous_until.getTime() },
+  createdAt: row.created_at,
+  rotatedAt: row.rotated_at ?? undefined,
+});

@@ -1,0 +1,12 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/**
+ * Secrets that we make: 256 random bits in characters that need no escape in a form, a header or a URL, behind a prefix that scanners of
+ * source code can find. They are stored as SHA-256: no guess reaches them, so a slow hash would protect nothing.
+ */
+export const newSecret = (prefix: string): string => `${prefix}${randomBytes(32).toString('base64url')}`;
+
+export const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Compares two digests of SHA-256 in constant time. */
+export const sameDigest = (a: Buffer, b: Buffer): boolean => a.length === b.length && timingSafeEqual(a, b);

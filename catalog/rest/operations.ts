@@ -18,7 +18,8 @@ import { registerTable } from './operation/table/register-table.ts';
 import { renameTable } from './operation/table/rename-table.ts';
 import { tableExists } from './operation/table/table-exists.ts';
 import { updateTable } from './operation/table/update-table.ts';
-import { getToken } from './operation/token/get-token.ts';
+import { getToken, TOKEN_BODY_BYTES_MAX } from './operation/token/get-token.ts';
+import { oauthErrorOf } from './operation/token/oauth-error.ts';
 import { commitTransaction } from './operation/transaction/commit-transaction.ts';
 import { createView } from './operation/view/create-view.ts';
 import { dropView } from './operation/view/drop-view.ts';
@@ -42,7 +43,14 @@ const other = { advertised: false, scope: null } as const;
 /** Every operation that is served: its path, and the scope that it needs (service specification, Authentication 4). */
 export const OPERATIONS: readonly Operation[] = [
   { ...other, id: 'getConfig', endpoint: 'GET /v1/config', handle: getConfig },
-  { ...other, id: 'getToken', endpoint: 'POST /v1/oauth/tokens', handle: getToken },
+  {
+    ...other,
+    id: 'getToken',
+    endpoint: 'POST /v1/oauth/tokens',
+    handle: getToken,
+    bodyBytesMax: TOKEN_BODY_BYTES_MAX,
+    printError: oauthErrorOf,
+  },
 
   { ...iceberg, id: 'listNamespaces', endpoint: `GET ${NAMESPACES}`, scope: 'namespace:read', handle: listNamespaces },
   {

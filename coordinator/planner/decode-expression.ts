@@ -139,7 +139,7 @@ export function decodeWindow(node: JsonObject): WindowCall {
     partitions: decodeExpressions(node['partitions']),
     orders: decodeOrders(node['orders']),
     argumentOrders: decodeOrders(node['arg_orders']),
-    filter: optional('filter_expr'),
+    filter: optional('filters'),
     distinct: node['distinct'] === true,
     ignoreNulls: node['ignore_nulls'] === true,
     frame: {

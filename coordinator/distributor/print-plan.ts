@@ -1,0 +1,410 @@
+import type { SqlText } from '#proto/task.ts';
+import { printJson, type Json, type JsonObject } from '#shared/json.ts';
+import { must, unreachable } from '#shared/must.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import type { Expression } from '../planner/expression.ts';
+import { textOf } from '../planner/json-node.ts';
+import type { Limit, Plan } from '../planner/plan.ts';
+import { outputFields } from '../planner/plan-schema.ts';
+import { expandDelimJoins } from './expand-delim-joins.ts';
+import { NotPrintable } from './not-printable.ts';
+import { printSqlAggregate, printSqlWindow } from './print-sql-call.ts';
+import { isColumn, printSqlExpression, printSqlList, printSqlOrders } from './print-sql-expression.ts';
+import { printSqlJoin } from './print-sql-join.ts';
+import { castType, printSqlLiteral } from './print-sql-literal.ts';
+import { joinSql, sql } from './print-sql-parts.ts';
+import {
+  closeRelation,
+  joinOf,
+  rightOf,
+  tableOf,
+  names,
+  operand,
+  selectFrom,
+  tableRelation,
+  untailed,
+  withDefinitions,
+  wrapQuery,
+  type Names,
+  type Relation,
+} from './print-sql-relation.ts';
+
+type Node<Kind extends Plan['kind']> = Extract<Plan, { kind: Kind }>;
+
+/** The numbers of a plan's leaves in the text's `{ scan }` and `{ input }` parts. */
+export type Leaves = {
+  /** The scan's text has the columns of its binding, by their names. */
+  readonly scan: (node: Node<'scan'>) => number;
+  /** The input's text has columns `c0`, `c1`, ...: a stage's `PlanColumn.index`. */
+  readonly stage: (node: Node<'stage'>) => number;
+};
+
+export type PrintOptions = {
+  /** One more column, an UINTEGER below `count`: where a row goes by `keys`, which are over the plan's output. */
+  readonly partition?: {
+    readonly keys: readonly Expression[];
+    readonly count: number;
+    /** A row with a NULL key goes by all of its columns. */
+    readonly spreadNulls: boolean;
+  };
+};
+
+/**
+ * A plan as one SQL text that gives exactly its output columns, in order, named `c0`, `c1`, ... An exchange prints as its child.
+ * @throws NotPrintable when SQL cannot say it, or it is too deep.
+ */
+export function printPlan(plan: Plan, leaves: Leaves, options: PrintOptions = {}): SqlText {
+  try {
+    const expanded = expandDelimJoins(plan);
+    const printer: Printer = { leaves, names: names(), definitions: [], isRecursive: false };
+    const query =
+      options.partition === undefined ? select(expanded, printer) : partitioned(expanded, options.partition, printer);
+    return withDefinitions(printer.definitions, printer.isRecursive, query);
+  } catch (error) {
+    if (error instanceof RangeError) throw new NotPrintable('it is nested too deeply');
+    throw error;
+  }
+}
+
+type Printer = {
+  readonly leaves: Leaves;
+  readonly names: Names;
+  /** Of the WITH clause that is being filled; one may use those before it. */
+  definitions: SqlText[];
+  isRecursive: boolean;
+};
+
+function partitioned(plan: Plan, partition: NonNullable<PrintOptions['partition']>, printer: Printer): SqlText {
+  const { columns, ...relation } = relationOf(plan, printer);
+  const keys = partition.keys.map((key) => printSqlExpression(key, columns));
+  const byKeys = `hash(${keys.join(', ')})`;
+  const anyNull = keys.map((key) => `${key} IS NULL`).join(' OR ');
+  const hash = partition.spreadNulls
+    ? `CASE WHEN ${anyNull} THEN hash(${columns.join(', ')}) ELSE ${byKeys} END`
+    : byKeys;
+  return selectFrom({ ...relation, columns }, [...columns, `CAST(${hash} % ${partition.count} AS UINTEGER)`]);
+}
+
+/** The node's columns as a query. */
+function select(plan: Plan, printer: Printer): SqlText {
+  switch (plan.kind) {
+    case 'project': {
+      const input = relationOf(plan.child, printer);
+      // What a LIMIT cuts off is not computed.
+      const relation = / LIMIT /.test(input.tail) ? untailed(input, printer.names) : input;
+      return selectFrom(
+        relation,
+        plan.expressions.map(({ expression }) => printSqlExpression(expression, relation.columns)),
+      );
+    }
+    case 'aggregate':
+      return aggregate(plan, printer);
+    case 'window': {
+      const input = untailed(relationOf(plan.child, printer), printer.names);
+      return selectFrom(input, [...input.columns, ...plan.calls.map((call) => printSqlWindow(call, input.columns))]);
+    }
+    case 'unnest':
+      return unnest(plan, printer);
+    case 'distinct':
+      return distinct(plan, printer);
+    case 'union':
+    case 'intersect':
+    case 'except': {
+      const inputs = plan.children.map((child) => sql`(${select(child, printer)})`);
+      return joinSql(inputs, ` ${plan.kind.toUpperCase()}${plan.all ? ' ALL' : ''} `);
+    }
+    case 'empty':
+      return sql`SELECT ${plan.columns.map(({ type }, i) => `CAST(NULL AS ${castType(type)}) AS c${i}`).join(', ')} WHERE false`;
+    case 'join': {
+      const printed = printSqlJoin(
+        plan,
+        { left: relationOf(plan.left, printer), right: relationOf(plan.right, printer) },
+        printer.names,
+      );
+      return 'query' in printed ? printed.query : closeRelation(printed.relation);
+    }
+    case 'exchange':
+      return select(plan.child, printer);
+    case 'cte':
+      define(plan, printer);
+      return select(plan.body, printer);
+    case 'scan':
+    case 'generator':
+    case 'values':
+    case 'oneRow':
+    case 'filter':
+    case 'sort':
+    case 'limit':
+    case 'sample':
+    case 'cross':
+    case 'positional':
+    case 'recursiveCte':
+    case 'cteScan':
+    case 'stage':
+    case 'delimScan':
+      return closeRelation(relationOf(plan, printer));
+    default:
+      return unreachable(plan);
+  }
+}
+
+/** The node as something to select from. */
+function relationOf(plan: Plan, printer: Printer): Relation {
+  switch (plan.kind) {
+    case 'scan': {
+      const name = printer.names.next('t');
+      const columns = plan.columns.map((column) =>
+        column.index < 0 ? EMPTY_COLUMN : `${name}.${quoteIdentifier(column.name)}`,
+      );
+      return { ...tableOf(sql`${{ scan: printer.leaves.scan(plan) }} AS ${name}`), columns };
+    }
+    case 'stage': {
+      const name = printer.names.next('t');
+      const columns = plan.columns.map((column) => `${name}.c${column.index}`);
+      return { ...tableOf(sql`${{ input: printer.leaves.stage(plan) }} AS ${name}`), columns };
+    }
+    case 'generator':
+      return generator(plan, printer);
+    case 'values':
+      return values(plan, printer);
+    case 'oneRow':
+      return { ...tableOf([]), columns: ['CAST(NULL AS INTEGER)'] };
+    case 'project': {
+      // Columns that are only picked cost no subquery.
+      if (!plan.expressions.every(({ expression }) => isColumn(expression))) return queryRelation(plan, printer);
+      const input = relationOf(plan.child, printer);
+      return {
+        ...input,
+        columns: plan.expressions.map(({ expression }) => printSqlExpression(expression, input.columns)),
+      };
+    }
+    case 'filter': {
+      const input = untailed(relationOf(plan.child, printer), printer.names);
+      const where = plan.conditions.map((condition) => printSqlExpression(condition, input.columns));
+      return { ...input, where: [...input.where, ...where], columns: pick(input.columns, plan.projection) };
+    }
+    case 'sort': {
+      const input = untailed(relationOf(plan.child, printer), printer.names);
+      const tail = ` ORDER BY ${printSqlOrders(plan.orders, input.columns)}`;
+      return { ...input, tail, columns: pick(input.columns, plan.projection) };
+    }
+    case 'limit':
+      return limit(plan, printer);
+    case 'sample':
+      return sample(plan, printer);
+    case 'join': {
+      const printed = printSqlJoin(
+        plan,
+        { left: relationOf(plan.left, printer), right: relationOf(plan.right, printer) },
+        printer.names,
+      );
+      return 'query' in printed ? wrapQuery(printed.query, outputFields(plan).length, printer.names) : printed.relation;
+    }
+    case 'cross':
+    case 'positional': {
+      const left = operand(relationOf(plan.left, printer), printer.names);
+      const right = operand(relationOf(plan.right, printer), printer.names);
+      const word = plan.kind === 'cross' ? 'CROSS' : 'POSITIONAL';
+      return {
+        ...joinOf(sql`${left.from} ${word} JOIN ${rightOf(right)}`),
+        columns: [...left.columns, ...right.columns],
+      };
+    }
+    case 'cte':
+      define(plan, printer);
+      return relationOf(plan.body, printer);
+    case 'recursiveCte': {
+      defineRecursive(plan, printer);
+      return cteRelation(plan.index, outputFields(plan).length, printer);
+    }
+    case 'cteScan':
+      return cteRelation(plan.index, plan.columns.length, printer);
+    case 'exchange':
+      return relationOf(plan.child, printer);
+    case 'delimScan':
+      throw new NotPrintable('correlation columns without their join');
+    case 'aggregate':
+    case 'window':
+    case 'unnest':
+    case 'distinct':
+    case 'union':
+    case 'intersect':
+    case 'except':
+    case 'empty':
+      return queryRelation(plan, printer);
+    default:
+      return unreachable(plan);
+  }
+}
+
+/** What `count(*)` reads of a table. */
+const EMPTY_COLUMN = 'CAST(NULL AS BOOLEAN)';
+
+const queryRelation = (plan: Plan, printer: Printer): Relation =>
+  wrapQuery(select(plan, printer), outputFields(plan).length, printer.names);
+
+const pick = (columns: readonly string[], positions: readonly number[] | null): readonly string[] =>
+  positions === null ? columns : positions.map((at) => must(columns[at], 'a projected column'));
+
+function aggregate(plan: Node<'aggregate'>, printer: Printer): SqlText {
+  const { sets, groupings } = plan;
+  const input = untailed(relationOf(plan.child, printer), printer.names);
+  const isPlain = plan.groups.every(isColumn) && (sets.length <= 1 || areDistinct(plan.groups));
+  const computed = isPlain ? input : withGroups(input, plan.groups, printer.names);
+  const width = input.columns.length;
+  const groups = plan.groups.map((group, i) =>
+    isPlain ? printSqlExpression(group, input.columns) : must(computed.columns[width + i], 'a group'),
+  );
+  const aggregates = plan.aggregates.map((call) => printSqlAggregate(call, computed.columns));
+  const grouping = groupings.map((list) => `GROUPING(${list.map((at) => must(groups[at], 'a group')).join(', ')})`);
+  const selected = [...groups, ...aggregates, ...grouping];
+  // An aggregate of nothing has one row.
+  if (groups.length === 0 && aggregates.length === 0) selected.push('count(*)');
+  return selectFrom(computed, selected, { clauses: groupBy(groups, sets) });
+}
+
+const areDistinct = (groups: readonly Expression[]): boolean =>
+  new Set(groups.map((group) => (group.kind === 'column' ? group.index : -1))).size === groups.length;
+
+/** A computed group gets a name, so that sets, GROUPING() and the select list mean the same one. */
+function withGroups(input: Relation, groups: readonly Expression[], free: Names): Relation {
+  const expressions = [...input.columns, ...groups.map((group) => printSqlExpression(group, input.columns))];
+  return wrapQuery(selectFrom(input, expressions), expressions.length, free);
+}
+
+function groupBy(groups: readonly string[], sets: readonly (readonly number[])[]): string {
+  const [only] = sets;
+  if (sets.length <= 1 && (only === undefined || only.length === groups.length)) {
+    return groups.length === 0 ? '' : ` GROUP BY ${groups.join(', ')}`;
+  }
+  const texts = sets.map((set) => `(${set.map((at) => must(groups[at], 'a group of the set')).join(', ')})`);
+  return ` GROUP BY GROUPING SETS (${texts.join(', ')})`;
+}
+
+function unnest(plan: Node<'unnest'>, printer: Printer): SqlText {
+  const input = untailed(relationOf(plan.child, printer), printer.names);
+  const lists = plan.expressions.map((expression) => {
+    if (expression.kind !== 'unnest') throw new NotPrintable('an unnest of another form');
+    return `unnest(${printSqlExpression(expression.child, input.columns)})`;
+  });
+  return selectFrom(input, [...input.columns, ...lists]);
+}
+
+function distinct(plan: Node<'distinct'>, printer: Printer): SqlText {
+  const input = untailed(relationOf(plan.child, printer), printer.names);
+  const { on, orders } = plan;
+  const isWhole =
+    !plan.isOn &&
+    on.every(isColumn) &&
+    new Set(on.map((one) => isColumn(one) && one.index)).size === input.columns.length;
+  if (isWhole || on.length === 0) return selectFrom(input, input.columns, { modifier: 'DISTINCT ' });
+  const clauses = orders.length === 0 ? '' : ` ORDER BY ${printSqlOrders(orders, input.columns)}`;
+  return selectFrom(input, input.columns, { modifier: `DISTINCT ON (${printSqlList(on, input.columns)}) `, clauses });
+}
+
+function limit(plan: Node<'limit'>, printer: Printer): Relation {
+  const input = relationOf(plan.child, printer);
+  const open = / LIMIT | OFFSET /.test(input.tail) ? untailed(input, printer.names) : input;
+  if (plan.limit.kind !== 'expression' && plan.offset.kind !== 'expression') {
+    return {
+      ...open,
+      tail: `${open.tail}${bound(' LIMIT', plan.limit, String)}${bound(' OFFSET', plan.offset, String)}`,
+    };
+  }
+  // The number is a column of the rows, the same in all of them.
+  const name = printer.names.next('limited');
+  printer.definitions.push(sql`${name} AS MATERIALIZED (${closeRelation(open)})`);
+  const first = (expression: Expression): string => {
+    const columns = open.columns.map((_, i) => `c${i}`);
+    return `(SELECT ${printSqlExpression(expression, columns)} FROM ${name} LIMIT 1)`;
+  };
+  const tail = `${bound(' LIMIT', plan.limit, first)}${bound(' OFFSET', plan.offset, first)}`;
+  return { ...tableRelation([name], name, open.columns.length), tail };
+}
+
+function bound(word: string, one: Limit, print: (expression: Expression) => string): string {
+  switch (one.kind) {
+    case 'none':
+      return '';
+    case 'rows':
+      return `${word} ${one.rows}`;
+    case 'percent':
+      return `${word} ${one.percent}%`;
+    case 'expression':
+      return `${word} ${print(one.expression)}${one.percent ? '%' : ''}`;
+    default:
+      return unreachable(one);
+  }
+}
+
+function sample(plan: Node<'sample'>, printer: Printer): Relation {
+  const input = relationOf(plan.child, printer);
+  const options = plan.options as JsonObject;
+  const size = sampleSize(options['sample_size']);
+  const method = textOf(options['method']).toLowerCase();
+  const unit = options['is_percentage'] === true ? 'PERCENT' : 'ROWS';
+  const seed = options['seed'] === undefined ? '' : ` REPEATABLE (${printJson(options['seed'])})`;
+  const { from, ...relation } = wrapQuery(closeRelation(input), input.columns.length, printer.names);
+  return { ...relation, from: sql`${from} TABLESAMPLE ${method} (${size} ${unit})${seed}` };
+}
+
+function sampleSize(json: Json | undefined): string {
+  const value = (json as JsonObject | undefined)?.['value'];
+  if (typeof value !== 'number' && typeof value !== 'bigint') throw new NotPrintable('the size of a sample');
+  return String(value);
+}
+
+function generator(plan: Node<'generator'>, printer: Printer): Relation {
+  const name = printer.names.next('t');
+  const width = Math.max(0, ...plan.columns.map((column) => column.index + 1));
+  const aliases = Array.from({ length: width }, (_, i) => `c${i}`);
+  const list = aliases.length === 0 ? '' : `(${aliases.join(', ')})`;
+  const own = plan.columns.map((column) => (column.index < 0 ? EMPTY_COLUMN : `${name}.c${column.index}`));
+  if (plan.child !== null) throw new NotPrintable(`the table function ${plan.name} over rows`);
+  const call = `${quoteIdentifier(plan.name)}(${printSqlList(plan.arguments, [])})`;
+  return { ...tableOf(sql`${call} AS ${name}${list}`), columns: own };
+}
+
+function values(plan: Node<'values'>, printer: Printer): Relation {
+  const width = plan.columns.length;
+  if (plan.rows.length === 0) {
+    const columns = plan.columns.map(({ type }, i) => `${printSqlLiteral(null, type)} AS c${i}`);
+    return wrapQuery([`SELECT ${columns.join(', ')} WHERE false`], width, printer.names);
+  }
+  if (plan.child !== null && plan.child.kind !== 'oneRow') {
+    const input = relationOf(plan.child, printer);
+    const rows = plan.rows.map((row) =>
+      selectFrom(
+        input,
+        row.map((one) => printSqlExpression(one, input.columns)),
+      ),
+    );
+    return wrapQuery(joinSql(rows, ' UNION ALL '), width, printer.names);
+  }
+  const name = printer.names.next('t');
+  const rows = plan.rows.map((row) => `(${printSqlList(row, ['CAST(NULL AS INTEGER)'])})`);
+  const aliases = plan.columns.map((_, i) => `c${i}`).join(', ');
+  return tableRelation([`(VALUES ${rows.join(', ')}) AS ${name}(${aliases})`], name, width);
+}
+
+const cteName = (index: number): string => `cte${index}`;
+
+function cteRelation(index: number, width: number, printer: Printer): Relation {
+  const name = printer.names.next('t');
+  return tableRelation([`${cteName(index)} AS ${name}`], name, width);
+}
+
+function define({ index, definition }: Node<'cte'>, printer: Printer): void {
+  const query = select(definition, printer);
+  printer.definitions.push(sql`${cteName(index)} AS MATERIALIZED (${query})`);
+}
+
+/** What the step defines is computed in every round, so it stands in the step. */
+function defineRecursive({ index, anchor, step, all }: Node<'recursiveCte'>, printer: Printer): void {
+  const first = select(anchor, printer);
+  const inner: Printer = { ...printer, definitions: [], isRecursive: false };
+  const query = select(step, inner);
+  const next = withDefinitions(inner.definitions, inner.isRecursive, query);
+  printer.isRecursive = true;
+  printer.definitions.push(sql`${cteName(index)} AS ((${first}) UNION ${all ? 'ALL ' : ''}(${next}))`);
+}

@@ -1,0 +1,82 @@
+import type { SqlText } from '#proto/task.ts';
+import { joinSql, sql } from './print-sql-parts.ts';
+
+/**
+ * What stands in a FROM clause, with the rows it keeps and how it names its columns: the unit that a node's SQL is built of. Nodes that
+ * only choose rows or columns change it; others close it into a subquery.
+ */
+export type Relation = {
+  /** A table, a join of some, or nothing: one row. */
+  readonly from: SqlText;
+  readonly isJoin: boolean;
+  readonly where: readonly string[];
+  /** ORDER BY and LIMIT, over the same names. */
+  readonly tail: string;
+  /** References, free to be written more than once. */
+  readonly columns: readonly string[];
+};
+
+/** Names that are free in the whole text. */
+export type Names = { next(prefix: string): string };
+
+export function names(): Names {
+  let last = 0;
+  return {
+    next: (prefix) => {
+      last += 1;
+      return `${prefix}${last}`;
+    },
+  };
+}
+
+/** `SELECT <expressions> AS c0, c1, ...` over a relation. */
+export function selectFrom(
+  relation: Relation,
+  expressions: readonly string[],
+  options: { readonly modifier?: string; readonly clauses?: string } = {},
+): SqlText {
+  const list = expressions.map((text, i) => `${text} AS c${i}`).join(', ');
+  const from = relation.from.length === 0 ? [] : sql` FROM ${relation.from}`;
+  const where = relation.where.length === 0 ? '' : ` WHERE ${relation.where.join(' AND ')}`;
+  // A relation without columns still has its rows.
+  const columns = list === '' ? '1 AS c0' : list;
+  return sql`SELECT ${options.modifier ?? ''}${columns}${from}${where}${options.clauses ?? ''}${relation.tail}`;
+}
+
+/** All columns of a relation as a query. */
+export const closeRelation = (relation: Relation): SqlText => selectFrom(relation, relation.columns);
+
+/** A query of `width` columns `c0`, `c1`, ... as a relation. */
+export function wrapQuery(query: SqlText, width: number, free: Names): Relation {
+  const name = free.next('t');
+  return tableRelation(sql`(${query}) AS ${name}`, name, width);
+}
+
+/** A table, or a table function, without its columns. */
+export const tableOf = (from: SqlText): Omit<Relation, 'columns'> => ({ from, isJoin: false, where: [], tail: '' });
+
+export const joinOf = (from: SqlText): Omit<Relation, 'columns'> => ({ from, isJoin: true, where: [], tail: '' });
+
+/** The second operand of a join; the parser takes parentheses only around joins. */
+export const rightOf = (relation: Relation): SqlText => (relation.isJoin ? sql`(${relation.from})` : relation.from);
+
+export function tableRelation(from: SqlText, name: string, width: number): Relation {
+  return { ...tableOf(from), columns: Array.from({ length: width }, (_, i) => `${name}.c${i}`) };
+}
+
+/** The relation as one that nothing is cut off or ordered in: more conditions, groups and so on may follow. */
+export const untailed = (relation: Relation, free: Names): Relation =>
+  relation.tail === '' ? relation : wrap(relation, free);
+
+/** The relation as an operand of a join. */
+export const operand = (relation: Relation, free: Names): Relation =>
+  relation.tail === '' && relation.where.length === 0 && relation.from.length > 0 ? relation : wrap(relation, free);
+
+const wrap = (relation: Relation, free: Names): Relation =>
+  wrapQuery(closeRelation(relation), relation.columns.length, free);
+
+/** Definitions before a query. */
+export function withDefinitions(definitions: readonly SqlText[], isRecursive: boolean, query: SqlText): SqlText {
+  if (definitions.length === 0) return query;
+  return sql`WITH ${isRecursive ? 'RECURSIVE ' : ''}${joinSql(definitions, ', ')} ${query}`;
+}

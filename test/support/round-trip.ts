@@ -1,0 +1,135 @@
+import type { DuckDBConnection, DuckDBType } from '@duckdb/node-api';
+import { spliceTables, plannerSql } from '#coordinator/resolver/splice-tables.ts';
+import { NotPrintable } from '#coordinator/distributor/not-printable.ts';
+import { printPlan } from '#coordinator/distributor/print-plan.ts';
+import type { Plan } from '#coordinator/planner/plan.ts';
+import type { Planner, PlannerScan } from '#coordinator/planner/planner.ts';
+import { fromDuckDbType } from '#coordinator/planner/duckdb-type-of.ts';
+import { must } from '#shared/must.ts';
+import { printJson, type Json } from '#shared/json.ts';
+import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { apiValue } from '#test/slt/duckdb-engine.ts';
+import { differences } from './compare-rows.ts';
+
+/**
+ * The printer's oracle: a query is planned by Skein and printed back as SQL, and one plain DuckDB runs both texts over the same tables.
+ * The rows must be the same, as bags; in order where the plan ends in a sort whose keys tell.
+ */
+export type RoundTrip = {
+  readonly kind: 'same' | 'differs' | 'notPrintable' | 'noPlan' | 'fails';
+  /** What differs, or why it is not printable. */
+  readonly message: string;
+  /** The printed text. */
+  readonly sql: string;
+};
+
+const CONTEXT = {
+  nowMicros: '1708000000123456',
+  timeZone: 'UTC',
+  currentUser: "o'hara",
+  currentCatalog: 'memory',
+};
+
+/** Both texts then mean the same by "now" and "me". */
+export async function setRoundTripContext(connection: DuckDBConnection, schema: string): Promise<void> {
+  const context = { ...CONTEXT, currentSchema: schema };
+  for (const sql of [...contextSetupSql, ...contextVariablesSql(context)]) await connection.run(sql);
+}
+
+/** @throws what DuckDB's binder says of the query */
+export async function roundTrip(
+  sql: string,
+  tools: { readonly connection: DuckDBConnection; readonly planner: Planner; readonly schema: string },
+): Promise<RoundTrip> {
+  const { connection, planner, schema } = tools;
+  const { plan, tables } = await planFor(sql, tools);
+  if (plan === null) return { kind: 'noPlan', message: 'DuckDB prints no plan', sql: '' };
+  let text: string;
+  try {
+    const printed = printPlan(plan, { scan: ({ scan }) => scan, stage: () => 0 });
+    text = printed
+      .map((part) => (typeof part === 'string' ? part : must('scan' in part ? tables[part.scan] : null, 'a table')))
+      .join('');
+  } catch (error) {
+    if (!(error instanceof NotPrintable)) throw error;
+    return { kind: 'notPrintable', message: error.reason, sql: '' };
+  }
+  void planner;
+  void schema;
+  const [wanted, got] = [await run(connection, sql), await run(connection, text)];
+  if (wanted.error !== null || got.error !== null) {
+    const same = wanted.error !== null && got.error !== null;
+    return { kind: same ? 'same' : 'fails', message: `${wanted.error ?? 'rows'} / ${got.error ?? 'rows'}`, sql: text };
+  }
+  const types =
+    printJson(wanted.types) === printJson(got.types)
+      ? null
+      : `types ${got.types.join()} expected ${wanted.types.join()}`;
+  const rows = differences(sorted(got.rows), sorted(wanted.rows));
+  const ordered = endsInSort(plan) ? differences(got.rows, wanted.rows) : null;
+  const message = types ?? rows ?? (ordered === null ? null : `order: ${ordered}`);
+  return { kind: message === null ? 'same' : 'differs', message: message ?? '', sql: text };
+}
+
+async function planFor(
+  sql: string,
+  {
+    connection,
+    planner,
+    schema,
+  }: { readonly connection: DuckDBConnection; readonly planner: Planner; readonly schema: string },
+): Promise<{ readonly plan: Plan | null; readonly tables: readonly string[] }> {
+  const context = { ...CONTEXT, currentSchema: schema };
+  const references = await planner.parse({ sql, defaults: { catalog: 'memory', schema }, context }, signal());
+  const spliced = spliceTables(sql, references);
+  const tables = references.tables.map(({ parts }) =>
+    (parts.length === 1 ? [schema, ...parts] : parts).map(quoteIdentifier).join('.'),
+  );
+  const scans: PlannerScan[] = [];
+  for (const table of tables) {
+    const prepared = await connection.prepare(`FROM ${table}`);
+    const columns = Array.from({ length: prepared.columnCount }, (_, i) => ({
+      name: prepared.columnName(i),
+      type: fromDuckDbType(prepared.columnType(i)),
+    }));
+    const count = await connection.runAndReadAll(`SELECT count(*)::INTEGER FROM ${table}`);
+    scans.push({ columns, rowCount: Number(count.getRows()[0]?.[0]) });
+  }
+  const reply = await planner.plan({ sql: plannerSql(spliced), scans, context, contextual: true }, signal());
+  return { plan: reply.plan, tables };
+}
+
+const signal = (): AbortSignal => AbortSignal.timeout(60_000);
+
+type Answer = {
+  readonly rows: readonly (readonly Json[])[];
+  readonly types: readonly string[];
+  readonly error: string | null;
+};
+
+async function run(connection: DuckDBConnection, sql: string): Promise<Answer> {
+  try {
+    const result = await connection.runAndReadAll(sql);
+    const types: readonly DuckDBType[] = result.columnTypes();
+    const rows = result.getRows().map((row) => row.map((value, i) => apiValue(value, types[i])));
+    return { rows, types: types.map(String), error: null };
+  } catch (error) {
+    return { rows: [], types: [], error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** By values with doubles cut to nine digits, so that rows stand beside each other that differ in the last ones. */
+const sorted = (rows: readonly (readonly Json[])[]): readonly (readonly Json[])[] =>
+  rows
+    .map((row) => ({
+      row,
+      key: printJson(row.map((value) => (typeof value === 'number' ? value.toPrecision(9) : value))),
+    }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+    .map(({ row }) => row);
+
+function endsInSort(plan: Plan): boolean {
+  if (plan.kind === 'project' || plan.kind === 'limit') return endsInSort(plan.child);
+  return plan.kind === 'sort';
+}

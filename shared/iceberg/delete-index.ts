@@ -1,10 +1,8 @@
-import type { ScanDelete } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { compareCodePoints } from './compare-literals.ts';
 import { columnStats, type DataFile, type ManifestEntry } from './manifest.ts';
-import { scanColumn } from './scan-column.ts';
-import { invalid, type Field } from './type.ts';
+import { invalid } from './type.ts';
 
 /**
  * Which delete files apply to which data files (specification, "Scan Planning"):
@@ -14,7 +12,6 @@ import { invalid, type Field } from './type.ts';
  *  - equality deletes of the same partition, or of an unpartitioned spec, that are newer than the file.
  */
 export class DeleteIndex {
-  readonly #fields: ReadonlyMap<number, Field>;
   readonly #specIsPartitioned: (specId: number) => boolean;
   readonly #vectors = new Map<string, Delete>();
   readonly #positionsByPath = new Map<string, Delete[]>();
@@ -23,8 +20,7 @@ export class DeleteIndex {
   readonly #equalityGlobal: Delete[] = [];
   #count = 0;
 
-  constructor(fields: ReadonlyMap<number, Field>, specIsPartitioned: (specId: number) => boolean) {
-    this.#fields = fields;
+  constructor(specIsPartitioned: (specId: number) => boolean) {
     this.#specIsPartitioned = specIsPartitioned;
   }
 
@@ -36,38 +32,39 @@ export class DeleteIndex {
     const { file } = entry;
     this.#count++;
     if (file.content === 'equality-deletes') {
+      if (file.equalityIds.length === 0) throw invalid(`equality deletes without columns in ${file.path}`);
       const list = this.#specIsPartitioned(file.specId)
         ? listOf(this.#equalityByPartition, partitionKey(file))
         : this.#equalityGlobal;
-      list.push(toDelete(entry, this.#equalityDelete(file)));
+      list.push(toDelete(entry));
     } else if (file.format === 'puffin') {
       this.#addVector(entry);
     } else {
-      const one = toDelete(entry, positionDelete(file));
+      const one = toDelete(entry);
       if (one.only === undefined) listOf(this.#positionsByPartition, partitionKey(file)).push(one);
       else listOf(this.#positionsByPath, one.only).push(one);
     }
   }
 
-  /** The deletes that apply to a data file. */
-  deletesOf(entry: ManifestEntry): readonly ScanDelete[] {
+  /** The delete files that apply to a data file; a deletion vector is one of format `puffin`. */
+  deletesOf(entry: ManifestEntry): readonly DataFile[] {
     if (this.#count === 0) return NONE;
     const { file, sequenceNumber } = entry;
     const key = partitionKey(file);
-    const found: ScanDelete[] = [];
+    const found: DataFile[] = [];
     const vector = this.#vectors.get(file.path);
     if (vector !== undefined && vector.sequenceNumber >= sequenceNumber) {
-      found.push(vector.scan);
+      found.push(vector.file);
     } else {
       for (const list of [this.#positionsByPath.get(file.path), this.#positionsByPartition.get(key)]) {
         for (const one of list ?? []) {
           const applies = one.sequenceNumber >= sequenceNumber && one.partition === key && mayName(one, file.path);
-          if (applies) found.push(one.scan);
+          if (applies) found.push(one.file);
         }
       }
     }
     for (const list of [this.#equalityGlobal, this.#equalityByPartition.get(key)]) {
-      for (const one of list ?? []) if (one.sequenceNumber > sequenceNumber) found.push(one.scan);
+      for (const one of list ?? []) if (one.sequenceNumber > sequenceNumber) found.push(one.file);
     }
     if (found.length > DELETES_PER_FILE_MAX) {
       throw new SkeinError('NOT_SUPPORTED', `more than ${DELETES_PER_FILE_MAX} delete files apply to ${file.path}`);
@@ -77,30 +74,10 @@ export class DeleteIndex {
 
   #addVector(entry: ManifestEntry): void {
     const { file } = entry;
-    const { referencedDataFile, contentOffset, contentSizeBytes } = file;
-    if (referencedDataFile === undefined || contentOffset === undefined || contentSizeBytes === undefined) {
-      throw invalid(`deletion vector in ${file.path} does not say where it is`);
-    }
+    const { referencedDataFile } = file;
+    if (referencedDataFile === undefined) throw invalid(`deletion vector in ${file.path} does not say where it is`);
     if (this.#vectors.has(referencedDataFile)) throw invalid(`two deletion vectors for ${referencedDataFile}`);
-    const scan: ScanDelete = {
-      kind: 'vector',
-      path: file.path,
-      offset: contentOffset,
-      lengthBytes: contentSizeBytes,
-      cardinality: file.recordCount,
-    };
-    this.#vectors.set(referencedDataFile, toDelete(entry, scan));
-  }
-
-  #equalityDelete(file: DataFile): ScanDelete {
-    requireParquet(file);
-    if (file.equalityIds.length === 0) throw invalid(`equality deletes without columns in ${file.path}`);
-    const columns = file.equalityIds.map((id) => {
-      const field = this.#fields.get(id);
-      if (field === undefined) throw invalid(`equality deletes in ${file.path} name the unknown column ${id}`);
-      return scanColumn(field);
-    });
-    return { kind: 'equality', path: file.path, sizeBytes: file.sizeBytes, columns };
+    this.#vectors.set(referencedDataFile, toDelete(entry));
   }
 }
 
@@ -109,10 +86,10 @@ const DELETES_PER_FILE_MAX = 10_000;
 /** Reserved field id of `file_path` in position delete files. */
 const FILE_PATH_ID = 2_147_483_546;
 
-const NONE: readonly ScanDelete[] = [];
+const NONE: readonly DataFile[] = [];
 
 type Delete = {
-  readonly scan: ScanDelete;
+  readonly file: DataFile;
   readonly sequenceNumber: bigint;
   readonly partition: string;
   /** The one data file that it names. */
@@ -121,23 +98,13 @@ type Delete = {
   readonly upper: string | undefined;
 };
 
-/** Parquet is what the workers read. @throws NOT_SUPPORTED for any other format. */
-export function requireParquet(file: DataFile): void {
-  if (file.format === 'parquet') return;
-  throw new SkeinError('NOT_SUPPORTED', `${file.path} is a file of format ${file.format}; only Parquet is read`);
-}
-
-function positionDelete(file: DataFile): ScanDelete {
-  requireParquet(file);
-  return { kind: 'position', path: file.path, sizeBytes: file.sizeBytes };
-}
-
-function toDelete({ file, sequenceNumber }: ManifestEntry, scan: ScanDelete): Delete {
-  const paths = scan.kind === 'position' ? columnStats(file.stats, FILE_PATH_ID, { kind: 'string' }) : undefined;
+function toDelete({ file, sequenceNumber }: ManifestEntry): Delete {
+  const namesPaths = file.content === 'position-deletes' && file.format !== 'puffin';
+  const paths = namesPaths ? columnStats(file.stats, FILE_PATH_ID, { kind: 'string' }) : undefined;
   const lower = typeof paths?.lower === 'string' ? paths.lower : undefined;
   const upper = typeof paths?.upper === 'string' ? paths.upper : undefined;
   const only = file.referencedDataFile ?? (lower === upper ? lower : undefined);
-  return { scan, sequenceNumber, partition: partitionKey(file), only, lower, upper };
+  return { file, sequenceNumber, partition: partitionKey(file), only, lower, upper };
 }
 
 const mayName = (one: Delete, path: string): boolean =>

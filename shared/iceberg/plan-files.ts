@@ -5,13 +5,21 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
 import { requireWithin } from './allowed-roots.ts';
-import { DeleteIndex, requireParquet } from './delete-index.ts';
+import { DeleteIndex } from './delete-index.ts';
 import type { ManifestCache } from './manifest-cache.ts';
-import { columnStats, readManifest, readManifestList, type ManifestEntry, type ManifestFile } from './manifest.ts';
+import {
+  columnStats,
+  readManifest,
+  readManifestList,
+  type DataFile,
+  type ManifestEntry,
+  type ManifestFile,
+} from './manifest.ts';
 import { mayMatch, type ColumnStats } from './may-match.ts';
 import type { PartitionSpec } from './partition-spec.ts';
 import type { Literal, Predicate } from './predicate.ts';
 import { projectPredicate } from './project-predicate.ts';
+import { requireParquet, scanDelete } from './scan-delete.ts';
 import { decodeBound, literalToJson } from './single-value.ts';
 import { specById, type Snapshot, type TableMetadata } from './table-metadata.ts';
 import { resultType } from './transform.ts';
@@ -64,7 +72,50 @@ export async function planFiles(
 ): Promise<PlannedFiles> {
   if (snapshotId === null) return { files: [], report: EMPTY };
   const plan = new Planning(io, metadata, predicate, options);
-  return plan.run(snapshotById(metadata, snapshotId));
+  const manifests = await snapshotManifests(io, metadata, snapshotId, options);
+  const files = await plan.run(manifests, (entry, deletes) => plan.toScanFile(entry, deletes));
+  return { files, report: plan.report };
+}
+
+/** A data file as its manifest has it, and the delete files that apply to it. */
+export type PlannedEntry = { readonly file: DataFile; readonly deletes: readonly DataFile[] };
+
+/**
+ * As `planFiles`, for readers of their own: files of every format, as the manifests have them, in an order that belongs to the snapshot.
+ */
+export async function planEntries(
+  io: FileIo,
+  metadata: TableMetadata,
+  snapshotId: bigint,
+  predicate: Predicate,
+  options: PlanFilesOptions,
+): Promise<readonly PlannedEntry[]> {
+  const plan = new Planning(io, metadata, predicate, options);
+  const manifests = await snapshotManifests(io, metadata, snapshotId, options);
+  return plan.run(manifests, ({ file }, deletes) => ({ file, deletes: deletes() }));
+}
+
+/** The files that the given snapshots added, whatever became of them since; deletes do not apply to them. */
+export async function planAppended(
+  io: FileIo,
+  metadata: TableMetadata,
+  snapshotIds: readonly bigint[],
+  predicate: Predicate,
+  options: PlanFilesOptions,
+): Promise<readonly PlannedEntry[]> {
+  const plan = new Planning(io, metadata, predicate, options);
+  const found: PlannedEntry[] = [];
+  for (const snapshotId of snapshotIds) {
+    const all = await snapshotManifests(io, metadata, snapshotId, options);
+    const manifests = all.filter((one) => one.content === 'data' && one.addedSnapshotId === snapshotId);
+    found.push(
+      ...(await plan.run(manifests, (entry) =>
+        entry.status === 'added' && entry.snapshotId === snapshotId ? { file: entry.file, deletes: [] } : undefined,
+      )),
+    );
+    if (found.length > FILES_MAX) throw tooManyFiles();
+  }
+  return found;
 }
 
 /** @throws INVALID_TABLE_DATA when the table has no such snapshot. */
@@ -125,6 +176,7 @@ class Planning {
   readonly #options: PlanFilesOptions;
   readonly #checkLocation: (location: string) => void;
   readonly #partitioned = new Map<number, SpecFilter>();
+  readonly #scanDeletes = new Map<DataFile, ScanDelete>();
   readonly #report: { -readonly [K in keyof PlanReport]: PlanReport[K] } = { ...EMPTY };
   #looked = 0;
 
@@ -136,30 +188,41 @@ class Planning {
     this.#checkLocation = requireWithin(options.allowedRoots);
   }
 
-  async run(snapshot: Snapshot): Promise<PlannedFiles> {
+  get report(): PlanReport {
+    return this.#report;
+  }
+
+  /** What `make` makes of every data file that may match, in the order of the manifests; undefined leaves it out. */
+  async run<T>(
+    all: readonly ManifestFile[],
+    make: (entry: ManifestEntry, deletes: () => readonly DataFile[]) => T | undefined,
+  ): Promise<readonly T[]> {
     const report = this.#report;
-    const all = await snapshotManifests(this.#io, this.#metadata, snapshot.snapshotId, this.#options);
     const kept = all.filter((manifest) => this.#keepManifest(manifest));
-    report.manifests = all.length;
-    report.manifestsPruned = all.length - kept.length;
+    report.manifests += all.length;
+    report.manifestsPruned += all.length - kept.length;
 
     const deletes = await this.#readDeletes(kept.filter(({ content }) => content === 'deletes'));
-    const files: ScanFile[] = [];
+    const files: T[] = [];
     await this.#forEachEntry(
       kept.filter(({ content }) => content === 'data'),
       (entry, filter) => {
+        const { file } = entry;
         report.files++;
-        this.#checkLocation(entry.file.path);
-        if (!this.#keepFile(entry, filter)) report.filesPruned++;
-        else if (files.push(this.#toScanFile(entry, filter, deletes)) > FILES_MAX) throw tooManyFiles();
+        this.#checkLocation(file.path);
+        if (!this.#keepFile(entry, filter)) {
+          report.filesPruned++;
+          return;
+        }
+        const made = make(entry, () => deletes.deletesOf(entry));
+        if (made === undefined) return;
+        report.rows += file.recordCount;
+        report.bytes += file.sizeBytes;
+        if (files.push(made) > FILES_MAX) throw tooManyFiles();
       },
     );
     report.deleteFiles += deletes.count;
-    for (const file of files) {
-      report.rows += file.recordCount;
-      report.bytes += file.sizeBytes;
-    }
-    return { files, report };
+    return files;
   }
 
   /** Counts the live files of what it drops. */
@@ -193,7 +256,7 @@ class Planning {
   }
 
   async #readDeletes(manifests: readonly ManifestFile[]): Promise<DeleteIndex> {
-    const index = new DeleteIndex(this.#metadata.fields, (specId) =>
+    const index = new DeleteIndex((specId) =>
       specById(this.#metadata, specId).fields.some(({ transform }) => transform.kind !== 'void'),
     );
     await this.#forEachEntry(manifests, (entry) => {
@@ -242,19 +305,27 @@ class Planning {
     return mayMatch(this.#predicate, (fieldId) => columnStats(file.stats, fieldId, this.#typeOf(fieldId)));
   }
 
-  #toScanFile(entry: ManifestEntry, filter: SpecFilter, deletes: DeleteIndex): ScanFile {
-    const { file } = entry;
+  toScanFile({ file }: ManifestEntry, deletes: () => readonly DataFile[]): ScanFile {
     requireParquet(file);
-    const applied = deletes.deletesOf(entry);
+    const applied = deletes().map((one) => this.#scanDelete(one));
     return {
       path: file.path,
       recordCount: file.recordCount,
       sizeBytes: file.sizeBytes,
       rows: null,
-      constants: this.#constantsOf(file.partition, filter, applied),
+      constants: this.#constantsOf(file.partition, this.#filterOf(file.specId), applied),
       deletes: applied,
       firstRowId: file.firstRowId?.toString() ?? null,
     };
+  }
+
+  /** One object for each delete file, however many data files it applies to. */
+  #scanDelete(file: DataFile): ScanDelete {
+    const found = this.#scanDeletes.get(file);
+    if (found !== undefined) return found;
+    const made = scanDelete(file, this.#metadata.fields);
+    this.#scanDeletes.set(file, made);
+    return made;
   }
 
   #constantsOf(partition: readonly (Literal | null)[], filter: SpecFilter, deletes: readonly ScanDelete[]): JsonObject {

@@ -1,0 +1,36 @@
+import type { ScanDelete } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { DataFile } from './manifest.ts';
+import { scanColumn } from './scan-column.ts';
+import { invalid, type Field } from './type.ts';
+
+/** A delete file as a task carries it. @throws NOT_SUPPORTED for what is not Parquet, INVALID_TABLE_DATA for one that lacks what it must say. */
+export function scanDelete(file: DataFile, fields: ReadonlyMap<number, Field>): ScanDelete {
+  if (file.content === 'equality-deletes') return equalityDelete(file, fields);
+  if (file.format === 'puffin') return deletionVector(file);
+  requireParquet(file);
+  return { kind: 'position', path: file.path, sizeBytes: file.sizeBytes };
+}
+
+/** Parquet is what the workers read. @throws NOT_SUPPORTED for any other format. */
+export function requireParquet(file: DataFile): void {
+  if (file.format === 'parquet') return;
+  throw new SkeinError('NOT_SUPPORTED', `${file.path} is a file of format ${file.format}; only Parquet is read`);
+}
+
+function deletionVector({ path, contentOffset, contentSizeBytes, recordCount }: DataFile): ScanDelete {
+  if (contentOffset === undefined || contentSizeBytes === undefined) {
+    throw invalid(`deletion vector in ${path} does not say where it is`);
+  }
+  return { kind: 'vector', path, offset: contentOffset, lengthBytes: contentSizeBytes, cardinality: recordCount };
+}
+
+function equalityDelete(file: DataFile, fields: ReadonlyMap<number, Field>): ScanDelete {
+  requireParquet(file);
+  const columns = file.equalityIds.map((id) => {
+    const field = fields.get(id);
+    if (field === undefined) throw invalid(`equality deletes in ${file.path} name the unknown column ${id}`);
+    return scanColumn(field);
+  });
+  return { kind: 'equality', path: file.path, sizeBytes: file.sizeBytes, columns };
+}

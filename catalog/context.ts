@@ -4,11 +4,15 @@ import type { Logger } from '#shared/log/logger.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
 import type { KeyedQueue } from './commit/keyed-queue.ts';
 import type { Metrics } from './rest/metrics.ts';
+import type { RateLimit } from './rest/rate-limit.ts';
 import type { Store } from './store/postgres/connect.ts';
 import type { SessionEpochs } from './principal/session-epochs.ts';
 import type { SigningKeys } from './token/signing-keys.ts';
 import type { TokenIssuer } from './token/token-issuer.ts';
 import type { TokenVerifier } from './token/token-verifier.ts';
+
+/** Places in a change, in the order in which it comes by them. */
+export type CrashPoint = 'files-written' | 'before-commit' | 'committed' | 'before-reply';
 
 /** What `main.ts` builds and every operation gets. */
 export type CatalogContext = {
@@ -23,7 +27,13 @@ export type CatalogContext = {
   readonly issuer: TokenIssuer;
   readonly verifier: TokenVerifier;
   readonly epochs: SessionEpochs;
+  /** Requests at the token endpoint, by address of the peer and by principal. */
+  readonly tokenLimits: { readonly address: RateLimit; readonly principal: RateLimit };
   readonly metrics: Metrics;
+  /** The background work; `wake` says that something may be due now. */
+  readonly purges: { wake(): void };
+  /** Called at points of a change where a crash tells much; tests end the process there. */
+  readonly at: (point: CrashPoint) => void;
   /** What `GET /v1/config` advertises: all that is served of the Iceberg specification. */
   readonly endpoints: readonly string[];
 };

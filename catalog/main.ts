@@ -9,9 +9,12 @@ import { bootstrap, isBootstrapped, prepareFirstUser } from './bootstrap.ts';
 import { KeyedQueue } from './commit/keyed-queue.ts';
 import type { CatalogContext } from './context.ts';
 import { startInternalServer } from './internal/server.ts';
+import { forgetExpired } from './principal/forget-expired.ts';
 import { SessionEpochs } from './principal/session-epochs.ts';
+import { PurgeWorker } from './purge/purge-worker.ts';
 import { createMetrics } from './rest/metrics.ts';
 import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
+import { RateLimit } from './rest/rate-limit.ts';
 import { createServer } from './rest/server.ts';
 import { connectStore, type Store } from './store/postgres/connect.ts';
 import { migrate, underStartupLock } from './store/postgres/migrate.ts';
@@ -31,15 +34,24 @@ export type RunningCatalog = {
 
 /** Commits to one table that wait in this process. */
 const COMMITS_WAITING_MAX = 1_000;
-/** The signing key's age is looked at four times in its life, but not more often than this, nor less often than that. */
+/**
+ * The signing key's age is looked at four times in its life, but not more often than this, nor less often than that: a key that another
+ * catalog process made must be served here before it signs.
+ */
 const ROTATION_CHECK_MIN_MS = 1_000;
-const ROTATION_CHECK_MAX_MS = 3_600_000;
+const ROTATION_CHECK_MAX_MS = 30_000;
 
 /**
  * Builds the catalog and starts both of its ports. Postgres may come up later (30 s), and other catalogs may start on the same database.
+ * `at` is for tests that crash it at a known point.
  * @throws START_FAILED, PORT_IN_USE
  */
-export async function startCatalog(config: Config, log: Logger, clock: Clock = systemClock): Promise<RunningCatalog> {
+export async function startCatalog(
+  config: Config,
+  log: Logger,
+  clock: Clock = systemClock,
+  at: CatalogContext['at'] = () => undefined,
+): Promise<RunningCatalog> {
   const store = await connectStore(config, log);
   const closers: (() => Promise<unknown>)[] = [() => store.close()];
   const close = async (): Promise<void> => {
@@ -47,10 +59,13 @@ export async function startCatalog(config: Config, log: Logger, clock: Clock = s
   };
   try {
     const generatedAdminPassword = await prepareStore(store, config);
-    const context = await buildContext(store, { config, log, clock });
+    const context = await buildContext(store, { config, log, clock, at });
     closers.push(() => context.epochs.close());
+    context.purges.start();
+    closers.push(() => context.purges.close());
     const rotation = setInterval(() => {
       context.keys.rotate().catch((error: unknown) => log.error({ err: error }, 'the signing key was not rotated'));
+      forgetExpired(context).catch((error: unknown) => log.warn({ err: error }, 'expired tokens were not forgotten'));
     }, rotationCheckMs(config)).unref();
     closers.push(() => Promise.resolve(clearInterval(rotation)));
 
@@ -93,8 +108,8 @@ function prepareStore(store: Store, config: Config): Promise<string | undefined>
 
 async function buildContext(
   store: Store,
-  parts: Pick<CatalogContext, 'config' | 'log' | 'clock'>,
-): Promise<CatalogContext> {
+  parts: Pick<CatalogContext, 'config' | 'log' | 'clock' | 'at'>,
+): Promise<CatalogContext & { readonly purges: PurgeWorker }> {
   const { config, log, clock } = parts;
   const keys = new SigningKeys(store.db, clock, {
     rotationMs: config['catalog.key_rotation'],
@@ -102,16 +117,19 @@ async function buildContext(
   });
   const epochs = new SessionEpochs(config, store.db, log);
   await Promise.all([keys.rotate(), epochs.start()]);
+  const worked = { ...parts, store, io: localFileIo, metrics: createMetrics() };
   return {
-    ...parts,
-    store,
-    io: localFileIo,
+    ...worked,
+    purges: new PurgeWorker(worked),
     commits: new KeyedQueue(COMMITS_WAITING_MAX),
     keys,
     issuer: new TokenIssuer(keys, clock),
     verifier: new TokenVerifier(keys, epochs, clock),
     epochs,
-    metrics: createMetrics(),
+    tokenLimits: {
+      address: new RateLimit(clock, config['catalog.token_rate_address']),
+      principal: new RateLimit(clock, config['catalog.token_rate_principal']),
+    },
     endpoints: ADVERTISED_ENDPOINTS,
   };
 }

@@ -17,7 +17,7 @@ export type CommittedTable = {
 /** Names a table for a caller of a tenant. */
 export type TableTarget = { readonly claims: TokenClaims; readonly catalog: string; readonly ident: TableIdent };
 
-/** What a new table gets; `chosen` is the client's location. @throws INVALID_REQUEST when that is outside of the catalog's. */
+/** What a new table gets; `chosen` is the client's location. @throws INVALID_REQUEST when that is outside of the catalog's roots. */
 export function newCreation(
   context: CatalogContext,
   target: TableTarget,
@@ -25,7 +25,7 @@ export function newCreation(
   chosen: string | undefined,
 ): Creation {
   const uuid = randomUUID();
-  if (chosen !== undefined) requireBelowRoot(chosen, catalog.location);
+  if (chosen !== undefined) requireBelowRoot(chosen, catalog.roots);
   return {
     uuid,
     location: chosen === undefined ? newTableLocation(catalog.location, target.ident, uuid) : plainLocation(chosen),

@@ -24,7 +24,7 @@ type LoadedTable = {
 };
 
 type FoundRow = {
-  readonly root: string | null;
+  readonly roots: readonly string[] | null;
   readonly path: string | null;
   readonly name: string | null;
   readonly metadata_location: string | null;
@@ -36,11 +36,11 @@ type FoundRow = {
  * every query: the statement is prepared once per connection, and metadata that the caller has is not sent.
  */
 const RESOLVE = `
-  select c.location as root, n.path, t.name, t.metadata_location, t.metadata
+  select c.roots, n.path, t.name, t.metadata_location, t.metadata
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
     with ordinality as w(tenant, catalog, catalog_folded, path, path_folded, name, name_folded, known, i)
   left join lateral (
-    select k.id, k.location from catalog.catalog k join catalog.tenant o on o.id = k.tenant_id
+    select k.id, array_prepend(k.location, k.allowed_roots) as roots from catalog.catalog k join catalog.tenant o on o.id = k.tenant_id
     where o.name = w.tenant and k.name_folded = w.catalog_folded
     order by k.name <> w.catalog, k.name limit 1
   ) c on true
@@ -84,7 +84,7 @@ export class TableLoader {
   }
 
   /**
-   * The tables in the order of the names. A table's files may lie anywhere below its catalog's root: a catalog belongs to one tenant, and
+   * The tables in the order of the names. A table's files may lie anywhere below its catalog's roots: a catalog belongs to one tenant, and
    * clients may add files from other folders, or move a table.
    * @throws QUEUE_FULL
    */
@@ -161,15 +161,15 @@ const storable = (name: TableName): TableName => {
     : { ...name, catalog: name.catalog.replaceAll('\0', ''), namespace: [], table: '', known_metadata_location: '' };
 };
 
-function toLoadedTable({ root, path, name, metadata_location, metadata }: FoundRow): LoadedTable {
-  if (root === null) return { status: 'CATALOG_NOT_FOUND' };
+function toLoadedTable({ roots, path, name, metadata_location, metadata }: FoundRow): LoadedTable {
+  if (roots === null) return { status: 'CATALOG_NOT_FOUND' };
   if (path === null) return { status: 'SCHEMA_NOT_FOUND' };
   if (name === null || metadata_location === null) return { status: 'TABLE_NOT_FOUND' };
   return {
     status: 'FOUND',
     metadata_location,
     metadata_json: metadata ?? '',
-    allowed_roots: [root],
+    allowed_roots: roots,
     namespace: path.split(LEVEL_SEPARATOR),
     table: name,
   };

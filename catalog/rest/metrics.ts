@@ -5,6 +5,8 @@ export type Metrics = {
   readonly registry: Registry;
   readonly requestSeconds: Histogram<'operation' | 'status'>;
   readonly commitRetries: Counter;
+  readonly purgedFiles: Counter;
+  readonly purgeFailures: Counter;
 };
 
 export function createMetrics(): Metrics {
@@ -22,6 +24,16 @@ export function createMetrics(): Metrics {
     commitRetries: new Counter({
       name: 'skein_catalog_commit_retries_total',
       help: 'Commits applied anew after they lost a compare-and-swap',
+      registers: [registry],
+    }),
+    purgedFiles: new Counter({
+      name: 'skein_catalog_purged_files_total',
+      help: 'Files of dropped tables that were deleted',
+      registers: [registry],
+    }),
+    purgeFailures: new Counter({
+      name: 'skein_catalog_purge_failures_total',
+      help: 'Attempts to purge a table that failed',
       registers: [registry],
     }),
   };

@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { asArray, asObject, get, requiredString, stringList } from '../commit/json-reader.ts';
+import type { Properties } from '../commit/table-metadata.ts';
 import type { TableTarget } from '../commit/creation.ts';
 import { LEVEL_SEPARATOR, splitPath, type NamespacePath } from '../store/postgres/namespace-store.ts';
 import type { TableIdent } from '../store/postgres/table-store.ts';
@@ -8,8 +9,12 @@ import type { RestRequest } from './operation.ts';
 
 /** Names in paths, parameters and bodies. Errors are INVALID_REQUEST. */
 
-const NAME_LENGTH_MAX = 1_000;
+/** In bytes of UTF-8. Names are compared through indexes of Postgres, whose rows have a limit of 2,704 bytes; case folding may add half. */
+const NAME_BYTES_MAX = 1_000;
+const PATH_BYTES_MAX = 1_700;
 const LEVELS_MAX = 50;
+/** Of all properties of a namespace as JSON. */
+const PROPERTIES_BYTES_MAX = 1024 * 1024;
 /** No name of a level or table may hold these: the unit separator joins levels, NUL ends text in Postgres. */
 const FORBIDDEN = ['\0', LEVEL_SEPARATOR];
 
@@ -27,14 +32,27 @@ function checkPath(path: NamespacePath): NamespacePath {
     );
   }
   for (const level of path) checkName(level, 'namespace');
+  if (Buffer.byteLength(path.join(LEVEL_SEPARATOR)) > PATH_BYTES_MAX) {
+    throw new SkeinError('INVALID_REQUEST', `Invalid namespace: longer than ${PATH_BYTES_MAX} bytes`);
+  }
   return path;
 }
 
 export function checkName(name: string, what: string): string {
-  if (name === '' || name.length > NAME_LENGTH_MAX || FORBIDDEN.some((char) => name.includes(char))) {
+  if (name === '' || !name.isWellFormed() || FORBIDDEN.some((char) => name.includes(char))) {
     throw new SkeinError('INVALID_REQUEST', `Invalid ${what} name: ${JSON.stringify(name.slice(0, 100))}`);
   }
+  if (Buffer.byteLength(name) > NAME_BYTES_MAX) {
+    throw new SkeinError('INVALID_REQUEST', `Invalid ${what} name: longer than ${NAME_BYTES_MAX} bytes`);
+  }
   return name;
+}
+
+/** @throws INVALID_REQUEST when a namespace's properties are too many. */
+export function checkProperties(properties: Properties): void {
+  if (Buffer.byteLength(JSON.stringify(properties)) > PROPERTIES_BYTES_MAX) {
+    throw new SkeinError('INVALID_REQUEST', `the properties are longer than ${PROPERTIES_BYTES_MAX} bytes`);
+  }
 }
 
 /** The table that the path of a request names. */
@@ -55,6 +73,12 @@ export const viewTarget = (request: RestRequest): TableTarget => ({
     namespace: namespaceOf(request.params['namespace'] ?? ''),
     name: checkName(request.params['view'] ?? '', 'view'),
   },
+});
+
+/** The function that the path of a request names. */
+export const functionIdent = (request: RestRequest): TableIdent => ({
+  namespace: namespaceOf(request.params['namespace'] ?? ''),
+  name: checkName(request.params['function'] ?? '', 'function'),
 });
 
 /** `TableIdentifier` of the REST specification. */

@@ -41,7 +41,7 @@ export type Operation = {
   readonly id: string;
   /** Verb and path template, as `GET /v1/config` advertises it. */
   readonly endpoint: string;
-  /** Whether `endpoints` of the configuration names it: those of the Iceberg specification that need a catalog. */
+  /** Whether `endpoints` of the configuration names it: all of `/v1`, extensions too. */
   readonly advertised: boolean;
   /** Largest body, when it is less than `catalog.body_bytes_max`. */
   readonly bodyBytesMax?: number;

@@ -1,26 +1,33 @@
-import type { Operation } from './operation.ts';
+import { noContent, type Operation } from './operation.ts';
+import { createCatalog, createCatalogAgain } from './operation/catalog/create-catalog.ts';
+import { dropCatalog } from './operation/catalog/drop-catalog.ts';
+import { listCatalogs } from './operation/catalog/list-catalogs.ts';
+import { loadCatalog } from './operation/catalog/load-catalog.ts';
 import { getConfig } from './operation/config/get-config.ts';
 import { getHealth } from './operation/health/get-health.ts';
 import { getJwks } from './operation/health/get-jwks.ts';
 import { getMetrics } from './operation/health/get-metrics.ts';
 import { getReadiness } from './operation/health/get-readiness.ts';
-import { createNamespace } from './operation/namespace/create-namespace.ts';
+import { createNamespace, createNamespaceAgain } from './operation/namespace/create-namespace.ts';
 import { dropNamespace } from './operation/namespace/drop-namespace.ts';
 import { listNamespaces } from './operation/namespace/list-namespaces.ts';
 import { loadNamespace } from './operation/namespace/load-namespace.ts';
 import { namespaceExists } from './operation/namespace/namespace-exists.ts';
-import { updateProperties } from './operation/namespace/update-properties.ts';
-import { createTable } from './operation/table/create-table.ts';
+import { updateProperties, updatePropertiesAgain } from './operation/namespace/update-properties.ts';
+import { createTable, createTableAgain } from './operation/table/create-table.ts';
 import { dropTable } from './operation/table/drop-table.ts';
+import { listDroppedTables } from './operation/table/list-dropped-tables.ts';
 import { listTables } from './operation/table/list-tables.ts';
-import { loadTable } from './operation/table/load-table.ts';
-import { registerTable } from './operation/table/register-table.ts';
+import { loadTable, loadTableAgain } from './operation/table/load-table.ts';
+import { registerTable, registerTableAgain } from './operation/table/register-table.ts';
 import { renameTable } from './operation/table/rename-table.ts';
 import { tableExists } from './operation/table/table-exists.ts';
+import { undropTable, undropTableAgain } from './operation/table/undrop-table.ts';
+import { unregisterTable } from './operation/table/unregister-table.ts';
 import { updateTable } from './operation/table/update-table.ts';
 import { getToken, TOKEN_BODY_BYTES_MAX } from './operation/token/get-token.ts';
 import { oauthErrorOf } from './operation/token/oauth-error.ts';
-import { commitTransaction } from './operation/transaction/commit-transaction.ts';
+import { commitAcrossCatalogs, commitTransaction } from './operation/transaction/commit-transaction.ts';
 import { createView } from './operation/view/create-view.ts';
 import { dropView } from './operation/view/drop-view.ts';
 import { listViews } from './operation/view/list-views.ts';
@@ -38,13 +45,14 @@ const VIEWS = `${NAMESPACE}/views`;
 const VIEW = `${VIEWS}/{view}`;
 
 const iceberg = { advertised: true } as const;
+const open = { advertised: true, scope: null } as const;
 const other = { advertised: false, scope: null } as const;
 
 /** Every operation that is served: its path, and the scope that it needs (service specification, Authentication 4). */
 export const OPERATIONS: readonly Operation[] = [
-  { ...other, id: 'getConfig', endpoint: 'GET /v1/config', handle: getConfig },
+  { ...open, id: 'getConfig', endpoint: 'GET /v1/config', handle: getConfig },
   {
-    ...other,
+    ...open,
     id: 'getToken',
     endpoint: 'POST /v1/oauth/tokens',
     handle: getToken,
@@ -59,6 +67,7 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: `POST ${NAMESPACES}`,
     scope: 'namespace:write',
     handle: createNamespace,
+    replay: createNamespaceAgain,
   },
   {
     ...iceberg,
@@ -74,21 +83,50 @@ export const OPERATIONS: readonly Operation[] = [
     scope: 'namespace:read',
     handle: namespaceExists,
   },
-  { ...iceberg, id: 'dropNamespace', endpoint: `DELETE ${NAMESPACE}`, scope: 'namespace:write', handle: dropNamespace },
+  {
+    ...iceberg,
+    id: 'dropNamespace',
+    endpoint: `DELETE ${NAMESPACE}`,
+    scope: 'namespace:write',
+    handle: dropNamespace,
+    replay: noContent,
+  },
   {
     ...iceberg,
     id: 'updateProperties',
     endpoint: `POST ${NAMESPACE}/properties`,
     scope: 'namespace:write',
     handle: updateProperties,
+    replay: updatePropertiesAgain,
   },
 
   { ...iceberg, id: 'listTables', endpoint: `GET ${TABLES}`, scope: 'table:read', handle: listTables },
-  { ...iceberg, id: 'createTable', endpoint: `POST ${TABLES}`, scope: 'table:write', handle: createTable },
+  {
+    ...iceberg,
+    id: 'createTable',
+    endpoint: `POST ${TABLES}`,
+    scope: 'table:write',
+    handle: createTable,
+    replay: createTableAgain,
+  },
   { ...iceberg, id: 'loadTable', endpoint: `GET ${TABLE}`, scope: 'table:read', handle: loadTable },
   { ...iceberg, id: 'tableExists', endpoint: `HEAD ${TABLE}`, scope: 'table:read', handle: tableExists },
-  { ...iceberg, id: 'updateTable', endpoint: `POST ${TABLE}`, scope: 'table:write', handle: updateTable },
-  { ...iceberg, id: 'dropTable', endpoint: `DELETE ${TABLE}`, scope: 'table:write', handle: dropTable },
+  {
+    ...iceberg,
+    id: 'updateTable',
+    endpoint: `POST ${TABLE}`,
+    scope: 'table:write',
+    handle: updateTable,
+    replay: loadTableAgain,
+  },
+  {
+    ...iceberg,
+    id: 'dropTable',
+    endpoint: `DELETE ${TABLE}`,
+    scope: 'table:write',
+    handle: dropTable,
+    replay: noContent,
+  },
 
   {
     ...iceberg,
@@ -96,6 +134,7 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: `POST ${NAMESPACE}/register`,
     scope: 'table:write',
     handle: registerTable,
+    replay: registerTableAgain,
   },
   {
     ...iceberg,
@@ -103,6 +142,31 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: 'POST /v1/{prefix}/tables/rename',
     scope: 'table:write',
     handle: renameTable,
+    replay: noContent,
+  },
+
+  {
+    ...iceberg,
+    id: 'unregisterTable',
+    endpoint: `POST ${TABLE}/unregister`,
+    scope: 'table:write',
+    handle: unregisterTable,
+    replay: unregisterTable,
+  },
+  {
+    ...iceberg,
+    id: 'undropTable',
+    endpoint: `POST ${TABLE}/undrop`,
+    scope: 'table:write',
+    handle: undropTable,
+    replay: undropTableAgain,
+  },
+  {
+    ...iceberg,
+    id: 'listDroppedTables',
+    endpoint: 'GET /v1/{prefix}/dropped-tables',
+    scope: 'table:read',
+    handle: listDroppedTables,
   },
 
   { ...iceberg, id: 'listViews', endpoint: `GET ${VIEWS}`, scope: 'table:read', handle: listViews },
@@ -110,7 +174,7 @@ export const OPERATIONS: readonly Operation[] = [
   { ...iceberg, id: 'loadView', endpoint: `GET ${VIEW}`, scope: 'table:read', handle: loadView },
   { ...iceberg, id: 'viewExists', endpoint: `HEAD ${VIEW}`, scope: 'table:read', handle: viewExists },
   { ...iceberg, id: 'replaceView', endpoint: `POST ${VIEW}`, scope: 'table:write', handle: replaceView },
-  { ...iceberg, id: 'dropView', endpoint: `DELETE ${VIEW}`, scope: 'table:write', handle: dropView },
+  { ...iceberg, id: 'dropView', endpoint: `DELETE ${VIEW}`, scope: 'table:write', handle: dropView, replay: noContent },
   {
     ...iceberg,
     id: 'registerView',
@@ -124,6 +188,7 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: 'POST /v1/{prefix}/views/rename',
     scope: 'table:write',
     handle: renameView,
+    replay: noContent,
   },
 
   {
@@ -132,6 +197,34 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: 'POST /v1/{prefix}/transactions/commit',
     scope: 'table:write',
     handle: commitTransaction,
+    replay: noContent,
+  },
+  {
+    ...iceberg,
+    id: 'commitAcrossCatalogs',
+    endpoint: 'POST /v1/transactions/commit',
+    scope: 'table:write',
+    handle: commitAcrossCatalogs,
+    replay: noContent,
+  },
+
+  { ...iceberg, id: 'listCatalogs', endpoint: 'GET /v1/catalogs', scope: 'catalog:read', handle: listCatalogs },
+  {
+    ...iceberg,
+    id: 'createCatalog',
+    endpoint: 'POST /v1/catalogs',
+    scope: 'catalog:write',
+    handle: createCatalog,
+    replay: createCatalogAgain,
+  },
+  { ...iceberg, id: 'loadCatalog', endpoint: 'GET /v1/catalogs/{catalog}', scope: 'catalog:read', handle: loadCatalog },
+  {
+    ...iceberg,
+    id: 'dropCatalog',
+    endpoint: 'DELETE /v1/catalogs/{catalog}',
+    scope: 'catalog:write',
+    handle: dropCatalog,
+    replay: noContent,
   },
 
   { ...other, id: 'getHealth', endpoint: 'GET /health', handle: getHealth },

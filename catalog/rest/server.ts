@@ -4,21 +4,26 @@ import { printJson } from '#shared/json.ts';
 import { scopesOf, type Scope, type TokenClaims } from '#shared/token-claims.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
-import { readBody } from './body.ts';
+import { decodeBody, parseBody } from './body.ts';
+import { allowOrigin } from './cors.ts';
+import { idempotencyKeyOf, requestHash } from './idempotency/idempotency-key.ts';
+import { runOnce } from './idempotency/run-once.ts';
 import { icebergError } from './iceberg-error.ts';
 import type { Answer, OpenRequest, Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 
 /** Longest path segment, so longest name, in its escaped form. */
-const SEGMENT_LENGTH_MAX = 4_096;
+const SEGMENT_LENGTH_MAX = 8_192;
 /** A client that sends its head or body slower than this is cut off. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
 /** The REST service, not yet listening. */
 export function createServer(context: CatalogContext): FastifyInstance {
-  const bytesMax = context.config['catalog.body_bytes_max'];
+  const { 'catalog.body_bytes_max': bytesMax, 'catalog.trusted_proxies': trustedProxies } = context.config;
   const app = fastify({
     bodyLimit: bytesMax,
+    // Whose X-Forwarded-For says who the peer is.
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: SEGMENT_LENGTH_MAX },
@@ -33,6 +38,10 @@ export function createServer(context: CatalogContext): FastifyInstance {
   // Every body is taken as bytes: clients send JSON with all sorts of content types.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  const origins = new Set(context.config['catalog.cors_origins']);
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!allowOrigin(origins, request, reply)) done();
+  });
   app.setErrorHandler((error, _request, reply) => sendError(context, reply, error));
   app.setNotFoundHandler((request, reply) =>
     sendError(context, reply, new SkeinError('NOT_FOUND', `No route for request: ${request.method} ${request.url}`)),
@@ -46,10 +55,14 @@ function addRoute(app: FastifyInstance, context: CatalogContext, operation: Oper
   app.route({
     method,
     url: template.replaceAll(/\{([a-z-]+)\}/g, ':$1'),
+    ...(operation.bodyBytesMax === undefined ? {} : { bodyLimit: operation.bodyBytesMax }),
+    errorHandler: (error, _request, reply) => sendError(context, reply, error, operation.printError),
     handler: async (request, reply) => {
       const stop = context.metrics.requestSeconds.startTimer({ operation: operation.id });
       reply.raw.once('close', () => stop({ status: String(reply.statusCode) }));
-      return send(reply, await answer(context, operation, request));
+      const result = await answer(context, operation, request);
+      context.at('before-reply');
+      return send(reply, result);
     },
   });
 }
@@ -57,12 +70,18 @@ function addRoute(app: FastifyInstance, context: CatalogContext, operation: Oper
 /** Authenticates and authorises before anything of the body is looked at. */
 async function answer(context: CatalogContext, operation: Operation, request: FastifyRequest): Promise<Answer> {
   const open = openRequest(request);
-  if (operation.scope === null) return operation.handle(context, open);
+  const payload = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  if (operation.scope === null) return operation.handle(context, { ...open, payload });
   const claims = await context.verifier.verify(request.headers.authorization);
   requireScope(claims, operation.scope);
-  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  const body = await readBody(bytes, request.headers['content-encoding'], context.config['catalog.body_bytes_max']);
-  return operation.handle(context, { ...open, claims, body });
+  const bytesMax = context.config['catalog.body_bytes_max'];
+  const bytes = await decodeBody(payload, request.headers['content-encoding'], bytesMax);
+  const checked = { ...open, claims, body: parseBody(bytes) };
+  const { id, handle, replay } = operation;
+  const key = replay === undefined ? undefined : idempotencyKeyOf(open);
+  if (replay === undefined || key === undefined) return handle(context, checked);
+  const hash = requestHash(request.method, request.originalUrl, bytes);
+  return runOnce(context, { id, handle, replay }, checked, { key, requestHash: hash });
 }
 
 /** @throws FORBIDDEN */
@@ -94,13 +113,19 @@ function send(reply: FastifyReply, { status, body, text, contentType, headers }:
   return reply.type(contentType ?? 'application/json').send(text ?? printJson(body));
 }
 
-function sendError(context: CatalogContext, reply: FastifyReply, thrown: unknown): FastifyReply {
+function sendError(
+  context: CatalogContext,
+  reply: FastifyReply,
+  thrown: unknown,
+  print: (error: SkeinError) => Answer = icebergError,
+): FastifyReply {
   const error = fastifyError(thrown) ?? toCatalogError(thrown);
-  const { status, body } = icebergError(error);
+  const answer = print(error);
+  const { status } = answer;
   if (status >= 500) context.log.error({ err: error, url: reply.request.url }, 'a request failed');
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   // An answer to HEAD has no body, and must not claim the length of one.
-  return send(reply, reply.request.method === 'HEAD' ? { status } : { status, body });
+  return send(reply, reply.request.method === 'HEAD' ? { status } : answer);
 }
 
 /** Fastify's own refusals; undefined for all else. */

@@ -7,6 +7,8 @@ import type { TableIdent } from '../store/postgres/table-store.ts';
 
 const SLUG_LENGTH_MAX = 40;
 const LOCATION_LENGTH_MAX = 4_096;
+/** Folders are compared through an index of Postgres, whose rows have a limit of 2,704 bytes. */
+const FOLDER_BYTES_MAX = 2_000;
 
 /**
  * A location that no table had before or will have: `<root>/<namespace>/<table>-<uuid>`. The names are there for people, reduced to
@@ -26,14 +28,18 @@ const slug = (name: string): string =>
     .slice(0, SLUG_LENGTH_MAX);
 
 /**
- * A location that a client chose, normalised. @throws INVALID_REQUEST unless it is below the catalog's root (a table at the root itself
- * would hold all others).
+ * A location that a client chose, normalised. @throws INVALID_REQUEST unless it is below one of the catalog's roots (a table at the root
+ * itself would hold all others).
  */
-export function requireBelowRoot(location: string, root: string): string {
+export function requireBelowRoot(location: string, roots: readonly string[] | string): string {
   if (location.length > LOCATION_LENGTH_MAX) throw new SkeinError('INVALID_REQUEST', 'the location is too long');
+  const allowed = [roots].flat();
   const normal = normalizeLocation(location);
-  if (normal === normalizeLocation(root) || !isWithin(normal, root)) {
-    throw new SkeinError('INVALID_REQUEST', `Location ${location} is not inside of the catalog's location ${root}`);
+  if (allowed.some((root) => normal === normalizeLocation(root)) || !allowed.some((root) => isWithin(normal, root))) {
+    throw new SkeinError(
+      'INVALID_REQUEST',
+      `Location ${location} is not inside of the catalog's location ${allowed.join(' or ')}`,
+    );
   }
   return normal;
 }
@@ -56,24 +62,55 @@ const FOLDER_PROPERTIES = [
 ];
 
 /**
- * Every location that table metadata names must be inside of the catalog's root: readers trust it.
+ * The folders that are a table's own, normalised: its location, and those of its properties that lie elsewhere.
+ * @throws INVALID_REQUEST on one that is no location, or too long to be compared.
+ */
+export function ownFolders(table: Pick<TableMetadata, 'location' | 'properties'>): readonly string[] {
+  const location = normalizeLocation(table.location);
+  const named = FOLDER_PROPERTIES.flatMap((name) =>
+    Object.hasOwn(table.properties, name) ? normalizeLocation(table.properties[name] ?? '') : [],
+  );
+  const folders = [location, ...new Set(named.filter((folder) => !isWithin(folder, location)))];
+  if (folders.some((folder) => Buffer.byteLength(folder) > FOLDER_BYTES_MAX)) {
+    throw new SkeinError('INVALID_REQUEST', `a location of a table is longer than ${FOLDER_BYTES_MAX} bytes`);
+  }
+  return folders;
+}
+
+/**
+ * Every location that table metadata names must be inside of the catalog's roots: readers trust it.
  * `base` is what was there before: what it names has been checked.
  * @throws INVALID_REQUEST
  */
-export function checkLocations(metadata: TableMetadata, base: TableMetadata | undefined, root: string): void {
-  if (metadata.location !== base?.location) requireBelowRoot(metadata.location, root);
+export function checkLocations(
+  metadata: TableMetadata,
+  base: TableMetadata | undefined,
+  roots: readonly string[] | string,
+): void {
+  if (metadata.location !== base?.location) requireBelowRoot(metadata.location, roots);
   for (const name of FOLDER_PROPERTIES) {
     const folder = metadata.properties[name];
-    if (folder !== undefined && folder !== base?.properties[name]) requireBelowRoot(folder, root);
+    if (folder !== undefined && folder !== base?.properties[name]) requireBelowRoot(folder, roots);
   }
   const known = new Set(base?.snapshots.map((snapshot) => snapshot['snapshot-id']));
   for (const snapshot of metadata.snapshots) {
     if (known.has(snapshot['snapshot-id'])) continue;
-    for (const file of [snapshot['manifest-list'] ?? [], snapshot.manifests ?? []].flat()) requireBelowRoot(file, root);
+    for (const file of [snapshot['manifest-list'] ?? [], snapshot.manifests ?? []].flat())
+      requireBelowRoot(file, roots);
   }
   for (const list of ['statistics', 'partition-statistics'] as const) {
     if (metadata[list] === base?.[list]) continue;
-    for (const file of metadata[list]) requireBelowRoot(file['statistics-path'], root);
+    for (const file of metadata[list]) requireBelowRoot(file['statistics-path'], roots);
+  }
+}
+
+/** Whether a file lies below one of the roots; one that is no location does not. */
+export function isBelow(file: string, roots: readonly string[]): boolean {
+  try {
+    const normal = normalizeLocation(file);
+    return roots.some((root) => normal !== normalizeLocation(root) && isWithin(normal, root));
+  } catch {
+    return false;
   }
 }
 

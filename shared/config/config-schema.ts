@@ -136,10 +136,15 @@ export const CONFIG = {
   'catalog.trusted_proxies': list(
     'Addresses or networks (10.0.0.0/8) of proxies whose X-Forwarded-For names the client; empty = none is trusted',
   ),
-  'catalog.idempotency_lifetime': duration(1_800_000, 'Time for which a request can be repeated under its Idempotency-Key'),
+  'catalog.idempotency_lifetime': duration(
+    1_800_000,
+    'Time for which a request can be repeated under its Idempotency-Key',
+  ),
   'catalog.background_interval': duration(5_000, 'Interval at which the catalog looks for dropped tables to purge'),
   'catalog.cors_origins': list('Origins of browsers’ clients, such as https://app.example.com; * = any'),
-  'catalog.client_roots': list('Locations below which POST /v1/catalogs may place a catalog; empty = the default place only'),
+  'catalog.client_roots': list(
+    'Locations below which POST /v1/catalogs may place a catalog; empty = the default place only',
+  ),
   'catalog.key_rotation': duration(30 * 86_400_000, 'Age at which the signing key is replaced'),
 
   'bootstrap.tenant': string('default', 'Tenant made at first start'),

@@ -138,6 +138,8 @@ const ENTRY: Wanted = {
   },
 };
 
+const PATHS: Wanted = { file: { id: 2, fields: { path: { id: 100 } } } };
+
 type Raw = Readonly<Record<string, unknown>>;
 
 /** @throws INVALID_TABLE_DATA when the file is missing, too large or no manifest list. */
@@ -172,6 +174,12 @@ export async function readManifest(
     return { ...entry, file: { ...entry.file, firstRowId } };
   });
   return { value, bytes: decodedBytes + rows.length * ENTRY_BYTES };
+}
+
+/** The paths of all files that a manifest names, live or deleted. @throws INVALID_TABLE_DATA */
+export async function readManifestPaths(io: FileIo, location: string): Promise<readonly string[]> {
+  const { rows } = await readAvroFile<Raw>(await readWhole(io, location), PATHS);
+  return rows.map(({ file }) => text((file as Raw | null)?.['path'], 'file_path'));
 }
 
 /** What a file's entry knows of a column, each part decoded when it is asked; bounds as values of `type`. */

@@ -2,12 +2,23 @@ import type { TenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
 import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
 import { sql } from 'kysely';
-import { isUniqueViolation } from './errors.ts';
+import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
+import type { Page } from './page.ts';
 import type { Database, Tx } from './tables.ts';
 
 /** Tenants and their catalogs. */
 
-export type CatalogRow = { readonly id: string; readonly name: string; readonly location: string };
+export type CatalogRow = {
+  readonly id: string;
+  readonly name: string;
+  /** Where new tables lie. */
+  readonly location: string;
+  /** Every root in which its files may lie: `location`, then those that the operator allows besides. */
+  readonly roots: readonly string[];
+  /** Time for which a dropped table can be had back; 0 = not at all. */
+  readonly undropWindowMs: number;
+  readonly createdAt: Date;
+};
 
 /** Names that would stand where the service has paths of its own: `/v1/<name>/...`. */
 const RESERVED_NAMES = new Set(['config', 'oauth', 'catalogs', 'transactions', 'stages']);
@@ -31,56 +42,165 @@ export async function insertTenant(tx: Tx, name: string): Promise<string> {
 /** @throws TENANT_NOT_FOUND */
 export async function requireTenant(tx: Tx, name: TenantId | string): Promise<string> {
   const row = await tx.selectFrom('tenant').select('id').where('name', '=', name).executeTakeFirst();
-  if (row === undefined) throw new SkeinError('TENANT_NOT_FOUND', `Tenant does not exist: ${name}`);
+  if (row === undefined) throw tenantNotFound(name);
   return row.id;
 }
+
+const tenantNotFound = (name: string): SkeinError =>
+  new SkeinError('TENANT_NOT_FOUND', `Tenant does not exist: ${name}`);
 
 export async function listTenants(tx: Tx): Promise<string[]> {
   const rows = await tx.selectFrom('tenant').select('name').orderBy('name').execute();
   return rows.map(({ name }) => name);
 }
 
+/** Drops a tenant without catalogs, with all its users, inside of a transaction. @throws TENANT_NOT_FOUND, TENANT_NOT_EMPTY */
+export async function dropTenant(tx: Tx, name: string): Promise<void> {
+  const tenantId = await requireTenant(tx, name);
+  try {
+    await tx.deleteFrom('principal').where('tenant_id', '=', tenantId).execute();
+    await tx.deleteFrom('tenant').where('id', '=', tenantId).execute();
+  } catch (error) {
+    if (!isForeignKeyViolation(error)) throw error;
+    throw new SkeinError('TENANT_NOT_EMPTY', `Tenant ${name} still has catalogs: drop them first`);
+  }
+}
+
+type NewCatalog = {
+  readonly tenantId: string;
+  readonly name: string;
+  readonly location: string;
+  readonly allowedRoots?: readonly string[];
+  readonly undropWindowMs?: number;
+};
+
 /**
  * Adds a catalog, inside of a transaction.
  * @throws INVALID_REQUEST on a reserved or odd name, or a root that overlaps another tenant's; ALREADY_EXISTS.
  */
-export async function insertCatalog(
-  tx: Tx,
-  catalog: { tenantId: string; name: string; location: string },
-): Promise<string> {
+export async function insertCatalog(tx: Tx, catalog: NewCatalog): Promise<string> {
   const { tenantId, name } = catalog;
   if (!CATALOG_NAME.test(name) || RESERVED_NAMES.has(name.toLowerCase())) {
     throw new SkeinError('INVALID_REQUEST', `not a catalog name: ${name}`);
   }
   const location = normalizeLocation(catalog.location);
-  await sql`select pg_advisory_xact_lock(${ROOTS_LOCK})`.execute(tx);
-  const others = await tx.selectFrom('catalog').select('location').where('tenant_id', '!=', tenantId).execute();
-  if (others.some((other) => isWithin(location, other.location) || isWithin(other.location, location))) {
-    throw new SkeinError('INVALID_REQUEST', `the location of catalog ${name} cannot be used: ${location}`);
-  }
+  const allowedRoots = (catalog.allowedRoots ?? []).map(normalizeLocation);
+  await requireOwnRoots(tx, tenantId, name, [location, ...allowedRoots]);
   try {
     const row = await tx
       .insertInto('catalog')
-      .values({ tenant_id: tenantId, name, name_folded: name.toLowerCase(), location })
+      .values({
+        tenant_id: tenantId,
+        name,
+        name_folded: name.toLowerCase(),
+        location,
+        allowed_roots: allowedRoots,
+        undrop_window_s: Math.ceil((catalog.undropWindowMs ?? 0) / 1_000),
+      })
       .returning('id')
       .executeTakeFirstOrThrow();
     return row.id;
   } catch (error) {
     if (isUniqueViolation(error)) throw new SkeinError('ALREADY_EXISTS', `Catalog already exists: ${name}`);
+    if (isForeignKeyViolation(error)) throw new SkeinError('TENANT_NOT_FOUND', 'the tenant was dropped meanwhile');
     throw error;
   }
 }
 
-/** The catalog of this name, if the tenant owns it. @throws CATALOG_NOT_FOUND, word for word also for another tenant's. */
-export async function requireCatalog(tx: Tx, tenant: TenantId, name: string): Promise<CatalogRow> {
+/** @throws INVALID_REQUEST when a root overlaps one of another tenant. Until the transaction ends no root appears elsewhere. */
+async function requireOwnRoots(tx: Tx, tenantId: string, name: string, roots: readonly string[]): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${ROOTS_LOCK})`.execute(tx);
+  const others = await tx
+    .selectFrom('catalog')
+    .select(['location', 'allowed_roots'])
+    .where('tenant_id', '!=', tenantId)
+    .execute();
+  const foreign = others.flatMap((other) => [other.location, ...other.allowed_roots]);
+  const taken = roots.find((root) => foreign.some((other) => isWithin(root, other) || isWithin(other, root)));
+  if (taken !== undefined) {
+    throw new SkeinError('INVALID_REQUEST', `the location of catalog ${name} cannot be used: ${taken}`);
+  }
+}
+
+/** Changes what the operator decides, inside of a transaction. @throws INVALID_REQUEST, CATALOG_NOT_FOUND */
+export async function alterCatalog(
+  tx: Tx,
+  name: string,
+  change: {
+    readonly addRoots: readonly string[];
+    readonly dropRoots: readonly string[];
+    readonly undropWindowMs?: number;
+  },
+): Promise<void> {
   const row = await tx
+    .selectFrom('catalog')
+    .select(['id', 'tenant_id', 'allowed_roots'])
+    .where('name', '=', name)
+    .forUpdate()
+    .executeTakeFirst();
+  if (row === undefined) return catalogNotFound(name);
+  const added = change.addRoots.map(normalizeLocation);
+  const dropped = new Set(change.dropRoots.map(normalizeLocation));
+  await requireOwnRoots(tx, row.tenant_id, name, added);
+  const roots = new Set([...row.allowed_roots, ...added].filter((root) => !dropped.has(root)));
+  await tx
+    .updateTable('catalog')
+    .set({
+      allowed_roots: [...roots],
+      ...(change.undropWindowMs === undefined ? {} : { undrop_window_s: Math.ceil(change.undropWindowMs / 1_000) }),
+    })
+    .where('id', '=', row.id)
+    .execute();
+}
+
+/** @throws CATALOG_NOT_EMPTY while it holds namespaces, or dropped tables whose time has not come. */
+export async function deleteCatalog(tx: Tx, catalog: Pick<CatalogRow, 'id' | 'name'>): Promise<void> {
+  try {
+    const { numDeletedRows } = await tx.deleteFrom('catalog').where('id', '=', catalog.id).executeTakeFirst();
+    if (numDeletedRows === 0n) catalogNotFound(catalog.name);
+  } catch (error) {
+    if (!isForeignKeyViolation(error)) throw error;
+    throw new SkeinError(
+      'CATALOG_NOT_EMPTY',
+      `Catalog ${catalog.name} is not empty: it holds namespaces, or dropped tables that can still be had back or are being purged`,
+    );
+  }
+}
+
+const catalogsOfTenants = (tx: Tx) =>
+  tx
     .selectFrom('catalog as c')
     .innerJoin('tenant as t', 't.id', 'c.tenant_id')
-    .select(['c.id', 'c.name', 'c.location'])
-    .where('c.name', '=', name)
-    .where('t.name', '=', tenant)
-    .executeTakeFirst();
-  return row ?? catalogNotFound(name);
+    .select(['c.id', 'c.name', 'c.location', 'c.allowed_roots', 'c.undrop_window_s', 'c.created_at']);
+
+const toCatalogRow = (row: {
+  id: string;
+  name: string;
+  location: string;
+  allowed_roots: readonly string[];
+  undrop_window_s: string;
+  created_at: Date;
+}): CatalogRow => ({
+  id: row.id,
+  name: row.name,
+  location: row.location,
+  roots: [row.location, ...row.allowed_roots],
+  undropWindowMs: Number(row.undrop_window_s) * 1_000,
+  createdAt: row.created_at,
+});
+
+/** The catalog of this name, if the tenant owns it. @throws CATALOG_NOT_FOUND, word for word also for another tenant's. */
+export async function requireCatalog(tx: Tx, tenant: TenantId, name: string): Promise<CatalogRow> {
+  const row = await catalogsOfTenants(tx).where('c.name', '=', name).where('t.name', '=', tenant).executeTakeFirst();
+  return row === undefined ? catalogNotFound(name) : toCatalogRow(row);
+}
+
+/** By name; of one tenant. */
+export async function listCatalogRows(tx: Tx, tenant: string, page: Page): Promise<CatalogRow[]> {
+  let query = catalogsOfTenants(tx).where('t.name', '=', tenant).orderBy('c.name');
+  if (page.after !== undefined) query = query.where('c.name', '>', page.after);
+  if (page.limit !== undefined) query = query.limit(page.limit);
+  return (await query.execute()).map(toCatalogRow);
 }
 
 export function catalogNotFound(name: string): never {

@@ -69,7 +69,7 @@ const clients = (tx: Tx) =>
       'p.roles',
       'p.session_epoch',
       't.name as tenant',
-    ])
+    ]);
 type Row = Awaited<ReturnType<ReturnType<typeof clients>['executeTakeFirstOrThrow']>>;
 
 export async function findClient(tx: Tx, clientId: string): Promise<ClientRow | undefined> {

@@ -1,4 +1,7 @@
 import { sql, type Kysely, type Migration } from 'kysely';
+import { IDENTITY_MIGRATION } from './identity-migration.ts';
+import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
+import { VIEWS_MIGRATION } from './views-migration.ts';
 
 /**
  * The migrations of the Postgres schema `catalog`, applied in the order of their names and never changed after a release.
@@ -7,6 +10,9 @@ import { sql, type Kysely, type Migration } from 'kysely';
  */
 export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0001_catalog': { up: (db) => run(db, CATALOG) },
+  '0002_views': { up: (db) => run(db, VIEWS_MIGRATION) },
+  '0003_lifecycle': { up: (db) => run(db, LIFECYCLE_MIGRATION) },
+  '0004_identity': { up: (db) => run(db, IDENTITY_MIGRATION) },
 };
 
 async function run(db: Kysely<unknown>, statements: readonly string[]): Promise<void> {

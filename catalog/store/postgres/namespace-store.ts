@@ -83,15 +83,16 @@ export async function listAllNamespaces(tx: Tx, catalogId: string): Promise<Name
   return rows.map(({ path }) => splitPath(path));
 }
 
-/** @throws SCHEMA_NOT_FOUND, SCHEMA_NOT_EMPTY */
-export async function deleteNamespace(tx: Tx, catalogId: string, path: NamespacePath): Promise<void> {
+/** The properties that it had. @throws SCHEMA_NOT_FOUND, SCHEMA_NOT_EMPTY */
+export async function deleteNamespace(tx: Tx, catalogId: string, path: NamespacePath): Promise<Properties> {
   try {
-    const { numDeletedRows } = await tx
+    const row = await tx
       .deleteFrom('namespace')
       .where('catalog_id', '=', catalogId)
       .where('path', '=', joined(path))
+      .returning('properties')
       .executeTakeFirst();
-    if (numDeletedRows === 0n) namespaceNotFound(path);
+    return row?.properties ?? namespaceNotFound(path);
   } catch (error) {
     if (isForeignKeyViolation(error)) {
       throw new SkeinError('SCHEMA_NOT_EMPTY', `Namespace ${displayPath(path)} is not empty.`);

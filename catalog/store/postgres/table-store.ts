@@ -1,7 +1,6 @@
-import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
-import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
+import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
 import { displayPath, LEVEL_SEPARATOR, namespaceNotFound, type NamespacePath } from './namespace-store.ts';
 import { catalogNotFound } from './catalog-store.ts';
 import type { Page } from './page.ts';
@@ -15,8 +14,8 @@ export const displayIdent = ({ namespace, name }: TableIdent): string => `${disp
 export type TableRow = {
   readonly id: string;
   readonly catalogId: string;
-  /** Root of the catalog. */
-  readonly root: string;
+  /** Roots of the catalog: its own first. */
+  readonly roots: readonly string[];
   readonly metadataLocation: string;
   readonly metadata: string;
   readonly version: number;
@@ -67,6 +66,7 @@ async function lookUpTable(
     .select([
       'c.id as catalogId',
       'c.location as root',
+      'c.allowed_roots as allowedRoots',
       'n.id as namespaceId',
       't.id as id',
       't.metadata_location as metadataLocation',
@@ -77,10 +77,10 @@ async function lookUpTable(
     .where('c.name', '=', catalog)
     .executeTakeFirst();
   if (row === undefined) return catalogNotFound(catalog);
-  const { id, catalogId, root, namespaceId, metadataLocation, metadata, version } = row;
+  const { id, catalogId, root, allowedRoots, namespaceId, metadataLocation, metadata, version } = row;
   if (namespaceId === null) return 'no namespace';
   if (id === null || metadataLocation === null || metadata === null || version === null) return undefined;
-  return { id, catalogId, root, metadataLocation, metadata, version };
+  return { id, catalogId, roots: [root, ...allowedRoots], metadataLocation, metadata, version };
 }
 
 export type NewTable = {
@@ -93,7 +93,10 @@ export type NewTable = {
   readonly metadata: string;
 };
 
-/** The row's id. @throws TABLE_EXISTS; SCHEMA_NOT_FOUND when the namespace went meanwhile. */
+const viewWithSameName = (ident: TableIdent): SkeinError =>
+  new SkeinError('ALREADY_EXISTS', `View with same name already exists: ${displayIdent(ident)}`);
+
+/** The row's id. @throws TABLE_EXISTS, ALREADY_EXISTS for a view of that name; SCHEMA_NOT_FOUND when the namespace went meanwhile. */
 export async function insertTable(tx: Tx, table: NewTable): Promise<string> {
   try {
     const { id } = await tx
@@ -112,6 +115,7 @@ export async function insertTable(tx: Tx, table: NewTable): Promise<string> {
       .executeTakeFirstOrThrow();
     return id;
   } catch (error) {
+    if (nameTakenBy(error) === 'view') throw viewWithSameName(table.ident);
     if (isUniqueViolation(error)) throw tableExists(table.ident);
     if (isForeignKeyViolation(error)) namespaceNotFound(table.ident.namespace);
     throw error;
@@ -148,15 +152,31 @@ export async function moveTable(tx: Tx, id: string, namespaceId: string, to: Tab
       .executeTakeFirst();
     return numUpdatedRows === 1n;
   } catch (error) {
+    if (nameTakenBy(error) === 'view') throw viewWithSameName(to);
     if (isUniqueViolation(error)) throw tableExists(to);
     if (isForeignKeyViolation(error)) namespaceNotFound(to.namespace);
     throw error;
   }
 }
 
-export async function deleteTable(tx: Tx, id: string): Promise<boolean> {
-  const { numDeletedRows } = await tx.deleteFrom('iceberg_table').where('id', '=', id).executeTakeFirst();
-  return numDeletedRows === 1n;
+/** A table as it was when it left the catalog. */
+export type DeletedTable = {
+  readonly id: string;
+  readonly location: string;
+  readonly metadataLocation: string;
+  readonly metadata: string;
+  readonly version: number;
+  readonly createdAt: Date;
+};
+
+/** Takes a table out of the catalog, with all that was committed before; undefined when it is not there. Its folders stay claimed. */
+export async function deleteTable(tx: Tx, id: string): Promise<DeletedTable | undefined> {
+  return tx
+    .deleteFrom('iceberg_table')
+    .where('id', '=', id)
+    .returning(['id', 'location', 'metadata_location as metadataLocation', 'metadata', 'version'])
+    .returning('created_at as createdAt')
+    .executeTakeFirst();
 }
 
 export async function listTables(tx: Tx, namespaceId: string, page: Page): Promise<string[]> {
@@ -164,44 +184,4 @@ export async function listTables(tx: Tx, namespaceId: string, page: Page): Promi
   if (page.after !== undefined) query = query.where('name', '>', page.after);
   if (page.limit !== undefined) query = query.limit(page.limit);
   return (await query.execute()).map(({ name }) => name);
-}
-
-/**
- * Keeps decisions over locations in one catalog apart until the transaction ends: one that a client chose ("exclusive") is compared
- * with all others, so none may appear meanwhile; our own ("shared") are unique and only stand in each other's way there.
- */
-export async function lockLocations(tx: Tx, catalogId: string, mode: 'exclusive' | 'shared'): Promise<void> {
-  const lock = mode === 'shared' ? sql`pg_advisory_xact_lock_shared` : sql`pg_advisory_xact_lock`;
-  await sql`select ${lock}(hashtextextended(${`locations ${catalogId}`}, 0))`.execute(tx);
-}
-
-/** Whether a table other than `exceptId` lies at, above or below a normalised location. */
-export async function locationTaken(
-  tx: Tx,
-  catalogId: string,
-  location: string,
-  exceptId: string | undefined,
-): Promise<boolean> {
-  let query = tx
-    .selectFrom('iceberg_table')
-    .select('id')
-    .where('catalog_id', '=', catalogId)
-    .where((where) =>
-      where.or([
-        where('location', 'in', withAncestors(location)),
-        // Everything below: '0' is the character after '/'.
-        where.and([where('location', '>=', `${location}/`), where('location', '<', `${location}0`)]),
-      ]),
-    )
-    .limit(1);
-  if (exceptId !== undefined) query = query.where('id', '!=', exceptId);
-  return (await query.executeTakeFirst()) !== undefined;
-}
-
-function withAncestors(location: string): string[] {
-  const found = [location];
-  for (let end = location.lastIndexOf('/'); end > 0; end = location.lastIndexOf('/', end - 1)) {
-    found.push(location.slice(0, end));
-  }
-  return found;
 }

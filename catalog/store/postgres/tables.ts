@@ -16,7 +16,35 @@ export type Tables = {
     /** Tokens of an older epoch are refused. */
     session_epoch: Generated<number>;
     is_bootstrap_principal: boolean;
+    /** A service account has no password, and signs in as an OAuth client. */
+    kind: Generated<'USER' | 'SERVICE'>;
     created_at: Created;
+  };
+  /** Ids of deleted principals: none of their tokens is taken any more. */
+  dropped_principal: { id: string; dropped_at: Created };
+  /** The credential of a service account. */
+  oauth_client: {
+    client_id: string;
+    principal_id: string;
+    /** All that a token of it may be granted. */
+    scopes: readonly string[];
+    secret_sha256: Buffer;
+    /** The secret before the last rotation, while it still opens. */
+    previous_sha256: Buffer | null;
+    previous_until: Date | null;
+    created_at: Created;
+    rotated_at: Date | null;
+  };
+  /** Refresh tokens that came from one sign-in: of each family the newest one is valid. */
+  refresh_family: {
+    id: string;
+    client_id: string;
+    secret_sha256: Buffer;
+    scopes: readonly string[];
+    /** Of the principal when it signed in. */
+    session_epoch: number;
+    authenticated_at: Date;
+    expires_at: Date;
   };
   signing_key: { kid: string; private_jwk: ColumnType<JsonObject, string, never>; created_at: Created };
   catalog: {
@@ -27,6 +55,10 @@ export type Tables = {
     name_folded: string;
     /** Root of its tables, normalised. */
     location: string;
+    /** Further roots that the operator allows, normalised. */
+    allowed_roots: ColumnType<readonly string[], readonly string[] | undefined, readonly string[]>;
+    /** Seconds for which a dropped table can be had back, as decimal text (int8). */
+    undrop_window_s: ColumnType<string, number | undefined, number>;
     created_at: Created;
   };
   namespace: {
@@ -46,7 +78,7 @@ export type Tables = {
     namespace_id: string;
     name: string;
     name_folded: string;
-    /** Normalised; no table's location lies in another's. */
+    /** Normalised. */
     location: string;
     metadata_location: string;
     /** The document at `metadata_location`, so that a load reads no file. */
@@ -54,6 +86,82 @@ export type Tables = {
     /** Counts commits: what a compare-and-swap compares. */
     version: number;
     created_at: Created;
+  };
+  iceberg_view: {
+    id: Generated<string>;
+    catalog_id: string;
+    namespace_id: string;
+    name: string;
+    name_folded: string;
+    location: string;
+    metadata_location: string;
+    /** The document at `metadata_location`. */
+    metadata: string;
+    /** Counts commits: what a compare-and-swap compares. */
+    version: number;
+    created_at: Created;
+  };
+  iceberg_function: {
+    id: Generated<string>;
+    catalog_id: string;
+    namespace_id: string;
+    name: string;
+    metadata_location: string;
+    /** The document at `metadata_location`. */
+    metadata: string;
+    created_at: Created;
+  };
+  metrics_report: {
+    /** Ascending: the order of arrival. */
+    id: Generated<string>;
+    table_id: string;
+    /** Who sent it: the `sub` of the token. */
+    principal: string;
+    /** As it came, JSON text. */
+    report: string;
+    reported_at: Date;
+  };
+  /** Folders that belong to one table: none lies at, above or below another table's. */
+  folder_claim: {
+    /** Normalised. */
+    location: string;
+    owner_id: string;
+    catalog_id: string;
+  };
+  /** Tables that were dropped and can be had back, or whose files are still to be deleted. */
+  dropped_table: {
+    id: string;
+    catalog_id: string;
+    /** Of the namespace; levels joined by the unit separator. */
+    path: string;
+    name: string;
+    location: string;
+    metadata_location: string;
+    metadata: string;
+    version: number;
+    created_at: Date;
+    dropped_at: Date;
+    dropped_by: string;
+    /** End of the time in which it can be had back. */
+    expires_at: Date;
+    /** Whether its files are deleted then. */
+    purge: boolean;
+    /** When the background work looks at it next; null when it has given up. */
+    due_at: Date | null;
+    attempts: Generated<number>;
+    last_error: Generated<string | null>;
+  };
+  idempotency_key: {
+    principal: string;
+    catalog: string;
+    key: string;
+    operation: string;
+    request_hash: Buffer;
+    /** Null: it succeeded, but its answer was not kept. */
+    status: number | null;
+    etag: string | null;
+    body: string | null;
+    expires_at: Date;
   };
 };
 

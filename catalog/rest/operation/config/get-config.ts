@@ -1,5 +1,6 @@
 import type { CatalogContext } from '../../../context.ts';
 import { catalogExists, catalogNotFound } from '../../../store/postgres/catalog-store.ts';
+import { isoDuration } from '../../idempotency/idempotency-key.ts';
 import { ok, type Answer, type OpenRequest } from '../../operation.ts';
 
 /**
@@ -14,5 +15,6 @@ export async function getConfig(context: CatalogContext, request: OpenRequest): 
     defaults: { prefix: name },
     overrides: { prefix: name },
     endpoints: context.endpoints,
+    'idempotency-key-lifetime': isoDuration(context.config['catalog.idempotency_lifetime']),
   });
 }

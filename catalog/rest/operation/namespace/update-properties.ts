@@ -3,7 +3,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { asObject, get, optionalArray, stringList, stringMap } from '../../../commit/json-reader.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { updateNamespaceProperties } from '../../../store/postgres/namespace-store.ts';
-import { namespaceOf } from '../../names.ts';
+import { checkProperties, namespaceOf } from '../../names.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/properties`: 422 when a key is both to be set and to be removed. */
@@ -20,12 +20,14 @@ export async function updateProperties(context: CatalogContext, request: RestReq
     );
   }
   let missing: string[] = [];
-  await context.store.db.transaction().execute(async (tx) => {
+  await context.store.transact(async (tx) => {
     const catalog = await requireCatalog(tx, request.claims.tenant, request.params['prefix'] ?? '');
     await updateNamespaceProperties(tx, catalog.id, path, (properties) => {
       missing = [...removals].filter((key) => !Object.hasOwn(properties, key));
       const kept = Object.entries(properties).filter(([key]) => !removals.has(key));
-      return { ...Object.fromEntries(kept), ...updates };
+      const changed = { ...Object.fromEntries(kept), ...updates };
+      checkProperties(changed);
+      return changed;
     });
   });
   return ok({
@@ -33,4 +35,12 @@ export async function updateProperties(context: CatalogContext, request: RestReq
     removed: [...removals].filter((key) => !missing.includes(key)),
     missing,
   });
+}
+
+/** What the first answer said, as far as the request tells. */
+export function updatePropertiesAgain(_context: CatalogContext, request: RestRequest): Promise<Answer> {
+  const body = asObject(request.body, 'update namespace properties request');
+  const removed = stringList(optionalArray(body, 'removals') ?? [], 'removals');
+  const updated = Object.keys(stringMap(get(body, 'updates'), 'updates'));
+  return Promise.resolve(ok({ updated, removed, missing: [] }));
 }

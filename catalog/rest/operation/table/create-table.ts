@@ -1,12 +1,14 @@
 import type { CatalogContext } from '../../../context.ts';
-import { insertNewTable, printMetadata, requireFree } from '../../../commit/commit-tables.ts';
+import { insertNewTable, printMetadata } from '../../../commit/commit-tables.ts';
 import { newCreation, type CommittedTable, type TableTarget } from '../../../commit/creation.ts';
 import { newTableMetadata, parseCreateTable, type CreateTableRequest } from '../../../commit/new-table.ts';
-import { checkLocations } from '../../../storage/table-location.ts';
+import { checkLocations, ownFolders } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
+import { requireFree } from '../../../store/postgres/folder-claims.ts';
 import { findTable, tableExists } from '../../../store/postgres/table-store.ts';
 import { checkName, namespaceOf } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
+import { loadNamedTable } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/tables`; with `stage-create` nothing durable is made. */
@@ -28,11 +30,17 @@ async function create(
   const catalog = await requireCatalog(db, tenant, target.catalog);
   const creation = newCreation(context, target, catalog, request.location);
   const metadata = newTableMetadata(request, creation);
-  checkLocations(metadata, undefined, catalog.location);
+  checkLocations(metadata, undefined, catalog.roots);
   const locationChosen = request.location !== undefined;
   if (!request.stageCreate) return insertNewTable(context, { catalog, target }, metadata, locationChosen);
-  if (locationChosen) await requireFree(db, catalog.id, creation.location, undefined);
+  await requireFree(db, ownFolders(metadata), undefined);
   // Some clients write their first metadata or manifest without making its folder.
   await context.io.makeFolder(`${creation.location}/metadata`);
   return { metadataLocation: undefined, metadata: printMetadata(context, metadata) };
+}
+
+/** A staged create left nothing behind, so it is done again. */
+export async function createTableAgain(context: CatalogContext, request: RestRequest): Promise<Answer> {
+  const { name, stageCreate } = parseCreateTable(request.body);
+  return stageCreate ? createTable(context, request) : loadNamedTable(context, request, name);
 }

@@ -1,20 +1,34 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
+import { requireUnprotected } from '../../../commit/protection.ts';
+import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
+import { insertDropped } from '../../../store/postgres/dropped-table-store.ts';
+import { releaseClaims } from '../../../store/postgres/folder-claims.ts';
 import { deleteTable, requireTable, tableNotFound } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 
 /**
- * `DELETE /v1/{prefix}/namespaces/{namespace}/tables/{table}`: the table leaves the catalog, its files stay where they are. With
- * `purgeRequested=true` it is also dropped and its files stay: the parameter is a request (specification: "whether the user requested to
- * purge"), and the operator removes the files. The answer says so in the header `X-Skein-Purged: false`.
+ * `DELETE /v1/{prefix}/namespaces/{namespace}/tables/{table}`: within the catalog's UNDROP window the table can be had back. Then, with
+ * `purgeRequested=true`, its files are deleted in the background; without, they stay where they are.
  */
 export async function dropTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const target = tableTarget(request);
   const purge = isTrue(request.query['purgeRequested']);
-  const { id } = await requireTable(context.store.db, target.claims.tenant, target.catalog, target.ident);
-  if (!(await deleteTable(context.store.db, id))) return tableNotFound(target.ident);
-  return purge ? { ...NO_CONTENT, headers: { 'x-skein-purged': 'false' } } : NO_CONTENT;
+  const now = new Date(context.clock.nowMs());
+  await context.store.transact(async (tx) => {
+    const { id, catalogId } = await requireTable(tx, target.claims.tenant, target.catalog, target.ident);
+    const table = await deleteTable(tx, id);
+    if (table === undefined) return tableNotFound(target.ident);
+    requireUnprotected(table.metadata, target.ident);
+    const { undropWindowMs } = await requireCatalog(tx, target.claims.tenant, target.catalog);
+    if (!purge && undropWindowMs === 0) return releaseClaims(tx, id);
+    const expiresAt = new Date(now.getTime() + undropWindowMs);
+    const by = target.claims.preferred_username;
+    return insertDropped(tx, { catalogId, ident: target.ident }, table, { by, now, expiresAt, purge });
+  });
+  if (purge) context.purges.wake();
+  return NO_CONTENT;
 }
 
 function isTrue(text: string | undefined): boolean {

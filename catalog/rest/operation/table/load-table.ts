@@ -23,6 +23,16 @@ export async function loadTable(context: CatalogContext, request: RestRequest): 
   return loadTableAnswer(mode === 'all' ? row : { ...row, metadata: referencedOnly(row.metadata) }, mode);
 }
 
+/** The whole table of a name in the namespace of the path: the answer to a change of it that was made before. */
+export async function loadNamedTable(context: CatalogContext, request: RestRequest, name: string): Promise<Answer> {
+  const { ident, catalog, claims } = tableTarget({ ...request, params: { ...request.params, table: name } });
+  return loadTableAnswer(await requireTable(context.store.db, claims.tenant, catalog, ident), 'all');
+}
+
+/** The same of the table of the path. */
+export const loadTableAgain = (context: CatalogContext, request: RestRequest): Promise<Answer> =>
+  loadNamedTable(context, request, request.params['table'] ?? '');
+
 function snapshotMode(text: string | undefined): SnapshotMode {
   const mode = text?.toLowerCase() ?? 'all';
   if (mode === 'all' || mode === 'refs') return mode;

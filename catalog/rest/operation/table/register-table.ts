@@ -14,6 +14,7 @@ import { findTable, insertTable, swapMetadata, tableExists } from '../../../stor
 import { requireUnprotected } from '../../../commit/protection.ts';
 import { checkName, namespaceOf } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
+import { loadNamedTable } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
 
 /**
@@ -56,3 +57,6 @@ export async function registerTable(context: CatalogContext, request: RestReques
   });
   return loadTableAnswer({ metadataLocation: file, metadata: row.metadata }, 'all');
 }
+
+export const registerTableAgain = (context: CatalogContext, request: RestRequest): Promise<Answer> =>
+  loadNamedTable(context, request, requiredString(asObject(request.body, 'register table request'), 'name'));

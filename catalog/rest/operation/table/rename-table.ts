@@ -17,7 +17,7 @@ export async function renameTable(context: CatalogContext, request: RestRequest)
   const body = asObject(request.body, 'rename table request');
   const source = identOfJson(get(body, 'source'), 'source');
   const destination = identOfJson(get(body, 'destination'), 'destination');
-  await context.store.db.transaction().execute(async (tx) => {
+  await context.store.transact(async (tx) => {
     const row = await requireTable(tx, request.claims.tenant, request.params['prefix'] ?? '', source);
     const namespace = await requireNamespace(tx, row.catalogId, destination.namespace);
     const moved = await moveTable(tx, row.id, namespace.id, destination).catch((error: unknown) => {

@@ -1,0 +1,110 @@
+import { SkeinError } from '#shared/error.ts';
+import { FileNotFound } from '#shared/storage/file-io.ts';
+import type { CatalogContext } from '../context.ts';
+import { addClaims, claimFolders, lockLocations } from '../store/postgres/folder-claims.ts';
+import type { CatalogRow } from '../store/postgres/catalog-store.ts';
+import { requireNamespace } from '../store/postgres/namespace-store.ts';
+import { insertTable, swapMetadata, type TableRow } from '../store/postgres/table-store.ts';
+import type { Tx } from '../store/postgres/tables.ts';
+import type { CommittedTable, TableTarget } from './creation.ts';
+
+/** What one attempt of a commit does to one table. */
+export type Step =
+  | { readonly kind: 'keep'; readonly done: CommittedTable }
+  | ({
+      readonly kind: 'swap';
+      readonly row: TableRow;
+      /** Earlier metadata files that the table lets go of, to be deleted once the commit is through. */
+      readonly dropped: readonly string[];
+    } & Written)
+  | ({ readonly kind: 'insert'; readonly catalog: CatalogRow; readonly target: TableTarget } & Written);
+
+/** The new metadata and where it goes. */
+export type Written = {
+  readonly text: string;
+  readonly file: string;
+  /** Of the table, normalised. */
+  readonly location: string;
+  /** Folders that the table gets with this step. */
+  readonly folders: readonly string[];
+  /** The client chose one of them, so they must be compared with those of all other tables. */
+  readonly chosen: boolean;
+};
+type WritingStep = Exclude<Step, { kind: 'keep' }>;
+
+/** Ends a transaction whose compare-and-swap failed. */
+class LostRace extends Error {}
+
+/**
+ * All steps in one transaction; false when another commit came first. Locks are taken in one order (locations, then tables by id, then
+ * new names), so commits over several tables do not deadlock; files are written when every row is ours.
+ * @throws COMMIT_STATE_UNKNOWN; with anything else nothing was changed.
+ */
+export async function runSteps(
+  context: CatalogContext,
+  steps: readonly Step[],
+  purpose: 'commit' | 'create',
+): Promise<boolean> {
+  const swaps = steps.filter((step) => step.kind === 'swap').sort((a, b) => (a.row.id < b.row.id ? -1 : 1));
+  const inserts = steps.filter((step) => step.kind === 'insert');
+  if (swaps.length + inserts.length === 0) return true;
+  try {
+    await context.store.transact(async (tx) => {
+      await lockForSteps(tx, [...swaps, ...inserts]);
+      for (const step of swaps) await runSwap(tx, step);
+      for (const step of inserts) await runInsert(tx, step, purpose);
+      await writeFiles(context, [...swaps, ...inserts]);
+      context.at('before-commit');
+    });
+  } catch (error) {
+    if (error instanceof LostRace) return false;
+    throw error;
+  }
+  context.at('committed');
+  return true;
+}
+
+async function lockForSteps(tx: Tx, steps: readonly WritingStep[]): Promise<void> {
+  const needed = steps.filter((step) => step.folders.length > 0);
+  const [first] = needed;
+  if (first === undefined) return;
+  // All tables of one request belong to one tenant, which is what the lock is of.
+  const catalogId = first.kind === 'insert' ? first.catalog.id : first.row.catalogId;
+  await lockLocations(tx, catalogId, needed.some(({ chosen }) => chosen) ? 'exclusive' : 'shared');
+}
+
+async function runSwap(tx: Tx, step: Extract<Step, { kind: 'swap' }>): Promise<void> {
+  const { row, location, file, text, folders } = step;
+  if (!(await swapMetadata(tx, row, { location, metadataLocation: file, metadata: text }))) throw new LostRace();
+  if (folders.length > 0) await claimFolders(tx, row, folders);
+}
+
+async function runInsert(tx: Tx, step: Extract<Step, { kind: 'insert' }>, purpose: 'commit' | 'create'): Promise<void> {
+  const { catalog, target, location, folders } = step;
+  const namespace = await requireNamespace(tx, catalog.id, target.ident.namespace);
+  const row = { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, location };
+  try {
+    const id = await insertTable(tx, { ...row, metadataLocation: step.file, metadata: step.text });
+    await (step.chosen ? claimFolders : addClaims)(tx, { id, catalogId: catalog.id }, folders);
+  } catch (error) {
+    // Another one created it after we looked: for a commit that is a requirement that does not hold.
+    const exists = error instanceof SkeinError && error.code === 'TABLE_EXISTS';
+    if (exists && purpose === 'commit') {
+      throw new SkeinError('COMMIT_CONFLICT', 'Requirement failed: table already exists', { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** All files or none: what was written before one failed is removed, because nothing can point to it. */
+async function writeFiles(context: CatalogContext, steps: readonly WritingStep[]): Promise<void> {
+  const results = await Promise.allSettled(steps.map(({ file, text }) => context.io.write(file, Buffer.from(text))));
+  context.at('files-written');
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed === undefined) return;
+  await Promise.allSettled(steps.map(({ file }) => context.io.remove(file)));
+  const reason: unknown = failed.reason;
+  // A folder that cannot be made is no "not found" of the client's.
+  if (!(reason instanceof FileNotFound)) throw reason;
+  throw new SkeinError('STORAGE_ERROR', `cannot write ${reason.uri}`, { cause: reason });
+}

@@ -1,0 +1,46 @@
+import { parseJson } from '#shared/json.ts';
+import type { CatalogContext } from '../context.ts';
+import type { TableMetadata } from '../commit/table-metadata.ts';
+import { isBelow } from '../storage/table-location.ts';
+import type { DueTable } from '../store/postgres/dropped-table-store.ts';
+import { listClaims, requireFree } from '../store/postgres/folder-claims.ts';
+import { reachedFiles } from './reached-files.ts';
+
+/** Files that are deleted at once. */
+const DELETES_AT_ONCE = 16;
+
+type Purge = Pick<CatalogContext, 'store' | 'io' | 'log' | 'metrics'>;
+/** Called between deletions: to hold the table for longer, and to stop. */
+type Pause = () => Promise<void>;
+
+/**
+ * Deletes the files that a dropped table's metadata reaches, as far as they lie in folders of its own: a file elsewhere (that was added
+ * where it lay) may be another's. May be run again after it was cut short.
+ * @throws STORAGE_ERROR; INVALID_REQUEST when another table claims one of its folders, which the rule of claims excludes.
+ */
+export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): Promise<void> {
+  const { store, io, log, metrics } = purge;
+  const folders = await listClaims(store.db, table.id);
+  await requireFree(store.db, folders, table.id);
+  const mayDelete = (file: string): boolean => isBelow(file, table.roots) && isBelow(file, folders);
+  const metadata = parseJson(table.metadata) as unknown as TableMetadata;
+  const onUnreadable = (file: string, err: unknown): void =>
+    log.warn({ err, file, table: table.id }, 'a purge passed over a manifest that cannot be read');
+  let spared = 0;
+  const remove = async (files: readonly string[]): Promise<void> => {
+    const own = files.filter(mayDelete);
+    spared += files.length - own.length;
+    for (let start = 0; start < own.length; start += DELETES_AT_ONCE) {
+      await pause();
+      const batch = own.slice(start, start + DELETES_AT_ONCE);
+      await Promise.all(batch.map((file) => io.remove(file)));
+      metrics.purgedFiles.inc(batch.length);
+    }
+  };
+  for await (const files of reachedFiles({ io, roots: table.roots, onUnreadable }, metadata)) {
+    await pause();
+    await remove(files);
+  }
+  await remove([table.metadataLocation]);
+  if (spared > 0) log.info({ table: table.id, spared }, 'a purge left files outside of the table’s own folders');
+}

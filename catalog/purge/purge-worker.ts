@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CatalogContext } from '../context.ts';
+import { claimDue, forgetDropped, holdDue, putOff, type DueTable } from '../store/postgres/dropped-table-store.ts';
+import { deleteExpiredKeys } from '../store/postgres/idempotency-store.ts';
+import { purgeTable } from './purge-table.ts';
+
+/** How long a worker holds a dropped table without a sign of life, and how often it gives one. */
+const HOLD_MS = 60_000;
+const HOLD_AGAIN_MS = 20_000;
+/** Waits after a failed attempt: doubled from the first to the longest. */
+const RETRY_FIRST_MS = 1_000;
+const RETRY_LONGEST_MS = 3_600_000;
+const ATTEMPTS_MAX = 20;
+const ERROR_LENGTH_MAX = 500;
+
+type Parts = Pick<CatalogContext, 'store' | 'io' | 'log' | 'clock' | 'config' | 'metrics'>;
+
+/**
+ * The background work of one catalog process: dropped tables whose time has come, one after the other, and expired idempotency keys. What
+ * is to be done stands in Postgres; any number of processes share it, and what one that dies held is taken up by another.
+ */
+export class PurgeWorker {
+  readonly #parts: Parts;
+  readonly #closed = new AbortController();
+  #loop: Promise<void> | undefined;
+  #woken = new AbortController();
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#loop ??= this.#run();
+  }
+
+  /** Something may be due now. */
+  wake(): void {
+    this.#woken.abort();
+  }
+
+  /** Ends it; a purge that runs is cut short, and goes on at the next start. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    this.wake();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { config, log } = this.#parts;
+    while (!this.#closed.signal.aborted) {
+      this.#woken = new AbortController();
+      try {
+        while (await this.#takeOne());
+        await deleteExpiredKeys(this.#parts.store.db, this.#now());
+      } catch (error) {
+        if (!this.#closed.signal.aborted) log.warn({ err: error }, 'the background work could not be looked at');
+      }
+      await sleep(config['catalog.background_interval'], undefined, { signal: this.#woken.signal, ref: false }).catch(
+        () => undefined,
+      );
+    }
+  }
+
+  /** Whether there was one, so there may be more. */
+  async #takeOne(): Promise<boolean> {
+    if (this.#closed.signal.aborted) return false;
+    const { db } = this.#parts.store;
+    const table = await claimDue(db, this.#now(), this.#now(HOLD_MS));
+    if (table === undefined) return false;
+    try {
+      if (table.purge) await purgeTable(this.#parts, table, this.#pause(table));
+      await db.transaction().execute((tx) => forgetDropped(tx, table.id));
+    } catch (error) {
+      await this.#failed(table, error);
+    }
+    return true;
+  }
+
+  /** Holds the table for longer from time to time; throws once the worker is closed. */
+  #pause(table: DueTable): () => Promise<void> {
+    const { store, clock } = this.#parts;
+    let heldAt = clock.monotonicMs();
+    return async () => {
+      this.#closed.signal.throwIfAborted();
+      if (clock.monotonicMs() - heldAt < HOLD_AGAIN_MS) return;
+      heldAt = clock.monotonicMs();
+      await holdDue(store.db, table.id, this.#now(HOLD_MS));
+    };
+  }
+
+  async #failed(table: DueTable, error: unknown): Promise<void> {
+    const { store, log, metrics } = this.#parts;
+    const message = (error instanceof Error ? error.message : String(error)).slice(0, ERROR_LENGTH_MAX);
+    // One that is cut short is due again at once.
+    if (this.#closed.signal.aborted) return putOff(store.db, table.id, this.#now(), message);
+    const last = table.attempts >= ATTEMPTS_MAX;
+    log[last ? 'error' : 'warn']({ err: error, table: table.id, attempts: table.attempts }, 'a purge failed');
+    metrics.purgeFailures.inc();
+    const waitMs = Math.min(RETRY_LONGEST_MS, RETRY_FIRST_MS * 2 ** (table.attempts - 1));
+    return putOff(store.db, table.id, last ? null : this.#now(waitMs), message);
+  }
+
+  #now(plusMs = 0): Date {
+    return new Date(this.#parts.clock.nowMs() + plusMs);
+  }
+}

@@ -1,0 +1,136 @@
+import { SkeinError } from '#shared/error.ts';
+import { printJson } from '#shared/json.ts';
+import type { CatalogContext } from '../../context.ts';
+import type { Transact } from '../../store/postgres/connect.ts';
+import { toCatalogError } from '../../store/postgres/errors.ts';
+import {
+  findUse,
+  insertUse,
+  keepAnswer,
+  type KeptAnswer,
+  type KeyUse,
+  type UsedKey,
+} from '../../store/postgres/idempotency-store.ts';
+import { icebergError } from '../iceberg-error.ts';
+import type { Answer, RepeatableOperation, RestRequest } from '../operation.ts';
+
+/**
+ * Requests with an `Idempotency-Key`. The key's row is written in the very transaction that makes the change, so either both happen or
+ * neither; a twin that comes meanwhile waits for that transaction. Whoever finds the row answers what the first one did. Kept are 2xx and
+ * those 4xx that would come again; never a 5xx, so that the client may try once more.
+ */
+
+/** An answer that is larger is not kept, but rendered anew from what is there now. */
+const KEPT_BYTES_MAX = 64 * 1024;
+
+export type Once = {
+  readonly key: string;
+  readonly requestHash: Buffer;
+};
+
+/** Ends the work of a request whose key another one has used meanwhile. */
+class KeyTaken extends Error {}
+
+/** @throws KEY_REUSED, and what the operation throws if it may be tried again. */
+export async function runOnce(
+  context: CatalogContext,
+  operation: RepeatableOperation,
+  request: RestRequest,
+  once: Once,
+): Promise<Answer> {
+  const use: KeyUse = {
+    principal: request.claims.sub,
+    catalog: request.params['prefix'] ?? '',
+    key: once.key,
+    operation: operation.id,
+  };
+  const nowMs = context.clock.nowMs();
+  const row = {
+    requestHash: once.requestHash,
+    now: new Date(nowMs),
+    expiresAt: new Date(nowMs + context.config['catalog.idempotency_lifetime']),
+  };
+  const { db } = context.store;
+  const replayOf = async (): Promise<Answer | undefined> => {
+    const used = await findUse(db, use, row.now);
+    return used === undefined ? undefined : replay(context, operation, request, { used, hash: once.requestHash });
+  };
+  const earlier = await replayOf();
+  if (earlier !== undefined) return earlier;
+
+  const state = { claimed: false, kept: false };
+  const transact: Transact = async (work, answerOf) => {
+    const result = await context.store.transact(async (tx) => {
+      if (!state.claimed && !(await insertUse(tx, use, { ...row, ...NOT_KEPT }))) throw new KeyTaken();
+      const done = await work(tx);
+      if (answerOf !== undefined) await keepAnswer(tx, use, { status: 200, etag: null, body: answerOf(done) });
+      return done;
+    });
+    state.claimed = true;
+    state.kept = answerOf !== undefined;
+    return result;
+  };
+  const answer = await attempt({ ...context, store: { ...context.store, transact } }, operation, request);
+  if (answer === 'key taken') return (await replayOf()) ?? gone();
+  const kept = keptOf(answer);
+  if (state.kept) return answer;
+  if (state.claimed) {
+    // The change is made: that its answer could not be kept is no failure of it.
+    await keepAnswer(db, use, kept).catch((err: unknown) => context.log.warn({ err }, 'an answer was not kept'));
+  } else if (!(await insertUse(db, use, { ...row, ...kept }))) {
+    // A twin came first, and what went wrong here went wrong because of it.
+    return (await replayOf()) ?? gone();
+  }
+  return answer;
+}
+
+const NOT_KEPT: KeptAnswer = { status: null, etag: null, body: null };
+
+async function attempt(
+  context: CatalogContext,
+  operation: RepeatableOperation,
+  request: RestRequest,
+): Promise<Answer | 'key taken'> {
+  try {
+    return await operation.handle(context, request);
+  } catch (thrown) {
+    if (thrown instanceof KeyTaken) return 'key taken';
+    const error = toCatalogError(thrown);
+    if (!comesAgain(error)) throw thrown;
+    return icebergError(error);
+  }
+}
+
+/** Whether the same request would fail in the same way: not for want of a permission, a place or a server. */
+function comesAgain(error: SkeinError): boolean {
+  const { kind } = error.entry;
+  return kind === 'user' && icebergError(error).status < 500;
+}
+
+function keptOf(answer: Answer): KeptAnswer {
+  const text = answer.text ?? (answer.body === undefined ? null : printJson(answer.body));
+  const kept = text === null || Buffer.byteLength(text) <= KEPT_BYTES_MAX;
+  return kept ? { status: answer.status, etag: answer.headers?.['etag'] ?? null, body: text } : NOT_KEPT;
+}
+
+async function replay(
+  context: CatalogContext,
+  operation: RepeatableOperation,
+  request: RestRequest,
+  { used, hash }: { readonly used: UsedKey; readonly hash: Buffer },
+): Promise<Answer> {
+  if (!used.requestHash.equals(hash)) {
+    throw new SkeinError('KEY_REUSED', 'The Idempotency-Key was used before, for another request');
+  }
+  if (used.status === null) return operation.replay(context, request);
+  return {
+    status: used.status,
+    ...(used.body === null ? {} : { text: used.body }),
+    ...(used.etag === null ? {} : { headers: { etag: used.etag } }),
+  };
+}
+
+/** The row went between two looks: it expired just now. */
+function gone(): never {
+  throw new SkeinError('CATALOG_UNAVAILABLE', 'the Idempotency-Key expired while the request ran');
+}

@@ -1,0 +1,48 @@
+import { SkeinError } from '#shared/error.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { fileLocation } from '#shared/storage/location.ts';
+import { catalogLocation } from '../../../bootstrap.ts';
+import { asObject, get, optionalString, requiredString } from '../../../commit/json-reader.ts';
+import type { CatalogContext } from '../../../context.ts';
+import { requireBelowRoot } from '../../../storage/table-location.ts';
+import { insertCatalog, requireCatalog, requireTenant } from '../../../store/postgres/catalog-store.ts';
+import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { catalogJson } from './catalog-answer.ts';
+
+/**
+ * `POST /v1/catalogs`: a catalog of the caller's tenant. `storage-profile` may name a `location`, as far as the operator lets clients choose
+ * (`catalog.client_roots`); further roots and the UNDROP window are the operator's (`skein admin catalog`). 409 when any tenant has the name:
+ * it is the prefix of paths.
+ */
+export async function createCatalog(context: CatalogContext, request: RestRequest): Promise<Answer> {
+  const body = asObject(request.body, 'create catalog request');
+  const name = requiredString(body, 'name');
+  const profile = get(body, 'storage-profile');
+  const location = chosenLocation(context, profile === undefined ? {} : asObject(profile, 'storage-profile'));
+  return context.store.transact(async (tx) => {
+    const tenantId = await requireTenant(tx, request.claims.tenant);
+    await insertCatalog(tx, { tenantId, name, location: location ?? catalogLocation(context.config, name) });
+    return ok(catalogJson(await requireCatalog(tx, request.claims.tenant, name)));
+  });
+}
+
+export const createCatalogAgain = async (context: CatalogContext, { claims, body }: RestRequest): Promise<Answer> => {
+  const name = requiredString(asObject(body, 'create catalog request'), 'name');
+  return ok(catalogJson(await requireCatalog(context.store.db, claims.tenant, name)));
+};
+
+/** @throws INVALID_REQUEST on a place where the operator lets no client put a catalog, and on members that are not served. */
+function chosenLocation({ config }: CatalogContext, profile: JsonObject): string | undefined {
+  const unknown = Object.keys(profile).filter((key) => key !== 'location' && key !== 'type');
+  if (unknown.length > 0) throw new SkeinError('INVALID_REQUEST', `Invalid storage-profile: ${unknown.join(', ')}`);
+  const type = optionalString(profile, 'type') ?? 'file';
+  if (type !== 'file')
+    throw new SkeinError('INVALID_REQUEST', `storage-profile of type ${type} is not served: file is`);
+  const location = optionalString(profile, 'location');
+  if (location === undefined) return undefined;
+  const roots = config['catalog.client_roots'].map(fileLocation);
+  if (roots.length === 0) {
+    throw new SkeinError('INVALID_REQUEST', 'the operator lets no client choose the location of a catalog');
+  }
+  return requireBelowRoot(location, roots);
+}

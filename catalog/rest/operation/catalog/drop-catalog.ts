@@ -1,0 +1,12 @@
+import type { CatalogContext } from '../../../context.ts';
+import { deleteCatalog, requireCatalog } from '../../../store/postgres/catalog-store.ts';
+import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+
+/** `DELETE /v1/catalogs/{catalog}`: 409 while it holds namespaces, or dropped tables that can be had back or are being purged. */
+export async function dropCatalog(context: CatalogContext, request: RestRequest): Promise<Answer> {
+  await context.store.transact(async (tx) => {
+    const catalog = await requireCatalog(tx, request.claims.tenant, request.params['catalog'] ?? '');
+    await deleteCatalog(tx, catalog);
+  });
+  return NO_CONTENT;
+}

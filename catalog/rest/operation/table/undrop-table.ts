@@ -1,0 +1,37 @@
+import { SkeinError } from '#shared/error.ts';
+import { isUuid } from '#shared/id.ts';
+import type { CatalogContext } from '../../../context.ts';
+import { asObject, get, optionalString } from '../../../commit/json-reader.ts';
+import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
+import { undropTable as undrop } from '../../../store/postgres/dropped-table-store.ts';
+import { LEVEL_SEPARATOR } from '../../../store/postgres/namespace-store.ts';
+import { identOfJson, tableTarget } from '../../names.ts';
+import type { Answer, RestRequest } from '../../operation.ts';
+import { loadNamedTable, loadTableAgain } from './load-table.ts';
+import { loadTableAnswer } from './table-answer.ts';
+
+/**
+ * `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/undrop`, an extension: brings back the table that was dropped last under this
+ * name. The body may name one by its `id` of `dropped-tables`, and another `destination` (a table identifier); its namespace must exist.
+ */
+export async function undropTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
+  const { ident } = tableTarget(request);
+  const body = asObject(request.body ?? {}, 'undrop table request');
+  const id = optionalString(body, 'id');
+  if (id !== undefined && !isUuid(id)) throw new SkeinError('INVALID_REQUEST', `Invalid id: ${id}`);
+  const destination = get(body, 'destination');
+  const to = destination === undefined ? ident : identOfJson(destination, 'destination');
+  const table = await context.store.transact(async (tx) => {
+    const catalog = await requireCatalog(tx, request.claims.tenant, request.params['prefix'] ?? '');
+    return undrop(tx, catalog.id, { ident, id, now: new Date(context.clock.nowMs()) }, to);
+  });
+  return loadTableAnswer(table, 'all');
+}
+
+export const undropTableAgain = (context: CatalogContext, request: RestRequest): Promise<Answer> => {
+  const destination = get(asObject(request.body ?? {}, 'undrop table request'), 'destination');
+  if (destination === undefined) return loadTableAgain(context, request);
+  const { namespace, name } = identOfJson(destination, 'destination');
+  const params = { ...request.params, namespace: namespace.join(LEVEL_SEPARATOR) };
+  return loadNamedTable(context, { ...request, params }, name);
+};

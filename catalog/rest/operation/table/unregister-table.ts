@@ -1,0 +1,26 @@
+import type { CatalogContext } from '../../../context.ts';
+import { requireUnprotected } from '../../../commit/protection.ts';
+import { releaseClaims } from '../../../store/postgres/folder-claims.ts';
+import { deleteTable, requireTable, tableNotFound } from '../../../store/postgres/table-store.ts';
+import { tableTarget } from '../../names.ts';
+import type { Answer, RestRequest } from '../../operation.ts';
+
+/**
+ * `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/unregister`: the table leaves the catalog, all its files stay. The answer has its
+ * last metadata: a commit that comes later fails.
+ */
+export async function unregisterTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
+  const target = tableTarget(request);
+  const text = await context.store.transact(
+    async (tx) => {
+      const { id } = await requireTable(tx, target.claims.tenant, target.catalog, target.ident);
+      const deleted = (await deleteTable(tx, id)) ?? tableNotFound(target.ident);
+      requireUnprotected(deleted.metadata, target.ident);
+      await releaseClaims(tx, id);
+      return `{"metadata-location":${JSON.stringify(deleted.metadataLocation)},"metadata":${deleted.metadata}}`;
+    },
+    // Nothing is left to render it from.
+    (answer) => answer,
+  );
+  return { status: 200, text };
+}

@@ -1,0 +1,191 @@
+import { SkeinError } from '#shared/error.ts';
+import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
+import { releaseClaims } from './folder-claims.ts';
+import { LEVEL_SEPARATOR, requireNamespace, splitPath, type NamespacePath } from './namespace-store.ts';
+import type { Page } from './page.ts';
+import { displayIdent, tableExists, type DeletedTable, type TableIdent } from './table-store.ts';
+import type { Tx } from './tables.ts';
+
+/**
+ * Tables after their drop. Until `expires_at` a row can be had back; then the background work takes it: with `purge` it deletes the files,
+ * without it only forgets them. A worker holds a row by moving `due_at` into the future, so one that dies gives it up by itself.
+ */
+
+export type Drop = {
+  readonly by: string;
+  readonly now: Date;
+  /** When it can no more be had back. */
+  readonly expiresAt: Date;
+  readonly purge: boolean;
+};
+
+export async function insertDropped(
+  tx: Tx,
+  place: { readonly catalogId: string; readonly ident: TableIdent },
+  table: DeletedTable,
+  drop: Drop,
+): Promise<void> {
+  await tx
+    .insertInto('dropped_table')
+    .values({
+      id: table.id,
+      catalog_id: place.catalogId,
+      path: place.ident.namespace.join(LEVEL_SEPARATOR),
+      name: place.ident.name,
+      location: table.location,
+      metadata_location: table.metadataLocation,
+      metadata: table.metadata,
+      version: table.version,
+      created_at: table.createdAt,
+      dropped_at: drop.now,
+      dropped_by: drop.by,
+      expires_at: drop.expiresAt,
+      purge: drop.purge,
+      due_at: drop.expiresAt,
+    })
+    .execute();
+}
+
+/** A dropped table as people see it. */
+export type DroppedTable = {
+  readonly id: string;
+  readonly namespace: NamespacePath;
+  readonly name: string;
+  readonly droppedAt: Date;
+  readonly droppedBy: string;
+  readonly expiresAt: Date;
+  readonly purge: boolean;
+  /** Whether the background work has given up. */
+  readonly failed: boolean;
+  readonly lastError: string | null;
+};
+
+/** In the order of their ids. */
+export async function listDropped(tx: Tx, catalogId: string, page: Page): Promise<DroppedTable[]> {
+  let query = tx
+    .selectFrom('dropped_table')
+    .select(['id', 'path', 'name', 'dropped_at', 'dropped_by', 'expires_at', 'purge', 'due_at', 'last_error'])
+    .where('catalog_id', '=', catalogId)
+    .orderBy('id');
+  if (page.after !== undefined) query = query.where('id', '>', page.after);
+  if (page.limit !== undefined) query = query.limit(page.limit);
+  return (await query.execute()).map((row) => ({
+    id: row.id,
+    namespace: splitPath(row.path),
+    name: row.name,
+    droppedAt: row.dropped_at,
+    droppedBy: row.dropped_by,
+    expiresAt: row.expires_at,
+    purge: row.purge,
+    failed: row.due_at === null,
+    lastError: row.last_error,
+  }));
+}
+
+/**
+ * Puts a dropped table back, inside of a transaction: the one of this id, or the last that was dropped under this name.
+ * @throws TABLE_NOT_FOUND, TABLE_EXISTS, ALREADY_EXISTS for a view of the new name, SCHEMA_NOT_FOUND
+ */
+export async function undropTable(
+  tx: Tx,
+  catalogId: string,
+  from: { readonly ident: TableIdent; readonly id: string | undefined; readonly now: Date },
+  to: TableIdent,
+): Promise<{ metadataLocation: string; metadata: string }> {
+  const found = tx
+    .selectFrom('dropped_table')
+    .select('id')
+    .where('catalog_id', '=', catalogId)
+    .where('path', '=', from.ident.namespace.join(LEVEL_SEPARATOR))
+    .where('name', '=', from.ident.name)
+    .where('expires_at', '>', from.now)
+    .$if(from.id !== undefined, (query) => query.where('id', '=', from.id ?? ''))
+    .orderBy('dropped_at', 'desc')
+    .limit(1);
+  const row = await tx
+    .deleteFrom('dropped_table')
+    .where('id', '=', found)
+    .returning(['id', 'location', 'metadata_location as metadataLocation', 'metadata', 'version', 'created_at'])
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw new SkeinError('TABLE_NOT_FOUND', `Dropped table does not exist: ${displayIdent(from.ident)}`);
+  }
+  const namespace = await requireNamespace(tx, catalogId, to.namespace);
+  try {
+    await tx
+      .insertInto('iceberg_table')
+      .values({
+        id: row.id,
+        catalog_id: catalogId,
+        namespace_id: namespace.id,
+        name: to.name,
+        name_folded: to.name.toLowerCase(),
+        location: row.location,
+        metadata_location: row.metadataLocation,
+        metadata: row.metadata,
+        version: row.version,
+        created_at: row.created_at,
+      })
+      .execute();
+  } catch (error) {
+    if (nameTakenBy(error) === 'view') {
+      throw new SkeinError('ALREADY_EXISTS', `View with same name already exists: ${displayIdent(to)}`);
+    }
+    if (isUniqueViolation(error)) throw tableExists(to);
+    if (isForeignKeyViolation(error)) throw new SkeinError('SCHEMA_NOT_FOUND', 'the namespace was dropped meanwhile');
+    throw error;
+  }
+  return { metadataLocation: row.metadataLocation, metadata: row.metadata };
+}
+
+/** A dropped table whose time has come. */
+export type DueTable = {
+  readonly id: string;
+  readonly roots: readonly string[];
+  readonly metadataLocation: string;
+  readonly metadata: string;
+  readonly purge: boolean;
+  /** This one included. */
+  readonly attempts: number;
+};
+
+/** Takes a due table, for nobody else to take before `heldUntil`; undefined when there is none. */
+export async function claimDue(tx: Tx, now: Date, heldUntil: Date): Promise<DueTable | undefined> {
+  const row = await tx
+    .updateTable('dropped_table as d')
+    .from('catalog as c')
+    .whereRef('c.id', '=', 'd.catalog_id')
+    .where('d.id', '=', (due) =>
+      due
+        .selectFrom('dropped_table as w')
+        .select('w.id')
+        .where('w.due_at', '<=', now)
+        .orderBy('w.due_at')
+        .limit(1)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .set((set) => ({ due_at: heldUntil, attempts: set('d.attempts', '+', 1) }))
+    .returning(['d.id', 'd.metadata', 'd.metadata_location as metadataLocation', 'd.purge', 'd.attempts'])
+    .returning(['c.location', 'c.allowed_roots as allowedRoots'])
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  const { location, allowedRoots, ...due } = row;
+  return { ...due, roots: [location, ...allowedRoots] };
+}
+
+/** Holds a taken table for longer. */
+export async function holdDue(tx: Tx, id: string, heldUntil: Date): Promise<void> {
+  await tx.updateTable('dropped_table').set({ due_at: heldUntil }).where('id', '=', id).execute();
+}
+
+/** Puts off a table that failed; null = for good. */
+export async function putOff(tx: Tx, id: string, until: Date | null, error: string): Promise<void> {
+  await tx.updateTable('dropped_table').set({ due_at: until, last_error: error }).where('id', '=', id).execute();
+}
+
+/** The end of a dropped table, inside of a transaction: its folders are free again. */
+export async function forgetDropped(tx: Tx, id: string): Promise<void> {
+  await tx.deleteFrom('dropped_table').where('id', '=', id).execute();
+  await releaseClaims(tx, id);
+}

@@ -1,0 +1,84 @@
+import { sql } from 'kysely';
+import { SkeinError } from '#shared/error.ts';
+import type { Tx } from './tables.ts';
+
+/**
+ * Which folders belong to which table. A table claims every folder that it has, and keeps the ones that it had, until it is gone with its
+ * files: so no two tables ever share a path, and what a purge deletes is nobody else's. Locations here are normalised.
+ */
+
+/** Folders of one table, former ones included. */
+const CLAIMS_MAX = 200;
+
+/**
+ * Keeps decisions over locations of one tenant apart until the transaction ends: one that a client chose ("exclusive") is compared
+ * with all others, so none may appear meanwhile; our own ("shared") are unique and only stand in each other's way there.
+ */
+export async function lockLocations(tx: Tx, catalogId: string, mode: 'exclusive' | 'shared'): Promise<void> {
+  const lock = mode === 'shared' ? sql`pg_advisory_xact_lock_shared` : sql`pg_advisory_xact_lock`;
+  await sql`select ${lock}(hashtextextended('locations ' || tenant_id::text, 0)) from ${sql.table('catalog.catalog')}
+    where id = ${catalogId}`.execute(tx);
+}
+
+type Owner = { readonly id: string; readonly catalogId: string };
+
+/** Claims folders without comparing them with others: for those that we made up. */
+export async function addClaims(tx: Tx, owner: Owner, folders: readonly string[]): Promise<void> {
+  await tx
+    .insertInto('folder_claim')
+    .values(folders.map((location) => ({ location, owner_id: owner.id, catalog_id: owner.catalogId })))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Claims folders that a client chose, under the exclusive lock. @throws INVALID_REQUEST when one of them overlaps another table's. */
+export async function claimFolders(tx: Tx, owner: Owner, folders: readonly string[]): Promise<void> {
+  await requireFree(tx, folders, owner.id);
+  await addClaims(tx, owner, folders);
+  const { count } = await tx
+    .selectFrom('folder_claim')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('owner_id', '=', owner.id)
+    .executeTakeFirstOrThrow();
+  if (Number(count) > CLAIMS_MAX) {
+    throw new SkeinError('INVALID_REQUEST', `a table cannot have had more than ${CLAIMS_MAX} locations`);
+  }
+}
+
+/** @throws INVALID_REQUEST when a table other than `ownerId` has a folder at, above or below one of these. */
+export async function requireFree(tx: Tx, folders: readonly string[], ownerId: string | undefined): Promise<void> {
+  for (const folder of folders) {
+    let query = tx
+      .selectFrom('folder_claim')
+      .select('owner_id')
+      .where((where) =>
+        where.or([
+          where('location', 'in', withAncestors(folder)),
+          // Everything below: '0' is the character after '/'.
+          where.and([where('location', '>=', `${folder}/`), where('location', '<', `${folder}0`)]),
+        ]),
+      )
+      .limit(1);
+    if (ownerId !== undefined) query = query.where('owner_id', '!=', ownerId);
+    if ((await query.executeTakeFirst()) !== undefined) {
+      throw new SkeinError('INVALID_REQUEST', `Location ${folder} overlaps the location of another table`);
+    }
+  }
+}
+
+function withAncestors(location: string): string[] {
+  const found = [location];
+  for (let end = location.lastIndexOf('/'); end > 0; end = location.lastIndexOf('/', end - 1)) {
+    found.push(location.slice(0, end));
+  }
+  return found;
+}
+
+export async function listClaims(tx: Tx, ownerId: string): Promise<string[]> {
+  const rows = await tx.selectFrom('folder_claim').select('location').where('owner_id', '=', ownerId).execute();
+  return rows.map(({ location }) => location);
+}
+
+export async function releaseClaims(tx: Tx, ownerId: string): Promise<void> {
+  await tx.deleteFrom('folder_claim').where('owner_id', '=', ownerId).execute();
+}

@@ -1,0 +1,69 @@
+import type { Tx } from './tables.ts';
+
+/** Idempotency keys: which request each was used for, and what became of it. */
+
+/** One use of a key. */
+export type KeyUse = {
+  readonly principal: string;
+  readonly catalog: string;
+  readonly key: string;
+  readonly operation: string;
+};
+/** Status null: it succeeded, but its answer was not kept. */
+export type KeptAnswer = {
+  readonly status: number | null;
+  readonly etag: string | null;
+  readonly body: string | null;
+};
+export type UsedKey = KeptAnswer & { readonly requestHash: Buffer };
+
+/** Undefined when the key was not used, or its use has expired. */
+export async function findUse(tx: Tx, use: KeyUse, now: Date): Promise<UsedKey | undefined> {
+  return tx
+    .selectFrom('idempotency_key')
+    .select(['request_hash as requestHash', 'status', 'etag', 'body'])
+    .where('principal', '=', use.principal)
+    .where('catalog', '=', use.catalog)
+    .where('key', '=', use.key)
+    .where('operation', '=', use.operation)
+    .where('expires_at', '>', now)
+    .executeTakeFirst();
+}
+
+/**
+ * Puts a key to use; false when it is in use already. A use by a transaction that has not ended is waited for.
+ */
+export async function insertUse(
+  tx: Tx,
+  use: KeyUse,
+  row: KeptAnswer & { readonly requestHash: Buffer; readonly now: Date; readonly expiresAt: Date },
+): Promise<boolean> {
+  const { status, etag, body, requestHash, now, expiresAt } = row;
+  const values = { request_hash: requestHash, status, etag, body, expires_at: expiresAt };
+  const { numInsertedOrUpdatedRows } = await tx
+    .insertInto('idempotency_key')
+    .values({ ...use, ...values })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['principal', 'catalog', 'key', 'operation'])
+        .doUpdateSet(values)
+        .where('idempotency_key.expires_at', '<=', now),
+    )
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+export async function keepAnswer(tx: Tx, use: KeyUse, answer: KeptAnswer): Promise<void> {
+  await tx
+    .updateTable('idempotency_key')
+    .set(answer)
+    .where('principal', '=', use.principal)
+    .where('catalog', '=', use.catalog)
+    .where('key', '=', use.key)
+    .where('operation', '=', use.operation)
+    .execute();
+}
+
+export async function deleteExpiredKeys(tx: Tx, now: Date): Promise<void> {
+  await tx.deleteFrom('idempotency_key').where('expires_at', '<=', now).execute();
+}

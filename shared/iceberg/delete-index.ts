@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { compareCodePoints } from './compare-literals.ts';
 import { columnStats, type DataFile, type ManifestEntry } from './manifest.ts';
-import { invalid } from './type.ts';
+import { invalid, type Field } from './type.ts';
 
 /**
  * Which delete files apply to which data files (specification, "Scan Planning"):
@@ -12,6 +12,7 @@ import { invalid } from './type.ts';
  *  - equality deletes of the same partition, or of an unpartitioned spec, that are newer than the file.
  */
 export class DeleteIndex {
+  readonly #fields: ReadonlyMap<number, Field>;
   readonly #specIsPartitioned: (specId: number) => boolean;
   readonly #vectors = new Map<string, Delete>();
   readonly #positionsByPath = new Map<string, Delete[]>();
@@ -20,7 +21,8 @@ export class DeleteIndex {
   readonly #equalityGlobal: Delete[] = [];
   #count = 0;
 
-  constructor(specIsPartitioned: (specId: number) => boolean) {
+  constructor(fields: ReadonlyMap<number, Field>, specIsPartitioned: (specId: number) => boolean) {
+    this.#fields = fields;
     this.#specIsPartitioned = specIsPartitioned;
   }
 
@@ -32,7 +34,7 @@ export class DeleteIndex {
     const { file } = entry;
     this.#count++;
     if (file.content === 'equality-deletes') {
-      if (file.equalityIds.length === 0) throw invalid(`equality deletes without columns in ${file.path}`);
+      this.#checkColumns(file);
       const list = this.#specIsPartitioned(file.specId)
         ? listOf(this.#equalityByPartition, partitionKey(file))
         : this.#equalityGlobal;
@@ -70,6 +72,12 @@ export class DeleteIndex {
       throw new SkeinError('NOT_SUPPORTED', `more than ${DELETES_PER_FILE_MAX} delete files apply to ${file.path}`);
     }
     return found;
+  }
+
+  #checkColumns({ equalityIds, path }: DataFile): void {
+    if (equalityIds.length === 0) throw invalid(`equality deletes without columns in ${path}`);
+    const unknown = equalityIds.find((id) => !this.#fields.has(id));
+    if (unknown !== undefined) throw invalid(`equality deletes in ${path} name the unknown column ${unknown}`);
   }
 
   #addVector(entry: ManifestEntry): void {

@@ -256,7 +256,7 @@ class Planning {
   }
 
   async #readDeletes(manifests: readonly ManifestFile[]): Promise<DeleteIndex> {
-    const index = new DeleteIndex((specId) =>
+    const index = new DeleteIndex(this.#metadata.fields, (specId) =>
       specById(this.#metadata, specId).fields.some(({ transform }) => transform.kind !== 'void'),
     );
     await this.#forEachEntry(manifests, (entry) => {

@@ -1,5 +1,6 @@
 import type { ScanDelete } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
 import type { DataFile } from './manifest.ts';
 import { scanColumn } from './scan-column.ts';
 import { invalid, type Field } from './type.ts';
@@ -27,10 +28,6 @@ function deletionVector({ path, contentOffset, contentSizeBytes, recordCount }: 
 
 function equalityDelete(file: DataFile, fields: ReadonlyMap<number, Field>): ScanDelete {
   requireParquet(file);
-  const columns = file.equalityIds.map((id) => {
-    const field = fields.get(id);
-    if (field === undefined) throw invalid(`equality deletes in ${file.path} name the unknown column ${id}`);
-    return scanColumn(field);
-  });
+  const columns = file.equalityIds.map((id) => scanColumn(must(fields.get(id), 'the index of deletes checked it')));
   return { kind: 'equality', path: file.path, sizeBytes: file.sizeBytes, columns };
 }

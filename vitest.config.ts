@@ -2,7 +2,10 @@ import { defineConfig } from 'vitest/config';
 
 const node = { environment: 'node', pool: 'forks' } as const;
 
-/** Three projects: `unit` and `plan` run in `npm run check`; `system` starts real clusters and other people's clients. */
+/**
+ * `unit` and `plan` run in `npm run check`; `system` starts real clusters and other people's clients; `full` is what takes too long for
+ * every run (`.ci/run --full`).
+ */
 export default defineConfig({
   test: {
     projects: [
@@ -24,9 +27,19 @@ export default defineConfig({
             '**/*.system.test.ts',
             'test/{slt,tpch,oracle,conformance,clients,protocol,simulation,chaos,cluster}/**/*.test.ts',
           ],
-          exclude: ['**/node_modules/**', 'test/**/*.unit.test.ts'],
+          exclude: ['**/node_modules/**', 'test/**/*.unit.test.ts', '**/*.full.test.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          ...node,
+          name: 'full',
+          include: ['test/**/*.full.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
           fileParallelism: false,
         },
       },

@@ -5,31 +5,39 @@ import { join } from 'node:path';
 import { projectRoot, run } from '#test/support/cluster.ts';
 
 /**
- * The Python side of the tests: a virtual environment in `.cache/venv` with the packages that `python-requirements.txt` pins, made when
- * it is first asked for. A machine without python3 or without a package index fails here, with what pip said: never a silent skip.
+ * The Python side of the tests: virtual environments in `.cache`, each with the packages that its requirements file pins, made when it is
+ * first asked for. A machine without python3 or without a package index fails here, with what pip said: never a silent skip.
  */
-const REQUIREMENTS = join(projectRoot, 'test/support/python-requirements.txt');
-const VENV = join(projectRoot, '.cache/venv');
+const ENVIRONMENTS = {
+  python: { requirements: 'test/support/python-requirements.txt', folder: '.cache/venv' },
+  spark: { requirements: 'test/support/spark-requirements.txt', folder: '.cache/venv-spark' },
+  trino: { requirements: 'test/support/trino-requirements.txt', folder: '.cache/venv-trino' },
+} as const;
 
-let ready: Promise<string> | undefined;
+type Environment = keyof typeof ENVIRONMENTS;
 
-/** The `bin` folder of the virtual environment. */
-export function pythonBin(): Promise<string> {
-  ready ??= create();
-  return ready;
+const ready = new Map<Environment, Promise<string>>();
+
+/** The `bin` folder of a virtual environment. */
+export function pythonBin(environment: Environment = 'python'): Promise<string> {
+  const made = ready.get(environment) ?? create(environment);
+  ready.set(environment, made);
+  return made;
 }
 
-async function create(): Promise<string> {
-  const bin = join(VENV, 'bin');
+async function create(environment: Environment): Promise<string> {
+  const venv = join(projectRoot, ENVIRONMENTS[environment].folder);
+  const requirements = join(projectRoot, ENVIRONMENTS[environment].requirements);
+  const bin = join(venv, 'bin');
   const wanted = createHash('sha256')
-    .update(await readFile(REQUIREMENTS))
+    .update(await readFile(requirements))
     .digest('hex');
-  const stamp = join(VENV, 'requirements.sha256');
+  const stamp = join(venv, 'requirements.sha256');
   if (existsSync(stamp) && (await readFile(stamp, 'utf8')) === wanted) return bin;
-  await rm(VENV, { recursive: true, force: true, maxRetries: 5 });
+  await rm(venv, { recursive: true, force: true, maxRetries: 5 });
   await mkdir(join(projectRoot, '.cache'), { recursive: true });
-  await runOk('python3', ['-m', 'venv', VENV]);
-  await runOk(join(bin, 'pip'), ['install', '--quiet', '--disable-pip-version-check', '-r', REQUIREMENTS]);
+  await runOk('python3', ['-m', 'venv', venv]);
+  await runOk(join(bin, 'pip'), ['install', '--quiet', '--disable-pip-version-check', '-r', requirements]);
   await writeFile(stamp, wanted);
   return bin;
 }

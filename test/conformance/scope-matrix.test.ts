@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OPERATIONS } from '#catalog/rest/operations.ts';
+import { must } from '#shared/must.ts';
+import { SCOPES } from '#shared/token-claims.ts';
+import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { CATALOG, makeFixture, requestOf, SCHEMA, type Prepared } from './matrix-requests.ts';
+import { SCOPE_MATRIX } from './scope-matrix.ts';
+
+/** A catalog that no tenant has; as long as CATALOG, so that answers are of one length. */
+const ABSENT = 'lame';
+
+let catalog: TestCatalog;
+/** Of the administrator of another tenant, with every scope. */
+let rival: string;
+beforeAll(async () => {
+  catalog = await startTestCatalog();
+  await catalog.sql(`update catalog.catalog set undrop_window_s = 3600 where name = '${CATALOG}'`);
+  await catalog.call('CreateTenant', { name: 'rival', admin_user: 'eve', admin_password: 'a long enough password' });
+  await catalog.call('CreateCatalog', { tenant: 'rival', name: 'rival_lake', location: '' });
+  rival = await catalog.mint({ tenant: 'rival', user: 'eve' });
+});
+afterAll(() => catalog[Symbol.asyncDispose]());
+
+const operationOf = (id: string): (typeof OPERATIONS)[number] =>
+  must(
+    OPERATIONS.find((operation) => operation.id === id),
+    id,
+  );
+const send = (endpoint: string, request: Prepared, token: string | null): Promise<RestAnswer> => {
+  const { path, body, raw, type } = request;
+  return catalog.rest(endpoint.split(' ')[0] ?? '', path, {
+    token,
+    ...(body === undefined ? {} : { body }),
+    ...(raw === undefined ? {} : { raw }),
+    headers: type === undefined ? {} : { 'content-type': type },
+  });
+};
+
+test('the matrix has every operation once', () => {
+  const listed = SCOPE_MATRIX.map(([id]) => id);
+  expect(listed.toSorted()).toEqual(OPERATIONS.map(({ id }) => id).toSorted());
+});
+
+test.each(SCOPE_MATRIX)('%s needs %s: %i, and without it %i', async (id, scope, withScope, withoutScope) => {
+  const { endpoint } = operationOf(id);
+  const fixture = await makeFixture(catalog, id);
+  const request = requestOf(operationOf(id), fixture);
+  if (scope === null) {
+    expect((await send(endpoint, request, null)).status).toBe(withScope);
+    expect(withoutScope).toBe(withScope);
+    return;
+  }
+  const others = Object.keys(SCOPES).filter((other) => other !== scope);
+  expect((await send(endpoint, request, await catalog.mint({ scope: others }))).status).toBe(withoutScope);
+  const anonymous = await send(endpoint, request, null);
+  expect([anonymous.status, anonymous.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  // Last: it may be what ends its objects.
+  const answer = await send(endpoint, request, await catalog.mint({ scope: [scope] }));
+  expect(answer.status, JSON.stringify(answer.body)).toBe(withScope);
+});
+
+describe('another tenant’s objects are answered, word for word, as absent ones', () => {
+  const named = OPERATIONS.filter(
+    ({ id, endpoint }) => /\{(prefix|catalog)\}/.test(endpoint) || id === 'commitAcrossCatalogs',
+  );
+
+  /** All that an answer tells. */
+  const told = ({ status, body, headers }: RestAnswer): object => ({
+    status,
+    text: JSON.stringify(body).replaceAll(ABSENT, CATALOG),
+    headers: Object.fromEntries([...headers].filter(([name]) => name !== 'date')),
+  });
+
+  test.each(named.map((operation) => [operation.id, operation] as const))('%s', async (id, operation) => {
+    const fixture = await makeFixture(catalog, `rival_${id}`);
+    const request = requestOf(operation, fixture, { catalog: CATALOG });
+    const foreign = await send(operation.endpoint, request, rival);
+    const absent = await send(
+      operation.endpoint,
+      requestOf(operation, fixture, { prefix: ABSENT, catalog: ABSENT }),
+      rival,
+    );
+    expect(foreign.status).toBe(404);
+    expect(told(foreign)).toEqual(told(absent));
+    // Nothing was done to it either.
+    for (const path of ['', '/tables/t', '/views/v']) {
+      const url = `/v1/${CATALOG}/namespaces/${fixture.namespace}${path}`;
+      expect((await catalog.rest('GET', url)).status, url).toBe(200);
+    }
+  });
+
+  test('files in its folders neither', async () => {
+    const fixture = await makeFixture(catalog, 'rival_files');
+    const post = (path: string, body: object): Promise<RestAnswer> =>
+      catalog.rest('POST', `/v1/rival_lake/namespaces${path}`, { body, token: rival });
+    await post('', { namespace: ['own'] });
+    const real = fixture.unregisteredTable;
+    const folder = real.slice(0, real.lastIndexOf('/metadata/'));
+    for (const [path, body] of [
+      ['/own/register', (at: string) => ({ name: 'x', 'metadata-location': `${at}${real.slice(folder.length)}` })],
+      ['/own/register-view', (at: string) => ({ name: 'x', 'metadata-location': `${at}${real.slice(folder.length)}` })],
+      ['/own/tables', (at: string) => ({ name: 'x', schema: SCHEMA, location: at })],
+    ] as const) {
+      const nowhere = folder.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+      const [foreign, absent] = [await post(path, body(folder)), await post(path, body(nowhere))];
+      expect(foreign.status, path).toBe(400);
+      expect(JSON.stringify(foreign.body), path).toBe(JSON.stringify(absent.body).replaceAll(nowhere, folder));
+    }
+  });
+
+  test('lists leave it out', async () => {
+    const lists = OPERATIONS.filter(({ endpoint }) => endpoint === 'GET /v1/catalogs');
+    for (const operation of lists) {
+      const { body } = await send(operation.endpoint, { path: '/v1/catalogs' }, rival);
+      expect(JSON.stringify(body)).toContain('rival_lake');
+      expect(JSON.stringify(body)).not.toContain(`"${CATALOG}"`);
+    }
+  });
+});

@@ -1,0 +1,51 @@
+import type { Scope } from '#shared/token-claims.ts';
+
+/**
+ * Operation, the scope that it needs (null: not even a token), and the status of a good request with that scope alone and with every scope
+ * but that one. `scope-matrix.test.ts` sends each to a real catalog; a line is missing here when an operation is new.
+ */
+type Line = readonly [operation: string, scope: Scope | null, withScope: number, withoutScope: number];
+
+export const SCOPE_MATRIX: readonly Line[] = [
+  ['getConfig', null, 200, 200],
+  ['getToken', null, 200, 200],
+  ['getHealth', null, 200, 200],
+  ['getReadiness', null, 200, 200],
+  ['getMetrics', null, 200, 200],
+  ['getJwks', null, 200, 200],
+
+  ['listCatalogs', 'catalog:read', 200, 403],
+  ['createCatalog', 'catalog:write', 200, 403],
+  ['loadCatalog', 'catalog:read', 200, 403],
+  ['dropCatalog', 'catalog:write', 204, 403],
+
+  ['listNamespaces', 'namespace:read', 200, 403],
+  ['createNamespace', 'namespace:write', 200, 403],
+  ['loadNamespaceMetadata', 'namespace:read', 200, 403],
+  ['namespaceExists', 'namespace:read', 204, 403],
+  ['dropNamespace', 'namespace:write', 204, 403],
+  ['updateProperties', 'namespace:write', 200, 403],
+
+  ['listTables', 'table:read', 200, 403],
+  ['createTable', 'table:write', 200, 403],
+  ['loadTable', 'table:read', 200, 403],
+  ['tableExists', 'table:read', 204, 403],
+  ['updateTable', 'table:write', 200, 403],
+  ['dropTable', 'table:write', 204, 403],
+  ['registerTable', 'table:write', 200, 403],
+  ['renameTable', 'table:write', 204, 403],
+  ['unregisterTable', 'table:write', 200, 403],
+  ['undropTable', 'table:write', 200, 403],
+  ['listDroppedTables', 'table:read', 200, 403],
+  ['commitTransaction', 'table:write', 204, 403],
+  ['commitAcrossCatalogs', 'table:write', 204, 403],
+
+  ['listViews', 'table:read', 200, 403],
+  ['createView', 'table:write', 200, 403],
+  ['loadView', 'table:read', 200, 403],
+  ['viewExists', 'table:read', 204, 403],
+  ['replaceView', 'table:write', 200, 403],
+  ['dropView', 'table:write', 204, 403],
+  ['registerView', 'table:write', 200, 403],
+  ['renameView', 'table:write', 204, 403],
+];

@@ -3,6 +3,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
 import type { KeyedQueue } from './commit/keyed-queue.ts';
+import type { ScanPlanner } from './planning/scan-planner.ts';
 import type { Metrics } from './rest/metrics.ts';
 import type { RateLimit } from './rest/rate-limit.ts';
 import type { Store } from './store/postgres/connect.ts';
@@ -30,6 +31,7 @@ export type CatalogContext = {
   /** Requests at the token endpoint, by address of the peer and by principal. */
   readonly tokenLimits: { readonly address: RateLimit; readonly principal: RateLimit };
   readonly metrics: Metrics;
+  readonly planner: ScanPlanner;
   /** The background work; `wake` says that something may be due now. */
   readonly purges: { wake(): void };
   /** Called at points of a change where a crash tells much; tests end the process there. */

@@ -11,6 +11,7 @@ import type { CatalogContext } from './context.ts';
 import { startInternalServer } from './internal/server.ts';
 import { forgetExpired } from './principal/forget-expired.ts';
 import { SessionEpochs } from './principal/session-epochs.ts';
+import { ScanPlanner } from './planning/scan-planner.ts';
 import { PurgeWorker } from './purge/purge-worker.ts';
 import { createMetrics } from './rest/metrics.ts';
 import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
@@ -122,6 +123,7 @@ async function buildContext(
     ...worked,
     purges: new PurgeWorker(worked),
     commits: new KeyedQueue(COMMITS_WAITING_MAX),
+    planner: new ScanPlanner(worked),
     keys,
     issuer: new TokenIssuer(keys, clock),
     verifier: new TokenVerifier(keys, epochs, clock),

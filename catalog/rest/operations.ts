@@ -8,6 +8,12 @@ import { getHealth } from './operation/health/get-health.ts';
 import { getJwks } from './operation/health/get-jwks.ts';
 import { getMetrics } from './operation/health/get-metrics.ts';
 import { getReadiness } from './operation/health/get-readiness.ts';
+import { createFunction, createFunctionAgain } from './operation/function/create-function.ts';
+import { dropFunction } from './operation/function/drop-function.ts';
+import { listFunctions } from './operation/function/list-functions.ts';
+import { loadFunction } from './operation/function/load-function.ts';
+import { listMetrics } from './operation/metrics/list-metrics.ts';
+import { reportMetrics } from './operation/metrics/report-metrics.ts';
 import { createNamespace, createNamespaceAgain } from './operation/namespace/create-namespace.ts';
 import { dropNamespace } from './operation/namespace/drop-namespace.ts';
 import { listNamespaces } from './operation/namespace/list-namespaces.ts';
@@ -27,12 +33,16 @@ import { unregisterTable } from './operation/table/unregister-table.ts';
 import { updateTable } from './operation/table/update-table.ts';
 import { getToken, TOKEN_BODY_BYTES_MAX } from './operation/token/get-token.ts';
 import { oauthErrorOf } from './operation/token/oauth-error.ts';
+import { cancelPlanning } from './operation/planning/cancel-planning.ts';
+import { fetchPlanningResult } from './operation/planning/fetch-planning-result.ts';
+import { fetchScanTasks } from './operation/planning/fetch-scan-tasks.ts';
+import { planTableScan } from './operation/planning/plan-table-scan.ts';
 import { commitAcrossCatalogs, commitTransaction } from './operation/transaction/commit-transaction.ts';
-import { createView } from './operation/view/create-view.ts';
+import { createView, createViewAgain } from './operation/view/create-view.ts';
 import { dropView } from './operation/view/drop-view.ts';
 import { listViews } from './operation/view/list-views.ts';
 import { loadView } from './operation/view/load-view.ts';
-import { registerView } from './operation/view/register-view.ts';
+import { registerView, registerViewAgain } from './operation/view/register-view.ts';
 import { renameView } from './operation/view/rename-view.ts';
 import { replaceView } from './operation/view/replace-view.ts';
 import { viewExists } from './operation/view/view-exists.ts';
@@ -43,6 +53,8 @@ const TABLES = `${NAMESPACE}/tables`;
 const TABLE = `${TABLES}/{table}`;
 const VIEWS = `${NAMESPACE}/views`;
 const VIEW = `${VIEWS}/{view}`;
+const FUNCTIONS = `${NAMESPACE}/functions`;
+const FUNCTION = `${FUNCTIONS}/{function}`;
 
 const iceberg = { advertised: true } as const;
 const open = { advertised: true, scope: null } as const;
@@ -170,10 +182,24 @@ export const OPERATIONS: readonly Operation[] = [
   },
 
   { ...iceberg, id: 'listViews', endpoint: `GET ${VIEWS}`, scope: 'table:read', handle: listViews },
-  { ...iceberg, id: 'createView', endpoint: `POST ${VIEWS}`, scope: 'table:write', handle: createView },
+  {
+    ...iceberg,
+    id: 'createView',
+    endpoint: `POST ${VIEWS}`,
+    scope: 'table:write',
+    handle: createView,
+    replay: createViewAgain,
+  },
   { ...iceberg, id: 'loadView', endpoint: `GET ${VIEW}`, scope: 'table:read', handle: loadView },
   { ...iceberg, id: 'viewExists', endpoint: `HEAD ${VIEW}`, scope: 'table:read', handle: viewExists },
-  { ...iceberg, id: 'replaceView', endpoint: `POST ${VIEW}`, scope: 'table:write', handle: replaceView },
+  {
+    ...iceberg,
+    id: 'replaceView',
+    endpoint: `POST ${VIEW}`,
+    scope: 'table:write',
+    handle: replaceView,
+    replay: loadView,
+  },
   { ...iceberg, id: 'dropView', endpoint: `DELETE ${VIEW}`, scope: 'table:write', handle: dropView, replay: noContent },
   {
     ...iceberg,
@@ -181,6 +207,7 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: `POST ${NAMESPACE}/register-view`,
     scope: 'table:write',
     handle: registerView,
+    replay: registerViewAgain,
   },
   {
     ...iceberg,
@@ -189,6 +216,60 @@ export const OPERATIONS: readonly Operation[] = [
     scope: 'table:write',
     handle: renameView,
     replay: noContent,
+  },
+
+  { ...iceberg, id: 'listFunctions', endpoint: `GET ${FUNCTIONS}`, scope: 'table:read', handle: listFunctions },
+  { ...iceberg, id: 'loadFunction', endpoint: `GET ${FUNCTION}`, scope: 'table:read', handle: loadFunction },
+  {
+    ...iceberg,
+    id: 'createFunction',
+    endpoint: `POST ${FUNCTIONS}`,
+    scope: 'table:write',
+    handle: createFunction,
+    replay: createFunctionAgain,
+  },
+  {
+    ...iceberg,
+    id: 'dropFunction',
+    endpoint: `DELETE ${FUNCTION}`,
+    scope: 'table:write',
+    handle: dropFunction,
+    replay: noContent,
+  },
+
+  { ...iceberg, id: 'reportMetrics', endpoint: `POST ${TABLE}/metrics`, scope: 'table:read', handle: reportMetrics },
+  { ...iceberg, id: 'listMetrics', endpoint: `GET ${TABLE}/metrics`, scope: 'table:read', handle: listMetrics },
+
+  {
+    ...iceberg,
+    id: 'planTableScan',
+    endpoint: `POST ${TABLE}/plan`,
+    scope: 'table:read',
+    handle: planTableScan,
+    replay: planTableScan,
+  },
+  {
+    ...iceberg,
+    id: 'fetchPlanningResult',
+    endpoint: `GET ${TABLE}/plan/{plan-id}`,
+    scope: 'table:read',
+    handle: fetchPlanningResult,
+  },
+  {
+    ...iceberg,
+    id: 'cancelPlanning',
+    endpoint: `DELETE ${TABLE}/plan/{plan-id}`,
+    scope: 'table:read',
+    handle: cancelPlanning,
+    replay: noContent,
+  },
+  {
+    ...iceberg,
+    id: 'fetchScanTasks',
+    endpoint: `POST ${TABLE}/tasks`,
+    scope: 'table:read',
+    handle: fetchScanTasks,
+    replay: fetchScanTasks,
   },
 
   {

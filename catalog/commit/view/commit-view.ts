@@ -44,7 +44,7 @@ export async function createView(
   const location =
     chosen === undefined ? newTableLocation(catalog.location, target.ident, uuid) : plainLocation(chosen);
   const metadata = newViewMetadata(request, { uuid, location, nowMs: context.clock.nowMs() });
-  checkViewLocations(metadata, undefined, catalog.location);
+  checkViewLocations(metadata, undefined, catalog.roots);
   const view = written(context, metadata, 0);
   await db.transaction().execute(async (tx) => {
     await insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, ...view });
@@ -72,7 +72,7 @@ export async function replaceView(
       const base = parseJson(row.metadata) as unknown as ViewMetadata;
       const metadata = commitViewMetadata(base, commit, context.clock.nowMs());
       if (metadata === base) return row;
-      checkViewLocations(metadata, base, row.root);
+      checkViewLocations(metadata, base, row.roots);
       const view = written(context, metadata, row.version + 1);
       if (await swap(context, row, view)) return view;
       context.metrics.commitRetries.inc();
@@ -108,11 +108,15 @@ export function printViewMetadata(context: CatalogContext, metadata: ViewMetadat
   return text;
 }
 
-/** What a view's metadata names must lie inside of the catalog's root; `base` was checked before. @throws INVALID_REQUEST */
-export function checkViewLocations(metadata: ViewMetadata, base: ViewMetadata | undefined, root: string): void {
-  if (metadata.location !== base?.location) requireBelowRoot(metadata.location, root);
+/** What a view's metadata names must lie inside of the catalog's roots; `base` was checked before. @throws INVALID_REQUEST */
+export function checkViewLocations(
+  metadata: ViewMetadata,
+  base: ViewMetadata | undefined,
+  roots: readonly string[],
+): void {
+  if (metadata.location !== base?.location) requireBelowRoot(metadata.location, roots);
   const folder = metadata.properties['write.metadata.path'];
-  if (folder !== undefined && folder !== base?.properties['write.metadata.path']) requireBelowRoot(folder, root);
+  if (folder !== undefined && folder !== base?.properties['write.metadata.path']) requireBelowRoot(folder, roots);
 }
 
 async function writeFile(context: CatalogContext, view: Written): Promise<void> {

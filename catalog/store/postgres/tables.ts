@@ -111,6 +111,13 @@ export type Tables = {
     metadata: string;
     created_at: Created;
   };
+  scan_plan: {
+    id: string;
+    table_id: string;
+    /** `PlannedScan`, JSON text. */
+    scan: string;
+    expires_at: Date;
+  };
   metrics_report: {
     /** Ascending: the order of arrival. */
     id: Generated<string>;

@@ -12,8 +12,8 @@ import type { Tx } from './tables.ts';
 export type ViewRow = {
   readonly id: string;
   readonly catalogId: string;
-  /** Root of the catalog. */
-  readonly root: string;
+  /** Roots of the catalog: its own first. */
+  readonly roots: readonly string[];
   readonly metadataLocation: string;
   readonly metadata: string;
   readonly version: number;
@@ -45,6 +45,7 @@ export async function findView(
     .select([
       'c.id as catalogId',
       'c.location as root',
+      'c.allowed_roots as allowedRoots',
       'v.id as id',
       'v.metadata_location as metadataLocation',
       'v.metadata as metadata',
@@ -54,9 +55,9 @@ export async function findView(
     .where('c.name', '=', catalog)
     .executeTakeFirst();
   if (row === undefined) return catalogNotFound(catalog);
-  const { id, catalogId, root, metadataLocation, metadata, version } = row;
+  const { id, catalogId, root, allowedRoots, metadataLocation, metadata, version } = row;
   if (id === null || metadataLocation === null || metadata === null || version === null) return undefined;
-  return { id, catalogId, root, metadataLocation, metadata, version };
+  return { id, catalogId, roots: [root, ...allowedRoots], metadataLocation, metadata, version };
 }
 
 /** @throws VIEW_NOT_FOUND, also when the namespace is absent (Iceberg's clients expect that); CATALOG_NOT_FOUND */

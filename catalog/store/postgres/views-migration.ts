@@ -1,5 +1,5 @@
 /**
- * Views, functions and metrics reports. A table and a view of a namespace share one space of names: two unique indexes cannot say that, so
+ * Views, functions, metrics reports and scan plans. A table and a view of a namespace share one space of names: two unique indexes cannot say that, so
  * a trigger on both takes a lock on the name and looks into the other table. Its violations carry the constraint names that
  * `nameTakenBy` reads.
  */
@@ -54,4 +54,11 @@ export const VIEWS_MIGRATION: readonly string[] = [
     reported_at timestamptz not null
   )`,
   `create index on catalog.metrics_report (table_id, id)`,
+  `create table catalog.scan_plan (
+    id uuid primary key,
+    table_id uuid not null references catalog.iceberg_table (id) on delete cascade,
+    scan text not null,
+    expires_at timestamptz not null
+  )`,
+  `create index on catalog.scan_plan (table_id, expires_at)`,
 ];

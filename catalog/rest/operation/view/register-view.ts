@@ -5,24 +5,22 @@ import type { CatalogContext } from '../../../context.ts';
 import { readMetadataFile } from '../../../storage/read-metadata-file.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
-import { findView, insertView, viewExistsError } from '../../../store/postgres/view-store.ts';
+import type { TableIdent } from '../../../store/postgres/table-store.ts';
+import { findView, insertView, requireView, viewExistsError } from '../../../store/postgres/view-store.ts';
 import { checkName, namespaceOf } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadViewAnswer } from './view-answer.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/register-view`: a view from a metadata file in the catalog's root, which stays as it is. */
 export async function registerView(context: CatalogContext, request: RestRequest): Promise<Answer> {
-  const body = asObject(request.body, 'register view request');
-  const name = checkName(requiredString(body, 'name'), 'view');
-  const file = requiredString(body, 'metadata-location');
-  const ident = { namespace: namespaceOf(request.params['namespace'] ?? ''), name };
+  const { ident, file } = parseRequest(request);
   const { db } = context.store;
   const prefix = request.params['prefix'] ?? '';
   if ((await findView(db, request.claims.tenant, prefix, ident)) !== undefined) throw viewExistsError(ident);
   const catalog = await requireCatalog(db, request.claims.tenant, prefix);
   const namespace = await requireNamespace(db, catalog.id, ident.namespace);
-  const metadata = parseViewMetadata(await readMetadataFile(context, file, catalog.location));
-  checkViewLocations(metadata, undefined, catalog.location);
+  const metadata = parseViewMetadata(await readMetadataFile(context, file, catalog.roots));
+  checkViewLocations(metadata, undefined, catalog.roots);
   const view = {
     location: metadata.location,
     metadataLocation: file,
@@ -30,4 +28,17 @@ export async function registerView(context: CatalogContext, request: RestRequest
   };
   await insertView(db, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...view });
   return loadViewAnswer(view);
+}
+
+export async function registerViewAgain(context: CatalogContext, request: RestRequest): Promise<Answer> {
+  const { ident } = parseRequest(request);
+  const { tenant } = request.claims;
+  return loadViewAnswer(await requireView(context.store.db, tenant, request.params['prefix'] ?? '', ident));
+}
+
+function parseRequest(request: RestRequest): { readonly ident: TableIdent; readonly file: string } {
+  const body = asObject(request.body, 'register view request');
+  const name = checkName(requiredString(body, 'name'), 'view');
+  const file = requiredString(body, 'metadata-location');
+  return { ident: { namespace: namespaceOf(request.params['namespace'] ?? ''), name }, file };
 }

@@ -1,0 +1,110 @@
+import { bindExpression, ColumnNames } from '#shared/iceberg/bind-expression.ts';
+import { parseExpression } from '#shared/iceberg/expression.ts';
+import type { Predicate } from '#shared/iceberg/predicate.ts';
+import type { Schema } from '#shared/iceberg/schema.ts';
+import { currentSchema, snapshotSchema, type Snapshot, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import {
+  asObject,
+  get,
+  optionalArray,
+  optionalBoolean,
+  optionalLong,
+  refuse,
+  stringList,
+} from '../commit/json-reader.ts';
+
+/**
+ * A scan as it was asked for, with everything fixed that could change while its tasks are fetched: plain JSON, kept with the plan.
+ * Snapshot ids are decimal.
+ */
+export type PlannedScan = {
+  /** Appends: what the snapshots added, oldest first; a table without data has no snapshot. */
+  readonly kind: 'snapshot' | 'appends';
+  readonly snapshotIds: readonly string[];
+  readonly schemaId: number;
+  /** As the client wrote it; `true` when it wrote none. */
+  readonly filter: Json;
+  readonly caseSensitive: boolean;
+  /** Columns whose statistics are to be sent. */
+  readonly statsFieldIds: readonly number[];
+};
+
+/** Names of columns in one request. */
+const NAMES_MAX = 10_000;
+
+/** `PlanTableScanRequest` of the REST specification. @throws INVALID_REQUEST */
+export function resolveScan(body: Json | undefined, metadata: TableMetadata): PlannedScan {
+  const object = asObject(body ?? {}, 'plan table scan request');
+  const minRows = optionalLong(object, 'min-rows-requested');
+  if (minRows !== undefined && minRows < 0) refuse('Invalid min-rows-requested: it is negative');
+  const { kind, snapshotIds } = resolveSnapshots(object, metadata);
+  const useSnapshotSchema = optionalBoolean(object, 'use-snapshot-schema') ?? false;
+  const last = snapshotIds.at(-1);
+  const schema = useSnapshotSchema && last !== undefined ? snapshotSchema(metadata, last) : currentSchema(metadata);
+  const caseSensitive = optionalBoolean(object, 'case-sensitive') ?? true;
+  const columns = new ColumnNames(schema.fields, caseSensitive);
+  const names = (key: string): readonly string[] => limited(stringList(optionalArray(object, key) ?? [], key), key);
+  for (const name of names('select')) columns.find(name);
+  const scan: PlannedScan = {
+    kind,
+    snapshotIds: snapshotIds.map(String),
+    schemaId: schema.schemaId,
+    filter: get(object, 'filter') ?? true,
+    caseSensitive,
+    statsFieldIds: [...new Set(names('stats-fields').map((name) => columns.find(name).fieldId))],
+  };
+  bindExpression(parseExpression(scan.filter), columns);
+  return scan;
+}
+
+/** What the filter of a scan says of files. */
+export const predicateOf = (scan: PlannedScan, schema: Schema): Predicate =>
+  bindExpression(parseExpression(scan.filter), new ColumnNames(schema.fields, scan.caseSensitive));
+
+type Snapshots = { readonly kind: PlannedScan['kind']; readonly snapshotIds: readonly bigint[] };
+
+function resolveSnapshots(object: JsonObject, metadata: TableMetadata): Snapshots {
+  const id = (key: string): bigint | undefined => {
+    const value = optionalLong(object, key);
+    return value === undefined ? undefined : BigInt(value);
+  };
+  const [snapshotId, start, end] = [id('snapshot-id'), id('start-snapshot-id'), id('end-snapshot-id')];
+  if (start === undefined && end === undefined) {
+    const wanted = snapshotId ?? metadata.currentSnapshotId;
+    if (wanted === null) return { kind: 'snapshot', snapshotIds: [] };
+    requireSnapshot(metadata, wanted);
+    return { kind: 'snapshot', snapshotIds: [wanted] };
+  }
+  if (snapshotId !== undefined) refuse('Invalid scan: snapshot-id excludes start-snapshot-id and end-snapshot-id');
+  if (start === undefined || end === undefined) {
+    return refuse('Invalid scan: start-snapshot-id and end-snapshot-id go together');
+  }
+  requireSnapshot(metadata, start);
+  requireSnapshot(metadata, end);
+  return { kind: 'appends', snapshotIds: appendsBetween(metadata, start, end) };
+}
+
+/** The appends after `start` up to `end`, oldest first. */
+function appendsBetween(metadata: TableMetadata, start: bigint, end: bigint): readonly bigint[] {
+  const found: bigint[] = [];
+  const seen = new Set<bigint>();
+  for (let id: bigint | null = end; id !== start;) {
+    const snapshot: Snapshot | undefined = id === null || seen.has(id) ? undefined : metadata.snapshots.get(id);
+    if (id === null || snapshot === undefined) {
+      return refuse(`Starting snapshot (exclusive) ${start} is not a parent ancestor of end snapshot ${end}`);
+    }
+    seen.add(id);
+    if (snapshot.summary['operation'] === 'append') found.push(id);
+    id = snapshot.parentSnapshotId;
+  }
+  return found.toReversed();
+}
+
+function requireSnapshot(metadata: TableMetadata, id: bigint): void {
+  if (!metadata.snapshots.has(id)) refuse(`Cannot find snapshot with ID ${id}`);
+}
+
+function limited(names: readonly string[], key: string): readonly string[] {
+  return names.length > NAMES_MAX ? refuse(`Invalid scan: more than ${NAMES_MAX} ${key}`) : names;
+}

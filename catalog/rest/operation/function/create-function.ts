@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { printJson } from '#shared/json.ts';
+import { newFunctionMetadata, parseCreateFunction } from '../../../commit/function-metadata.ts';
+import type { CatalogContext } from '../../../context.ts';
+import { metadataLocation, newTableLocation } from '../../../storage/table-location.ts';
+import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
+import { insertFunction, requireFunction } from '../../../store/postgres/function-store.ts';
+import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
+import { checkName, namespaceOf } from '../../names.ts';
+import type { Answer, RestRequest } from '../../operation.ts';
+import { loadFunctionAnswer } from './function-answer.ts';
+
+/**
+ * `POST /v1/{prefix}/namespaces/{namespace}/functions`, an extension: the Iceberg specification has no way to put a function in. The body
+ * is a name and what of the metadata is the client's to say: `definitions`, `properties`, `secure`, `doc`.
+ */
+export async function createFunction(context: CatalogContext, request: RestRequest): Promise<Answer> {
+  const { db } = context.store;
+  const nowMs = context.clock.nowMs();
+  const body = parseCreateFunction(request.body, nowMs);
+  const ident = { namespace: namespaceOf(request.params['namespace'] ?? ''), name: checkName(body.name, 'function') };
+  const catalog = await requireCatalog(db, request.claims.tenant, request.params['prefix'] ?? '');
+  const namespace = await requireNamespace(db, catalog.id, ident.namespace);
+  const uuid = randomUUID();
+  const metadata = newFunctionMetadata(body, {
+    uuid,
+    location: newTableLocation(catalog.location, ident, uuid),
+    nowMs,
+  });
+  const row = {
+    metadataLocation: metadataLocation({ location: metadata.location, properties: {} }, 0, uuid),
+    metadata: printJson(metadata),
+  };
+  await db.transaction().execute(async (tx) => {
+    await insertFunction(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...row });
+    await context.io.write(row.metadataLocation, Buffer.from(row.metadata));
+  });
+  return loadFunctionAnswer(row);
+}
+
+export async function createFunctionAgain(context: CatalogContext, request: RestRequest): Promise<Answer> {
+  const { db } = context.store;
+  const { name } = parseCreateFunction(request.body, context.clock.nowMs());
+  const ident = { namespace: namespaceOf(request.params['namespace'] ?? ''), name: checkName(name, 'function') };
+  const catalog = await requireCatalog(db, request.claims.tenant, request.params['prefix'] ?? '');
+  const namespace = await requireNamespace(db, catalog.id, ident.namespace);
+  return loadFunctionAnswer(await requireFunction(db, namespace.id, ident));
+}

@@ -1,0 +1,15 @@
+import type { CatalogContext } from '../../../context.ts';
+import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
+import { deleteFunction, functionNotFound } from '../../../store/postgres/function-store.ts';
+import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
+import { functionIdent } from '../../names.ts';
+import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+
+/** `DELETE /v1/{prefix}/namespaces/{namespace}/functions/{function}`, an extension; the metadata file stays. */
+export async function dropFunction(context: CatalogContext, request: RestRequest): Promise<Answer> {
+  const { db } = context.store;
+  const ident = functionIdent(request);
+  const catalog = await requireCatalog(db, request.claims.tenant, request.params['prefix'] ?? '');
+  const namespace = await requireNamespace(db, catalog.id, ident.namespace);
+  return (await deleteFunction(db, namespace.id, ident.name)) ? NO_CONTENT : functionNotFound(ident);
+}

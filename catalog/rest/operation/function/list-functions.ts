@@ -1,0 +1,18 @@
+import type { CatalogContext } from '../../../context.ts';
+import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
+import { listFunctions as list } from '../../../store/postgres/function-store.ts';
+import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
+import { namespaceOf } from '../../names.ts';
+import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { nextPageToken, pageOf } from '../../paging.ts';
+
+/** `GET /v1/{prefix}/namespaces/{namespace}/functions`: every identifier is the levels of the namespace and the name. */
+export async function listFunctions(context: CatalogContext, request: RestRequest): Promise<Answer> {
+  const { db } = context.store;
+  const page = pageOf(request);
+  const path = namespaceOf(request.params['namespace'] ?? '');
+  const catalog = await requireCatalog(db, request.claims.tenant, request.params['prefix'] ?? '');
+  const namespace = await requireNamespace(db, catalog.id, path);
+  const names = await list(db, namespace.id, page);
+  return ok({ identifiers: names.map((name) => [...path, name]), 'next-page-token': nextPageToken(page, names) });
+}

@@ -1,0 +1,21 @@
+import { SkeinError } from '#shared/error.ts';
+import type { CatalogContext } from '../../../context.ts';
+import { deletePlan } from '../../../store/postgres/scan-plan-store.ts';
+import { requireTable } from '../../../store/postgres/table-store.ts';
+import { tableTarget } from '../../names.ts';
+import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import { isPlanId, isWholePlanId } from './plan-answer.ts';
+
+/** `DELETE /v1/{prefix}/namespaces/{namespace}/tables/{table}/plan/{plan-id}`: the plan is stopped and forgotten. */
+export async function cancelPlanning(context: CatalogContext, request: RestRequest): Promise<Answer> {
+  const planId = request.params['plan-id'] ?? '';
+  const { claims, catalog, ident } = tableTarget(request);
+  const { db } = context.store;
+  const { id } = await requireTable(db, claims.tenant, catalog, ident);
+  if (isWholePlanId(planId)) return NO_CONTENT;
+  if (!isPlanId(planId) || !(await deletePlan(db, id, planId))) {
+    throw new SkeinError('PLAN_NOT_FOUND', 'The scan plan does not exist');
+  }
+  context.planner.forget(planId);
+  return NO_CONTENT;
+}

@@ -1,0 +1,22 @@
+import { SkeinError } from '#shared/error.ts';
+import { asObject, requiredString } from '../../../commit/json-reader.ts';
+import type { CatalogContext } from '../../../context.ts';
+import { findPlan } from '../../../store/postgres/scan-plan-store.ts';
+import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import { openTable, parsePlanTask, portionJson } from './plan-answer.ts';
+
+/** `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/tasks`: the files of a plan task. */
+export async function fetchScanTasks(context: CatalogContext, request: RestRequest): Promise<Answer> {
+  const task = parsePlanTask(requiredString(asObject(request.body, 'fetch scan tasks request'), 'plan-task'));
+  const table = await openTable(context, request);
+  const now = new Date(context.clock.nowMs());
+  const scan = task === undefined ? undefined : await findPlan(context.store.db, table.id, task.planId, now);
+  if (task === undefined || scan === undefined) throw taskNotFound();
+  // Planned anew when this process does not have it, so it may take as long as a plan may.
+  const entries = await context.planner.entries(task.planId, table, scan, context.config['catalog.plan_timeout']);
+  const tasks = entries === undefined ? undefined : portionJson(context, { entries, table, scan }, task.portion);
+  if (tasks === undefined) throw taskNotFound();
+  return ok(tasks);
+}
+
+const taskNotFound = (): SkeinError => new SkeinError('PLAN_TASK_NOT_FOUND', 'The plan task does not exist');

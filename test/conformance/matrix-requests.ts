@@ -39,7 +39,7 @@ const viewVersion = (namespace: string): JsonObject => ({
 });
 const viewOf = (name: string, namespace: string): JsonObject => ({
   name,
-  schema: SCHEMA as unknown as JsonObject,
+  schema: SCHEMA,
   'view-version': viewVersion(namespace),
   properties: {},
 });
@@ -84,7 +84,7 @@ export async function makeFixture(catalog: TestCatalog, operation: string): Prom
 type Special = {
   /** Instead of the fixture's own. */
   readonly params?: (fixture: Fixture) => Params;
-  readonly query?: string;
+  readonly query?: (params: Params) => string;
   readonly body?: (fixture: Fixture, params: Params) => Json;
   readonly form?: (fixture: Fixture) => string;
 };
@@ -103,7 +103,7 @@ const commitOf = ({ namespace, tableUuid }: Fixture): JsonObject => ({
 
 /** What is to be said beside the path with the fixture's names in it. */
 const SPECIAL: Readonly<Record<string, Special>> = {
-  getConfig: { query: `?warehouse=${CATALOG}` },
+  getConfig: { query: ({ catalog }) => `?warehouse=${catalog ?? ''}` },
   getToken: { form: ({ clientSecret }) => `grant_type=client_credentials&client_secret=${clientSecret}` },
   createCatalog: { body: ({ namespace }) => ({ name: `${namespace}_new` }) },
   dropCatalog: { params: ({ emptyCatalog }) => ({ catalog: emptyCatalog }) },
@@ -153,7 +153,7 @@ export function requestOf(
   );
   const form = special.form?.(fixture);
   return {
-    path: path + (special.query ?? ''),
+    path: path + (special.query?.(params) ?? ''),
     ...(special.body === undefined ? {} : { body: special.body(fixture, params) }),
     ...(form === undefined ? {} : { raw: form, type: 'application/x-www-form-urlencoded' }),
   };

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { parseDuration } from '#shared/config/config-schema.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { SkeinError } from '#shared/error.ts';
 import { callCatalog, findTarget } from './catalog-rpc.ts';
 import type { Flags } from './command.ts';
 import { EXIT, UsageError, type ExitCode } from './exit-code.ts';
@@ -35,10 +37,79 @@ export async function listTenants(loaded: LoadedConfig, json: boolean): Promise<
   return EXIT.ok;
 }
 
+export async function dropTenant(loaded: LoadedConfig, name: string): Promise<ExitCode> {
+  await callCatalog(findTarget(loaded), 'DropTenant', { name });
+  process.stdout.write(`${JSON.stringify({ tenant: name })}\n`);
+  return EXIT.ok;
+}
+
 export async function createCatalog(loaded: LoadedConfig, flags: Flags, name: string): Promise<ExitCode> {
   const target = findTarget(loaded);
   const tenant = flags.text('tenant') ?? target.tenant;
-  await callCatalog(target, 'CreateCatalog', { tenant, name, location: flags.text('location') ?? '' });
+  await callCatalog(target, 'CreateCatalog', {
+    tenant,
+    name,
+    location: flags.text('location') ?? '',
+    allow_roots: flags.texts('allow-root'),
+    undrop_window_ms: windowOf(flags) ?? '0',
+  });
   process.stdout.write(`${JSON.stringify({ tenant, catalog: name })}\n`);
+  return EXIT.ok;
+}
+
+export async function alterCatalog(loaded: LoadedConfig, flags: Flags, name: string): Promise<ExitCode> {
+  await callCatalog(findTarget(loaded), 'AlterCatalog', {
+    name,
+    allow_roots: flags.texts('allow-root'),
+    disallow_roots: flags.texts('disallow-root'),
+    undrop_window_ms: windowOf(flags) ?? '-1',
+  });
+  process.stdout.write(`${JSON.stringify({ catalog: name })}\n`);
+  return EXIT.ok;
+}
+
+/** Milliseconds; undefined when the flag is not given. */
+function windowOf(flags: Flags): string | undefined {
+  const text = flags.text('undrop-window');
+  try {
+    return text === undefined ? undefined : String(parseDuration(text));
+  } catch (error) {
+    throw new UsageError(`--undrop-window: ${SkeinError.of(error).message}`);
+  }
+}
+
+export async function dropCatalog(loaded: LoadedConfig, name: string): Promise<ExitCode> {
+  await callCatalog(findTarget(loaded), 'DropCatalog', { name });
+  process.stdout.write(`${JSON.stringify({ catalog: name })}\n`);
+  return EXIT.ok;
+}
+
+type CatalogLine = {
+  readonly name: string;
+  readonly tenant: string;
+  readonly roots: readonly string[];
+  readonly undrop_window_ms: string;
+};
+
+/** The catalogs of one tenant, or of all. */
+export async function listCatalogs(loaded: LoadedConfig, flags: Flags): Promise<ExitCode> {
+  const request = { tenant: flags.text('tenant') ?? '' };
+  const { catalogs } = await callCatalog<{ catalogs: readonly CatalogLine[] }>(
+    findTarget(loaded),
+    'DescribeCatalogs',
+    request,
+  );
+  const rows = catalogs.map(({ name, tenant, roots, undrop_window_ms: windowMs }) => ({
+    catalog: name,
+    tenant,
+    location: roots[0] ?? '',
+    allowed_roots: roots.slice(1),
+    undrop_window_seconds: Number(windowMs) / 1_000,
+  }));
+  const line = (row: (typeof rows)[number]): string =>
+    [row.catalog, row.tenant, row.location, `${row.undrop_window_seconds}s`, ...row.allowed_roots].join('\t');
+  process.stdout.write(
+    flags.has('json') ? `${JSON.stringify({ catalogs: rows })}\n` : rows.map((row) => `${line(row)}\n`).join(''),
+  );
   return EXIT.ok;
 }

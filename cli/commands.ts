@@ -24,6 +24,15 @@ const CLIENT_FLAGS: readonly Flag[] = [
 
 const tenantFlag: Flag = { name: 'tenant', value: 'T', doc: 'Tenant (default: the cluster’s first)' };
 
+const CATALOG_FLAGS: readonly Flag[] = [
+  { name: 'allow-root', value: 'URI', doc: 'Further root in which files of its tables may lie; may be repeated' },
+  {
+    name: 'undrop-window',
+    value: 'TIME',
+    doc: 'Time for which a dropped table can be had back, such as 7d (default 0: not at all)',
+  },
+];
+
 const service = (name: ServiceName, summary: string): Command => ({
   name,
   summary,
@@ -116,12 +125,47 @@ export const COMMANDS: readonly Command[] = [
     run: async ({ loaded, flags }) => (await import('./admin.ts')).listTenants(loaded, flags.has('json')),
   },
   {
+    name: 'admin tenant drop',
+    summary: 'Drops a tenant that has no catalogs, with its users and clients.',
+    positionals: 'NAME',
+    flags: [],
+    run: async ({ loaded, positionals }) => (await import('./admin.ts')).dropTenant(loaded, only(positionals, 'NAME')),
+  },
+  {
     name: 'admin catalog create',
     summary: 'Makes a catalog.',
     positionals: 'NAME',
-    flags: [tenantFlag, { name: 'location', value: 'URI', doc: 'Root of its tables (default: in the data directory)' }],
+    flags: [
+      tenantFlag,
+      { name: 'location', value: 'URI', doc: 'Root of its tables (default: in the data directory)' },
+      ...CATALOG_FLAGS,
+    ],
     run: async ({ loaded, flags, positionals }) =>
       (await import('./admin.ts')).createCatalog(loaded, flags, only(positionals, 'NAME')),
+  },
+  {
+    name: 'admin catalog alter',
+    summary: 'Changes which roots a catalog allows, and for how long its dropped tables can be had back.',
+    positionals: 'NAME',
+    flags: [
+      ...CATALOG_FLAGS,
+      { name: 'disallow-root', value: 'URI', doc: 'Root that is no longer allowed; may be repeated' },
+    ],
+    run: async ({ loaded, flags, positionals }) =>
+      (await import('./admin.ts')).alterCatalog(loaded, flags, only(positionals, 'NAME')),
+  },
+  {
+    name: 'admin catalog list',
+    summary: 'Prints the catalogs: name, tenant, location, UNDROP window, further roots.',
+    flags: [JSON_FLAG, { name: 'tenant', value: 'T', doc: 'Of this tenant only' }],
+    run: async ({ loaded, flags }) => (await import('./admin.ts')).listCatalogs(loaded, flags),
+  },
+  {
+    name: 'admin catalog drop',
+    summary: 'Drops an empty catalog; its files stay.',
+    positionals: 'NAME',
+    flags: [],
+    run: async ({ loaded, positionals }) => (await import('./admin.ts')).dropCatalog(loaded, only(positionals, 'NAME')),
   },
   {
     name: 'admin client create',

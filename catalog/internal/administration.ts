@@ -2,7 +2,17 @@ import { SkeinError } from '#shared/error.ts';
 import { catalogLocation } from '../bootstrap.ts';
 import type { CatalogContext } from '../context.ts';
 import { hashPassword } from '../principal/password.ts';
-import { insertCatalog, insertTenant, listTenants as tenants, requireTenant } from '../store/postgres/catalog-store.ts';
+import {
+  alterCatalog as changeCatalog,
+  deleteCatalog,
+  dropTenant as deleteTenant,
+  insertCatalog,
+  insertTenant,
+  listCatalogRows,
+  listTenants as tenants,
+  requireTenant,
+} from '../store/postgres/catalog-store.ts';
+import { EVERYTHING } from '../store/postgres/page.ts';
 import { insertPrincipal, TENANT_ADMIN } from '../store/postgres/principal-store.ts';
 
 /** What the operator does: tenants, and catalogs for them. */
@@ -32,16 +42,90 @@ export const listTenants = async (context: CatalogContext): Promise<{ names: rea
   names: await tenants(context.store.db),
 });
 
+/** @throws TENANT_NOT_FOUND, TENANT_NOT_EMPTY */
+export async function dropTenant(
+  context: CatalogContext,
+  request: { readonly name: string },
+): Promise<Record<string, never>> {
+  await context.store.transact((tx) => deleteTenant(tx, request.name));
+  return {};
+}
+
+type CreateCatalogRequest = {
+  readonly tenant: string;
+  readonly name: string;
+  readonly location: string;
+  readonly allow_roots: readonly string[];
+  /** int64 as decimal text, as in all messages. */
+  readonly undrop_window_ms: string;
+};
+
 /** A catalog; an empty location is `<data_dir>/catalogs/<name>`. @throws TENANT_NOT_FOUND, INVALID_REQUEST, ALREADY_EXISTS */
 export async function createCatalog(
   context: CatalogContext,
-  request: { readonly tenant: string; readonly name: string; readonly location: string },
+  request: CreateCatalogRequest,
 ): Promise<Record<string, never>> {
   const { name } = request;
-  await context.store.db.transaction().execute(async (tx) => {
+  await context.store.transact(async (tx) => {
     const tenantId = await requireTenant(tx, request.tenant);
     const location = request.location === '' ? catalogLocation(context.config, name) : request.location;
-    await insertCatalog(tx, { tenantId, name, location });
+    const undropWindowMs = windowOf(request.undrop_window_ms);
+    await insertCatalog(tx, { tenantId, name, location, allowedRoots: request.allow_roots, undropWindowMs });
   });
   return {};
+}
+
+/** Longest time for which dropped tables are kept. */
+const UNDROP_WINDOW_MAX_MS = 366 * 86_400_000;
+
+function windowOf(text: string): number {
+  const windowMs = Number(text);
+  if (windowMs < 0 || windowMs > UNDROP_WINDOW_MAX_MS) {
+    throw new SkeinError('INVALID_REQUEST', `the UNDROP window is 0 to ${UNDROP_WINDOW_MAX_MS / 86_400_000} days`);
+  }
+  return windowMs;
+}
+
+type AlterCatalogRequest = {
+  readonly name: string;
+  readonly allow_roots: readonly string[];
+  readonly disallow_roots: readonly string[];
+  /** -1 = as it is. */
+  readonly undrop_window_ms: string;
+};
+
+/** @throws CATALOG_NOT_FOUND, INVALID_REQUEST */
+export async function alterCatalog(
+  context: CatalogContext,
+  request: AlterCatalogRequest,
+): Promise<Record<string, never>> {
+  const { name, allow_roots: addRoots, disallow_roots: dropRoots, undrop_window_ms: windowMs } = request;
+  const window = windowMs === '-1' ? {} : { undropWindowMs: windowOf(windowMs) };
+  await context.store.transact((tx) => changeCatalog(tx, name, { addRoots, dropRoots, ...window }));
+  return {};
+}
+
+/** @throws CATALOG_NOT_FOUND, CATALOG_NOT_EMPTY */
+export async function dropCatalog(
+  context: CatalogContext,
+  request: { readonly name: string },
+): Promise<Record<string, never>> {
+  await context.store.transact((tx) => deleteCatalog(tx, request.name));
+  return {};
+}
+
+export async function describeCatalogs(
+  context: CatalogContext,
+  request: { readonly tenant: string },
+): Promise<{ catalogs: readonly object[] }> {
+  const tenant = request.tenant === '' ? undefined : request.tenant;
+  const rows = await listCatalogRows(context.store.db, tenant, EVERYTHING);
+  return {
+    catalogs: rows.map(({ name, tenant: owner, roots, undropWindowMs }) => ({
+      name,
+      tenant: owner,
+      roots,
+      undrop_window_ms: String(undropWindowMs),
+    })),
+  };
 }

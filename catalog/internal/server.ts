@@ -10,7 +10,15 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
-import { createCatalog, createTenant, listTenants } from './administration.ts';
+import {
+  alterCatalog,
+  createCatalog,
+  createTenant,
+  describeCatalogs,
+  dropCatalog,
+  dropTenant,
+  listTenants,
+} from './administration.ts';
 import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
 import { TableLoader, type LoadTablesRequest } from './table-loader.ts';
@@ -41,7 +49,11 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     DropClient: unary(context, dropClient),
     CreateTenant: unary(context, createTenant),
     ListTenants: unary(context, listTenants),
+    DropTenant: unary(context, dropTenant),
     CreateCatalog: unary(context, createCatalog),
+    AlterCatalog: unary(context, alterCatalog),
+    DropCatalog: unary(context, dropCatalog),
+    DescribeCatalogs: unary(context, describeCatalogs),
   });
   const host = config['internal_host'];
   const port = await bind(server, host, config['catalog.internal_port']);

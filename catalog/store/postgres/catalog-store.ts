@@ -11,6 +11,7 @@ import type { Database, Tx } from './tables.ts';
 export type CatalogRow = {
   readonly id: string;
   readonly name: string;
+  readonly tenant: string;
   /** Where new tables lie. */
   readonly location: string;
   /** Every root in which its files may lie: `location`, then those that the operator allows besides. */
@@ -153,16 +154,16 @@ export async function alterCatalog(
     .execute();
 }
 
-/** @throws CATALOG_NOT_EMPTY while it holds namespaces, or dropped tables whose time has not come. */
-export async function deleteCatalog(tx: Tx, catalog: Pick<CatalogRow, 'id' | 'name'>): Promise<void> {
+/** @throws CATALOG_NOT_FOUND; CATALOG_NOT_EMPTY while it holds namespaces, or dropped tables whose time has not come. */
+export async function deleteCatalog(tx: Tx, name: string): Promise<void> {
   try {
-    const { numDeletedRows } = await tx.deleteFrom('catalog').where('id', '=', catalog.id).executeTakeFirst();
-    if (numDeletedRows === 0n) catalogNotFound(catalog.name);
+    const { numDeletedRows } = await tx.deleteFrom('catalog').where('name', '=', name).executeTakeFirst();
+    if (numDeletedRows === 0n) catalogNotFound(name);
   } catch (error) {
     if (!isForeignKeyViolation(error)) throw error;
     throw new SkeinError(
       'CATALOG_NOT_EMPTY',
-      `Catalog ${catalog.name} is not empty: it holds namespaces, or dropped tables that can still be had back or are being purged`,
+      `Catalog ${name} is not empty: it holds namespaces, or dropped tables that can still be had back or are being purged`,
     );
   }
 }
@@ -171,11 +172,20 @@ const catalogsOfTenants = (tx: Tx) =>
   tx
     .selectFrom('catalog as c')
     .innerJoin('tenant as t', 't.id', 'c.tenant_id')
-    .select(['c.id', 'c.name', 'c.location', 'c.allowed_roots', 'c.undrop_window_s', 'c.created_at']);
+    .select([
+      'c.id',
+      'c.name',
+      't.name as tenant',
+      'c.location',
+      'c.allowed_roots',
+      'c.undrop_window_s',
+      'c.created_at',
+    ]);
 
 const toCatalogRow = (row: {
   id: string;
   name: string;
+  tenant: string;
   location: string;
   allowed_roots: readonly string[];
   undrop_window_s: string;
@@ -183,6 +193,7 @@ const toCatalogRow = (row: {
 }): CatalogRow => ({
   id: row.id,
   name: row.name,
+  tenant: row.tenant,
   location: row.location,
   roots: [row.location, ...row.allowed_roots],
   undropWindowMs: Number(row.undrop_window_s) * 1_000,
@@ -195,9 +206,10 @@ export async function requireCatalog(tx: Tx, tenant: TenantId, name: string): Pr
   return row === undefined ? catalogNotFound(name) : toCatalogRow(row);
 }
 
-/** By name; of one tenant. */
-export async function listCatalogRows(tx: Tx, tenant: string, page: Page): Promise<CatalogRow[]> {
-  let query = catalogsOfTenants(tx).where('t.name', '=', tenant).orderBy('c.name');
+/** By name; of one tenant, or of all. */
+export async function listCatalogRows(tx: Tx, tenant: string | undefined, page: Page): Promise<CatalogRow[]> {
+  let query = catalogsOfTenants(tx).orderBy('c.name');
+  if (tenant !== undefined) query = query.where('t.name', '=', tenant);
   if (page.after !== undefined) query = query.where('c.name', '>', page.after);
   if (page.limit !== undefined) query = query.limit(page.limit);
   return (await query.execute()).map(toCatalogRow);

@@ -1,0 +1,62 @@
+import type { Json } from '#shared/json.ts';
+import type { PartitionSpec } from '#shared/iceberg/partition-spec.ts';
+import type { Schema } from '#shared/iceberg/schema.ts';
+import { newManifestFile, writeManifest, writeManifestList, type NewDataFile } from '#shared/iceberg/write-manifest.ts';
+import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { snapshot } from './catalog-rest.ts';
+
+const COLUMNS: Schema = {
+  schemaId: 0,
+  fields: [{ id: 1, name: 'a', required: false, type: { kind: 'long' } }],
+  identifierFieldIds: [],
+};
+const SPEC: PartitionSpec = { specId: 0, fields: [] };
+
+/** Files of one snapshot, on disk: what a purge has to find. */
+export type SnapshotFiles = {
+  readonly manifest: string;
+  readonly manifestList: string;
+  readonly dataFiles: readonly string[];
+  /** The update of a commit that adds the snapshot. */
+  readonly update: object;
+};
+
+/** Writes data files (of no use as Parquet), a manifest and a manifest list, of table format 2. */
+export async function writeSnapshot(
+  location: string,
+  id: bigint,
+  dataFiles: readonly string[],
+  parent?: Json,
+  sequence = 1,
+): Promise<SnapshotFiles> {
+  const files = dataFiles.map((path): NewDataFile => ({ ...EMPTY_FILE, path }));
+  for (const path of dataFiles)
+    if (!(await localFileIo.exists(path))) await localFileIo.write(path, Buffer.from('data'));
+  const manifest = `${location}/metadata/${id}-m0.avro`;
+  const bytes = writeManifest(COLUMNS, SPEC, id, files);
+  await localFileIo.write(manifest, bytes);
+  const entry = newManifestFile(COLUMNS, SPEC, id, { path: manifest, lengthBytes: bytes.length, files });
+  const manifestList = `${location}/metadata/snap-${id}.avro`;
+  const list = writeManifestList({ snapshotId: id, parentSnapshotId: null, sequenceNumber: BigInt(sequence) }, [entry]);
+  await localFileIo.write(manifestList, list);
+  const update = snapshot(location, id, parent, sequence) as { snapshot: object };
+  return {
+    manifest,
+    manifestList,
+    dataFiles,
+    update: { ...update, snapshot: { ...update.snapshot, 'manifest-list': manifestList } },
+  };
+}
+
+const EMPTY_FILE: Omit<NewDataFile, 'path'> = {
+  recordCount: 1,
+  sizeBytes: 4,
+  partition: [],
+  columnSizes: new Map(),
+  valueCounts: new Map(),
+  nullCounts: new Map(),
+  nanCounts: new Map(),
+  lower: new Map(),
+  upper: new Map(),
+  splitOffsets: [],
+};

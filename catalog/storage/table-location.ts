@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
 import type { Properties, TableMetadata } from '../commit/table-metadata.ts';
+import type { NamespacePath } from '../store/postgres/namespace-store.ts';
 import type { TableIdent } from '../store/postgres/table-store.ts';
 
 /** Where tables and their metadata lie. Pure. */
@@ -15,10 +16,13 @@ const FOLDER_BYTES_MAX = 2_000;
  * characters that need no escape anywhere (clients disagree on `+ & = # ? %` and spaces).
  */
 export function newTableLocation(root: string, { namespace, name }: TableIdent, uuid: string): string {
-  const folder = slug(namespace.join('-')) || 'namespace';
   const leaf = [slug(name), uuid].filter((part) => part !== '').join('-');
-  return `${root}/${folder}/${leaf}`;
+  return `${namespaceLocation(root, namespace)}/${leaf}`;
 }
+
+/** The folder of a namespace's tables, perhaps another's too. Clients that choose locations themselves put theirs below it. */
+export const namespaceLocation = (root: string, namespace: NamespacePath): string =>
+  `${root}/${slug(namespace.join('-')) || 'namespace'}`;
 
 const slug = (name: string): string =>
   name

@@ -1,14 +1,18 @@
 import type { CatalogContext } from '../../../context.ts';
+import { namespaceLocation } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { namespaceOf } from '../../names.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
 
-/** `GET /v1/{prefix}/namespaces/{namespace}` */
+/**
+ * `GET /v1/{prefix}/namespaces/{namespace}`. Without a `location` of its own a namespace has the folder where its tables lie: Trino puts new
+ * tables below it, and cannot make one where there is none.
+ */
 export async function loadNamespace(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const { db } = context.store;
   const path = namespaceOf(request.params['namespace'] ?? '');
   const catalog = await requireCatalog(db, request.claims.tenant, request.params['prefix'] ?? '');
   const { properties } = await requireNamespace(db, catalog.id, path);
-  return ok({ namespace: path, properties });
+  return ok({ namespace: path, properties: { location: namespaceLocation(catalog.location, path), ...properties } });
 }

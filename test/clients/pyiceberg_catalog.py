@@ -36,7 +36,8 @@ def raised(error, work):
 catalog.create_namespace("py", {"k": "v"})
 catalog.create_namespace(("py", "deep"))
 catalog.update_namespace_properties("py", removals={"k"}, updates={"l": "w"})
-seen["namespaces"] = [catalog.list_namespaces("py"), catalog.load_namespace_properties("py")]
+properties = catalog.load_namespace_properties("py")
+seen["namespaces"] = [catalog.list_namespaces("py"), {k: v for k, v in properties.items() if k != "location"}]
 
 schema = pa.schema([("a", pa.int64()), ("b", pa.string())])
 table = catalog.create_table("py.t", schema=schema)

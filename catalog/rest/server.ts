@@ -54,7 +54,8 @@ function addRoute(app: FastifyInstance, context: CatalogContext, operation: Oper
   const [method = '', template = ''] = operation.endpoint.split(' ');
   app.route({
     method,
-    url: template.replaceAll(/\{([a-z-]+)\}/g, ':$1'),
+    // For the router a hyphen ends a parameter's name.
+    url: template.replaceAll(/\{([a-z-]+)\}/g, (_all, name: string) => `:${name.replaceAll('-', '_')}`),
     ...(operation.bodyBytesMax === undefined ? {} : { bodyLimit: operation.bodyBytesMax }),
     errorHandler: (error, _request, reply) => sendError(context, reply, error, operation.printError),
     handler: async (request, reply) => {
@@ -90,7 +91,12 @@ function requireScope(claims: TokenClaims, scope: Scope): void {
 }
 
 const openRequest = (request: FastifyRequest): OpenRequest => ({
-  params: request.params as Readonly<Record<string, string>>,
+  params: Object.fromEntries(
+    Object.entries(request.params as Readonly<Record<string, string>>).map(([name, value]) => [
+      name.replaceAll('_', '-'),
+      value,
+    ]),
+  ),
   query: singleValues(request.query as Readonly<Record<string, string | readonly string[]>>),
   headers: request.headers,
   remoteAddress: request.ip,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { RestAnswer, TestCatalog } from '#test/support/catalog.ts';
@@ -9,7 +10,7 @@ export const CATALOG = 'lake';
 /** Names for the templates of paths. */
 type Params = Readonly<Record<string, string>>;
 
-/** The objects that one request may use: a namespace that holds a table and a view, a dropped table, and files of unregistered ones. */
+/** The objects that one request may use: a namespace that holds a table with a scan plan, a view and a function, a dropped table, and files of unregistered ones. */
 export type Fixture = {
   readonly namespace: string;
   readonly params: Params;
@@ -44,6 +45,27 @@ const viewOf = (name: string, namespace: string): JsonObject => ({
   properties: {},
 });
 
+const functionOf = (name: string): JsonObject => ({
+  name,
+  definitions: [
+    {
+      parameters: [{ name: 'x', type: 'int' }],
+      'return-type': 'int',
+      versions: [{ representations: [{ type: 'sql', dialect: 'duckdb', sql: 'x + 1' }] }],
+    },
+  ],
+});
+
+/** A plan that waits for its client, as the catalog stores one of a table without data. */
+const SCAN = {
+  kind: 'snapshot',
+  snapshotIds: [],
+  schemaId: 0,
+  filter: true,
+  caseSensitive: true,
+  statsFieldIds: [],
+} as const;
+
 /** Makes the objects of one request, with an administrator's token. */
 export async function makeFixture(catalog: TestCatalog, operation: string): Promise<Fixture> {
   const namespace = `m_${operation}`;
@@ -61,6 +83,14 @@ export async function makeFixture(catalog: TestCatalog, operation: string): Prom
     post(`${root}/tables`, { name, schema: SCHEMA as unknown as Json });
   const table = await create('t');
   const view = await post(`${root}/views`, viewOf('v', namespace));
+  await post(`${root}/functions`, functionOf('f'));
+  const planId = randomUUID();
+  await catalog.sql(
+    `insert into catalog.scan_plan (id, table_id, scan, expires_at)
+     select '${planId}', t.id, '${JSON.stringify(SCAN)}', now() + interval '1 day'
+     from catalog.iceberg_table t join catalog.namespace n on n.id = t.namespace_id
+     where t.name = 't' and n.path = '${namespace}'`,
+  );
   await create('dropped');
   await catalog.rest('DELETE', `${root}/tables/dropped`);
   await create('gone_table');
@@ -71,7 +101,7 @@ export async function makeFixture(catalog: TestCatalog, operation: string): Prom
   const client = await catalog.call<{ client_secret: string }>('CreateClient', { tenant: 'default', name: namespace });
   return {
     namespace,
-    params: { prefix: CATALOG, catalog: CATALOG, namespace, table: 't', view: 'v' },
+    params: { prefix: CATALOG, catalog: CATALOG, namespace, table: 't', view: 'v', function: 'f', 'plan-id': planId },
     emptyCatalog: `c_${operation}`,
     clientSecret: client.client_secret,
     tableUuid: uuidOf(table, 'table-uuid'),
@@ -119,6 +149,19 @@ const SPECIAL: Readonly<Record<string, Special>> = {
       destination: { namespace: [namespace], name: 't2' },
     }),
   },
+  createFunction: { body: () => functionOf('g') },
+  reportMetrics: {
+    body: () => ({
+      'report-type': 'commit-report',
+      'table-name': 't',
+      'snapshot-id': 1,
+      'sequence-number': 1,
+      operation: 'append',
+      metrics: {},
+    }),
+  },
+  planTableScan: { body: () => ({}) },
+  fetchScanTasks: { body: ({ params }) => ({ 'plan-task': `${params['plan-id'] ?? ''}.0` }) },
   undropTable: { params: () => ({ table: 'dropped' }), body: () => ({}) },
   unregisterTable: { body: () => ({}) },
   commitTransaction: { body: (fixture) => commitOf(fixture) },

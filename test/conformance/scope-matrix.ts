@@ -40,6 +40,18 @@ export const SCOPE_MATRIX: readonly Line[] = [
   ['commitTransaction', 'table:write', 204, 403],
   ['commitAcrossCatalogs', 'table:write', 204, 403],
 
+  ['reportMetrics', 'table:read', 204, 403],
+  ['listMetrics', 'table:read', 200, 403],
+  ['planTableScan', 'table:read', 200, 403],
+  ['fetchPlanningResult', 'table:read', 200, 403],
+  ['cancelPlanning', 'table:read', 204, 403],
+  ['fetchScanTasks', 'table:read', 200, 403],
+
+  ['listFunctions', 'table:read', 200, 403],
+  ['loadFunction', 'table:read', 200, 403],
+  ['createFunction', 'table:write', 200, 403],
+  ['dropFunction', 'table:write', 204, 403],
+
   ['listViews', 'table:read', 200, 403],
   ['createView', 'table:write', 200, 403],
   ['loadView', 'table:read', 200, 403],

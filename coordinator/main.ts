@@ -1,28 +1,24 @@
 import { randomUUID } from 'node:crypto';
+import type { Kysely } from 'kysely';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import { openMembership } from '#shared/membership/open-membership.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
-import { singleGroupAdmission } from './admission/admission.ts';
+import { openElection } from '#shared/membership/open-membership.ts';
 import { startHttp } from './api/http/http-server.ts';
 import { tableApi } from './api/http/table-api.ts';
 import { authenticator, catalogKeys } from './auth/authenticate.ts';
 import { EpochWatch } from './auth/epoch-watch.ts';
 import { catalogClient, type CatalogClient } from './catalog-client/catalog-client.ts';
-import { startFront } from './start-front.ts';
-import { DUCKDB_VERSION } from './cluster/duckdb-version.ts';
-import { WorkerPool } from './cluster/worker-pool.ts';
-import { failOrphans, migrateHistory, nextEpoch, openHistoryDatabase } from './history/history-database.ts';
-import { HistoryWriter } from './history/history-writer.ts';
-import { storeRows } from './history/store-rows.ts';
+import { migrateHistory, openHistoryDatabase, type HistoryDatabase } from './history/history-database.ts';
 import { queryMetrics, type QueryMetrics } from './query/query-metrics.ts';
-import { QueryRegistry } from './query/query-registry.ts';
-import { statementRunner, type RunnerServices } from './query/run-statement.ts';
+import type { QueryService } from './query/query-service.ts';
 import { NameFinder } from './session/current-names.ts';
+import type { SessionServices } from './session/run-session-statement.ts';
 import { SessionStore } from './session/session-store.ts';
+import { startFront } from './start-front.ts';
+import { startTerm, type Term, type TermParts } from './start-term.ts';
 
 export type RunningCoordinator = { readonly queryUrl: string; close(): Promise<void> };
 
@@ -33,79 +29,91 @@ type Parts = {
   readonly stack: AsyncDisposableStack;
 };
 
-/** Builds a coordinator and starts it. @throws START_FAILED, PORT_IN_USE, INVALID_CONFIGURATION. */
+/** Builds a coordinator and starts it; it serves queries while it leads. @throws START_FAILED, PORT_IN_USE, INVALID_CONFIGURATION. */
 export async function startCoordinator(config: Config, log: Logger): Promise<RunningCoordinator> {
   if (config['cluster.secret'] === '') throw new SkeinError('INVALID_CONFIGURATION', 'cluster.secret is not set');
   await using stack = new AsyncDisposableStack();
   const parts: Parts = { config, log, stack };
   const front = startFront(config, log);
   stack.defer(() => front.planner.close());
-  const { epoch, history } = await startHistory(parts);
+  const database = await openDatabase(parts);
   const catalog = stack.adopt(openCatalog(config), (client) => client.close());
   const epochs = stack.adopt(new EpochWatch(catalog, log), (watch) => watch.close());
-  const pool = await startPool(parts, epoch);
   const sessions = startSessions(config, catalog);
-  const admission = singleGroupAdmission({
-    runningMax: config['coordinator.queries_running_max'],
-    queuedMax: config['coordinator.queries_queued_max'],
-  });
   const manifestCache = new LruManifestCache(Math.floor(config['coordinator.metadata_cache_bytes'] / 2));
-  const registry = new QueryRegistry();
+  const active: Active = { term: undefined };
   const metrics = queryMetrics({
-    running: () => admission.running,
-    queued: () => admission.queued,
-    workersLive: () => pool.liveCount(),
-    workersKnown: () => pool.states().length,
+    leading: () => (active.term === undefined ? 0 : 1),
+    running: () => active.term?.admission.running ?? 0,
+    queued: () => active.term?.admission.queued ?? 0,
+    workersLive: () => active.term?.pool.liveCount() ?? 0,
+    workersKnown: () => active.term?.pool.states().length ?? 0,
     sessions: () => sessions.store.size,
-    historyWaiting: () => history.waiting,
+    historyWaiting: () => active.term?.history.waiting ?? 0,
     metadataCacheBytes: () => catalog.cacheBytes + manifestCache.bytes,
   });
-  const services: RunnerServices = {
-    config,
-    clock: systemClock,
-    log,
-    epoch,
-    registry,
-    admission,
-    sessions,
-    front,
-    scheduler: {
-      pool,
-      secret: config['cluster.secret'],
-      epoch,
-      clock: systemClock,
-      spillLimitBytes: config['worker.spill_limit'],
-      taskBytesMax: config['worker.task_bytes_max'],
-      onRetry: metrics.taskRetried,
-    },
-    io: localFileIo,
-    manifestCache,
-    record: (row) => history.record(row),
-    metrics,
-  };
   const notReady = (): string | undefined => {
+    if (active.term === undefined) return STANDBY;
     if (!epochs.isFresh()) return 'the catalog does not answer';
-    return pool.liveCount() > 0 ? undefined : 'no worker is available';
+    return active.term.pool.liveCount() > 0 ? undefined : 'no worker is available';
   };
-  const http = await startApi(parts, services, { epochs, metrics, notReady });
-  // Before the server closes, so that its requests end with a reason.
-  stack.defer(() => registry.cancelAll(new SkeinError('QUERY_CANCELLED', 'the coordinator is shutting down')));
+  const http = await startApi(parts, { sessions, queries: activeQueries(active), epochs, metrics, notReady });
+  const coordinatorId = randomUUID();
+  const term = { config, log, coordinatorId, database, front, sessions, manifestCache, metrics };
+  // Its end is that of the queries, with a reason, before the server closes.
+  const election = stack.adopt(
+    await openElection(config, coordinatorId, (lost, started) => lead(term, active, { lost, started }), log),
+    (open) => open.close(),
+  );
+  await election.started;
   const running = stack.move();
-  log.info({ url: http.url, epoch }, 'coordinator is up');
+  log.info({ url: http.url }, 'coordinator is up');
   return { queryUrl: http.url, close: () => running.disposeAsync() };
 }
 
-/** Our schema in Postgres, this start's epoch, and the end of what an earlier coordinator left behind. */
-async function startHistory({ config, log, stack }: Parts): Promise<{ epoch: number; history: HistoryWriter }> {
+/** The term that serves, while this coordinator leads. */
+type Active = { term: Term | undefined };
+
+const STANDBY = 'this coordinator is a standby, another one is active';
+
+/** Serves queries until the lead is lost. */
+async function lead(
+  parts: TermParts,
+  active: Active,
+  { lost, started }: { readonly lost: AbortSignal; readonly started: () => void },
+): Promise<void> {
+  await using term = await startTerm(parts);
+  const { epoch } = term;
+  active.term = term;
+  parts.log.info({ epoch }, 'this coordinator is active');
+  started();
+  if (!lost.aborted) await new Promise((resolve) => void lost.addEventListener('abort', resolve, { once: true }));
+  active.term = undefined;
+  parts.log.info({ epoch, reason: SkeinError.of(lost.reason).message }, 'this coordinator is no longer active');
+  term.registry.cancelAll(SkeinError.of(lost.reason));
+  await term.registry.empty(QUERIES_END_MS);
+}
+
+/** Time that cancelled queries have to tell their workers and clients, before the links to the workers are cut. */
+const QUERIES_END_MS = 1_500;
+
+function activeQueries(active: Active): QueryService {
+  const queries = (): QueryService => {
+    if (active.term === undefined) throw new SkeinError('NOT_ACTIVE', STANDBY);
+    return active.term.queries;
+  };
+  return {
+    execute: async (request) => queries().execute(request),
+    cancel: (caller, queryId) => queries().cancel(caller, queryId),
+  };
+}
+
+/** Our schema in Postgres, up to date. */
+async function openDatabase({ config, log, stack }: Parts): Promise<Kysely<HistoryDatabase>> {
   const options = { url: config['database.url'], poolMax: config['database.pool_max'], log };
   const db = stack.adopt(openHistoryDatabase(options), (open) => open.destroy());
   await migrateHistory(db);
-  const epoch = await nextEpoch(db);
-  const orphans = await failOrphans(db, epoch);
-  if (orphans > 0) log.warn({ orphans }, 'statements of an earlier coordinator are marked as failed');
-  const bufferMax = config['coordinator.history_buffer_max'];
-  const writer = new HistoryWriter({ store: storeRows(db), bufferMax, log });
-  return { epoch, history: stack.adopt(writer, (open) => open.close()) };
+  return db;
 }
 
 const openCatalog = (config: Config): CatalogClient =>
@@ -115,22 +123,7 @@ const openCatalog = (config: Config): CatalogClient =>
     cacheBytes: Math.floor(config['coordinator.metadata_cache_bytes'] / 2),
   });
 
-async function startPool({ config, log, stack }: Parts, epoch: number): Promise<WorkerPool> {
-  const membership = stack.adopt(await openMembership(config, log), (open) => open.close());
-  const pool = new WorkerPool(membership, {
-    secret: config['cluster.secret'],
-    coordinatorId: randomUUID(),
-    epoch,
-    heartbeatIntervalMs: config['cluster.heartbeat_interval'],
-    heartbeatTimeoutMs: config['cluster.heartbeat_timeout'],
-    duckdbVersion: DUCKDB_VERSION,
-    clock: systemClock,
-    log,
-  });
-  return stack.adopt(pool, (open) => open.close());
-}
-
-function startSessions(config: Config, catalog: CatalogClient): RunnerServices['sessions'] {
+function startSessions(config: Config, catalog: CatalogClient): SessionServices {
   const store = new SessionStore({
     idleMs: config['coordinator.session_idle'],
     sessionsMax: config['coordinator.sessions_max'],
@@ -146,17 +139,15 @@ function startSessions(config: Config, catalog: CatalogClient): RunnerServices['
 }
 
 type ApiParts = {
+  readonly sessions: SessionServices;
+  readonly queries: QueryService;
   readonly epochs: EpochWatch;
   readonly metrics: QueryMetrics;
   readonly notReady: () => string | undefined;
 };
 
-async function startApi(
-  { config, log, stack }: Parts,
-  services: RunnerServices,
-  api: ApiParts,
-): Promise<{ url: string }> {
-  const { store, names, catalog } = services.sessions;
+async function startApi({ config, log, stack }: Parts, api: ApiParts): Promise<{ url: string }> {
+  const { store, names, catalog } = api.sessions;
   const http = await startHttp({
     host: config.host,
     port: config['coordinator.http_port'],
@@ -169,7 +160,7 @@ async function startApi(
       epochOf: (principal) => api.epochs.current(principal),
       nowMs: () => systemClock.nowMs(),
     }),
-    queries: statementRunner(services),
+    queries: api.queries,
     tables: tableApi({
       catalog,
       currentCatalog: async ({ claims }, key) => (await names.current(claims.tenant, store.get(key))).catalog,

@@ -82,6 +82,7 @@ export const ERRORS = {
   QUEUE_FULL: entry('resource', '53300', 429, 8, 'Too many queries are waiting.', true),
   OUT_OF_MEMORY: entry('resource', '53200', 507, 8, 'The query needs more memory than its limit, and cannot spill.'),
   SPILL_LIMIT: entry('resource', '53100', 507, 8, 'The query needs more disk than its spill limit.'),
+  NOT_ACTIVE: entry('external', '57P03', 503, 14, 'This coordinator is a standby; another one is active.', true),
   NO_WORKERS: entry('external', '57P03', 503, 14, 'No worker is available.', true),
   WORKER_LOST: entry('external', '58000', 503, 14, 'A worker was lost while it ran the query.', true),
   CATALOG_UNAVAILABLE: entry('external', '58000', 503, 14, 'The catalog does not answer.', true),

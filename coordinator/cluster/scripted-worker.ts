@@ -1,8 +1,16 @@
-import { Server, ServerCredentials, type ServerDuplexStream, type ServerWritableStream } from '@grpc/grpc-js';
+import { randomUUID } from 'node:crypto';
+import {
+  Server,
+  ServerCredentials,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+} from '@grpc/grpc-js';
 import { decodeTaskSpec } from '#proto/task-codec.ts';
 import type { TaskReport, TaskSpec } from '#proto/task.ts';
 import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
+import { must } from '#shared/must.ts';
 
 export type FlightMessage = {
   readonly data_header?: Buffer;
@@ -15,7 +23,14 @@ export type WorkerScript = {
   /** What a started task sends; throwing fails the stream. */
   readonly output: (spec: TaskSpec, cancelled: AbortSignal) => AsyncIterable<FlightMessage>;
   readonly refuseStart?: () => void;
+  /** How a task that spools ends; throwing fails it. */
+  readonly spool?: (spec: TaskSpec, cancelled: AbortSignal) => Promise<SpooledAnswer>;
+  readonly cores?: number;
 };
+/** A report, or whose output could not be read. */
+export type SpooledAnswer =
+  | { readonly report: TaskReport }
+  | { readonly lost: { readonly address: string; readonly taskId: string } };
 
 /** A worker for tests: a real gRPC server with the real protocol, whose tasks send what the test says. */
 export async function startScriptedWorker(script: WorkerScript, port = 0) {
@@ -23,6 +38,12 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   const cancelled: { readonly taskId: string; readonly code: string }[] = [];
   const beats: { readonly epoch: string }[] = [];
   const tasks = new Map<string, { readonly spec: TaskSpec; readonly abort: AbortController }>();
+  const ended: string[] = [];
+  const id = `w-${randomUUID()}`;
+  /** What beats say that it holds. */
+  const held = new Set<string>();
+  let silent = false;
+  let draining = false;
   let sent = 0;
   const { definition } = loadService('worker.proto', 'skein.worker.v1.Worker');
   server.addService(definition, {
@@ -31,20 +52,44 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
       stream.on('error', () => undefined);
       stream.on('data', (beat: { epoch: string }) => {
         beats.push(beat);
+        if (silent) return;
         stream.write({
-          worker_id: `w-${port}`,
+          worker_id: id,
           name: 'scripted',
           duckdb_version: script.duckdbVersion ?? 'v1.5.5',
-          cores: 2,
+          cores: script.cores ?? 2,
           memory_limit_bytes: '1000000000',
           running_tasks: 0,
           spool_bytes: '0',
-          draining: false,
+          draining,
           pid: '1',
+          query_ids: [...held],
         });
       });
     },
     StartTask: (_call: unknown, callback: (error: object) => void) => callback(toServiceError(new Error('not used'))),
+    RunTask: (
+      call: ServerUnaryCall<{ spec: Buffer }, object>,
+      callback: (error: object | null, reply?: object) => void,
+    ) => {
+      const spec = decodeTaskSpec(call.request.spec.toString());
+      const gone = new AbortController();
+      call.on('cancelled', () => gone.abort());
+      const run = async (): Promise<object> => {
+        const answer = await must(script.spool, 'a script for tasks that spool')(spec, gone.signal);
+        if ('report' in answer) return { report: Buffer.from(JSON.stringify(answer.report)) };
+        return { report: Buffer.alloc(0), lost: { address: answer.lost.address, task_id: answer.lost.taskId } };
+      };
+      run().then(
+        (reply) => callback(null, reply),
+        (error: unknown) => callback(toServiceError(error)),
+      );
+    },
+    EndQuery: (call: { request: { query_id: string } }, callback: (error: null, reply: object) => void) => {
+      ended.push(call.request.query_id);
+      held.delete(call.request.query_id);
+      callback(null, {});
+    },
     CancelTask: (
       call: { request: { task_id: string; code: string } },
       callback: (error: object | null, reply?: object) => void,
@@ -92,13 +137,26 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
     port: bound,
     cancelled,
     beats,
+    /** Queries that EndQuery has named. */
+    ended,
+    held,
+    /** It hangs: no beat comes any more. */
+    freeze: () => void (silent = true),
+    drain: () => void (draining = true),
     messagesSent: () => sent,
     kill: () => server.forceShutdown(),
   };
 }
 
-export const report = (spec: TaskSpec, rows: number): FlightMessage => {
-  const body: TaskReport = {
+export const report = (spec: TaskSpec, rows: number): FlightMessage => ({
+  app_metadata: Buffer.from(JSON.stringify(taskReport(spec, rows))),
+});
+
+/** A report whose partitions have `rows` rows and as many bytes each, in one batch. */
+export function taskReport(spec: TaskSpec, rows: number): TaskReport {
+  const { output } = spec;
+  const partitions = output.kind === 'spool' ? output.partitions : 0;
+  return {
     taskId: spec.taskId,
     rows,
     batches: 1,
@@ -109,9 +167,8 @@ export const report = (spec: TaskSpec, rows: number): FlightMessage => {
     peakMemoryBytes: 0,
     bytesScanned: 7,
     scans: [],
-    partitions: [],
+    partitions: Array.from({ length: partitions }, () => ({ rows, batches: 1, bytes: rows })),
     receivedBytes: 0,
     profile: null,
   };
-  return { app_metadata: Buffer.from(JSON.stringify(body)) };
-};
+}

@@ -1,7 +1,7 @@
 import { credentials, type Client, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
-import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { queryId, type QueryId } from '#shared/id.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
@@ -15,8 +15,9 @@ export type LinkOptions = {
   readonly heartbeatTimeoutMs: number;
   /** `1.5.5`: plans and `hash()` belong to a release of DuckDB, so a worker with another one is refused. */
   readonly duckdbVersion: string;
-  readonly clock: Clock;
   readonly log: Logger;
+  /** Hears of the queries that a worker holds, with every beat. */
+  readonly onBeat?: (link: WorkerLink, info: WorkerInfo) => void;
 };
 
 /** What a worker says of itself, `WorkerBeat` of proto/worker.proto. */
@@ -29,6 +30,8 @@ export type WorkerInfo = {
   readonly runningTasks: number;
   readonly spoolBytes: number;
   readonly draining: boolean;
+  /** Queries that have a task or spooled output there. */
+  readonly queryIds: readonly QueryId[];
 };
 
 /**
@@ -40,7 +43,7 @@ export type WorkerInfo = {
 export type LinkState =
   | { readonly kind: 'connecting' }
   /** `lost` is aborted with WORKER_LOST when this life of the worker ends. */
-  | { readonly kind: 'live'; readonly info: WorkerInfo; readonly lastBeatMs: number; readonly lost: AbortController }
+  | { readonly kind: 'live'; readonly info: WorkerInfo; readonly lost: AbortController }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'lost' };
 
@@ -58,6 +61,7 @@ export class WorkerLink {
   #state: LinkState = { kind: 'connecting' };
   #stream: ClientDuplexStream<object, WireBeat> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #silence: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
   #refusedFor = '';
@@ -91,18 +95,14 @@ export class WorkerLink {
 
   #attach(): void {
     if (this.#closed) return;
-    const { coordinatorId, epoch, heartbeatIntervalMs, clock } = this.#options;
+    const { coordinatorId, epoch, heartbeatIntervalMs } = this.#options;
     this.#become({ kind: 'connecting' });
     const attach = (this.client as unknown as Record<string, AttachMethod>)['Attach'];
     const stream = must(attach, 'worker.proto has Attach').call(this.client, internalMetadata(this.#options.secret));
     this.#stream = stream;
-    const startedMs = clock.monotonicMs();
     const beat = (): void => void stream.write({ coordinator_id: coordinatorId, epoch: String(epoch) });
-    this.#timer = setInterval(() => {
-      const lastMs = this.#state.kind === 'live' ? this.#state.lastBeatMs : startedMs;
-      if (clock.monotonicMs() - lastMs > this.#options.heartbeatTimeoutMs) this.#end({ kind: 'lost' });
-      else beat();
-    }, heartbeatIntervalMs);
+    this.#timer = setInterval(beat, heartbeatIntervalMs);
+    this.#expectBeat();
     stream.on('data', (wire: WireBeat) => this.#onBeat(workerInfo(wire)));
     stream.on('error', (error: ServiceError) => {
       if (this.#stream !== stream) return;
@@ -115,8 +115,21 @@ export class WorkerLink {
     beat();
   }
 
+  /** The next beat must come in time: a worker that hangs says nothing else. */
+  #expectBeat(): void {
+    clearTimeout(this.#silence);
+    const silence = setTimeout(() => {
+      // When it was this process that hung, the beats lie in the socket: they are read before this.
+      setImmediate(() => {
+        if (this.#silence === silence) this.#end({ kind: 'lost' });
+      });
+    }, this.#options.heartbeatTimeoutMs);
+    this.#silence = silence;
+  }
+
   #onBeat(info: WorkerInfo): void {
-    const { duckdbVersion, clock, log } = this.#options;
+    this.#expectBeat();
+    const { duckdbVersion, log } = this.#options;
     if (info.duckdbVersion !== duckdbVersion) {
       const reason = `it has DuckDB ${info.duckdbVersion}, the coordinator ${duckdbVersion}`;
       // It is asked again, because it may be replaced; it is said once.
@@ -125,19 +138,22 @@ export class WorkerLink {
       this.#end({ kind: 'refused', reason });
       return;
     }
-    const lastBeatMs = clock.monotonicMs();
     if (this.#state.kind === 'live' && this.#state.info.id === info.id) {
       const { lost, info: before } = this.#state;
-      this.#state = { kind: 'live', info, lastBeatMs, lost };
+      this.#state = { kind: 'live', info, lost };
       if (before.draining !== info.draining) this.#onChange();
+      this.#options.onBeat?.(this, info);
       return;
     }
     log.info({ worker: this.address, name: info.name, cores: info.cores }, 'worker attached');
-    this.#become({ kind: 'live', info, lastBeatMs, lost: new AbortController() });
+    this.#become({ kind: 'live', info, lost: new AbortController() });
+    this.#options.onBeat?.(this, info);
   }
 
   #end(state: LinkState): void {
     clearInterval(this.#timer);
+    clearTimeout(this.#silence);
+    this.#silence = undefined;
     const stream = this.#stream;
     this.#stream = undefined;
     stream?.on('error', () => undefined);
@@ -171,6 +187,7 @@ type WireBeat = {
   readonly running_tasks: number;
   readonly spool_bytes: string;
   readonly draining: boolean;
+  readonly query_ids: readonly string[];
 };
 
 const workerInfo = (wire: WireBeat): WorkerInfo => ({
@@ -182,4 +199,5 @@ const workerInfo = (wire: WireBeat): WorkerInfo => ({
   runningTasks: wire.running_tasks,
   spoolBytes: Number(wire.spool_bytes),
   draining: wire.draining,
+  queryIds: wire.query_ids.map(queryId),
 });

@@ -1,5 +1,4 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { systemClock } from '#shared/clock.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { staticMembership } from '#shared/membership/static-membership.ts';
 import { startScriptedWorker, type WorkerScript } from './scripted-worker.ts';
@@ -26,7 +25,6 @@ function pool(addresses: readonly string[], secret = 's'): WorkerPool {
     heartbeatIntervalMs: 50,
     heartbeatTimeoutMs: 500,
     duckdbVersion: '1.5.5',
-    clock: systemClock,
     log: silentLogger,
   });
   closers.push(() => made.close());

@@ -13,6 +13,9 @@ export type WorkerLease = {
   release(): void;
 };
 
+/** A worker in one of its lives. `lost` is aborted with WORKER_LOST when that ends. */
+export type LiveWorker = { readonly link: WorkerLink; readonly info: WorkerInfo; readonly lost: AbortSignal };
+
 export type LeaseRequest = {
   /** One thread, or all cores of the worker. */
   readonly wide: boolean;
@@ -26,6 +29,7 @@ export type LeaseRequest = {
 export class WorkerPool {
   readonly #links = new Map<string, WorkerLink>();
   readonly #options: LinkOptions;
+  readonly #listeners = new Set<() => void>();
 
   constructor(membership: Membership, options: LinkOptions) {
     this.#options = options;
@@ -35,6 +39,20 @@ export class WorkerPool {
   /** Every known worker, for health, metrics and status. */
   states(): readonly { readonly address: string; readonly state: LinkState; readonly load: number }[] {
     return [...this.#links.values()].map(({ address, state, load }) => ({ address, state, load }));
+  }
+
+  /** The workers that are there now; those that drain still serve what they have spooled. */
+  live(): readonly LiveWorker[] {
+    return [...this.#links.values()].flatMap((link) => {
+      const { state } = link;
+      return state.kind === 'live' ? [{ link, info: state.info, lost: state.lost.signal }] : [];
+    });
+  }
+
+  /** Calls `listener` after a worker came, went, or began to drain, until the function that this answers is called. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   liveCount(): number {
@@ -66,6 +84,10 @@ export class WorkerPool {
     this.#links.clear();
   }
 
+  readonly #changed = (): void => {
+    for (const listener of this.#listeners) listener();
+  };
+
   #update(members: readonly Member[]): void {
     const addresses = new Set(members.map((member) => member.address));
     for (const [address, link] of this.#links) {
@@ -74,7 +96,7 @@ export class WorkerPool {
       this.#links.delete(address);
     }
     for (const address of addresses) {
-      if (!this.#links.has(address)) this.#links.set(address, new WorkerLink(address, this.#options, () => undefined));
+      if (!this.#links.has(address)) this.#links.set(address, new WorkerLink(address, this.#options, this.#changed));
     }
   }
 }

@@ -3,6 +3,7 @@ import type { HistoryRow } from '../history/history-record.ts';
 
 /** What the gauges read when they are scraped. */
 export type MetricSources = {
+  readonly leading: () => number;
   readonly running: () => number;
   readonly queued: () => number;
   readonly workersLive: () => number;
@@ -35,6 +36,7 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
         this.set(read());
       },
     });
+  gauge('skein_coordinator_active', '1 while this coordinator is the active one', sources.leading);
   gauge('skein_queries_running', 'Queries that run now', sources.running);
   gauge('skein_queries_queued', 'Queries that wait for admission', sources.queued);
   gauge('skein_workers_live', 'Workers that take tasks', sources.workersLive);

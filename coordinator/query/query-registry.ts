@@ -1,5 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId, QueryId, TenantId } from '#shared/id.ts';
+
+/** Only at the end of a term, so nobody waits for it in a query's path. */
+const EMPTY_POLL_MS = 10;
 
 export type QueryKey = { readonly tenant: TenantId; readonly principal: PrincipalId; readonly queryId: QueryId };
 
@@ -30,6 +34,12 @@ export class QueryRegistry {
     if (abort === undefined || abort.signal.aborted) return false;
     abort.abort(reason);
     return true;
+  }
+
+  /** Resolves when no statement is active any more, or after the time. */
+  async empty(timeoutMs: number): Promise<void> {
+    const end = performance.now() + timeoutMs;
+    while (this.#active.size > 0 && performance.now() < end) await sleep(EMPTY_POLL_MS);
   }
 
   cancelAll(reason: SkeinError): void {

@@ -7,14 +7,14 @@ import type { ScanBinding } from '../resolver/scan-binding.ts';
 /** A scan with its files, and how many were pruned away. */
 export type PlannedScan = { readonly spec: ScanSpec; readonly report: PlanReport };
 
-type Context = { readonly io: FileIo; readonly manifestCache: ManifestCache; readonly signal: AbortSignal };
+export type ScanContext = { readonly io: FileIo; readonly manifestCache: ManifestCache; readonly signal: AbortSignal };
 
 /** The files of every scan of a query, partitions and files pruned by its predicate. @throws as `planFiles` does. */
-export function planScans(bindings: readonly ScanBinding[], context: Context): Promise<PlannedScan[]> {
+export function planScans(bindings: readonly ScanBinding[], context: ScanContext): Promise<PlannedScan[]> {
   return Promise.all(bindings.map((binding) => planScan(binding, context)));
 }
 
-async function planScan(binding: ScanBinding, { io, manifestCache, signal }: Context): Promise<PlannedScan> {
+async function planScan(binding: ScanBinding, { io, manifestCache, signal }: ScanContext): Promise<PlannedScan> {
   const { metadata, snapshotId, predicate, allowedRoots, columns } = binding;
   const { files, report } = await planFiles(io, metadata, snapshotId === null ? null : BigInt(snapshotId), predicate, {
     manifestCache,

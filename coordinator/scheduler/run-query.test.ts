@@ -1,6 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { TaskSpec } from '#proto/task.ts';
-import { systemClock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
@@ -24,14 +23,21 @@ async function cluster(...outputs: WorkerScript['output'][]): Promise<{ schedule
   const pool = new WorkerPool(staticMembership(workers.map((w) => w.address)), {
     ...options,
     duckdbVersion: '1.5.5',
-    clock: systemClock,
     log: silentLogger,
   });
   closers.push(() => pool.close(), ...workers.map((w) => w.kill));
   await vi.waitFor(() => expect(pool.liveCount()).toBe(workers.length));
   const onRetry = (): void => void (retries += 1);
   return {
-    scheduler: { pool, secret: 's', epoch: 1, clock: systemClock, spillLimitBytes: 1, taskBytesMax: 10_000, onRetry },
+    scheduler: {
+      pool,
+      secret: 's',
+      epoch: 1,
+      spillLimitBytes: 1,
+      taskBytesMax: 10_000,
+      onRetry,
+      running: new Set(),
+    },
     workers,
   };
 }
@@ -144,7 +150,6 @@ test("an error of the worker's keeps its code", async () => {
     heartbeatIntervalMs: 50,
     heartbeatTimeoutMs: 2_000,
     duckdbVersion: '1.5.5',
-    clock: systemClock,
     log: silentLogger,
   });
   closers.push(() => pool.close());

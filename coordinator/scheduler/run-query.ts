@@ -1,28 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import type { SqlText, StatementContext, TaskReport, TaskSpec } from '#proto/task.ts';
-import type { Clock } from '#shared/clock.ts';
+import type { SqlText, StatementContext, TaskReport } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { taskId, type PrincipalId, type QueryId, type TenantId } from '#shared/id.ts';
-import { signTicket } from '#shared/ticket.ts';
 import type { WorkerLease, WorkerPool } from '../cluster/worker-pool.ts';
 import type { FlightData } from './flight-data.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import { runTask } from './run-task.ts';
+import { taskSpec, taskTicket, type TaskOwner } from './task-spec.ts';
 
 /** What all queries of a coordinator have in common. */
 export type Scheduler = {
   readonly pool: WorkerPool;
   readonly secret: string;
   readonly epoch: number;
-  readonly clock: Clock;
   readonly spillLimitBytes: number;
   /** `worker.task_bytes_max` */
   readonly taskBytesMax: number;
   readonly onRetry: () => void;
+  /** Ids of the runs that tasks belong to now; a worker that holds something of another one is told to end it. */
+  readonly running: Set<QueryId>;
 };
 
 /** One fragment on one worker. */
 export type QueryRun = {
+  /** Of this run, never a client's: two clients may choose the same id. */
   readonly queryId: QueryId;
   readonly tenant: TenantId;
   readonly principal: PrincipalId;
@@ -44,11 +45,18 @@ export type QueryRun = {
 
 /** Attempts on different workers after a worker was lost. */
 const ATTEMPTS_MAX = 2;
-/** A ticket outlives the query's deadline by this: clocks of hosts differ. */
-const TICKET_MARGIN_MS = 60_000;
 
 /** Runs a query whole on one worker; when that is lost before the client saw a byte, once more on another. */
 export async function runQuery(scheduler: Scheduler, run: QueryRun): Promise<TaskReport> {
+  scheduler.running.add(run.queryId);
+  try {
+    return await attempts(scheduler, run);
+  } finally {
+    scheduler.running.delete(run.queryId);
+  }
+}
+
+async function attempts(scheduler: Scheduler, run: QueryRun): Promise<TaskReport> {
   const avoid: string[] = [];
   for (;;) {
     const lease = scheduler.pool.lease({ wide: run.wide, affinity: affinity(run.scans), avoid });
@@ -76,38 +84,21 @@ function affinity(scans: readonly PlannedScan[]): string | undefined {
 
 async function attempt(scheduler: Scheduler, run: QueryRun, lease: WorkerLease): Promise<TaskReport> {
   const { secret, epoch, spillLimitBytes, taskBytesMax } = scheduler;
-  const { queryId, tenant, principal } = run;
-  const spec: TaskSpec = {
-    queryId,
-    taskId: taskId(randomUUID()),
-    epoch,
-    tenant,
-    principal,
-    sql: run.sql,
-    scans: run.scans.map((scan) => scan.spec),
-    inputs: [],
-    output: { kind: 'stream' },
-    context: run.context,
-    memoryLimitBytes: Math.min(run.memoryLimitBytes, lease.info.memoryLimitBytes),
-    spillLimitBytes,
-    threads: lease.threads,
-    scheduledMs: 0,
-    pinnedToTop: false,
-    profile: run.profile,
-  };
-  const ticket = signTicket(
+  const owner: TaskOwner = { ...run, epoch, spillLimitBytes };
+  const spec = taskSpec(
+    owner,
     {
-      queryId,
-      taskId: spec.taskId,
-      tenant,
-      principal,
-      epoch,
-      expiresAtMs: run.deadlineMs + TICKET_MARGIN_MS,
-      locations: [...new Set(run.scans.flatMap((scan) => scan.spec.allowedRoots))],
-      partition: 0,
+      taskId: taskId(randomUUID()),
+      sql: run.sql,
+      scans: run.scans.map((scan) => scan.spec),
+      inputs: [],
+      output: { kind: 'stream' },
+      threads: lease.threads,
+      scheduledMs: 0,
     },
-    secret,
+    lease.info,
   );
+  const ticket = taskTicket(owner, spec, secret);
   // Not AbortSignal.any: the worker's signal lives for days, and would keep a trace of every task.
   const stop = new AbortController();
   const onAbort = (): void => stop.abort(run.signal.reason);

@@ -4,6 +4,7 @@ import type { TaskReport, TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { must } from '#shared/must.ts';
+import { tooLong } from './spooled-task.ts';
 import { decodeFlightData, encodeTicket, type FlightData } from './flight-data.ts';
 
 export type TaskRun = {
@@ -33,10 +34,7 @@ export async function runTask(run: TaskRun): Promise<TaskReport> {
   run.signal.throwIfAborted();
   const metadata = internalMetadata(run.secret);
   const ticket = encodeTicket(`${run.ticket}\n${encodeTaskSpec(run.spec)}`);
-  if (ticket.length > run.taskBytesMax) {
-    const message = `the query reads too many files: its task takes ${ticket.length} bytes, ${run.taskBytesMax} are allowed`;
-    throw new SkeinError('STATEMENT_TOO_COMPLEX', message);
-  }
+  if (ticket.length > run.taskBytesMax) throw tooLong(ticket.length, run.taskBytesMax);
   const stream = run.client.makeServerStreamRequest(DO_GET, asIs, decodeFlightData, ticket, metadata);
   readOneByOne(stream);
   // The loop below sees every error; one that comes after it has left must not end the process.

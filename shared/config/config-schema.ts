@@ -110,7 +110,7 @@ export const CONFIG = {
   'cluster.etcd_prefix': string('/skein/', 'Key prefix in etcd'),
   'cluster.lease_ttl': duration(5_000, 'Time to live of a membership lease'),
   'cluster.heartbeat_interval': duration(1_000, 'Interval of the heartbeats between coordinator and workers'),
-  'cluster.heartbeat_timeout': duration(5_000, 'Silence after which a peer counts as dead'),
+  'cluster.heartbeat_timeout': duration(4_500, 'Silence after which a peer counts as dead'),
   'cluster.workers': list('URLs of the workers when there is no etcd'),
   'cluster.advertise_host': string('', 'Host under which other services reach this one; empty = the bound address'),
 
@@ -198,7 +198,15 @@ export const CONFIG = {
   'worker.query_memory_limit': bytes(8 * GIB, 'Memory of one query on one worker, at most worker.memory_limit'),
   'worker.spill_dir': string('', 'Folder for spilled data; empty = <data_dir>/spill/<worker name>'),
   'worker.spill_limit': bytes(100 * GIB, 'Disk that one task may spill to'),
-  'worker.spool_memory_limit': bytes(256 * MIB, 'Results held in memory per worker'),
+  'worker.spool_memory_limit': bytes(
+    Math.floor(totalmem() * 0.1),
+    'Of worker.memory_limit, a third at most: what tasks gave and have fetched, held in memory; more of it goes to files',
+  ),
+  'worker.spool_disk_limit': bytes(100 * GIB, 'Disk for what the tasks of one query give each other, per worker'),
+  'worker.exchange_timeout': duration(
+    5_000,
+    'Silence of a worker after which a partition that it sends counts as lost',
+  ),
   'worker.task_output_buffer': bytes(16 * MIB, 'Output of one task waiting for its reader; a full one pauses the task'),
   'worker.tasks_per_slot_max': integer(64, 1, 10_000, 'Tasks that one slot runs by turns; more wait'),
   'worker.instances_idle_max': integer(16, 0, 1_000, 'DuckDB instances kept ready per slot'),

@@ -14,7 +14,7 @@ const LIST_INTERVAL_MS = 5_000;
 /** Pause between attempts to register while etcd is away. */
 const REGISTER_RETRY_MS = 1_000;
 
-const etcdClient = (options: EtcdOptions): Etcd3 =>
+export const etcdClient = (options: EtcdOptions): Etcd3 =>
   new Etcd3({
     hosts: options.endpoints.map((endpoint) => (endpoint.includes('://') ? endpoint : `http://${endpoint}`)),
     dialTimeout: 5_000,

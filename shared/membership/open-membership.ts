@@ -1,7 +1,9 @@
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import type { Election, Lead } from './election.ts';
 import type { EtcdOptions } from './etcd-membership.ts';
 import type { Member, Membership } from './member.ts';
+import { soleCandidate } from './sole-candidate.ts';
 import { staticMembership } from './static-membership.ts';
 
 /*
@@ -20,6 +22,13 @@ export async function registerMember(config: Config, member: Member, log: Logger
   if (config['cluster.etcd_endpoints'].length === 0) return { close: () => Promise.resolve() };
   const { etcdRegistration } = await import('./etcd-membership.ts');
   return etcdRegistration(etcdOptions(config, log), member);
+}
+
+/** The candidate `id` among the coordinators: without etcd it is the only one, and leads from the start. */
+export async function openElection(config: Config, id: string, lead: Lead, log: Logger): Promise<Election> {
+  if (config['cluster.etcd_endpoints'].length === 0) return soleCandidate(lead);
+  const { etcdElection } = await import('./etcd-election.ts');
+  return etcdElection(etcdOptions(config, log), 'coordinator', id, lead);
 }
 
 const etcdOptions = (config: Config, log: Logger): EtcdOptions => ({

@@ -32,6 +32,7 @@ beforeAll(async () => {
   const claims = { sub: principalId('p'), tenant: tenantId('t'), jti: 'j', preferred_username: 'u' };
   const rest = { iss: '', aud: '', roles: [], sess_epoch: 0, auth_method: 'operator', iat: 0, exp: 0 } as const;
   const metrics = queryMetrics({
+    leading: zero,
     running: zero,
     queued: zero,
     workersLive: zero,

@@ -1,0 +1,331 @@
+import { randomUUID } from 'node:crypto';
+import type { TaskSpec } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import { taskId, type TaskId } from '#shared/id.ts';
+import { unreachable } from '#shared/must.ts';
+import type { LiveWorker } from '../cluster/worker-pool.ts';
+import { NARROW_MEMORY_BYTES } from './choose-width.ts';
+import type { ResultReader } from './result-reader.ts';
+import type { Scheduler } from './run-query.ts';
+import { runTask } from './run-task.ts';
+import { endQuery, runSpooledTask } from './spooled-task.ts';
+import type { StageRun } from './stage-run.ts';
+import { stageTasks } from './stage-state.ts';
+import { inputSpec, partitionTicket, taskSpec, taskTicket, type TaskOwner } from './task-spec.ts';
+import type { TaskEvent, TaskFailure, TaskOutput } from './task-state.ts';
+
+/** The query must begin again: what was lost cannot be made again as it was, and a part of it has been read. */
+export class StartOver extends Error {}
+
+/** A task that reads at most this takes little memory. */
+const SMALL_TASK_BYTES = 8 * 2 ** 20;
+/** Time that a query waits for a worker when none of those that are left may run its tasks: a killed one is back in a second or two. */
+const WORKER_WAIT_MS = 10_000;
+
+/** What a running task's end means when it was stopped for an output that it may be waiting for. */
+const INPUT_LOST = new SkeinError('WORKER_LOST', 'an input of the task was lost');
+
+type RunningTask = { readonly stage: StageRun; readonly reads: ReadonlySet<TaskId>; readonly stop: AbortController };
+
+type Options = {
+  readonly scheduler: Scheduler;
+  readonly owner: TaskOwner;
+  readonly result: ResultReader;
+  readonly signal: AbortSignal;
+};
+
+/**
+ * Brings the tasks of a query's stages to workers: whenever a slot is free, a task that reads what lies there, else any. A task whose
+ * worker is lost runs again on another one, and so do the tasks whose output that worker held, as far as somebody still reads it.
+ */
+export class TaskDispatcher {
+  readonly #options: Options;
+  /** Stages with tasks to run, readers before the producers that are repaired for them. */
+  readonly #active = new Set<StageRun>();
+  readonly #running = new Map<TaskId, RunningTask>();
+  /** Tasks of this query by worker. */
+  readonly #inFlight = new Map<string, number>();
+  readonly #used = new Map<string, LiveWorker>();
+  readonly #tickets = new Map<string, string>();
+  readonly #stop = new AbortController();
+  readonly #failed: PromiseWithResolvers<never> = Promise.withResolvers();
+  readonly #onAbort: () => void;
+  readonly #unwatch: () => void;
+  #starving: NodeJS.Timeout | undefined;
+  #scheduledMs = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#failed.promise.catch(() => undefined);
+    this.#onAbort = () => this.#fail(SkeinError.of(options.signal.reason));
+    if (options.signal.aborted) this.#onAbort();
+    options.signal.addEventListener('abort', this.#onAbort, { once: true });
+    this.#unwatch = options.scheduler.pool.onChange(() => this.#pump());
+  }
+
+  /** Scheduled time of all tasks that have ended. */
+  get scheduledMs(): number {
+    return this.#scheduledMs;
+  }
+
+  /** Runs stages, whose producers are done, to their end. @throws StartOver, or what ends the query. */
+  async run(stages: readonly StageRun[]): Promise<void> {
+    for (const stage of stages) this.#active.add(stage);
+    this.#pump();
+    await Promise.race([Promise.all(stages.map((stage) => stage.done.promise)), this.#failed.promise]);
+  }
+
+  /** Ends what still runs, and frees what is spooled: no worker that lives holds anything of the query afterwards. */
+  async end(): Promise<void> {
+    this.#fail(new SkeinError('QUERY_CANCELLED', 'the query has ended'));
+    this.#unwatch();
+    this.#options.signal.removeEventListener('abort', this.#onAbort);
+    const { secret } = this.#options.scheduler;
+    const alive = [...this.#used.values()].filter(({ lost }) => !lost.aborted);
+    await Promise.all(alive.map(({ link }) => endQuery(link.client, secret, this.#options.owner.queryId)));
+  }
+
+  #fail(error: Error): void {
+    if (this.#stop.signal.aborted) return;
+    clearTimeout(this.#starving);
+    this.#failed.reject(error);
+    this.#stop.abort(SkeinError.of(error));
+    for (const { stop } of this.#running.values()) stop.abort(this.#stop.signal.reason);
+  }
+
+  /** Everything that can be started now is started. Called after every change: a task's end, a worker that came or went. */
+  #pump(): void {
+    if (this.#stop.signal.aborted) return;
+    try {
+      const workers = this.#options.scheduler.pool.live();
+      this.#dropLost(new Set(workers.map(({ info }) => info.id)));
+      const open = workers.filter(({ info }) => !info.draining);
+      while (this.#startSome(open, true) || this.#startSome(open, false));
+      for (const stage of this.#active) this.#settle(stage);
+      this.#watchStarvation();
+    } catch (error) {
+      this.#fail(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  /** One task for each worker with a free slot; whether there was any. */
+  #startSome(workers: readonly LiveWorker[], isNear: boolean): boolean {
+    let started = false;
+    for (const worker of workers) {
+      if ((this.#inFlight.get(worker.info.id) ?? 0) >= worker.info.cores) continue;
+      for (const stage of this.#active) {
+        if (stage.producers.some((producer) => producer.state.kind !== 'done')) continue;
+        const task = stage.take(worker, isNear);
+        if (task === undefined) continue;
+        this.#start(stage, task, worker);
+        started = true;
+        break;
+      }
+    }
+    return started;
+  }
+
+  #settle(stage: StageRun): void {
+    const { state } = stage;
+    if (state.kind === 'running') return;
+    this.#active.delete(stage);
+    if (state.kind === 'failed') throw failure(state.failure);
+    stage.done.resolve();
+  }
+
+  /** Outputs on workers that are gone are made again, when a stage that is not done reads them. */
+  #dropLost(alive: ReadonlySet<string>): void {
+    const seen = new Set<StageRun>();
+    const visit = (stage: StageRun): void => {
+      if (seen.has(stage)) return;
+      seen.add(stage);
+      if (!stage.isResult) {
+        for (const output of stage.outputs()) if (!alive.has(output.worker.id)) this.#loseOutput(stage, output);
+      }
+      if (stage.state.kind !== 'done') for (const producer of stage.producers) visit(producer);
+    };
+    for (const stage of [...this.#active]) visit(stage);
+  }
+
+  #loseOutput(stage: StageRun, output: TaskOutput): void {
+    const readers = [...this.#active].filter((reader) => reader.producers.includes(stage));
+    const isSliced = readers.some((reader) => reader.readsSlices);
+    if (stage.isRead && (isSliced || !stage.fragment.repeatable)) {
+      throw new StartOver('what a lost worker held cannot be made again as it was');
+    }
+    const task = stageTasks(stage.state).findIndex((one) => one.kind === 'done' && one.output === output);
+    stage.applyTask(task, { kind: 'outputLost' });
+    stage.retries += 1;
+    this.#options.scheduler.onRetry();
+    this.#active.add(stage);
+    // A read from a worker that hangs would never end.
+    for (const { reads, stop } of this.#running.values()) if (reads.has(output.taskId)) stop.abort(INPUT_LOST);
+  }
+
+  /** With nothing running and nobody to run what waits, the query has some time to find a worker. */
+  #watchStarvation(): void {
+    const isStarving = this.#active.size > 0 && this.#running.size === 0;
+    if (!isStarving) {
+      clearTimeout(this.#starving);
+      this.#starving = undefined;
+    } else {
+      this.#starving ??= setTimeout(() => {
+        this.#fail(new SkeinError('NO_WORKERS', 'no worker is available for the tasks of the query'));
+      }, WORKER_WAIT_MS);
+    }
+  }
+
+  #start(stage: StageRun, task: number, worker: LiveWorker): void {
+    const id = taskId(randomUUID());
+    const { info, link } = worker;
+    const spec = this.#spec(stage, task, worker, id);
+    const reads = new Set(spec.inputs.flatMap((input) => input.sources.map((source) => source.taskId)));
+    const running: RunningTask = { stage, reads, stop: new AbortController() };
+    stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
+    for (const producer of stage.producers) producer.isRead = true;
+    this.#running.set(id, running);
+    this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? 0) + 1);
+    this.#used.set(info.id, worker);
+    link.load += 1;
+    void this.#execute(running, spec, worker).then((event) => {
+      this.#running.delete(id);
+      this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? 1) - 1);
+      link.load -= 1;
+      this.#ended(stage, task, event, id);
+      this.#pump();
+    });
+  }
+
+  #ended(stage: StageRun, task: number, event: TaskEvent, id: TaskId): void {
+    if (this.#stop.signal.aborted) return;
+    if (event.kind === 'finished') this.#scheduledMs += event.report.scheduledMs;
+    stage.applyTask(task, event);
+    if (stage.state.kind === 'failed' || event.kind === 'finished') return;
+    stage.retries += 1;
+    this.#options.scheduler.onRetry();
+    if (stage.isResult && this.#options.result.hasDelivered(id)) this.#restartResult(stage);
+  }
+
+  /** A part of a task's rows is among those that were read: the result begins again, if the client has not seen it. */
+  #restartResult(stage: StageRun): void {
+    if (!this.#options.result.restart()) {
+      this.#fail(new SkeinError('WORKER_LOST', 'a worker was lost after a part of the result had been sent'));
+      return;
+    }
+    for (const [task, { kind }] of stageTasks(stage.state).entries()) {
+      if (kind === 'done') stage.applyTask(task, { kind: 'outputLost' });
+    }
+  }
+
+  /** Runs a task to its end. Never rejects. */
+  async #execute({ stage, stop }: RunningTask, spec: TaskSpec, worker: LiveWorker): Promise<TaskEvent> {
+    const { scheduler, owner, result } = this.#options;
+    const onLost = (): void => stop.abort(worker.lost.reason);
+    worker.lost.addEventListener('abort', onLost);
+    try {
+      if (worker.lost.aborted) onLost();
+      const task = {
+        client: worker.link.client,
+        secret: scheduler.secret,
+        spec,
+        ticket: taskTicket(owner, spec, scheduler.secret),
+        taskBytesMax: scheduler.taskBytesMax,
+        signal: stop.signal,
+      };
+      if (stage.isResult) {
+        const onMessage = result.reader(spec.taskId);
+        return { kind: 'finished', report: await runTask({ ...task, onMessage }) };
+      }
+      const end = await runSpooledTask(task);
+      if (end.kind === 'finished') return end;
+      this.#inputLost(stage, end.producer);
+      return { kind: 'inputLost' };
+    } catch (thrown) {
+      return this.#eventOf(thrown, stop.signal);
+    } finally {
+      if (stage.isResult) result.ended(spec.taskId);
+      worker.lost.removeEventListener('abort', onLost);
+    }
+  }
+
+  #eventOf(thrown: unknown, signal: AbortSignal): TaskEvent {
+    if (thrown instanceof StartOver) {
+      this.#fail(thrown);
+      return { kind: 'inputLost' };
+    }
+    if (signal.aborted && signal.reason === INPUT_LOST) return { kind: 'inputLost' };
+    const error = SkeinError.of(thrown);
+    if (error.code === 'WORKER_LOST') return { kind: 'workerLost' };
+    return error.code === 'NO_WORKERS' ? { kind: 'refused' } : { kind: 'failed', error };
+  }
+
+  /** A reader could not get the output of a task, whatever the worker that holds it says to us. */
+  #inputLost(reader: StageRun, producer: TaskId): void {
+    for (const stage of reader.producers) {
+      const output = stage.outputs().find((one) => one.taskId === producer);
+      if (output !== undefined) this.#loseOutput(stage, output);
+    }
+  }
+
+  #spec(stage: StageRun, task: number, worker: LiveWorker, id: TaskId): TaskSpec {
+    const { owner } = this.#options;
+    const { fragment } = stage;
+    const share = stage.share(task);
+    const inputs = fragment.inputs.map(({ fields, reads }, i) =>
+      inputSpec(
+        fields,
+        reads,
+        stage.sources(task, i, (output, partition) => ({
+          address: output.worker.address,
+          taskId: output.taskId,
+          ticket: this.#ticket(output, partition),
+        })),
+      ),
+    );
+    const read = inputs.reduce((sum, { sources }) => sources.reduce((bytes, one) => bytes + one.bytes, sum), 0);
+    const ownShare = Math.floor(Math.min(owner.memoryLimitBytes, worker.info.memoryLimitBytes) / worker.info.cores);
+    const isSmall = share.bytes + read <= SMALL_TASK_BYTES;
+    const parts = {
+      taskId: id,
+      sql: stage.sql,
+      scans: stage.scans(task),
+      inputs,
+      output: stage.isResult
+        ? ({ kind: 'stream' } as const)
+        : ({ kind: 'spool', partitions: fragment.partitions } as const),
+      threads: 1,
+      scheduledMs: Math.round(this.#scheduledMs),
+    };
+    const memoryLimitBytes = isSmall ? Math.min(ownShare, NARROW_MEMORY_BYTES) : ownShare;
+    return taskSpec({ ...owner, memoryLimitBytes }, parts, worker.info);
+  }
+
+  #ticket(output: TaskOutput, partition: number): string {
+    const key = `${output.taskId}/${partition}`;
+    const known = this.#tickets.get(key);
+    if (known !== undefined) return known;
+    const { owner, scheduler } = this.#options;
+    const ticket = partitionTicket(owner, output.taskId, partition, scheduler.secret);
+    this.#tickets.set(key, ticket);
+    return ticket;
+  }
+}
+
+function failure(reason: TaskFailure): SkeinError {
+  switch (reason.kind) {
+    case 'error':
+      return reason.error;
+    case 'killsWorkers':
+      return new SkeinError(
+        'WORKER_LOST',
+        `${reason.workersLost} workers were lost while they ran the same task of the query; it is not tried again`,
+      );
+    case 'attempts':
+      return new SkeinError(
+        'WORKER_LOST',
+        `a task of the query did not come to its end in ${reason.attempts} attempts, because workers or what they held were lost`,
+      );
+    default:
+      return unreachable(reason);
+  }
+}

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import type { ScanFile } from '#proto/task.ts';
+import { batchFiles, splitFile, SplitQueue, type Split } from './split-queue.ts';
+
+const MIB = 2 ** 20;
+const file = (path: string, recordCount: number, sizeBytes: number): ScanFile => ({
+  path,
+  recordCount,
+  sizeBytes,
+  rows: null,
+  constants: {},
+  deletes: [],
+  firstRowId: null,
+});
+const rowsOf = (splits: readonly Split[]) =>
+  splits.map((split) => (split.kind === 'rows' ? (split.file.rows ?? 'all') : 'output'));
+
+test('a small file, and one of a single row group, are one split; a big one is divided at row groups', () => {
+  expect(rowsOf(splitFile(0, file('a', 1_000_000, MIB)))).toEqual(['all']);
+  expect(rowsOf(splitFile(0, file('a', 122_880, 100 * MIB)))).toEqual(['all']);
+  const splits = splitFile(0, file('a', 400_000, 8 * MIB));
+  expect(rowsOf(splits)).toEqual([
+    { start: 0, end: 122_880 },
+    { start: 122_880, end: 245_760 },
+    { start: 245_760, end: 368_640 },
+    { start: 368_640, end: 400_000 },
+  ]);
+  expect(splits.reduce((sum, { bytes }) => sum + bytes, 0)).toBeCloseTo(8 * MIB, -1);
+  const big = splitFile(0, file('a', 10_000_000_000, 500_000 * MIB));
+  expect(big.length).toBeLessThanOrEqual(1_000);
+  expect(big.every(({ kind, ...rest }) => kind === 'rows' && 'file' in rest)).toBe(true);
+});
+
+test('every row is handed out once, whoever asks; a worker without a share of its own takes from the others', () => {
+  const splits = ['a', 'b', 'c'].flatMap((path) => splitFile(0, file(path, 1_000_000, 100 * MIB)));
+  const workers = [
+    { address: 'w1', slots: 1 },
+    { address: 'w2', slots: 1 },
+  ];
+  const queue = new SplitQueue(splits, { workers, fewBatches: false });
+  const seen: ScanFile[] = [];
+  const counts = { w1: 0, w2: 0, w3: 0 };
+  while (queue.size > 0) {
+    for (const worker of ['w1', 'w2', 'w3'] as const) {
+      const batch = queue.take(worker, true);
+      counts[worker] += batch.length;
+      seen.push(...batchFiles(batch, 1).flat());
+    }
+  }
+  expect(counts.w1 * counts.w2 * counts.w3).toBeGreaterThan(0);
+  for (const path of ['a', 'b', 'c']) {
+    const ranges = seen
+      .filter((one) => one.path === path)
+      .map(({ rows }) => rows ?? { start: 0, end: 1_000_000 })
+      .toSorted((x, y) => x.start - y.start);
+    expect(ranges[0]?.start).toBe(0);
+    expect(ranges.at(-1)?.end).toBe(1_000_000);
+    for (const [i, range] of ranges.slice(1).entries()) expect(range.start).toBe(ranges[i]?.end);
+  }
+  expect(queue.take('w1', true)).toEqual([]);
+});
+
+test('the same file goes to the same worker each time, and only there while others may not take it', () => {
+  const split = splitFile(0, file('s3://bucket/x.parquet', 10, 10));
+  const workers = ['w1', 'w2', 'w3'].map((address) => ({ address, slots: 1 }));
+  const owners = [workers, workers.toReversed()].map((order) => {
+    const queue = new SplitQueue(split, { workers: order, fewBatches: false });
+    return workers.filter(({ address }) => queue.take(address, false).length > 0).map(({ address }) => address);
+  });
+  expect(owners[0]).toHaveLength(1);
+  expect(owners[0]).toEqual(owners[1]);
+});
+
+test('batches get smaller towards the end; with few batches each slot has one', () => {
+  const splits = splitFile(0, file('a', 12_288_000, 400 * MIB));
+  const workers = [{ address: 'w', slots: 2 }];
+  const sizes = (fewBatches: boolean): number[] => {
+    const queue = new SplitQueue(splits, { workers, fewBatches });
+    const taken: number[] = [];
+    while (queue.size > 0) taken.push(queue.take('w', true).reduce((sum, { bytes }) => sum + bytes, 0) / MIB);
+    return taken;
+  };
+  const many = sizes(false);
+  expect(many.length).toBeGreaterThan(4);
+  expect(many[0]).toBeGreaterThan(2 * (many.at(-2) ?? 0));
+  expect(sizes(true)).toEqual([200, 200]);
+});
+
+test('neighbouring splits of a file are one range, a whole file has none', () => {
+  const splits = splitFile(1, file('a', 400_000, 8 * MIB));
+  expect(batchFiles(splits.slice(1, 3).toReversed(), 2).map((files) => files.map(({ rows }) => rows))).toEqual([
+    [],
+    [{ start: 122_880, end: 368_640 }],
+  ]);
+  expect(batchFiles(splits, 2)[1]).toEqual([file('a', 400_000, 8 * MIB)]);
+});
+
+test('outputs of tasks wait for the worker that holds them', () => {
+  const output = (task: number, address: string): Split => ({ kind: 'output', input: 0, task, bytes: 5, address });
+  const workers = ['w1', 'w2'].map((address) => ({ address, slots: 1 }));
+  const queue = new SplitQueue([output(0, 'w1'), output(1, 'w2'), output(2, 'gone')], { workers, fewBatches: false });
+  expect(queue.take('w2', false)).toEqual([output(1, 'w2')]);
+  expect(queue.take('w2', false)).toEqual([]);
+  expect(queue.take('w2', true).length + queue.take('w1', true).length).toBe(2);
+});

@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import type { ScanFile } from '#proto/task.ts';
+
+/** The smallest part of a scan that is handed out: some rows of one file, or the output of one task of an earlier stage. */
+export type Split =
+  | { readonly kind: 'rows'; readonly scan: number; readonly file: ScanFile; readonly bytes: number }
+  | {
+      readonly kind: 'output';
+      readonly input: number;
+      readonly task: number;
+      readonly bytes: number;
+      readonly address: string;
+    };
+
+/** A file is divided at multiples of this, the rows of DuckDB's row groups: a row group that two tasks share is read twice. */
+const ROW_GROUP_ROWS = 122_880;
+/** Compressed bytes of a split, about. */
+const SPLIT_BYTES = 2 * 2 ** 20;
+/** Splits of one file: beyond, they get bigger. */
+const SPLITS_OF_FILE_MAX = 1_000;
+/** Bytes of a file that go to the same worker together, so that what it has cached of them is used again. */
+const AFFINITY_BYTES = 64 * 2 ** 20;
+
+/** A file as splits of whole row groups, as DuckDB writes them. */
+export function splitFile(scan: number, file: ScanFile): Split[] {
+  const { recordCount, sizeBytes } = file;
+  const groups = Math.ceil(recordCount / ROW_GROUP_ROWS);
+  const wanted = Math.min(SPLITS_OF_FILE_MAX, Math.ceil(sizeBytes / SPLIT_BYTES));
+  if (groups < 2 || wanted < 2 || file.rows !== null) return [{ kind: 'rows', scan, file, bytes: sizeBytes }];
+  const step = Math.ceil(groups / wanted) * ROW_GROUP_ROWS;
+  const splits: Split[] = [];
+  for (let start = 0; start < recordCount; start += step) {
+    const end = Math.min(start + step, recordCount);
+    const bytes = Math.round((sizeBytes * (end - start)) / recordCount);
+    splits.push({ kind: 'rows', scan, file: { ...file, rows: { start, end } }, bytes });
+  }
+  return splits;
+}
+
+/** Batches of a worker's slot until a stage has ended, about: fewer are cheaper, more leave less to wait for at the end. */
+const BATCHES_PER_SLOT = 2;
+/** A batch is not smaller than this, nor than this share of all. */
+const BATCH_BYTES_MIN = 4 * 2 ** 20;
+const BATCHES_MAX_PER_SLOT = 8;
+
+export type SplitQueueOptions = {
+  readonly workers: readonly { readonly address: string; readonly slots: number }[];
+  /** One batch for each slot: what every task of the stage does before its first row is dear. */
+  readonly fewBatches: boolean;
+};
+
+/**
+ * The splits of a stage that nobody has taken yet. Each worker has its own share, by rendezvous hashing of the files, so that the same
+ * files go to the same worker every time; one that has no more takes from whoever has most. A batch is a part of what is left, so
+ * the last ones are small, and a slow worker takes fewer.
+ */
+export class SplitQueue {
+  readonly #options: SplitQueueOptions;
+  readonly #queues = new Map<string, Split[]>();
+  readonly #totalBytes: number;
+  #leftBytes: number;
+  #left: number;
+
+  constructor(splits: readonly Split[], options: SplitQueueOptions) {
+    this.#options = options;
+    for (const { address } of options.workers) this.#queues.set(address, []);
+    const owners = new Map<string, Split[]>();
+    for (const split of splits) this.#ownerQueue(split, owners).push(split);
+    this.#totalBytes = splits.reduce((sum, split) => sum + split.bytes, 0);
+    this.#leftBytes = this.#totalBytes;
+    this.#left = splits.length;
+  }
+
+  get size(): number {
+    return this.#left;
+  }
+
+  /** The next batch for a worker, of its own share or, when it may, of another's; empty when there is none. */
+  take(address: string, mayTakeOthers: boolean): readonly Split[] {
+    const wanted = this.#batchBytes();
+    const batch: Split[] = [];
+    let bytes = 0;
+    while (this.#left > 0 && (batch.length === 0 || bytes < wanted)) {
+      const own = this.#queues.get(address)?.shift();
+      const split = own ?? (mayTakeOthers ? this.#longest()?.pop() : undefined);
+      if (split === undefined) break;
+      // Half a split too many is as good as half too few.
+      if (batch.length > 0 && bytes + split.bytes / 2 > wanted) {
+        this.#giveBack(address, split);
+        break;
+      }
+      batch.push(split);
+      bytes += split.bytes;
+      this.#left -= 1;
+      this.#leftBytes -= split.bytes;
+    }
+    return batch;
+  }
+
+  #batchBytes(): number {
+    const slots = this.#options.workers.reduce((sum, worker) => sum + worker.slots, 0) || 1;
+    if (this.#options.fewBatches) return this.#totalBytes / slots;
+    const least = Math.max(BATCH_BYTES_MIN, this.#totalBytes / (slots * BATCHES_MAX_PER_SLOT));
+    return Math.max(least, this.#leftBytes / (slots * BATCHES_PER_SLOT));
+  }
+
+  #giveBack(address: string, split: Split): void {
+    const own = this.#queues.get(address);
+    if (own === undefined) this.#longest()?.push(split);
+    else own.unshift(split);
+  }
+
+  #longest(): Split[] | undefined {
+    let longest: Split[] | undefined;
+    for (const queue of this.#queues.values()) if (queue.length > (longest?.length ?? 0)) longest = queue;
+    return longest;
+  }
+
+  #ownerQueue(split: Split, owners: Map<string, Split[]>): Split[] {
+    const key = affinityKey(split);
+    const known = owners.get(key);
+    if (known !== undefined) return known;
+    const queue = this.#queueOf(ownerOf(split, key, [...this.#queues.keys()]));
+    owners.set(key, queue);
+    return queue;
+  }
+
+  /** Without a worker to own it, a split waits in a queue that everybody takes from. */
+  #queueOf(address: string): Split[] {
+    const queue = this.#queues.get(address) ?? [];
+    this.#queues.set(address, queue);
+    return queue;
+  }
+}
+
+function affinityKey(split: Split): string {
+  if (split.kind === 'output') return `${split.input}/${split.address}`;
+  const { file } = split;
+  const rows = file.rows?.start ?? 0;
+  const at = file.recordCount === 0 ? 0 : (file.sizeBytes * rows) / file.recordCount;
+  return `${file.path}#${Math.floor(at / AFFINITY_BYTES)}`;
+}
+
+function ownerOf(split: Split, key: string, addresses: readonly string[]): string {
+  if (split.kind === 'output') return split.address;
+  let owner = '';
+  let heaviest = '';
+  for (const address of addresses) {
+    const weight = createHash('sha1').update(address).update('\0').update(key).digest('hex');
+    if (weight > heaviest) [owner, heaviest] = [address, weight];
+  }
+  return owner;
+}
+
+/** The rows of a batch as the files of each scan: neighbours in a file become one range. */
+export function batchFiles(batch: readonly Split[], scans: number): ScanFile[][] {
+  const files = Array.from({ length: scans }, (): ScanFile[] => []);
+  const taken = batch.flatMap((split) => (split.kind === 'rows' ? [split] : []));
+  const ordered = taken.toSorted((a, b) => {
+    if (a.file.path !== b.file.path) return a.file.path < b.file.path ? -1 : 1;
+    return (a.file.rows?.start ?? 0) - (b.file.rows?.start ?? 0);
+  });
+  for (const { scan, file } of ordered) {
+    const list = files[scan];
+    const last = list?.at(-1);
+    if (last?.path === file.path && last.rows !== null && last.rows.end === file.rows?.start) {
+      const rows = { start: last.rows.start, end: file.rows.end };
+      const isWhole = rows.start === 0 && rows.end === file.recordCount;
+      list?.splice(-1, 1, { ...last, rows: isWhole ? null : rows });
+    } else {
+      list?.push(file);
+    }
+  }
+  return files;
+}

@@ -1,0 +1,82 @@
+import type { Client, ClientUnaryCall, Metadata, ServiceError } from '@grpc/grpc-js';
+import { encodeTaskSpec } from '#proto/task-codec.ts';
+import type { TaskReport, TaskSpec } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { taskId, type QueryId, type TaskId } from '#shared/id.ts';
+import { must } from '#shared/must.ts';
+
+export type SpooledTask = {
+  readonly client: Client;
+  readonly secret: string;
+  readonly spec: TaskSpec;
+  readonly ticket: string;
+  readonly taskBytesMax: number;
+  /** Its reason is the error of the run; the worker ends the task when it sees the call cancelled. */
+  readonly signal: AbortSignal;
+};
+
+/** How a task with spooled output ended; `inputLost` names the task whose output it could not read. */
+export type SpooledEnd =
+  | { readonly kind: 'finished'; readonly report: TaskReport }
+  | { readonly kind: 'inputLost'; readonly producer: TaskId };
+
+type Reply = {
+  readonly report: Buffer;
+  readonly lost: { readonly address: string; readonly task_id: string } | null | undefined;
+};
+type Unary<Request, Answer> = (
+  request: Request,
+  metadata: Metadata,
+  options: { deadline?: number },
+  callback: (error: ServiceError | null, reply?: Answer) => void,
+) => ClientUnaryCall;
+
+const method = <Request, Answer>(client: Client, name: string): Unary<Request, Answer> => {
+  const found = (client as unknown as Record<string, Unary<Request, Answer> | undefined>)[name];
+  return must(found, `worker.proto has ${name}`).bind(client);
+};
+
+/** Runs a task whose output stays on the worker. @throws SkeinError: the worker's, WORKER_LOST, or the reason of the signal. */
+export function runSpooledTask(task: SpooledTask): Promise<SpooledEnd> {
+  task.signal.throwIfAborted();
+  const spec = Buffer.from(encodeTaskSpec(task.spec));
+  if (spec.length > task.taskBytesMax) throw tooLong(spec.length, task.taskBytesMax);
+  return new Promise((resolve, reject) => {
+    const { signal } = task;
+    const abort = (): void => {
+      call.cancel();
+      reject(SkeinError.of(signal.reason));
+    };
+    const run = method<object, Reply>(task.client, 'RunTask');
+    const call = run({ spec, ticket: task.ticket }, internalMetadata(task.secret), {}, (error, reply) => {
+      signal.removeEventListener('abort', abort);
+      if (error !== null) reject(fromServiceError(error, 'WORKER_LOST'));
+      else resolve(ended(must(reply, 'a reply or an error')));
+    });
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+function ended({ report, lost }: Reply): SpooledEnd {
+  if (lost !== null && lost !== undefined) return { kind: 'inputLost', producer: taskId(lost.task_id) };
+  return { kind: 'finished', report: JSON.parse(report.toString()) as TaskReport };
+}
+
+export const tooLong = (bytes: number, bytesMax: number): SkeinError =>
+  new SkeinError(
+    'STATEMENT_TOO_COMPLEX',
+    `the query reads too many files: its task takes ${bytes} bytes, ${bytesMax} are allowed`,
+  );
+
+/** Time in which a worker must say that a query's tasks have stopped and their output is gone. */
+const END_TIMEOUT_MS = 5_000;
+
+/** Ends what a worker still has of a query; false when it did not say so in time. Never throws. */
+export function endQuery(client: Client, secret: string, queryId: QueryId): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = method<object, object>(client, 'EndQuery');
+    const options = { deadline: Date.now() + END_TIMEOUT_MS };
+    end({ query_id: queryId }, internalMetadata(secret), options, (error) => resolve(error === null));
+  });
+}

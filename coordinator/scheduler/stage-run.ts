@@ -1,0 +1,285 @@
+import type { InputSource, ScanFile, ScanSpec, SqlText, TaskReport } from '#proto/task.ts';
+import { must, unreachable } from '#shared/must.ts';
+import type { LiveWorker } from '../cluster/worker-pool.ts';
+import type { Fragment, StageFacts } from '../distributor/fragment.ts';
+import type { PlannedScan } from './plan-scans.ts';
+import { batchFiles, splitFile, SplitQueue, type Split } from './split-queue.ts';
+import { NEW_STAGE, nextStage, stageTasks, type StageEvent, type StageState } from './stage-state.ts';
+import { partitionShares, sliceBatches, type InputShare, type TaskShare } from './task-share.ts';
+import type { TaskEvent, TaskOutput } from './task-state.ts';
+
+/** Batches that every task of a stage reads are a hash table that every task builds: from here on, a slot gets one task. */
+const BROADCAST_BYTES_BIG = 2 * 2 ** 20;
+
+export type StageContext = {
+  readonly scans: readonly PlannedScan[];
+  readonly workers: readonly { readonly address: string; readonly slots: number }[];
+  /** The session has chosen the number of partitions. */
+  readonly isFixed: boolean;
+};
+
+/** An output that a task can read: opens with a ticket. */
+export type SourceOf = (output: TaskOutput, partition: number) => Pick<InputSource, 'address' | 'taskId' | 'ticket'>;
+
+/** The tasks of one fragment while a query runs: what each of them reads, how far it is, and what it gave. */
+export class StageRun {
+  readonly fragment: Fragment;
+  readonly sql: SqlText;
+  /** The stages that it reads, one for each of the fragment's inputs. */
+  readonly producers: readonly StageRun[];
+  /** Settles when all tasks were done for the first time. */
+  readonly done: PromiseWithResolvers<void> = Promise.withResolvers();
+  /** Some task may have read a part of its output. */
+  isRead = false;
+  retries = 0;
+  skewed = 0;
+  readonly startedMs: number = performance.now();
+  endedMs = 0;
+  #state: StageState = NEW_STAGE;
+  readonly #shares: TaskShare[] = [];
+  readonly #homes = new Map<number, string | undefined>();
+  #queue: SplitQueue | undefined;
+  #scans: readonly ScanSpec[] = [];
+  /** Of each scan that every task reads whole. */
+  #wholeScans: readonly (readonly ScanFile[])[] = [];
+
+  constructor(fragment: Fragment, sql: SqlText, producers: readonly StageRun[]) {
+    this.fragment = fragment;
+    this.sql = sql;
+    this.producers = producers;
+  }
+
+  get state(): StageState {
+    return this.#state;
+  }
+
+  /** Its rows are the query's result. */
+  get isResult(): boolean {
+    return this.fragment.output === null;
+  }
+
+  /** Some task reads a slice of a partition: batches of an output that must stay as it is. */
+  get readsSlices(): boolean {
+    return this.skewed > 0;
+  }
+
+  share(task: number): TaskShare {
+    return must(this.#shares[task], 'every task has a share');
+  }
+
+  apply(event: StageEvent): void {
+    this.#state = nextStage(this.#state, event);
+    if (this.#state.kind === 'done') this.endedMs = performance.now();
+  }
+
+  applyTask(task: number, event: TaskEvent): void {
+    this.apply({ kind: 'task', task, event });
+  }
+
+  /** Makes the shares, or the queue that they are taken from. The producers are done. */
+  start({ scans, workers, isFixed }: StageContext): void {
+    const { fragment } = this;
+    this.#scans = fragment.scans.map(({ scan }) => must(scans[scan], 'a fragment names planned scans').spec);
+    const files = this.#scans.map((scan) => scan.files);
+    this.#wholeScans = fragment.scans.map(({ read }, i) => (read === 'all' ? (files[i] ?? []) : []));
+    const slots = workers.reduce((total, worker) => total + worker.slots, 0);
+    switch (fragment.tasks.kind) {
+      case 'single':
+        this.#make({ scans: files, inputs: this.producers.map(() => ALL), bytes: bytesOfFiles(files) });
+        break;
+      case 'partitions': {
+        const partitions = Math.max(1, ...fragment.inputs.map((input, i) => this.#partitionsOf(input.read, i)));
+        const inputs = fragment.inputs.map((input, i) => ({
+          isPartitioned: input.read === 'partition',
+          dividable: input.dividable === true,
+          produced: this.#producer(i)
+            .outputs()
+            .map((output) => output.report.partitions),
+        }));
+        const { shares, skewed } = partitionShares(inputs, { partitions, slots: Math.max(1, slots), isFixed });
+        this.skewed = skewed;
+        for (const share of shares) this.#make({ ...share, scans: this.#wholeScans });
+        break;
+      }
+      case 'splits': {
+        const splits = this.#splits(files);
+        this.#queue = new SplitQueue(splits, { workers, fewBatches: this.#broadcastBytes() > BROADCAST_BYTES_BIG });
+        // Also no rows are an input: a count of them is 0.
+        if (splits.length === 0) this.#make(this.#shareOf([]));
+        break;
+      }
+      default:
+        unreachable(fragment.tasks);
+    }
+    if (this.#queue === undefined || this.#queue.size === 0) this.apply({ kind: 'allMade' });
+  }
+
+  /** The next task for a worker that has a free slot: one that waits, or a new one. `isNear`: only where its input lies. */
+  take(worker: LiveWorker, isNear: boolean): number | undefined {
+    const { address } = worker.link;
+    for (const [task, state] of stageTasks(this.#state).entries()) {
+      if (state.kind !== 'waiting' || state.avoid.includes(worker.info.id)) continue;
+      const home = this.#home(task);
+      if (!isNear || home === undefined || home === address) return task;
+    }
+    const batch = this.#queue?.take(address, !isNear) ?? [];
+    if (batch.length === 0) return undefined;
+    const task = this.#make(this.#shareOf(batch));
+    if (this.#queue?.size === 0) this.apply({ kind: 'allMade' });
+    return task;
+  }
+
+  outputs(): readonly TaskOutput[] {
+    return stageTasks(this.#state).flatMap((task) => (task.kind === 'done' ? [task.output] : []));
+  }
+
+  reports(): readonly TaskReport[] {
+    return this.outputs().map((output) => output.report);
+  }
+
+  /** The fragment's scans with a task's files. */
+  scans(task: number): readonly ScanSpec[] {
+    const { scans } = this.share(task);
+    return this.#scans.map((scan, i) => ({ ...scan, files: scans[i] ?? [] }));
+  }
+
+  /** What a task reads of input `index`, as its producers have it now. */
+  sources(task: number, index: number, sourceOf: SourceOf): InputSource[] {
+    return this.#sourcesOf(this.share(task), index, sourceOf);
+  }
+
+  #sourcesOf(share: TaskShare, index: number, sourceOf: SourceOf): InputSource[] {
+    const part = must(share.inputs[index], 'a share has every input');
+    const outputs = this.#producer(index).outputs();
+    const sources: InputSource[] = [];
+    const add = (output: TaskOutput, partition: number, batches: InputSource['batches']): void => {
+      const held = output.report.partitions[partition];
+      if (held === undefined || held.rows === 0) return;
+      const taken = batches === null ? 1 : (batches.end - batches.start) / Math.max(1, held.batches);
+      const [rows, bytes] = [Math.round(held.rows * taken), Math.round(held.bytes * taken)];
+      sources.push({ ...sourceOf(output, partition), partition, batches, rows, bytes });
+    };
+    switch (part.kind) {
+      case 'all':
+        for (const output of outputs) for (const p of output.report.partitions.keys()) add(output, p, null);
+        break;
+      case 'partitions':
+        for (const p of part.partitions) for (const output of outputs) add(output, p, null);
+        break;
+      case 'tasks':
+        for (const [t, output] of outputs.entries()) {
+          if (part.tasks.includes(t)) for (const p of output.report.partitions.keys()) add(output, p, null);
+        }
+        break;
+      case 'slice': {
+        const batches = outputs.map((output) => output.report.partitions[part.partition]?.batches ?? 0);
+        const ranges = sliceBatches(batches, part.part, part.of);
+        for (const [t, range] of ranges.entries()) {
+          if (range !== null) add(must(outputs[t], 'a range for each output'), part.partition, range);
+        }
+        break;
+      }
+      default:
+        unreachable(part);
+    }
+    return sources;
+  }
+
+  facts(): StageFacts {
+    const { output, partitions: count } = this.fragment;
+    const reports = this.reports();
+    const partitions = Array.from({ length: count }, (_, p) => ({
+      rows: reports.reduce((sum, report) => sum + (report.partitions[p]?.rows ?? 0), 0),
+      bytes: reports.reduce((sum, report) => sum + (report.partitions[p]?.bytes ?? 0), 0),
+    }));
+    return {
+      rows: partitions.reduce((sum, { rows }) => sum + rows, 0),
+      bytes: partitions.reduce((sum, { bytes }) => sum + bytes, 0),
+      output: must(output, 'the last stage has no facts'),
+      partitions,
+      tasks: reports.length,
+    };
+  }
+
+  #make(share: TaskShare): number {
+    this.#shares.push(share);
+    this.apply({ kind: 'made' });
+    return this.#shares.length - 1;
+  }
+
+  #producer(index: number): StageRun {
+    return must(this.producers[index], 'an input has a producer');
+  }
+
+  #partitionsOf(read: 'partition' | 'all' | 'share', index: number): number {
+    return read === 'partition' ? this.#producer(index).fragment.partitions : 1;
+  }
+
+  #broadcastBytes(): number {
+    return this.fragment.inputs.reduce((total, input, i) => {
+      if (input.read !== 'all') return total;
+      return (
+        total +
+        this.#producer(i)
+          .reports()
+          .reduce((sum, report) => sum + report.outputBytes, 0)
+      );
+    }, 0);
+  }
+
+  #splits(files: readonly (readonly ScanFile[])[]): Split[] {
+    const rows = this.fragment.scans.flatMap(({ read }, scan) =>
+      read === 'split' ? (files[scan] ?? []).flatMap((file) => splitFile(scan, file)) : [],
+    );
+    const outputs = this.fragment.inputs.flatMap(({ read }, input): Split[] => {
+      if (read !== 'share') return [];
+      return this.#producer(input)
+        .outputs()
+        .map(({ report, worker }, task) => ({
+          kind: 'output',
+          input,
+          task,
+          bytes: report.outputBytes,
+          address: worker.address,
+        }));
+    });
+    return [...rows, ...outputs];
+  }
+
+  #shareOf(batch: readonly Split[]): TaskShare {
+    const files = batchFiles(batch, this.fragment.scans.length);
+    const scans = this.fragment.scans.map(({ read }, i) => (read === 'all' ? this.#wholeScans : files)[i] ?? []);
+    const inputs = this.fragment.inputs.map(({ read }, input): InputShare => {
+      if (read !== 'share') return ALL;
+      return {
+        kind: 'tasks',
+        tasks: batch.flatMap((split) => (split.kind === 'output' && split.input === input ? [split.task] : [])),
+      };
+    });
+    return { scans, inputs, bytes: batch.reduce((sum, split) => sum + split.bytes, 0) };
+  }
+
+  /** Address of the worker that holds most of what a task reads. Found once: it is a wish. */
+  #home(task: number): string | undefined {
+    if (!this.#homes.has(task)) this.#homes.set(task, this.#findHome(this.share(task)));
+    return this.#homes.get(task);
+  }
+
+  #findHome(share: TaskShare): string | undefined {
+    const bytes = new Map<string, number>();
+    const here: SourceOf = ({ taskId, worker }) => ({ address: worker.address, taskId, ticket: '' });
+    for (const index of share.inputs.keys()) {
+      if (share.inputs[index]?.kind === 'all' && this.fragment.tasks.kind !== 'single') continue;
+      for (const source of this.#sourcesOf(share, index, here)) {
+        bytes.set(source.address, (bytes.get(source.address) ?? 0) + source.bytes);
+      }
+    }
+    const [most] = [...bytes].toSorted(([, a], [, b]) => b - a);
+    return most?.[0];
+  }
+}
+
+const ALL: InputShare = { kind: 'all' };
+
+const bytesOfFiles = (files: readonly (readonly ScanFile[])[]): number =>
+  files.reduce((total, list) => list.reduce((sum, file) => sum + file.sizeBytes, total), 0);

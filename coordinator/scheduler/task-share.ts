@@ -1,0 +1,148 @@
+import type { PartitionReport, ScanFile } from '#proto/task.ts';
+import { must } from '#shared/must.ts';
+
+/**
+ * What one task of a stage reads. It is fixed when the task is made and names tasks of earlier stages by their numbers, not by where
+ * they ran: so the task can run again, also after its producers have.
+ */
+export type TaskShare = {
+  /** Files of each of the fragment's scans. */
+  readonly scans: readonly (readonly ScanFile[])[];
+  /** For each of the fragment's inputs. */
+  readonly inputs: readonly InputShare[];
+  /** Compressed bytes of files, and bytes of batches: what a task costs, roughly. */
+  readonly bytes: number;
+};
+
+export type InputShare =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'partitions'; readonly partitions: readonly number[] }
+  /** One part of `of` parts of a partition, in batches. */
+  | { readonly kind: 'slice'; readonly partition: number; readonly part: number; readonly of: number }
+  /** The whole output of some tasks. */
+  | { readonly kind: 'tasks'; readonly tasks: readonly number[] };
+
+/** Of an input, what each task of its producer gave: `partitions[p]` of task t. */
+type Produced = readonly (readonly PartitionReport[])[];
+
+export type PartitionInput = {
+  /** Partitioned as the tasks of the fragment are; others are read whole by every task. */
+  readonly isPartitioned: boolean;
+  readonly dividable: boolean;
+  readonly produced: Produced;
+};
+
+export type PartitionOptions = {
+  readonly partitions: number;
+  readonly slots: number;
+  /** The session has chosen the number: every partition is a task of its own. */
+  readonly isFixed: boolean;
+};
+
+/** A task that reads less than this takes a neighbour's partition too: starting one costs as much as reading these bytes. */
+const TASK_BYTES_MIN = 4 * 2 ** 20;
+/** Tasks of a slot, at most, unless the partitions are too big. */
+const TASKS_PER_SLOT = 2;
+const TASK_BYTES_MAX = 256 * 2 ** 20;
+/** A partition is skewed when it is so many times as big as the median one, and not small. */
+const SKEW_FACTOR = 4;
+const SKEW_BYTES_MIN = 16 * 2 ** 20;
+/** Parts of one skewed partition. */
+const SKEW_PARTS_MAX = 64;
+
+/**
+ * The tasks of a stage whose inputs are partitioned.
+ * ```
+ * partitions   0: 1 MB   1: 90 MB   2: 2 MB   3: 1 MB
+ * tasks        {0, 2, 3}   {1, part 0 of 3}   {1, part 1 of 3}   {1, part 2 of 3}
+ * ```
+ * Small partitions share a task: rows that belong together are still in one. A partition that is much bigger than the median is divided
+ * by the batches of an input that may be divided, and every part reads the other inputs' partition whole.
+ */
+export function partitionShares(
+  inputs: readonly PartitionInput[],
+  options: PartitionOptions,
+): { readonly shares: readonly TaskShare[]; readonly skewed: number } {
+  const sizes = Array.from({ length: options.partitions }, (_, p) => sum(inputs.map((input) => bytesOf(input, p))));
+  const order = sizes.map((bytes, p) => ({ bytes, p })).toSorted((a, b) => b.bytes - a.bytes || a.p - b.p);
+  const median = order[Math.floor(order.length / 2)]?.bytes ?? 0;
+  const shares: TaskShare[] = [];
+  const whole: { readonly bytes: number; readonly p: number }[] = [];
+  let skewed = 0;
+  for (const one of order) {
+    const isSkewed = one.bytes >= SKEW_BYTES_MIN && one.bytes > SKEW_FACTOR * median;
+    const parts = isSkewed ? slices(inputs, one.p, options.slots) : [];
+    if (parts.length > 0) skewed += 1;
+    else whole.push(one);
+    shares.push(...parts);
+  }
+  for (const { partitions, bytes } of bins(whole, options)) {
+    const own: InputShare = { kind: 'partitions', partitions };
+    shares.push({ scans: [], inputs: inputs.map((input) => (input.isPartitioned ? own : ALL)), bytes });
+  }
+  return { shares: shares.toSorted((a, b) => b.bytes - a.bytes), skewed };
+}
+
+const ALL: InputShare = { kind: 'all' };
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
+
+const bytesOf = ({ isPartitioned, produced }: PartitionInput, partition: number): number =>
+  isPartitioned ? sum(produced.map((task) => task[partition]?.bytes ?? 0)) : 0;
+
+/** A skewed partition as several tasks; none when nothing of it may be divided. */
+function slices(inputs: readonly PartitionInput[], partition: number, slots: number): TaskShare[] {
+  const candidates = inputs.flatMap((input, i) => (input.dividable ? [{ i, bytes: bytesOf(input, partition) }] : []));
+  const [divided] = candidates.toSorted((a, b) => b.bytes - a.bytes);
+  if (divided === undefined) return [];
+  const batches = sum(
+    must(inputs[divided.i], 'a candidate is an input').produced.map((task) => task[partition]?.batches ?? 0),
+  );
+  const of = Math.min(SKEW_PARTS_MAX, batches, Math.max(2, slots));
+  if (of < 2) return [];
+  const others = sum(inputs.map((input, i) => (i === divided.i ? 0 : bytesOf(input, partition))));
+  return Array.from({ length: of }, (_, part) => ({
+    scans: [],
+    inputs: inputs.map((input, i): InputShare => {
+      if (i === divided.i) return { kind: 'slice', partition, part, of };
+      return input.isPartitioned ? { kind: 'partitions', partitions: [partition] } : ALL;
+    }),
+    bytes: divided.bytes / of + others,
+  }));
+}
+
+type Bin = { partitions: number[]; bytes: number };
+
+/** Partitions, biggest first, each into the emptiest of as few tasks as are worth starting. */
+function bins(partitions: readonly { readonly p: number; readonly bytes: number }[], options: PartitionOptions): Bin[] {
+  if (options.isFixed) return partitions.map(({ p, bytes }) => ({ partitions: [p], bytes }));
+  if (partitions.length === 0) return [];
+  const total = sum(partitions.map(({ bytes }) => bytes));
+  const worth = Math.min(Math.ceil(total / TASK_BYTES_MIN), options.slots * TASKS_PER_SLOT);
+  const count = Math.min(partitions.length, Math.max(1, worth, Math.ceil(total / TASK_BYTES_MAX)));
+  const made = Array.from({ length: count }, (): Bin => ({ partitions: [], bytes: 0 }));
+  for (const { p, bytes } of partitions) {
+    const emptiest = made.reduce((best, bin) => (bin.bytes < best.bytes ? bin : best));
+    emptiest.partitions.push(p);
+    emptiest.bytes += bytes;
+  }
+  return made.filter((bin) => bin.partitions.length > 0);
+}
+
+/** The batches of part `part` of `of` of a partition that lies in several outputs: for each output, `[start, end)`. */
+export function sliceBatches(
+  batches: readonly number[],
+  part: number,
+  of: number,
+): readonly ({ readonly start: number; readonly end: number } | null)[] {
+  const total = sum(batches);
+  const from = Math.floor((total * part) / of);
+  const to = Math.floor((total * (part + 1)) / of);
+  let at = 0;
+  return batches.map((count) => {
+    const start = Math.max(0, from - at);
+    const end = Math.min(count, to - at);
+    at += count;
+    return start < end ? { start, end } : null;
+  });
+}

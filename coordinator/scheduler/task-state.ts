@@ -1,0 +1,105 @@
+import type { TaskReport } from '#proto/task.ts';
+import type { SkeinError } from '#shared/error.ts';
+import type { TaskId } from '#shared/id.ts';
+import { unreachable } from '#shared/must.ts';
+
+/** Workers that a task may be running on when they are lost; it is the suspect then. */
+const WORKERS_LOST_MAX = 2;
+/** Attempts of a task, whatever ended the earlier ones. */
+const ATTEMPTS_MAX = 6;
+
+/** One life of a worker: a restarted worker is another one. */
+export type WorkerLife = { readonly id: string; readonly address: string };
+
+/** What a finished task left on its worker. */
+export type TaskOutput = { readonly taskId: TaskId; readonly worker: WorkerLife; readonly report: TaskReport };
+
+type Tried = {
+  readonly attempts: number;
+  /** Workers that were lost while they ran it. */
+  readonly workersLost: number;
+  /** Ids of the workers that it must not go to again. */
+  readonly avoid: readonly string[];
+};
+
+/**
+ * The life of one task of a stage: a fixed share of its input, on one worker after the other until one has finished it.
+ * ```
+ *             ┌──────── workerLost, inputLost, refused: tried again, a few times ─────────┐
+ *             v                                                                           │
+ *   ──> waiting ──placed──> running ──finished──> done ──outputLost──> waiting            │
+ *                             ├───────────────────────────────────────────────────────────┘
+ *                             └──failed──> failed
+ * ```
+ * `done` is left again when the worker that holds the output is lost, or cannot be reached by a reader, while somebody needs it.
+ */
+export type TaskState =
+  | ({ readonly kind: 'waiting' } & Tried)
+  | ({ readonly kind: 'running'; readonly taskId: TaskId; readonly worker: WorkerLife } & Tried)
+  | ({ readonly kind: 'done'; readonly output: TaskOutput } & Tried)
+  | { readonly kind: 'failed'; readonly failure: TaskFailure };
+
+/** Why a task is not tried again. */
+export type TaskFailure =
+  | { readonly kind: 'error'; readonly error: SkeinError }
+  /** Every worker that ran it was lost. */
+  | { readonly kind: 'killsWorkers'; readonly workersLost: number }
+  | { readonly kind: 'attempts'; readonly attempts: number };
+
+export type TaskEvent =
+  | { readonly kind: 'placed'; readonly taskId: TaskId; readonly worker: WorkerLife }
+  | { readonly kind: 'finished'; readonly report: TaskReport }
+  | { readonly kind: 'failed'; readonly error: SkeinError }
+  /** The worker that runs it is gone. */
+  | { readonly kind: 'workerLost' }
+  /** What it reads is gone; its producer comes first. */
+  | { readonly kind: 'inputLost' }
+  /** The worker takes no tasks: it drains. */
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'outputLost' };
+
+export const NEW_TASK: TaskState = { kind: 'waiting', attempts: 0, workersLost: 0, avoid: [] };
+
+/** The state after `event`; an event that does not fit the state, such as the end of an attempt that was given up, changes nothing. */
+export function nextTask(state: TaskState, event: TaskEvent): TaskState {
+  switch (event.kind) {
+    case 'placed': {
+      if (state.kind !== 'waiting') return state;
+      const { attempts, workersLost, avoid } = state;
+      const { taskId, worker } = event;
+      return { kind: 'running', taskId, worker, attempts: attempts + 1, workersLost, avoid };
+    }
+    case 'finished': {
+      if (state.kind !== 'running') return state;
+      const { taskId, worker, attempts, workersLost, avoid } = state;
+      return { kind: 'done', output: { taskId, worker, report: event.report }, attempts, workersLost, avoid };
+    }
+    case 'failed':
+      return state.kind === 'running' ? { kind: 'failed', failure: { kind: 'error', error: event.error } } : state;
+    case 'workerLost':
+    case 'inputLost':
+    case 'refused':
+      return state.kind === 'running' ? again(state, event.kind) : state;
+    case 'outputLost': {
+      if (state.kind !== 'done') return state;
+      const { attempts, workersLost, avoid } = state;
+      // That the output was lost is not the task's fault, but a loop of losses must end.
+      if (attempts >= ATTEMPTS_MAX) return { kind: 'failed', failure: { kind: 'attempts', attempts } };
+      return { kind: 'waiting', attempts, workersLost, avoid };
+    }
+    default:
+      return unreachable(event);
+  }
+}
+
+function again(
+  state: Extract<TaskState, { kind: 'running' }>,
+  reason: 'workerLost' | 'inputLost' | 'refused',
+): TaskState {
+  const workersLost = state.workersLost + (reason === 'workerLost' ? 1 : 0);
+  if (workersLost >= WORKERS_LOST_MAX) return { kind: 'failed', failure: { kind: 'killsWorkers', workersLost } };
+  const { attempts } = state;
+  if (attempts >= ATTEMPTS_MAX) return { kind: 'failed', failure: { kind: 'attempts', attempts } };
+  const avoid = reason === 'inputLost' ? state.avoid : [...state.avoid, state.worker.id];
+  return { kind: 'waiting', attempts, workersLost, avoid };
+}

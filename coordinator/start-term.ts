@@ -1,0 +1,111 @@
+import { systemClock } from '#shared/clock.ts';
+import type { Config } from '#shared/config/config-schema.ts';
+import type { ManifestCache } from '#shared/iceberg/manifest-cache.ts';
+import type { QueryId } from '#shared/id.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import { openMembership } from '#shared/membership/open-membership.ts';
+import { localFileIo } from '#shared/storage/local-file-io.ts';
+import type { Kysely } from 'kysely';
+import { singleGroupAdmission, type Admission } from './admission/admission.ts';
+import { DUCKDB_VERSION } from './cluster/duckdb-version.ts';
+import { WorkerPool } from './cluster/worker-pool.ts';
+import { failOrphans, nextEpoch, type HistoryDatabase } from './history/history-database.ts';
+import { HistoryWriter } from './history/history-writer.ts';
+import { storeRows } from './history/store-rows.ts';
+import type { QueryMetrics } from './query/query-metrics.ts';
+import { QueryRegistry } from './query/query-registry.ts';
+import type { QueryService } from './query/query-service.ts';
+import { statementRunner, type Front } from './query/run-statement.ts';
+import { endUnknown } from './scheduler/end-unknown.ts';
+import type { SessionServices } from './session/run-session-statement.ts';
+
+/** What outlives the terms of a coordinator. */
+export type TermParts = {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly coordinatorId: string;
+  readonly database: Kysely<HistoryDatabase>;
+  readonly front: Front;
+  readonly sessions: SessionServices;
+  readonly manifestCache: ManifestCache;
+  readonly metrics: QueryMetrics;
+};
+
+/** A coordinator while it is the active one: everything that belongs to its epoch. */
+export type Term = AsyncDisposable & {
+  readonly epoch: number;
+  readonly queries: QueryService;
+  readonly registry: QueryRegistry;
+  readonly pool: WorkerPool;
+  readonly admission: Admission;
+  readonly history: HistoryWriter;
+};
+
+/** Begins a term: a new epoch, the end of what earlier ones left behind, and links to the workers. */
+export async function startTerm(parts: TermParts): Promise<Term> {
+  const { config, log, front, sessions, manifestCache, metrics, database } = parts;
+  await using stack = new AsyncDisposableStack();
+  const epoch = await nextEpoch(database);
+  const orphans = await failOrphans(database, epoch);
+  if (orphans > 0) log.warn({ orphans }, 'statements of an earlier coordinator are marked as failed');
+  const bufferMax = config['coordinator.history_buffer_max'];
+  const writer = new HistoryWriter({ store: storeRows(database), bufferMax, log });
+  const history = stack.adopt(writer, (open) => open.close());
+  const running = new Set<QueryId>();
+  const pool = await startPool(parts, { epoch, running, stack });
+  const admission = singleGroupAdmission({
+    runningMax: config['coordinator.queries_running_max'],
+    queuedMax: config['coordinator.queries_queued_max'],
+  });
+  const registry = new QueryRegistry();
+  const queries = statementRunner({
+    config,
+    clock: systemClock,
+    log,
+    epoch,
+    registry,
+    admission,
+    sessions,
+    front,
+    scheduler: {
+      pool,
+      secret: config['cluster.secret'],
+      epoch,
+      spillLimitBytes: config['worker.spill_limit'],
+      taskBytesMax: config['worker.task_bytes_max'],
+      onRetry: metrics.taskRetried,
+      running,
+    },
+    io: localFileIo,
+    manifestCache,
+    record: (row) => history.record(row),
+    metrics,
+  });
+  const kept = stack.move();
+  return { epoch, queries, registry, pool, admission, history, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+type PoolParts = {
+  readonly epoch: number;
+  readonly running: ReadonlySet<QueryId>;
+  readonly stack: AsyncDisposableStack;
+};
+
+async function startPool(
+  { config, log, coordinatorId }: TermParts,
+  { epoch, running, stack }: PoolParts,
+): Promise<WorkerPool> {
+  const membership = stack.adopt(await openMembership(config, log), (open) => open.close());
+  const secret = config['cluster.secret'];
+  const pool = new WorkerPool(membership, {
+    secret,
+    coordinatorId,
+    epoch,
+    heartbeatIntervalMs: config['cluster.heartbeat_interval'],
+    heartbeatTimeoutMs: config['cluster.heartbeat_timeout'],
+    duckdbVersion: DUCKDB_VERSION,
+    log,
+    onBeat: endUnknown(running, secret),
+  });
+  return stack.adopt(pool, (open) => open.close());
+}

@@ -1,0 +1,13 @@
+/**
+ * Called for each term of leading; says when the term has begun, and resolves when its work has ended, which it must soon after `lost` is
+ * aborted.
+ */
+export type Lead = (lost: AbortSignal, started: () => void) => Promise<void>;
+
+/** A candidate among the processes of its kind: at most one leads, as far as leases can tell; epochs fence the others. */
+export interface Election {
+  /** Of a sole candidate its first term's start; with others about, there is nothing to wait for. Rejects when the term cannot start. */
+  readonly started: Promise<void>;
+  /** Gives the lead up, or stops to want it. */
+  close(): Promise<void>;
+}

@@ -57,7 +57,7 @@ function addRoute(app: FastifyInstance, context: CatalogContext, operation: Oper
     // For the router a hyphen ends a parameter's name.
     url: template.replaceAll(/\{([a-z-]+)\}/g, (_all, name: string) => `:${name.replaceAll('-', '_')}`),
     ...(operation.bodyBytesMax === undefined ? {} : { bodyLimit: operation.bodyBytesMax }),
-    errorHandler: (error, _request, reply) => sendError(context, reply, error, operation.printError),
+    errorHandler: (error, _request, reply) => void sendError(context, reply, error, operation.printError),
     handler: async (request, reply) => {
       const stop = context.metrics.requestSeconds.startTimer({ operation: operation.id });
       reply.raw.once('close', () => stop({ status: String(reply.statusCode) }));

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { JsonObject } from '#shared/json.ts';
+import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { python } from '#test/support/python.ts';
+
+/** What `scan_planning.py` prints: tables of every partition transform, planned by the catalog and by PyIceberg itself. */
+type Planned = {
+  readonly filters: readonly Compared[];
+  readonly deletes: Readonly<Record<'equality' | 'vector', PlannedDelete>>;
+  readonly appends: readonly [files: number, areThoseOfTheAppends: boolean, areThoseOfThen: boolean];
+};
+type Compared = {
+  readonly table: string;
+  readonly filter: string;
+  readonly files: number;
+  /** PyIceberg could not plan it: it compares None with text, for one. */
+  readonly theirs_failed?: string;
+  readonly answers: number;
+  readonly equal: boolean;
+  /** Files that were not planned although PyIceberg finds a matching row in them. */
+  readonly missing: readonly string[];
+  readonly only_ours: readonly string[];
+  readonly only_theirs: readonly string[];
+  readonly deletes_differ: readonly string[];
+  readonly kept: number;
+  readonly residual_is_filter: boolean;
+  /** Whether PyIceberg's own use of the catalog's planning gives the same files; or the error. */
+  readonly through_client: boolean | string;
+};
+type PlannedDelete = { readonly data: string; readonly delete: string; readonly answer: JsonObject };
+
+const SEED = 20_261_121;
+const FILTERS_PER_TABLE = 25;
+
+let catalog: TestCatalog;
+let planned: Planned;
+beforeAll(async () => {
+  // Few files an answer, so that most plans come in several.
+  catalog = await startTestCatalog({ 'catalog.plan_files_per_task': 4 });
+  const args = [catalog.running.url, catalog.token, String(SEED), String(FILTERS_PER_TABLE)];
+  planned = JSON.parse(await python('test/clients/scan_planning.py', ...args)) as Planned;
+}, 600_000);
+afterAll(() => catalog?.[Symbol.asyncDispose]());
+
+const compared = (): readonly Compared[] => planned.filters.filter((one) => one.theirs_failed === undefined);
+
+describe("a plan's files, for generated filters over every partition transform", () => {
+  test('equal those that PyIceberg plans itself', () => {
+    const unequal = compared().filter(({ equal }) => !equal);
+    expect(compared().length - unequal.length).toBeGreaterThan(200);
+    expect(compared().flatMap((one) => one.deletes_differ)).toEqual([]);
+    // NaN is greater than every number for us: a file that may hold it is kept, where PyIceberg looks at the bounds alone.
+    const isAboutFloats = ({ filter }: Compared): boolean => /'(ratio|part)'/.test(filter);
+    expect(unequal.filter((one) => one.only_ours.length > 0 && !isAboutFloats(one))).toEqual([]);
+    // A file that holds nothing but the value of `<>` is left out, where PyIceberg reads it: that no row matches is proved below.
+    const isAboutOthers = ({ filter }: Compared): boolean => /Not/.test(filter);
+    expect(unequal.filter((one) => one.only_theirs.length > 0 && !isAboutOthers(one))).toEqual([]);
+  });
+
+  test('leave out no file that has a matching row', () => {
+    expect(planned.filters.length).toBe(11 * FILTERS_PER_TABLE);
+    expect(compared().filter(({ missing }) => missing.length > 0)).toEqual([]);
+    // The filters do prune, and not everything.
+    const pruned = compared().filter(({ kept, files }) => kept < files);
+    expect(pruned.length).toBeGreaterThan(100);
+    expect(compared().filter(({ kept }) => kept > 0).length).toBeGreaterThan(150);
+    expect(compared().filter(({ answers }) => answers > 1).length).toBeGreaterThan(100);
+    expect(compared().every((one) => one.residual_is_filter)).toBe(true);
+    expect(planned.filters.length - compared().length).toBeLessThan(15);
+  });
+
+  test('are what PyIceberg gets when it leaves the planning to the catalog', () => {
+    // PyIceberg 0.12 refuses a partition value of null.
+    const failed = compared().filter((one) => one.through_client !== true);
+    expect(failed.filter((one) => !/input_value=None|data-file\.partition/.test(String(one.through_client)))).toEqual(
+      [],
+    );
+    expect(compared().length - failed.length).toBeGreaterThan(100);
+    const whole = compared().filter(({ table }) => table === 'whole' || table === 'plain' || table === 'deleted');
+    expect(whole.map((one) => one.through_client)).toEqual(whole.map(() => true));
+  });
+});
+
+test('an incremental scan has the files that the appends after its start added; an older snapshot has its own', () => {
+  expect(planned.appends).toEqual([3, true, true]);
+});
+
+test('equality deletes and deletion vectors come with the files that they apply to', () => {
+  const { equality, vector } = planned.deletes;
+  const common = { 'spec-id': 0, partition: [] };
+  expect(equality.answer).toMatchObject({
+    status: 'completed',
+    'delete-files': [
+      {
+        ...common,
+        content: 'equality-deletes',
+        'file-path': equality.delete,
+        'file-format': 'parquet',
+        'equality-ids': [1],
+      },
+    ],
+    'file-scan-tasks': [
+      {
+        'data-file': { ...common, content: 'data', 'file-path': equality.data, 'record-count': 3 },
+        'delete-file-references': [0],
+        'residual-filter': true,
+      },
+    ],
+  });
+  expect(vector.answer).toMatchObject({
+    'delete-files': [
+      {
+        content: 'position-deletes',
+        'file-format': 'puffin',
+        'file-path': vector.delete,
+        'referenced-data-file': vector.data,
+        'content-offset': 4,
+        'record-count': 2,
+      },
+    ],
+    'file-scan-tasks': [
+      { 'data-file': { 'file-path': vector.data, 'first-row-id': 0 }, 'delete-file-references': [0] },
+    ],
+  });
+});

@@ -200,7 +200,7 @@ describe('the UNDROP window', () => {
     }
     const ids = (await dropped())
       .filter(({ name }) => name === 'twice')
-      .toSorted((a, b) => String(a['dropped-at']).localeCompare(String(b['dropped-at'])))
+      .toSorted((a, b) => (a['dropped-at'] as string).localeCompare(b['dropped-at'] as string))
       .map(({ id }) => id);
     const undrop = (body: object): Promise<RestAnswer> => post(`${NS}/default/tables/twice/undrop`, body);
     expect(metadataOf(await undrop({}))['table-uuid']).toBe(uuids[2]);
@@ -314,10 +314,6 @@ test('metadata files that fall out of the log are deleted where the table asks f
   const log = metadataOf(await get(`${NS}/default/tables/trimmed`))['metadata-log'] as JsonObject[];
   expect(log.map((entry) => entry['metadata-file'])).toEqual(made.slice(-3, -1));
   const folder = `${locationOf(created).replace('file://', '')}/metadata`;
-  expect((await readdir(folder)).toSorted()).toEqual(
-    made
-      .slice(-3)
-      .map((file) => file.split('/').at(-1))
-      .toSorted(),
-  );
+  const left = made.slice(-3).map((file) => file.split('/').at(-1));
+  expect(new Set(await readdir(folder))).toEqual(new Set(left));
 });

@@ -53,6 +53,10 @@ export async function connectStore(config: Config, log: Logger): Promise<Store> 
   });
   // An idle connection that breaks is replaced at its next use; without a handler the process would end.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle Postgres connection broke'));
+  // One in use that breaks between two statements says so here alone; the next statement fails.
+  pool.on('connect', (client) =>
+    client.on('error', (error) => log.debug({ err: error }, 'a Postgres connection broke')),
+  );
   const dialect = new PostgresDialect({ pool });
   const db = new Kysely<Tables>({ dialect }).withSchema('catalog');
   return { db, pool, transact: (work) => transact(db, work), close: () => db.destroy() };

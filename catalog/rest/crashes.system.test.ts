@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { CrashPoint } from '#catalog/context.ts';
+import { must } from '#shared/must.ts';
+import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
+import { locationOf, metadataOf, NS, SCHEMA, setMain, snapshot } from '#test/support/catalog-rest.ts';
+import { startCatalogProcess, type CatalogProcess } from '#test/support/catalog-process.ts';
+import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+
+/** What a client sees of a catalog or a Postgres that ends at once: whole changes or none, and nothing that stays locked. */
+
+let catalog: TestCatalog;
+let victim: CatalogProcess | undefined;
+beforeAll(async () => {
+  catalog = await startTestCatalog();
+});
+afterEach(async () => {
+  await victim?.kill();
+  victim = undefined;
+});
+afterAll(() => catalog[Symbol.asyncDispose]());
+
+const startVictim = async (dieAt: CrashPoint | null = null): Promise<CatalogProcess> => {
+  victim = await startCatalogProcess(catalog.config, dieAt);
+  return victim;
+};
+type Sent = { readonly status: number; readonly body: JsonObject } | 'lost';
+/** A request to the catalog that dies; `lost` when there was no answer. */
+async function send(url: string, path: string, body: object, key?: string): Promise<Sent> {
+  const headers: Record<string, string> = { authorization: `Bearer ${catalog.token}` };
+  if (key !== undefined) headers['idempotency-key'] = key;
+  try {
+    const response = await fetch(url + path, { method: 'POST', headers, body: printJson(body) });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? {} : (parseJson(text) as JsonObject) };
+  } catch {
+    return 'lost';
+  }
+}
+const newKey = (): string => randomUUID().replace(/^(.{14})4/, '$17');
+const create = (name: string): Promise<RestAnswer> =>
+  catalog.rest('POST', `${NS}/default/tables`, { body: { name, schema: SCHEMA } });
+const load = (name: string): Promise<RestAnswer> => catalog.rest('GET', `${NS}/default/tables/${name}`);
+const propertiesOf = async (name: string): Promise<JsonObject> =>
+  metadataOf(await load(name))['properties'] as JsonObject;
+
+describe('kill -9 of the catalog in a transaction of several tables', () => {
+  const made: Readonly<Record<CrashPoint, boolean>> = {
+    'files-written': false,
+    'before-commit': false,
+    committed: true,
+    'before-reply': true,
+  };
+
+  test.each(Object.entries(made) as [CrashPoint, boolean][])('at %s: all of it is made: %s', async (point, isMade) => {
+    const names = ['one', 'two', 'three'].map((name) => `${point}-${name}`);
+    for (const name of names.slice(0, 2)) expect((await create(name)).status).toBe(200);
+    const creation = {
+      identifier: { namespace: ['default'], name: names[2] ?? '' },
+      requirements: [{ type: 'assert-create' }],
+      updates: [
+        { action: 'add-schema', schema: SCHEMA },
+        { action: 'set-current-schema', 'schema-id': -1 },
+      ],
+    };
+    const changes = names.slice(0, 2).map((name) => ({
+      identifier: { namespace: ['default'], name },
+      requirements: [],
+      updates: [{ action: 'set-properties', updates: { crash: point } }],
+    }));
+    const body = { 'table-changes': [...changes, creation] };
+    const key = newKey();
+    const dying = await startVictim(point);
+    await dying.arm();
+    expect(await send(dying.url, '/v1/lake/transactions/commit', body, key)).toBe('lost');
+    await dying.died();
+
+    const expected = isMade ? point : undefined;
+    for (const name of names.slice(0, 2)) expect((await propertiesOf(name))['crash']).toBe(expected);
+    expect((await load(names[2] ?? '')).status).toBe(isMade ? 200 : 404);
+
+    // The client tries again under its key, and whatever happened before it is made once.
+    const again = await send(catalog.running.url, '/v1/lake/transactions/commit', body, key);
+    expect(again).toMatchObject({ status: 204 });
+    for (const name of names.slice(0, 2)) {
+      expect((await propertiesOf(name))['crash']).toBe(point);
+      const log = metadataOf(await load(name))['metadata-log'] as unknown[];
+      expect(log).toHaveLength(1);
+      const more = { updates: [{ action: 'set-properties', updates: { after: 'yes' } }] };
+      expect((await catalog.rest('POST', `${NS}/default/tables/${name}`, { body: more })).status).toBe(200);
+    }
+    expect((await load(names[2] ?? '')).status).toBe(200);
+  });
+});
+
+/** Appends until told to stop, trying again whatever happens; the ids whose commit was answered by 200. */
+async function appendUntil(
+  stopped: () => boolean,
+  url: () => string,
+  table: string,
+  firstId: number,
+): Promise<number[]> {
+  const acknowledged: number[] = [];
+  const location = locationOf(await load(table));
+  for (let id = firstId; !stopped(); id += 1) {
+    const metadata = await load(table).then(metadataOf, () => undefined);
+    if (metadata === undefined) continue;
+    const current = metadata['current-snapshot-id'] as number;
+    const parent = current === -1 ? undefined : current;
+    const body = {
+      requirements: [{ type: 'assert-ref-snapshot-id', ref: 'main', 'snapshot-id': parent ?? null }],
+      updates: [snapshot(location, id, parent, Number(metadata['last-sequence-number']) + 1), setMain(id)],
+    };
+    const answer = await send(url(), `${NS}/default/tables/${table}`, body);
+    if (answer !== 'lost' && answer.status === 200) acknowledged.push(id);
+    else await sleep(20);
+  }
+  return acknowledged;
+}
+
+const snapshotIds = async (table: string): Promise<unknown[]> =>
+  (metadataOf(await load(table))['snapshots'] as JsonObject[]).map((entry) => entry['snapshot-id']);
+
+test('kill -9 of the catalog again and again while writers append: no committed snapshot is lost, every table is readable', async () => {
+  const tables = ['kill0', 'kill1', 'kill2'];
+  for (const table of tables) await create(table);
+  let stopped = false;
+  let current = await startVictim();
+  const writers = tables.flatMap((table, t) =>
+    [0, 1].map(async (w) => ({
+      table,
+      ids: await appendUntil(
+        () => stopped,
+        () => current.url,
+        table,
+        1 + (t * 2 + w) * 100_000,
+      ),
+    })),
+  );
+  for (let i = 0; i < 4; i += 1) {
+    await sleep(1_500);
+    await current.kill();
+    current = await startVictim();
+  }
+  await sleep(500);
+  stopped = true;
+  for (const { table, ids } of await Promise.all(writers)) {
+    expect(ids.length).toBeGreaterThan(0);
+    expect(await snapshotIds(table)).toEqual(expect.arrayContaining(ids));
+  }
+});
+
+test('kill -9 of Postgres in the middle: no committed snapshot is lost, and nothing stays locked', async () => {
+  const tables = ['pg0', 'pg1', 'pg2', 'pg3'];
+  for (const table of tables) await create(table);
+  let stopped = false;
+  const writers = tables.map(async (table, t) => ({
+    table,
+    ids: await appendUntil(
+      () => stopped,
+      () => catalog.running.url,
+      table,
+      1 + t * 100_000,
+    ),
+  }));
+  for (let i = 0; i < 3; i += 1) {
+    await sleep(1_500);
+    await catalog.postgres.kill();
+    await catalog.postgres.start();
+  }
+  await sleep(1_000);
+  stopped = true;
+  for (const { table, ids } of await Promise.all(writers)) {
+    expect(ids.length).toBeGreaterThan(0);
+    expect(await snapshotIds(table)).toEqual(expect.arrayContaining(ids));
+    const more = { updates: [{ action: 'set-properties', updates: { after: 'yes' } }] };
+    expect((await catalog.rest('POST', `${NS}/default/tables/${table}`, { body: more })).status).toBe(200);
+  }
+  expect((await catalog.rest('DELETE', `${NS}/default/tables/pg0`)).status).toBe(204);
+});
+
+test('a client that goes away leaves a whole table, and nothing locked', async () => {
+  await create('gone');
+  for (let i = 0; i < 20; i += 1) {
+    const abort = new AbortController();
+    const headers = { authorization: `Bearer ${catalog.token}` };
+    const body = printJson({ updates: [{ action: 'set-properties', updates: { [`k${i}`]: 'v' } }] });
+    const url = `${catalog.running.url}${NS}/default/tables/gone`;
+    const answer = fetch(url, { method: 'POST', headers, body, signal: abort.signal }).catch(() => undefined);
+    await sleep(i);
+    abort.abort();
+    await answer;
+  }
+  const more = { updates: [{ action: 'set-properties', updates: { last: 'yes' } }] };
+  expect((await catalog.rest('POST', `${NS}/default/tables/gone`, { body: more })).status).toBe(200);
+  const { body } = await load('gone');
+  const metadata = body['metadata'] as JsonObject;
+  const file = must(body['metadata-location'], 'loaded') as string;
+  const onDisk = parseJson(
+    await import('node:fs/promises').then((fs) => fs.readFile(file.replace('file://', ''), 'utf8')),
+  );
+  expect(onDisk).toEqual(metadata);
+});
+
+test('60 writers on tables of their own: no failure', async () => {
+  const tables = Array.from({ length: 60 }, (_none, i) => `own${i}`);
+  await Promise.all(tables.map(create));
+  const answers = await Promise.all(
+    tables.map(async (table) => {
+      const statuses: number[] = [];
+      for (let i = 0; i < 5; i += 1) {
+        const body = { updates: [{ action: 'set-properties', updates: { i: String(i) } }] };
+        statuses.push((await catalog.rest('POST', `${NS}/default/tables/${table}`, { body })).status);
+      }
+      return statuses;
+    }),
+  );
+  expect(new Set(answers.flat())).toEqual(new Set([200]));
+});

@@ -1,0 +1,209 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Clock } from '#shared/clock.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { errorOf, metadataOf, NS, SCHEMA, snapshot, setMain, locationOf } from '#test/support/catalog-rest.ts';
+import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+
+let passedMs = 0;
+const clock: Clock = { nowMs: () => Date.now() + passedMs, monotonicMs: () => performance.now() };
+let catalog: TestCatalog;
+beforeAll(async () => {
+  catalog = await startTestCatalog({ 'catalog.background_interval': 200 }, clock);
+});
+afterAll(() => catalog[Symbol.asyncDispose]());
+
+/** A UUID of version 7. */
+function newKey(): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(Date.now(), 0, 6);
+  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f);
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
+  return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+type Send = { readonly key?: string; readonly body?: unknown; readonly token?: string };
+const send = (method: string, path: string, { key, body, token }: Send): Promise<RestAnswer> =>
+  catalog.rest(method, path, {
+    ...(body === undefined ? {} : { body }),
+    ...(token === undefined ? {} : { token }),
+    ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
+  });
+const post = (path: string, body: unknown, key?: string): Promise<RestAnswer> =>
+  send('POST', path, { body, ...(key === undefined ? {} : { key }) });
+const create = (name: string, key?: string): Promise<RestAnswer> =>
+  post(`${NS}/default/tables`, { name, schema: SCHEMA }, key);
+const keys = async (): Promise<number> => {
+  const { Client } = await import('pg');
+  const client = new Client({ connectionString: catalog.postgres.url });
+  await client.connect();
+  const { rows } = await client.query<{ count: string }>('select count(*) from catalog.idempotency_key');
+  await client.end();
+  return Number(rows[0]?.count);
+};
+
+test('the configuration advertises for how long a key lives', async () => {
+  expect((await catalog.rest('GET', '/v1/config', { token: null })).body['idempotency-key-lifetime']).toBe('PT1800S');
+});
+
+test('every change that is sent again under its key answers as before, and changes nothing', async () => {
+  const steps: (readonly [method: string, path: string, body?: unknown])[] = [
+    ['POST', NS, { namespace: ['idem'], properties: { a: '1', b: '2' } }],
+    ['POST', `${NS}/idem/properties`, { removals: ['a', 'x'], updates: { c: '3' } }],
+    ['POST', `${NS}/idem/tables`, { name: 't', schema: SCHEMA }],
+    ['POST', `${NS}/idem/tables/t`, { updates: [{ action: 'set-properties', updates: { p: 'q' } }] }],
+    [
+      'POST',
+      '/v1/lake/tables/rename',
+      {
+        source: { namespace: ['idem'], name: 't' },
+        destination: { namespace: ['idem'], name: 'u' },
+      },
+    ],
+    [
+      'POST',
+      '/v1/lake/transactions/commit',
+      {
+        'table-changes': [
+          {
+            identifier: { namespace: ['idem'], name: 'u' },
+            requirements: [],
+            updates: [{ action: 'set-properties', updates: { r: 's' } }],
+          },
+        ],
+      },
+    ],
+    ['POST', `${NS}/idem/tables/u/unregister`, {}],
+    ['DELETE', `${NS}/idem`],
+  ];
+  for (const [method, path, body] of steps) {
+    const key = newKey();
+    const first = await send(method, path, { key, body });
+    expect(first.status, path).toBeLessThan(300);
+    const again = await send(method, path, { key, body });
+    expect([again.status, again.body, again.headers.get('etag')], path).toEqual([
+      first.status,
+      first.body,
+      first.headers.get('etag'),
+    ]);
+  }
+  expect((await catalog.rest('GET', `${NS}/idem`)).status).toBe(404);
+});
+
+test('errors that would come again are kept too: they stand even when their cause is gone', async () => {
+  await create('taken');
+  const key = newKey();
+  expect((await create('taken', key)).status).toBe(409);
+  await catalog.rest('DELETE', `${NS}/default/tables/taken`);
+  expect(errorOf(await create('taken', key))).toEqual([
+    409,
+    'AlreadyExistsException',
+    'Table already exists: default.taken',
+  ]);
+  expect((await create('taken', newKey())).status).toBe(200);
+});
+
+test('a key is good for one request only: another body, path or query is 422', async () => {
+  const key = newKey();
+  expect((await create('one', key)).status).toBe(200);
+  expect(errorOf(await create('two', key)).slice(0, 2)).toEqual([422, 'UnprocessableEntityException']);
+  expect((await catalog.rest('GET', `${NS}/default/tables/two`)).status).toBe(404);
+  const path = `${NS}/default/tables/one`;
+  const drop = newKey();
+  expect((await send('DELETE', path, { key: drop })).status).toBe(204);
+  expect((await send('DELETE', `${path}?purgeRequested=true`, { key: drop })).status).toBe(422);
+});
+
+test('keys of different principals, catalogs and operations do not meet', async () => {
+  await catalog.call('CreateTenant', { name: 'idem2', admin_user: 'eve', admin_password: 'a long enough password' });
+  await catalog.call('CreateCatalog', { tenant: 'idem2', name: 'idem2', location: '' });
+  const token = await catalog.mint({ tenant: 'idem2', user: 'eve' });
+  const key = newKey();
+  const body = { namespace: ['meet'] };
+  expect((await send('POST', NS, { key, body })).status).toBe(200);
+  expect((await send('POST', '/v1/idem2/namespaces', { key, body, token })).status).toBe(200);
+  expect((await send('DELETE', `${NS}/meet`, { key })).status).toBe(204);
+  // Not even an error of the other tenant's object is told apart.
+  expect((await send('POST', NS, { key, body, token })).body).toMatchObject({
+    error: { type: 'NoSuchWarehouseException' },
+  });
+});
+
+test.each([
+  '',
+  'x',
+  '0190f3ae-5b1c-4d2e-8f3a-1b2c3d4e5f60',
+  '0190f3ae-5b1c-7d2e-cf3a-1b2c3d4e5f60',
+  '0190f3ae5b1c7d2e8f3a1b2c3d4e5f60',
+])('the key %j is no UUID of version 7: 400', async (key) => {
+  expect(errorOf(await create('bad-key', key)).slice(0, 2)).toEqual([400, 'BadRequestException']);
+  expect((await catalog.rest('GET', `${NS}/default/tables`, { headers: { 'idempotency-key': key } })).status).toBe(200);
+});
+
+test('what needs a permission first is not kept', async () => {
+  const key = newKey();
+  const weak = await catalog.mint({ scope: ['table:read'] });
+  expect(
+    (await send('POST', `${NS}/default/tables`, { key, token: weak, body: { name: 'perm', schema: SCHEMA } })).status,
+  ).toBe(403);
+  expect((await create('perm', key)).status).toBe(200);
+});
+
+test('of 20 twins at once one makes the change, and all get its answer', async () => {
+  const key = newKey();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => create('twins', key)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  expect(new Set(answers.map((answer) => metadataOf(answer)['table-uuid'])).size).toBe(1);
+});
+
+test('twins of a commit add one snapshot', async () => {
+  const location = locationOf(await create('append'));
+  const key = newKey();
+  const body = { updates: [snapshot(location, 7), setMain(7), { action: 'set-properties', updates: { n: '1' } }] };
+  const answers = await Promise.all(Array.from({ length: 10 }, () => post(`${NS}/default/tables/append`, body, key)));
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+  const { body: table } = await catalog.rest('GET', `${NS}/default/tables/append`);
+  expect((table['metadata'] as JsonObject)['snapshots']).toHaveLength(1);
+});
+
+test('a large answer is rendered anew', async () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 2_000 }, (_none, i) => [`p${i}`, createHash('sha256').update(String(i)).digest('hex')]),
+  );
+  const key = newKey();
+  const body = { name: 'large', schema: SCHEMA, properties };
+  const first = await post(`${NS}/default/tables`, body, key);
+  expect(first.status).toBe(200);
+  expect((await post(`${NS}/default/tables`, body, key)).body).toEqual(first.body);
+  await post(`${NS}/default/tables/large`, { updates: [{ action: 'set-properties', updates: { newer: 'yes' } }] });
+  expect(metadataOf(await post(`${NS}/default/tables`, body, key))['properties']).toHaveProperty('newer');
+  const drop = newKey();
+  const unregister = await send('POST', `${NS}/default/tables/large/unregister`, { key: drop });
+  expect((await send('POST', `${NS}/default/tables/large/unregister`, { key: drop })).body).toEqual(unregister.body);
+});
+
+test('a staged create is answered again, and still nothing is made', async () => {
+  const key = newKey();
+  const body = { name: 'staged', schema: SCHEMA, 'stage-create': true };
+  const first = await post(`${NS}/default/tables`, body, key);
+  expect((await post(`${NS}/default/tables`, body, key)).body).toEqual(first.body);
+  expect((await catalog.rest('GET', `${NS}/default/tables/staged`)).status).toBe(404);
+});
+
+describe('without Postgres', () => {
+  test('an answer of 503 is not kept: the same key succeeds later', async () => {
+    const key = newKey();
+    await catalog.postgres.kill();
+    expect((await create('later', key)).status).toBe(503);
+    await catalog.postgres.start();
+    await expect.poll(async () => (await create('later', key)).status, { timeout: 30_000 }).toBe(200);
+  });
+});
+
+test('an expired key is forgotten, and may be used anew', async () => {
+  const key = newKey();
+  expect((await create('expire', key)).status).toBe(200);
+  passedMs += 1_800_001;
+  expect((await create('expire', key)).status).toBe(409);
+  passedMs += 1_800_001;
+  await expect.poll(keys, { timeout: 20_000 }).toBe(0);
+});

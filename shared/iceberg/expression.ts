@@ -89,21 +89,18 @@ function parseComparison(kind: ComparisonOp, json: JsonObject): Expression {
   const left = json['left'] ?? json['term'];
   const right = json['right'] ?? json['value'];
   if (left === undefined || right === undefined || right === null) return refuse(`${kind} has no term or no value`);
-  const isNew = json['left'] !== undefined;
-  if (isNew && isValueObject(right)) return { kind: 'opaque' };
-  // In the current spelling a bare string on the left is a value, as on the right.
-  if (isNew && !isValueObject(left)) {
-    const mirrored = MIRRORED[kind];
-    if (mirrored === undefined) return { kind: 'opaque' };
-    const term = parseTerm(right);
-    return term.kind === 'opaque' ? { kind: 'opaque' } : { kind: mirrored, term, value: literalOf(left) };
-  }
-  const term = parseTerm(left);
-  return term.kind === 'opaque' ? { kind: 'opaque' } : { kind, term, value: literalOf(right) };
+  // In the current spelling a bare value stands on either side, so the column may, too.
+  const isMirrored = json['left'] !== undefined && !isColumnar(left) && isColumnar(right);
+  const [columnar, value, op] = isMirrored ? [right, left, MIRRORED[kind]] : [left, right, kind];
+  if (op === undefined || isColumnar(value) || (json['left'] !== undefined && !isColumnar(columnar))) return OPAQUE;
+  const term = parseTerm(columnar);
+  return term.kind === 'opaque' ? OPAQUE : { kind: op, term, value: literalOf(value) };
 }
 
+const OPAQUE: Expression = { kind: 'opaque' };
+
 /** A reference or a function, not a literal. */
-const isValueObject = (json: Json): boolean => isObject(json) && json['type'] !== 'literal';
+const isColumnar = (json: Json): boolean => isObject(json) && json['type'] !== 'literal';
 
 function parseSet(kind: SetOp, json: JsonObject, place: Place): Expression {
   if (json['value'] !== undefined) return refuse(`${kind} takes values`);

@@ -57,14 +57,20 @@ export type ScanFacts = {
   readonly rows: number;
   readonly bytes: number;
   readonly files: number;
-  /** By the scan's column position: what the manifests say; null where they do not. */
+  /** By the column's position in the table's column list (`PlanColumn.index`): what the manifests say; may be empty. */
   readonly columns: readonly ColumnFacts[];
 };
 
 export type ColumnFacts = {
   /** Upper bound of the number of distinct values, from an integer or date column's bounds; null when unknown. */
   readonly distinctMax: number | null;
+  /** Rows that are NULL; null when unknown. */
   readonly nulls: number | null;
+  /** Bounds, roughly: numbers by their value, dates and timestamps in days since 1970; absent or null when unknown. */
+  readonly lower?: number | null;
+  readonly upper?: number | null;
+  /** Bytes of a value in memory; absent or null: by its type. */
+  readonly widthBytes?: number | null;
 };
 
 /** What is known of a stage that has run. */
@@ -102,13 +108,25 @@ export type DistributionFacts = {
 /** A query as it will run, as far as is known now. */
 export type DistributedPlan = {
   readonly kind: 'distributed';
-  /** With exchanges and the joins' distributions. */
+  /** What was distributed: no exchanges; stages that have run are leaves. */
+  readonly source: Plan;
+  /** The same with exchanges and the joins' distributions. */
   readonly plan: Plan;
+  /** Producers before readers; the last gives the result. */
   readonly fragments: readonly Fragment[];
-  readonly warnings: readonly string[];
+  /** For `advance`: what the rest of the query is when a stage has run. */
+  readonly replacements: readonly Replacement[];
+  /** The number of the next stage. */
+  readonly nextStage: number;
 };
 
-/** The whole query on one worker, and why. */
+/** When `stage` has run, `by` stands for the node `replaces` of the plan that was distributed. */
+export type Replacement = { readonly stage: number; readonly replaces: Plan; readonly by: Plan };
+
+/**
+ * The whole query on one worker, and why. It may also come when some stages have run: what they gave is then of no use, and the query
+ * starts again, whole.
+ */
 export type WholePlan = { readonly kind: 'whole'; readonly reason: string };
 
 /** For EXPLAIN (TYPE DISTRIBUTED, FORMAT JSON). */

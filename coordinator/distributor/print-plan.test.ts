@@ -20,7 +20,7 @@ describe('leaves', () => {
     const plan: Plan = {
       kind: 'join',
       type: 'inner',
-      left: { kind: 'exchange', child: scan, to: { kind: 'broadcast' } },
+      left: { kind: 'exchange', child: scan, to: { kind: 'broadcast' }, stage: 1, partitions: 1, reason: '' },
       right: stage,
       conditions: [{ op: 'eq', left: column(1), right: column(0) }],
       residual: null,

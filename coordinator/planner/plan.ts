@@ -6,15 +6,28 @@ import type { SqlType } from './sql-type.ts';
 /** The optimised logical plan of a query, as DuckDB made it. Every node's output is an ordered list of columns (`plan-schema.ts`). */
 export type Plan =
   /** Rows of one of the statement's tables; `columns` are positions in the table's column list. */
-  | { readonly kind: 'scan'; readonly scan: number; readonly columns: readonly PlanColumn[] }
+  | {
+      readonly kind: 'scan';
+      readonly scan: number;
+      readonly columns: readonly PlanColumn[];
+      /** Whether the tasks divide its files, or each reads them all; absent until the distributor has decided. */
+      readonly read?: 'split' | 'all';
+    }
   /** Rows of an allow-listed table function (`range`, `generate_series`, `repeat_row`, ...). */
   | {
       readonly kind: 'generator';
       readonly name: string;
       readonly arguments: readonly Expression[];
+      readonly named?: readonly NamedExpression[];
+      /** Its last column numbers its rows. */
+      readonly ordinality?: boolean;
       readonly columns: readonly PlanColumn[];
-      /** A table function that takes rows (`unnest` in a lateral join) has one; these of its columns follow the function's. */
+      /**
+       * A table function that takes rows (`unnest` in a lateral join) has one: its first columns are the arguments, and these of its
+       * columns follow the function's.
+       */
       readonly child: Plan | null;
+      readonly inputArguments?: number;
       readonly inputColumns: readonly number[];
     }
   /** Constant rows; an IN list of constants becomes one of these. */
@@ -87,10 +100,21 @@ export type Plan =
       readonly all: boolean;
       readonly anchor: Plan;
       readonly step: Plan;
+      /** With USING KEY, or a step that reads all rows so far (`recurring`): SQL of which is not printed. */
+      readonly isKeyed?: boolean;
     }
   | { readonly kind: 'cteScan'; readonly index: number; readonly columns: readonly PlanColumn[] }
   /** Its child's rows, placed as `to` says. Only the distributor makes it; for one DuckDB it means nothing. */
-  | { readonly kind: 'exchange'; readonly child: Plan; readonly to: Partitioning }
+  | {
+      readonly kind: 'exchange';
+      readonly child: Plan;
+      readonly to: Partitioning;
+      /** The stage that its child becomes, and how many partitions it makes: more than 1 for `hash` alone. */
+      readonly stage: number;
+      readonly partitions: number;
+      /** Why it stands here, for EXPLAIN. */
+      readonly reason: string;
+    }
   /** Rows that a stage gave, or will have given: what an exchange becomes on the side of its reader. */
   | {
       readonly kind: 'stage';

@@ -99,7 +99,7 @@ export function readTableMetadata(json: JsonObject): TableMetadata {
 }
 
 /** @throws INVALID_TABLE_DATA when the table has no such schema. */
-function schemaById(metadata: TableMetadata, schemaId: number): Schema {
+export function schemaById(metadata: TableMetadata, schemaId: number): Schema {
   const found = metadata.schemas.find((schema) => schema.schemaId === schemaId);
   if (found === undefined) throw invalid(`the table has no schema ${schemaId}`);
   return found;

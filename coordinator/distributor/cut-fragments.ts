@@ -1,0 +1,104 @@
+import { must } from '#shared/must.ts';
+import { outputFields } from '../planner/plan-schema.ts';
+import { mapChildren, walkPlan } from '../planner/plan-tree.ts';
+import type { Partitioning, Plan } from '../planner/plan.ts';
+import type { Estimator } from './estimate.ts';
+import { bytesOf } from './row-estimate.ts';
+import type { Fragment, FragmentInput, TaskShape } from './fragment.ts';
+import { isOrderSensitive } from './order-sensitive.ts';
+import { columnsOfPlan, readOf } from './placing.ts';
+import { printPlan } from './print-plan.ts';
+
+/**
+ * A plan with exchanges as fragments, producers before readers; each exchange becomes one's output and another's input.
+ * ```
+ * a                        fragment 2: a           fragment 1: b  -> hash(x)
+ *   exchange 1 hash(x) ->    stage 1 (partition)     scan (split)
+ *     b
+ *       scan
+ * ```
+ * @throws NotPrintable
+ */
+export function cutFragments(plan: Plan, lastStage: number, estimate: Estimator): readonly Fragment[] {
+  const fragments: Fragment[] = [];
+  const cut = (node: Plan): Plan => {
+    if (node.kind === 'cte') {
+      // Its readers are stages already.
+      cut(node.definition);
+      return cut(node.body);
+    }
+    if (node.kind !== 'exchange') return mapChildren(node, cut);
+    const child = cut(node.child);
+    if (!fragments.some(({ stage }) => stage === node.stage)) {
+      fragments.push(fragment(child, { ...node, estimate: estimate(node.child) }));
+    }
+    return { kind: 'stage', stage: node.stage, read: readOf(node.to), columns: columnsOfPlan(node.child) };
+  };
+  const last = cut(plan);
+  const reason = 'the result';
+  return [
+    ...fragments,
+    fragment(last, { stage: lastStage, to: null, partitions: 1, reason, estimate: estimate(plan) }),
+  ];
+}
+
+type Output = {
+  readonly stage: number;
+  readonly to: Partitioning | null;
+  readonly partitions: number;
+  readonly reason: string;
+  readonly estimate: ReturnType<Estimator>;
+};
+
+function fragment(plan: Plan, { stage, to, partitions, reason, estimate }: Output): Fragment {
+  const nodes = [...walkPlan(plan)];
+  const scans: { readonly scan: number; readonly read: 'split' | 'all' }[] = [];
+  const inputs: FragmentInput[] = [];
+  for (const node of nodes) {
+    if (node.kind === 'scan') scans.push({ scan: node.scan, read: must(node.read, 'a scan with its place') });
+    if (node.kind === 'stage') addInput(inputs, node);
+  }
+  const text = printPlan(
+    plan,
+    {
+      scan: (node) => scans.findIndex(({ scan }) => scan === node.scan),
+      stage: (node) => inputs.findIndex((input) => input.stage === node.stage && input.read === node.read),
+    },
+    to?.kind === 'hash' && partitions > 1
+      ? { partition: { keys: to.keys, count: partitions, spreadNulls: to.spreadNulls } }
+      : {},
+  );
+  return {
+    stage,
+    plan,
+    output: to,
+    partitions,
+    fields: outputFields(plan),
+    sql: text,
+    scans,
+    inputs,
+    tasks: shapeOf(scans, inputs),
+    repeatable: !nodes.some(isOrderSensitive),
+    estimate: { rows: Math.round(estimate.rows), bytes: Math.round(bytesOf(estimate)) },
+    reason,
+  };
+}
+
+function addInput(inputs: FragmentInput[], node: Extract<Plan, { kind: 'stage' }>): void {
+  const at = inputs.findIndex((input) => input.stage === node.stage && input.read === node.read);
+  const known = inputs[at];
+  if (known !== undefined) {
+    inputs[at] = { ...known, reads: known.reads + 1 };
+    return;
+  }
+  inputs.push({ stage: node.stage, read: node.read, fields: outputFields(node), reads: 1 });
+}
+
+/** @throws Error for leaves that no tasks can have together. */
+function shapeOf(scans: Fragment['scans'], inputs: readonly FragmentInput[]): TaskShape {
+  const isSplit = scans.some(({ read }) => read === 'split') || inputs.some(({ read }) => read === 'share');
+  const isPartitioned = inputs.some(({ read }) => read === 'partition');
+  if (isSplit && isPartitioned) throw new Error('invariant: a fragment reads partitions and splits');
+  if (isSplit) return { kind: 'splits' };
+  return { kind: isPartitioned ? 'partitions' : 'single' };
+}

@@ -1,0 +1,87 @@
+import { walkExpression, expressionsOf } from '../planner/expression-tree.ts';
+import { walkPlan } from '../planner/plan-tree.ts';
+import type { Plan } from '../planner/plan.ts';
+import { cutFragments } from './cut-fragments.ts';
+import { estimator } from './estimate.ts';
+import { bytesOf } from './row-estimate.ts';
+import type { DistributedPlan, DistributionFacts, WholePlan } from './fragment.ts';
+import { DISTRIBUTION_LIMITS, type DistributionLimits } from './limits.ts';
+import { NotPrintable } from './not-printable.ts';
+import { placePlan } from './place-plan.ts';
+import { NotDistributable, type Placing } from './placing.ts';
+
+/**
+ * A shaped plan (`shapePlan`), or what `advance` left of one, as fragments; or why one worker runs the query whole. The result is made
+ * from what is known now: run the fragments that read nothing unfinished, `advance`, and distribute the rest again.
+ */
+export function distribute(
+  plan: Plan,
+  facts: DistributionFacts,
+  limits: DistributionLimits = DISTRIBUTION_LIMITS,
+): DistributedPlan | WholePlan {
+  const reason = wholeReason(plan, facts, limits);
+  if (reason !== null) return { kind: 'whole', reason };
+  try {
+    return place(plan, facts, limits);
+  } catch (error) {
+    if (error instanceof NotDistributable || error instanceof NotPrintable) {
+      return { kind: 'whole', reason: error.reason };
+    }
+    throw error;
+  }
+}
+
+function place(plan: Plan, facts: DistributionFacts, limits: DistributionLimits): DistributedPlan | WholePlan {
+  let next = facts.nextStage;
+  const planned: Placing['planned'] = new Map();
+  const placing: Placing = {
+    facts,
+    limits,
+    estimate: estimator(facts, (stage) => planned.get(stage)?.estimate),
+    planned,
+    ctes: new Map(),
+    replacements: [],
+    nextStage: () => (next += 1) - 1,
+  };
+  const placed = placePlan(placing, plan);
+  const fragments = cutFragments(placed.plan, placing.nextStage(), placing.estimate);
+  const isOneTask = fragments.length === 1 && fragments[0]?.tasks.kind === 'single';
+  if (isOneTask && facts.stages.size === 0) {
+    return { kind: 'whole', reason: 'everything is in one task' };
+  }
+  return {
+    kind: 'distributed',
+    source: plan,
+    plan: placed.plan,
+    fragments,
+    replacements: placing.replacements,
+    nextStage: next,
+  };
+}
+
+/** Why a query is not distributed, before any of it is; null when it may be. */
+function wholeReason(plan: Plan, facts: DistributionFacts, limits: DistributionLimits): string | null {
+  const { distribution } = facts.settings;
+  if (distribution === 'single') return 'skein.distribution is single';
+  const volatile = volatileFunction(plan);
+  if (volatile !== null) return `${volatile}() is computed once, in one place`;
+  if (distribution === 'force' || facts.stages.size > 0) return null;
+  if (facts.cluster.workers.length < 2) return 'one worker has all of it';
+  const estimate = estimator(facts);
+  let bytes = 0;
+  for (const node of walkPlan(plan)) if (node.kind === 'scan') bytes += bytesOf(estimate(node));
+  return bytes <= limits.wholeBytesMax ? 'there is little to read' : null;
+}
+
+const VOLATILE: ReadonlySet<string> = new Set(['random', 'uuid', 'gen_random_uuid', 'uuidv4', 'uuidv7', 'nextval']);
+
+function volatileFunction(plan: Plan): string | null {
+  for (const node of walkPlan(plan)) {
+    for (const expression of expressionsOf(node)) {
+      for (const one of walkExpression(expression)) {
+        if (one.kind === 'function' && VOLATILE.has(one.name)) return one.name;
+      }
+    }
+  }
+  return null;
+}

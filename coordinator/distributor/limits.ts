@@ -1,0 +1,24 @@
+/** What the distributor decides by, in bytes of values in memory, as estimated or counted. */
+export type DistributionLimits = {
+  /** A table or a stage's output up to this is read whole by every task rather than exchanged. */
+  readonly readEverywhereBytesMax: number;
+  /** A side of a join that is bigger is never broadcast, unless that is forced. */
+  readonly broadcastBytesMax: number;
+  /** A partition has at least so much: less data makes fewer partitions. */
+  readonly partitionBytesMin: number;
+  /** Groups up to this are brought together in one task. */
+  readonly gatherGroupsMax: number;
+  /** What a stage costs beside its bytes: the round trips of its tasks. */
+  readonly stageCostBytes: number;
+  /** `auto`: a query that reads no more runs whole on one worker. */
+  readonly wholeBytesMax: number;
+};
+
+export const DISTRIBUTION_LIMITS: DistributionLimits = {
+  readEverywhereBytesMax: 16 * 2 ** 20,
+  broadcastBytesMax: 100 * 2 ** 20,
+  partitionBytesMin: 2 * 2 ** 20,
+  gatherGroupsMax: 10_000,
+  stageCostBytes: 2 ** 20,
+  wholeBytesMax: 64 * 2 ** 20,
+};

@@ -1,0 +1,170 @@
+import { must } from '#shared/must.ts';
+import { expressionKey } from '../planner/expression-tree.ts';
+import type { Expression } from '../planner/expression.ts';
+import { outputFields } from '../planner/plan-schema.ts';
+import type { Plan } from '../planner/plan.ts';
+import { groupCount } from './estimate.ts';
+import { bytesOf } from './row-estimate.ts';
+import { isWithin, moveKeys, placeOf, usefulKeys, type Keys, type Placed, type Tasks } from './placed.ts';
+import { exchange, partitionCount, slotsOf, taskCount, together, type Placing } from './placing.ts';
+import { splitCall } from './aggregate-splits.ts';
+import { splitAggregate, type AggregatePlan } from './split-aggregate.ts';
+
+/** Groups may be so many of the rows before the partial step is not worth its time. */
+const PARTIAL_SHARE_MAX = 0.75;
+
+/** An aggregate where its groups' rows are together, else in two steps, else after an exchange by the groups. */
+export function placeAggregate(placing: Placing, node: AggregatePlan, input: Placed): Placed {
+  const inPlace = (child: Placed): Placed => ({
+    source: node,
+    plan: { ...node, child: child.plan },
+    tasks: placeOf(node, tasksOfGroups(child.tasks, node.groups)),
+  });
+  if (input.tasks.kind === 'one') return inPlace(input);
+  const common = commonGroups(node);
+  if (input.tasks.kind === 'partitions' && common.length > 0 && isWithin(input.tasks.keys, common))
+    return inPlace(input);
+  const split = isPartialWorth(placing, node, input) ? splitAggregate(node) : null;
+  if (split === null) return inPlace(together(placing, input, common, 'an aggregate that does not split'));
+  const byArgument = node.groups.length === 0 ? distinctArguments(node) : null;
+  if (byArgument !== null) return placeDistinctCounts(placing, node, input, byArgument);
+  const partial: Placed = { source: node, plan: { ...split.partial, child: input.plan }, tasks: input.tasks };
+  const rest = { source: node, rest: split.final };
+  const groups = groupCount(node.groups, placing.estimate(input.source)) * Math.max(1, node.sets.length);
+  const keys = usefulKeys(split.groups);
+  const count = aggregatePartitions(placing, node, groups);
+  const exchanged =
+    keys.length === 0 || count === 1
+      ? exchange(placing, partial, { kind: 'gather' }, { reason: gatherReason(node), rest })
+      : exchange(
+          placing,
+          partial,
+          { kind: 'hash', keys, spreadNulls: false },
+          { partitions: count, reason: 'partial groups come together', rest },
+        );
+  return { source: node, plan: split.final(exchanged.plan), tasks: finalTasks(placing, node, exchanged.tasks) };
+}
+
+const gatherReason = ({ groups }: AggregatePlan): string =>
+  groups.length === 0 ? 'one row of each task is one row of all' : 'few groups come together';
+
+/** The first columns of the final step are the groups, as in the whole aggregate. */
+function finalTasks(_placing: Placing, node: AggregatePlan, tasks: Tasks): Tasks {
+  if (tasks.kind !== 'partitions' || tasks.keys === null) return placeOf(node, tasks);
+  const width = node.groups.length;
+  const isGroup = (key: Expression): boolean => key.kind === 'column' && key.index < width;
+  return { ...tasks, keys: tasks.keys.every((same) => same.every(isGroup)) ? tasks.keys : null };
+}
+
+/** Groups that every grouping set has. */
+function commonGroups({ groups, sets }: AggregatePlan): readonly Expression[] {
+  return sets.length === 0 ? groups : groups.filter((_, i) => sets.every((set) => set.includes(i)));
+}
+
+function isPartialWorth(placing: Placing, { groups, aggregates }: AggregatePlan, input: Placed): boolean {
+  if (groups.length === 0) return true;
+  const rows = placing.estimate(input.source);
+  const distinct = aggregates.flatMap((call) => (call.distinct ? call.children : []));
+  const ofEach = groupCount([...groups, ...distinct], rows);
+  return ofEach * Math.min(2, taskCount(placing, input.tasks)) < rows.rows * PARTIAL_SHARE_MAX || rows.rows < 1_000;
+}
+
+function aggregatePartitions(placing: Placing, node: AggregatePlan, groups: number): number {
+  const { partitions } = placing.facts.settings;
+  if (partitions === null && groups <= placing.limits.gatherGroupsMax) return 1;
+  const bytes = bytesOf(placing.estimate(node));
+  return partitionCount(placing, slotsOf(placing), bytes);
+}
+
+/** Keys in terms of an aggregate's output, whose first columns are its groups. */
+function tasksOfGroups(tasks: Tasks, groups: readonly Expression[]): Tasks {
+  if (tasks.kind !== 'partitions' || tasks.keys === null) return tasks;
+  return { ...tasks, keys: groupKeys(tasks.keys, groups) };
+}
+
+function groupKeys(keys: Keys, groups: readonly Expression[]): Keys | null {
+  const at = new Map(groups.map((group, i) => [expressionKey(group), i]));
+  return moveKeys(keys, (key) => {
+    const index = at.get(expressionKey(key));
+    return [index === undefined || !('type' in key) ? null : { kind: 'column', index, name: '', type: key.type }];
+  });
+}
+
+/** The arguments of DISTINCT calls, when all such calls have the same and their results can be merged; null else. */
+function distinctArguments({ aggregates }: AggregatePlan): readonly Expression[] | null {
+  const [first, ...others] = aggregates.filter((call) => call.distinct);
+  if (first === undefined || aggregates.some((call) => splitCall(call) === null)) return null;
+  const key = first.children.map(expressionKey).join();
+  const isSame = others.every((call) => call.children.map(expressionKey).join() === key);
+  return isSame && usefulKeys(first.children).length > 0 ? first.children : null;
+}
+
+/**
+ * ```
+ * aggregate: count(DISTINCT x)        aggregate: sum(count)
+ *   child                       ->      exchange gather
+ *                                         aggregate: count(DISTINCT x)
+ *                                           exchange hash(x)
+ *                                             child
+ * ```
+ * Equal values are in one task, so the tasks' counts add up. Only without groups, and for one argument list.
+ */
+function placeDistinctCounts(
+  placing: Placing,
+  node: AggregatePlan,
+  input: Placed,
+  keys: readonly Expression[],
+): Placed {
+  const isThere = input.tasks.kind === 'partitions' && isWithin(input.tasks.keys, keys);
+  const ready = isThere ? input : together(placing, input, keys, 'DISTINCT');
+  if (ready.tasks.kind === 'one') {
+    return { source: node, plan: { ...node, child: ready.plan }, tasks: placeOf(node, ready.tasks) };
+  }
+  // The calls stay DISTINCT in the partial step; what it gives is merged as if they were not.
+  const plain: AggregatePlan = { ...node, aggregates: node.aggregates.map((call) => ({ ...call, distinct: false })) };
+  const split = must(splitAggregate(plain), 'every call splits');
+  const isDistinct = node.aggregates.flatMap((call) => (splitCall(call)?.partial ?? []).map(() => call.distinct));
+  const calls = split.partial.aggregates.map((call, i) => ({ ...call, distinct: isDistinct[i] === true }));
+  const partial: Placed = {
+    source: node,
+    plan: { ...split.partial, aggregates: calls, child: ready.plan },
+    tasks: ready.tasks,
+  };
+  const rest = { source: node, rest: split.final };
+  const exchanged = exchange(
+    placing,
+    partial,
+    { kind: 'gather' },
+    { reason: 'counts of distinct values add up', rest },
+  );
+  return { source: node, plan: split.final(exchanged.plan), tasks: placeOf(node, exchanged.tasks) };
+}
+
+type DistinctPlan = Extract<Plan, { kind: 'distinct' }>;
+
+/**
+ * DISTINCT before the exchange and after it; likewise DISTINCT ON, which keeps one row per key by its orders.
+ * ```
+ * distinct x        distinct x
+ *   child     ->      exchange hash(x)
+ *                       distinct x
+ *                         child
+ * ```
+ */
+export function placeDistinct(placing: Placing, node: DistinctPlan, input: Placed): Placed {
+  const inPlace = (child: Placed): Placed => ({
+    source: node,
+    plan: { ...node, child: child.plan },
+    tasks: placeOf(node, child.tasks),
+  });
+  if (input.tasks.kind === 'one') return inPlace(input);
+  const on = node.on.length === 0 ? columnsOf(node) : node.on;
+  if (input.tasks.kind === 'partitions' && isWithin(input.tasks.keys, on)) return inPlace(input);
+  const rows = placing.estimate(input.source);
+  const isWorth = groupCount(on, rows) < rows.rows * PARTIAL_SHARE_MAX;
+  const local = isWorth ? { ...inPlace(input), tasks: input.tasks } : input;
+  return inPlace(together(placing, { ...local, source: isWorth ? node : input.source }, on, 'DISTINCT'));
+}
+
+const columnsOf = (plan: Plan): readonly Expression[] =>
+  outputFields(plan).map(({ name, type }, index) => ({ kind: 'column', index, name, type }));

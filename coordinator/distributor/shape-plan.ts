@@ -1,0 +1,13 @@
+import type { Plan } from '../planner/plan.ts';
+import { expandDelimJoins } from './expand-delim-joins.ts';
+import { inlineCtes } from './inline-ctes.ts';
+import { runPasses, type Pass, type PassOptions } from './run-passes.ts';
+
+/** What is done to a plan before it is distributed. After each, one DuckDB still gives the same rows. */
+export const SHAPE_PASSES: readonly Pass[] = [
+  { name: 'expandDelimJoins', run: expandDelimJoins, reason: 'a side that several nodes read can then be a stage' },
+  { name: 'inlineCtes', run: inlineCtes, reason: 'what is read once needs no stage' },
+];
+
+/** The plan as `distribute` wants it. */
+export const shapePlan = (plan: Plan, options: PassOptions = {}): Plan => runPasses(SHAPE_PASSES, plan, options);

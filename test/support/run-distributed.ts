@@ -1,0 +1,290 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { advance } from '#coordinator/distributor/advance.ts';
+import { distribute } from '#coordinator/distributor/distribute.ts';
+import type {
+  DistributedPlan,
+  DistributionFacts,
+  DistributionSettings,
+  Fragment,
+  FragmentInput,
+  ScanFacts,
+  StageFacts,
+  WholePlan,
+} from '#coordinator/distributor/fragment.ts';
+import { DISTRIBUTION_LIMITS, type DistributionLimits } from '#coordinator/distributor/limits.ts';
+import { separateScans } from '#coordinator/distributor/separate-scans.ts';
+import { shapePlan } from '#coordinator/distributor/shape-plan.ts';
+import { queryPreparer } from '#coordinator/planner/prepare-query.ts';
+import { sessionPlanner } from '#coordinator/planner/session-planner.ts';
+import { printSqlType } from '#coordinator/planner/sql-type.ts';
+import { fieldType } from '#coordinator/resolver/iceberg-sql-type.ts';
+import type { ScanBinding } from '#coordinator/resolver/scan-binding.ts';
+import type { SqlText } from '#proto/task.ts';
+import { schemaById } from '#shared/iceberg/table-metadata.ts';
+import { printJson, type Json } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
+import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { apiValue } from '#test/slt/duckdb-engine.ts';
+import { duckdbTables } from './duckdb-tables.ts';
+
+/** How a query is distributed in a test. */
+export type RunOptions = {
+  readonly workers: number;
+  readonly settings?: Partial<DistributionSettings>;
+  readonly limits?: Partial<DistributionLimits>;
+};
+
+export type RunAnswer = {
+  readonly rows: readonly (readonly Json[])[];
+  /** The plans in the order in which they were made, one per wave of stages; or why it ran whole. */
+  readonly plans: readonly (DistributedPlan | WholePlan)[];
+};
+
+/** The coordinator's planning and distribution over one DuckDB that plays all workers: no cluster, no Arrow, the same SQL texts. */
+export interface DistributedRunner {
+  /**
+   * Runs a query in fragments, one task after another, each stage's output a table of the same DuckDB. Scans are divided row by row,
+   * so that every task has some. @throws what planning or DuckDB throws.
+   */
+  run(sql: string, options: RunOptions): Promise<RunAnswer>;
+}
+
+const CONTEXT = {
+  nowMicros: '1708000000000000',
+  timeZone: 'UTC',
+  currentUser: 'tester',
+  currentCatalog: 'lake',
+} as const;
+const WAVES_MAX = 100;
+
+/** `connection` has the tables, and is used by nobody else while a query runs; names without a schema mean `schema`. */
+export async function distributedRunner(connection: DuckDBConnection, schema: string): Promise<DistributedRunner> {
+  const planner = await sessionPlanner();
+  const prepare = queryPreparer({ cacheEntries: 100 });
+  const tables = duckdbTables(connection);
+  const context = { ...CONTEXT, currentSchema: schema };
+  for (const sql of [...contextSetupSql, ...contextVariablesSql(context)]) await connection.run(sql);
+  const facts = scanFactsOf(connection);
+  return {
+    run: async (sql, options) => {
+      const signal = AbortSignal.timeout(120_000);
+      const query = await prepare({ sql, offset: 0, context, tables, planner, signal });
+      const run = new QueryRun(connection, options);
+      try {
+        if (query.plan === null) {
+          const whole: WholePlan = { kind: 'whole', reason: 'DuckDB does not print its plan' };
+          return { rows: await run.whole(query.workerSql, query.scans), plans: [whole] };
+        }
+        const separate = separateScans({ plan: query.plan, scans: query.scans });
+        const scans = await Promise.all(separate.scans.map(facts));
+        return await run.distributed(shapePlan(separate.plan), separate.scans, scans, {
+          sql: query.workerSql,
+          scans: query.scans,
+        });
+      } finally {
+        await run.drop();
+      }
+    },
+  };
+}
+
+class QueryRun {
+  readonly #connection: DuckDBConnection;
+  readonly #options: RunOptions;
+  readonly #stages = new Map<number, StageFacts>();
+  readonly #tables: string[] = [];
+
+  constructor(connection: DuckDBConnection, options: RunOptions) {
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  async distributed(
+    shaped: Parameters<typeof distribute>[0],
+    bindings: readonly ScanBinding[],
+    scans: readonly ScanFacts[],
+    original: { readonly sql: SqlText; readonly scans: readonly ScanBinding[] },
+  ): Promise<RunAnswer> {
+    const plans: (DistributedPlan | WholePlan)[] = [];
+    let plan = shaped;
+    let nextStage = 1;
+    for (let wave = 0; wave < WAVES_MAX; wave++) {
+      const made = distribute(plan, this.#facts(scans, nextStage), { ...DISTRIBUTION_LIMITS, ...this.#options.limits });
+      plans.push(made);
+      if (made.kind === 'whole') return { rows: await this.whole(original.sql, original.scans), plans };
+      nextStage = made.nextStage;
+      const last = must(made.fragments.at(-1), 'a fragment gives the result');
+      if (made.fragments.length === 1) return { rows: await this.#result(last, bindings), plans };
+      const ready = made.fragments.filter(
+        (fragment) => fragment !== last && fragment.inputs.every(({ stage }) => this.#stages.has(stage)),
+      );
+      if (ready.length === 0) throw new Error('no fragment can run');
+      for (const fragment of ready) await this.#runStage(fragment, bindings);
+      plan = advance(made, new Set(ready.map(({ stage }) => stage)));
+    }
+    throw new Error(`not done after ${WAVES_MAX} waves`);
+  }
+
+  #facts(scans: readonly ScanFacts[], nextStage: number): DistributionFacts {
+    const settings = {
+      distribution: 'force',
+      joinDistribution: 'auto',
+      partitions: null,
+      ...this.#options.settings,
+    } as const;
+    const workers = Array.from({ length: this.#options.workers }, () => ({ slots: 1 }));
+    return { scans, stages: this.#stages, cluster: { workers }, settings, nextStage };
+  }
+
+  async whole(sql: SqlText, scans: readonly ScanBinding[]): Promise<readonly (readonly Json[])[]> {
+    const text = sql.map((part) => {
+      if (typeof part === 'string') return part;
+      return 'scan' in part ? scanSql(must(scans[part.scan], 'a scan'), null) : '';
+    });
+    return this.#rows(text.join(''));
+  }
+
+  async #rows(sql: string): Promise<readonly (readonly Json[])[]> {
+    const result = await this.#connection.runAndReadAll(sql);
+    const types = result.columnTypes();
+    return result.getRows().map((row) => row.map((value, i) => apiValue(value, types[i])));
+  }
+
+  async #result(fragment: Fragment, bindings: readonly ScanBinding[]): Promise<readonly (readonly Json[])[]> {
+    const rows: (readonly Json[])[] = [];
+    for (let task = 0; task < this.#taskCount(fragment); task++) {
+      rows.push(...(await this.#rows(this.#text(fragment, bindings, task))));
+    }
+    return rows;
+  }
+
+  #taskCount({ tasks, inputs }: Fragment): number {
+    if (tasks.kind === 'single') return 1;
+    if (tasks.kind === 'splits') return this.#options.workers;
+    const counts = new Set(
+      inputs.filter(({ read }) => read === 'partition').map(({ stage }) => this.#stage(stage).partitions.length),
+    );
+    if (counts.size !== 1) throw new Error('the inputs of a fragment have different numbers of partitions');
+    return must([...counts][0], 'a number of partitions');
+  }
+
+  #stage = (stage: number): StageFacts => must(this.#stages.get(stage), 'a stage that has run');
+
+  #text(fragment: Fragment, bindings: readonly ScanBinding[], task: number): string {
+    const tasks = this.#taskCount(fragment);
+    return fragment.sql
+      .map((part) => {
+        if (typeof part === 'string') return part;
+        if ('scan' in part) {
+          const { scan, read } = must(fragment.scans[part.scan], 'a scan of the fragment');
+          return scanSql(must(bindings[scan], 'a scan of the plan'), read === 'split' ? { task, tasks } : null);
+        }
+        return this.#inputSql(must(fragment.inputs[part.input], 'an input of the fragment'), task, tasks);
+      })
+      .join('');
+  }
+
+  #inputSql({ stage, read, fields }: FragmentInput, task: number, tasks: number): string {
+    const columns = fields.map((_, i) => `c${i}`).join(', ');
+    const where = {
+      all: 'true',
+      partition: `partition_ = ${task}`,
+      share: `task_ % ${tasks} = ${task}`,
+    }[read];
+    return `(SELECT ${columns} FROM stage_${stage} WHERE ${where})`;
+  }
+
+  async #runStage(fragment: Fragment, bindings: readonly ScanBinding[]): Promise<void> {
+    const { stage, fields, partitions, output } = fragment;
+    const table = `stage_${stage}`;
+    const names = fields.map((_, i) => `c${i}`);
+    const types = fields.map((field, i) => `c${i} ${printSqlType(field.type)}`);
+    await this.#connection.run(
+      `CREATE TEMP TABLE ${table} (${[...types, 'partition_ UINTEGER', 'task_ INTEGER'].join(', ')})`,
+    );
+    this.#tables.push(table);
+    const tasks = this.#taskCount(fragment);
+    const columns = partitions > 1 ? [...names, 'p'] : names;
+    for (let task = 0; task < tasks; task++) {
+      const text = this.#text(fragment, bindings, task);
+      const made = await this.#connection.runAndReadAll(`SELECT * FROM (${text}) LIMIT 0`);
+      checkTypes(fragment, made.columnTypes().map(String));
+      await this.#connection.run(
+        `INSERT INTO ${table} SELECT ${[...names, partitions > 1 ? 'p' : '0', String(task)].join(', ')}
+         FROM (${text}) AS t(${columns.join(', ')})`,
+      );
+    }
+    const counts = await this.#connection.runAndReadAll(`SELECT partition_, count(*) FROM ${table} GROUP BY ALL`);
+    const byPartition = new Map(counts.getRows().map(([partition, rows]) => [Number(partition), Number(rows)]));
+    const width = fields.length * 8;
+    const sizes = Array.from({ length: partitions }, (_, i) => byPartition.get(i) ?? 0);
+    const rows = sizes.reduce((sum, one) => sum + one, 0);
+    this.#stages.set(stage, {
+      rows,
+      bytes: rows * width,
+      output: must(output, 'a stage has an output'),
+      partitions: sizes.map((size) => ({ rows: size, bytes: size * width })),
+      tasks,
+    });
+  }
+
+  async drop(): Promise<void> {
+    for (const table of this.#tables) await this.#connection.run(`DROP TABLE IF EXISTS ${table}`);
+  }
+}
+
+/** The types that the coordinator says a stage has are those that it gets: the reader's Arrow depends on it. */
+function checkTypes({ stage, fields, partitions }: Fragment, actual: readonly string[]): void {
+  const expected = fields.map(({ type }) => printSqlType(type));
+  const made = actual.slice(0, partitions > 1 ? -1 : undefined);
+  if (made.length !== expected.length)
+    throw new Error(`stage ${stage}: ${made.length} columns, not ${expected.length}`);
+  for (const [i, type] of expected.entries()) {
+    if (normalType(type) !== normalType(must(made[i], 'a type'))) {
+      throw new Error(`stage ${stage}: column ${i} is ${made[i]}, not ${type}`);
+    }
+  }
+}
+
+const normalType = (type: string): string => type.replaceAll('"', '').replaceAll(' ', '');
+
+/** A table as a scan's text has it: the columns of the binding, in its types. */
+function scanSql({ name, metadata, schemaId }: ScanBinding, share: { task: number; tasks: number } | null): string {
+  const fields = schemaById(metadata, schemaId).fields.map(fieldType);
+  const columns = fields.map(
+    ({ name: column, type }) =>
+      `CAST(${quoteIdentifier(column)} AS ${printSqlType(type)}) AS ${quoteIdentifier(column)}`,
+  );
+  const from = `${quoteIdentifier(name.namespace.join('.'))}.${quoteIdentifier(name.table)}`;
+  const where = share === null ? '' : ` WHERE rowid % ${share.tasks} = ${share.task}`;
+  return `(SELECT ${columns.join(', ')} FROM ${from}${where})`;
+}
+
+/** Row counts and bounds, as manifests would have them. */
+function scanFactsOf(connection: DuckDBConnection): (scan: ScanBinding) => Promise<ScanFacts> {
+  const known = new Map<string, Promise<ScanFacts>>();
+  const load = async ({ name, rowCount, columns }: ScanBinding): Promise<ScanFacts> => {
+    const from = `${quoteIdentifier(name.namespace.join('.'))}.${quoteIdentifier(name.table)}`;
+    const rows = rowCount ?? 0;
+    const facts = [];
+    for (const column of columns) {
+      const quoted = quoteIdentifier(column.name);
+      const isNumber = typeof column.type === 'string' && /^(int|long|date)$/.test(column.type);
+      const value = column.type === 'date' ? `date_diff('day', DATE '1970-01-01', ${quoted})` : quoted;
+      const bounds = isNumber ? `min(${value})::DOUBLE, max(${value})::DOUBLE` : 'NULL, NULL';
+      const found = await connection.runAndReadAll(`SELECT ${bounds}, count(*) - count(${quoted}) FROM ${from}`);
+      const [lower, upper, nulls] = must(found.getRows()[0], 'a row');
+      const [low, high] = [lower, upper].map((one) => (typeof one === 'number' ? one : null));
+      const distinctMax = low == null || high == null ? null : high - low + 1;
+      facts.push({ distinctMax, nulls: Number(nulls), lower: low ?? null, upper: high ?? null });
+    }
+    return { rows, bytes: rows * 8 * columns.length, files: 1, columns: facts };
+  };
+  return (scan) => {
+    const key = printJson([scan.name.namespace, scan.name.table]);
+    const found = known.get(key) ?? load(scan);
+    known.set(key, found);
+    return found;
+  };
+}

@@ -12,6 +12,7 @@ import { workerId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { duckDbVersion } from './duckdb/instance.ts';
 import { controlHandlers, type WorkerBeat } from './flight/control-service.ts';
+import { PeerClients } from './exchange/peer-clients.ts';
 import { doGetHandler, flightDefinition } from './flight/flight-service.ts';
 import { TaskRegistry } from './flight/task-registry.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -19,9 +20,13 @@ import { limitProcessMemory } from './process-limit.ts';
 import { MemoryGate } from './slot/memory-gate.ts';
 import { SlotPool } from './slot/slot-pool.ts';
 import { Spool } from './spool/spool.ts';
+import { SpoolStore } from './spool/spooled-output.ts';
 
 /** A running worker: `url` is host:port of Flight and control, `metricsUrl` the page that Prometheus reads. */
 export type RunningWorker = { readonly url: string; readonly metricsUrl: string; close(): Promise<void> };
+
+/** Of the worker's memory, so that a small worker has some left for its tasks. */
+const SPOOL_SHARE_MAX = 1 / 3;
 
 /** Builds a worker and starts it. @throws PORT_IN_USE, START_FAILED. */
 export async function startWorker(config: Config, log: Logger): Promise<RunningWorker> {
@@ -39,12 +44,24 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
     outputBufferBytes: config['worker.task_output_buffer'],
     log,
   });
-  const memory = new MemoryGate(config['worker.memory_limit'], tasksMax);
-  const spool = new Spool(config['worker.spool_memory_limit'], (full) => pool.setSpoolFull(full));
+  const share = shareMemory(config);
+  const memory = new MemoryGate(share.tasksBytes, tasksMax);
+  const spool = new Spool(share.spoolBytes, (full) => pool.setSpoolFull(full));
+  const store = new SpoolStore({
+    folder: join(spillDir, 'exchange'),
+    memory: spool,
+    diskBytesMax: config['worker.spool_disk_limit'],
+  });
+  const peers = new PeerClients({ secret, silenceMs: config['worker.exchange_timeout'] });
+  const addresses = new Set<string>();
   const tasks = new TaskRegistry({
     pool,
     memory,
     spool,
+    store,
+    peers,
+    addresses,
+    secret,
     tasksMax,
     orphanTimeoutMs: config['worker.orphan_timeout'],
     clock: systemClock,
@@ -57,23 +74,26 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
     duckdb_version: duckDbVersion(),
     cores: slots,
     memory_limit_bytes: String(config['worker.memory_limit']),
-    running_tasks: tasks.size,
+    running_tasks: tasks.active,
     spool_bytes: String(spool.bytes),
     draining: tasks.draining,
     pid: String(process.pid),
+    query_ids: tasks.queries(),
   });
   const server = createGrpcServer(config, tasks, beat);
-  const metrics = createMetrics({ pool, memory, spool, tasks, name: config['worker.name'] });
+  const metrics = createMetrics({ pool, memory, spool, store, tasks, name: config['worker.name'] });
   const port = await bindGrpc(server, `${config.internal_host}:${config['worker.port']}`);
   const http = await serveMetrics(metrics, config.internal_host, config['worker.metrics_port']);
   limitProcessMemory(config['worker.memory_limit'] + config['worker.process_headroom'], slots, log);
   const url = `${config.internal_host}:${port}`;
+  addresses.add(url).add(`${config['cluster.advertise_host'] || config.internal_host}:${port}`);
   log.info({ url, slots, spillDir }, 'worker is up');
   return {
     url,
     metricsUrl: `http://${config.internal_host}:${(http.address() as AddressInfo).port}/metrics`,
     close: async () => {
       await tasks.close();
+      peers.close();
       server.forceShutdown();
       http.closeAllConnections();
       await new Promise((done) => http.close(done));
@@ -98,6 +118,13 @@ function createGrpcServer(config: Config, tasks: TaskRegistry, beat: () => Worke
   );
   server.addService(flightDefinition(), { DoGet: doGetHandler({ tasks, secret, clock: systemClock }) });
   return server;
+}
+
+/** The worker's memory: what tasks get, and what their output takes until it is read. */
+function shareMemory(config: Config): { readonly tasksBytes: number; readonly spoolBytes: number } {
+  const total = config['worker.memory_limit'];
+  const spoolBytes = Math.min(config['worker.spool_memory_limit'], Math.floor(total * SPOOL_SHARE_MAX));
+  return { tasksBytes: total - spoolBytes, spoolBytes };
 }
 
 /** What a worker that died left behind belongs to nobody. */

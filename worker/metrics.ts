@@ -3,6 +3,7 @@ import type { TaskRegistry } from './flight/task-registry.ts';
 import type { MemoryGate } from './slot/memory-gate.ts';
 import type { SlotPool } from './slot/slot-pool.ts';
 import type { Spool } from './spool/spool.ts';
+import type { SpoolStore } from './spool/spooled-output.ts';
 
 /** The worker's Prometheus page. */
 export interface Metrics {
@@ -14,6 +15,7 @@ export function createMetrics(parts: {
   readonly pool: SlotPool;
   readonly memory: MemoryGate;
   readonly spool: Spool;
+  readonly store: SpoolStore;
   readonly tasks: TaskRegistry;
   readonly name: string;
 }): Metrics {
@@ -32,6 +34,11 @@ export function createMetrics(parts: {
   gauge('tasks_running', 'Tasks on slots', () => parts.pool.activeTasks);
   gauge('tasks_waiting', 'Tasks that wait for memory', () => parts.memory.waiting);
   gauge('memory_granted_bytes', 'Memory limits of the running tasks, in all', () => parts.memory.grantedBytes);
-  gauge('spool_bytes', 'Output that waits for its readers', () => parts.spool.bytes);
+  gauge(
+    'spool_bytes',
+    'Output in memory that waits for its readers, and inputs that were fetched',
+    () => parts.spool.bytes,
+  );
+  gauge('spool_disk_bytes', 'The same in files', () => parts.store.diskBytes);
   return { contentType: registry.contentType, text: () => registry.metrics() };
 }

@@ -3,7 +3,7 @@ import { credentials, type Client } from '@grpc/grpc-js';
 import { RecordBatchReader, Table, type RecordBatch } from 'apache-arrow';
 import { Message } from 'apache-arrow/ipc/metadata/message';
 import { encodeTaskSpec } from '#proto/task-codec.ts';
-import type { TaskReport, TaskSpec } from '#proto/task.ts';
+import type { InputSource, TaskReport, TaskSpec } from '#proto/task.ts';
 import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
@@ -16,6 +16,15 @@ const FLIGHT = loadService('flight.proto', 'arrow.flight.protocol.FlightService'
 
 /** For tests: a coordinator of one worker, as small as it can be. */
 export type TestResult = { readonly table: Table; readonly report: TaskReport; readonly messages: number };
+
+export type RunTaskResult =
+  | { readonly kind: 'finished'; readonly report: TaskReport }
+  | { readonly kind: 'lost'; readonly address: string; readonly taskId: string };
+
+type RunTaskReply = {
+  readonly report: Uint8Array;
+  readonly lost: { readonly address: string; readonly task_id: string } | null;
+};
 
 export function makeTask(sql: TaskSpec['sql'] | string, overrides: Partial<TaskSpec> = {}): TaskSpec {
   return {
@@ -46,6 +55,7 @@ export function makeTask(sql: TaskSpec['sql'] | string, overrides: Partial<TaskS
 }
 
 export class TestCoordinator {
+  readonly url: string;
   readonly #control: Client;
   readonly #flight: Client;
   readonly #secret: string;
@@ -55,6 +65,7 @@ export class TestCoordinator {
     this.#control = new WORKER.Client(url, credentials.createInsecure(), options);
     this.#flight = new FLIGHT.Client(url, credentials.createInsecure(), options);
     this.#secret = secret;
+    this.url = url;
   }
 
   ticket(spec: TaskSpec, overrides: Partial<Ticket> = {}): string {
@@ -68,10 +79,10 @@ export class TestCoordinator {
   }
 
   /** Any control call. @throws SkeinError */
-  call<Reply = object>(method: string, request: object, secret = this.#secret): Promise<Reply> {
+  call<Reply = object>(method: string, request: object, secret = this.#secret, signal?: AbortSignal): Promise<Reply> {
     const { path, requestSerialize, responseDeserialize } = must(WORKER.definition[method], method);
     return new Promise((resolve, reject) => {
-      this.#control.makeUnaryRequest(
+      const call = this.#control.makeUnaryRequest(
         path,
         requestSerialize as (request: object) => Buffer,
         responseDeserialize as (bytes: Buffer) => object,
@@ -82,11 +93,37 @@ export class TestCoordinator {
           else reject(fromServiceError(error, 'WORKER_LOST'));
         },
       );
+      signal?.addEventListener('abort', () => call.cancel(), { once: true });
     });
   }
 
   async start(spec: TaskSpec, ticket = this.ticket(spec)): Promise<void> {
     await this.call('StartTask', { spec: Buffer.from(encodeTaskSpec(spec)), ticket });
+  }
+
+  /** Runs a task with a spooled output; `signal` cancels the call. */
+  async runTask(spec: TaskSpec, signal?: AbortSignal): Promise<RunTaskResult> {
+    const request = { spec: Buffer.from(encodeTaskSpec(spec)), ticket: this.ticket(spec) };
+    const reply = await this.call<RunTaskReply>('RunTask', request, this.#secret, signal);
+    if (reply.lost != null) return { kind: 'lost', address: reply.lost.address, taskId: reply.lost.task_id };
+    return { kind: 'finished', report: JSON.parse(Buffer.from(reply.report).toString()) as TaskReport };
+  }
+
+  /** The report of a task that must end well. */
+  async report(spec: TaskSpec): Promise<TaskReport> {
+    const result = await this.runTask(spec);
+    if (result.kind === 'lost') throw new Error(`${result.taskId} is lost`);
+    return result.report;
+  }
+
+  async endQuery(spec: TaskSpec): Promise<void> {
+    await this.call('EndQuery', { query_id: spec.queryId });
+  }
+
+  /** A partition of this worker as an input of another task; sizes are not looked at by a worker. */
+  source(spec: TaskSpec, partition: number, batches: InputSource['batches'] = null): InputSource {
+    const ticket = this.ticket(spec, { partition });
+    return { address: this.url, taskId: spec.taskId, partition, ticket, batches, rows: 0, bytes: 0 };
   }
 
   /** Messages of a task's output, as they come; leaving the loop early cancels the call. */

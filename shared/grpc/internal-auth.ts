@@ -28,6 +28,10 @@ export function toServiceError(thrown: unknown): Partial<ServiceError> {
   return { code: ERRORS[error.code].grpc, details: error.message, metadata };
 }
 
+/** Whether a failed call was answered by a service of the cluster, and did not fail on its way. */
+export const isAnswer = (thrown: unknown): boolean =>
+  (thrown as Partial<ServiceError>).metadata?.get(ERROR_KEY)[0] instanceof Buffer;
+
 /** The error of a failed internal call; `unavailable` is the code to use when the peer could not be reached at all. */
 export function fromServiceError(thrown: unknown, unavailable: 'WORKER_LOST' | 'CATALOG_UNAVAILABLE'): SkeinError {
   if (thrown instanceof SkeinError) return thrown;

@@ -6,7 +6,7 @@ import { check } from './arrow-out.ts';
 import { ARRAY_WORDS } from './column-builder.ts';
 import type { Connection } from './instance.ts';
 import { duckdb, word, type Address } from './library.ts';
-import { addressOf, noRelease, registerCallback } from './memory.ts';
+import { addressOf, noRelease } from './memory.ts';
 
 /** Rows of one chunk that DuckDB takes. */
 const CHUNK_ROWS = 2_048;
@@ -16,69 +16,80 @@ const NULL_COUNT = 1;
 const SCHEMA_WORDS = 9;
 const NULLABLE = 2n;
 
-/** A record batch as the Arrow IPC format has it: nodes and buffers depth first. The buffers start at multiples of 8 bytes. */
+/** Bytes of a batch, at a multiple of 8: `owner` is what keeps them, when that is JavaScript's. */
+export type ArrowBuffer = { readonly address: Address; readonly bytes: number; readonly owner: unknown };
+
+/** A record batch as the Arrow IPC format has it: nodes and buffers depth first. */
 export type ArrowBatch = {
   readonly rows: number;
   readonly nodes: readonly { readonly length: number; readonly nullCount: number }[];
-  readonly buffers: readonly Uint8Array[];
+  readonly buffers: readonly ArrowBuffer[];
+};
+
+const NOTHING = new Uint8Array(64);
+const NO_BYTES: ArrowBuffer = { address: addressOf(NOTHING), bytes: 0, owner: NOTHING };
+
+export const arrowBuffer = (bytes: Uint8Array): ArrowBuffer =>
+  bytes.length === 0 ? NO_BYTES : { address: addressOf(bytes), bytes: bytes.length, owner: bytes };
+
+/** Rows as record batches. */
+export type ArrowRows = {
+  readonly fields: readonly ArrowField[];
+  /** Values of the dictionary-encoded fields, in the order of their ids. */
+  readonly dictionaries: readonly ArrowBatch[];
+  readonly rows: number;
+  /** May be walked any number of times. */
+  readonly batches: Iterable<ArrowBatch>;
 };
 
 /**
- * Record batches as an input of DuckDB. The C structures and the batches' memory live as long as this object: it must outlive every
- * statement that reads them.
+ * Record batches as an input of DuckDB. Their memory must live as long as the statements that read them, unless they go into a table,
+ * which copies them one by one.
  */
 export class ArrowInput implements Disposable {
   readonly rows: number;
-  readonly #fields: readonly ArrowField[];
+  readonly #from: ArrowRows;
   readonly #connection: Connection;
   readonly #schema = word();
-  readonly #batches: readonly NativeBatch[];
-  /** Whatever native code points to. */
-  readonly #kept: unknown[] = [];
-  readonly #callbacks: { release(): void }[] = [];
+  /** What native code points to. */
+  readonly #kept: SchemaWriter;
 
-  /** `dictionaries` are the values of the dictionary-encoded fields, in the order of their ids. */
-  constructor(
-    connection: Connection,
-    fields: readonly ArrowField[],
-    batches: readonly ArrowBatch[],
-    dictionaries: readonly ArrowBatch[] = [],
-  ) {
-    if (fields.some((field) => field.children.some(hasDictionary))) {
+  constructor(connection: Connection, from: ArrowRows) {
+    if (from.fields.some((field) => field.children.some(hasDictionary))) {
       // DuckDB 1.5.5 corrupts its heap when it takes in a dictionary below a list.
       throw new SkeinError('NOT_SUPPORTED', 'an ENUM inside of another value cannot be sent to a worker');
     }
     this.#connection = connection;
-    this.#fields = fields;
-    this.rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
+    this.#from = from;
+    this.rows = from.rows;
     const schema = new SchemaWriter();
-    const root = schema.write({
-      name: '',
-      format: '+s',
-      nullable: false,
-      metadata: [],
-      children: fields,
-      dictionary: null,
-    });
-    this.#kept.push(schema);
+    const nothing = { name: '', metadata: [], dictionary: null };
+    const root = schema.write({ ...nothing, format: '+s', nullable: false, children: from.fields });
     check(duckdb.schema_from_arrow(connection.address, root, this.#schema));
-    this.#batches = batches.map((batch) => new NativeBatch(fields, batch, dictionaries));
+    this.#kept = schema;
   }
 
   /** Makes a temporary table of all rows. */
-  createTable(name: string, columns: readonly string[]): void {
+  createTable(name: string, types: readonly string[]): void {
+    const fill = this.fillTable(name, types);
+    while (fill.next().done !== true);
+  }
+
+  /** The same by pieces, so that the caller can do something else between two of them; it must not stop before the end. */
+  *fillTable(name: string, types: readonly string[]): Generator<void> {
     const quoted = quoteIdentifier(name);
-    const list = columns.map((type, i) => `${quoteIdentifier(this.#fields[i]?.name ?? '')} ${type}`);
+    const list = types.map((type, i) => `${quoteIdentifier(this.#from.fields[i]?.name ?? '')} ${type}`);
     this.#connection.run(`CREATE OR REPLACE TEMP TABLE ${quoted} (${list.join(', ')})`);
     const appender = word();
     if (duckdb.appender_create(this.#connection.address, null, name, appender) !== 0) {
       this.#failAppender(appender);
     }
     try {
-      for (const chunk of this.#chunks()) {
+      for (const chunk of this.chunks()) {
         const failed = duckdb.append_data_chunk(appender[0] ?? 0n, chunk) !== 0;
         duckdb.destroy_data_chunk(word(chunk));
         if (failed) this.#failAppender(appender);
+        yield;
       }
       if (duckdb.appender_flush(appender[0] ?? 0n) !== 0) this.#failAppender(appender);
     } finally {
@@ -90,125 +101,47 @@ export class ArrowInput implements Disposable {
     throw duckDbError(duckdb.appender_error(appender[0] ?? 0n) ?? '');
   }
 
-  /**
-   * Registers a table function of this name that gives the rows without copying them: its chunks refer to the batches' memory. DuckDB
-   * learns the exact number of rows. It calls back in this thread, so the instance must have one thread. The name must be new in the
-   * instance, which keeps it for good: after `dispose` no statement may name it.
-   */
-  register(name: string): void {
-    const fn = word(duckdb.create_table_function());
-    const handle = fn[0] ?? 0n;
-    // What DuckDB keeps as a scan's state is a number of ours, not an address.
-    const scans = new Map<Address, Scan>();
-    let scanCount = 0n;
-    duckdb.table_function_set_name(handle, name);
-    duckdb.table_function_set_bind(
-      handle,
-      this.#callback(1, (info) => this.#bind(info)),
-    );
-    duckdb.table_function_set_init(
-      handle,
-      this.#callback(1, (info) => {
-        const columns = Array.from({ length: Number(duckdb.init_get_column_count(info)) }, (_, i) =>
-          Number(duckdb.init_get_column_index(info, i)),
-        );
-        scans.set(++scanCount, { chunks: this.#chunks(), columns });
-        duckdb.init_set_init_data(info, scanCount, null);
-        duckdb.init_set_max_threads(info, 1);
-      }),
-    );
-    duckdb.table_function_set_function(
-      handle,
-      this.#callback(2, (info, output) => {
-        try {
-          const scan = duckdb.function_get_init_data(info);
-          if (!nextChunk(scans.get(scan), output)) scans.delete(scan);
-        } catch (error) {
-          duckdb.function_set_error(info, SkeinError.of(error).message);
-        }
-      }),
-    );
-    duckdb.table_function_supports_projection_pushdown(handle, true);
-    const failed = duckdb.register_table_function(this.#connection.address, handle) !== 0;
-    duckdb.destroy_table_function(fn);
-    if (failed) throw new SkeinError('INTERNAL_ERROR', `the input ${name} cannot be registered`);
+  /** Of `InputFunctions`: the columns and the exact number of rows. */
+  bind(info: Address): void {
+    const { fields, dictionaries } = this.#from;
+    const empty = new NativeBatch(fields, emptyBatch(fields), dictionaries);
+    const chunk = empty.chunk(this.#connection, this.#schema[0] ?? 0n, 0, 0);
+    fields.forEach(({ name }, i) => {
+      const type = word(duckdb.vector_get_column_type(duckdb.data_chunk_get_vector(chunk, i)));
+      duckdb.bind_add_result_column(info, name, type[0] ?? 0n);
+      duckdb.destroy_logical_type(type);
+    });
+    duckdb.destroy_data_chunk(word(chunk));
+    duckdb.bind_set_cardinality(info, this.rows, true);
   }
 
-  /** An exception must not leave a callback. */
-  #callback(parameters: 1 | 2, callback: (first: Address, second: Address) => void): Address {
-    const registered = registerCallback(callback, parameters);
-    this.#callbacks.push(registered);
-    return registered.address;
-  }
-
-  #bind(info: Address): void {
-    try {
-      const [probe] = this.#batches;
-      const chunk =
-        probe === undefined ? this.#emptyChunk() : probe.chunk(this.#connection, this.#schema[0] ?? 0n, 0, 0);
-      this.#fields.forEach(({ name }, i) => {
-        const type = word(duckdb.vector_get_column_type(duckdb.data_chunk_get_vector(chunk, i)));
-        duckdb.bind_add_result_column(info, name, type[0] ?? 0n);
-        duckdb.destroy_logical_type(type);
-      });
-      duckdb.destroy_data_chunk(word(chunk));
-      duckdb.bind_set_cardinality(info, this.rows, true);
-    } catch (error) {
-      duckdb.bind_set_error(info, SkeinError.of(error).message);
-    }
-  }
-
-  #emptyChunk(): Address {
-    const empty = new NativeBatch(this.#fields, emptyBatch(this.#fields), []);
-    this.#kept.push(empty);
-    return empty.chunk(this.#connection, this.#schema[0] ?? 0n, 0, 0);
-  }
-
-  *#chunks(): Generator<Address> {
-    for (const batch of this.#batches) {
+  /** All rows, a chunk at a time, which the caller destroys. */
+  *chunks(): Generator<Address> {
+    const { fields, dictionaries, batches } = this.#from;
+    for (const batch of batches) {
+      const native = new NativeBatch(fields, batch, dictionaries);
       for (let start = 0; start < batch.rows; start += CHUNK_ROWS) {
         const rows = Math.min(CHUNK_ROWS, batch.rows - start);
-        yield batch.chunk(this.#connection, this.#schema[0] ?? 0n, start, rows);
+        yield native.chunk(this.#connection, this.#schema[0] ?? 0n, start, rows);
       }
     }
   }
 
   [Symbol.dispose](): void {
     duckdb.destroy_arrow_converted_schema(this.#schema);
-    for (const callback of this.#callbacks) callback.release();
-    this.#callbacks.length = 0;
+    this.#kept.clear();
   }
 }
 
 const hasDictionary = (field: ArrowField): boolean => field.dictionary !== null || field.children.some(hasDictionary);
 
-type Scan = { readonly chunks: Iterator<Address>; readonly columns: readonly number[] };
-
-/** Fills `output` with references to the next rows; false at the end. */
-function nextChunk(scan: Scan | undefined, output: Address): boolean {
-  const next = scan?.chunks.next();
-  if (scan === undefined || next === undefined || next.done === true) {
-    duckdb.data_chunk_set_size(output, 0);
-    return false;
-  }
-  const chunk: Address = next.value;
-  scan.columns.forEach((column, i) => {
-    const source = duckdb.data_chunk_get_vector(chunk, column);
-    duckdb.vector_reference_vector(duckdb.data_chunk_get_vector(output, i), source);
-  });
-  duckdb.data_chunk_set_size(output, Number(duckdb.data_chunk_get_size(chunk)));
-  // The references keep what they refer to.
-  duckdb.destroy_data_chunk(word(chunk));
-  return true;
-}
-
 /** No rows: every field has a node, and the buffers that its layout asks for. */
 function emptyBatch(fields: readonly ArrowField[]): ArrowBatch {
   const nodes: { length: number; nullCount: number }[] = [];
-  const buffers: Uint8Array[] = [];
+  const buffers: ArrowBuffer[] = [];
   const visit = (field: ArrowField): void => {
     nodes.push({ length: 0, nullCount: 0 });
-    for (let i = bufferCount(field); i > 0; i--) buffers.push(new Uint8Array(8));
+    for (let i = bufferCount(field); i > 0; i--) buffers.push(NO_BYTES);
     field.children.forEach(visit);
   };
   fields.forEach(visit);
@@ -246,10 +179,7 @@ class NativeBatch {
     let dictionary = 0;
     const write = (field: ArrowField, from: ArrowBatch, cursor: { node: number; buffer: number }): NativeArray => {
       const { length = 0, nullCount = 0 } = from.nodes[cursor.node++] ?? {};
-      const buffers = Array.from(
-        { length: bufferCount(field) },
-        () => from.buffers[cursor.buffer++] ?? new Uint8Array(),
-      );
+      const buffers = Array.from({ length: bufferCount(field) }, () => from.buffers[cursor.buffer++] ?? NO_BYTES);
       const values = field.dictionary === null ? undefined : dictionaries[dictionary++];
       const children = field.children.map((child) => write(child, from, cursor));
       const array = this.#array(layoutOf(field), { length, nullCount, buffers, children });
@@ -260,7 +190,7 @@ class NativeBatch {
     };
     const cursor = { node: 0, buffer: 0 };
     this.#columns = fields.map((field) => write(field, batch, cursor));
-    const root = { length: batch.rows, nullCount: 0, buffers: [new Uint8Array()], children: this.#columns };
+    const root = { length: batch.rows, nullCount: 0, buffers: [NO_BYTES], children: this.#columns };
     this.#root = this.#array({ kind: 'struct' }, root).words;
   }
 
@@ -280,14 +210,15 @@ class NativeBatch {
     parts: {
       readonly length: number;
       readonly nullCount: number;
-      readonly buffers: readonly Uint8Array[];
+      readonly buffers: readonly ArrowBuffer[];
       readonly children: readonly NativeArray[];
     },
   ): NativeArray {
     // An absent validity buffer is a null pointer; any other needs an address, also when it is empty.
-    const starts = parts.buffers.map((bytes, i) =>
-      i === 0 && bytes.length === 0 ? 0n : addressOf(bytes.length === 0 ? NOTHING : bytes),
-    );
+    const starts = parts.buffers.map(({ address, bytes }, i) => {
+      if (bytes > 0) return address;
+      return i === 0 ? 0n : NO_BYTES.address;
+    });
     const pointers = BigUint64Array.from(starts);
     const list = BigUint64Array.from(parts.children, (child) => addressOf(child.words));
     const words = new BigUint64Array(ARRAY_WORDS);
@@ -325,8 +256,6 @@ function bytesBefore(layout: Layout, buffer: number, element: number): number {
   return buffer === 1 && (layout.kind === 'bytes' || layout.kind === 'list') ? element * layout.offsetBytes : 0;
 }
 
-const NOTHING = new Uint8Array(64);
-
 /** Writes `ArrowSchema` structures; what it wrote lives as long as it does. */
 class SchemaWriter {
   readonly #kept: unknown[] = [];
@@ -344,6 +273,10 @@ class SchemaWriter {
     words[7] = noRelease();
     this.#kept.push(words);
     return words;
+  }
+
+  clear(): void {
+    this.#kept.length = 0;
   }
 
   #keep(bytes: Uint8Array | BigUint64Array): Address {

@@ -8,7 +8,7 @@ import { addressOf, callRelease, readBytes, readText, readWords } from './memory
 
 /** Rows and bytes at which a batch is closed: too few rows cost a header each, too many bytes cost the reader memory. */
 const BATCH_ROWS = 65_536;
-const BATCH_BYTES = 2 << 20;
+export const BATCH_BYTES = 2 << 20;
 
 /** `ArrowSchema` of the C data interface, in words. */
 const SCHEMA_WORDS = 9;
@@ -16,6 +16,7 @@ const NULLABLE = 2n;
 
 /** One message of an Arrow IPC stream: the flatbuffer of its metadata, and the buffers of its body, each to be padded to 64 bytes. */
 export type ArrowMessage = {
+  readonly kind: 'schema' | 'dictionary' | 'batch';
   readonly rows: number;
   readonly header: Uint8Array;
   readonly buffers: readonly Uint8Array[];
@@ -26,31 +27,53 @@ export type ArrowMessage = {
 const BODY_ALIGNMENT = 64;
 export const paddedBytes = (bytes: number): number => (bytes + BODY_ALIGNMENT - 1) & -BODY_ALIGNMENT;
 
-/**
- * Turns the chunks of one result into Arrow record batches. The messages come in the order of an IPC stream: schema, dictionaries,
- * batches. A message's buffers are views that stay valid until the next call.
- */
-export class ArrowWriter implements Disposable {
+/** What a result's columns are in Arrow; the options that DuckDB writes them with live until it is disposed. */
+export class ArrowForm implements Disposable {
   readonly fields: readonly ArrowField[];
   readonly #options: BigUint64Array<ArrayBuffer>;
-  readonly #columns: readonly ColumnBuilder[];
-  #rows = 0;
-  #dictionariesSent = false;
 
   constructor(result: ResultWords) {
     this.#options = word(duckdb.result_get_arrow_options(result));
-    this.fields = resultFields(this.#options[0] ?? 0n, result);
-    this.#columns = this.fields.map((field) => new ColumnBuilder(field));
+    this.fields = resultFields(this.options, result);
   }
 
-  schema(): ArrowMessage {
-    return { rows: 0, header: Message.encode(Message.from(arrowSchema(this.fields))), buffers: [], bodyBytes: 0 };
+  get options(): Address {
+    return this.#options[0] ?? 0n;
+  }
+
+  [Symbol.dispose](): void {
+    duckdb.destroy_arrow_options(this.#options);
+  }
+}
+
+/** The schema message of an IPC stream. */
+export function schemaMessage(fields: readonly ArrowField[]): ArrowMessage {
+  const header = Message.encode(Message.from(arrowSchema(fields)));
+  return { kind: 'schema', rows: 0, header, buffers: [], bodyBytes: 0 };
+}
+
+/**
+ * Turns chunks into Arrow record batches. The messages come in the order of an IPC stream: dictionaries, batches (`schemaMessage` goes
+ * before). A message's buffers are views that stay valid until the next call.
+ */
+export class ArrowWriter {
+  readonly #options: Address;
+  readonly #columns: readonly ColumnBuilder[];
+  readonly #batchBytes: number;
+  #rows = 0;
+  #dictionariesSent = false;
+
+  /** `options` are those of an `ArrowForm`, which outlives the writer. */
+  constructor(options: Address, fields: readonly ArrowField[], batchBytes = BATCH_BYTES) {
+    this.#options = options;
+    this.#columns = fields.map((field) => new ColumnBuilder(field));
+    this.#batchBytes = batchBytes;
   }
 
   /** Takes the rows of a chunk, which stays the caller's. */
   append(chunk: Address): void {
     const array = new BigUint64Array(ARRAY_WORDS);
-    check(duckdb.data_chunk_to_arrow(this.#options[0] ?? 0n, chunk, array));
+    check(duckdb.data_chunk_to_arrow(this.#options, chunk, array));
     try {
       const children = new BigUint64Array(this.#columns.length);
       readWords(children, array[6] ?? 0n, children.length);
@@ -66,7 +89,7 @@ export class ArrowWriter implements Disposable {
     if (this.#rows >= BATCH_ROWS) return true;
     let bytes = 0;
     for (const column of this.#columns) bytes += column.sizeBytes();
-    return bytes >= BATCH_BYTES;
+    return bytes >= this.#batchBytes;
   }
 
   /** Hands the rows so far to `send` as one batch, with the dictionaries before the first; nothing when there are none. */
@@ -82,10 +105,6 @@ export class ArrowWriter implements Disposable {
     for (const column of this.#columns) column.clear();
     this.#rows = 0;
   }
-
-  [Symbol.dispose](): void {
-    duckdb.destroy_arrow_options(this.#options);
-  }
 }
 
 function batchMessage(columns: readonly ColumnBuilder[], rows: number, dictionaryId?: number): ArrowMessage {
@@ -100,7 +119,8 @@ function batchMessage(columns: readonly ColumnBuilder[], rows: number, dictionar
   const nodes = parts.nodes.map((node) => new FieldNode(node.length, node.nullCount));
   const batch = new RecordBatch(rows, nodes, regions, null);
   const header = dictionaryId === undefined ? batch : new DictionaryBatch(batch, dictionaryId);
-  return { rows, header: Message.encode(Message.from(header, bodyBytes)), buffers: parts.buffers, bodyBytes };
+  const kind = dictionaryId === undefined ? 'batch' : 'dictionary';
+  return { kind, rows, header: Message.encode(Message.from(header, bodyBytes)), buffers: parts.buffers, bodyBytes };
 }
 
 function resultFields(options: Address, result: ResultWords): ArrowField[] {

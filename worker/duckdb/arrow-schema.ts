@@ -1,6 +1,7 @@
 import {
   Binary,
   Bool,
+  DataType,
   DateDay,
   DateMillisecond,
   Decimal,
@@ -43,7 +44,6 @@ import {
   Uint64,
   Uint8,
   Utf8,
-  type DataType,
 } from 'apache-arrow';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
@@ -181,4 +181,58 @@ function nestedType(format: string, children: Field[]): DataType {
   if (format.startsWith('+w:')) return new FixedSizeList(argument(format), child);
   if (format.startsWith('+us:')) return new SparseUnion(format.slice(4).split(',').map(Number), children);
   return unknown(format);
+}
+
+/** The fields of a schema that `arrowSchema` made. @throws NOT_SUPPORTED for a type that it does not make. */
+export const schemaFields = (schema: Schema): ArrowField[] => schema.fields.map(fieldOf);
+
+function fieldOf({ name, nullable, type, metadata }: Field): ArrowField {
+  const own = { name, nullable, metadata: [...metadata] };
+  if (!DataType.isDictionary(type)) {
+    const children = ((type as { children?: readonly Field[] | null }).children ?? []).map(fieldOf);
+    return { ...own, format: formatOf(type), children, dictionary: null };
+  }
+  const values = fieldOf(new Field('', type.dictionary, true));
+  return { ...own, format: formatOf(type.indices), children: [], dictionary: values };
+}
+
+/** The text of the C data interface for a type of the Arrow library. */
+function formatOf(type: DataType): string {
+  if (DataType.isDecimal(type)) return `d:${type.precision},${type.scale},${type.bitWidth}`;
+  if (DataType.isTimestamp(type)) return `ts${'smun'[type.unit]}:${type.timezone ?? ''}`;
+  if (DataType.isFixedSizeBinary(type)) return `w:${type.byteWidth}`;
+  if (DataType.isFixedSizeList(type)) return `+w:${type.listSize}`;
+  if (DataType.isSparseUnion(type)) return `+us:${type.typeIds.join(',')}`;
+  const nested = DataType.isStruct(type)
+    ? '+s'
+    : DataType.isList(type)
+      ? '+l'
+      : DataType.isMap(type)
+        ? '+m'
+        : undefined;
+  return nested ?? SIMPLE_FORMATS.get(typeKey(type)) ?? unknown(`type ${type.typeId}`);
+}
+
+/** Types without an argument by what tells them apart. */
+const SIMPLE_FORMATS: ReadonlyMap<string, string> = new Map(
+  [
+    ...Object.entries({ ...FIXED, ...VARIABLE }).map(([format, [, make]]) => [format, make()] as const),
+    ['n', new Null()] as const,
+    ['b', new Bool()] as const,
+  ].map(([format, type]) => [typeKey(type), format]),
+);
+
+function typeKey(type: DataType): string {
+  const {
+    bitWidth = 0,
+    isSigned = true,
+    precision = 0,
+    unit = 0,
+  } = type as DataType & {
+    readonly bitWidth?: number;
+    readonly isSigned?: boolean;
+    readonly precision?: number;
+    readonly unit?: number;
+  };
+  return [type.typeId, bitWidth, isSigned, precision, unit].join(' ');
 }

@@ -1,6 +1,7 @@
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ArrowInput } from './arrow-in.ts';
+import { InputCallbacks, InputFunctions, inputName } from './input-functions.ts';
 import { Instance, type Connection } from './instance.ts';
 import { queryArrow, type ArrowResult } from './test-ipc.ts';
 
@@ -51,8 +52,7 @@ const TYPES: readonly (readonly [type: string, values: readonly string[]])[] = [
   ['JSON', [`'{"a": [1, 2]}'`, "'null'"]],
 ];
 
-/** DuckDB keeps every function that was registered: each has a name of its own. */
-let functions = 0;
+let functions: InputFunctions;
 let instance: Instance;
 let connection: Connection;
 let target: Instance;
@@ -63,6 +63,7 @@ beforeAll(() => {
   connection = instance.connect();
   target = Instance.open({ threads: '1' });
   other = target.connect();
+  functions = new InputFunctions(other, new InputCallbacks());
   for (const each of [connection, other]) {
     each.run("SET arrow_lossless_conversion = true; SET errors_as_json = true; SET TimeZone = 'UTC'");
   }
@@ -87,8 +88,7 @@ const printed = (from: Connection, table: string): unknown[] =>
     .toArray()
     .map((row: { toJSON(): unknown }) => row.toJSON());
 
-const load = (result: ArrowResult): ArrowInput =>
-  new ArrowInput(other, result.fields, result.batches, result.dictionaries);
+const load = (result: ArrowResult): ArrowInput => new ArrowInput(other, result);
 
 describe('every type, out as Arrow and back into another instance', () => {
   test.each(TYPES)('%s', (type, values) => {
@@ -102,8 +102,8 @@ describe('every type, out as Arrow and back into another instance', () => {
     using input = load(result);
     input.createTable('copied', ['BIGINT', type]);
     expect(printed(other, 'copied')).toEqual(printed(connection, 'source'));
-    const name = `referenced_${++functions}`;
-    input.register(name);
+    functions.set(0, input);
+    const name = inputName(0);
     // A dictionary comes back as its values: only a column says that it is an ENUM.
     const typed = type.startsWith('ENUM') ? `(SELECT i, CAST(v AS ${type}) AS v FROM ${name}())` : `${name}()`;
     expect(printed(other, typed)).toEqual(printed(connection, 'source'));
@@ -117,16 +117,16 @@ describe('every type, out as Arrow and back into another instance', () => {
 
   test('a result without rows', () => {
     using none = load(queryArrow(connection, "SELECT 1::BIGINT AS i, {'a': [1]} AS v WHERE false"));
-    none.register('no_rows');
-    expect(tableFromIPC(queryArrow(other, 'SELECT * FROM no_rows()').stream).numRows).toBe(0);
+    functions.set(0, none);
+    expect(tableFromIPC(queryArrow(other, 'SELECT * FROM skein_input_0()').stream).numRows).toBe(0);
   });
 
   test('columns that a statement does not name are not touched, and the optimiser knows the rows', () => {
     using input = load(queryArrow(connection, "SELECT i, 'x' || i AS s, i * 2 AS d FROM range(70000) t(i)"));
-    input.register('three');
-    const sums = tableFromIPC(queryArrow(other, 'SELECT sum(d)::BIGINT AS s FROM three()').stream);
+    functions.set(1, input);
+    const sums = tableFromIPC(queryArrow(other, 'SELECT sum(d)::BIGINT AS s FROM skein_input_1()').stream);
     expect(sums.get(0)?.['s']).toBe(BigInt(70_000 * 69_999));
-    const plan = tableFromIPC(queryArrow(other, 'EXPLAIN SELECT s FROM three()').stream);
+    const plan = tableFromIPC(queryArrow(other, 'EXPLAIN SELECT s FROM skein_input_1()').stream);
     expect(String(plan.get(0)?.['explain_value'])).toContain('70,000 rows');
   });
 });

@@ -49,6 +49,24 @@ export type Library = {
   readonly data_chunk_get_column_count: (chunk: Address) => number | bigint;
   readonly vector_get_column_type: (vector: Address) => Address;
   readonly vector_reference_vector: (target: Address, source: Address) => void;
+  readonly vector_get_data: (vector: Address) => Address;
+  /** Null when no row is NULL. */
+  readonly vector_get_validity: (vector: Address) => Address | null;
+  /** Copies the rows `selection[from..to)` behind the first `at` of `target`. */
+  readonly vector_copy_sel: (
+    source: Address,
+    target: Address,
+    selection: Address,
+    to: number,
+    from: number,
+    at: number,
+  ) => void;
+  readonly create_selection_vector: (rows: number) => Address;
+  readonly destroy_selection_vector: (selection: Address) => void;
+  readonly selection_vector_get_data_ptr: (selection: Address) => Address;
+  readonly get_type_id: (type: Address) => number;
+  readonly create_data_chunk: (types: Memory, columns: number) => Address;
+  readonly data_chunk_reset: (chunk: Address) => void;
   readonly result_get_arrow_options: (result: ResultWords) => Address;
   readonly connection_get_arrow_options: (connection: Address, out: Out) => void;
   readonly destroy_arrow_options: (options: Out) => void;
@@ -72,15 +90,19 @@ export type Library = {
   readonly table_function_set_bind: (fn: Address, callback: Address) => void;
   readonly table_function_set_init: (fn: Address, callback: Address) => void;
   readonly table_function_set_function: (fn: Address, callback: Address) => void;
+  readonly table_function_set_extra_info: (fn: Address, info: Address, destroy: null) => void;
   readonly table_function_supports_projection_pushdown: (fn: Address, value: boolean) => void;
   readonly register_table_function: (connection: Address, fn: Address) => number;
+  readonly bind_get_extra_info: (info: Address) => Address;
   readonly bind_add_result_column: (info: Address, name: string, type: Address) => void;
   readonly bind_set_cardinality: (info: Address, rows: number, exact: boolean) => void;
   readonly bind_set_error: (info: Address, message: string) => void;
+  readonly init_get_extra_info: (info: Address) => Address;
   readonly init_get_column_count: (info: Address) => number | bigint;
   readonly init_get_column_index: (info: Address, position: number) => number | bigint;
   readonly init_set_init_data: (info: Address, data: Address, destroy: null) => void;
   readonly function_get_init_data: (info: Address) => Address;
+  readonly init_set_error: (info: Address, message: string) => void;
   readonly init_set_max_threads: (info: Address, threads: number) => void;
   readonly function_set_error: (info: Address, message: string) => void;
   readonly appender_create: (connection: Address, schema: null, table: string, out: Out) => number;
@@ -137,6 +159,15 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   data_chunk_get_column_count: ['uint64', 'void *'],
   vector_get_column_type: ['void *', 'void *'],
   vector_reference_vector: ['void', 'void *', 'void *'],
+  vector_get_data: ['void *', 'void *'],
+  vector_get_validity: ['void *', 'void *'],
+  vector_copy_sel: ['void', 'void *', 'void *', 'void *', 'uint64', 'uint64', 'uint64'],
+  create_selection_vector: ['void *', 'uint64'],
+  destroy_selection_vector: ['void', 'void *'],
+  selection_vector_get_data_ptr: ['void *', 'void *'],
+  get_type_id: ['int', 'void *'],
+  create_data_chunk: ['void *', 'void *', 'uint64'],
+  data_chunk_reset: ['void', 'void *'],
   result_get_arrow_options: ['void *', 'void *'],
   connection_get_arrow_options: ['void', 'void *', 'void *'],
   destroy_arrow_options: ['void', 'void *'],
@@ -154,15 +185,19 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   table_function_set_bind: ['void', 'void *', 'void *'],
   table_function_set_init: ['void', 'void *', 'void *'],
   table_function_set_function: ['void', 'void *', 'void *'],
+  table_function_set_extra_info: ['void', 'void *', 'void *', 'void *'],
   table_function_supports_projection_pushdown: ['void', 'void *', 'bool'],
   register_table_function: ['int', 'void *', 'void *'],
+  bind_get_extra_info: ['void *', 'void *'],
   bind_add_result_column: ['void', 'void *', 'str', 'void *'],
   bind_set_cardinality: ['void', 'void *', 'uint64', 'bool'],
   bind_set_error: ['void', 'void *', 'str'],
+  init_get_extra_info: ['void *', 'void *'],
   init_get_column_count: ['uint64', 'void *'],
   init_get_column_index: ['uint64', 'void *', 'uint64'],
   init_set_init_data: ['void', 'void *', 'void *', 'void *'],
   function_get_init_data: ['void *', 'void *'],
+  init_set_error: ['void', 'void *', 'str'],
   init_set_max_threads: ['void', 'void *', 'uint64'],
   function_set_error: ['void', 'void *', 'str'],
   appender_create: ['int', 'void *', 'str', 'str', 'void *'],

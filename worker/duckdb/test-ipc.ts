@@ -1,6 +1,6 @@
 import { Message } from 'apache-arrow/ipc/metadata/message';
-import type { ArrowBatch } from './arrow-in.ts';
-import { ArrowWriter, paddedBytes, type ArrowMessage } from './arrow-out.ts';
+import { arrowBuffer, type ArrowBatch } from './arrow-in.ts';
+import { ArrowForm, ArrowWriter, paddedBytes, schemaMessage, type ArrowMessage } from './arrow-out.ts';
 import type { ArrowField } from './arrow-schema.ts';
 import type { Connection } from './instance.ts';
 import { destroyChunk, Statement } from './statement.ts';
@@ -9,6 +9,7 @@ import { destroyChunk, Statement } from './statement.ts';
 export type ArrowResult = {
   readonly stream: Uint8Array;
   readonly fields: readonly ArrowField[];
+  readonly rows: number;
   readonly batches: readonly ArrowBatch[];
   readonly dictionaries: readonly ArrowBatch[];
 };
@@ -16,14 +17,15 @@ export type ArrowResult = {
 export function queryArrow(connection: Connection, sql: string): ArrowResult {
   using statement = new Statement(connection, sql);
   while (statement.step() !== 'ready');
-  using writer = new ArrowWriter(statement.result);
-  const parts: Uint8Array[] = encapsulate(writer.schema());
+  using form = new ArrowForm(statement.result);
+  const writer = new ArrowWriter(form.options, form.fields);
+  const parts: Uint8Array[] = encapsulate(schemaMessage(form.fields));
   const batches: ArrowBatch[] = [];
   const dictionaries: ArrowBatch[] = [];
   const send = (message: ArrowMessage): void => {
     parts.push(...encapsulate(message));
     const metadata = Message.decode(message.header);
-    const buffers = message.buffers.map((buffer) => buffer.slice());
+    const buffers = message.buffers.map((buffer) => arrowBuffer(buffer.slice()));
     if (metadata.isRecordBatch()) {
       batches.push({ rows: message.rows, nodes: metadata.header().nodes, buffers });
     } else if (metadata.isDictionaryBatch()) {
@@ -36,7 +38,13 @@ export function queryArrow(connection: Connection, sql: string): ArrowResult {
     if (writer.full) writer.flush(send);
   }
   writer.flush(send);
-  return { stream: Buffer.concat(parts), fields: writer.fields, batches, dictionaries };
+  return {
+    stream: Buffer.concat(parts),
+    fields: form.fields,
+    rows: batches.reduce((sum, batch) => sum + batch.rows, 0),
+    batches,
+    dictionaries,
+  };
 }
 
 function encapsulate({ header, buffers }: ArrowMessage): Uint8Array[] {

@@ -9,7 +9,7 @@ import { decodeTaskSpec } from '#proto/task-codec.ts';
 import type { Clock } from '#shared/clock.ts';
 import { ERRORS, SkeinError, type ErrorCode } from '#shared/error.ts';
 import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
-import { taskId, type WorkerId } from '#shared/id.ts';
+import { queryId, taskId, type QueryId, type WorkerId } from '#shared/id.ts';
 import { verifyTicket } from '#shared/ticket.ts';
 import type { TaskRegistry } from './task-registry.ts';
 
@@ -24,6 +24,7 @@ export type WorkerBeat = {
   readonly spool_bytes: string;
   readonly draining: boolean;
   readonly pid: string;
+  readonly query_ids: readonly QueryId[];
 };
 type CoordinatorBeat = { readonly coordinator_id: string; readonly epoch: string };
 
@@ -45,6 +46,16 @@ export function controlHandlers(options: ControlOptions): UntypedServiceImplemen
       tasks.start(decodeTaskSpec(Buffer.from(spec).toString()), verified);
       return {};
     }),
+    RunTask: unary<{ spec: Uint8Array; ticket: string }>(secret, async ({ spec, ticket }, signal) => {
+      const verified = verifyTicket(ticket, secret, clock.nowMs());
+      const end = await tasks.run(signal, decodeTaskSpec(Buffer.from(spec).toString()), verified);
+      if (end.kind === 'lost') return { lost: { address: end.lost.address, task_id: end.lost.taskId } };
+      return { report: Buffer.from(JSON.stringify(end.report)) };
+    }),
+    EndQuery: unary<{ query_id: string }>(secret, async (request) => {
+      await tasks.endQuery(queryId(request.query_id));
+      return {};
+    }),
     CancelTask: unary<{ task_id: string; code: string; reason: string }>(secret, async (request) => ({
       found: await tasks.cancel(taskId(request.task_id), new SkeinError(errorCode(request.code), request.reason)),
     })),
@@ -57,18 +68,21 @@ export function controlHandlers(options: ControlOptions): UntypedServiceImplemen
 
 const errorCode = (code: string): ErrorCode => (Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'QUERY_CANCELLED');
 
+/** `signal` of the handler says that the caller has gone. */
 function unary<Request>(
   secret: string,
-  handle: (request: Request) => object | Promise<object>,
+  handle: (request: Request, signal: AbortSignal) => object | Promise<object>,
 ): handleUnaryCall<Request, object> {
   const answer = async (
     call: ServerUnaryCall<Request, object>,
     callback: Parameters<handleUnaryCall<Request, object>>[1],
   ): Promise<void> => {
     let reply: object;
+    const cancelled = new AbortController();
+    call.on('cancelled', () => cancelled.abort());
     try {
       requireSecret(call.metadata, secret);
-      reply = await handle(call.request);
+      reply = await handle(call.request, cancelled.signal);
     } catch (error) {
       callback(toServiceError(error));
       return;

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { must } from '#shared/must.ts';
-import { decodeFlightData, encodeAppMetadata, encodeArrowMessage } from './flight-data.ts';
+import {
+  decodeFlightData,
+  encodeAppMetadata,
+  encodeArrowMessage,
+  encodeNative,
+  freeMessage,
+  headerOf,
+  messageBytes,
+} from './flight-data.ts';
 
 const { definition } = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
 const decode = must(definition['DoGet'], 'DoGet').responseDeserialize as (bytes: Buffer) => Record<string, Buffer>;
@@ -11,7 +19,7 @@ test.each([0, 1, 63, 64, 65, 127, 128, 20_000, 3_000_000])(
   'a body of %i bytes is what a protobuf library reads',
   (length) => {
     const bodyBytes = Math.ceil(length / 64) * 64;
-    const message = { rows: 1, header: bytes(300, 1), buffers: [bytes(length)], bodyBytes };
+    const message = { kind: 'batch', rows: 1, header: bytes(300, 1), buffers: [bytes(length)], bodyBytes } as const;
     const encoded = encodeArrowMessage(message);
     const read = decode(Buffer.from(encoded));
     const body = Buffer.alloc(bodyBytes);
@@ -20,6 +28,14 @@ test.each([0, 1, 63, 64, 65, 127, 128, 20_000, 3_000_000])(
     expect(read['data_body']?.equals(body)).toBe(true);
     const own = decodeFlightData(encoded);
     expect(Buffer.from(own.body).equals(body)).toBe(true);
+    const native = encodeNative(message);
+    const copied = messageBytes(native);
+    freeMessage(native);
+    const aligned = decodeFlightData(copied);
+    expect(native.bodyOffset % 64).toBe(0);
+    expect(Buffer.from(headerOf(copied).subarray(0, 300)).equals(bytes(300, 1))).toBe(true);
+    expect(Buffer.from(aligned.body).equals(body)).toBe(true);
+    expect(Buffer.from(copied.subarray(native.bodyOffset)).equals(body)).toBe(true);
   },
 );
 

@@ -1,4 +1,6 @@
 import { paddedBytes, type ArrowMessage } from '../duckdb/arrow-out.ts';
+import type { Address } from '../duckdb/library.ts';
+import { allocateBlock, copyMemory, freeBlock, readBytes, writeBytes } from '../duckdb/memory.ts';
 
 /**
  * `FlightData` of flight.proto, written and read by hand: a body is copied once, from where it was built into the message, and never
@@ -20,6 +22,57 @@ export function encodeArrowMessage({ header, buffers, bodyBytes }: ArrowMessage)
   }
   return message;
 }
+
+/** A message in native memory: `block` is to be freed, the body begins `bodyOffset` bytes behind it, a multiple of 64. */
+export type NativeMessage = { readonly block: Address; readonly bytes: number; readonly bodyOffset: number };
+
+/** The same bytes as `encodeArrowMessage` in a block of native memory, with zeros behind the header so that the body is aligned. */
+export function encodeNative({ header, buffers, bodyBytes }: ArrowMessage): NativeMessage {
+  const bodyPrefix = varintBytes(BODY_TAG) + varintBytes(bodyBytes);
+  const headerBytes = alignedHeaderBytes(header.length, bodyPrefix);
+  const bodyOffset = fieldBytes(HEADER_TAG, headerBytes) + bodyPrefix;
+  const prefix = new Uint8Array(bodyOffset);
+  const start = writeVarint(prefix, writeVarint(prefix, 0, HEADER_TAG), headerBytes);
+  prefix.set(header, start);
+  writeVarint(prefix, writeVarint(prefix, start + headerBytes, BODY_TAG), bodyBytes);
+  const block = allocateBlock(bodyOffset + bodyBytes);
+  writeBytes(block, prefix);
+  let position = block + BigInt(bodyOffset);
+  for (const buffer of buffers) {
+    const padded = paddedBytes(buffer.length);
+    writeBytes(position, buffer);
+    copyMemory(position + BigInt(buffer.length), ZEROS_ADDRESS, padded - buffer.length);
+    position += BigInt(padded);
+  }
+  return { block, bytes: bodyOffset + bodyBytes, bodyOffset };
+}
+
+const BODY_ALIGNMENT = 64;
+/** Zeros in native memory: an array of JavaScript's would be collected when only its address is used. */
+const ZEROS_ADDRESS = allocateBlock(BODY_ALIGNMENT);
+writeBytes(ZEROS_ADDRESS, new Uint8Array(BODY_ALIGNMENT));
+
+/** The header with so many zeros behind it that the body begins at a multiple of 64. */
+function alignedHeaderBytes(headerBytes: number, bodyPrefix: number): number {
+  for (let bytes = headerBytes; ; bytes++) {
+    if ((fieldBytes(HEADER_TAG, bytes) + bodyPrefix) % BODY_ALIGNMENT === 0) return bytes;
+  }
+}
+
+/** A message of a peer, copied to native memory. @throws Error when its body would not be aligned to 8 bytes. */
+export function nativeCopy(message: Uint8Array): NativeMessage {
+  const { body } = decodeFlightData(message);
+  const bodyOffset = body.byteOffset - message.byteOffset;
+  if (bodyOffset % 8 !== 0) throw new Error('not an aligned FlightData message');
+  const block = allocateBlock(message.length);
+  writeBytes(block, message);
+  return { block, bytes: message.length, bodyOffset };
+}
+
+/** The bytes of a message, copied for the transport. */
+export const messageBytes = ({ block, bytes }: NativeMessage): Uint8Array<ArrayBuffer> => readBytes(block, bytes);
+
+export const freeMessage = ({ block }: NativeMessage): void => freeBlock(block);
 
 /** The last message of a stream: no data, only what the application says. */
 export function encodeAppMetadata(metadata: Uint8Array): Uint8Array<ArrayBuffer> {
@@ -51,6 +104,14 @@ export function decodeFlightData(message: Uint8Array): FlightData {
     position = size.end + size.value;
   }
   return data;
+}
+
+/** The header of a message that begins with it, as `encodeNative` writes them; what follows need not be there. */
+export function headerOf(message: Uint8Array): Uint8Array {
+  const tag = readVarint(message, 0);
+  const size = readVarint(message, tag.end);
+  if (tag.value !== HEADER_TAG || size.end + size.value > message.length) throw new Error('not a FlightData message');
+  return message.subarray(size.end, size.end + size.value);
 }
 
 const fieldBytes = (tag: number, length: number): number => varintBytes(tag) + varintBytes(length) + length;

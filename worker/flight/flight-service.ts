@@ -1,4 +1,4 @@
-import type { handleServerStreamingCall, ServerWritableStream, ServiceDefinition } from '@grpc/grpc-js';
+import type { handleServerStreamingCall, ServiceDefinition } from '@grpc/grpc-js';
 import { decodeTaskSpec } from '#proto/task-codec.ts';
 import { SkeinError } from '#shared/error.ts';
 import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
@@ -6,14 +6,11 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import { verifyTicket } from '#shared/ticket.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { TaskSpool } from '../spool/spool.ts';
+import type { BatchRange } from '../spool/spooled-output.ts';
 import { encodeAppMetadata } from './flight-data.ts';
+import { sendPartition } from './send-partition.ts';
+import { SendWindow, type FlightCall, type TicketMessage } from './send-window.ts';
 import type { TaskRegistry } from './task-registry.ts';
-
-/** Bytes of messages that are given to gRPC and not yet on their way: the transport is kept busy, and memory small. */
-const WINDOW_BYTES = 4 * 2 ** 20;
-
-type TicketMessage = { readonly ticket: Uint8Array };
-type Call = ServerWritableStream<TicketMessage, Uint8Array>;
 
 /** `FlightService` with messages that are bytes already: nothing of a body passes through a protobuf library. */
 export function flightDefinition(): ServiceDefinition {
@@ -27,7 +24,7 @@ const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.
 
 /**
  * `DoGet`, which may bring its task with it: schema, record batches, then a message whose `app_metadata` is the JSON of the task's
- * report. Errors are the gRPC status. A reader that goes away ends the task.
+ * report. Errors are the gRPC status. A reader of a streamed output that goes away ends the task.
  */
 export function doGetHandler(options: {
   readonly tasks: TaskRegistry;
@@ -35,12 +32,18 @@ export function doGetHandler(options: {
   readonly clock: Clock;
 }): handleServerStreamingCall<TicketMessage, Uint8Array> {
   const { tasks, secret, clock } = options;
-  const serve = async (call: Call): Promise<void> => {
+  const serve = async (call: FlightCall): Promise<void> => {
     requireSecret(call.metadata, secret);
-    const { text, spec } = splitTicket(Buffer.from(call.request.ticket));
+    const { text, spec, range } = splitTicket(Buffer.from(call.request.ticket));
     const ticket = verifyTicket(text, secret, clock.nowMs());
     if (spec !== undefined) tasks.start(decodeTaskSpec(spec), ticket);
-    const spool = await tasks.open(ticket);
+    const opened = await tasks.open(ticket, range !== undefined);
+    if (opened.kind === 'partition') {
+      await sendPartition(call, opened, range ?? { start: 0, end: Number.POSITIVE_INFINITY });
+      return;
+    }
+    if (range !== undefined) throw new SkeinError('INVALID_REQUEST', 'a streamed output is read from its beginning');
+    const { spool } = opened;
     let complete = false;
     const lost = (): void => {
       // gRPC says 'cancelled' after every call, also after one that ended well.
@@ -63,16 +66,28 @@ export function doGetHandler(options: {
   };
 }
 
-/** `<signed ticket>`, or `<signed ticket>\n<TaskSpec>` when the call starts its task as well. */
-function splitTicket(bytes: Buffer): { readonly text: string; readonly spec: string | undefined } {
+type TicketParts = { readonly text: string; readonly spec: string | undefined; readonly range: BatchRange | undefined };
+
+/** The three forms of a ticket that flight.proto names. @throws INVALID_REQUEST */
+function splitTicket(bytes: Buffer): TicketParts {
   const end = bytes.indexOf(NEWLINE);
-  if (end < 0) return { text: bytes.toString(), spec: undefined };
-  return { text: bytes.toString('utf8', 0, end), spec: bytes.toString('utf8', end + 1) };
+  if (end >= 0)
+    return { text: bytes.toString('utf8', 0, end), spec: bytes.toString('utf8', end + 1), range: undefined };
+  const [text = '', suffix] = bytes.toString().split('@', 2);
+  if (suffix === undefined) return { text, spec: undefined, range: undefined };
+  const match = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(suffix);
+  if (match === null) throw new SkeinError('INVALID_REQUEST', 'the range of the ticket is not valid');
+  const [, from = '', to] = match;
+  return {
+    text,
+    spec: undefined,
+    range: { start: Number(from), end: to === undefined ? Number.POSITIVE_INFINITY : Number(to) },
+  };
 }
 
 const NEWLINE = 0x0a;
 
-async function send(call: Call, spool: TaskSpool): Promise<void> {
+async function send(call: FlightCall, spool: TaskSpool): Promise<void> {
   const window = new SendWindow();
   call.on('cancelled', () => window.wake());
   for (;;) {
@@ -89,35 +104,6 @@ async function send(call: Call, spool: TaskSpool): Promise<void> {
       window.close(length);
       spool.taken(length);
     });
-    while (window.full && !call.cancelled) await window.change();
-  }
-}
-
-/** Counts what gRPC has been given and has not sent. */
-class SendWindow {
-  #bytes = 0;
-  #changed: (() => void) | undefined;
-
-  get full(): boolean {
-    return this.#bytes >= WINDOW_BYTES;
-  }
-
-  open(bytes: number): void {
-    this.#bytes += bytes;
-  }
-
-  close(bytes: number): void {
-    this.#bytes -= bytes;
-    this.wake();
-  }
-
-  wake(): void {
-    this.#changed?.();
-  }
-
-  change(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#changed = resolve;
-    });
+    await window.room(call);
   }
 }

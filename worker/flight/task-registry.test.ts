@@ -10,7 +10,9 @@ import { silentLogger as log } from '#shared/log/logger.ts';
 import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
 import { MemoryGate } from '../slot/memory-gate.ts';
 import { SlotPool } from '../slot/slot-pool.ts';
+import { PeerClients } from '../exchange/peer-clients.ts';
 import { Spool } from '../spool/spool.ts';
+import { SpoolStore } from '../spool/spooled-output.ts';
 import { TaskRegistry } from './task-registry.ts';
 
 let dir: string;
@@ -40,6 +42,10 @@ test('a task that is cancelled as it gets its memory does not run', async () => 
     pool,
     memory,
     spool,
+    store: new SpoolStore({ folder: join(dir, 'exchange'), memory: spool, diskBytesMax: 1e6 }),
+    peers: new PeerClients({ secret: 's', silenceMs: 1_000 }),
+    addresses: new Set(),
+    secret: 's',
     tasksMax: 10,
     orphanTimeoutMs: 60_000,
     clock: systemClock,

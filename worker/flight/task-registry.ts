@@ -1,40 +1,63 @@
-import type { TaskSpec } from '#proto/task.ts';
+import type { InputSource, TaskReport, TaskSpec } from '#proto/task.ts';
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { TaskId } from '#shared/id.ts';
+import type { QueryId, TaskId, TenantId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { isWithin } from '#shared/storage/location.ts';
-import type { Ticket } from '#shared/ticket.ts';
+import { verifyTicket, type Ticket } from '#shared/ticket.ts';
+import type { InputPlaces } from '../exchange/collect-inputs.ts';
+import type { PeerClients } from '../exchange/peer-clients.ts';
 import type { MemoryGate } from '../slot/memory-gate.ts';
-import type { SlotPool, SlotRun } from '../slot/slot-pool.ts';
+import type { SlotPool } from '../slot/slot-pool.ts';
 import type { Spool, TaskSpool } from '../spool/spool.ts';
+import type { SpooledOutput, SpoolStore } from '../spool/spooled-output.ts';
+import { executeTask, type TaskEnd, type TaskSink } from './execute-task.ts';
+import { ExpectedTasks, RecentIds } from './expected-tasks.ts';
+import { PartitionSink } from './task-sink.ts';
 
-/** A reader may come before its task: so long it waits. */
-const OPEN_WAIT_MS = 10_000;
-/** Ids of ended tasks that are remembered: a start that comes late, after its cancel, must not run. */
-const ENDED_REMEMBERED_MAX = 10_000;
+/** Tasks whose output is held, finished ones included. */
+const TASKS_HELD_MAX = 100_000;
+/** Partitions of one output. */
+const PARTITIONS_MAX = 1_024;
 
 /**
  * ```
- * waiting (for memory) --> running --> spooled (output not read to its end) --> gone
- *        \_____________________\____________________\____ cancel, reader lost ____^
+ * fetching (inputs) --> waiting (for memory) --> running --> spooled (not read to its end; partitions: until EndQuery) --> gone
+ *        \_____________________\_____________________\____________________\____ cancel, reader lost, failure _______^
  * ```
  */
 type Task = {
   readonly spec: TaskSpec;
-  readonly spool: TaskSpool;
   readonly abort: AbortController;
+  readonly output:
+    | { readonly kind: 'stream'; readonly spool: TaskSpool; reader: boolean }
+    | { readonly kind: 'spool'; readonly stored: SpooledOutput; readonly end: Promise<TaskEnd> };
   /** Settles when the task has left its slot and given its memory back. */
   stopped: Promise<void>;
-  run: SlotRun | undefined;
   state: 'waiting' | 'running' | 'spooled';
-  reader: boolean;
+  /** RunTask calls that wait for it. */
+  callers: number;
 };
+
+/** What a reader opens. A partition's output is retained for it, and it releases it. */
+export type OpenedOutput =
+  | { readonly kind: 'stream'; readonly spool: TaskSpool }
+  | {
+      readonly kind: 'partition';
+      readonly output: SpooledOutput;
+      readonly partition: number;
+      readonly report: TaskReport;
+    };
 
 export type TaskRegistryOptions = {
   readonly pool: SlotPool;
   readonly memory: MemoryGate;
   readonly spool: Spool;
+  readonly store: SpoolStore;
+  readonly peers: PeerClients;
+  /** Addresses of this worker, as others name it. */
+  readonly addresses: ReadonlySet<string>;
+  readonly secret: string;
   readonly tasksMax: number;
   readonly orphanTimeoutMs: number;
   readonly clock: Clock;
@@ -45,9 +68,11 @@ export type TaskRegistryOptions = {
 export class TaskRegistry {
   readonly #options: TaskRegistryOptions;
   readonly #tasks = new Map<TaskId, Task>();
-  readonly #ended = new Set<TaskId>();
-  /** Readers that came before their task. */
-  readonly #expected = new Map<TaskId, Set<() => void>>();
+  /** Tasks that have not ended. */
+  #active = 0;
+  readonly #ended = new RecentIds<TaskId>();
+  readonly #endedQueries = new RecentIds<QueryId>();
+  readonly #expected = new ExpectedTasks();
   /** When a coordinator of an epoch was last heard of, in monotonic milliseconds. */
   readonly #heardMs = new Map<number, number>();
   readonly #orphanTimer: NodeJS.Timeout;
@@ -63,6 +88,16 @@ export class TaskRegistry {
 
   get size(): number {
     return this.#tasks.size;
+  }
+
+  /** The queries that have a task or spooled output here. */
+  queries(): readonly QueryId[] {
+    return [...new Set([...this.#tasks.values()].map(({ spec }) => spec.queryId))];
+  }
+
+  /** Tasks that have not ended. */
+  get active(): number {
+    return this.#active;
   }
 
   get draining(): boolean {
@@ -82,109 +117,190 @@ export class TaskRegistry {
    * QUERY_CANCELLED when it was cancelled before it came.
    */
   start(spec: TaskSpec, ticket: Ticket): void {
-    checkTicket(spec, ticket);
-    this.hear(spec.epoch);
-    if (this.#tasks.has(spec.taskId)) return;
-    if (this.#ended.has(spec.taskId)) throw new SkeinError('QUERY_CANCELLED', 'the task has ended');
-    if (this.#draining) throw new SkeinError('NO_WORKERS', 'the worker is shutting down');
-    if (this.#tasks.size >= this.#options.tasksMax) throw new SkeinError('QUEUE_FULL', 'the worker has too many tasks');
-    const task: Task = {
-      spec,
-      abort: new AbortController(),
-      spool: this.#options.spool.open((bytes) => task.run?.taken(bytes)),
-      stopped: Promise.resolve(),
-      run: undefined,
-      state: 'waiting',
-      reader: false,
-    };
-    this.#tasks.set(spec.taskId, task);
-    task.stopped = this.#execute(task);
-    for (const resolve of this.#expected.get(spec.taskId) ?? []) resolve();
-    this.#expected.delete(spec.taskId);
-  }
-
-  async #execute(task: Task): Promise<void> {
-    const { pool, memory, log } = this.#options;
-    const { spec, spool } = task;
-    try {
-      const memoryBytes = await memory.acquire(spec.memoryLimitBytes, task.abort.signal);
-      try {
-        // A cancel may have come between the grant and this line; from here on it reaches the run.
-        task.abort.signal.throwIfAborted();
-        task.state = 'running';
-        task.run = pool.run(spec, memoryBytes, (output) => {
-          if (output.kind === 'data') spool.push(output.data);
-          else spool.end(output);
-        });
-        await task.run.ended;
-      } finally {
-        memory.release(memoryBytes);
-      }
-    } catch (error) {
-      spool.end({ kind: 'failed', error: SkeinError.of(error).toData() });
-    } finally {
-      task.run = undefined;
-      task.state = 'spooled';
-      log.debug({ query: spec.queryId, task: spec.taskId }, 'task left its slot');
-    }
+    this.#admit(spec, ticket);
   }
 
   /**
-   * The output of a task, for the one reader that it has; waits a while for a task that has not come yet.
-   * @throws UNAUTHENTICATED for another query's ticket, QUERY_CANCELLED, WORKER_LOST when the task never comes.
+   * Runs a task with a spooled output to its end; one that is here already is waited for. `signal` is the caller's: when the last caller
+   * goes, the task ends.
+   * @throws what `start` throws, and what ends the task.
    */
-  async open(ticket: Ticket): Promise<TaskSpool> {
+  async run(signal: AbortSignal, spec: TaskSpec, ticket: Ticket): Promise<TaskEnd & { kind: 'finished' | 'lost' }> {
+    if (spec.output.kind !== 'spool') throw new SkeinError('INVALID_REQUEST', 'RunTask is for spooled outputs');
+    const task = this.#admit(spec, ticket);
+    if (task.output.kind !== 'spool') throw new SkeinError('INVALID_REQUEST', 'the task streams its output');
+    task.callers++;
+    const leave = (): void => {
+      task.callers--;
+      if (task.callers > 0) return;
+      void this.#end(task, new SkeinError('QUERY_CANCELLED', 'the coordinator went away'));
+    };
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+    try {
+      const end = await task.output.end;
+      await task.stopped;
+      if (end.kind === 'failed') throw SkeinError.fromData(end.error);
+      return end;
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  #admit(spec: TaskSpec, ticket: Ticket): Task {
+    checkTicket(spec, ticket);
+    this.hear(spec.epoch);
+    const found = this.#tasks.get(spec.taskId);
+    if (found !== undefined) return found;
+    if (this.#ended.has(spec.taskId) || this.#endedQueries.has(spec.queryId)) {
+      throw new SkeinError('QUERY_CANCELLED', 'the task has ended');
+    }
+    if (this.#draining) throw new SkeinError('NO_WORKERS', 'the worker is shutting down');
+    if (this.#active >= this.#options.tasksMax || this.#tasks.size >= TASKS_HELD_MAX) {
+      throw new SkeinError('QUEUE_FULL', 'the worker has too many tasks');
+    }
+    const task = spec.output.kind === 'stream' ? this.#stream(spec) : this.#divide(spec, spec.output.partitions);
+    this.#tasks.set(spec.taskId, task);
+    this.#expected.arrived(spec.taskId);
+    return task;
+  }
+
+  #stream(spec: TaskSpec): Task {
+    let stored: ((bytes: number) => void) | undefined;
+    const spool = this.#options.spool.open((bytes) => stored?.(bytes));
+    const sink: TaskSink = {
+      accept: (output, onStored) => {
+        stored = onStored;
+        if (output.kind === 'data') spool.push(output.data);
+        else if (output.kind === 'finished' || output.kind === 'failed') spool.end(output);
+      },
+    };
+    const output = { kind: 'stream', spool, reader: false } as const;
+    return this.#execute({ ...newTask(spec), output: { ...output } }, sink, (end) => {
+      // The coordinator makes the input again when it knows whose it was.
+      if (end.kind === 'lost') spool.end({ kind: 'failed', error: { code: 'INPUT_LOST', message: end.lost.taskId } });
+      else spool.end(end);
+    });
+  }
+
+  #divide(spec: TaskSpec, partitions: number): Task {
+    if (!Number.isInteger(partitions) || partitions < 1 || partitions > PARTITIONS_MAX) {
+      throw new SkeinError('INVALID_REQUEST', `an output has 1 to ${PARTITIONS_MAX} partitions`);
+    }
+    const stored = this.#options.store.open(spec.queryId, partitions);
+    const fresh = newTask(spec);
+    const sink = new PartitionSink(stored, (error) => fresh.abort.abort(error));
+    const task = this.#execute({ ...fresh, output: { kind: 'spool', stored, end: sink.end } }, sink, (end) =>
+      sink.fail(end),
+    );
+    // Nothing of a task that failed is kept: it may be sent again.
+    void sink.end.then((end) => (end.kind === 'finished' ? undefined : task.stopped.then(() => this.#forget(task))));
+    return task;
+  }
+
+  /** Sets the task going; `failed` is told when it ends without a word of its slot. */
+  #execute(task: Task, sink: TaskSink, failed: (end: TaskEnd & { kind: 'failed' | 'lost' }) => void): Task {
+    const { pool, memory, log } = this.#options;
+    const { spec, abort } = task;
+    this.#active++;
+    const started = (): void => {
+      task.state = 'running';
+    };
+    const run = async (): Promise<void> => {
+      try {
+        const lost = await executeTask(abort.signal, spec, sink, { pool, memory, places: this.#places, started });
+        if (lost !== undefined) failed({ kind: 'lost', lost });
+      } catch (error) {
+        failed({ kind: 'failed', error: SkeinError.of(error).toData() });
+      } finally {
+        task.state = 'spooled';
+        this.#active--;
+        log.debug({ query: spec.queryId, task: spec.taskId }, 'task left its slot');
+      }
+    };
+    task.stopped = run();
+    return task;
+  }
+
+  readonly #places: InputPlaces = {
+    isLocal: ({ address }) => this.#options.addresses.has(address),
+    local: (source, spec) => this.#localSource(source, spec),
+    open: (spec) => this.#options.store.open(spec.queryId, 1),
+    fetch: (signal, source, into) => this.#options.peers.fetch(signal, source, into),
+  };
+
+  #localSource(source: InputSource, spec: TaskSpec): SpooledOutput | undefined {
+    const ticket = verifyTicket(source.ticket, this.#options.secret, this.#options.clock.nowMs());
+    const { taskId, partition } = source;
+    const task = this.#tasks.get(taskId);
+    if (task?.output.kind !== 'spool' || task.state !== 'spooled') return undefined;
+    const same = ticket.taskId === taskId && ticket.partition === partition && task.output.stored.has(partition);
+    if (!same || !belongsTo(task, ticket) || !belongsTo(task, spec)) {
+      throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another output');
+    }
+    return task.output.stored.retain();
+  }
+
+  /**
+   * The output of a task: a streamed one for the one reader that it has, a partition for any. Waits a while for a task that has not come
+   * yet, unless the reader knows that it was here (`expected`).
+   * @throws UNAUTHENTICATED for another query's ticket, QUERY_CANCELLED, WORKER_LOST when the task never comes, what ended the task.
+   */
+  async open(ticket: Ticket, expected: boolean): Promise<OpenedOutput> {
     const { taskId } = ticket;
-    if (!this.#tasks.has(taskId) && !this.#ended.has(taskId)) await this.#expect(taskId);
+    if (!expected && !this.#tasks.has(taskId) && !this.#ended.has(taskId)) await this.#expected.wait(taskId);
     const task = this.#tasks.get(taskId);
     if (task === undefined) {
       throw this.#ended.has(taskId)
         ? new SkeinError('QUERY_CANCELLED', 'the task has ended')
         : new SkeinError('WORKER_LOST', 'the worker does not know the task');
     }
-    if (task.spec.queryId !== ticket.queryId || task.spec.tenant !== ticket.tenant || ticket.partition !== 0) {
-      throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another output');
+    const { output } = task;
+    const { partition } = ticket;
+    const has = output.kind === 'stream' ? partition === 0 : output.stored.has(partition);
+    if (!belongsTo(task, ticket) || !has) throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another output');
+    if (output.kind === 'stream') {
+      if (output.reader) throw new SkeinError('INVALID_REQUEST', 'the output is read already');
+      output.reader = true;
+      return { kind: 'stream', spool: output.spool };
     }
-    if (task.reader) throw new SkeinError('INVALID_REQUEST', 'the output is read already');
-    task.reader = true;
-    return task.spool;
-  }
-
-  #expect(taskId: TaskId): Promise<void> {
-    return new Promise((resolve) => {
-      const waiting = this.#expected.get(taskId) ?? new Set();
-      const done = (): void => {
-        clearTimeout(timer);
-        waiting.delete(done);
-        if (waiting.size === 0) this.#expected.delete(taskId);
-        resolve();
-      };
-      const timer = setTimeout(done, OPEN_WAIT_MS);
-      waiting.add(done);
-      this.#expected.set(taskId, waiting);
-    });
+    const end = await output.end;
+    if (end.kind === 'failed') throw SkeinError.fromData(end.error);
+    if (end.kind === 'lost' || this.#tasks.get(taskId) !== task) throw lostError;
+    return { kind: 'partition', output: output.stored.retain(), partition, report: end.report };
   }
 
   /** Ends a task and drops its output; resolves when nothing of it runs any more, to false when it is not here. */
   async cancel(taskId: TaskId, error: SkeinError): Promise<boolean> {
-    this.#remember(taskId);
+    this.#ended.add(taskId);
     const task = this.#tasks.get(taskId);
     if (task === undefined) return false;
-    task.abort.abort(error);
-    task.run?.cancel(error);
-    task.spool.end({ kind: 'failed', error: error.toData() });
-    await task.stopped;
-    this.#forget(task);
+    await this.#end(task, error);
     return true;
+  }
+
+  async #end(task: Task, error: SkeinError): Promise<void> {
+    task.abort.abort(error);
+    if (task.output.kind === 'stream') task.output.spool.end({ kind: 'failed', error: error.toData() });
+    await task.stopped;
+    await this.#forget(task);
+  }
+
+  /** Ends all tasks of a query and frees what they spooled; none of it is taken any more. */
+  async endQuery(queryId: QueryId): Promise<void> {
+    this.#endedQueries.add(queryId);
+    const error = new SkeinError('QUERY_CANCELLED', 'the query has ended');
+    const tasks = [...this.#tasks.values()].filter(({ spec }) => spec.queryId === queryId);
+    await Promise.all(tasks.map((task) => this.#end(task, error)));
   }
 
   /** The reader has read the output to its end. */
   async finish(taskId: TaskId): Promise<void> {
     const task = this.#tasks.get(taskId);
     if (task === undefined) return;
-    this.#remember(taskId);
+    this.#ended.add(taskId);
     await task.stopped;
-    this.#forget(task);
+    await this.#forget(task);
   }
 
   /** Refuses new tasks; resolves when the last one is gone. */
@@ -205,21 +321,15 @@ export class TaskRegistry {
     this.#draining = true;
     const error = new SkeinError('WORKER_LOST', 'the worker is shutting down');
     await Promise.all([...this.#tasks.keys()].map((id) => this.cancel(id, error)));
-    for (const readers of this.#expected.values()) for (const done of readers) done();
+    this.#expected.close();
   }
 
-  #forget(task: Task): void {
-    task.spool.clear();
-    if (this.#tasks.get(task.spec.taskId) === task) this.#tasks.delete(task.spec.taskId);
+  async #forget(task: Task): Promise<void> {
+    if (this.#tasks.get(task.spec.taskId) !== task) return;
+    this.#tasks.delete(task.spec.taskId);
+    if (task.output.kind === 'stream') task.output.spool.clear();
+    else await task.output.stored.release();
     if (this.#tasks.size === 0) this.#drained?.();
-  }
-
-  #remember(taskId: TaskId): void {
-    this.#ended.delete(taskId);
-    this.#ended.add(taskId);
-    if (this.#ended.size <= ENDED_REMEMBERED_MAX) return;
-    const [oldest] = this.#ended;
-    if (oldest !== undefined) this.#ended.delete(oldest);
   }
 
   #endOrphans(): void {
@@ -234,6 +344,19 @@ export class TaskRegistry {
     }
   }
 }
+
+const lostError = new SkeinError('WORKER_LOST', 'a worker was lost while it ran the query');
+
+const newTask = (spec: TaskSpec): Omit<Task, 'output'> => ({
+  spec,
+  abort: new AbortController(),
+  stopped: Promise.resolve(),
+  state: 'waiting',
+  callers: 0,
+});
+
+const belongsTo = ({ spec }: Task, other: { readonly queryId: QueryId; readonly tenant: TenantId }): boolean =>
+  spec.queryId === other.queryId && spec.tenant === other.tenant;
 
 function checkTicket(spec: TaskSpec, ticket: Ticket): void {
   const same =

@@ -1,4 +1,4 @@
-import { ArrowInput } from '../duckdb/arrow-in.ts';
+import { ArrowInput, arrowBuffer } from '../duckdb/arrow-in.ts';
 import type { ArrowField } from '../duckdb/arrow-schema.ts';
 import type { Connection } from '../duckdb/instance.ts';
 import { POSITIONS_TABLE, type DeletedPositions } from './deleted-positions.ts';
@@ -18,14 +18,12 @@ export function loadPositions(connection: Connection, { files }: DeletedPosition
   const batches = files.map((positions, file) => {
     const numbers = new Int32Array(positions.length).fill(file);
     const node = { length: positions.length, nullCount: 0 };
-    const none = new Uint8Array();
-    return {
-      rows: positions.length,
-      nodes: [node, node],
-      buffers: [none, bytesOf(numbers), none, bytesOf(positions)],
-    };
+    const buffers = [NONE, bytesOf(numbers), NONE, bytesOf(positions)].map(arrowBuffer);
+    return { rows: positions.length, nodes: [node, node], buffers };
   });
-  using input = new ArrowInput(connection, [column('file', 'i'), column('pos', 'l')], batches);
+  const fields = [column('file', 'i'), column('pos', 'l')];
+  const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
+  using input = new ArrowInput(connection, { fields, dictionaries: [], rows, batches });
   input.createTable(POSITIONS_TABLE, ['INTEGER', 'BIGINT']);
 }
 
@@ -33,6 +31,8 @@ export function loadPositions(connection: Connection, { files }: DeletedPosition
 export function dropPositions(connection: Connection, { files }: DeletedPositions): void {
   if (files.length > 0) connection.run(`DROP TABLE IF EXISTS temp.main.${POSITIONS_TABLE}`);
 }
+
+const NONE = new Uint8Array();
 
 const bytesOf = (values: Int32Array | BigInt64Array): Uint8Array =>
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength);

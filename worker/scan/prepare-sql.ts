@@ -4,15 +4,13 @@ import { DeletedPositions } from './deleted-positions.ts';
 import type { FooterCache } from './footer.ts';
 import { printScan, type PrintedScan } from './print-scan.ts';
 
-/** The text that DuckDB runs, with every scan printed; what the scans read; and the table that must be there before. */
+/** The text with every scan printed; what the scans read; and the table that must be there before. */
 export type PreparedSql = {
-  readonly sql: string;
+  /** The text that DuckDB runs, given what stands for each input. */
+  readonly print: (inputs: readonly string[]) => string;
   readonly reports: readonly ScanReport[];
   readonly positions: DeletedPositions;
 };
-
-/** What stands in the text for an input: the table function or the temporary table that has its rows. */
-const inputName = (input: number): string => `skein_input_${input}`;
 
 /** @throws what `printScan` throws, and the reason of `signal`. */
 export async function prepareSql(signal: AbortSignal, spec: TaskSpec, footers: FooterCache): Promise<PreparedSql> {
@@ -22,12 +20,14 @@ export async function prepareSql(signal: AbortSignal, spec: TaskSpec, footers: F
     scans.push(await printScan(signal, scan, { index, footers, positions }));
   signal.throwIfAborted();
   return {
-    sql: spec.sql
-      .map((part) => {
-        if (typeof part === 'string') return part;
-        return 'input' in part ? inputName(part.input) : must(scans[part.scan], 'a fragment names its scans').sql;
-      })
-      .join(''),
+    print: (inputs) =>
+      spec.sql
+        .map((part) => {
+          if (typeof part === 'string') return part;
+          if ('input' in part) return must(inputs[part.input], 'a fragment names its inputs');
+          return must(scans[part.scan], 'a fragment names its scans').sql;
+        })
+        .join(''),
     reports: scans.map((scan) => scan.report),
     positions,
   };

@@ -4,6 +4,7 @@ import type { StatementContext } from '#proto/task.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
 import { PROFILE_OFF, PROFILE_ON } from '../duckdb/profile.ts';
+import { InputCallbacks, InputFunctions } from '../duckdb/input-functions.ts';
 import { Instance, type Connection } from '../duckdb/instance.ts';
 
 /** What a task may use and what its statement means by "now" and "me". */
@@ -47,18 +48,21 @@ const SETTINGS = [
 /** One DuckDB instance: it serves one task at a time, and tasks of one tenant and one set of roots only. */
 export class TaskInstance implements Disposable {
   readonly connection: Connection;
+  /** Table functions that read what other tasks gave. */
+  readonly inputs: InputFunctions;
   readonly #instance: Instance;
   readonly #spillDir: string;
   #control: Connection | undefined;
   #threads = 1;
   #applied: readonly string[] = [];
 
-  constructor(spillDir: string) {
+  constructor(spillDir: string, callbacks: InputCallbacks) {
     mkdirSync(spillDir, { recursive: true, mode: 0o700 });
     this.#spillDir = spillDir;
     this.#instance = Instance.open({ ...OPTIONS, temp_directory: spillDir });
     this.connection = this.#instance.connect();
     this.connection.run([...SETTINGS, ...contextSetupSql].join(';'));
+    this.inputs = new InputFunctions(this.connection, callbacks);
   }
 
   /** Shuts the instance in: it reads below these local folders and nowhere else, for good. */
@@ -106,6 +110,7 @@ export class TaskInstance implements Disposable {
 
   [Symbol.dispose](): void {
     this.#control?.[Symbol.dispose]();
+    this.inputs[Symbol.dispose]();
     this.connection[Symbol.dispose]();
     this.#instance[Symbol.dispose]();
     rmSync(this.#spillDir, { recursive: true, force: true });
@@ -138,6 +143,7 @@ export class InstancePool implements Disposable {
   /** The latest used last. */
   readonly #idle: Confined[] = [];
   readonly #folders = new Map<string, Set<string>>();
+  readonly #callbacks = new InputCallbacks();
   #blank: TaskInstance | undefined;
   #created = 0;
 
@@ -188,7 +194,7 @@ export class InstancePool implements Disposable {
 
   #create(): TaskInstance {
     this.#created++;
-    return new TaskInstance(join(this.#spillDir, `instance-${this.#created}`));
+    return new TaskInstance(join(this.#spillDir, `instance-${this.#created}`), this.#callbacks);
   }
 
   [Symbol.dispose](): void {

@@ -1,6 +1,8 @@
 import type { ErrorData } from '#shared/error.ts';
-import type { TaskReport, TaskSpec } from '#proto/task.ts';
+import type { InputSpec, TaskReport, TaskSpec } from '#proto/task.ts';
 import type { MessagePort } from 'node:worker_threads';
+import type { NativeMessage } from '../flight/flight-data.ts';
+import type { StoredBatch } from '../spool/spooled-output.ts';
 
 /** What the main thread and a slot's thread say to each other. */
 
@@ -28,17 +30,34 @@ export type SlotJob = {
   readonly spec: TaskSpec;
   /** At most what the spec asks for. */
   readonly memoryBytes: number;
+  readonly inputs: readonly JobInput[];
+  /** Bytes of `inputs` that came from other workers. */
+  readonly receivedBytes: number;
   readonly port: MessagePort;
   readonly control: SharedArrayBuffer;
 };
 
-/** From a slot. `data` is one encoded FlightData message, its memory transferred. */
+/** The rows of one input. The batches' memory and files are the main thread's, and stay until the task has left its slot. */
+export type JobInput = {
+  readonly columns: InputSpec['columns'];
+  readonly reads: number;
+  /** Schema and dictionaries of the streams, as FlightData messages; none when there is no stream at all. */
+  readonly prologue: readonly Uint8Array[];
+  readonly batches: readonly StoredBatch[];
+};
+
+/**
+ * From a slot. `data` is one encoded FlightData message of a streamed output, its memory transferred; `prologue` and `batch` are those
+ * of an output in partitions: a batch's block becomes the main thread's.
+ */
 export type SlotOutput =
   | { readonly kind: 'data'; readonly data: Uint8Array; readonly rows: number }
+  | { readonly kind: 'prologue'; readonly data: Uint8Array }
+  | { readonly kind: 'batch'; readonly partition: number; readonly message: NativeMessage; readonly rows: number }
   | { readonly kind: 'finished'; readonly report: TaskReport }
   | { readonly kind: 'failed'; readonly error: ErrorData };
 
-/** To a slot: a reader took so much of the output; or the task is to end with this error. */
+/** To a slot: a reader took, or the spool stored, so much of the output; or the task is to end with this error. */
 export type SlotInput =
   | { readonly kind: 'taken'; readonly bytes: number }
   | { readonly kind: 'cancel'; readonly error: ErrorData };

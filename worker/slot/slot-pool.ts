@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { MessageChannel } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import type { TaskSpec } from '#proto/task.ts';
 import type { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { InterruptControl } from './interrupt-control.ts';
@@ -16,11 +15,14 @@ export type SlotPoolOptions = {
   readonly log: Logger;
 };
 
+/** What a slot needs of a task besides the way back. */
+export type SlotStart = Omit<SlotJob, 'port' | 'control'>;
+
 /** A task on a slot, as the main thread sees it. */
 export interface SlotRun {
   /** Settles when the task has left its slot, whatever became of it; never rejects. */
   readonly ended: Promise<void>;
-  /** The reader took so many bytes: the task may make more. */
+  /** So many bytes were taken by the reader, or stored: the task may make more. */
   taken(bytes: number): void;
   /** Ends the task with this error, also inside of a piece of work. */
   cancel(error: SkeinError): void;
@@ -69,14 +71,14 @@ export class SlotPool {
   }
 
   /** Starts a task; `onOutput` gets its messages and, last, its end. */
-  run(spec: TaskSpec, memoryBytes: number, onOutput: (output: SlotOutput) => void): SlotRun {
+  run(start: SlotStart, onOutput: (output: SlotOutput) => void): SlotRun {
     const { port1: port, port2 } = new MessageChannel();
     const control = new InterruptControl();
     port.on('message', onOutput);
     this.#activeTasks++;
     let interrupts: NodeJS.Timeout | undefined;
     const closed = new Promise<void>((resolve) => port.once('close', resolve));
-    const job: SlotJob = { spec, memoryBytes, port: port2, control: control.buffer };
+    const job: SlotJob = { ...start, port: port2, control: control.buffer };
     const run = async (): Promise<void> => {
       try {
         await this.#pool.run(job, { transferList: [port2] });

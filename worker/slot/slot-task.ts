@@ -1,5 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
-import { ArrowWriter } from '../duckdb/arrow-out.ts';
+import type { OutputSpec } from '#proto/task.ts';
+import type { OutputWriter } from './output-writer.ts';
+import { openWriter } from './output-writer.ts';
 import { interruptConnection } from '../duckdb/instance.ts';
 import { destroyChunk, Statement } from '../duckdb/statement.ts';
 import type { MemoryUse, TaskInstance } from './instance-pool.ts';
@@ -12,30 +14,33 @@ const QUANTA_PER_SAMPLE = 8;
 /** Why a quantum ended: there is more to do, the reader must come first, helper threads are at work, or all is done. */
 export type QuantumEnd = 'more' | 'blocked' | 'waiting' | 'done';
 
+/** What a task runs: steps that come before, the statement, and where its rows go. */
+export type TaskText = { readonly loading: Iterator<void>; readonly sql: string; readonly output: OutputSpec };
+
 /**
  * One fragment in one instance, run by quanta in the slot's thread:
  *
  * ```
- * new --bind, plan--> stepping --ready--> fetching --no more rows--> done
+ * new --load inputs--> loaded --bind, plan--> stepping --ready--> fetching --no more rows--> done
  * ```
  *
  * Disposed by its owner in every case; then the instance may be used again only if `done`.
  */
 export class SlotTask implements Disposable {
   readonly #instance: TaskInstance;
-  readonly #sql: string;
+  readonly #text: TaskText;
   readonly #output: TaskOutput;
   readonly #control: InterruptControl;
   #statement: Statement | undefined;
-  #writer: ArrowWriter | undefined;
+  #writer: OutputWriter | undefined;
   #cancelled: SkeinError | undefined;
   #done = false;
   #quanta = 0;
   #peak: MemoryUse = { memoryBytes: 0, spilledBytes: 0 };
 
-  constructor(instance: TaskInstance, sql: string, output: TaskOutput, control: InterruptControl) {
+  constructor(instance: TaskInstance, text: TaskText, output: TaskOutput, control: InterruptControl) {
     this.#instance = instance;
-    this.#sql = sql;
+    this.#text = text;
     this.#output = output;
     this.#control = control;
     control.open(instance.connection.address);
@@ -55,6 +60,7 @@ export class SlotTask implements Disposable {
     try {
       if (this.#cancelled !== undefined) throw this.#cancelled;
       if (++this.#quanta % QUANTA_PER_SAMPLE === 0) this.#sampleMemory();
+      if (this.#statement === undefined && !this.#load(deadlineMs)) return 'more';
       return this.#writer === undefined ? this.#step(deadlineMs) : this.#fetch(this.#writer, deadlineMs);
     } catch (error) {
       // An interrupt says only that it was one; who asked for it knows why.
@@ -75,26 +81,33 @@ export class SlotTask implements Disposable {
     };
   }
 
+  /** Puts inputs into their tables; true when all are there. */
+  #load(deadlineMs: number): boolean {
+    do {
+      if (this.#text.loading.next().done === true) return true;
+    } while (performance.now() < deadlineMs);
+    return false;
+  }
+
   #step(deadlineMs: number): QuantumEnd {
-    this.#statement ??= new Statement(this.#instance.connection, this.#sql);
+    this.#statement ??= new Statement(this.#instance.connection, this.#text.sql);
     do {
       const state = this.#statement.step();
       if (state === 'waiting') return 'waiting';
       if (state === 'ready') {
-        this.#writer = new ArrowWriter(this.#statement.result);
-        this.#output.send(this.#writer.schema());
+        this.#writer = openWriter(this.#statement.result, this.#text.output, this.#output);
         return this.#fetch(this.#writer, deadlineMs);
       }
     } while (performance.now() < deadlineMs);
     return 'more';
   }
 
-  #fetch(writer: ArrowWriter, deadlineMs: number): QuantumEnd {
+  #fetch(writer: OutputWriter, deadlineMs: number): QuantumEnd {
     do {
       if (this.#output.full) return 'blocked';
       const chunk = this.#statement?.fetch();
       if (chunk === undefined) {
-        writer.flush(this.#output.send);
+        writer.finish();
         this.#done = true;
         return 'done';
       }
@@ -103,13 +116,13 @@ export class SlotTask implements Disposable {
       } finally {
         destroyChunk(chunk);
       }
-      if (writer.full) writer.flush(this.#output.send);
     } while (performance.now() < deadlineMs);
     return 'more';
   }
 
   [Symbol.dispose](): void {
     this.#control.close();
+    this.#text.loading.return?.();
     // Destroying a statement that has not ended runs its pieces to their end, unless the connection is interrupted.
     if (!this.#done) interruptConnection(this.#instance.connection.address);
     this.#writer?.[Symbol.dispose]();

@@ -13,7 +13,8 @@ import { InstancePool, type MemoryUse, type TaskInstance } from './instance-pool
 import { InterruptControl } from './interrupt-control.ts';
 import { ACTIVITY, type SlotJob, type SlotSettings } from './slot-messages.ts';
 import { SlotScheduler, type TaskTimes } from './slot-scheduler.ts';
-import { SlotTask } from './slot-task.ts';
+import { SlotTask, type TaskText } from './slot-task.ts';
+import { TaskInputs } from './task-inputs.ts';
 import { TaskOutput } from './task-output.ts';
 
 /** The program of a slot's thread: several tasks at a time, each in an instance of its own. */
@@ -84,33 +85,45 @@ async function runInInstance(
   const folders = [...new Set(spec.scans.flatMap((scan) => scan.allowedRoots.map(normalizeLocation)))].sort();
   const confined = pool.acquire(spec.tenant, folders.map(localPath));
   const { instance } = confined;
+  const threads = coresFor(spec.threads, prepared);
+  let inputs: TaskInputs | undefined;
   try {
-    const run = await runStatement(job, output, prepared, { instance, started });
+    configure(job, instance, threads);
+    loadPositions(instance.connection, prepared.positions);
+    inputs = new TaskInputs(instance, job.inputs, threads);
+    const text = { loading: inputs.load(), sql: prepared.print(inputs.texts), output: spec.output };
+    const run = await runStatement(job, threads, { instance, text, output, started });
     dropPositions(instance.connection, prepared.positions);
+    inputs.drop();
+    inputs[Symbol.dispose]();
     pool.release(confined);
     return run;
   } catch (error) {
-    if (SPOILS_INSTANCE.has(SkeinError.of(error).code) || prepared.positions.files.length > 0)
-      instance[Symbol.dispose]();
+    inputs?.[Symbol.dispose]();
+    const holdsTables = prepared.positions.files.length > 0 || job.inputs.length > 0;
+    if (SPOILS_INSTANCE.has(SkeinError.of(error).code) || holdsTables) instance[Symbol.dispose]();
     else pool.release(confined);
     throw error;
   }
 }
 
-async function runStatement(
-  job: SlotJob,
-  output: TaskOutput,
-  prepared: PreparedSql,
-  at: { readonly instance: TaskInstance; readonly started: (task: SlotTask) => void },
-): Promise<TaskRun> {
-  const { spec } = job;
+function configure({ spec, memoryBytes: granted }: SlotJob, instance: TaskInstance, threads: number): void {
   const { spillLimitBytes: spillBytes, context, profile } = spec;
-  const threads = coresFor(spec.threads, prepared);
-  const memoryBytes = threads === spec.threads ? job.memoryBytes : Math.min(job.memoryBytes, NARROWED_MEMORY_BYTES);
-  const { connection } = at.instance;
-  at.instance.configure({ memoryBytes, spillBytes, threads, context, profile });
-  loadPositions(connection, prepared.positions);
-  using task = new SlotTask(at.instance, prepared.sql, output, new InterruptControl(job.control));
+  const memoryBytes = threads === spec.threads ? granted : Math.min(granted, NARROWED_MEMORY_BYTES);
+  instance.configure({ memoryBytes, spillBytes, threads, context, profile });
+}
+
+async function runStatement(
+  { spec, control }: SlotJob,
+  threads: number,
+  at: {
+    readonly instance: TaskInstance;
+    readonly text: TaskText;
+    readonly output: TaskOutput;
+    readonly started: (task: SlotTask) => void;
+  },
+): Promise<TaskRun> {
+  using task = new SlotTask(at.instance, at.text, at.output, new InterruptControl(control));
   at.started(task);
   const times = await scheduler.run({
     id: spec.taskId,
@@ -119,7 +132,7 @@ async function runStatement(
     pinned: spec.pinnedToTop,
     threads,
   });
-  return { times, peak: task.peakUse, profile: profile ? readProfile(connection) : null };
+  return { times, peak: task.peakUse, profile: spec.profile ? readProfile(at.instance.connection) : null };
 }
 
 /**
@@ -140,7 +153,12 @@ function describe(thrown: unknown): SkeinError {
 /** What is known of a task that has ended well. */
 type TaskRun = { readonly times: TaskTimes; readonly peak: MemoryUse; readonly profile: Json };
 
-function reportOf({ spec }: SlotJob, output: TaskOutput, run: TaskRun, scans: TaskReport['scans']): TaskReport {
+function reportOf(
+  { spec, receivedBytes }: SlotJob,
+  output: TaskOutput,
+  run: TaskRun,
+  scans: TaskReport['scans'],
+): TaskReport {
   return {
     taskId: spec.taskId,
     rows: output.rows,
@@ -152,8 +170,9 @@ function reportOf({ spec }: SlotJob, output: TaskOutput, run: TaskRun, scans: Ta
     peakMemoryBytes: run.peak.memoryBytes,
     bytesScanned: scans.reduce((sum, scan) => sum + scan.bytes, 0),
     scans,
+    // Those of a spooled output are counted where they are kept.
     partitions: [],
-    receivedBytes: 0,
+    receivedBytes,
     profile: run.profile,
   };
 }

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ErrorData } from '#shared/error.ts';
 import type { TaskReport } from '#proto/task.ts';
-import { encodeArrowMessage } from '../flight/flight-data.ts';
+import { encodeArrowMessage, encodeNative } from '../flight/flight-data.ts';
 import type { ArrowMessage } from '../duckdb/arrow-out.ts';
 import type { SlotInput, SlotOutput } from './slot-messages.ts';
 
@@ -11,6 +11,8 @@ export class TaskOutput {
   readonly #bufferBytes: number;
   readonly #spoolFull: () => boolean;
   #untakenBytes = 0;
+  /** The partition that sent the dictionaries. */
+  #dictionariesOf: number | undefined;
   rows = 0;
   batches = 0;
   bytes = 0;
@@ -49,6 +51,24 @@ export class TaskOutput {
     this.bytes += data.length;
     this.#untakenBytes += data.length;
     this.#post({ kind: 'data', data, rows: message.rows }, [data.buffer]);
+  };
+
+  /** A message of a partition; the dictionaries of all partitions are the same, and go once. */
+  readonly sendPartition = (partition: number, message: ArrowMessage): void => {
+    if (message.kind === 'batch') {
+      const native = encodeNative(message);
+      this.rows += message.rows;
+      this.batches++;
+      this.bytes += native.bytes;
+      this.#untakenBytes += native.bytes;
+      this.#post({ kind: 'batch', partition, message: native, rows: message.rows });
+      return;
+    }
+    if (message.kind === 'dictionary') {
+      this.#dictionariesOf ??= partition;
+      if (this.#dictionariesOf !== partition) return;
+    }
+    this.#post({ kind: 'prologue', data: encodeArrowMessage(message) });
   };
 
   finish(report: TaskReport): void {

@@ -69,15 +69,18 @@ export class TaskSpool {
   }
 }
 
-/** The output of all tasks of a worker. Over the limit the tasks are paused, those with nothing spooled excepted. */
+/**
+ * The memory of all output of a worker, streamed or in partitions. Over the limit the tasks with streamed output are paused, those with
+ * nothing spooled excepted; partitions go to files before (`spooled-output.ts`).
+ */
 export class Spool {
-  readonly #limitBytes: number;
+  readonly limitBytes: number;
   readonly #onFull: (full: boolean) => void;
   #bytes = 0;
   #full = false;
 
   constructor(limitBytes: number, onFull: (full: boolean) => void) {
-    this.#limitBytes = limitBytes;
+    this.limitBytes = limitBytes;
     this.#onFull = onFull;
   }
 
@@ -89,10 +92,10 @@ export class Spool {
     return new TaskSpool(this, onTaken);
   }
 
-  /** Of `TaskSpool` only. */
+  /** Of `TaskSpool` and `SpoolStore` only. */
   add(bytes: number): void {
     this.#bytes += bytes;
-    const full = this.#bytes >= this.#limitBytes;
+    const full = this.#bytes >= this.limitBytes;
     if (full !== this.#full) this.#onFull(full);
     this.#full = full;
   }

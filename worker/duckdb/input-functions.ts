@@ -1,0 +1,140 @@
+import { SkeinError } from '#shared/error.ts';
+import type { ArrowInput } from './arrow-in.ts';
+import type { Connection } from './instance.ts';
+import { duckdb, word, type Address } from './library.ts';
+import { registerCallback } from './memory.ts';
+
+/** The table function of an input, and the temporary table when it has one. */
+export const inputName = (index: number): string => `skein_input_${index}`;
+
+/** What a function reads now, and the scans of the statements that read it. */
+type Source = { input: ArrowInput | undefined; readonly scans: Set<Address> };
+type Scan = { readonly source: Source; readonly chunks: Iterator<Address>; readonly columns: readonly number[] };
+
+/**
+ * What DuckDB calls back for the functions of all instances of a thread: callbacks are scarce, and live as long as the thread. What
+ * DuckDB keeps for a function or a scan is a number of ours, not an address.
+ */
+export class InputCallbacks {
+  readonly #sources = new Map<Address, Source>();
+  readonly #scans = new Map<Address, Scan>();
+  #numbers = 0n;
+  readonly bind = registerCallback((info) => {
+    try {
+      this.#input(duckdb.bind_get_extra_info(info)).input.bind(info);
+    } catch (error) {
+      duckdb.bind_set_error(info, SkeinError.of(error).message);
+    }
+  }, 1);
+  readonly init = registerCallback((info) => {
+    try {
+      const columns = Array.from({ length: Number(duckdb.init_get_column_count(info)) }, (_, i) =>
+        Number(duckdb.init_get_column_index(info, i)),
+      );
+      const { source, input } = this.#input(duckdb.init_get_extra_info(info));
+      const scan = ++this.#numbers;
+      source.scans.add(scan);
+      this.#scans.set(scan, { source, chunks: input.chunks(), columns });
+      duckdb.init_set_init_data(info, scan, null);
+      duckdb.init_set_max_threads(info, 1);
+    } catch (error) {
+      duckdb.init_set_error(info, SkeinError.of(error).message);
+    }
+  }, 1);
+  readonly read = registerCallback((info, output) => {
+    try {
+      nextChunk(this.#scans.get(duckdb.function_get_init_data(info)), output);
+    } catch (error) {
+      duckdb.function_set_error(info, SkeinError.of(error).message);
+    }
+  }, 2);
+
+  add(source: Source): Address {
+    this.#sources.set(++this.#numbers, source);
+    return this.#numbers;
+  }
+
+  remove(id: Address): void {
+    this.clear(this.#sources.get(id));
+    this.#sources.delete(id);
+  }
+
+  /** The input may go: no statement reads it any more. */
+  clear(source: Source | undefined): void {
+    if (source === undefined) return;
+    for (const scan of source.scans) this.#scans.delete(scan);
+    source.scans.clear();
+    source.input = undefined;
+  }
+
+  #input(id: Address): { readonly source: Source; readonly input: ArrowInput } {
+    const source = this.#sources.get(id);
+    if (source?.input === undefined) throw new SkeinError('NOT_SUPPORTED', 'the task has no such input');
+    return { source, input: source.input };
+  }
+}
+
+/**
+ * Table functions of one instance that give the rows of Arrow inputs without copying them: their chunks refer to the batches' memory.
+ * An instance keeps a function's name for good, so each is registered once, and looks up what it is to read when a statement binds it.
+ * DuckDB calls back in this thread, so the instance must have one thread while such a statement runs.
+ */
+export class InputFunctions implements Disposable {
+  readonly #connection: Connection;
+  readonly #callbacks: InputCallbacks;
+  readonly #functions: { readonly id: Address; readonly source: Source }[] = [];
+
+  constructor(connection: Connection, callbacks: InputCallbacks) {
+    this.#connection = connection;
+    this.#callbacks = callbacks;
+  }
+
+  /** From now on the function `inputName(index)` reads this input, which must outlive the statements that do. */
+  set(index: number, input: ArrowInput): void {
+    for (let i = this.#functions.length; i <= index; i++) this.#functions.push(this.#register(inputName(i)));
+    const source = this.#functions[index]?.source;
+    if (source !== undefined) source.input = input;
+  }
+
+  clear(): void {
+    for (const { source } of this.#functions) this.#callbacks.clear(source);
+  }
+
+  #register(name: string): { readonly id: Address; readonly source: Source } {
+    const source: Source = { input: undefined, scans: new Set() };
+    const id = this.#callbacks.add(source);
+    const fn = word(duckdb.create_table_function());
+    const handle = fn[0] ?? 0n;
+    duckdb.table_function_set_name(handle, name);
+    duckdb.table_function_set_extra_info(handle, id, null);
+    duckdb.table_function_set_bind(handle, this.#callbacks.bind);
+    duckdb.table_function_set_init(handle, this.#callbacks.init);
+    duckdb.table_function_set_function(handle, this.#callbacks.read);
+    duckdb.table_function_supports_projection_pushdown(handle, true);
+    const failed = duckdb.register_table_function(this.#connection.address, handle) !== 0;
+    duckdb.destroy_table_function(fn);
+    if (failed) throw new SkeinError('INTERNAL_ERROR', `the input ${name} cannot be registered`);
+    return { id, source };
+  }
+
+  [Symbol.dispose](): void {
+    for (const { id } of this.#functions) this.#callbacks.remove(id);
+  }
+}
+
+/** Fills `output` with references to the next rows, or with none at the end. */
+function nextChunk(scan: Scan | undefined, output: Address): void {
+  const next = scan?.chunks.next();
+  if (scan === undefined || next === undefined || next.done === true) {
+    duckdb.data_chunk_set_size(output, 0);
+    return;
+  }
+  const chunk: Address = next.value;
+  scan.columns.forEach((column, i) => {
+    const source = duckdb.data_chunk_get_vector(chunk, column);
+    duckdb.vector_reference_vector(duckdb.data_chunk_get_vector(output, i), source);
+  });
+  duckdb.data_chunk_set_size(output, Number(duckdb.data_chunk_get_size(chunk)));
+  // The references keep what they refer to.
+  duckdb.destroy_data_chunk(word(chunk));
+}

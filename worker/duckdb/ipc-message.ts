@@ -1,0 +1,30 @@
+import { Message } from 'apache-arrow/ipc/metadata/message';
+import { SkeinError } from '#shared/error.ts';
+import type { ArrowBatch } from './arrow-in.ts';
+import { schemaFields, type ArrowField } from './arrow-schema.ts';
+import type { Address } from './library.ts';
+
+/** The fields that a schema message tells. @throws INTERNAL_ERROR when it is another one. */
+export function readSchema(header: Uint8Array): ArrowField[] {
+  const message = Message.decode(header);
+  if (!message.isSchema()) throw new SkeinError('INTERNAL_ERROR', 'a stream of batches begins with its schema');
+  return schemaFields(message.header());
+}
+
+/**
+ * The batch, or the dictionary, whose metadata is `header` and whose body lies at an address; `owner` keeps the body, when that is
+ * JavaScript's. @throws INTERNAL_ERROR when a buffer lies outside of the body.
+ */
+export function readBatch(
+  header: Uint8Array,
+  body: { readonly address: Address; readonly bytes: number; readonly owner: unknown },
+): ArrowBatch {
+  const message = Message.decode(header);
+  const batch = message.isDictionaryBatch() ? message.header().data : message.isRecordBatch() ? message.header() : null;
+  if (batch === null) throw new SkeinError('INTERNAL_ERROR', 'a batch is missing in a stream of batches');
+  const buffers = batch.buffers.map(({ offset, length }) => {
+    if (offset + length > body.bytes) throw new SkeinError('INTERNAL_ERROR', 'a batch is cut short');
+    return { address: body.address + BigInt(offset), bytes: length, owner: body.owner };
+  });
+  return { rows: batch.length, nodes: batch.nodes, buffers };
+}

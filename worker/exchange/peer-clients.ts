@@ -1,0 +1,157 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { credentials, type Client } from '@grpc/grpc-js';
+import { Message } from 'apache-arrow/ipc/metadata/message';
+import type { InputSource } from '#proto/task.ts';
+import { SkeinError, type ErrorCode } from '#shared/error.ts';
+import { fromServiceError, internalMetadata, isAnswer } from '#shared/grpc/internal-auth.ts';
+import { loadService } from '#shared/grpc/load-proto.ts';
+import { must } from '#shared/must.ts';
+import { decodeFlightData, nativeCopy } from '../flight/flight-data.ts';
+import type { SpooledOutput } from '../spool/spooled-output.ts';
+
+/** Partitions that a worker fetches at once: each has a batch or two in flight. */
+const FETCHES_MAX = 8;
+/** Attempts in a row that bring no batch. */
+const ATTEMPTS_MAX = 3;
+const RETRY_MS = 100;
+/** Window of HTTP/2 for each stream: less leaves the socket idle between two batches. */
+const WINDOW_BYTES = 4 * 2 ** 20;
+
+/** What a peer says when it is at fault and not the partition. */
+const NOT_LOST: ReadonlySet<ErrorCode> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'INVALID_REQUEST']);
+
+export type PeerOptions = {
+  readonly secret: string;
+  /** So long without a message from a peer, and the connection counts as broken. */
+  readonly silenceMs: number;
+};
+
+/** Reads partitions that other workers hold. */
+export class PeerClients {
+  readonly #options: PeerOptions;
+  readonly #clients = new Map<string, Client>();
+  readonly #waiting: (() => void)[] = [];
+  #fetches = 0;
+
+  constructor(options: PeerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Copies a partition, or the range of it that the source names, into partition 0 of `into`. A connection that breaks is opened again
+   * where it broke.
+   * @throws WORKER_LOST when the peer does not answer or has the partition no more; what the peer says of the ticket; SPILL_LIMIT; the
+   * reason of `signal`.
+   */
+  async fetch(signal: AbortSignal, source: InputSource, into: SpooledOutput): Promise<void> {
+    await this.#place();
+    try {
+      await this.#fetch(signal, source, into);
+    } finally {
+      this.#fetches--;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async #place(): Promise<void> {
+    while (this.#fetches >= FETCHES_MAX) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#fetches++;
+  }
+
+  async #fetch(signal: AbortSignal, source: InputSource, into: SpooledOutput): Promise<void> {
+    const progress: Progress = { next: source.batches?.start ?? 0, prologue: false };
+    for (let attempt = 1; ; attempt++) {
+      signal.throwIfAborted();
+      const before = progress.next;
+      const broken = await this.#read(signal, source, progress, into);
+      if (broken === undefined) return;
+      if (progress.next > before) attempt = 1;
+      if (attempt >= ATTEMPTS_MAX) throw new SkeinError('WORKER_LOST', 'a worker was lost', { cause: broken });
+      await sleep(RETRY_MS * attempt, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** One call; gives the error when the connection broke, and nothing at the end of the partition. */
+  async #read(
+    signal: AbortSignal,
+    source: InputSource,
+    progress: Progress,
+    into: SpooledOutput,
+  ): Promise<SkeinError | undefined> {
+    const end = source.batches === null ? '' : `-${source.batches.end}`;
+    const doGet = must(FLIGHT.definition['DoGet'], 'flight.proto has DoGet');
+    const call = this.#client(source.address).makeServerStreamRequest(
+      doGet.path,
+      doGet.requestSerialize as (request: object) => Buffer,
+      (bytes: Buffer) => bytes,
+      { ticket: Buffer.from(`${source.ticket}@${progress.next}${end}`) },
+      internalMetadata(this.#options.secret),
+    );
+    let silent = false;
+    const abort = (): void => call.cancel();
+    signal.addEventListener('abort', abort, { once: true });
+    const silence = setTimeout(() => {
+      silent = true;
+      call.cancel();
+    }, this.#options.silenceMs);
+    try {
+      for await (const message of call as AsyncIterable<Buffer>) {
+        await store(message, progress, into);
+        silence.refresh();
+      }
+      return undefined;
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (silent) return new SkeinError('WORKER_LOST', 'a worker does not answer');
+      if (thrown instanceof SkeinError) throw thrown;
+      const error = fromServiceError(thrown, 'WORKER_LOST');
+      if (NOT_LOST.has(error.code)) throw error;
+      // An error with a text of ours is an answer: the peer lives, and has no such partition. Any other is the connection's.
+      if (isAnswer(thrown)) throw new SkeinError('WORKER_LOST', 'a worker has lost a partition', { cause: thrown });
+      return error;
+    } finally {
+      clearTimeout(silence);
+      signal.removeEventListener('abort', abort);
+      call.on('error', () => undefined);
+      call.cancel();
+    }
+  }
+
+  #client(address: string): Client {
+    const found = this.#clients.get(address);
+    if (found !== undefined) return found;
+    const client = new FLIGHT.Client(address, credentials.createInsecure(), {
+      'grpc.max_receive_message_length': -1,
+      'grpc.initial_reconnect_backoff_ms': RETRY_MS,
+      'grpc.max_reconnect_backoff_ms': 1_000,
+      'grpc-node.flow_control_window': WINDOW_BYTES,
+    });
+    this.#clients.set(address, client);
+    return client;
+  }
+
+  close(): void {
+    for (const client of this.#clients.values()) client.close();
+    this.#clients.clear();
+  }
+}
+
+/** How far a partition has been read: the number of the next batch, and whether its schema is here. */
+type Progress = { next: number; prologue: boolean };
+
+const FLIGHT = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
+
+async function store(message: Buffer, progress: Progress, into: SpooledOutput): Promise<void> {
+  const { header } = decodeFlightData(message);
+  if (header.length === 0) return;
+  const metadata = Message.decode(header);
+  if (metadata.isRecordBatch()) {
+    progress.next++;
+    progress.prologue = true;
+    await into.append(0, nativeCopy(message), metadata.header().length);
+  } else if (!progress.prologue) {
+    // A call that goes on where another broke sends schema and dictionaries again.
+    if (metadata.isSchema()) into.clearPrologue();
+    into.addPrologue(new Uint8Array(message));
+  }
+}

@@ -1,0 +1,58 @@
+import type { TaskReport, TaskSpec } from '#proto/task.ts';
+import { SkeinError, type ErrorData } from '#shared/error.ts';
+import { collectInputs, type InputPlaces, type Lost } from '../exchange/collect-inputs.ts';
+import type { MemoryGate } from '../slot/memory-gate.ts';
+import type { SlotOutput } from '../slot/slot-messages.ts';
+import type { SlotPool } from '../slot/slot-pool.ts';
+
+/** How a task went. */
+export type TaskEnd =
+  | { readonly kind: 'finished'; readonly report: TaskReport }
+  | { readonly kind: 'failed'; readonly error: ErrorData }
+  | { readonly kind: 'lost'; readonly lost: Lost };
+
+/** Where the rows of a task go. */
+export interface TaskSink {
+  /** A message from the slot. `stored` is called with its bytes when the task may make so many more. */
+  accept(output: SlotOutput, stored: (bytes: number) => void): void;
+}
+
+/**
+ * Runs a task: inputs, memory, slot. `onState` learns when it waits for a turn and when it has one. Rejects with the reason of `signal`
+ * or with what kept the task from its slot; what happens on the slot goes to the sink.
+ */
+export async function executeTask(
+  signal: AbortSignal,
+  spec: TaskSpec,
+  sink: TaskSink,
+  on: {
+    readonly pool: SlotPool;
+    readonly memory: MemoryGate;
+    readonly places: InputPlaces;
+    readonly started: () => void;
+  },
+): Promise<Lost | undefined> {
+  const collected = await collectInputs(signal, spec, on.places);
+  if (collected.kind === 'lost') return collected.lost;
+  try {
+    const memoryBytes = await on.memory.acquire(spec.memoryLimitBytes, signal);
+    try {
+      // A cancel may have come between the grant and this line; from here on it reaches the run.
+      signal.throwIfAborted();
+      on.started();
+      const { inputs, receivedBytes } = collected;
+      const run = on.pool.run({ spec, memoryBytes, inputs, receivedBytes }, (output) =>
+        sink.accept(output, (bytes) => run.taken(bytes)),
+      );
+      const cancel = (): void => run.cancel(SkeinError.of(signal.reason));
+      signal.addEventListener('abort', cancel, { once: true });
+      await run.ended;
+      signal.removeEventListener('abort', cancel);
+    } finally {
+      on.memory.release(memoryBytes);
+    }
+  } finally {
+    await collected.release();
+  }
+  return undefined;
+}

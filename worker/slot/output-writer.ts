@@ -1,0 +1,50 @@
+import type { OutputSpec } from '#proto/task.ts';
+import { ArrowForm, ArrowWriter, schemaMessage } from '../duckdb/arrow-out.ts';
+import type { Address, ResultWords } from '../duckdb/library.ts';
+import { PartitionWriter } from '../duckdb/partition-writer.ts';
+import type { TaskOutput } from './task-output.ts';
+
+/** Takes the chunks of a result and passes batches on to the task's output. */
+export interface OutputWriter extends Disposable {
+  append(chunk: Address): void;
+  /** Passes on what is left. */
+  finish(): void;
+}
+
+/** Sends the schema; then the writer for where the rows go. @throws what `PartitionWriter` throws */
+export function openWriter(result: ResultWords, to: OutputSpec, output: TaskOutput): OutputWriter {
+  const form = new ArrowForm(result);
+  try {
+    if (to.kind === 'spool' && to.partitions > 1) return divided(result, form, to.partitions, output);
+    const send =
+      to.kind === 'stream'
+        ? output.send
+        : (message: Parameters<typeof output.send>[0]) => output.sendPartition(0, message);
+    send(schemaMessage(form.fields));
+    const writer = new ArrowWriter(form.options, form.fields);
+    return {
+      append: (chunk) => {
+        writer.append(chunk);
+        if (writer.full) writer.flush(send);
+      },
+      finish: () => writer.flush(send),
+      [Symbol.dispose]: () => form[Symbol.dispose](),
+    };
+  } catch (error) {
+    form[Symbol.dispose]();
+    throw error;
+  }
+}
+
+function divided(result: ResultWords, form: ArrowForm, partitions: number, output: TaskOutput): OutputWriter {
+  const writer = new PartitionWriter(result, form, partitions);
+  output.sendPartition(0, schemaMessage(form.fields.slice(0, -1)));
+  return {
+    append: (chunk) => writer.append(chunk, output.sendPartition),
+    finish: () => writer.flush(output.sendPartition),
+    [Symbol.dispose]: () => {
+      writer[Symbol.dispose]();
+      form[Symbol.dispose]();
+    },
+  };
+}

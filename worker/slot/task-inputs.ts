@@ -1,0 +1,121 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { SkeinError } from '#shared/error.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { ArrowInput, type ArrowBatch, type ArrowRows } from '../duckdb/arrow-in.ts';
+import { inputName } from '../duckdb/input-functions.ts';
+import { readBatch, readSchema } from '../duckdb/ipc-message.ts';
+import { addressOf, readBytes } from '../duckdb/memory.ts';
+import { decodeFlightData, headerOf } from '../flight/flight-data.ts';
+import type { StoredBatch } from '../spool/spooled-output.ts';
+import type { TaskInstance } from './instance-pool.ts';
+import type { JobInput } from './slot-messages.ts';
+
+/**
+ * The inputs of one task in its instance. One that is read once, by one core, and lies in memory is a table function whose chunks refer
+ * to the batches; any other is a temporary table, filled while the task has its turns.
+ */
+export class TaskInputs implements Disposable {
+  readonly #instance: TaskInstance;
+  readonly #inputs: ArrowInput[] = [];
+  readonly #tables: string[] = [];
+  readonly #fills: Iterable<void>[] = [];
+  /** What stands in the task's text for each input. */
+  readonly texts: readonly string[];
+
+  constructor(instance: TaskInstance, inputs: readonly JobInput[], threads: number) {
+    this.#instance = instance;
+    this.texts = inputs.map((input, index) => this.#open(input, index, threads));
+  }
+
+  #open(job: JobInput, index: number, threads: number): string {
+    const name = inputName(index);
+    const types = job.columns.map(({ type }) => type);
+    if (job.prologue.length === 0) {
+      const list = job.columns.map((column) => `${quoteIdentifier(column.name)} ${column.type}`);
+      this.#instance.connection.run(`CREATE OR REPLACE TEMP TABLE ${name} (${list.join(', ')})`);
+      this.#tables.push(name);
+      return `temp.main.${name}`;
+    }
+    const input = new ArrowInput(this.#instance.connection, readRows(job));
+    this.#inputs.push(input);
+    if (threads === 1 && job.reads <= 1 && job.batches.every(({ at }) => at.kind === 'memory')) {
+      this.#instance.inputs.set(index, input);
+      // A dictionary comes as its values, and the text was written for just these types; a cast to the type that is there costs nothing.
+      const list = job.columns.map((column) => {
+        const quoted = quoteIdentifier(column.name);
+        return `CAST(${quoted} AS ${column.type}) AS ${quoted}`;
+      });
+      return `(SELECT ${list.join(', ')} FROM ${name}())`;
+    }
+    this.#tables.push(name);
+    this.#fills.push(input.fillTable(name, types));
+    return `temp.main.${name}`;
+  }
+
+  /** Fills the temporary tables, step by step. */
+  *load(): Generator<void> {
+    for (const fill of this.#fills) yield* fill;
+  }
+
+  /** Whether the instance holds tables that `drop` has not removed. */
+  get hasTables(): boolean {
+    return this.#tables.length > 0;
+  }
+
+  drop(): void {
+    for (const name of this.#tables.splice(0)) this.#instance.connection.run(`DROP TABLE IF EXISTS temp.main.${name}`);
+  }
+
+  /** No statement reads the inputs any more. */
+  [Symbol.dispose](): void {
+    this.#instance.inputs.clear();
+    for (const input of this.#inputs) input[Symbol.dispose]();
+  }
+}
+
+function readRows({ columns, prologue, batches }: JobInput): ArrowRows {
+  const [schema, ...dictionaries] = prologue.map(decodeFlightData);
+  const fields = readSchema(schema?.header ?? new Uint8Array());
+  if (fields.length !== columns.length)
+    throw new SkeinError('INTERNAL_ERROR', 'an input has other columns than its task');
+  return {
+    fields: fields.map((field, i) => ({ ...field, name: columns[i]?.name ?? field.name })),
+    dictionaries: dictionaries.map(({ header, body }) => {
+      // At an address of its own, because the body of a message may begin anywhere.
+      const owner = body.slice();
+      return readBatch(header, { address: addressOf(owner), bytes: owner.length, owner });
+    }),
+    rows: batches.reduce((sum, batch) => sum + batch.rows, 0),
+    batches: { [Symbol.iterator]: () => batches.values().map(readStored) },
+  };
+}
+
+/** A batch in memory by reference; one in a file is read. @throws STORAGE_ERROR */
+function readStored({ at, bytes, bodyOffset }: StoredBatch): ArrowBatch {
+  if (at.kind === 'memory') {
+    const body = { address: at.block + BigInt(bodyOffset), bytes: bytes - bodyOffset, owner: undefined };
+    return readBatch(headerOf(readBytes(at.block, bodyOffset)), body);
+  }
+  const owner = Buffer.allocUnsafeSlow(bytes);
+  readFully(at.path, owner, at.offset);
+  const address = addressOf(owner) + BigInt(bodyOffset);
+  return readBatch(headerOf(owner), { address, bytes: bytes - bodyOffset, owner });
+}
+
+function readFully(path: string, target: Buffer, offset: number): void {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      let filled = 0;
+      while (filled < target.length) {
+        const read = readSync(file, target, filled, target.length - filled, offset + filled);
+        if (read === 0) throw new Error('the file is cut short');
+        filled += read;
+      }
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw new SkeinError('STORAGE_ERROR', 'the spool cannot be read', { cause: error });
+  }
+}

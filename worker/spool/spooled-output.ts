@@ -1,0 +1,226 @@
+import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SkeinError } from '#shared/error.ts';
+import type { QueryId } from '#shared/id.ts';
+import type { PartitionReport } from '#proto/task.ts';
+import type { Address } from '../duckdb/library.ts';
+import { messageBytes, freeMessage, type NativeMessage } from '../flight/flight-data.ts';
+import type { Spool } from './spool.ts';
+
+/** A batch of a partition: one FlightData message, in native memory or in a file; its body begins at `bodyOffset` of the message. */
+export type StoredBatch = {
+  readonly rows: number;
+  readonly bytes: number;
+  readonly bodyOffset: number;
+  readonly at:
+    | { readonly kind: 'memory'; readonly block: Address }
+    | { readonly kind: 'file'; readonly path: string; readonly offset: number };
+};
+
+/** Batches `[start, end)`; an end beyond the last means all. */
+export type BatchRange = { readonly start: number; readonly end: number };
+
+/** Memory that partitions leave to streamed results, as a share of the spool's. */
+const PARTITIONS_SHARE = 0.75;
+
+type QuerySpool = { readonly folder: string; diskBytes: number; outputs: number; files: number };
+
+/** The partitioned outputs of all tasks of a worker, and the inputs that it has fetched: memory first, then files. */
+export class SpoolStore {
+  readonly #folder: string;
+  readonly #memory: Spool;
+  readonly #diskBytesMax: number;
+  readonly #queries = new Map<QueryId, QuerySpool>();
+  #folders = 0;
+  #diskBytes = 0;
+
+  /** `diskBytesMax` is a query's. */
+  constructor(options: { readonly folder: string; readonly memory: Spool; readonly diskBytesMax: number }) {
+    this.#folder = options.folder;
+    this.#memory = options.memory;
+    this.#diskBytesMax = options.diskBytesMax;
+  }
+
+  get diskBytes(): number {
+    return this.#diskBytes;
+  }
+
+  /** A new output, to be released by its owner. */
+  open(query: QueryId, partitions: number): SpooledOutput {
+    const spool = this.#queries.get(query) ?? {
+      folder: join(this.#folder, `query-${++this.#folders}`),
+      diskBytes: 0,
+      outputs: 0,
+      files: 0,
+    };
+    this.#queries.set(query, spool);
+    spool.outputs++;
+    return new SpooledOutput(partitions, {
+      takesMemory: (bytes) => {
+        if (this.#memory.bytes + bytes > this.#memory.limitBytes * PARTITIONS_SHARE) return false;
+        this.#memory.add(bytes);
+        return true;
+      },
+      freesMemory: (bytes) => this.#memory.add(-bytes),
+      takesDisk: (bytes) => {
+        if (spool.diskBytes + bytes > this.#diskBytesMax) {
+          throw new SkeinError('SPILL_LIMIT', 'what the stages of the query exchange needs more disk than its limit');
+        }
+        spool.diskBytes += bytes;
+        this.#diskBytes += bytes;
+      },
+      openFile: async () => {
+        await mkdir(spool.folder, { recursive: true, mode: 0o700 });
+        const path = join(spool.folder, `${++spool.files}`);
+        return { path, handle: await open(path, 'wx+', 0o600) };
+      },
+      closed: async (bytesOnDisk) => {
+        spool.diskBytes -= bytesOnDisk;
+        this.#diskBytes -= bytesOnDisk;
+        if (--spool.outputs > 0) return;
+        if (this.#queries.get(query) === spool) this.#queries.delete(query);
+        if (spool.files > 0) await rm(spool.folder, { recursive: true, force: true });
+      },
+    });
+  }
+}
+
+/** What an output asks of its store. */
+type Place = {
+  takesMemory(bytes: number): boolean;
+  freesMemory(bytes: number): void;
+  /** @throws SPILL_LIMIT */
+  takesDisk(bytes: number): void;
+  openFile(): Promise<{ readonly path: string; readonly handle: FileHandle }>;
+  closed(bytesOnDisk: number): Promise<void>;
+};
+
+type Partition = { readonly batches: StoredBatch[]; rows: number; bytes: number };
+type OpenFile = { readonly path: string; readonly handle: FileHandle };
+
+/**
+ * The output of one task, in partitions that any number of readers read any number of times. It lives until everybody who retained it
+ * has released it; the maker has retained it once.
+ */
+export class SpooledOutput {
+  readonly #place: Place;
+  readonly #partitions: readonly Partition[];
+  readonly #prologue: Uint8Array[] = [];
+  #owners = 1;
+  #memoryBytes = 0;
+  #diskBytes = 0;
+  /** Where the next message goes in the file. */
+  #fileEnd = 0;
+  #file: Promise<OpenFile> | undefined;
+  readonly #writes = new Set<Promise<void>>();
+
+  constructor(partitions: number, place: Place) {
+    this.#place = place;
+    this.#partitions = Array.from({ length: partitions }, () => ({ batches: [], rows: 0, bytes: 0 }));
+  }
+
+  /** The schema, then the dictionaries: the same for all partitions. */
+  get prologue(): readonly Uint8Array[] {
+    return this.#prologue;
+  }
+
+  addPrologue(message: Uint8Array): void {
+    this.#prologue.push(message);
+  }
+
+  clearPrologue(): void {
+    this.#prologue.length = 0;
+  }
+
+  /**
+   * Takes a batch over; resolves when it is stored, which for one in memory is at once.
+   * @throws SPILL_LIMIT, STORAGE_ERROR
+   */
+  async append(number: number, message: NativeMessage, rows: number): Promise<void> {
+    const partition = this.#partitions[number];
+    if (this.#owners === 0 || partition === undefined) {
+      freeMessage(message);
+      return;
+    }
+    const { bytes, bodyOffset } = message;
+    const inMemory = this.#place.takesMemory(bytes);
+    partition.rows += rows;
+    partition.bytes += bytes;
+    if (inMemory) {
+      this.#memoryBytes += bytes;
+      partition.batches.push({ rows, bytes, bodyOffset, at: { kind: 'memory', block: message.block } });
+      return;
+    }
+    const write = this.#write(partition, message, rows).finally(() => freeMessage(message));
+    this.#writes.add(write);
+    await write.finally(() => this.#writes.delete(write));
+  }
+
+  async #write(partition: Partition, message: NativeMessage, rows: number): Promise<void> {
+    const { bytes, bodyOffset } = message;
+    this.#place.takesDisk(bytes);
+    this.#diskBytes += bytes;
+    const offset = this.#fileEnd;
+    this.#fileEnd += bytes;
+    // Its place among the batches is fixed now; readers come when the output is complete.
+    const place = partition.batches.push({ rows, bytes, bodyOffset, at: { kind: 'file', path: '', offset } }) - 1;
+    try {
+      const { path, handle } = await (this.#file ??= this.#place.openFile());
+      const { bytesWritten } = await handle.write(messageBytes(message), 0, bytes, offset);
+      if (bytesWritten !== bytes) throw new Error('the disk is full');
+      partition.batches[place] = { rows, bytes, bodyOffset, at: { kind: 'file', path, offset } };
+    } catch (error) {
+      throw new SkeinError('STORAGE_ERROR', 'the spool cannot be written', { cause: error });
+    }
+  }
+
+  /** How many batches a partition has, and what is in them. */
+  reports(): PartitionReport[] {
+    return this.#partitions.map(({ rows, bytes, batches }) => ({ rows, bytes, batches: batches.length }));
+  }
+
+  /** Batches of a partition; there is none beyond the last. */
+  select(number: number, { start, end }: BatchRange): readonly StoredBatch[] {
+    return this.#partitions[number]?.batches.slice(start, end) ?? [];
+  }
+
+  has(number: number): boolean {
+    return this.#partitions[number] !== undefined;
+  }
+
+  /** A copy of a batch's message, for the transport. @throws STORAGE_ERROR */
+  async read({ at, bytes, bodyOffset }: StoredBatch): Promise<Uint8Array> {
+    if (at.kind === 'memory') return messageBytes({ block: at.block, bytes, bodyOffset });
+    try {
+      const file = await this.#file;
+      const copy = Buffer.allocUnsafeSlow(bytes);
+      await file?.handle.read(copy, 0, bytes, at.offset);
+      return copy;
+    } catch (error) {
+      throw new SkeinError('STORAGE_ERROR', 'the spool cannot be read', { cause: error });
+    }
+  }
+
+  retain(): this {
+    if (this.#owners === 0) throw new Error('invariant: a released output is not retained again');
+    this.#owners++;
+    return this;
+  }
+
+  /** The last one frees it all; resolves when nothing of it is left. */
+  async release(): Promise<void> {
+    if (--this.#owners > 0) return;
+    await Promise.allSettled(this.#writes);
+    for (const { batches } of this.#partitions) {
+      for (const { at, bytes, bodyOffset } of batches) {
+        if (at.kind === 'memory') freeMessage({ block: at.block, bytes, bodyOffset });
+      }
+      batches.length = 0;
+    }
+    this.#place.freesMemory(this.#memoryBytes);
+    const file = await this.#file?.catch(() => undefined);
+    await file?.handle.close();
+    if (file !== undefined) await rm(file.path, { force: true });
+    await this.#place.closed(this.#diskBytes);
+  }
+}

@@ -1,0 +1,183 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { errorOf, locationOf, NS, SCHEMA } from '#test/support/catalog-rest.ts';
+import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+
+const ORIGIN = 'https://app.example.com';
+let catalog: TestCatalog;
+beforeAll(async () => {
+  catalog = await startTestCatalog({ 'catalog.cors_origins': [ORIGIN], 'catalog.body_bytes_max': 4 * 2 ** 20 });
+});
+afterAll(() => catalog[Symbol.asyncDispose]());
+
+const TABLES = `${NS}/default/tables`;
+const post = (path: string, body: unknown): Promise<RestAnswer> => catalog.rest('POST', path, { body });
+const raw = (payload: string | Uint8Array, encoding?: string): Promise<RestAnswer> =>
+  catalog.rest('POST', TABLES, {
+    raw: payload,
+    headers: encoding === undefined ? {} : { 'content-encoding': encoding },
+  });
+const table = (name: string): string => JSON.stringify({ name, schema: SCHEMA });
+
+describe('bodies', () => {
+  test('are read as gzip and zstd, whatever the case of the name', async () => {
+    expect((await raw(gzipSync(table('g1')), 'GZIP')).status).toBe(200);
+    expect((await raw(zstdCompressSync(table('z1')), 'zstd')).status).toBe(200);
+    expect((await raw(table('i1'), 'identity')).status).toBe(200);
+  });
+
+  test.each([
+    ['gzip', gzipSync],
+    ['zstd', zstdCompressSync],
+  ] as const)('%s that unpacks beyond the limit is 413, and no memory is spent on it', async (name, compress) => {
+    const bomb = compress(Buffer.alloc(64 * 2 ** 20, ' '));
+    expect(bomb.length).toBeLessThan(2 ** 20);
+    expect(errorOf(await raw(bomb, name)).slice(0, 2)).toEqual([413, 'BadRequestException']);
+    expect(errorOf(await raw('no such thing', name))[0]).toBe(400);
+    expect(errorOf(await raw(compress(table('cut')).subarray(0, 20), name))[0]).toBe(400);
+  });
+
+  test('that are too long are 413, of an unknown encoding 400', async () => {
+    expect(errorOf(await raw(`${' '.repeat(4 * 2 ** 20)}{}`))[0]).toBe(413);
+    expect(errorOf(await raw(table('b'), 'br'))[0]).toBe(400);
+  });
+
+  test('that are no UTF-8 are 400', async () => {
+    const bytes = Buffer.from(table('x_'));
+    bytes[bytes.indexOf('_')] = 0xff;
+    expect(errorOf(await raw(bytes))[0]).toBe(400);
+    expect((await raw(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(table('bom'))]))).status).toBe(200);
+  });
+});
+
+describe('names', () => {
+  test('have limits, in bytes, with clear errors', async () => {
+    expect((await raw(table('x'.repeat(1_000)))).status).toBe(200);
+    expect(errorOf(await raw(table('x'.repeat(1_001))))[2]).toBe('Invalid table name: longer than 1000 bytes');
+    expect((await raw(table('日'.repeat(333)))).status).toBe(200);
+    expect((await raw(table('日'.repeat(334)))).status).toBe(400);
+    expect((await raw(table('Ⱥ'.repeat(500)))).status, 'longer in lower case').toBe(200);
+    const deep = Array.from({ length: 51 }, (_none, i) => `n${i}`);
+    expect(errorOf(await post(NS, { namespace: deep }))[2]).toContain('51 levels');
+    expect((await post(NS, { namespace: ['Ⱥ'.repeat(400)] })).status).toBe(200);
+    expect((await post(NS, { namespace: ['Ⱥ'.repeat(400), 'Ⱥ'.repeat(449)] })).status).toBe(200);
+    expect(errorOf(await post(NS, { namespace: ['Ⱥ'.repeat(400), 'Ⱥ'.repeat(450)] }))[2]).toContain('1700 bytes');
+    const path = `${NS}/${encodeURIComponent('Ⱥ'.repeat(400))}%1F${encodeURIComponent('Ⱥ'.repeat(449))}`;
+    expect((await catalog.rest('GET', path)).status).toBe(200);
+    for (const name of ['', '\uD800', 'a\u001Fb', 'a\0b']) expect((await raw(table(name))).status).toBe(400);
+    const many = Object.fromEntries(Array.from({ length: 20_000 }, (_none, i) => [`key ${i}`, 'v'.repeat(50)]));
+    expect(errorOf(await post(NS, { namespace: ['many'], properties: many }))[2]).toContain('properties are longer');
+  });
+
+  test('a table named .. does not climb, and no location ends in a slash', async () => {
+    const root = `file://${catalog.dataDir}/warehouse`;
+    for (const name of ['..', '../..', '/etc', '.']) {
+      const created = await raw(table(name));
+      expect(created.status, name).toBe(200);
+      expect(locationOf(created).startsWith(`${root}/default/`), name).toBe(true);
+      expect(locationOf(created), name).not.toMatch(/\.\.|\/$/);
+    }
+    const chosen = await post(TABLES, { name: 'slash', schema: SCHEMA, location: `${root}/slash///` });
+    expect(locationOf(chosen)).toBe(`${root}/slash`);
+    expect((await post(TABLES, { name: 'climb', schema: SCHEMA, location: `${root}/../climb` })).status).toBe(400);
+  });
+});
+
+describe('shapes that are none', () => {
+  const shapes: unknown[] = [
+    null,
+    5,
+    'text',
+    [],
+    [[]],
+    {},
+    { namespace: null },
+    { namespace: 'x' },
+    { namespace: [5] },
+  ];
+  const paths: readonly (readonly [string, string])[] = [
+    ['POST', NS],
+    ['POST', `${NS}/default/properties`],
+    ['POST', TABLES],
+    ['POST', `${TABLES}/x`],
+    ['POST', `${NS}/default/register`],
+    ['POST', '/v1/lake/tables/rename'],
+    ['POST', '/v1/lake/transactions/commit'],
+    ['POST', '/v1/transactions/commit'],
+    ['POST', '/v1/catalogs'],
+    ['POST', `${TABLES}/x/undrop`],
+  ];
+
+  test.each(paths)('%s %s: never 500', async (method, path) => {
+    for (const body of shapes) {
+      const answer = await catalog.rest(method, path, { body });
+      expect([200, 400, 404, 409], `${JSON.stringify(body)}: ${JSON.stringify(answer.body)}`).toContain(answer.status);
+    }
+  });
+
+  test('HEAD is answered without a body and without the length of one', async () => {
+    await raw(table('head'));
+    for (const [path, status] of [
+      [`${TABLES}/head`, 204],
+      [`${TABLES}/none`, 404],
+      [`${NS}/default`, 204],
+      ['/v1/nothing', 404],
+    ] as const) {
+      const text = await exchange(`HEAD ${path}`);
+      expect(text.startsWith(`HTTP/1.1 ${status} `), path).toBe(true);
+      expect(text.endsWith('\r\n\r\n'), path).toBe(true);
+      expect(text, path).not.toMatch(/content-length: [1-9]/i);
+    }
+  });
+});
+
+/** The whole answer as it comes over the wire. */
+function exchange(request: string): Promise<string> {
+  const { hostname, port } = new URL(catalog.running.url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(
+        `${request} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${catalog.token}\r\nConnection: close\r\n\r\n`,
+      );
+    });
+    let text = '';
+    socket.on('data', (data) => (text += data.toString()));
+    socket.on('end', () => resolve(text));
+    socket.on('error', reject);
+  });
+}
+
+describe('browsers', () => {
+  const options = (origin: string, headers: Record<string, string> = {}): Promise<RestAnswer> =>
+    catalog.rest('OPTIONS', TABLES, { headers: { origin, 'access-control-request-method': 'POST', ...headers } });
+
+  test('of an allowed origin may ask, send what they need, and read the ETag', async () => {
+    const preflight = await options(ORIGIN, {
+      'access-control-request-headers': 'authorization,content-type,idempotency-key',
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    expect(preflight.headers.get('access-control-allow-headers')).toBe('authorization,content-type,idempotency-key');
+    expect(preflight.headers.get('access-control-allow-methods')).toContain('DELETE');
+    const answer = await catalog.rest('GET', TABLES, { headers: { origin: ORIGIN } });
+    expect(answer.headers.get('access-control-allow-origin')).toBe(ORIGIN);
+    expect(answer.headers.get('access-control-expose-headers')).toContain('ETag');
+    const refused = await catalog.rest('GET', TABLES, { token: null, headers: { origin: ORIGIN } });
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, ORIGIN]);
+    expect(
+      (await catalog.rest('GET', '/v1/nothing', { headers: { origin: ORIGIN } })).headers.get(
+        'access-control-allow-origin',
+      ),
+    ).toBe(ORIGIN);
+  });
+
+  test('of any other origin get nothing', async () => {
+    const preflight = await options('https://evil.example.com');
+    expect(preflight.headers.get('access-control-allow-origin')).toBeNull();
+    expect(preflight.headers.get('access-control-allow-methods')).toBeNull();
+    const answer = await catalog.rest('GET', TABLES, { headers: { origin: 'https://app.example.com.evil.com' } });
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    expect((await catalog.rest('GET', TABLES)).headers.get('access-control-allow-origin')).toBeNull();
+  });
+});

@@ -1,10 +1,16 @@
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { advance } from './distributor/advance.ts';
+import { distribute } from './distributor/distribute.ts';
+import { separateScans } from './distributor/separate-scans.ts';
+import { shapePlan } from './distributor/shape-plan.ts';
 import { jsonRows } from './distributor/json-rows.ts';
 import { singleFragment } from './distributor/single-fragment.ts';
 import { explainPlan } from './planner/explain-plan.ts';
 import { PlannerPool } from './planner/planner-pool.ts';
 import { queryPreparer } from './planner/prepare-query.ts';
+import type { Plan } from './planner/plan.ts';
+import type { DistributorPasses, ShapedQuery } from './query/distribute-query.ts';
 import type { Front } from './query/run-statement.ts';
 
 /** Starts the planners, and puts the way from a query's text to its fragment together. */
@@ -26,6 +32,22 @@ export function startFront(config: Config, log: Logger): Front {
         singleFragment(query),
         query.columns.map((column) => column.type),
       ),
+    distributor: {
+      distribute: (plan, facts) => distribute(plan, facts),
+      advance,
+      shape: shapedOnce(),
+    },
     explain: explainPlan,
+  };
+}
+
+/** A query's shape, kept for as long as its plan is: plans of statements that come again are kept, their tables are bound anew. */
+function shapedOnce(): DistributorPasses['shape'] {
+  const known = new WeakMap<Plan, ShapedQuery>();
+  return (query) => {
+    const { plan, scans } = separateScans(query);
+    const shape = known.get(query.plan) ?? { plan: shapePlan(plan), scans };
+    known.set(query.plan, shape);
+    return { plan: shape.plan, scans };
   };
 }

@@ -85,6 +85,14 @@ export const ERRORS = {
   NOT_ACTIVE: entry('external', '57P03', 503, 14, 'This coordinator is a standby; another one is active.', true),
   NO_WORKERS: entry('external', '57P03', 503, 14, 'No worker is available.', true),
   WORKER_LOST: entry('external', '58000', 503, 14, 'A worker was lost while it ran the query.', true),
+  INPUT_LOST: entry(
+    'external',
+    '58000',
+    503,
+    14,
+    'What a task reads is gone; only between services, where the message is the id of the task that gave it.',
+    true,
+  ),
   CATALOG_UNAVAILABLE: entry('external', '58000', 503, 14, 'The catalog does not answer.', true),
   COMMIT_NOT_APPLIED: entry(
     'external',

@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import type { TaskReport } from '#proto/task.ts';
 import { taskId } from '#shared/id.ts';
 import type { PlannedScan } from '../scheduler/plan-scans.ts';
-import { analyzeLines } from './explain-analyze.ts';
+import type { Fragment } from '../distributor/fragment.ts';
+import type { StageReport } from '../scheduler/stage-report.ts';
+import type { QueryStages } from './distribute-query.ts';
+import type { QueryOutcome } from './execute-query.ts';
+import { explainAnalyze } from './explain-analyze.ts';
 
 const scan: PlannedScan = {
   spec: {
@@ -62,10 +66,19 @@ const report: TaskReport = {
   },
 };
 
+const outcome: QueryOutcome = {
+  rows: 1,
+  bytesScanned: 600,
+  fragments: 1,
+  scans: [scan],
+  run: { kind: 'whole', reason: 'there is one worker', report },
+};
+
 test('what was pruned, read and spent', () => {
-  expect(analyzeLines({ report, scans: [scan], planMs: 1, runMs: 2 })).toEqual([
+  expect(explainAnalyze({ plan: ['Scan'], outcome, planMs: 1, runMs: 2 }, 'text')).toEqual([
+    'Scan',
     '',
-    'planning 1.0 ms, execution 2.0 ms',
+    'planning 1.0 ms, execution 2.0 ms, one worker (there is one worker)',
     'task: rows=1 batches=1 output_bytes=40 quanta=3 scheduled_ms=7 spilled_bytes=0 peak_memory_bytes=5 bytes_scanned=600',
     'scan 0 lake.tpch.orders: snapshot=7 manifests=2 manifests_pruned=1 files=9 files_pruned=6 files_pruned_by_partition=4 ' +
       'delete_files=1 row_groups=5 row_groups_pruned=4 bytes=600',
@@ -73,9 +86,52 @@ test('what was pruned, read and spent', () => {
     'operators:',
     '  PROJECTION rows=1 time_ms=1.00',
     '    READ_PARQUET rows=2 rows_scanned=15 time_ms=0.40',
+    '',
   ]);
 });
 
+test('a stage adds its tasks up, operator by operator; the same as JSON', () => {
+  const fragment: Fragment = {
+    stage: 3,
+    plan: { kind: 'oneRow' },
+    output: { kind: 'gather' },
+    partitions: 1,
+    fields: [],
+    sql: [],
+    scans: [{ scan: 0, read: 'split' }],
+    inputs: [],
+    tasks: { kind: 'splits' },
+    repeatable: true,
+    estimate: { rows: 1, bytes: 1 },
+    reason: 'why not',
+  };
+  const stage: StageReport = {
+    fragment,
+    scans: [scan],
+    dynamicFilters: ['o_orderkey from 1 to 9'],
+    tasks: [report, { ...report, peakMemoryBytes: 9 }],
+    retries: 1,
+    skewed: 2,
+    elapsedMs: 11.6,
+  };
+  const plan = { kind: 'stages' } as QueryStages;
+  const staged: QueryOutcome = { ...outcome, run: { kind: 'staged', plan, stages: [stage], starts: 1 } };
+  const text = explainAnalyze({ plan: [], outcome: staged, planMs: 1, runMs: 2 }, 'text').join('\n');
+  expect(text).toContain('stage 3 by splits -> gather: tasks=2 rows=2 batches=2 output_bytes=80 quanta=6');
+  expect(text).toContain('peak_memory_bytes=9');
+  expect(text).toContain('elapsed_ms=12 retries=1 skew_splits=2');
+  expect(text).toContain('row_groups=10 row_groups_pruned=8 bytes=1200');
+  expect(text).toContain('dynamic filter: o_orderkey from 1 to 9');
+  expect(text).toContain('    READ_PARQUET rows=4 rows_scanned=30 time_ms=0.80');
+  const [json = ''] = explainAnalyze({ plan: [], outcome: staged, planMs: 1, runMs: 2 }, 'json');
+  expect(JSON.parse(json)).toMatchObject({
+    fragments: [
+      { stage: 3, tasks: 2, rows: 2, operators: [{ name: 'PROJECTION', tasks: 2, children: [{ rows: 4 }] }] },
+    ],
+  });
+});
+
 test('without a profile there are no operators', () => {
-  expect(analyzeLines({ report: { ...report, profile: null }, scans: [], planMs: 1, runMs: 2 })).toHaveLength(3);
+  const bare: QueryOutcome = { ...outcome, run: { kind: 'whole', reason: '', report: { ...report, profile: null } } };
+  expect(explainAnalyze({ plan: [], outcome: bare, planMs: 1, runMs: 2 }, 'text').join()).not.toContain('operators');
 });

@@ -1,51 +1,149 @@
 import type { TaskReport } from '#proto/task.ts';
-import { isObject } from '#shared/iceberg/type.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
+import { printJson, type JsonObject } from '#shared/json.ts';
+import type { Fragment } from '../distributor/fragment.ts';
 import type { PlannedScan } from '../scheduler/plan-scans.ts';
+import type { StageReport } from '../scheduler/stage-report.ts';
+import type { QueryOutcome } from './execute-query.ts';
+import { mergeOperators, operatorJson, operatorLines, readOperators, type Operator } from './operator-profile.ts';
 
 type Run = {
-  readonly report: TaskReport;
-  readonly scans: readonly PlannedScan[];
+  /** Lines of the plan that stand above. */
+  readonly plan: readonly string[];
+  readonly outcome: QueryOutcome;
   readonly planMs: number;
   readonly runMs: number;
 };
 
-/** What EXPLAIN ANALYZE prints below the plan. */
-export function analyzeLines({ report, scans, planMs, runMs }: Run): string[] {
-  const task = [
-    `planning ${planMs.toFixed(1)} ms, execution ${runMs.toFixed(1)} ms`,
-    `task: rows=${report.rows} batches=${report.batches} output_bytes=${report.outputBytes} quanta=${report.quanta} ` +
-      `scheduled_ms=${Math.round(report.scheduledMs)} spilled_bytes=${report.spilledBytes} ` +
-      `peak_memory_bytes=${report.peakMemoryBytes} bytes_scanned=${report.bytesScanned}`,
+/** What the tasks of a fragment did, as names and numbers in the order in which they are printed. */
+type Facts = Readonly<Record<string, number>>;
+
+type Part = {
+  readonly title: string;
+  readonly fragment: Fragment | null;
+  readonly facts: Facts;
+  readonly scans: readonly { readonly name: string; readonly snapshot: string; readonly facts: Facts }[];
+  readonly dynamicFilters: readonly string[];
+  readonly operators: readonly Operator[];
+};
+
+/** EXPLAIN ANALYZE: what each fragment and operator did, as lines below the plan, or as one JSON document. */
+export function explainAnalyze(run: Run, format: 'text' | 'json'): readonly string[] {
+  const parts = partsOf(run.outcome);
+  if (format === 'json') return [printJson(jsonOf(run, parts), 2)];
+  const { plan, outcome, planMs, runMs } = run;
+  const how = outcome.run.kind === 'whole' ? `one worker (${outcome.run.reason})` : `${outcome.fragments} stages`;
+  return [
+    ...plan,
+    '',
+    `planning ${planMs.toFixed(1)} ms, execution ${runMs.toFixed(1)} ms, ${how}`,
+    ...parts.flatMap(partLines),
   ];
-  return ['', ...task, ...scans.map((scan, index) => scanLine(scan, index, report)), ...profileLines(report.profile)];
 }
 
-function scanLine({ spec, report: plan }: PlannedScan, index: number, task: TaskReport): string {
-  const read = task.scans.find((scan) => scan.scan === index);
-  return (
-    `scan ${index} ${spec.tableName}: snapshot=${spec.snapshotId ?? 'none'} ` +
-    `manifests=${plan.manifests} manifests_pruned=${plan.manifestsPruned} ` +
-    `files=${plan.files} files_pruned=${plan.filesPruned} ` +
-    `files_pruned_by_partition=${plan.filesPrunedByPartition} delete_files=${plan.deleteFiles} ` +
-    `row_groups=${read?.rowGroups ?? 0} row_groups_pruned=${read?.rowGroupsPruned ?? 0} bytes=${read?.bytes ?? 0}`
-  );
+const print = (facts: Facts): string =>
+  Object.entries(facts)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ');
+
+function partLines({ title, facts, scans, dynamicFilters, operators }: Part): string[] {
+  return [
+    `${title}: ${print(facts)}`,
+    ...scans.map(({ name, snapshot, facts: read }) => `${name}: snapshot=${snapshot} ${print(read)}`),
+    ...dynamicFilters.map((filter) => `dynamic filter: ${filter}`),
+    ...(operators.length === 0 ? [] : ['', 'operators:', ...operatorLines(operators), '']),
+  ];
 }
 
-/** DuckDB's operators, one a line, children indented: rows out, rows that a scan looked at, and the time spent in it alone. */
-function profileLines(profile: Json): string[] {
-  return isObject(profile) ? ['', 'operators:', ...operatorLines(profile, 0)] : [];
+function jsonOf({ outcome, planMs, runMs }: Run, parts: readonly Part[]): JsonObject {
+  return {
+    planning_ms: Number(planMs.toFixed(3)),
+    execution_ms: Number(runMs.toFixed(3)),
+    rows: outcome.rows,
+    bytes_scanned: outcome.bytesScanned,
+    ...(outcome.run.kind === 'whole' ? { whole: outcome.run.reason } : { starts: outcome.run.starts }),
+    fragments: parts.map(({ fragment, facts, scans, dynamicFilters, operators }) => ({
+      ...(fragment === null ? {} : { stage: fragment.stage, tasks_by: fragment.tasks.kind, reason: fragment.reason }),
+      ...(fragment?.output == null ? {} : { output: fragment.output.kind, partitions: fragment.partitions }),
+      ...facts,
+      scans: scans.map(({ name, snapshot, facts: read }) => ({ name, snapshot, ...read })),
+      dynamic_filters: dynamicFilters,
+      operators: operators.map(operatorJson),
+    })),
+  };
 }
 
-function operatorLines(node: JsonObject, depth: number): string[] {
-  const children = Array.isArray(node['children']) ? (node['children'] as readonly Json[]).filter(isObject) : [];
-  const name = node['operator_name'];
-  // The root stands for the whole query and has no name.
-  if (typeof name !== 'string') return children.flatMap((child) => operatorLines(child, depth));
-  const number = (key: string): number => Number(node[key] ?? 0);
-  const scanned = number('operator_rows_scanned');
-  const line =
-    `${'  '.repeat(depth + 1)}${name.trim()} rows=${number('operator_cardinality')}` +
-    `${scanned === 0 ? '' : ` rows_scanned=${scanned}`} time_ms=${(number('operator_timing') * 1000).toFixed(2)}`;
-  return [line, ...children.flatMap((child) => operatorLines(child, depth + 1))];
+function partsOf({ run, scans }: QueryOutcome): readonly Part[] {
+  if (run.kind === 'staged') return run.stages.map(stagePart);
+  const { report } = run;
+  return [
+    {
+      title: 'task',
+      fragment: null,
+      facts: taskFacts([report]),
+      scans: scans.map((scan, i) => scanPart(scan, i, [report])),
+      dynamicFilters: [],
+      operators: readOperators(report.profile),
+    },
+  ];
+}
+
+function stagePart({ fragment, scans, tasks, retries, skewed, elapsedMs, dynamicFilters }: StageReport): Part {
+  const { stage, output, partitions } = fragment;
+  const to = output === null ? 'result' : output.kind === 'hash' ? `hash in ${partitions} partitions` : output.kind;
+  return {
+    title: `stage ${stage} by ${fragment.tasks.kind} -> ${to}`,
+    fragment,
+    facts: {
+      tasks: tasks.length,
+      ...taskFacts(tasks),
+      received_bytes: sum(tasks, (task) => task.receivedBytes),
+      elapsed_ms: Math.round(elapsedMs),
+      retries,
+      skew_splits: skewed,
+    },
+    scans: fragment.scans.map(({ scan }, i) => scanPart(scans[i], scan, tasks, i)),
+    dynamicFilters,
+    operators: mergeOperators(tasks.map((task) => readOperators(task.profile))),
+  };
+}
+
+const sum = (tasks: readonly TaskReport[], of: (task: TaskReport) => number): number =>
+  tasks.reduce((total, task) => total + of(task), 0);
+
+const taskFacts = (tasks: readonly TaskReport[]): Facts => ({
+  rows: sum(tasks, (task) => task.rows),
+  batches: sum(tasks, (task) => task.batches),
+  output_bytes: sum(tasks, (task) => task.outputBytes),
+  quanta: sum(tasks, (task) => task.quanta),
+  scheduled_ms: Math.round(sum(tasks, (task) => task.scheduledMs)),
+  spilled_bytes: sum(tasks, (task) => task.spilledBytes),
+  peak_memory_bytes: Math.max(0, ...tasks.map((task) => task.peakMemoryBytes)),
+  bytes_scanned: sum(tasks, (task) => task.bytesScanned),
+});
+
+/** `number` is the scan's in the query, `index` in the tasks. */
+function scanPart(
+  scan: PlannedScan | undefined,
+  number: number,
+  tasks: readonly TaskReport[],
+  index = number,
+): Part['scans'][number] {
+  const read = tasks.flatMap((task) => task.scans.filter((one) => one.scan === index));
+  const total = (of: (one: (typeof read)[number]) => number): number => read.reduce((all, one) => all + of(one), 0);
+  const plan = scan?.report;
+  return {
+    name: `scan ${number} ${scan?.spec.tableName ?? ''}`,
+    snapshot: scan?.spec.snapshotId ?? 'none',
+    facts: {
+      manifests: plan?.manifests ?? 0,
+      manifests_pruned: plan?.manifestsPruned ?? 0,
+      files: plan?.files ?? 0,
+      files_pruned: plan?.filesPruned ?? 0,
+      files_pruned_by_partition: plan?.filesPrunedByPartition ?? 0,
+      delete_files: plan?.deleteFiles ?? 0,
+      row_groups: total((one) => one.rowGroups),
+      row_groups_pruned: total((one) => one.rowGroupsPruned),
+      bytes: total((one) => one.bytes),
+    },
+  };
 }

@@ -1,6 +1,6 @@
-import type { SqlText, StatementContext, TaskReport } from '#proto/task.ts';
+import type { SqlText, StatementContext } from '#proto/task.ts';
 import type { Clock } from '#shared/clock.ts';
-import { parseBytes, parseDuration, type Config } from '#shared/config/config-schema.ts';
+import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { ManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import { printJson } from '#shared/json.ts';
@@ -11,10 +11,8 @@ import { requireScope } from '../auth/authenticate.ts';
 import type { PrepareQuery } from '../planner/prepare-query.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
-import { isWide, NARROW_MEMORY_BYTES } from '../scheduler/choose-width.ts';
-import { planScans, type PlannedScan } from '../scheduler/plan-scans.ts';
-import { runQuery, type Scheduler } from '../scheduler/run-query.ts';
-import { TextColumnReader } from '../scheduler/text-column.ts';
+import { planScans, type ScanContext } from '../scheduler/plan-scans.ts';
+import type { Scheduler } from '../scheduler/run-query.ts';
 import { describeResult, runSessionStatement, type SessionServices } from '../session/run-session-statement.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import { setting, type SessionState } from '../session/session.ts';
@@ -24,7 +22,10 @@ import { redactStatement } from '../statement/redact-statement.ts';
 import type { Statement, TextSpan } from '../statement/statement.ts';
 import { ActiveQuery, type Recorder } from './active-query.ts';
 import { withPlace } from './error-place.ts';
-import { analyzeLines } from './explain-analyze.ts';
+import { distributeQuery, type DistributorPasses } from './distribute-query.ts';
+import { distributionSettings, executeQuery, type QueryExecution } from './execute-query.ts';
+import { explainAnalyze } from './explain-analyze.ts';
+import { explainDistribution } from './explain-distribution.ts';
 import type { QueryMetrics } from './query-metrics.ts';
 import type { QueryRegistry } from './query-registry.ts';
 import type { QueryService, StatementRequest } from './query-service.ts';
@@ -35,6 +36,7 @@ export type Front = {
   readonly prepareQuery: PrepareQuery;
   /** The query's SQL, wrapped so that DuckDB prints each row as JSON. */
   readonly jsonSql: (query: PreparedQuery) => SqlText;
+  readonly distributor: DistributorPasses;
   /** The plan's lines. */
   readonly explain: (query: PreparedQuery, format: 'text' | 'json') => readonly string[];
 };
@@ -128,9 +130,7 @@ class StatementRun {
     if (statement.kind === 'query') return this.#query(statement.query);
     if (statement.kind === 'describeQuery') return this.#answer(await this.#describe(statement.query));
     if (statement.kind === 'explain') {
-      return statement.analyze
-        ? this.#explainAnalyze(statement.query)
-        : this.#answer(await this.#explain(statement.query, statement.format));
+      return statement.analyze ? this.#explainAnalyze(statement) : this.#answer(await this.#explain(statement));
     }
     const { caller, session: key } = this.#request;
     const { signal } = this.#active;
@@ -149,16 +149,14 @@ class StatementRun {
   async #query(span: TextSpan): Promise<Outcome> {
     const context = await this.#context();
     const query = await this.#prepare(span, context);
-    const scans = await this.#planScans(query);
     const { sink } = this.#request;
-    const { report, rows } = await this.#run(query, scans, {
-      sql: this.#services.front.jsonSql(query),
-      context,
+    const { rows, bytesScanned, fragments } = await executeQuery({
+      ...this.#execution(query, context),
       profile: false,
       onStart: () => sink.start(query.columns),
       onRows: (bytes) => sink.rows(bytes),
     });
-    return { rowsProduced: rows, bytesScanned: report.bytesScanned, fragments: 1 };
+    return { rowsProduced: rows, bytesScanned, fragments };
   }
 
   async #describe(span: TextSpan): Promise<SessionResult> {
@@ -166,28 +164,45 @@ class StatementRun {
     return describeResult(query.columns.map(({ name, typeName }) => [name, typeName, 'YES', null]));
   }
 
-  async #explain(span: TextSpan, format: 'text' | 'json'): Promise<SessionResult> {
+  async #explain({ query: span, type, format }: ExplainStatement): Promise<SessionResult> {
     const query = await this.#prepare(span, await this.#context());
-    return planResult(this.#services.front.explain(query, format));
+    const { front } = this.#services;
+    if (type === 'logical') return planResult(front.explain(query, format));
+    const scanContext = this.#scanContext();
+    const scans = await planScans(query.scans, scanContext);
+    const { scheduler } = this.#services;
+    const settings = distributionSettings(this.#state, this.#services);
+    const plan = await distributeQuery(query, scans, { passes: front.distributor, scheduler, settings, scanContext });
+    return planResult(explainDistribution(query, plan, format));
   }
 
   /** Runs the query, throws its rows away, and tells how it went. */
-  async #explainAnalyze(span: TextSpan): Promise<Outcome> {
+  async #explainAnalyze({ query: span, format }: ExplainStatement): Promise<Outcome> {
     const context = await this.#context();
     const query = await this.#prepare(span, context);
     const planMs = this.#active.elapsedMs();
-    const scans = await this.#planScans(query);
-    const { report } = await this.#run(query, scans, {
-      sql: this.#services.front.jsonSql(query),
-      context,
+    const outcome = await executeQuery({
+      ...this.#execution(query, context),
       profile: true,
       onStart: () => undefined,
       onRows: () => undefined,
     });
     const runMs = this.#active.elapsedMs() - planMs;
     const plan = this.#services.front.explain(query, 'text');
-    const answered = await this.#answer(planResult([...plan, ...analyzeLines({ report, scans, planMs, runMs })]));
-    return { ...answered, bytesScanned: report.bytesScanned, fragments: 1 };
+    const lines = explainAnalyze({ plan, outcome, planMs, runMs }, format);
+    const { bytesScanned, fragments } = outcome;
+    return { ...(await this.#answer(planResult(lines))), bytesScanned, fragments };
+  }
+
+  #execution(query: PreparedQuery, context: StatementContext): Omit<QueryExecution, 'profile' | 'onStart' | 'onRows'> {
+    return {
+      services: this.#services,
+      request: this.#request,
+      active: this.#active,
+      state: this.#state,
+      query,
+      context,
+    };
   }
 
   async #context(): Promise<StatementContext> {
@@ -216,72 +231,13 @@ class StatementRun {
     return query;
   }
 
-  #planScans(query: PreparedQuery): Promise<readonly PlannedScan[]> {
+  #scanContext(): ScanContext {
     const { io, manifestCache } = this.#services;
-    return planScans(query.scans, { io, manifestCache, signal: this.#active.signal });
-  }
-
-  async #run(
-    query: PreparedQuery,
-    scans: readonly PlannedScan[],
-    task: Task,
-  ): Promise<{ report: TaskReport; rows: number }> {
-    const { admission, scheduler, config, clock } = this.#services;
-    const { caller, queryId, sink } = this.#request;
-    const { signal } = this.#active;
-    const place = await admission.admit({ signal });
-    try {
-      const timeoutMs = this.#timeoutMs();
-      this.#active.describe({ resourceGroup: place.resourceGroup, priority: place.priority });
-      this.#active.limit(timeoutMs);
-      this.#active.started();
-      const wide = isWide(scans, query.features, setting(this.#state, 'skein.task_width', config));
-      const memoryBytes = parseBytes(setting(this.#state, 'skein.query_memory_limit', config));
-      let reader = new TextColumnReader();
-      let rows = 0;
-      const report = await runQuery(scheduler, {
-        queryId,
-        tenant: caller.claims.tenant,
-        principal: caller.claims.sub,
-        sql: task.sql,
-        scans,
-        context: task.context,
-        memoryLimitBytes: wide ? memoryBytes : Math.min(memoryBytes, NARROW_MEMORY_BYTES),
-        wide,
-        profile: task.profile,
-        deadlineMs: clock.nowMs() + timeoutMs,
-        signal,
-        onStart: () => {
-          reader = new TextColumnReader();
-          rows = 0;
-          task.onStart();
-        },
-        onMessage: (message) => {
-          const batch = reader.read(message);
-          if (batch === undefined) return undefined;
-          rows += batch.rows;
-          return task.onRows(batch.bytes);
-        },
-        mayRetry: () => !sink.committed,
-      });
-      return { report, rows };
-    } finally {
-      place.release();
-    }
-  }
-
-  #timeoutMs(): number {
-    return this.#request.timeoutMs ?? parseDuration(setting(this.#state, 'skein.query_timeout', this.#services.config));
+    return { io, manifestCache, signal: this.#active.signal };
   }
 }
 
-type Task = {
-  readonly sql: SqlText;
-  readonly context: StatementContext;
-  readonly profile: boolean;
-  readonly onStart: () => void;
-  readonly onRows: (bytes: Buffer) => Promise<void> | undefined;
-};
+type ExplainStatement = Extract<Statement, { kind: 'explain' }>;
 
 const planResult = (lines: readonly string[]): SessionResult =>
   textResult(

@@ -241,29 +241,33 @@ export class TaskDispatcher {
       this.#inputLost(stage, end.producer);
       return { kind: 'inputLost' };
     } catch (thrown) {
-      return this.#eventOf(thrown, stop.signal);
+      return this.#eventOf(thrown, stage, stop.signal);
     } finally {
       if (stage.isResult) result.ended(spec.taskId);
       worker.lost.removeEventListener('abort', onLost);
     }
   }
 
-  #eventOf(thrown: unknown, signal: AbortSignal): TaskEvent {
-    if (thrown instanceof StartOver) {
-      this.#fail(thrown);
-      return { kind: 'inputLost' };
-    }
+  #eventOf(thrown: unknown, stage: StageRun, signal: AbortSignal): TaskEvent {
     if (signal.aborted && signal.reason === INPUT_LOST) return { kind: 'inputLost' };
     const error = SkeinError.of(thrown);
+    if (error.code === 'INPUT_LOST') {
+      this.#inputLost(stage, taskId(error.message));
+      return { kind: 'inputLost' };
+    }
     if (error.code === 'WORKER_LOST') return { kind: 'workerLost' };
     return error.code === 'NO_WORKERS' ? { kind: 'refused' } : { kind: 'failed', error };
   }
 
   /** A reader could not get the output of a task, whatever the worker that holds it says to us. */
   #inputLost(reader: StageRun, producer: TaskId): void {
-    for (const stage of reader.producers) {
-      const output = stage.outputs().find((one) => one.taskId === producer);
-      if (output !== undefined) this.#loseOutput(stage, output);
+    try {
+      for (const stage of reader.producers) {
+        const output = stage.outputs().find((one) => one.taskId === producer);
+        if (output !== undefined) this.#loseOutput(stage, output);
+      }
+    } catch (error) {
+      this.#fail(error as StartOver);
     }
   }
 

@@ -10,7 +10,6 @@ import type {
   DistributionSettings,
   Fragment,
   ScanFacts,
-  StageFacts,
   WholePlan,
 } from '../distributor/fragment.ts';
 import type { Plan } from '../planner/plan.ts';
@@ -27,7 +26,7 @@ import type { TaskOwner } from './task-spec.ts';
 export type Distributor = {
   readonly distribute: (plan: Plan, facts: DistributionFacts) => DistributedPlan | WholePlan;
   /** The plan with every exchange whose stage has run as that stage's rows. */
-  readonly advance: (distributed: DistributedPlan, stages: ReadonlyMap<number, StageFacts>) => Plan;
+  readonly advance: (distributed: DistributedPlan, ran: ReadonlySet<number>) => Plan;
 };
 
 export type StagedQuery = Omit<TaskOwner, 'queryId' | 'epoch' | 'spillLimitBytes'> & {
@@ -158,7 +157,7 @@ class StageLoop {
   #again(distributed: DistributedPlan): DistributedPlan | WholePlan {
     const { distributor, scanFacts, settings } = this.#query;
     const stages = new Map([...this.#stages].map(([stage, run]) => [stage, run.facts()]));
-    const plan = distributor.advance(distributed, stages);
+    const plan = distributor.advance(distributed, new Set(stages.keys()));
     return distributor.distribute(plan, {
       scans: scanFacts,
       stages,
@@ -171,6 +170,8 @@ class StageLoop {
 
 const reportOf = (run: StageRun): StageReport => ({
   fragment: run.fragment,
+  scans: run.planned,
+  dynamicFilters: [],
   tasks: run.reports(),
   retries: run.retries,
   skewed: run.skewed,

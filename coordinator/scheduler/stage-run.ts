@@ -32,6 +32,8 @@ export class StageRun {
   /** Some task may have read a part of its output. */
   isRead = false;
   retries = 0;
+  /** The fragment's scans. */
+  planned: readonly PlannedScan[] = [];
   skewed = 0;
   readonly startedMs: number = performance.now();
   endedMs = 0;
@@ -39,7 +41,6 @@ export class StageRun {
   readonly #shares: TaskShare[] = [];
   readonly #homes = new Map<number, string | undefined>();
   #queue: SplitQueue | undefined;
-  #scans: readonly ScanSpec[] = [];
   /** Of each scan that every task reads whole. */
   #wholeScans: readonly (readonly ScanFile[])[] = [];
 
@@ -79,8 +80,8 @@ export class StageRun {
   /** Makes the shares, or the queue that they are taken from. The producers are done. */
   start({ scans, workers, isFixed }: StageContext): void {
     const { fragment } = this;
-    this.#scans = fragment.scans.map(({ scan }) => must(scans[scan], 'a fragment names planned scans').spec);
-    const files = this.#scans.map((scan) => scan.files);
+    this.planned = fragment.scans.map(({ scan }) => must(scans[scan], 'a fragment names planned scans'));
+    const files = this.planned.map(({ spec }) => spec.files);
     this.#wholeScans = fragment.scans.map(({ read }, i) => (read === 'all' ? (files[i] ?? []) : []));
     const slots = workers.reduce((total, worker) => total + worker.slots, 0);
     switch (fragment.tasks.kind) {
@@ -140,7 +141,7 @@ export class StageRun {
   /** The fragment's scans with a task's files. */
   scans(task: number): readonly ScanSpec[] {
     const { scans } = this.share(task);
-    return this.#scans.map((scan, i) => ({ ...scan, files: scans[i] ?? [] }));
+    return this.planned.map(({ spec }, i) => ({ ...spec, files: scans[i] ?? [] }));
   }
 
   /** What a task reads of input `index`, as its producers have it now. */

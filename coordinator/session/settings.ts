@@ -33,6 +33,18 @@ const bounded = (name: string, parse: (text: string) => number, max: (config: Co
   };
 };
 
+const oneOf = (name: string, values: readonly string[]): Setting['parse'] => {
+  const expected = `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
+  return (text) => {
+    const value = text.trim().toLowerCase();
+    if (values.includes(value)) return value;
+    throw invalid(name, expected, text);
+  };
+};
+
+/** Most partitions that a session may ask for: each is a file handle and a buffer on every worker. */
+const PARTITIONS_MAX = 1_024;
+
 export const SETTINGS = {
   timezone: {
     type: 'text',
@@ -79,10 +91,30 @@ export const SETTINGS = {
     type: 'text',
     doc: 'Cores of a query on one worker: auto, narrow (one) or wide (all)',
     default: () => 'auto',
+    parse: oneOf('skein.task_width', ['auto', 'narrow', 'wide']),
+  },
+  'skein.distribution': {
+    type: 'text',
+    doc: 'Whether a query runs on several workers: auto, single (never) or force (whenever it can)',
+    default: () => 'auto',
+    parse: oneOf('skein.distribution', ['auto', 'single', 'force']),
+  },
+  'skein.join_distribution': {
+    type: 'text',
+    doc: 'How joins are distributed: auto, broadcast (the smaller side to every task) or partitioned (both sides by their keys)',
+    default: () => 'auto',
+    parse: oneOf('skein.join_distribution', ['auto', 'broadcast', 'partitioned']),
+  },
+  'skein.partitions': {
+    type: 'text',
+    doc: 'Partitions of an exchange by keys; auto = chosen by size',
+    default: () => 'auto',
     parse: (text) => {
-      const name = text.trim().toLowerCase();
-      if (['auto', 'narrow', 'wide'].includes(name)) return name;
-      throw invalid('skein.task_width', 'auto, narrow or wide', text);
+      const value = text.trim().toLowerCase();
+      if (value === 'auto') return value;
+      const number = /^\d{1,9}$/.test(value) ? Number(value) : 0;
+      if (number >= 1 && number <= PARTITIONS_MAX) return String(number);
+      throw invalid('skein.partitions', `auto, or from 1 to ${PARTITIONS_MAX}`, text);
     },
   },
 } as const satisfies Record<string, Setting>;

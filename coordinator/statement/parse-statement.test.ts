@@ -79,14 +79,27 @@ describe('our own statements', () => {
     ['DESCRIBE t', { kind: 'describeTable', name: { parts: ['t'], position: 9 } }],
     ['DESC TABLE lake.tpch.t', { kind: 'describeTable', name: { parts: ['lake', 'tpch', 't'], position: 11 } }],
     ['DESCRIBE SELECT 1', { kind: 'describeQuery', query: { text: 'SELECT 1', offset: 9 } }],
-    ['EXPLAIN SELECT 1', { kind: 'explain', analyze: false, format: 'text', query: { text: 'SELECT 1', offset: 8 } }],
+    [
+      'EXPLAIN (TYPE DISTRIBUTED) SELECT 1',
+      {
+        kind: 'explain',
+        analyze: false,
+        type: 'distributed',
+        format: 'text',
+        query: { text: 'SELECT 1', offset: 27 },
+      },
+    ],
+    [
+      'EXPLAIN SELECT 1',
+      { kind: 'explain', analyze: false, type: 'logical', format: 'text', query: { text: 'SELECT 1', offset: 8 } },
+    ],
     [
       'EXPLAIN ANALYZE (SELECT 1)',
-      { kind: 'explain', analyze: true, format: 'text', query: { text: '(SELECT 1)', offset: 16 } },
+      { kind: 'explain', analyze: true, type: 'logical', format: 'text', query: { text: '(SELECT 1)', offset: 16 } },
     ],
     [
       'EXPLAIN (TYPE LOGICAL, FORMAT JSON, ANALYZE) FROM t',
-      { kind: 'explain', analyze: true, format: 'json', query: { text: 'FROM t', offset: 45 } },
+      { kind: 'explain', analyze: true, type: 'logical', format: 'json', query: { text: 'FROM t', offset: 45 } },
     ],
     ['BEGIN', { kind: 'begin' }],
     ['START TRANSACTION', { kind: 'begin' }],

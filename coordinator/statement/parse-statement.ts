@@ -205,19 +205,20 @@ function parseExplain(reader: StatementReader): Statement {
   reader.word();
   let analyze = reader.takeWord('ANALYZE');
   let format: 'text' | 'json' = 'text';
+  let type: 'logical' | 'distributed' = 'logical';
   if (reader.peekSymbol('(') && EXPLAIN_OPTIONS.has(reader.peekWord(1))) {
     reader.takeSymbol('(');
     do {
       const option = reader.word();
       if (option === 'ANALYZE') analyze = true;
       else if (option === 'FORMAT') format = explainFormat(reader);
-      else if (option === 'TYPE') explainType(reader);
+      else if (option === 'TYPE') type = explainType(reader);
       else throw reader.error('SYNTAX_ERROR', `EXPLAIN has no option ${option}`);
     } while (reader.takeSymbol(','));
     if (!reader.takeSymbol(')')) throw reader.expected("')'");
   }
   if (!startsQuery(reader) && reader.peekWord() !== 'TABLE') return reader.refuse(reader.peekWord());
-  return { kind: 'explain', analyze, format, query: reader.rest() };
+  return { kind: 'explain', analyze, type, format, query: reader.rest() };
 }
 
 const EXPLAIN_OPTIONS = new Set(['ANALYZE', 'FORMAT', 'TYPE']);
@@ -228,10 +229,10 @@ function explainFormat(reader: StatementReader): 'text' | 'json' {
   throw reader.error('NOT_SUPPORTED', 'EXPLAIN serves FORMAT TEXT and JSON');
 }
 
-function explainType(reader: StatementReader): void {
-  if (reader.takeName()?.toLowerCase() !== 'logical') {
-    throw reader.error('NOT_SUPPORTED', 'EXPLAIN serves TYPE LOGICAL');
-  }
+function explainType(reader: StatementReader): 'logical' | 'distributed' {
+  const type = reader.takeName()?.toLowerCase();
+  if (type === 'logical' || type === 'distributed') return type;
+  throw reader.error('NOT_SUPPORTED', 'EXPLAIN serves TYPE LOGICAL and DISTRIBUTED');
 }
 
 function transaction(reader: StatementReader, kind: 'begin' | 'commit' | 'rollback'): Statement {

@@ -1,7 +1,13 @@
 /** What a text asks for. Embedded queries stay text; whoever runs them parses them with DuckDB. */
 export type Statement =
   | { readonly kind: 'query'; readonly query: TextSpan }
-  | { readonly kind: 'explain'; readonly analyze: boolean; readonly format: 'text' | 'json'; readonly query: TextSpan }
+  | {
+      readonly kind: 'explain';
+      readonly analyze: boolean;
+      readonly type: 'logical' | 'distributed';
+      readonly format: 'text' | 'json';
+      readonly query: TextSpan;
+    }
   | { readonly kind: 'describeQuery'; readonly query: TextSpan }
   /** `DESCRIBE t` and `SHOW COLUMNS FROM t`. */
   | { readonly kind: 'describeTable'; readonly name: ObjectName }

@@ -1,0 +1,66 @@
+import type { DistributedPlan, DistributionSettings, ScanFacts, WholePlan } from '../distributor/fragment.ts';
+import type { Plan } from '../planner/plan.ts';
+import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { ScanBinding } from '../resolver/scan-binding.ts';
+import { isWide } from '../scheduler/choose-width.ts';
+import { planScans, type PlannedScan, type ScanContext } from '../scheduler/plan-scans.ts';
+import { clusterFacts, type Distributor } from '../scheduler/run-stages.ts';
+import type { Scheduler } from '../scheduler/run-query.ts';
+import { scanFacts } from '../scheduler/scan-facts.ts';
+
+/** The distributor's passes, and the plan as they want it. */
+export type DistributorPasses = Distributor & {
+  /** Every scan with a number of its own, and the shape that `distribute` takes. Depends on nothing but the query. */
+  readonly shape: (query: { readonly plan: Plan; readonly scans: readonly ScanBinding[] }) => ShapedQuery;
+};
+
+export type ShapedQuery = { readonly plan: Plan; readonly scans: readonly ScanBinding[] };
+
+/** A query that runs in stages: its fragments as they are planned first, and what they were made from. */
+export type QueryStages = {
+  readonly kind: 'stages';
+  readonly distributed: DistributedPlan;
+  readonly bindings: readonly ScanBinding[];
+  readonly scans: readonly PlannedScan[];
+  readonly facts: readonly ScanFacts[];
+};
+
+export type DistributionContext = {
+  readonly passes: DistributorPasses;
+  readonly scheduler: Scheduler;
+  readonly settings: DistributionSettings;
+  readonly scanContext: ScanContext;
+};
+
+const whole = (reason: string): WholePlan => ({ kind: 'whole', reason });
+
+/**
+ * Whether the query runs in stages, and which. What is small, or has one worker to run on, is known to run whole before anything is
+ * computed for it. @throws as `planScans` does.
+ */
+export async function distributeQuery(
+  query: PreparedQuery,
+  scans: readonly PlannedScan[],
+  { passes, scheduler, settings, scanContext }: DistributionContext,
+): Promise<QueryStages | WholePlan> {
+  const { plan } = query;
+  if (settings.distribution === 'single') return whole('skein.distribution is single');
+  if (plan === null) return whole('its plan has no printed form');
+  const cluster = clusterFacts(scheduler);
+  if (settings.distribution === 'auto') {
+    if (cluster.workers.length < 2) return whole('there is one worker');
+    if (!isWide(scans, query.features, 'auto')) return whole('there is little to read');
+  }
+  const shaped = passes.shape({ plan, scans: query.scans });
+  const planned = await planScans(shaped.scans, scanContext);
+  const facts = await scanFacts(shaped.scans, planned, scanContext);
+  const distributed = passes.distribute(shaped.plan, {
+    scans: facts,
+    stages: new Map(),
+    cluster,
+    settings,
+    nextStage: 0,
+  });
+  if (distributed.kind === 'whole') return distributed;
+  return { kind: 'stages', distributed, bindings: shaped.scans, scans: planned, facts };
+}

@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import type { StatementContext, TaskReport } from '#proto/task.ts';
+import { parseBytes, parseDuration } from '#shared/config/config-schema.ts';
+import { queryId as toQueryId } from '#shared/id.ts';
+import type { DistributionSettings } from '../distributor/fragment.ts';
+import { jsonRows } from '../distributor/json-rows.ts';
+import type { PreparedQuery } from '../planner/prepared-query.ts';
+import { isWide, NARROW_MEMORY_BYTES } from '../scheduler/choose-width.ts';
+import { planScans, type PlannedScan, type ScanContext } from '../scheduler/plan-scans.ts';
+import { runQuery } from '../scheduler/run-query.ts';
+import { runStages } from '../scheduler/run-stages.ts';
+import type { StageReport } from '../scheduler/stage-report.ts';
+import { TextColumnReader } from '../scheduler/text-column.ts';
+import { setting, type SessionState } from '../session/session.ts';
+import type { ActiveQuery } from './active-query.ts';
+import { distributeQuery, type QueryStages } from './distribute-query.ts';
+import type { StatementRequest } from './query-service.ts';
+import type { RunnerServices } from './run-statement.ts';
+
+/** A query that is about to run, and where its rows go. */
+export type QueryExecution = {
+  readonly services: RunnerServices;
+  readonly request: StatementRequest;
+  readonly active: ActiveQuery;
+  readonly state: SessionState;
+  readonly query: PreparedQuery;
+  readonly context: StatementContext;
+  readonly profile: boolean;
+  readonly onStart: () => void;
+  readonly onRows: (bytes: Buffer) => Promise<void> | undefined;
+};
+
+/** How a query ran. */
+export type QueryOutcome = {
+  readonly rows: number;
+  readonly bytesScanned: number;
+  /** Fragments that ran. */
+  readonly fragments: number;
+  readonly scans: readonly PlannedScan[];
+  readonly run:
+    | { readonly kind: 'whole'; readonly reason: string; readonly report: TaskReport }
+    | {
+        readonly kind: 'staged';
+        readonly plan: QueryStages;
+        readonly stages: readonly StageReport[];
+        readonly starts: number;
+      };
+};
+
+/** Waits for a place, then runs the query whole on one worker or in stages on several, as the session says and the data asks for. */
+export async function executeQuery(execution: QueryExecution): Promise<QueryOutcome> {
+  const { services, request, active, state, query } = execution;
+  const { signal } = active;
+  const scanContext: ScanContext = { io: services.io, manifestCache: services.manifestCache, signal };
+  const scans = await planScans(query.scans, scanContext);
+  const { scheduler, front } = services;
+  const settings = distributionSettings(state, services);
+  const context = { passes: front.distributor, scheduler, settings, scanContext };
+  const plan = await distributeQuery(query, scans, context);
+  const place = await services.admission.admit({ signal });
+  try {
+    const timeoutMs = request.timeoutMs ?? parseDuration(setting(state, 'skein.query_timeout', services.config));
+    active.describe({ resourceGroup: place.resourceGroup, priority: place.priority });
+    active.limit(timeoutMs);
+    active.started();
+    const limits = { deadlineMs: services.clock.nowMs() + timeoutMs, settings };
+    if (plan.kind === 'whole') return await runWhole(execution, scans, { ...limits, reason: plan.reason });
+    return await runInStages(execution, plan, { ...limits, scans });
+  } finally {
+    place.release();
+  }
+}
+
+export function distributionSettings(
+  state: SessionState,
+  { config }: Pick<RunnerServices, 'config'>,
+): DistributionSettings {
+  const partitions = setting(state, 'skein.partitions', config);
+  return {
+    distribution: setting(state, 'skein.distribution', config) as DistributionSettings['distribution'],
+    joinDistribution: setting(state, 'skein.join_distribution', config) as DistributionSettings['joinDistribution'],
+    partitions: partitions === 'auto' ? null : Number(partitions),
+  };
+}
+
+const memoryLimit = ({ state, services }: QueryExecution): number =>
+  parseBytes(setting(state, 'skein.query_memory_limit', services.config));
+
+async function runWhole(
+  execution: QueryExecution,
+  scans: readonly PlannedScan[],
+  { deadlineMs, reason }: { readonly deadlineMs: number; readonly reason: string },
+): Promise<QueryOutcome> {
+  const { services, request, active, state, query, context, profile } = execution;
+  const { tenant, sub: principal } = request.caller.claims;
+  const wide = isWide(scans, query.features, setting(state, 'skein.task_width', services.config));
+  const memoryBytes = memoryLimit(execution);
+  let reader = new TextColumnReader();
+  let rows = 0;
+  const report = await runQuery(services.scheduler, {
+    queryId: toQueryId(`${request.queryId}.${randomBytes(4).toString('hex')}`),
+    tenant,
+    principal,
+    sql: services.front.jsonSql(query),
+    scans,
+    context,
+    memoryLimitBytes: wide ? memoryBytes : Math.min(memoryBytes, NARROW_MEMORY_BYTES),
+    wide,
+    profile,
+    deadlineMs,
+    signal: active.signal,
+    onStart: () => {
+      reader = new TextColumnReader();
+      rows = 0;
+      execution.onStart();
+    },
+    onMessage: (message) => {
+      const batch = reader.read(message);
+      if (batch === undefined) return undefined;
+      rows += batch.rows;
+      return execution.onRows(batch.bytes);
+    },
+    mayRetry: () => !request.sink.committed,
+  });
+  return { rows, bytesScanned: report.bytesScanned, fragments: 1, scans, run: { kind: 'whole', reason, report } };
+}
+
+type StagedLimits = {
+  readonly deadlineMs: number;
+  readonly settings: DistributionSettings;
+  /** Of the query as a whole, in case it does run whole. */
+  readonly scans: readonly PlannedScan[];
+};
+
+async function runInStages(execution: QueryExecution, plan: QueryStages, limits: StagedLimits): Promise<QueryOutcome> {
+  const { services, request, active, query, context, profile } = execution;
+  const { tenant, sub: principal } = request.caller.claims;
+  const types = query.columns.map((column) => column.type);
+  let rows = 0;
+  const run = await runStages(services.scheduler, {
+    queryId: request.queryId,
+    tenant,
+    principal,
+    context,
+    memoryLimitBytes: memoryLimit(execution),
+    profile,
+    deadlineMs: limits.deadlineMs,
+    signal: active.signal,
+    distributed: plan.distributed,
+    scans: plan.scans,
+    scanFacts: plan.facts,
+    settings: limits.settings,
+    distributor: services.front.distributor,
+    jsonSql: (sql) => jsonRows(sql, types),
+    onStart: () => {
+      rows = 0;
+      execution.onStart();
+    },
+    onRows: (bytes, count) => {
+      rows += count;
+      return execution.onRows(bytes);
+    },
+    mayStartOver: () => !request.sink.committed,
+  });
+  if (run.kind === 'whole') return runWhole(execution, limits.scans, { ...limits, reason: run.reason });
+  const { stages, starts } = run;
+  const bytesScanned = stages.reduce(
+    (sum, { tasks }) => tasks.reduce((bytes, one) => bytes + one.bytesScanned, sum),
+    0,
+  );
+  return {
+    rows,
+    bytesScanned,
+    fragments: stages.length,
+    scans: plan.scans,
+    run: { kind: 'staged', plan, stages, starts },
+  };
+}

@@ -1,0 +1,73 @@
+import { isObject } from '#shared/iceberg/type.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+
+/** One of DuckDB's operators in one or several tasks: rows out, rows that a scan looked at, and the time spent in it alone. */
+export type Operator = {
+  readonly name: string;
+  readonly rows: number;
+  readonly rowsScanned: number;
+  readonly timeMs: number;
+  /** Tasks that had it. */
+  readonly tasks: number;
+  readonly children: readonly Operator[];
+};
+
+/** The operators of a task's profile. */
+export function readOperators(profile: Json): readonly Operator[] {
+  if (!isObject(profile)) return [];
+  const children = Array.isArray(profile['children']) ? (profile['children'] as readonly Json[]).filter(isObject) : [];
+  const below = children.flatMap(readOperators);
+  const name = profile['operator_name'];
+  // The root stands for the whole query and has no name.
+  if (typeof name !== 'string') return below;
+  const number = (key: string): number => Number(profile[key] ?? 0);
+  return [
+    {
+      name: name.trim(),
+      rows: number('operator_cardinality'),
+      rowsScanned: number('operator_rows_scanned'),
+      timeMs: number('operator_timing') * 1000,
+      tasks: 1,
+      children: below,
+    },
+  ];
+}
+
+/** The operators of several tasks of one fragment: those at the same place of the tree are one. A task may have planned its text otherwise. */
+export function mergeOperators(tasks: readonly (readonly Operator[])[]): readonly Operator[] {
+  const places = Math.max(0, ...tasks.map((operators) => operators.length));
+  return Array.from({ length: places }, (_, at) => tasks.flatMap((operators) => operators[at] ?? [])).flatMap(
+    (here) => {
+      const names = [...new Set(here.map(({ name }) => name))];
+      return names.map((name) => {
+        const same = here.filter((operator) => operator.name === name);
+        const sum = (of: (operator: Operator) => number): number => same.reduce((total, one) => total + of(one), 0);
+        return {
+          name,
+          rows: sum(({ rows }) => rows),
+          rowsScanned: sum(({ rowsScanned }) => rowsScanned),
+          timeMs: sum(({ timeMs }) => timeMs),
+          tasks: same.length,
+          children: mergeOperators(same.map(({ children }) => children)),
+        };
+      });
+    },
+  );
+}
+
+/** One a line, children indented. */
+export function operatorLines(operators: readonly Operator[], depth = 1): string[] {
+  return operators.flatMap(({ name, rows, rowsScanned, timeMs, children }) => [
+    `${'  '.repeat(depth)}${name} rows=${rows}${rowsScanned === 0 ? '' : ` rows_scanned=${rowsScanned}`} time_ms=${timeMs.toFixed(2)}`,
+    ...operatorLines(children, depth + 1),
+  ]);
+}
+
+export const operatorJson = ({ name, rows, rowsScanned, timeMs, tasks, children }: Operator): JsonObject => ({
+  name,
+  rows,
+  rows_scanned: rowsScanned,
+  time_ms: Number(timeMs.toFixed(3)),
+  tasks,
+  children: children.map(operatorJson),
+});

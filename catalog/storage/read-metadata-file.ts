@@ -10,11 +10,7 @@ import { requireBelowRoot } from './table-location.ts';
  * The document of a table's or view's metadata file below a catalog's roots.
  * @throws INVALID_REQUEST; TABLE_METADATA_MISSING when the file is not there.
  */
-export async function readMetadataFile(
-  context: CatalogContext,
-  file: string,
-  roots: readonly string[] | string,
-): Promise<Json> {
+export async function readMetadataFile(context: CatalogContext, file: string, roots: readonly string[]): Promise<Json> {
   requireBelowRoot(file, roots);
   try {
     const bytesMax = context.config['catalog.metadata_bytes_max'];

@@ -26,11 +26,13 @@ test.each([
   `file:///wh/${'x'.repeat(5_000)}`,
   'file:///wh/\0',
 ])('refuses the location %j', (location) => {
-  expect(() => requireBelowRoot(location, ROOT)).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }) as Error);
+  expect(() => requireBelowRoot(location, [ROOT])).toThrow(
+    expect.objectContaining({ code: 'INVALID_REQUEST' }) as Error,
+  );
 });
 
 test.each(['file:///wh/t', 'file:/wh/t', '/wh/t/', 'file:///wh/x/../t'])('takes %s', (location) => {
-  expect(requireBelowRoot(location, ROOT)).toBe('file:///wh/t');
+  expect(requireBelowRoot(location, [ROOT])).toBe('file:///wh/t');
 });
 
 test.each([

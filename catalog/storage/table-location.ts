@@ -35,14 +35,14 @@ const slug = (name: string): string =>
  * A location that a client chose, normalised. @throws INVALID_REQUEST unless it is below one of the catalog's roots (a table at the root
  * itself would hold all others).
  */
-export function requireBelowRoot(location: string, roots: readonly string[] | string): string {
+export function requireBelowRoot(location: string, roots: readonly string[]): string {
   if (location.length > LOCATION_LENGTH_MAX) throw new SkeinError('INVALID_REQUEST', 'the location is too long');
-  const allowed = [roots].flat();
+
   const normal = normalizeLocation(location);
-  if (allowed.some((root) => normal === normalizeLocation(root)) || !allowed.some((root) => isWithin(normal, root))) {
+  if (roots.some((root) => normal === normalizeLocation(root)) || !roots.some((root) => isWithin(normal, root))) {
     throw new SkeinError(
       'INVALID_REQUEST',
-      `Location ${location} is not inside of the catalog's location ${allowed.join(' or ')}`,
+      `Location ${location} is not inside of the catalog's location ${roots.join(' or ')}`,
     );
   }
   return normal;
@@ -89,7 +89,7 @@ export function ownFolders(table: Pick<TableMetadata, 'location' | 'properties'>
 export function checkLocations(
   metadata: TableMetadata,
   base: TableMetadata | undefined,
-  roots: readonly string[] | string,
+  roots: readonly string[],
 ): void {
   if (metadata.location !== base?.location) requireBelowRoot(metadata.location, roots);
   for (const name of FOLDER_PROPERTIES) {

@@ -15,6 +15,7 @@ import {
   viewExistsError,
   type ViewRow,
 } from '../../store/postgres/view-store.ts';
+import { commitFailure } from '../commit-tables.ts';
 import type { TableTarget } from '../creation.ts';
 import { commitViewMetadata, newViewMetadata } from './apply-view-updates.ts';
 import type { ViewMetadata } from './view-metadata.ts';
@@ -46,7 +47,7 @@ export async function createView(
   const metadata = newViewMetadata(request, { uuid, location, nowMs: context.clock.nowMs() });
   checkViewLocations(metadata, undefined, catalog.roots);
   const view = written(context, metadata, 0);
-  await db.transaction().execute(async (tx) => {
+  await context.store.transact(async (tx) => {
     await insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, ...view });
     await writeFile(context, view);
   });
@@ -64,29 +65,49 @@ export async function replaceView(
 ): Promise<CommittedView> {
   const { db } = context.store;
   const find = (): Promise<ViewRow> => requireView(db, target.claims.tenant, target.catalog, target.ident);
-  const { id } = await find();
-  return context.commits.run(`view ${id}`, async () => {
-    for (let attempt = 0; attempt <= context.config['catalog.commit_retries_max']; attempt += 1) {
-      if (attempt > 0) await sleep(RETRY_WAIT_MS * Math.random());
-      const row = await find();
-      const base = parseJson(row.metadata) as unknown as ViewMetadata;
-      const metadata = commitViewMetadata(base, commit, context.clock.nowMs());
-      if (metadata === base) return row;
-      checkViewLocations(metadata, base, row.roots);
-      const view = written(context, metadata, row.version + 1);
-      if (await swap(context, row, view)) return view;
-      context.metrics.commitRetries.inc();
-    }
-    throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: other commits kept coming first');
-  });
+  try {
+    const { id } = await find();
+    return await context.commits.run(`view ${id}`, () => commitInTurn(context, find, commit));
+  } catch (error) {
+    throw commitFailure(error);
+  }
 }
 
-const swap = (context: CatalogContext, row: ViewRow, view: Written): Promise<boolean> =>
-  context.store.db.transaction().execute(async (tx) => {
-    const swapped = await swapViewMetadata(tx, row, view);
-    if (swapped) await writeFile(context, view);
-    return swapped;
-  });
+async function commitInTurn(
+  context: CatalogContext,
+  find: () => Promise<ViewRow>,
+  commit: ViewCommit,
+): Promise<CommittedView> {
+  for (let attempt = 0; attempt <= context.config['catalog.commit_retries_max']; attempt += 1) {
+    if (attempt > 0) await sleep(RETRY_WAIT_MS * Math.random());
+    const row = await find();
+    const base = parseJson(row.metadata) as unknown as ViewMetadata;
+    const metadata = commitViewMetadata(base, commit, context.clock.nowMs());
+    if (metadata === base) return row;
+    checkViewLocations(metadata, base, row.roots);
+    const view = written(context, metadata, row.version + 1);
+    if (await swap(context, row, view)) return view;
+    context.metrics.commitRetries.inc();
+  }
+  throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: other commits kept coming first');
+}
+
+/** False when another commit came first. */
+async function swap(context: CatalogContext, row: ViewRow, view: Written): Promise<boolean> {
+  try {
+    await context.store.transact(async (tx) => {
+      if (!(await swapViewMetadata(tx, row, view))) throw new LostRace();
+      await writeFile(context, view);
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof LostRace) return false;
+    throw error;
+  }
+}
+
+/** Rolls a transaction back whose compare-and-swap failed. */
+class LostRace extends Error {}
 
 type Written = CommittedView & { readonly location: string };
 

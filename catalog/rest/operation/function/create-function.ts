@@ -31,7 +31,7 @@ export async function createFunction(context: CatalogContext, request: RestReque
     metadataLocation: metadataLocation({ location: metadata.location, properties: {} }, 0, uuid),
     metadata: printJson(metadata),
   };
-  await db.transaction().execute(async (tx) => {
+  await context.store.transact(async (tx) => {
     await insertFunction(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...row });
     await context.io.write(row.metadataLocation, Buffer.from(row.metadata));
   });

@@ -6,6 +6,9 @@ import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 /** `DELETE /v1/{prefix}/namespaces/{namespace}/views/{view}`: its metadata files stay, so that it can be registered again. */
 export async function dropView(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const { claims, catalog, ident } = viewTarget(request);
-  const { id } = await requireView(context.store.db, claims.tenant, catalog, ident);
-  return (await deleteView(context.store.db, id)) ? NO_CONTENT : viewNotFound(ident);
+  await context.store.transact(async (tx) => {
+    const { id } = await requireView(tx, claims.tenant, catalog, ident);
+    if (!(await deleteView(tx, id))) viewNotFound(ident);
+  });
+  return NO_CONTENT;
 }

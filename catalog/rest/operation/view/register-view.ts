@@ -26,7 +26,9 @@ export async function registerView(context: CatalogContext, request: RestRequest
     metadataLocation: file,
     metadata: printViewMetadata(context, metadata),
   };
-  await insertView(db, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...view });
+  await context.store.transact((tx) =>
+    insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...view }),
+  );
   return loadViewAnswer(view);
 }
 

@@ -10,7 +10,7 @@ export async function renameView(context: CatalogContext, request: RestRequest):
   const body = asObject(request.body, 'rename view request');
   const from = identOfJson(get(body, 'source'), 'source');
   const to = identOfJson(get(body, 'destination'), 'destination');
-  await context.store.db.transaction().execute(async (tx) => {
+  await context.store.transact(async (tx) => {
     const row = await requireView(tx, request.claims.tenant, request.params['prefix'] ?? '', from);
     const namespace = await requireNamespace(tx, row.catalogId, to.namespace);
     if (!(await moveView(tx, row.id, namespace.id, { from, to }))) viewNotFound(from);

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
+import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
+import { loadTpch } from '#test/slt/fixture.ts';
+import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import { differences } from '#test/support/compare-rows.ts';
+import { WorkerMetrics } from '#test/support/worker-metrics.ts';
+import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
+
+const JOINS = ['auto', 'broadcast', 'partitioned'] as const;
+
+describe.each([2, 3])('TPC-H at scale 0.01 on %i workers, distribution forced', (workers) => {
+  let cluster: Cluster;
+  let duckdb: DuckDBConnection;
+  const sessions = new Map(JOINS.map((join) => [join, randomUUID()]));
+
+  beforeAll(async () => {
+    cluster = await startCluster({ workers, args: ['--worker-cores', '1'] });
+    duckdb = await (await DuckDBInstance.create()).connect();
+    await duckdb.run('CREATE SCHEMA tpch');
+    await loadTpch(duckdb, cluster, '0.01');
+    await duckdb.run('USE tpch');
+    for (const [join, sessionId] of sessions) {
+      const settings = { distribution: 'force', join_distribution: join, partitions: join === 'auto' ? 'auto' : '4' };
+      await cluster.sql('USE lake.tpch', { sessionId });
+      for (const [name, value] of Object.entries(settings)) {
+        await cluster.sql(`SET skein.${name} = '${value}'`, { sessionId });
+      }
+    }
+  }, 300_000);
+
+  afterAll(async () => {
+    await cluster?.stop();
+    duckdb?.closeSync();
+  });
+
+  test.each(TPCH_QUERIES)(
+    '$name gives the rows of DuckDB with every join distribution',
+    async ({ sql }) => {
+      const expected = await new DuckdbEngine(duckdb).run(sql);
+      if (expected.kind === 'error') throw new Error(expected.message);
+      for (const [join, sessionId] of sessions) {
+        const { body } = await cluster.query(sql, { sessionId, timeoutMs: 120_000 });
+        expect(body.message, join).toBeUndefined();
+        expect(differences(must(body.rows, 'rows'), expected.rows), join).toBeNull();
+      }
+    },
+    300_000,
+  );
+
+  test('EXPLAIN ANALYZE tells of stages and their operators', async () => {
+    const sessionId = must(sessions.get('partitioned'), 'a session');
+    const sql = must(TPCH_QUERIES[2], 'Q3').sql;
+    const text = (await cluster.sql(`EXPLAIN ANALYZE ${sql}`, { sessionId })).map(([line]) => line).join('\n');
+    expect(text).toMatch(/stage \d+ by splits -> hash in 4 partitions: tasks=\d+ rows=[1-9]/);
+    expect(text).toMatch(/stage \d+ by partitions -> /);
+    expect(text).toMatch(/scan \d+ lake.tpch.lineitem: snapshot=\d+ /);
+    expect(text).toContain('HASH_JOIN rows=');
+    const rows = await cluster.sql(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, { sessionId });
+    const json = JSON.parse(String(rows[0]?.[0])) as { fragments: readonly { tasks: number; operators: unknown[] }[] };
+    expect(json.fragments.length).toBeGreaterThan(3);
+    expect(json.fragments.every(({ tasks, operators }) => tasks > 0 && operators.length > 0)).toBe(true);
+    const plan = (await cluster.sql(`EXPLAIN (TYPE DISTRIBUTED) ${sql}`, { sessionId })).map(([line]) => line);
+    expect(plan.join('\n')).toMatch(/hash/i);
+  });
+
+  test('nothing is left on the workers', async () => {
+    const metrics = await WorkerMetrics.of(cluster);
+    await metrics.until('skein_worker_tasks', (n) => n === 0, 5_000);
+    expect(await metrics.sum('skein_worker_tasks_running')).toBe(0);
+    expect(await metrics.sum('skein_worker_spool_bytes')).toBe(0);
+    expect(await metrics.sum('skein_worker_memory_granted_bytes')).toBe(0);
+  });
+});

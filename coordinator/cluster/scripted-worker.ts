@@ -142,6 +142,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
     held,
     /** It hangs: no beat comes any more. */
     freeze: () => void (silent = true),
+    thaw: () => void (silent = false),
     drain: () => void (draining = true),
     messagesSent: () => sent,
     kill: () => server.forceShutdown(),

@@ -1,0 +1,334 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import type { ScanFile, TaskSpec } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import { principalId, queryId, tenantId } from '#shared/id.ts';
+import { silentLogger } from '#shared/log/logger.ts';
+import { staticMembership } from '#shared/membership/static-membership.ts';
+import { must } from '#shared/must.ts';
+import { startScriptedWorker, taskReport, type SpooledAnswer, type WorkerScript } from '../cluster/scripted-worker.ts';
+import { WorkerPool } from '../cluster/worker-pool.ts';
+import type { DistributedPlan, Fragment } from '../distributor/fragment.ts';
+import { endUnknown } from './end-unknown.ts';
+import type { PlannedScan } from './plan-scans.ts';
+import type { Scheduler } from './run-query.ts';
+import { runStages, type StagedQuery } from './run-stages.ts';
+
+type Worker = Awaited<ReturnType<typeof startScriptedWorker>>;
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** What all workers have run, in the order in which it began. */
+type Ran = { readonly worker: string; readonly spec: TaskSpec };
+let ran: Ran[] = [];
+let retries = 0;
+
+type Behaviour = {
+  readonly spool?: (spec: TaskSpec, worker: Worker, cancelled: AbortSignal) => Promise<SpooledAnswer | undefined>;
+  readonly stream?: (spec: TaskSpec, worker: Worker) => Promise<void>;
+};
+
+const HEARTBEAT_TIMEOUT_MS = 600;
+
+async function cluster(count: number, behaviour: Behaviour = {}) {
+  ran = [];
+  retries = 0;
+  const workers: Worker[] = [];
+  for (let i = 0; i < count; i += 1) {
+    const script: WorkerScript = {
+      secret: 's',
+      cores: 1,
+      spool: async (spec, cancelled) => {
+        const worker = must(workers[i], 'it has started');
+        ran.push({ worker: worker.address, spec });
+        worker.held.add(spec.queryId);
+        return (await behaviour.spool?.(spec, worker, cancelled)) ?? { report: taskReport(spec, 10) };
+      },
+      output: async function* (spec) {
+        const worker = must(workers[i], 'it has started');
+        ran.push({ worker: worker.address, spec });
+        await behaviour.stream?.(spec, worker);
+        yield { app_metadata: Buffer.from(JSON.stringify(taskReport(spec, 0))) };
+      },
+    };
+    workers.push(await startScriptedWorker(script));
+  }
+  const running: Scheduler['running'] = new Set();
+  const pool = new WorkerPool(staticMembership(workers.map((w) => w.address)), {
+    secret: 's',
+    coordinatorId: 'c',
+    epoch: 1,
+    heartbeatIntervalMs: 50,
+    heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS,
+    duckdbVersion: '1.5.5',
+    log: silentLogger,
+    onBeat: endUnknown(running, 's'),
+  });
+  closers.push(() => pool.close(), ...workers.map((w) => w.kill));
+  await vi.waitFor(() => expect(pool.liveCount()).toBe(count));
+  const onRetry = (): void => void (retries += 1);
+  const scheduler = { pool, secret: 's', epoch: 1, spillLimitBytes: 1, taskBytesMax: 100_000, onRetry, running };
+  return { scheduler, workers };
+}
+
+const fragment = (changes: Partial<Fragment>): Fragment => ({
+  stage: 0,
+  plan: { kind: 'oneRow' },
+  output: { kind: 'hash', keys: [], spreadNulls: false },
+  partitions: 2,
+  fields: [],
+  sql: ['stage 0'],
+  scans: [{ scan: 0, read: 'split' }],
+  inputs: [],
+  tasks: { kind: 'splits' },
+  repeatable: true,
+  estimate: { rows: 1, bytes: 1 },
+  reason: '',
+  ...changes,
+});
+
+const FILES = Array.from({ length: 6 }, (_, i): ScanFile => ({
+  path: `f${i}`,
+  recordCount: 10,
+  sizeBytes: 4 * 2 ** 20,
+  rows: null,
+  constants: {},
+  deletes: [],
+  firstRowId: null,
+}));
+
+/** Files -> hash in two partitions -> hash in two partitions -> the result. */
+const FRAGMENTS: readonly Fragment[] = [
+  fragment({}),
+  fragment({
+    stage: 1,
+    sql: ['stage 1'],
+    scans: [],
+    inputs: [{ stage: 0, read: 'partition', fields: [], reads: 1 }],
+    tasks: { kind: 'partitions' },
+  }),
+  fragment({
+    stage: 2,
+    output: null,
+    sql: ['stage 2'],
+    scans: [],
+    inputs: [{ stage: 1, read: 'partition', fields: [], reads: 1 }],
+    tasks: { kind: 'partitions' },
+  }),
+];
+
+function query(changes: Partial<StagedQuery> = {}, fragments = FRAGMENTS): StagedQuery {
+  const distributed: DistributedPlan = {
+    kind: 'distributed',
+    source: { kind: 'oneRow' },
+    plan: { kind: 'oneRow' },
+    fragments,
+    replacements: [],
+    nextStage: fragments.length,
+  };
+  const scan = {
+    spec: { tableName: 't', allowedRoots: ['/'], predicate: { kind: 'true' }, columns: [], files: FILES },
+  };
+  return {
+    queryId: queryId('q'),
+    tenant: tenantId('t'),
+    principal: principalId('p'),
+    context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'c', currentSchema: 's' },
+    memoryLimitBytes: 5_000_000_000,
+    profile: false,
+    deadlineMs: Date.now() + 60_000,
+    signal: new AbortController().signal,
+    distributed,
+    scans: [scan as unknown as PlannedScan],
+    scanFacts: [],
+    settings: { distribution: 'force', joinDistribution: 'auto', partitions: 2 },
+    distributor: { distribute: () => distributed, advance: () => distributed.source },
+    jsonSql: (sql) => sql,
+    onStart: () => undefined,
+    onRows: () => undefined,
+    mayStartOver: () => true,
+    ...changes,
+  };
+}
+
+const tasksOf = (stage: number): readonly Ran[] => ran.filter(({ spec }) => spec.sql[0] === `stage ${stage}`);
+const filesOf = (tasks: readonly Ran[]): readonly string[] =>
+  tasks.flatMap(({ spec }) => spec.scans.flatMap(({ files }) => files.map(({ path }) => path))).toSorted();
+const ended = (workers: readonly Worker[], runs: ReadonlySet<string>) =>
+  vi.waitFor(() => expect(workers.every((worker) => [...runs].every((id) => worker.ended.includes(id)))).toBe(true));
+const runIds = (): ReadonlySet<string> => new Set(ran.map(({ spec }) => spec.queryId));
+
+test('every file is read once, every partition has its task, and all workers forget the query', async () => {
+  const { scheduler, workers } = await cluster(2);
+  const run = await runStages(scheduler, query());
+  expect(run).toMatchObject({ kind: 'staged', starts: 1, stages: [{ retries: 0 }, { tasks: [{}, {}] }, {}] });
+  expect(filesOf(tasksOf(0))).toEqual(FILES.map(({ path }) => path));
+  expect(new Set(tasksOf(0).map(({ worker }) => worker)).size).toBe(2);
+  for (const stage of [1, 2]) {
+    const sources = tasksOf(stage).map(({ spec }) => spec.inputs[0]?.sources.map(({ partition }) => partition));
+    const producers = tasksOf(stage - 1).length;
+    expect(sources.map((all) => [...new Set(all)].join()).toSorted()).toEqual(['0', '1']);
+    expect(sources.every((all) => all?.length === producers)).toBe(true);
+  }
+  // Cancelled or not, one client's id is never another's run.
+  expect([...runIds()]).toEqual([expect.stringMatching(/^q\.[0-9a-f]{8}$/)]);
+  await ended(workers, runIds());
+  expect(scheduler.running.size).toBe(0);
+  expect(scheduler.pool.states().every(({ load }) => load === 0)).toBe(true);
+});
+
+test('of a worker that dies only its tasks, and what it held, run again', async () => {
+  let victim: string | undefined;
+  const { scheduler } = await cluster(2, {
+    spool: async (spec, worker) => {
+      if (spec.sql[0] !== 'stage 1' || victim !== undefined) return undefined;
+      victim = worker.address;
+      worker.kill();
+      return new Promise(() => undefined);
+    },
+  });
+  const run = await runStages(scheduler, query());
+  expect(run).toMatchObject({ kind: 'staged', starts: 1 });
+  const first = tasksOf(0).slice(0, FILES.length);
+  const lost = first.filter(({ worker }) => worker === victim);
+  const again = tasksOf(0).filter(({ worker }, i) => worker !== victim && i >= first.length - lost.length);
+  expect(lost.length).toBeGreaterThan(0);
+  // Each lost share was run once more as it was.
+  for (const { spec } of lost) {
+    const same = tasksOf(0).filter((one) => filesOf([one]).join() === filesOf([{ worker: '', spec }]).join());
+    expect(same.length).toBe(2);
+  }
+  expect(again.length).toBeGreaterThanOrEqual(lost.length);
+  expect(tasksOf(2).every(({ worker }) => worker !== victim)).toBe(true);
+  expect(retries).toBeGreaterThan(0);
+});
+
+test('a task that two workers die of fails its query, and says so', async () => {
+  const { scheduler } = await cluster(3, {
+    spool: async (spec, worker) => {
+      if (spec.sql[0] !== 'stage 1' || spec.inputs[0]?.sources[0]?.partition !== 1) return undefined;
+      worker.kill();
+      return new Promise(() => undefined);
+    },
+  });
+  await expect(runStages(scheduler, query())).rejects.toMatchObject({
+    code: 'WORKER_LOST',
+    message: expect.stringContaining('2 workers were lost while they ran the same task'),
+  });
+});
+
+test('an input that a task cannot read is made again, although its worker is there', async () => {
+  let told = false;
+  const { scheduler } = await cluster(2, {
+    spool: async (spec) => {
+      const source = spec.inputs[0]?.sources[0];
+      if (spec.sql[0] !== 'stage 1' || source === undefined || told) return undefined;
+      told = true;
+      return { lost: { address: source.address, taskId: source.taskId } };
+    },
+  });
+  expect(await runStages(scheduler, query())).toMatchObject({ kind: 'staged', starts: 1 });
+  const counts = new Map<string, number>();
+  for (const task of tasksOf(0)) counts.set(filesOf([task]).join(), (counts.get(filesOf([task]).join()) ?? 0) + 1);
+  expect([...counts.values()].toSorted()).toEqual([...Array.from({ length: counts.size - 1 }, () => 1), 2]);
+});
+
+test('the result task names a lost input by its error', async () => {
+  let told = false;
+  const { scheduler } = await cluster(2, {
+    stream: async (spec) => {
+      const source = spec.inputs[0]?.sources[0];
+      if (told || source === undefined) return;
+      told = true;
+      throw new SkeinError('INPUT_LOST', source.taskId);
+    },
+  });
+  expect(await runStages(scheduler, query())).toMatchObject({ kind: 'staged', starts: 1 });
+  expect(tasksOf(1)).toHaveLength(3);
+});
+
+test('what cannot be made again as it was makes the query begin again, unless rows have left', async () => {
+  let told = false;
+  const fragments = FRAGMENTS.map((one) => (one.stage === 0 ? { ...one, repeatable: false } : one));
+  const behaviour: Behaviour = {
+    spool: async (spec) => {
+      const source = spec.inputs[0]?.sources[0];
+      if (spec.sql[0] !== 'stage 1' || source === undefined || told) return undefined;
+      told = true;
+      return { lost: { address: source.address, taskId: source.taskId } };
+    },
+  };
+  const { scheduler, workers } = await cluster(2, behaviour);
+  expect(await runStages(scheduler, query({}, fragments))).toMatchObject({ kind: 'staged', starts: 2 });
+  expect(runIds().size).toBe(2);
+  await ended(workers, runIds());
+  told = false;
+  await expect(runStages(scheduler, query({ mayStartOver: () => false }, fragments))).rejects.toMatchObject({
+    code: 'WORKER_LOST',
+  });
+});
+
+test('a worker that hangs is given up after the heartbeat timeout, with the reads from it; when it wakes it is told to forget', async () => {
+  let hung: Worker | undefined;
+  const { scheduler } = await cluster(2, {
+    spool: async (spec, worker) => {
+      if (spec.sql[0] !== 'stage 1' || hung !== undefined) return undefined;
+      hung = worker;
+      worker.freeze();
+      return new Promise(() => undefined);
+    },
+  });
+  const startMs = performance.now();
+  expect(await runStages(scheduler, query())).toMatchObject({ kind: 'staged', starts: 1 });
+  expect(performance.now() - startMs).toBeLessThan(HEARTBEAT_TIMEOUT_MS + 4_000);
+  const frozen = must(hung, 'a worker hung');
+  expect(tasksOf(2).every(({ worker }) => worker !== frozen.address)).toBe(true);
+  expect(frozen.held.size).toBe(1);
+  frozen.thaw();
+  await vi.waitFor(() => expect(frozen.held.size).toBe(0), { timeout: 5_000 });
+});
+
+test('a worker that drains gets no new tasks, and what it holds is read', async () => {
+  let drained: Worker | undefined;
+  const { scheduler } = await cluster(2, {
+    spool: async (spec, worker) => {
+      if (spec.sql[0] !== 'stage 0' || drained !== undefined) return undefined;
+      drained = worker;
+      worker.drain();
+      await vi.waitFor(() => expect(scheduler.pool.liveCount()).toBe(1));
+      return undefined;
+    },
+  });
+  expect(await runStages(scheduler, query())).toMatchObject({ kind: 'staged', stages: [{ retries: 0 }, {}, {}] });
+  const address = must(drained, 'a worker drained').address;
+  expect(tasksOf(0).filter(({ worker }) => worker === address)).toHaveLength(1);
+  expect([...tasksOf(1), ...tasksOf(2)].some(({ worker }) => worker === address)).toBe(false);
+  const sources = tasksOf(1).flatMap(({ spec }) => spec.inputs.flatMap((input) => input.sources));
+  expect(sources.some((source) => source.address === address)).toBe(true);
+});
+
+test('a cancel ends the query on every worker, whatever its tasks do', async () => {
+  const abort = new AbortController();
+  const { scheduler, workers } = await cluster(2, {
+    spool: async (spec) => (spec.sql[0] === 'stage 1' ? new Promise(() => undefined) : undefined),
+  });
+  const run = runStages(scheduler, query({ signal: abort.signal }));
+  await vi.waitFor(() => expect(tasksOf(1)).toHaveLength(2));
+  abort.abort(new SkeinError('QUERY_TIMEOUT', 'too long'));
+  await expect(run).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' });
+  await ended(workers, runIds());
+  expect(scheduler.running.size).toBe(0);
+});
+
+test("an error of a task's ends the query with its code", async () => {
+  const { scheduler, workers } = await cluster(2, {
+    spool: async (spec) => {
+      if (spec.sql[0] === 'stage 1') throw new SkeinError('OUT_OF_MEMORY', 'too much');
+      return undefined;
+    },
+  });
+  await expect(runStages(scheduler, query())).rejects.toMatchObject({ code: 'OUT_OF_MEMORY', message: 'too much' });
+  await ended(workers, runIds());
+});

@@ -79,15 +79,18 @@ export class ScanPlanner {
       entries: this.#run(table, scan, abort.signal),
     };
     this.#plans.set(planId, plan);
-    plan.entries.then(
-      (entries) => {
-        plan.files = entries.length;
-        this.#evict();
-      },
-      // Who asks for a failed plan again gets it tried again.
-      () => this.#plans.delete(planId),
-    );
+    void this.#account(planId, plan);
     return plan;
+  }
+
+  async #account(planId: string, plan: Plan): Promise<void> {
+    try {
+      plan.files = (await plan.entries).length;
+      this.#evict();
+    } catch {
+      // Who waits for it has the error; who asks for it again gets it tried again.
+      if (this.#plans.get(planId) === plan) this.#plans.delete(planId);
+    }
   }
 
   async #run(table: ScannedTable, scan: PlannedScan, cancelled: AbortSignal): Promise<readonly PlannedEntry[]> {

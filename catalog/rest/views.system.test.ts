@@ -190,7 +190,7 @@ describe('views', () => {
       const answer = await post(`${NS}/default/register-view`, { name: 'other', 'metadata-location': file });
       expect(answer.status).toBe(400);
     }
-    const missing = `${String(tableFile)}.gone`;
+    const missing = `${tableFile as string}.gone`;
     expect(errorOf(await post(`${NS}/default/register-view`, { name: 'other', 'metadata-location': missing }))).toEqual(
       [404, 'NotFoundException', `Failed to open input stream for file: ${missing}`],
     );

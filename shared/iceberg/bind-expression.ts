@@ -225,7 +225,7 @@ function bindPrefix(starts: boolean, { fieldId, type }: BoundColumn, json: Json)
 
 /** The least string above all that start with `prefix`; undefined when there is none. */
 function nextPrefix(prefix: string): string | undefined {
-  const points = [...prefix].map((char) => char.codePointAt(0) ?? 0);
+  const points = Array.from(prefix, (char) => char.codePointAt(0) ?? 0);
   for (let i = points.length - 1; i >= 0; i -= 1) {
     const point = points[i] ?? 0;
     if (point >= 0x10ffff) continue;

@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { int64, type Json } from '#shared/json.ts';
+import { int64, printJson, type Json } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
 import type { Literal } from './predicate.ts';
 import { floorDivide, uuidBytes } from './single-value.ts';
@@ -130,6 +130,6 @@ function offsetSeconds(zone: string): bigint {
 }
 
 function refuse(type: IcebergType, json: Json): never {
-  const shown = typeof json === 'string' ? json.slice(0, 100) : String(json);
+  const shown = typeof json === 'string' ? json.slice(0, 100) : printJson(json).slice(0, 100);
   throw new SkeinError('INVALID_REQUEST', `Cannot bind expression: ${shown} is no value of type ${type.kind}`);
 }

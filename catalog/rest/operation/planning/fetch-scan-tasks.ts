@@ -13,7 +13,10 @@ export async function fetchScanTasks(context: CatalogContext, request: RestReque
   const scan = task === undefined ? undefined : await findPlan(context.store.db, table.id, task.planId, now);
   if (task === undefined || scan === undefined) throw taskNotFound();
   // Planned anew when this process does not have it, so it may take as long as a plan may.
-  const entries = await context.planner.entries(task.planId, table, scan, context.config['catalog.plan_timeout']);
+  const waitMs = context.config['catalog.plan_timeout'];
+  const entries = await context.planner.entries(task.planId, table, scan, waitMs).catch((error: unknown) => {
+    throw error instanceof SkeinError && error.code === 'PLAN_NOT_FOUND' ? taskNotFound() : error;
+  });
   const tasks = entries === undefined ? undefined : portionJson(context, { entries, table, scan }, task.portion);
   if (tasks === undefined) throw taskNotFound();
   return ok(tasks);

@@ -6,7 +6,8 @@ import type { Address } from './library.ts';
 
 /** The fields that a schema message tells. @throws INTERNAL_ERROR when it is another one. */
 export function readSchema(header: Uint8Array): ArrowField[] {
-  const message = Message.decode(header);
+  // At an address of its own: the library makes an Int32Array of a union's type ids.
+  const message = Message.decode(header.slice());
   if (!message.isSchema()) throw new SkeinError('INTERNAL_ERROR', 'a stream of batches begins with its schema');
   return schemaFields(message.header());
 }

@@ -7,8 +7,11 @@ type Waiter = { readonly askedBytes: number; readonly grant: (bytes: number) => 
 
 /**
  * Hands out the worker's memory to tasks, so that the limits of all running tasks never add up to more than there is. A task gets what
- * it asks for while that is at most half of what is free; else half of it, down to a floor: a big task leaves room for small ones, and
- * DuckDB spills at whatever limit it is given. Below the floor tasks wait, first come, first served.
+ * it asks for while that is at most half of what is free; else about half of it, down to a floor: a big task leaves room for small ones,
+ * and DuckDB spills at whatever limit it is given. Below the floor tasks wait, first come, first served.
+ *
+ * What is not what was asked for is the floor times a power of two: to change the limit of an instance costs it the pages that it
+ * keeps, so tasks that come one after the other should get the same.
  */
 export class MemoryGate {
   readonly #totalBytes: number;
@@ -72,8 +75,12 @@ export class MemoryGate {
     const freeBytes = this.#totalBytes - this.#grantedBytes;
     const floorBytes = Math.min(askedBytes, GRANT_BYTES_MIN, this.#totalBytes);
     if (freeBytes < floorBytes) return undefined;
-    const bytes = Math.min(askedBytes, Math.max(Math.floor(freeBytes / 2), floorBytes));
+    const bytes = askedBytes <= freeBytes / 2 ? askedBytes : Math.max(floorBytes, steadyBytes(freeBytes / 2));
     this.#grantedBytes += bytes;
     return bytes;
   }
 }
+
+/** The largest power of two times the floor that is at most `bytes`; 0 below the floor. */
+const steadyBytes = (bytes: number): number =>
+  bytes < GRANT_BYTES_MIN ? 0 : GRANT_BYTES_MIN * 2 ** Math.floor(Math.log2(bytes / GRANT_BYTES_MIN));

@@ -1,0 +1,141 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { glob } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
+import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { compileJava, java, mavenClasspath } from '#test/support/java.ts';
+import { python, pythonBin } from '#test/support/python.ts';
+
+/** Other people's clients sign in with a credential, and stay signed in while their tokens end every few seconds. */
+const TOKEN_TTL_MS = 10_000;
+
+type Client = { readonly client_id: string; readonly client_secret: string };
+/** What the token endpoint was asked, and what it answered. */
+type Asked = { readonly grant: string; readonly scheme: string; readonly scope: string; readonly status: number };
+
+let catalog: TestCatalog;
+let client: Client;
+let proxy: Server;
+let tokenUrl: string;
+let asked: Asked[] = [];
+
+beforeAll(async () => {
+  catalog = await startTestCatalog({ 'catalog.token_ttl': TOKEN_TTL_MS });
+  client = await catalog.call<Client>('CreateClient', { tenant: 'default', name: 'engine' });
+  proxy = createServer((request, response) => void passOn(request, response)).listen(0, '127.0.0.1');
+  await new Promise((resolve) => proxy.once('listening', resolve));
+  tokenUrl = `http://127.0.0.1:${(proxy.address() as { port: number }).port}/v1/oauth/tokens`;
+}, 300_000);
+afterAll(async () => {
+  proxy?.close();
+  await catalog?.[Symbol.asyncDispose]();
+});
+afterEach(() => {
+  asked = [];
+});
+
+/** Stands before the token endpoint, to see what it is asked. */
+async function passOn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const body = (await buffer(request)).toString();
+  const { authorization = '', 'content-type': type = '' } = request.headers;
+  const headers = { 'content-type': type, ...(authorization === '' ? {} : { authorization }) };
+  const answer = await fetch(`${catalog.running.url}${request.url ?? ''}`, { method: 'POST', body, headers });
+  const form = new URLSearchParams(body);
+  asked.push({
+    grant: (form.get('grant_type') ?? '').replace(/^.*:/, ''),
+    scheme: authorization.split(' ')[0] ?? '',
+    scope: form.get('scope') ?? '',
+    status: answer.status,
+  });
+  response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+  response.end(await answer.text());
+}
+
+/** What the credential is, for how long the client uses it, and how many tokens it needs for that at least. */
+const CREDENTIALS = [
+  ['id and secret', () => `${client.client_id}:${client.client_secret}`, 2.3, 3],
+  ['secret alone', () => client.client_secret, 0.1, 1],
+] as const;
+const secondsOf = (lives: number): string => String(Math.ceil((lives * TOKEN_TTL_MS) / 1_000));
+
+test.each(CREDENTIALS)(
+  'Java, %s: it renews its own token by exchange',
+  async (_what, credential, lives, tokens) => {
+    const kit = await mavenClasspath('test/conformance/rest-kit/pom.xml');
+    const classpath = `${await compileJava('test/clients/SignedInCatalog.java', kit)}:${kit}`;
+    const args = ['SignedInCatalog', catalog.running.url, tokenUrl, credential(), secondsOf(lives)];
+    const result = await java(classpath, { 'org.slf4j.simpleLogger.defaultLogLevel': 'error' }, args);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(result.stdout).toMatch(/^\[default\]\n/);
+    const [first, ...renewals] = asked;
+    expect(first).toEqual({ grant: 'client_credentials', scheme: '', scope: 'catalog', status: 200 });
+    expect(renewals.length).toBeGreaterThanOrEqual(tokens - 1);
+    const renewal = { grant: 'token-exchange', scheme: 'Bearer', scope: 'catalog', status: 200 };
+    for (const one of renewals) expect(one).toEqual(renewal);
+  },
+  300_000,
+);
+
+test.each(CREDENTIALS)(
+  'PyIceberg, %s: it signs in again when its token has ended',
+  async (_what, credential, lives, tokens) => {
+    const args = [catalog.running.url, tokenUrl, credential(), secondsOf(lives)];
+    const seen = await python('test/clients/signed_in_catalog.py', ...args);
+    expect(new Set(seen.trim().split('\n'))).toEqual(new Set(["[('default',)]"]));
+    expect(asked.length).toBeGreaterThanOrEqual(tokens);
+    const grant = { grant: 'client_credentials', scope: 'catalog', status: 200 };
+    for (const one of asked) expect(one).toMatchObject(grant);
+  },
+  300_000,
+);
+
+test('DuckDB: it signs in with its secret, and goes on when its token has ended', async () => {
+  const instance = await DuckDBInstance.create(':memory:', {
+    allow_unsigned_extensions: 'true',
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+  });
+  const duckdb = await instance.connect();
+  try {
+    for (const name of ['avro', 'httpfs', 'iceberg']) await duckdb.run(`LOAD '${await extension(name)}'`);
+    await duckdb.run(`CREATE SECRET skein (TYPE iceberg, CLIENT_ID '${client.client_id}',
+      CLIENT_SECRET '${client.client_secret}', OAUTH2_SERVER_URI '${tokenUrl}')`);
+    await duckdb.run(`ATTACH 'lake' AS lake (TYPE iceberg, SECRET skein, ENDPOINT '${catalog.running.url}')`);
+    for (let i = 0; i < 2; i += 1) {
+      await duckdb.run(`CREATE TABLE lake.default.t${i} (a INTEGER)`);
+      await sleep(TOKEN_TTL_MS + 500);
+    }
+    const rows = await duckdb.runAndReadAll('SELECT count(*)::INTEGER FROM lake.default.t1');
+    expect(rows.getRowsJson()).toEqual([[0]]);
+    const scope = 'PRINCIPAL_ROLE:ALL';
+    expect(asked[0]).toEqual({ grant: 'client_credentials', scheme: 'Basic', scope, status: 200 });
+    expect(asked.length).toBeGreaterThanOrEqual(2);
+    for (const one of asked.slice(1)) expect(one).toEqual({ grant: 'refresh_token', scheme: '', scope, status: 200 });
+
+    // A refresh token that is not taken is not the end.
+    asked = [];
+    await catalog.sql('delete from catalog.refresh_family');
+    await sleep(TOKEN_TTL_MS + 500);
+    await duckdb.run('DROP TABLE lake.default.t0');
+    expect(asked).toEqual([
+      { grant: 'refresh_token', scheme: '', scope, status: 400 },
+      { grant: 'client_credentials', scheme: 'Basic', scope, status: 200 },
+    ]);
+  } finally {
+    duckdb.closeSync();
+    instance.closeSync();
+  }
+}, 300_000);
+
+async function extension(name: string): Promise<string> {
+  const packages = join(await pythonBin(), '../lib/python*/site-packages');
+  const files: string[] = [];
+  for await (const file of glob(`${packages}/duckdb_extension_${name}/extensions/v*/${name}.duckdb_extension`)) {
+    files.push(file);
+  }
+  return must(files[0], `the wheel of ${name} holds its extension`);
+}

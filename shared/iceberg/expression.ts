@@ -28,7 +28,7 @@ const COMPARISON = ['lt', 'lt-eq', 'gt', 'gt-eq', 'eq', 'not-eq', 'starts-with',
 const SET = ['in', 'not-in'] as const;
 export type UnaryOp = (typeof UNARY)[number];
 export type ComparisonOp = (typeof COMPARISON)[number];
-export type SetOp = (typeof SET)[number];
+type SetOp = (typeof SET)[number];
 
 /** The same comparison with its sides changed. */
 const MIRRORED: Partial<Record<ComparisonOp, ComparisonOp>> = {

@@ -37,8 +37,8 @@ export type ViewVersion = {
   readonly 'default-namespace': readonly string[];
   readonly representations: readonly SqlRepresentation[];
 };
-export type SqlRepresentation = { readonly type: 'sql'; readonly sql: string; readonly dialect: string };
-export type ViewHistoryEntry = { readonly 'timestamp-ms': number; readonly 'version-id': number };
+type SqlRepresentation = { readonly type: 'sql'; readonly sql: string; readonly dialect: string };
+type ViewHistoryEntry = { readonly 'timestamp-ms': number; readonly 'version-id': number };
 
 export const VIEW_FORMAT_VERSION = 1;
 /** Queries of one version, each in another dialect. */

@@ -1,4 +1,7 @@
 import { parseJson } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
+import type { FileIo } from '#shared/storage/file-io.ts';
+import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
 import type { TableMetadata } from '../commit/table-metadata.ts';
 import { isBelow } from '../storage/table-location.ts';
@@ -8,6 +11,24 @@ import { reachedFiles } from './reached-files.ts';
 
 /** Files that are deleted at once. */
 const DELETES_AT_ONCE = 16;
+
+/**
+ * Deletes a file if no symbolic link below its root leads to it: a link could lead anywhere.
+ * @returns whether it is gone
+ */
+async function removePlain(io: FileIo, file: string, roots: readonly string[]): Promise<boolean> {
+  const folder = normalizeLocation(file.slice(0, file.lastIndexOf('/')));
+  const root = must(
+    roots.map(normalizeLocation).find((one) => isWithin(folder, one)),
+    'the file lies in a root',
+  );
+  const [real, realRoot] = [await io.resolve(folder), await io.resolve(root)];
+  // Without its folder there is no file.
+  if (real === undefined || realRoot === undefined) return true;
+  if (real !== normalizeLocation(realRoot + folder.slice(root.length))) return false;
+  await io.remove(file);
+  return true;
+}
 
 type Purge = Pick<CatalogContext, 'store' | 'io' | 'log' | 'metrics'>;
 /** Called between deletions: to hold the table for longer, and to stop. */
@@ -33,8 +54,9 @@ export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): P
     for (let start = 0; start < own.length; start += DELETES_AT_ONCE) {
       await pause();
       const batch = own.slice(start, start + DELETES_AT_ONCE);
-      await Promise.all(batch.map((file) => io.remove(file)));
-      metrics.purgedFiles.inc(batch.length);
+      const deleted = await Promise.all(batch.map((file) => removePlain(io, file, table.roots)));
+      spared += deleted.filter((done) => !done).length;
+      metrics.purgedFiles.inc(deleted.filter((done) => done).length);
     }
   };
   for await (const files of reachedFiles({ io, roots: table.roots, onUnreadable }, metadata)) {

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -113,6 +113,21 @@ describe('a drop', () => {
     expect((await get(`${NS}/default/tables/neighbour`)).status).toBe(200);
   });
 
+  test('follows no symbolic link', async () => {
+    const outside = await mkdtemp(join(tmpdir(), 'skein-outside-'));
+    await writeFile(join(outside, 'precious.parquet'), 'x');
+    const created = await create('linked');
+    const location = locationOf(created);
+    await symlink(outside, `${location.replace('file://', '')}/data`);
+    const files = [`${location}/data/precious.parquet`];
+    await commit('linked', (await writeSnapshot(location, 3n, files)).update, setMain(3));
+    await drop('linked', '?purgeRequested=true');
+    await purged('linked');
+    expect(await readdir(outside)).toEqual(['precious.parquet']);
+    expect(await present([created.body['metadata-location'] as string])).toEqual([]);
+    await rm(outside, { recursive: true });
+  });
+
   test('with gc.enabled=false a purge leaves the data', async () => {
     const { files } = await tableWithFiles('imported', { properties: { 'gc.enabled': 'false' } });
     await drop('imported', '?purgeRequested=true');
@@ -145,7 +160,6 @@ describe('a drop', () => {
     expect((await dropped()).find((table) => table['name'] === 'stubborn')).toMatchObject({ state: 'purging' });
     await catalog.restart();
     await localFileIo.remove(`${folder}/in-the-way`);
-    const { rmdir } = await import('node:fs/promises');
     await rmdir(folder);
     await purged('stubborn');
     expect(await present(files)).toEqual([]);

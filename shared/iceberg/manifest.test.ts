@@ -23,6 +23,7 @@ const filesIo = (files: ReadonlyMap<string, Uint8Array>): FileIo => {
     read: async (uri) => get(uri),
     readRange: async (uri, offset, length) => get(uri).subarray(offset, offset + length),
     sizeBytes: async (uri) => get(uri).length,
+    resolve: (uri) => Promise.resolve(uri),
     exists: async (uri) => files.has(uri),
     write: refuse,
     remove: refuse,

@@ -172,6 +172,7 @@ function tableIo(manifests: readonly ManifestRow[], read: string[] = []): FileIo
     read: async (uri) => get(uri),
     readRange: refuse,
     sizeBytes: async (uri) => files.get(uri)?.length ?? 0,
+    resolve: (uri) => Promise.resolve(uri),
     exists: async (uri) => files.has(uri),
     write: refuse,
     remove: refuse,

@@ -13,6 +13,8 @@ export interface FileIo {
   makeFolder(uri: string): Promise<void>;
   sizeBytes(uri: string): Promise<number>;
   exists(uri: string): Promise<boolean>;
+  /** Where a location really is, with symbolic links followed where the storage has them; undefined when nothing is there. */
+  resolve(uri: string): Promise<string | undefined>;
   /** Deletes a file; a missing one is no error. */
   remove(uri: string): Promise<void>;
 }

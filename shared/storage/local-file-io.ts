@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, open, readFile, realpath, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
 import { FileNotFound, type FileIo } from './file-io.ts';
-import { localPath } from './location.ts';
+import { fileLocation, localPath } from './location.ts';
 
 /** `file:` locations. A write goes to a temporary name, is synced, and then linked, so a reader never sees half a file. */
 export const localFileIo: FileIo = {
@@ -34,6 +34,12 @@ export const localFileIo: FileIo = {
   sizeBytes: (uri) => guard(uri, async () => (await stat(localPath(uri))).size),
 
   exists: (uri) => guard(uri, async () => (await stat(localPath(uri)).catch(ignoreMissing)) !== undefined),
+
+  resolve: (uri) =>
+    guard(uri, async () => {
+      const path = await realpath(localPath(uri)).catch(ignoreMissing);
+      return path === undefined ? undefined : fileLocation(path);
+    }),
 
   remove: (uri) => guard(uri, () => rm(localPath(uri), { force: true })),
 };

@@ -1,0 +1,59 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** What becomes of the next COMMIT: it reaches Postgres but its answer is lost, or it is lost itself. */
+export type Loss = 'answer' | 'commit';
+
+/** A line to Postgres that breaks where a test wants it to. */
+export type PostgresProxy = {
+  readonly url: string;
+  /** Breaks the connection of the next COMMIT. */
+  lose(what: Loss): void;
+  close(): Promise<void>;
+};
+
+/** A simple-query message: `Q`, its length, `commit`, NUL. */
+const COMMIT = Buffer.concat([Buffer.from('Q'), Buffer.from([0, 0, 0, 11]), Buffer.from('commit\0')]);
+
+export async function startPostgresProxy(url: string): Promise<PostgresProxy> {
+  const target = new URL(url);
+  const port = Number(target.port);
+  const sockets = new Set<Socket>();
+  let next: Loss | undefined;
+  const server = createServer((client) => {
+    const upstream = connect(port, target.hostname);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    let deaf = false;
+    upstream.on('data', (data) => {
+      if (deaf) client.destroy();
+      else client.write(data);
+    });
+    client.on('data', (data) => {
+      if (next === undefined || !data.includes(COMMIT)) return void upstream.write(data);
+      const loss = next;
+      next = undefined;
+      if (loss === 'commit') return void client.destroy();
+      deaf = true;
+      return void upstream.write(data);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  target.port = String((server.address() as AddressInfo).port);
+  return {
+    url: target.href,
+    lose(what) {
+      next = what;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,4 +1,3 @@
-import type { Json } from '#shared/json.ts';
 import type { SqlText } from '#proto/task.ts';
 import type { Partitioning, Plan } from '../planner/plan.ts';
 import type { SqlField } from '../planner/sql-type.ts';
@@ -128,6 +127,3 @@ export type Replacement = { readonly stage: number; readonly replaces: Plan; rea
  * starts again, whole.
  */
 export type WholePlan = { readonly kind: 'whole'; readonly reason: string };
-
-/** For EXPLAIN (TYPE DISTRIBUTED, FORMAT JSON). */
-export type FragmentJson = { readonly [key: string]: Json };

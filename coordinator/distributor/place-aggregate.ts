@@ -5,7 +5,7 @@ import { outputFields } from '../planner/plan-schema.ts';
 import type { Plan } from '../planner/plan.ts';
 import { groupCount } from './estimate.ts';
 import { bytesOf } from './row-estimate.ts';
-import { isWithin, moveKeys, placeOf, usefulKeys, type Keys, type Placed, type Tasks } from './placed.ts';
+import { isTogether, moveKeys, placeOf, usefulKeys, type Keys, type Placed, type Tasks } from './placed.ts';
 import { exchange, partitionCount, slotsOf, taskCount, together, type Placing } from './placing.ts';
 import { splitCall } from './aggregate-splits.ts';
 import { splitAggregate, type AggregatePlan } from './split-aggregate.ts';
@@ -22,10 +22,9 @@ export function placeAggregate(placing: Placing, node: AggregatePlan, input: Pla
   });
   if (input.tasks.kind === 'one') return inPlace(input);
   const common = commonGroups(node);
-  if (input.tasks.kind === 'partitions' && common.length > 0 && isWithin(input.tasks.keys, common))
-    return inPlace(input);
+  if (common.length > 0 && isTogether(input.tasks, common)) return inPlace(input);
   const split = isPartialWorth(placing, node, input) ? splitAggregate(node) : null;
-  if (split === null) return inPlace(together(placing, input, common, 'an aggregate that does not split'));
+  if (split === null) return inPlace(together(placing, input, common, { what: 'an aggregate that does not split' }));
   const byArgument = node.groups.length === 0 ? distinctArguments(node) : null;
   if (byArgument !== null) return placeDistinctCounts(placing, node, input, byArgument);
   const partial: Placed = { source: node, plan: { ...split.partial, child: input.plan }, tasks: input.tasks };
@@ -115,8 +114,8 @@ function placeDistinctCounts(
   input: Placed,
   keys: readonly Expression[],
 ): Placed {
-  const isThere = input.tasks.kind === 'partitions' && isWithin(input.tasks.keys, keys);
-  const ready = isThere ? input : together(placing, input, keys, 'DISTINCT');
+  const isThere = isTogether(input.tasks, keys);
+  const ready = isThere ? input : together(placing, input, keys, { what: 'DISTINCT' });
   if (ready.tasks.kind === 'one') {
     return { source: node, plan: { ...node, child: ready.plan }, tasks: placeOf(node, ready.tasks) };
   }
@@ -159,11 +158,13 @@ export function placeDistinct(placing: Placing, node: DistinctPlan, input: Place
   });
   if (input.tasks.kind === 'one') return inPlace(input);
   const on = node.on.length === 0 ? columnsOf(node) : node.on;
-  if (input.tasks.kind === 'partitions' && isWithin(input.tasks.keys, on)) return inPlace(input);
+  if (isTogether(input.tasks, on)) return inPlace(input);
   const rows = placing.estimate(input.source);
   const isWorth = groupCount(on, rows) < rows.rows * PARTIAL_SHARE_MAX;
-  const local = isWorth ? { ...inPlace(input), tasks: input.tasks } : input;
-  return inPlace(together(placing, { ...local, source: isWorth ? node : input.source }, on, 'DISTINCT'));
+  if (!isWorth) return inPlace(together(placing, input, on, { what: 'DISTINCT' }));
+  const local: Placed = { ...inPlace(input), tasks: input.tasks };
+  const rest = { source: node, rest: (parts: Plan): Plan => ({ ...node, child: parts }) };
+  return inPlace(together(placing, local, on, { what: 'DISTINCT', rest }));
 }
 
 const columnsOf = (plan: Plan): readonly Expression[] =>

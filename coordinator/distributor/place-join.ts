@@ -145,14 +145,14 @@ function partitionedWays(placing: Placing, node: JoinPlan | Crossing, left: Plac
   const forced = placing.facts.settings.joinDistribution === 'broadcast' ? FORCED_COST : 0;
   const ways: Way[] = [];
   const both = coLocated(left, right, pairs);
-  if (both !== null) {
+  if (both !== null && mayStay(node, left.tasks, 'left') && mayStay(node, right.tasks, 'right')) {
     ways.push({ distribution: 'partitioned', cost: forced, build: () => partitioned(node, left, right, both) });
   }
   const stageCost = placing.limits.stageCostBytes;
   for (const kept of ['left', 'right'] as const) {
     const [stays, moves] = kept === 'left' ? [left, right] : [right, left];
     const match = matchingPairs(stays.tasks, pairs, kept);
-    if (match === null || stays.tasks.kind !== 'partitions') continue;
+    if (match === null || stays.tasks.kind !== 'partitions' || !mayStay(node, stays.tasks, kept)) continue;
     const { count } = stays.tasks;
     const other = kept === 'left' ? 'right' : 'left';
     ways.push({
@@ -209,6 +209,12 @@ function matchingPairs(tasks: Tasks, pairs: readonly Pair[], side: 'left' | 'rig
   return matched.every((pair) => pair !== undefined) ? matched : null;
 }
 
+/** Where NULL keys are anywhere, they must need no partner: the side is preserved, and NULL equals nothing. */
+function mayStay(node: JoinPlan, tasks: Tasks, side: 'left' | 'right'): boolean {
+  if (tasks.kind !== 'partitions' || !tasks.nullsSpread) return true;
+  return joinRules(node).preserved.includes(side) && node.conditions.every(({ op }) => op !== 'notDistinct');
+}
+
 function coLocated(left: Placed, right: Placed, pairs: readonly Pair[]): readonly Pair[] | null {
   if (left.tasks.kind !== 'partitions' || right.tasks.kind !== 'partitions') return null;
   if (left.tasks.count !== right.tasks.count || left.tasks.keys?.length !== right.tasks.keys?.length) return null;
@@ -255,22 +261,17 @@ function hasNullKeys(placing: Placing, input: Placed, node: JoinPlan, keys: read
 function partitioned(node: JoinPlan, left: Placed, right: Placed, pairs: readonly Pair[]): ReturnType<Way['build']> {
   const side = left.tasks.kind === 'partitions' ? left.tasks : right.tasks;
   const count = side.kind === 'partitions' ? side.count : 1;
-  return { left, right, tasks: { kind: 'partitions', count, keys: joinKeys(node, left.tasks, right.tasks, pairs) } };
+  const keys = joinKeys(node, pairs);
+  const nullsSpread = [left, right].some(({ tasks }) => tasks.kind === 'partitions' && tasks.nullsSpread);
+  return { left, right, tasks: { kind: 'partitions', count, keys, nullsSpread } };
 }
 
 /** By what the result is partitioned: the keys of the side whose rows are all in it; of an inner join, of both. */
-function joinKeys(node: JoinPlan, left: Tasks, right: Tasks, pairs: readonly Pair[]): Keys | null {
+function joinKeys(node: JoinPlan, pairs: readonly Pair[]): Keys | null {
   const moves = outputMoves(node);
   const { keysOf } = joinRules(node);
-  const isKnown = (tasks: Tasks): boolean => tasks.kind === 'partitions' && tasks.keys !== null;
-  const keys = pairs.map((pair) => [
-    ...(keysOf.includes('left') && isKnown(left) ? [moves.left(pair.left)] : []),
-    ...(keysOf.includes('right') && isKnown(right) ? [moves.right(pair.right)] : []),
-  ]);
-  return moveKeys(
-    keys.map((same) => same.filter((key) => key !== null)),
-    (key) => [key],
-  );
+  const keys = pairs.map((pair) => keysOf.map((side) => moves[side](pair[side])).filter((key) => key !== null));
+  return keys.every((same) => same.length > 0) ? keys : null;
 }
 
 /** A side's expressions over the join's columns; null when a column is not kept. */

@@ -1,7 +1,7 @@
 import { expressionKey } from '../planner/expression-tree.ts';
 import type { Expression } from '../planner/expression.ts';
 import type { Plan } from '../planner/plan.ts';
-import { isWithin, movedTasks, ONE, placeOf, throughPositions, usefulKeys, type Placed } from './placed.ts';
+import { isTogether, movedTasks, ONE, placeOf, throughPositions, usefulKeys, type Placed } from './placed.ts';
 import { exchange, gathered, together, type Placing } from './placing.ts';
 
 type Node<Kind extends Plan['kind']> = Extract<Plan, { kind: Kind }>;
@@ -69,9 +69,9 @@ export function placeWindow(placing: Placing, node: Node<'window'>, input: Place
   });
   if (input.tasks.kind === 'one') return inPlace(input);
   const keys = commonPartitions(node);
-  if (input.tasks.kind === 'partitions' && keys.length > 0 && isWithin(input.tasks.keys, keys)) return inPlace(input);
+  if (keys.length > 0 && isTogether(input.tasks, keys)) return inPlace(input);
   const what = keys.length === 0 ? 'a window over all rows' : 'a window';
-  return inPlace(together(placing, input, keys, what));
+  return inPlace(together(placing, input, keys, { what }));
 }
 
 /** Expressions that all calls partition by. */

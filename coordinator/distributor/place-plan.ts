@@ -99,8 +99,8 @@ function placeStage(placing: Placing, plan: Extract<Plan, { kind: 'stage' }>): P
   const facts = must(placing.facts.stages.get(plan.stage), 'a stage of the plan has run');
   const { output, partitions, tasks } = facts;
   if (output.kind === 'hash' && partitions.length > 1) {
-    const keys = output.spreadNulls ? null : output.keys.map((key) => [key]);
-    const placed: Tasks = { kind: 'partitions', count: partitions.length, keys };
+    const keys = output.keys.map((key) => [key]);
+    const placed: Tasks = { kind: 'partitions', count: partitions.length, keys, nullsSpread: output.spreadNulls };
     return { source: plan, plan: { ...plan, read: 'partition' }, tasks: placed };
   }
   if (output.kind === 'keep' && tasks > 1) {

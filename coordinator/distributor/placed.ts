@@ -19,8 +19,16 @@ export type Tasks =
   | { readonly kind: 'one'; readonly everywhere: boolean }
   /** Each task has some rows, by the files and outputs that it gets. */
   | { readonly kind: 'splits' }
-  /** Each of `count` tasks has the rows of its partition; `keys` null: nobody knows any more by what. */
-  | { readonly kind: 'partitions'; readonly count: number; readonly keys: Keys | null };
+  /**
+   * Each of `count` tasks has the rows of its partition; `keys` null: nobody knows any more by what. `nullsSpread`: rows with a NULL key
+   * are anywhere.
+   */
+  | {
+      readonly kind: 'partitions';
+      readonly count: number;
+      readonly keys: Keys | null;
+      readonly nullsSpread: boolean;
+    };
 
 /** What rows were hashed by: for every key, expressions over the node's columns that equal it in every row. */
 export type Keys = readonly (readonly Expression[])[];
@@ -75,10 +83,11 @@ export const throughPositions =
       : moveColumns(key, (index) => (positions.includes(index) ? positions.indexOf(index) : null));
 
 /** Whether rows that are equal by `required` are in one task: every key is one of those. */
-export function isWithin(keys: Keys | null, required: readonly Expression[]): boolean {
-  if (keys === null) return false;
+export function isTogether(tasks: Tasks, required: readonly Expression[]): boolean {
+  if (tasks.kind === 'one') return true;
+  if (tasks.kind !== 'partitions' || tasks.keys === null || tasks.nullsSpread) return false;
   const wanted = new Set(required.map(expressionKey));
-  return keys.every((same) => same.some((key) => wanted.has(expressionKey(key))));
+  return tasks.keys.every((same) => same.some((key) => wanted.has(expressionKey(key))));
 }
 
 /** Types whose equal values have equal hashes, and that are worth a hash. */

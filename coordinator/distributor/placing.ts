@@ -89,7 +89,7 @@ export const readOf = ({ kind }: Partitioning): 'partition' | 'all' | 'share' =>
 function tasksBehind(to: Partitioning, count: number): Tasks {
   if (to.kind === 'keep') return { kind: 'splits' };
   if (to.kind !== 'hash') return EVERYWHERE;
-  return { kind: 'partitions', count, keys: to.spreadNulls ? null : to.keys.map((key) => [key]) };
+  return { kind: 'partitions', count, keys: to.keys.map((key) => [key]), nullsSpread: to.spreadNulls };
 }
 
 function requireTravel(plan: Plan): void {
@@ -106,13 +106,27 @@ export function gathered(placing: Placing, input: Placed, reason: string): Place
   return whole ?? exchange(placing, input, { kind: 'gather' }, { reason });
 }
 
-/** Rows with equal `keys` in one task: by a hash of those, or all in one. */
-export function together(placing: Placing, input: Placed, keys: readonly Expression[], what: string): Placed {
+/**
+ * Rows with equal `keys` in one task: by a hash of those, or all in one. `rest` when a first step of the node that needs them was put
+ * over the input.
+ */
+export function together(
+  placing: Placing,
+  input: Placed,
+  keys: readonly Expression[],
+  { what, rest }: { readonly what: string; readonly rest?: Rest },
+): Placed {
   const useful = usefulKeys(keys);
   const count = partitionCount(placing, slotsOf(placing), sizeOf(placing, input));
-  if (useful.length === 0 || count === 1) return gathered(placing, input, `${what} needs all rows in one place`);
-  const to = { kind: 'hash', keys: useful, spreadNulls: false } as const;
-  return exchange(placing, input, to, { partitions: count, reason: `${what} needs its rows by their keys` });
+  const more = rest === undefined ? {} : { rest };
+  if (useful.length > 0 && count > 1) {
+    const to = { kind: 'hash', keys: useful, spreadNulls: false } as const;
+    return exchange(placing, input, to, { partitions: count, reason: `${what} needs its rows by their keys`, ...more });
+  }
+  const reason = `${what} needs all rows in one place`;
+  return rest === undefined
+    ? gathered(placing, input, reason)
+    : exchange(placing, input, { kind: 'gather' }, { reason, rest });
 }
 
 /** The same rows at every task, by reading its leaves whole there; null when that is much, or cannot be. */
@@ -125,11 +139,16 @@ export function readEverywhere(
   }: { readonly ofScans: boolean; readonly bytesMax?: number },
 ): Placed | null {
   const bytes = leafBytes(placing, input.plan);
-  if (bytes === null || bytes.stages + bytes.scans > bytesMax) return null;
-  if (bytes.scans > 0 && !ofScans) return null;
-  if (placing.facts.settings.partitions !== null && bytes.stages > 0 && !ofScans) return null;
+  if (bytes === null) return null;
+  // Another stage would only hand on what this one has.
+  const isBare = isStage(input.plan);
+  if (!isBare && (bytes.stages + bytes.scans > bytesMax || (bytes.scans > 0 && !ofScans))) return null;
   return { ...input, plan: readingAll(input.plan), tasks: EVERYWHERE };
 }
+
+/** A stage, and what picks of its rows. */
+export const isStage = (plan: Plan): boolean =>
+  plan.kind === 'stage' || ((plan.kind === 'filter' || plan.kind === 'project') && isStage(plan.child));
 
 /** Bytes that the leaves give; null when an exchange stands below. */
 export function leafBytes(placing: Placing, plan: Plan): { readonly scans: number; readonly stages: number } | null {

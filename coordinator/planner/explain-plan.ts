@@ -18,46 +18,54 @@ import {
 
 /** EXPLAIN (TYPE LOGICAL): the text is a line per node and detail, the JSON one document. */
 export function explainPlan(query: PreparedQuery, format: 'text' | 'json'): readonly string[] {
-  if (format === 'json') return [printJson({ plan: query.plan === null ? null : jsonNode(query.plan, query) }, 2)];
+  if (format === 'json')
+    return [printJson({ plan: query.plan === null ? null : jsonNode(query.plan, contextOf(query)) }, 2)];
   if (query.plan === null) {
     return ['This query runs whole on one worker; its plan has no printed form.', ...query.scans.flatMap(scanLines)];
   }
-  return textNode(query.plan, query, 0);
+  return textNode(query.plan, contextOf(query), 0);
 }
 
-function textNode(plan: Plan, query: PreparedQuery, depth: number): string[] {
+/** What a printed plan tells beside itself. */
+export type ExplainContext = {
+  readonly scans: readonly ScanBinding[];
+  /** Estimated rows of a node; null = not told. */
+  readonly rowsOf: ((plan: Plan) => number) | null;
+};
+
+const contextOf = ({ scans }: PreparedQuery): ExplainContext => {
+  const scanRows = scans.map((scan) => scan.rowCount);
+  return { scans, rowsOf: (plan) => estimateRows(plan, scanRows) };
+};
+
+/** A line per node and detail, inputs below what reads them. */
+export function textNode(plan: Plan, context: ExplainContext, depth: number): string[] {
   const indent = '   '.repeat(depth);
-  const details = detailsOf(plan, query).map((line) => `${indent}       ${line}`);
-  const rows = `{rows: ${printRows(rowsOf(plan, query))}}`;
+  const details = detailsOf(plan, context).map((line) => `${indent}       ${line}`);
+  const rows = context.rowsOf === null ? '' : `  {rows: ${printRows(context.rowsOf(plan))}}`;
   return [
-    `${indent}${depth === 0 ? '' : '└─ '}${titleOf(plan, query)}  ${rows}`,
+    `${indent}${depth === 0 ? '' : '└─ '}${titleOf(plan, context)}${rows}`,
     ...details,
-    ...children(plan).flatMap((child) => textNode(child, query, depth + 1)),
+    ...children(plan).flatMap((child) => textNode(child, context, depth + 1)),
   ];
 }
 
-function jsonNode(plan: Plan, query: PreparedQuery): JsonObject {
-  const inputs = children(plan).map((child): Json => jsonNode(child, query));
+export function jsonNode(plan: Plan, context: ExplainContext): JsonObject {
+  const inputs = children(plan).map((child): Json => jsonNode(child, context));
   return {
-    name: titleOf(plan, query),
-    details: detailsOf(plan, query),
-    estimates: { rows: Math.round(rowsOf(plan, query)) },
+    name: titleOf(plan, context),
+    details: detailsOf(plan, context),
+    ...(context.rowsOf === null ? {} : { estimates: { rows: Math.round(context.rowsOf(plan)) } }),
     children: inputs,
   };
 }
 
-const rowsOf = (plan: Plan, query: PreparedQuery): number =>
-  estimateRows(
-    plan,
-    query.scans.map((scan) => scan.rowCount),
-  );
+export const printRows = (rows: number): string => Math.round(rows).toLocaleString('en-US');
 
-const printRows = (rows: number): string => Math.round(rows).toLocaleString('en-US');
-
-function titleOf(plan: Plan, query: PreparedQuery): string {
+function titleOf(plan: Plan, { scans }: ExplainContext): string {
   switch (plan.kind) {
     case 'scan':
-      return `Scan ${query.scans[plan.scan]?.tableName ?? plan.scan}`;
+      return `Scan ${scans[plan.scan]?.tableName ?? plan.scan}${plan.read === undefined ? '' : ` (${plan.read})`}`;
     case 'generator':
       return `Generate ${plan.name}(${printList(plan.arguments)})`;
     case 'values':
@@ -112,12 +120,17 @@ function titleOf(plan: Plan, query: PreparedQuery): string {
 }
 
 const joinTitle = (join: JoinPlan): string =>
-  `${join.asof ? 'Asof' : ''}${join.delim === null ? '' : 'Correlated'}Join ${join.type.toUpperCase()}`;
+  [
+    join.asof ? 'Asof' : '',
+    join.delim === null ? '' : 'Correlated',
+    `Join ${join.type.toUpperCase()}`,
+    join.distribution === null ? '' : ` (${join.distribution})`,
+  ].join('');
 
-function detailsOf(plan: Plan, query: PreparedQuery): string[] {
+function detailsOf(plan: Plan, { scans }: ExplainContext): string[] {
   switch (plan.kind) {
     case 'scan': {
-      const scan = query.scans[plan.scan];
+      const scan = scans[plan.scan];
       return scan === undefined ? [] : scanLines(scan).slice(1);
     }
     case 'filter':

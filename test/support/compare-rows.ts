@@ -21,6 +21,25 @@ export function differences(
   return `${wrong.length} of ${actual.length} rows differ\n${shown.join('\n')}`;
 }
 
+/** The same for results without an order. */
+export function bagDifferences(
+  actual: readonly (readonly Json[])[],
+  expected: readonly (readonly Json[])[],
+): string | null {
+  return differences(actual.toSorted(compareRows), expected.toSorted(compareRows));
+}
+
+/** By everything but the last digits of doubles first: rows that differ in those alone then stand at the same place. */
+function compareRows(a: readonly Json[], b: readonly Json[]): number {
+  const [left, right] = [a, b].map((row) => printJson(row.map(rounded)));
+  return (left ?? '') < (right ?? '') ? -1 : left === right ? 0 : 1;
+}
+
+const SORTED_DIGITS = 7;
+
+const rounded = (value: Json): Json =>
+  typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(SORTED_DIGITS)) : value;
+
 function same(actual: Json | undefined, expected: Json | undefined): boolean {
   if (typeof actual === 'number' && typeof expected === 'number') {
     if (Number.isInteger(actual) && Number.isInteger(expected)) return actual === expected;

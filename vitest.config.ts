@@ -25,7 +25,7 @@ export default defineConfig({
           name: 'system',
           include: [
             '**/*.system.test.ts',
-            'test/{slt,tpch,oracle,conformance,clients,protocol,simulation,chaos,cluster}/**/*.test.ts',
+            'test/{slt,tpch,tpcds,oracle,conformance,clients,protocol,simulation,chaos,cluster}/**/*.test.ts',
           ],
           exclude: ['**/node_modules/**', 'test/**/*.unit.test.ts', '**/*.full.test.ts'],
           testTimeout: 120_000,

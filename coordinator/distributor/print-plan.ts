@@ -1,18 +1,18 @@
 import type { SqlText } from '#proto/task.ts';
-import { printJson, type Json, type JsonObject } from '#shared/json.ts';
-import { must, unreachable } from '#shared/must.ts';
+import { unreachable } from '#shared/must.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Expression } from '../planner/expression.ts';
-import { textOf } from '../planner/json-node.ts';
 import type { Limit, Plan } from '../planner/plan.ts';
 import { outputFields } from '../planner/plan-schema.ts';
 import { expandDelimJoins } from './expand-delim-joins.ts';
 import { NotPrintable } from './not-printable.ts';
-import { printSqlAggregate, printSqlWindow } from './print-sql-call.ts';
-import { isColumn, printSqlExpression, printSqlList, printSqlOrders } from './print-sql-expression.ts';
+import { printSqlWindow } from './print-sql-call.ts';
+import { isColumn, printSqlExpression, printSqlOrders } from './print-sql-expression.ts';
+import { printSqlGroups, printSqlDistinct, printSqlUnnest } from './print-sql-groups.ts';
 import { printSqlJoin } from './print-sql-join.ts';
-import { castType, printSqlLiteral } from './print-sql-literal.ts';
+import { castType } from './print-sql-literal.ts';
 import { joinSql, sql } from './print-sql-parts.ts';
+import { EMPTY_COLUMN, printSqlGenerator, printSqlSample, printSqlValues } from './print-sql-source.ts';
 import {
   closeRelation,
   joinOf,
@@ -20,6 +20,7 @@ import {
   tableOf,
   names,
   operand,
+  pickColumns,
   selectFrom,
   tableRelation,
   untailed,
@@ -98,15 +99,15 @@ function select(plan: Plan, printer: Printer): SqlText {
       );
     }
     case 'aggregate':
-      return aggregate(plan, printer);
+      return printSqlGroups(plan, untailed(relationOf(plan.child, printer), printer.names), printer.names);
     case 'window': {
       const input = untailed(relationOf(plan.child, printer), printer.names);
       return selectFrom(input, [...input.columns, ...plan.calls.map((call) => printSqlWindow(call, input.columns))]);
     }
     case 'unnest':
-      return unnest(plan, printer);
+      return printSqlUnnest(plan, untailed(relationOf(plan.child, printer), printer.names));
     case 'distinct':
-      return distinct(plan, printer);
+      return printSqlDistinct(plan, untailed(relationOf(plan.child, printer), printer.names));
     case 'union':
     case 'intersect':
     case 'except': {
@@ -164,9 +165,11 @@ function relationOf(plan: Plan, printer: Printer): Relation {
       return { ...tableOf(sql`${{ input: printer.leaves.stage(plan) }} AS ${name}`), columns };
     }
     case 'generator':
-      return generator(plan, printer);
-    case 'values':
-      return values(plan, printer);
+      return printSqlGenerator(plan, plan.child === null ? null : relationOf(plan.child, printer), printer.names);
+    case 'values': {
+      const hasRows = plan.child !== null && plan.child.kind !== 'oneRow';
+      return printSqlValues(plan, hasRows ? relationOf(plan.child, printer) : null, printer.names);
+    }
     case 'oneRow':
       return { ...tableOf([]), columns: ['CAST(NULL AS INTEGER)'] };
     case 'project': {
@@ -181,17 +184,17 @@ function relationOf(plan: Plan, printer: Printer): Relation {
     case 'filter': {
       const input = untailed(relationOf(plan.child, printer), printer.names);
       const where = plan.conditions.map((condition) => printSqlExpression(condition, input.columns));
-      return { ...input, where: [...input.where, ...where], columns: pick(input.columns, plan.projection) };
+      return { ...input, where: [...input.where, ...where], columns: pickColumns(input.columns, plan.projection) };
     }
     case 'sort': {
       const input = untailed(relationOf(plan.child, printer), printer.names);
       const tail = ` ORDER BY ${printSqlOrders(plan.orders, input.columns)}`;
-      return { ...input, tail, columns: pick(input.columns, plan.projection) };
+      return { ...input, tail, columns: pickColumns(input.columns, plan.projection) };
     }
     case 'limit':
       return limit(plan, printer);
     case 'sample':
-      return sample(plan, printer);
+      return printSqlSample(plan, relationOf(plan.child, printer), printer.names);
     case 'join': {
       const printed = printSqlJoin(
         plan,
@@ -237,70 +240,8 @@ function relationOf(plan: Plan, printer: Printer): Relation {
   }
 }
 
-/** What `count(*)` reads of a table. */
-const EMPTY_COLUMN = 'CAST(NULL AS BOOLEAN)';
-
 const queryRelation = (plan: Plan, printer: Printer): Relation =>
   wrapQuery(select(plan, printer), outputFields(plan).length, printer.names);
-
-const pick = (columns: readonly string[], positions: readonly number[] | null): readonly string[] =>
-  positions === null ? columns : positions.map((at) => must(columns[at], 'a projected column'));
-
-function aggregate(plan: Node<'aggregate'>, printer: Printer): SqlText {
-  const { sets, groupings } = plan;
-  const input = untailed(relationOf(plan.child, printer), printer.names);
-  const isPlain = plan.groups.every(isColumn) && (sets.length <= 1 || areDistinct(plan.groups));
-  const computed = isPlain ? input : withGroups(input, plan.groups, printer.names);
-  const width = input.columns.length;
-  const groups = plan.groups.map((group, i) =>
-    isPlain ? printSqlExpression(group, input.columns) : must(computed.columns[width + i], 'a group'),
-  );
-  const aggregates = plan.aggregates.map((call) => printSqlAggregate(call, computed.columns));
-  const grouping = groupings.map((list) => `GROUPING(${list.map((at) => must(groups[at], 'a group')).join(', ')})`);
-  const selected = [...groups, ...aggregates, ...grouping];
-  // An aggregate of nothing has one row.
-  if (groups.length === 0 && aggregates.length === 0) selected.push('count(*)');
-  return selectFrom(computed, selected, { clauses: groupBy(groups, sets) });
-}
-
-const areDistinct = (groups: readonly Expression[]): boolean =>
-  new Set(groups.map((group) => (group.kind === 'column' ? group.index : -1))).size === groups.length;
-
-/** A computed group gets a name, so that sets, GROUPING() and the select list mean the same one. */
-function withGroups(input: Relation, groups: readonly Expression[], free: Names): Relation {
-  const expressions = [...input.columns, ...groups.map((group) => printSqlExpression(group, input.columns))];
-  return wrapQuery(selectFrom(input, expressions), expressions.length, free);
-}
-
-function groupBy(groups: readonly string[], sets: readonly (readonly number[])[]): string {
-  const [only] = sets;
-  if (sets.length <= 1 && (only === undefined || only.length === groups.length)) {
-    return groups.length === 0 ? '' : ` GROUP BY ${groups.join(', ')}`;
-  }
-  const texts = sets.map((set) => `(${set.map((at) => must(groups[at], 'a group of the set')).join(', ')})`);
-  return ` GROUP BY GROUPING SETS (${texts.join(', ')})`;
-}
-
-function unnest(plan: Node<'unnest'>, printer: Printer): SqlText {
-  const input = untailed(relationOf(plan.child, printer), printer.names);
-  const lists = plan.expressions.map((expression) => {
-    if (expression.kind !== 'unnest') throw new NotPrintable('an unnest of another form');
-    return `unnest(${printSqlExpression(expression.child, input.columns)})`;
-  });
-  return selectFrom(input, [...input.columns, ...lists]);
-}
-
-function distinct(plan: Node<'distinct'>, printer: Printer): SqlText {
-  const input = untailed(relationOf(plan.child, printer), printer.names);
-  const { on, orders } = plan;
-  const isWhole =
-    !plan.isOn &&
-    on.every(isColumn) &&
-    new Set(on.map((one) => isColumn(one) && one.index)).size === input.columns.length;
-  if (isWhole || on.length === 0) return selectFrom(input, input.columns, { modifier: 'DISTINCT ' });
-  const clauses = orders.length === 0 ? '' : ` ORDER BY ${printSqlOrders(orders, input.columns)}`;
-  return selectFrom(input, input.columns, { modifier: `DISTINCT ON (${printSqlList(on, input.columns)}) `, clauses });
-}
 
 function limit(plan: Node<'limit'>, printer: Printer): Relation {
   const input = relationOf(plan.child, printer);
@@ -337,56 +278,6 @@ function bound(word: string, one: Limit, print: (expression: Expression) => stri
   }
 }
 
-function sample(plan: Node<'sample'>, printer: Printer): Relation {
-  const input = relationOf(plan.child, printer);
-  const options = plan.options as JsonObject;
-  const size = sampleSize(options['sample_size']);
-  const method = textOf(options['method']).toLowerCase();
-  const unit = options['is_percentage'] === true ? 'PERCENT' : 'ROWS';
-  const seed = options['seed'] === undefined ? '' : ` REPEATABLE (${printJson(options['seed'])})`;
-  const { from, ...relation } = wrapQuery(closeRelation(input), input.columns.length, printer.names);
-  return { ...relation, from: sql`${from} TABLESAMPLE ${method} (${size} ${unit})${seed}` };
-}
-
-function sampleSize(json: Json | undefined): string {
-  const value = (json as JsonObject | undefined)?.['value'];
-  if (typeof value !== 'number' && typeof value !== 'bigint') throw new NotPrintable('the size of a sample');
-  return String(value);
-}
-
-function generator(plan: Node<'generator'>, printer: Printer): Relation {
-  const name = printer.names.next('t');
-  const width = Math.max(0, ...plan.columns.map((column) => column.index + 1));
-  const aliases = Array.from({ length: width }, (_, i) => `c${i}`);
-  const list = aliases.length === 0 ? '' : `(${aliases.join(', ')})`;
-  const own = plan.columns.map((column) => (column.index < 0 ? EMPTY_COLUMN : `${name}.c${column.index}`));
-  if (plan.child !== null) throw new NotPrintable(`the table function ${plan.name} over rows`);
-  const call = `${quoteIdentifier(plan.name)}(${printSqlList(plan.arguments, [])})`;
-  return { ...tableOf(sql`${call} AS ${name}${list}`), columns: own };
-}
-
-function values(plan: Node<'values'>, printer: Printer): Relation {
-  const width = plan.columns.length;
-  if (plan.rows.length === 0) {
-    const columns = plan.columns.map(({ type }, i) => `${printSqlLiteral(null, type)} AS c${i}`);
-    return wrapQuery([`SELECT ${columns.join(', ')} WHERE false`], width, printer.names);
-  }
-  if (plan.child !== null && plan.child.kind !== 'oneRow') {
-    const input = relationOf(plan.child, printer);
-    const rows = plan.rows.map((row) =>
-      selectFrom(
-        input,
-        row.map((one) => printSqlExpression(one, input.columns)),
-      ),
-    );
-    return wrapQuery(joinSql(rows, ' UNION ALL '), width, printer.names);
-  }
-  const name = printer.names.next('t');
-  const rows = plan.rows.map((row) => `(${printSqlList(row, ['CAST(NULL AS INTEGER)'])})`);
-  const aliases = plan.columns.map((_, i) => `c${i}`).join(', ');
-  return tableRelation([`(VALUES ${rows.join(', ')}) AS ${name}(${aliases})`], name, width);
-}
-
 const cteName = (index: number): string => `cte${index}`;
 
 function cteRelation(index: number, width: number, printer: Printer): Relation {
@@ -400,7 +291,8 @@ function define({ index, definition }: Node<'cte'>, printer: Printer): void {
 }
 
 /** What the step defines is computed in every round, so it stands in the step. */
-function defineRecursive({ index, anchor, step, all }: Node<'recursiveCte'>, printer: Printer): void {
+function defineRecursive({ index, anchor, step, all, isKeyed }: Node<'recursiveCte'>, printer: Printer): void {
+  if (isKeyed === true) throw new NotPrintable('a recursive CTE with USING KEY');
   const first = select(anchor, printer);
   const inner: Printer = { ...printer, definitions: [], isRecursive: false };
   const query = select(step, inner);

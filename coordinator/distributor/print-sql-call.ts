@@ -10,7 +10,12 @@ export function printSqlAggregate(call: AggregateCall, columns: Columns): string
   if (call.name === 'count_star') return `count(*)${filter}`;
   const orders = call.orders.length === 0 ? '' : ` ORDER BY ${printSqlOrders(call.orders, columns)}`;
   const distinct = call.distinct ? 'DISTINCT ' : '';
-  return `${aggregateName(call.name)}(${distinct}${printSqlList(call.children, columns)}${orders})${filter}`;
+  return `${aggregateName(call.name)}(${distinct}${printSqlList([...call.children, ...erased(call)], columns)}${orders})${filter}`;
+}
+
+function erased(call: AggregateCall | WindowCall): readonly Expression[] {
+  if (call.erased === null) throw new NotPrintable(`the constant arguments of ${call.name}`);
+  return call.erased ?? [];
 }
 
 /** What the optimiser put in place of an aggregate, whose answer is the same. */
@@ -19,7 +24,7 @@ const aggregateName = (name: string): string => quoteIdentifier(name === 'sum_no
 /** A window call with its whole OVER clause. @throws NotPrintable */
 export function printSqlWindow(call: WindowCall, columns: Columns): string {
   const { offset, defaultValue } = call.frame;
-  const values = [...call.children, ...[offset, defaultValue].filter((one) => one !== null)];
+  const values = [...call.children, ...erased(call), ...[offset, defaultValue].filter((one) => one !== null)];
   const isStar = call.name === 'count_star';
   const inside = [
     isStar ? '*' : `${call.distinct ? 'DISTINCT ' : ''}${printSqlList(values, columns)}`,

@@ -1,6 +1,6 @@
 import { must, unreachable } from '#shared/must.ts';
-import { quoteIdentifier } from '#shared/sql/quote.ts';
-import type { Expression, Order } from '../planner/expression.ts';
+import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
+import type { Expression, Lambda, Order } from '../planner/expression.ts';
 import { operatorText } from '../planner/print-expression.ts';
 import type { SqlType } from '../planner/sql-type.ts';
 import { NotPrintable } from './not-printable.ts';
@@ -61,6 +61,7 @@ function print(expression: Expression, columns: Columns, depth: number): string 
     case 'operator':
       return printOperator(expression, list);
     case 'function':
+      if (expression.lambda !== undefined) return printLambda(expression, expression.lambda, columns, depth);
       return printFunction(expression, list, inner);
     case 'cast':
       return `${expression.tryCast ? 'TRY_CAST' : 'CAST'}(${inner(expression.child)} AS ${castType(expression.type)})`;
@@ -105,32 +106,127 @@ function printOperator(
 
 type FunctionCall = Extract<Expression, { kind: 'function' }>;
 
+/** The body's columns are the parameters, the last one first, then what it captures. */
+function printLambda(call: FunctionCall, lambda: Lambda, columns: Columns, depth: number): string {
+  const outer = call.children.map((child) => print(child, columns, depth + 1));
+  const own = outer.slice(0, lambda.hasInitial ? 2 : 1);
+  const names = Array.from({ length: lambda.parameters }, (_, i) => `l${depth}_${i}`);
+  const body = print(lambda.body, [...names.toReversed(), ...outer.slice(own.length)], depth + 1);
+  const [list, ...initial] = own;
+  return `${quoteIdentifier(call.name)}(${[list, `lambda ${names.join(', ')}: ${body}`, ...initial].join(', ')})`;
+}
+
 /** Functions go by their quoted names, operators too (`"+"(a, b)`): so nothing is parsed into something else. */
 function printFunction(
   call: FunctionCall,
   list: (all: readonly Expression[]) => string,
   inner: (one: Expression) => string,
 ): string {
-  const special = SPECIAL[call.name];
-  if (special !== undefined) return special(call, inner);
-  const [left, right] = call.children;
-  if (INFIX.has(call.name) && left !== undefined && right !== undefined && call.children.length === 2) {
+  if (call.type.kind === 'decimal' && DECIMAL_RESULTS.has(call.name)) return printDecimal(call, call.type, list);
+  const special = SPECIAL[call.name]?.(call, inner);
+  if (special !== undefined) return special;
+  if (call.erased === null) throw new NotPrintable(`the constant arguments of ${call.name}`);
+  const children = [...call.children, ...(call.erased ?? [])];
+  const [left, right] = children;
+  if (INFIX.has(call.name) && left !== undefined && right !== undefined && children.length === 2) {
     return `(${inner(left)} ${call.name} ${inner(right)})`;
   }
-  return `${quoteIdentifier(call.name)}(${list(call.children)})`;
+  return `${quoteIdentifier(call.name)}(${list(children)})`;
+}
+
+type DecimalType = Extract<SqlType, { kind: 'decimal' }>;
+
+/** Their result is wider than their operands, up to these widths, which stay. */
+const DECIMAL_RESULTS: ReadonlySet<string> = new Set(['+', '-', '*']);
+const FULL_WIDTHS: ReadonlySet<number> = new Set([18, 38]);
+
+/**
+ * The binder has cast the operands to the result's width already, and would add to it again: sums get operands that are a digit
+ * narrower, as they were; what else comes out too wide is cast back.
+ */
+function printDecimal(call: FunctionCall, type: DecimalType, list: (all: readonly Expression[]) => string): string {
+  const operands = call.children.length === 1 || FULL_WIDTHS.has(type.width) ? null : narrowed(call, type);
+  const texts = (operands ?? call.children).map((one) => list([one]));
+  const text = texts.length === 1 ? `(${call.name}${texts[0]})` : `(${texts.join(` ${call.name} `)})`;
+  return operands !== null || texts.length === 1 || FULL_WIDTHS.has(type.width)
+    ? text
+    : `CAST(${text} AS ${castType(type)})`;
+}
+
+function narrowed(call: FunctionCall, type: DecimalType): readonly Expression[] | null {
+  if (call.name === '*') return null;
+  const narrow: DecimalType = { ...type, width: type.width - 1 };
+  const isCast = call.children.every((one) => one.kind === 'constant' || (one.kind === 'cast' && !one.tryCast));
+  return isCast
+    ? call.children.map((one): Expression =>
+        one.kind === 'constant' || one.kind === 'cast' ? { ...one, type: narrow } : one,
+      )
+    : null;
 }
 
 /** What the parser makes the function of the same name of. */
 const INFIX: ReadonlySet<string> = new Set(['+', '-', '*', '/', '//', '%', '||', '&', '|', '<<', '>>']);
 
-const SPECIAL: Readonly<Record<string, (call: FunctionCall, inner: (one: Expression) => string) => string>> = {
+type Special = (call: FunctionCall, inner: (one: Expression) => string) => string | undefined;
+
+/** Functions that are not called as they are named; undefined: as any other. */
+const SPECIAL: Readonly<Record<string, Special>> = {
   struct_pack: (call, inner) => structOf(structType(call.type), call.children.map(inner)),
   row: (call, inner) => structOf(structType(call.type), call.children.map(inner)),
   union_value: (call, inner) => {
     const name = must(call.type.kind === 'union' ? call.type.members[0] : undefined, 'a union has a member').name;
     return `union_value(${quoteIdentifier(name)} := ${inner(must(call.children[0], 'its value'))})`;
   },
+  // The new fields are the last ones.
+  struct_insert: (call, inner) => {
+    const { fields } = structType(call.type);
+    const [struct = '', ...values] = call.children.map(inner);
+    const names = fields.slice(fields.length - values.length).map(({ name }) => name);
+    return `struct_insert(${[struct, ...named(names, values)].join(', ')})`;
+  },
+  struct_update: (call, inner) => {
+    const [struct = '', ...values] = call.children.map(inner);
+    const names = call.argumentNames?.slice(1) ?? [];
+    const { fields } = structType(call.type);
+    if (!names.every((name) => fields.some((field) => field.name === name))) {
+      throw new NotPrintable('the names of the fields that struct_update sets');
+    }
+    return `struct_update(${[struct, ...named(names, values)].join(', ')})`;
+  },
+  // The name that the query gave its argument.
+  alias: () => {
+    throw new NotPrintable('alias()');
+  },
+  // A list of parts, which gives a struct of them, is not among the arguments.
+  date_part: datePart,
+  datepart: datePart,
+  array_slice: printSlice,
+  list_slice: printSlice,
+  // Its integers are counted in BIGINT, and answered in what they were.
+  equi_width_bins: (call, inner) =>
+    `CAST(equi_width_bins(${call.children.map(inner).join(', ')}) AS ${castType(call.type)})`,
 };
+
+const named = (names: readonly string[], values: readonly string[]): string[] =>
+  values.map((value, i) => `${quoteIdentifier(must(names[i], 'a name for each value'))} := ${value}`);
+
+function datePart(call: FunctionCall, inner: (one: Expression) => string): string | undefined {
+  if (call.type.kind !== 'struct' || call.children.length !== 1) return undefined;
+  const parts = call.type.fields.map(({ name }) => quoteLiteral(name)).join(', ');
+  return `date_part([${parts}], ${call.children.map(inner).join(', ')})`;
+}
+
+/** A bound that was left out is an empty list, which only the brackets' syntax may say. */
+function printSlice(call: FunctionCall, inner: (one: Expression) => string): string | undefined {
+  const [value, begin, end, step] = call.children;
+  if (value === undefined || begin === undefined || end === undefined) return undefined;
+  if (!isLeftOut(begin) && !isLeftOut(end)) return undefined;
+  const from = isLeftOut(begin) ? '' : inner(begin);
+  const to = isLeftOut(end) ? (step === undefined ? '' : '-') : inner(end);
+  return `(${inner(value)})[${from}:${to}${step === undefined ? '' : `:${inner(step)}`}]`;
+}
+
+const isLeftOut = (bound: Expression): boolean => bound.kind === 'constant' && bound.type.kind === 'list';
 
 function structType(type: SqlType): Extract<SqlType, { kind: 'struct' }> {
   if (type.kind !== 'struct') throw new NotPrintable('a struct of another type');

@@ -9,6 +9,7 @@ import { sql } from './print-sql-parts.ts';
 import {
   joinOf,
   operand,
+  pickColumns,
   rightOf,
   selectFrom,
   untailed,
@@ -50,12 +51,9 @@ export function printSqlJoin(
   }
 }
 
-const pick = (columns: readonly string[], positions: readonly number[] | null): readonly string[] =>
-  positions === null ? columns : positions.map((at) => must(columns[at], 'a projected column'));
-
 const output = (join: JoinPlan, { left, right }: Sides): readonly string[] => [
-  ...pick(left.columns, join.leftProjection),
-  ...pick(right.columns, join.rightProjection),
+  ...pickColumns(left.columns, join.leftProjection),
+  ...pickColumns(right.columns, join.rightProjection),
 ];
 
 function plainJoin(join: JoinPlan, sides: Sides, word: string, free: Names): Relation {
@@ -78,7 +76,7 @@ function halfJoin(join: JoinPlan, sides: Sides, type: 'semi' | 'anti', free: Nam
   const [kept, other] = isRight ? [right, left] : [left, right];
   return {
     ...joinOf(sql`${kept.from} ${type.toUpperCase()} JOIN ${rightOf(other)} ON ${conditions(join, { left, right })}`),
-    columns: pick(kept.columns, isRight ? join.rightProjection : join.leftProjection),
+    columns: pickColumns(kept.columns, isRight ? join.rightProjection : join.leftProjection),
   };
 }
 
@@ -115,7 +113,7 @@ function markJoin(join: JoinPlan, sides: Sides, free: Names): SqlText {
     if (compared.some(({ op }) => op !== 'eq')) throw new NotPrintable('a mark join that compares rows by order');
     mark = sql`((${outerText.join(', ')}) IN (${selectFrom(inner, innerText)}))`;
   }
-  const columns = pick(left.columns, join.leftProjection);
+  const columns = pickColumns(left.columns, join.leftProjection);
   const list = columns.map((column, i) => `${column} AS c${i}, `).join('');
   return sql`SELECT ${list}${mark} AS c${String(columns.length)} FROM ${left.from}`;
 }
@@ -128,11 +126,11 @@ function singleJoin(join: JoinPlan, sides: Sides, free: Names): Relation {
   if (isUniqueOn(join.right, new Set(keys))) return plainJoin(join, sides, 'LEFT', free);
   const left = operand(sides.left, free);
   const right = untailed(sides.right, free);
-  const kept = pick(right.columns, join.rightProjection);
+  const kept = pickColumns(right.columns, join.rightProjection);
   const inner = { ...right, where: [...right.where, conditions(join, { left, right })] };
   const fields = kept.map((column, i) => `c${i} := ${column}`).join(', ');
   const value = selectFrom(inner, [kept.length === 0 ? '1' : `struct_pack(${fields})`]);
-  const columns = pick(left.columns, join.leftProjection);
+  const columns = pickColumns(left.columns, join.leftProjection);
   const list = columns.map((column, i) => `${column} AS c${i}, `).join('');
   const query = sql`SELECT ${list}(${value}) AS c${String(columns.length)} FROM ${left.from}`;
   const relation = wrapQuery(query, columns.length + 1, free);

@@ -100,6 +100,7 @@ const elements = (value: Json): string[] => elementValues(value).map(element);
 function scalar(value: Json, name: string): string {
   const typed = (text: string): string => `CAST(${text} AS ${name})`;
   if (INTEGER_TYPES.has(name)) return typed(rawText(value));
+  if (typeof value === 'object' && name !== 'INTERVAL') throw new NotPrintable(`a constant of type ${name}`);
   switch (name) {
     case 'BOOLEAN':
       return value === true ? 'true' : 'false';

@@ -1,4 +1,5 @@
 import type { SqlText } from '#proto/task.ts';
+import { must } from '#shared/must.ts';
 import { joinSql, sql } from './print-sql-parts.ts';
 
 /**
@@ -74,6 +75,9 @@ export const operand = (relation: Relation, free: Names): Relation =>
 
 const wrap = (relation: Relation, free: Names): Relation =>
   wrapQuery(closeRelation(relation), relation.columns.length, free);
+
+export const pickColumns = (columns: readonly string[], positions: readonly number[] | null): readonly string[] =>
+  positions === null ? columns : positions.map((at) => must(columns[at], 'a projected column'));
 
 /** Definitions before a query. */
 export function withDefinitions(definitions: readonly SqlText[], isRecursive: boolean, query: SqlText): SqlText {

@@ -1,8 +1,9 @@
 import type { CompareOp } from '#shared/iceberg/predicate.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
+import { decodeErased, decodeListAggregate } from './decode-bound.ts';
 import { decodeType, decodeValue } from './decode-type.ts';
-import type { AggregateCall, Expression, Order, WindowCall } from './expression.ts';
+import type { AggregateCall, Expression, Lambda, Order, WindowCall } from './expression.ts';
 import { textOf } from './json-node.ts';
 
 /** Bound expressions of DuckDB's plan printer, release 1.5. @throws Error for a class that is not known: the plan is not used then. */
@@ -76,6 +77,8 @@ const EXPRESSIONS: Readonly<Record<string, (node: JsonObject) => Expression>> = 
     name: textOf(node['name']),
     children: decodeExpressions(node['children']),
     type: typeOf(node),
+    ...decodeLambda(node),
+    ...functionData(node),
   }),
   BOUND_AGGREGATE: (node) => ({ kind: 'aggregate', call: decodeAggregate(node) }),
   BOUND_WINDOW: (node) => ({ kind: 'window', call: decodeWindow(node) }),
@@ -98,6 +101,37 @@ const EXPRESSIONS: Readonly<Record<string, (node: JsonObject) => Expression>> = 
   // A column that no node below gives: a parameter of a lambda, or a correlation that the printer left by its name.
   BOUND_COLUMN_REF: (node) => ({ kind: 'operator', name: 'BOUND_COLUMN_REF', children: [], type: typeOf(node) }),
 };
+
+/** Of a call that takes a lambda, which DuckDB keeps in the function's own data. */
+function decodeLambda(node: JsonObject): { lambda?: Lambda } {
+  const data = node['function_data'] as JsonObject | undefined;
+  if (data?.['lambda_expr'] === undefined) return {};
+  const own = textOf(node['name']).endsWith('reduce') ? 2 : 1;
+  return {
+    lambda: {
+      body: decodeExpression(data['lambda_expr']),
+      parameters: own + (data['has_index'] === true ? 1 : 0),
+      hasInitial: data['has_initial'] === true,
+    },
+  };
+}
+
+/** What a few functions keep beside their arguments. */
+function functionData(node: JsonObject): { erased?: readonly Expression[] | null; argumentNames?: readonly string[] } {
+  const name = textOf(node['name']);
+  if (/^(?:list|array)_aggr/.test(name)) {
+    const erased = decodeListAggregate(node);
+    return erased?.length === 0 ? {} : { erased };
+  }
+  if (name !== 'struct_update') return {};
+  return { argumentNames: ((node['children'] ?? []) as readonly JsonObject[]).map((one) => textOf(one['alias'])) };
+}
+
+/** Calls with all of their arguments, nearly all, have no such field. */
+function erasedOf(node: JsonObject): { erased?: readonly Expression[] | null } {
+  const erased = decodeErased(node);
+  return erased?.length === 0 ? {} : { erased };
+}
 
 function decodeOperator(node: JsonObject): Expression {
   const children = decodeExpressions(node['children']);
@@ -126,6 +160,7 @@ export function decodeAggregate(node: JsonObject): AggregateCall {
     filter: node['filter'] === undefined ? null : decodeExpression(node['filter']),
     orders: decodeOrders((node['order_bys'] as JsonObject | undefined)?.['orders']),
     type: typeOf(node),
+    ...erasedOf(node),
   };
 }
 
@@ -152,5 +187,6 @@ export function decodeWindow(node: JsonObject): WindowCall {
       defaultValue: optional('default_expr'),
     },
     type: typeOf(node),
+    ...erasedOf(node),
   };
 }

@@ -12,6 +12,7 @@ import { decodeType, decodeValue } from './decode-type.ts';
 import type { Expression } from './expression.ts';
 import type { JoinPlan, JoinType, Limit, Plan, PlanColumn } from './plan.ts';
 import { textOf } from './json-node.ts';
+import { resolveColumnRefs } from './resolve-column-refs.ts';
 
 /**
  * `json_serialize_plan`'s operators, release 1.5, as a typed plan. The form belongs to a release of DuckDB; nothing else knows it.
@@ -107,6 +108,9 @@ const OPERATORS: Readonly<Record<string, (node: JsonObject) => Plan>> = {
     all: node['union_all'] === true,
     anchor: child(node),
     step: child(node, 1),
+    ...(((node['key_targets'] ?? []) as readonly Json[]).length > 0 || node['ref_recurring'] === true
+      ? { isKeyed: true }
+      : {}),
   }),
   LOGICAL_CTE_REF: (node) => ({
     kind: 'cteScan',
@@ -124,7 +128,11 @@ const OPERATORS: Readonly<Record<string, (node: JsonObject) => Plan>> = {
   LOGICAL_EMPTY_RESULT: (node) => ({ kind: 'empty', columns: columnsOf(node['return_types']) }),
 };
 
-function decodeGet(node: JsonObject): Plan {
+function decodeGet(printed: JsonObject): Plan {
+  const node: JsonObject = {
+    ...printed,
+    children: ((printed['children'] ?? []) as readonly JsonObject[]).map(resolveColumnRefs),
+  };
   const types = node['returned_types'] as readonly Json[];
   const names = node['names'] as readonly string[];
   const all = (node['column_indexes'] as readonly JsonObject[]).map(({ index = 0 }): PlanColumn => {
@@ -144,19 +152,28 @@ function decodeGet(node: JsonObject): Plan {
     return { kind: 'scan', scan: Number(decodeValue(parameters[0])), columns };
   }
   const [input] = childrenOf(node);
+  const named = (node['named_parameters'] ?? []) as readonly JsonObject[];
+  const ordinality = Number(node['ordinality_idx'] ?? -1);
   return {
     kind: 'generator',
     name: textOf(node['name']),
-    arguments: parameters.map((value): Expression => ({
-      kind: 'constant',
-      value: decodeValue(value),
-      type: decodeType(value['type']),
-    })),
+    ...(named.length === 0
+      ? {}
+      : { named: named.map(({ key, value }) => ({ name: textOf(key), expression: decodeConstant(value) })) }),
+    ...(ordinality >= 0 && ordinality < types.length ? { ordinality: true } : {}),
+    ...(input === undefined ? {} : { inputArguments: ((node['input_table_types'] ?? []) as readonly Json[]).length }),
+    arguments: parameters.map(decodeConstant),
     columns,
     child: input ?? null,
     inputColumns: (node['projected_input'] ?? []) as readonly number[],
   };
 }
+
+const decodeConstant = (value: Json | undefined): Expression => ({
+  kind: 'constant',
+  value: decodeValue(value),
+  type: decodeType((value as JsonObject)['type']),
+});
 
 /** Constants in columns; the printer puts them column by column. */
 function decodeChunk(node: JsonObject): Plan {
@@ -164,10 +181,7 @@ function decodeChunk(node: JsonObject): Plan {
   const values = (collection['values'] ?? []) as readonly (readonly JsonObject[])[];
   const rowCount = values[0]?.length ?? 0;
   const rows = Array.from({ length: rowCount }, (_, row) =>
-    values.map((column): Expression => {
-      const value = must(column[row], 'columns of one length');
-      return { kind: 'constant', value: decodeValue(value), type: decodeType(value['type']) };
-    }),
+    values.map((column) => decodeConstant(must(column[row], 'columns of one length'))),
   );
   return { kind: 'values', child: null, rows, columns: columnsOf(node['chunk_types']) };
 }

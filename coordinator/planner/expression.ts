@@ -34,8 +34,14 @@ export type Expression =
   | {
       readonly kind: 'function';
       readonly name: string;
+      /** With a lambda: the list, the initial value if there is one, then what the lambda's body captures. */
       readonly children: readonly Expression[];
       readonly type: SqlType;
+      readonly lambda?: Lambda;
+      /** Of `list_aggregate`, as of an aggregate. */
+      readonly erased?: readonly Expression[] | null;
+      /** Of `struct_update`: `(s, name := value)`. */
+      readonly argumentNames?: readonly string[];
     }
   | { readonly kind: 'aggregate'; readonly call: AggregateCall }
   | { readonly kind: 'window'; readonly call: WindowCall }
@@ -48,6 +54,16 @@ export type Expression =
     }
   | { readonly kind: 'unnest'; readonly child: Expression; readonly type: SqlType };
 
+/**
+ * The function that `list_transform` and its like call. Columns of its body are its parameters, the last one first, then the captures.
+ */
+export type Lambda = {
+  readonly body: Expression;
+  readonly parameters: number;
+  /** `list_reduce` with a value to start from. */
+  readonly hasInitial: boolean;
+};
+
 export type AggregateCall = {
   readonly name: string;
   readonly children: readonly Expression[];
@@ -55,6 +71,8 @@ export type AggregateCall = {
   readonly filter: Expression | null;
   readonly orders: readonly Order[];
   readonly type: SqlType;
+  /** Constant arguments that stand no longer among the children: a separator, fractions. Null: there were some that are not known. */
+  readonly erased?: readonly Expression[] | null;
 };
 
 export type WindowCall = {
@@ -70,6 +88,8 @@ export type WindowCall = {
   readonly ignoreNulls: boolean;
   readonly frame: WindowFrame;
   readonly type: SqlType;
+  /** As of an aggregate. */
+  readonly erased?: readonly Expression[] | null;
 };
 
 type WindowFrame = {

@@ -17,8 +17,8 @@ import { differences } from './compare-rows.ts';
  * The rows must be the same, as bags; in order where the plan ends in a sort whose keys tell.
  */
 export type RoundTrip = {
-  readonly kind: 'same' | 'differs' | 'notPrintable' | 'noPlan' | 'fails';
-  /** What differs, or why it is not printable. */
+  readonly kind: 'same' | 'bothFail' | 'differs' | 'notPrintable' | 'noPlan' | 'fails';
+  /** What differs, the errors, or why it is not printable. */
   readonly message: string;
   /** The printed text. */
   readonly sql: string;
@@ -42,7 +42,7 @@ export async function roundTrip(
   sql: string,
   tools: { readonly connection: DuckDBConnection; readonly planner: Planner; readonly schema: string },
 ): Promise<RoundTrip> {
-  const { connection, planner, schema } = tools;
+  const { connection } = tools;
   const { plan, tables } = await planFor(sql, tools);
   if (plan === null) return { kind: 'noPlan', message: 'DuckDB prints no plan', sql: '' };
   let text: string;
@@ -55,12 +55,14 @@ export async function roundTrip(
     if (!(error instanceof NotPrintable)) throw error;
     return { kind: 'notPrintable', message: error.reason, sql: '' };
   }
-  void planner;
-  void schema;
   const [wanted, got] = [await run(connection, sql), await run(connection, text)];
   if (wanted.error !== null || got.error !== null) {
-    const same = wanted.error !== null && got.error !== null;
-    return { kind: same ? 'same' : 'fails', message: `${wanted.error ?? 'rows'} / ${got.error ?? 'rows'}`, sql: text };
+    const both = wanted.error !== null && got.error !== null;
+    return {
+      kind: both ? 'bothFail' : 'fails',
+      message: `${wanted.error ?? 'rows'} / ${got.error ?? 'rows'}`,
+      sql: text,
+    };
   }
   const types =
     printJson(wanted.types) === printJson(got.types)

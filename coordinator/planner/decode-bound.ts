@@ -1,0 +1,96 @@
+import type { Json, JsonObject } from '#shared/json.ts';
+import { decodeType, decodeValue } from './decode-type.ts';
+import type { Expression } from './expression.ts';
+import { textOf } from './json-node.ts';
+
+/**
+ * What DuckDB's binder takes out of a call's arguments and keeps in the function's own data: constants such as a separator or the
+ * fractions of a quantile. Null when there was more than is known here.
+ */
+export function decodeErased(node: JsonObject): readonly Expression[] | null {
+  const original = (node['original_arguments'] ?? []) as readonly JsonObject[];
+  const children = (node['children'] ?? []) as readonly JsonObject[];
+  const data = node['function_data'] as JsonObject | undefined;
+  const name = textOf(node['name']);
+  if (original.length > children.length) {
+    const isList = isListType(original[children.length]);
+    return data === undefined ? null : (ERASED[name]?.(data, isList, original.length - children.length) ?? null);
+  }
+  // Over a DECIMAL the function is another one, which no longer tells what its arguments were.
+  if (data === undefined || !FRACTIONS.test(name)) return [];
+  const isList =
+    isListType(node['return_type'] as JsonObject) && !isListType(children[0]?.['return_type'] as JsonObject);
+  return ERASED[name]?.(data, isList, name === 'reservoir_quantile' ? 2 : 1) ?? null;
+}
+
+/** `list_aggregate` and its like keep the bound aggregate: what follows its name are that one's further arguments. */
+export function decodeListAggregate(node: JsonObject): readonly Expression[] | null {
+  const data = (node['function_data'] as JsonObject | undefined)?.['bind_data'] as JsonObject | undefined;
+  const call = data?.['aggr_expr'] as JsonObject | undefined;
+  if (call === undefined) return [];
+  const [, ...further] = (call['children'] ?? []) as readonly JsonObject[];
+  if (further.some((one) => one['expression_class'] !== 'BOUND_CONSTANT')) return null;
+  const erased = decodeErased(call);
+  return erased === null ? null : [...further.map(({ value }) => typedConstant(value)), ...erased];
+}
+
+const FRACTIONS = /^(?:approx_|reservoir_)?quantile(?:_cont|_disc)?$/;
+const isListType = (type: JsonObject | undefined): boolean => type?.['id'] === 'LIST' || type?.['id'] === 'ARRAY';
+
+type Erased = (data: JsonObject, isList: boolean, count: number) => readonly Expression[] | null;
+
+const ERASED: Readonly<Record<string, Erased>> = {
+  string_agg: ({ separator }) => [constant(separator ?? null, 'VARCHAR')],
+  group_concat: ({ separator }) => [constant(separator ?? null, 'VARCHAR')],
+  listagg: ({ separator }) => [constant(separator ?? null, 'VARCHAR')],
+  bitstring_agg: ({ min, max }) => [typedConstant(min), typedConstant(max)],
+  quantile: quantiles,
+  quantile_cont: quantiles,
+  quantile_disc: quantiles,
+  approx_quantile: ({ quantiles: fractions }, isList) => floats(fractions, isList, 'FLOAT'),
+  reservoir_quantile: ({ quantiles: fractions, sample_size: size }, isList, count) => [
+    ...floats(fractions, isList, 'DOUBLE'),
+    ...(count > 1 ? [constant(size ?? null, 'INTEGER')] : []),
+  ],
+};
+
+const constant = (value: Json, name: string): Expression => ({
+  kind: 'constant',
+  value,
+  type: { kind: 'scalar', name },
+});
+
+const typedConstant = (value: Json | undefined): Expression => ({
+  kind: 'constant',
+  value: decodeValue(value),
+  type: decodeType((value as JsonObject)['type']),
+});
+
+const listOf = (children: readonly Expression[]): Expression => {
+  const [first] = children;
+  const element = first?.kind === 'constant' ? first.type : ({ kind: 'scalar', name: 'DOUBLE' } as const);
+  return { kind: 'function', name: 'list_value', children, type: { kind: 'list', element } };
+};
+
+function floats(fractions: Json | undefined, isList: boolean, type: string): readonly Expression[] {
+  const values = ((fractions ?? []) as readonly Json[]).map((value) => constant(value, type));
+  return isList ? [listOf(values)] : values;
+}
+
+/** A fraction counts from the other end when the order is descending: SQL says it with a minus, but has no -0. */
+function quantiles({ quantiles: fractions, desc }: JsonObject, isList: boolean): readonly Expression[] | null {
+  const values = ((fractions ?? []) as readonly Json[]).map(typedConstant);
+  if (desc !== true) return isList ? [listOf(values)] : values;
+  const isZero = (one: Expression): boolean => one.kind === 'constant' && Number(one.value) === 0;
+  if (values.every(isZero)) {
+    const ones = values.map(() => constant(1, 'DOUBLE'));
+    return isList ? [listOf(ones)] : ones;
+  }
+  if (values.some(isZero)) return null;
+  const negative = values.map((one): Expression =>
+    one.kind === 'constant' && (typeof one.value === 'number' || typeof one.value === 'bigint')
+      ? { ...one, value: -one.value }
+      : one,
+  );
+  return isList ? [listOf(negative)] : negative;
+}

@@ -1,0 +1,69 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sessionPlanner } from '#coordinator/planner/session-planner.ts';
+import type { Planner } from '#coordinator/planner/planner.ts';
+import { TPCH_TABLES, tpchFiles } from '#cli/load/tpch.ts';
+import { openFixture } from '#test/slt/fixture.ts';
+import { parseSlt } from '#test/slt/slt-file.ts';
+import { roundTrip, setRoundTripContext } from '#test/support/round-trip.ts';
+import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
+
+let connection: DuckDBConnection;
+let planner: Planner;
+
+beforeAll(async () => {
+  planner = await sessionPlanner();
+  connection = await openFixture();
+  for (const table of TPCH_TABLES) {
+    const { paths } = await tpchFiles(table, '0.01', '', AbortSignal.timeout(10_000));
+    await connection.run(`CREATE VIEW tpch.${table} AS SELECT * FROM read_parquet('${paths.join("', '")}')`);
+  }
+}, 60_000);
+
+afterAll(async () => {
+  await planner?.close();
+  connection?.closeSync();
+});
+
+let current = '';
+const trip = async (sql: string, schema: string) => {
+  if (schema !== current) {
+    await connection.run(`USE memory.${schema}`);
+    await setRoundTripContext(connection, schema);
+    current = schema;
+  }
+  const { kind, message, sql: printed } = await roundTrip(sql, { connection, planner, schema });
+  return { kind, message, printed };
+};
+
+describe('a printed plan gives the rows of its statement', () => {
+  const lines = readFileSync(join(import.meta.dirname, 'round-trip.sql'), 'utf8')
+    .trim()
+    .split('\n');
+  const statements = lines.filter((line) => !line.startsWith('--'));
+  test.each(statements)('%s', async (line) => {
+    const [, mark = '', sql = ''] = /^(error: |whole: |)(.*)$/.exec(line) ?? [];
+    const kinds: Readonly<Record<string, string>> = { 'error: ': 'bothFail', 'whole: ': 'notPrintable' };
+    const { kind, message, printed } = await trip(sql, 't');
+    expect(kind, `${message}\n${printed}`).toBe(kinds[mark] ?? 'same');
+  });
+});
+
+describe.each(globSync(join(import.meta.dirname, '../slt/both/*.slt')).sort())('%s', (file) => {
+  const records = parseSlt(readFileSync(file, 'utf8')).filter((record) => record.kind === 'query');
+  test(`${basename(file)}: ${records.length} queries`, async () => {
+    for (const { sql } of records) {
+      const { kind, message, printed } = await trip(sql, 't');
+      expect(kind, `${sql}\n${message}\n${printed}`).toBe('same');
+    }
+  }, 60_000);
+});
+
+describe('TPC-H', () => {
+  test.each(TPCH_QUERIES)('$name', async ({ sql }) => {
+    const { kind, message, printed } = await trip(sql.trim().replace(/;$/, ''), 'tpch');
+    expect(kind, `${message}\n${printed}`).toBe('same');
+  });
+});

@@ -11,11 +11,15 @@ export type EpochChange = { readonly principal: PrincipalId; readonly epoch: num
 type Listener = (changes: readonly EpochChange[]) => void;
 
 const CHANNEL = 'skein_session_epoch';
-const RECONNECT_INTERVAL_MS = 500;
+/** A connection that is cut without a word is noticed after the sum of the first two; then a change is known within a second. */
+const HEARTBEAT_INTERVAL_MS = 300;
+const HEARTBEAT_TIMEOUT_MS = 600;
+const RECONNECT_INTERVAL_MS = 300;
+const CONNECT_TIMEOUT_MS = 1_000;
 
 /**
  * The session epochs of all principals, in memory: every request compares its token's with them. Postgres notifies of each change, by
- * whichever process; after a lost connection all are read again.
+ * whichever process; after a lost connection all are read again, and for as long as there is none, again and again.
  */
 export class SessionEpochs {
   readonly #config: Config;
@@ -55,7 +59,12 @@ export class SessionEpochs {
   }
 
   async #listen(): Promise<void> {
-    const client = new Client({ ...clientConfig(this.#config), application_name: 'skein-catalog-epochs' });
+    const client = new Client({
+      ...clientConfig(this.#config),
+      application_name: 'skein-catalog-epochs',
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: HEARTBEAT_TIMEOUT_MS,
+    });
     let ended = false;
     let following = false;
     client.on('error', () => undefined);
@@ -64,26 +73,50 @@ export class SessionEpochs {
       if (following) void this.#reconnect();
     });
     client.on('notification', ({ payload }) => this.#notified(payload ?? '{}'));
-    await client.connect();
-    this.#client = client;
-    await client.query(`listen ${CHANNEL}`);
-    // After LISTEN, so that no change falls between.
-    this.#apply([...(await sessionEpochs(this.#db))].map(([principal, epoch]) => ({ principal, epoch })));
+    try {
+      await client.connect();
+      this.#client = client;
+      await client.query(`listen ${CHANNEL}`);
+      // After LISTEN, so that no change falls between.
+      await this.#readAll();
+    } catch (error) {
+      cut(client);
+      throw error;
+    }
     following = true;
     if (ended) void this.#reconnect();
+    else void this.#beat(client);
+  }
+
+  /** Gives the connection up when it does not answer; what it answers does not matter. */
+  async #beat(client: Client): Promise<void> {
+    try {
+      for (;;) {
+        await sleep(HEARTBEAT_INTERVAL_MS, undefined, { signal: this.#stop.signal, ref: false });
+        await client.query('select 1');
+      }
+    } catch {
+      if (!this.#stop.signal.aborted) cut(client);
+    }
   }
 
   async #reconnect(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
-        await sleep(RECONNECT_INTERVAL_MS, undefined, { signal: this.#stop.signal, ref: false });
         await this.#listen();
         return;
       } catch (error) {
-        if (!this.#stop.signal.aborted)
-          this.#log.warn({ err: error }, 'session epochs cannot be followed; trying again');
+        if (this.#stop.signal.aborted) return;
+        this.#log.warn({ err: error }, 'session epochs cannot be followed; trying again');
       }
+      // The pool may still have connections when Postgres takes no new one.
+      await this.#readAll().catch(() => undefined);
+      await sleep(RECONNECT_INTERVAL_MS, undefined, { signal: this.#stop.signal, ref: false }).catch(() => undefined);
     }
+  }
+
+  async #readAll(): Promise<void> {
+    this.#apply([...(await sessionEpochs(this.#db))].map(([principal, epoch]) => ({ principal, epoch })));
   }
 
   #notified(payload: string): void {
@@ -96,4 +129,10 @@ export class SessionEpochs {
     for (const { principal, epoch } of news) this.#epochs.set(principal, epoch);
     if (news.length > 0) for (const listener of this.#listeners) listener(news);
   }
+}
+
+/** Ends a connection without waiting for the other side. */
+function cut(client: Client): void {
+  const { stream } = (client as unknown as { connection: { stream: { destroy: () => void } } }).connection;
+  stream.destroy();
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
-import { parseJson, printJson } from '#shared/json.ts';
+import { parseJson } from '#shared/json.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
 import { checkLocations, isBelow, metadataLocation, ownFolders } from '../storage/table-location.ts';
@@ -11,6 +11,7 @@ import { findTable, requireTable, type TableRow } from '../store/postgres/table-
 import { commitMetadata, isCreate, type CommitRequest } from './commit-metadata.ts';
 import { newCreation, type CommittedTable, type TableTarget } from './creation.ts';
 import { metadataOfUpdates } from './new-table.ts';
+import { metadataText } from './print-metadata.ts';
 import { checkRequirement } from './requirement.ts';
 import { runSteps, type Step, type Written } from './run-steps.ts';
 import type { TableMetadata } from './table-metadata.ts';
@@ -177,7 +178,7 @@ function written(
 
 /** @throws INVALID_REQUEST when it is larger than `catalog.metadata_bytes_max`. */
 export function printMetadata(context: CatalogContext, metadata: TableMetadata): string {
-  const text = printJson(metadata);
+  const text = metadataText(metadata);
   const max = context.config['catalog.metadata_bytes_max'];
   if (Buffer.byteLength(text) > max) {
     throw new SkeinError('INVALID_REQUEST', `the table's metadata would be larger than ${max} bytes: expire snapshots`);

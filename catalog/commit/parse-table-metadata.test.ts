@@ -32,6 +32,20 @@ test('a file of the first version gets the lists that today’s readers want', (
   });
 });
 
+test('a file of the first version without a uuid has the same one whenever it is read', () => {
+  const uuid = (): string => parseTableMetadata(parseJson(OLD.replace('"table-uuid"', '"other"')))['table-uuid'];
+  expect(uuid()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(uuid()).toBe(uuid());
+});
+
+test('a summary without its operation is read as an overwrite', () => {
+  const text = OLD.replace('"manifests"', '"summary": {"added-files": "1"}, "manifests"');
+  expect(parseTableMetadata(parseJson(text)).snapshots[0]?.summary).toEqual({
+    operation: 'overwrite',
+    'added-files': '1',
+  });
+});
+
 test.each(['1', '2', '3'])('what we write in version %s is read back as it was', (version) => {
   const schema = { type: 'struct', fields: [{ id: 1, name: 'a', required: false, type: 'long' }] };
   const request = parseCreateTable({ name: 't', schema, properties: { 'format-version': version } });
@@ -41,7 +55,7 @@ test.each(['1', '2', '3'])('what we write in version %s is read back as it was',
 
 test.each([
   ['"format-version": 1', '"format-version": 4', 'unsupported version 4'],
-  ['"table-uuid"', '"other"', 'missing string: table-uuid'],
+  ['"location"', '"other"', 'missing string: location'],
   [
     '"current-snapshot-id": 3051729675574597004',
     '"current-snapshot-id": 7',

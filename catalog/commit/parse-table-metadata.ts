@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { checkDefaults, orderKeys } from './draft.ts';
 import {
@@ -7,6 +8,7 @@ import {
   optionalArray,
   optionalInt,
   optionalLong,
+  optionalString,
   refuse,
   requiredArray,
   requiredInt,
@@ -44,7 +46,7 @@ export function parseTableMetadata(json: Json): TableMetadata {
   const current = currentSnapshotId({ 'current-snapshot-id': optionalLong(object, 'current-snapshot-id') ?? null });
   const metadata: TableMetadata = {
     'format-version': version,
-    'table-uuid': requiredString(object, 'table-uuid'),
+    'table-uuid': tableUuid(object, version),
     location: requiredString(object, 'location'),
     'last-sequence-number': version === 1 ? 0 : requiredLong(object, 'last-sequence-number'),
     'last-updated-ms': requiredMillis(object, 'last-updated-ms'),
@@ -82,6 +84,15 @@ export function parseTableMetadata(json: Json): TableMetadata {
   checkDefaults({ metadata });
   checkReferences(metadata);
   return orderKeys(metadata);
+}
+
+/** Files of version 1 may have none: then one that is the same whenever the same file is read. */
+function tableUuid(object: JsonObject, version: number): string {
+  const uuid = version === 1 ? optionalString(object, 'table-uuid') : requiredString(object, 'table-uuid');
+  if (uuid !== undefined) return uuid;
+  const hash = createHash('sha256').update(requiredString(object, 'location')).digest('hex');
+  // Version 8: of our own making.
+  return hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
 }
 
 /** Old files of version 1 have one schema and no list. */

@@ -1,5 +1,6 @@
 import { unreachable } from '#shared/must.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
+import { checkDefault } from './default-value.ts';
 import {
   asObject,
   get,
@@ -85,14 +86,19 @@ function parseField(json: Json, depth: number): Field {
   const object = asObject(json, 'field');
   const name = requiredString(object, 'name');
   if (name === '') refuse('Cannot parse field: the name is empty');
+  const type = parseType(get(object, 'type'), depth + 1);
+  const required = requiredBoolean(object, 'required');
+  if (required && type === 'unknown') refuse(`Cannot create required field with unknown type: ${name}`);
+  const defaults = { initial: get(object, 'initial-default'), write: get(object, 'write-default') };
+  for (const value of Object.values(defaults)) if (value !== undefined) checkDefault(type, value);
   return {
     id: requiredInt(object, 'id'),
     name,
-    required: requiredBoolean(object, 'required'),
-    type: parseType(get(object, 'type'), depth + 1),
+    required,
+    type,
     ...maybe('doc', optionalString(object, 'doc')),
-    ...maybe('initial-default', get(object, 'initial-default')),
-    ...maybe('write-default', get(object, 'write-default')),
+    ...maybe('initial-default', defaults.initial),
+    ...maybe('write-default', defaults.write),
   };
 }
 

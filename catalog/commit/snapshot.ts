@@ -14,9 +14,15 @@ import {
   stringList,
   stringMap,
 } from './json-reader.ts';
-import type { EncryptionKey, Snapshot, SnapshotRef, StatisticsFile } from './table-metadata.ts';
+import type { EncryptionKey, Properties, Snapshot, SnapshotRef, StatisticsFile } from './table-metadata.ts';
 
 /** Snapshots, references, statistics files: reading. Pure; errors are INVALID_REQUEST. */
+
+/** Some writers leave the operation out; Iceberg's reader takes that for an overwrite. */
+const parseSummary = (summary: Properties): Properties =>
+  Object.keys(summary).length === 0 || Object.hasOwn(summary, 'operation')
+    ? summary
+    : { operation: 'overwrite', ...summary };
 
 export function parseSnapshot(json: Json | undefined): Snapshot {
   const object = asObject(json, 'snapshot');
@@ -24,7 +30,6 @@ export function parseSnapshot(json: Json | undefined): Snapshot {
   const manifests = optionalArray(object, 'manifests');
   if (manifestList === undefined && manifests === undefined) refuse('Cannot parse missing string: manifest-list');
   const summary = get(object, 'summary');
-  if (summary !== undefined) requiredString(asObject(summary, 'summary'), 'operation');
   const firstRowId = optionalLong(object, 'first-row-id');
   const addedRows = optionalLong(object, 'added-rows');
   if (firstRowId !== undefined && (firstRowId < 0 || addedRows === undefined || addedRows < 0)) {
@@ -35,7 +40,7 @@ export function parseSnapshot(json: Json | undefined): Snapshot {
     'snapshot-id': requiredLong(object, 'snapshot-id'),
     ...maybe('parent-snapshot-id', optionalLong(object, 'parent-snapshot-id')),
     'timestamp-ms': requiredMillis(object, 'timestamp-ms'),
-    ...(summary === undefined ? {} : { summary: stringMap(summary, 'summary') }),
+    ...(summary === undefined ? {} : { summary: parseSummary(stringMap(asObject(summary, 'summary'), 'summary')) }),
     ...(manifestList === undefined
       ? { manifests: stringList(manifests ?? [], 'manifests') }
       : { 'manifest-list': manifestList }),

@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
-import { parseJson, printJson } from '#shared/json.ts';
+import { parseJson } from '#shared/json.ts';
 import type { CatalogContext } from '../../../context.ts';
+import { metadataText } from '../../../commit/print-metadata.ts';
 import type { TableMetadata } from '../../../commit/table-metadata.ts';
 import { requireTable } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
@@ -48,5 +49,5 @@ function referencedOnly(text: string): string {
   const metadata = parseJson(text) as unknown as TableMetadata;
   const referenced = new Set(Object.values(metadata.refs).map((ref) => ref['snapshot-id']));
   const snapshots = metadata.snapshots.filter((snapshot) => referenced.has(snapshot['snapshot-id']));
-  return printJson({ ...metadata, snapshots });
+  return metadataText({ ...metadata, snapshots });
 }

@@ -1,0 +1,94 @@
+import { floatingPoint, type Json } from '#shared/json.ts';
+import { refuse } from './json-reader.ts';
+import type { Field, Schema, Type } from './table-metadata.ts';
+
+/** Default values of fields (table spec, "JSON single-value serialization"). Pure; errors are INVALID_REQUEST. */
+
+const INT32_MAX = 2 ** 31 - 1;
+const HEX = /^([0-9a-f]{2})*$/i;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const DATE = /^[+-]?\d{4,}-\d{2}-\d{2}$/;
+const TIME = /^\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?$/;
+const TIMESTAMP = /^[+-]?\d{4,}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?$/;
+const TIMESTAMPTZ = /^[+-]?\d{4,}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(\+00:00|Z)$/;
+
+/** @throws INVALID_REQUEST when a reader could not make a value of the type of it */
+export function checkDefault(type: Type, value: Json): void {
+  if (!isValueOf(type, value)) {
+    refuse(`Cannot parse default as a ${typeof type === 'string' ? type : type.type} value: ${show(value)}`);
+  }
+}
+
+const SHOWN_LENGTH_MAX = 100;
+const show = (value: Json): string =>
+  (typeof value === 'object' ? JSON.stringify(Object.keys(value ?? {})) : String(value)).slice(0, SHOWN_LENGTH_MAX);
+
+function isValueOf(type: Type, value: Json): boolean {
+  // A struct's default is that of its fields, so only `{}` can be said of it.
+  if (typeof type !== 'string') return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  const kind = type.replace(/[[(].*$/, '');
+  const matches = (pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value);
+  switch (kind) {
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'int':
+      return typeof value === 'number' && Number.isInteger(value) && value <= INT32_MAX && value >= -INT32_MAX - 1;
+    case 'long':
+      return isLong(value);
+    case 'float':
+    case 'double':
+      return typeof value === 'bigint' || (typeof value === 'number' && Number.isFinite(value));
+    case 'decimal':
+      return typeof value === 'string' && isDecimal(value, type);
+    case 'string':
+      return typeof value === 'string';
+    case 'uuid':
+      return matches(UUID);
+    case 'fixed':
+      return matches(HEX) && (value as string).length === 2 * Number(/\d+/.exec(type)?.[0]);
+    case 'binary':
+      return matches(HEX);
+    case 'date':
+      return matches(DATE);
+    case 'time':
+      return matches(TIME);
+    case 'timestamp':
+    case 'timestamp_ns':
+      return matches(TIMESTAMP);
+    case 'timestamptz':
+    case 'timestamptz_ns':
+      return matches(TIMESTAMPTZ);
+    default:
+      // variant, geometry, geography and unknown have no default but null.
+      return false;
+  }
+}
+
+const isLong = (value: Json): boolean =>
+  typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value);
+
+/** The scale must be the type's. */
+function isDecimal(text: string, type: string): boolean {
+  const scale = Number(/(\d+)\)$/.exec(type)?.[1]);
+  const match = /^[+-]?\d+(?:\.(\d+))?$/.exec(text);
+  return match !== null && (match[1] ?? '').length === scale;
+}
+
+/** The schema with its floating-point defaults as `printJson` must print them: `1.0`, not `1`. */
+export const printableSchema = (schema: Schema): Schema => ({ ...schema, fields: schema.fields.map(printableField) });
+
+function printableField(field: Field): Field {
+  const defaults = (['initial-default', 'write-default'] as const).flatMap((key) => {
+    const value = field[key];
+    const isFloat = field.type === 'float' || field.type === 'double';
+    return isFloat && (typeof value === 'number' || typeof value === 'bigint') ? [[key, floatingPoint(value)]] : [];
+  });
+  return { ...field, type: printableType(field.type), ...Object.fromEntries(defaults) } as Field;
+}
+
+function printableType(type: Type): Type {
+  if (typeof type === 'string') return type;
+  if (type.type === 'struct') return { ...type, fields: type.fields.map(printableField) };
+  if (type.type === 'list') return { ...type, element: printableType(type.element) };
+  return { ...type, key: printableType(type.key), value: printableType(type.value) };
+}

@@ -1,5 +1,8 @@
+import { schemaById } from '#shared/iceberg/table-metadata.ts';
+import { must } from '#shared/must.ts';
 import type { DistributedPlan, DistributionSettings, ScanFacts, WholePlan } from '../distributor/fragment.ts';
 import type { Plan } from '../planner/plan.ts';
+import { scanUses } from '../planner/scan-predicates.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { ScanBinding } from '../resolver/scan-binding.ts';
 import { isWide } from '../scheduler/choose-width.ts';
@@ -63,4 +66,30 @@ export async function distributeQuery(
   });
   if (distributed.kind === 'whole') return distributed;
   return { kind: 'stages', distributed, bindings: shaped.scans, scans: planned, facts };
+}
+
+/** The scans of a query in stages, planned again with the conditions that its plan has over them now. */
+export async function rescan(
+  { bindings }: QueryStages,
+  plan: Plan,
+  numbers: ReadonlySet<number>,
+  context: ScanContext,
+): Promise<ReadonlyMap<number, { readonly scan: PlannedScan; readonly facts: ScanFacts }>> {
+  const uses = scanUses(
+    plan,
+    bindings.map(({ metadata, schemaId }) => schemaById(metadata, schemaId).fields),
+  );
+  const wanted = [...numbers];
+  const narrowed = wanted.map((number) => ({
+    ...must(bindings[number], 'a scan of the query'),
+    predicate: must(uses[number], 'a use of every scan').predicate,
+  }));
+  const scans = await planScans(narrowed, context);
+  const facts = await scanFacts(narrowed, scans, context);
+  return new Map(
+    wanted.map((number, i) => [
+      number,
+      { scan: must(scans[i], 'a plan of every scan'), facts: must(facts[i], 'facts of every scan') },
+    ]),
+  );
 }

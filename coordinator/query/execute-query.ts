@@ -13,7 +13,7 @@ import type { StageReport } from '../scheduler/stage-report.ts';
 import { TextColumnReader } from '../scheduler/text-column.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { ActiveQuery } from './active-query.ts';
-import { distributeQuery, type QueryStages } from './distribute-query.ts';
+import { distributeQuery, rescan, type QueryStages } from './distribute-query.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './run-statement.ts';
 
@@ -51,7 +51,7 @@ export type QueryOutcome = {
 export async function executeQuery(execution: QueryExecution): Promise<QueryOutcome> {
   const { services, request, active, state, query } = execution;
   const { signal } = active;
-  const scanContext: ScanContext = { io: services.io, manifestCache: services.manifestCache, signal };
+  const scanContext = scanContextOf(execution);
   const scans = await planScans(query.scans, scanContext);
   const { scheduler, front } = services;
   const settings = distributionSettings(state, services);
@@ -82,6 +82,12 @@ export function distributionSettings(
     partitions: partitions === 'auto' ? null : Number(partitions),
   };
 }
+
+const scanContextOf = ({ services: { io, manifestCache }, active }: QueryExecution): ScanContext => ({
+  io,
+  manifestCache,
+  signal: active.signal,
+});
 
 const memoryLimit = ({ state, services }: QueryExecution): number =>
   parseBytes(setting(state, 'skein.query_memory_limit', services.config));
@@ -152,6 +158,7 @@ async function runInStages(execution: QueryExecution, plan: QueryStages, limits:
     settings: limits.settings,
     distributor: services.front.distributor,
     jsonSql: (sql) => jsonRows(sql, types),
+    rescan: (narrowed, numbers) => rescan(plan, narrowed, numbers, scanContextOf(execution)),
     onStart: () => {
       rows = 0;
       execution.onStart();

@@ -8,6 +8,7 @@ import type { Logger } from '#shared/log/logger.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
 import type { Admission } from '../admission/admission.ts';
 import { requireScope } from '../auth/authenticate.ts';
+import { explainDistributed } from '../distributor/explain-distributed.ts';
 import type { PrepareQuery } from '../planner/prepare-query.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
@@ -25,7 +26,6 @@ import { withPlace } from './error-place.ts';
 import { distributeQuery, type DistributorPasses } from './distribute-query.ts';
 import { distributionSettings, executeQuery, type QueryExecution } from './execute-query.ts';
 import { explainAnalyze } from './explain-analyze.ts';
-import { explainDistribution } from './explain-distribution.ts';
 import type { QueryMetrics } from './query-metrics.ts';
 import type { QueryRegistry } from './query-registry.ts';
 import type { QueryService, StatementRequest } from './query-service.ts';
@@ -173,7 +173,9 @@ class StatementRun {
     const { scheduler } = this.#services;
     const settings = distributionSettings(this.#state, this.#services);
     const plan = await distributeQuery(query, scans, { passes: front.distributor, scheduler, settings, scanContext });
-    return planResult(explainDistribution(query, plan, format));
+    const distributed = plan.kind === 'whole' ? plan : plan.distributed;
+    const bindings = plan.kind === 'whole' ? query.scans : plan.bindings;
+    return planResult(explainDistributed(distributed, { scans: bindings }, format));
   }
 
   /** Runs the query, throws its rows away, and tells how it went. */

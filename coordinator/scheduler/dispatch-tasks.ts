@@ -30,7 +30,6 @@ type RunningTask = { readonly stage: StageRun; readonly reads: ReadonlySet<TaskI
 type Options = {
   readonly scheduler: Scheduler;
   readonly owner: TaskOwner;
-  readonly result: ResultReader;
   readonly signal: AbortSignal;
 };
 
@@ -139,7 +138,7 @@ export class TaskDispatcher {
     const visit = (stage: StageRun): void => {
       if (seen.has(stage)) return;
       seen.add(stage);
-      if (!stage.isResult) {
+      if (stage.result === null) {
         for (const output of stage.outputs()) if (!alive.has(output.worker.id)) this.#loseOutput(stage, output);
       }
       if (stage.state.kind !== 'done') for (const producer of stage.producers) visit(producer);
@@ -203,12 +202,12 @@ export class TaskDispatcher {
     if (stage.state.kind === 'failed' || event.kind === 'finished') return;
     stage.retries += 1;
     this.#options.scheduler.onRetry();
-    if (stage.isResult && this.#options.result.hasDelivered(id)) this.#restartResult(stage);
+    if (stage.result?.hasDelivered(id) === true) this.#restartResult(stage, stage.result);
   }
 
   /** A part of a task's rows is among those that were read: the result begins again, if the client has not seen it. */
-  #restartResult(stage: StageRun): void {
-    if (!this.#options.result.restart()) {
+  #restartResult(stage: StageRun, result: ResultReader): void {
+    if (!result.restart()) {
       this.#fail(new SkeinError('WORKER_LOST', 'a worker was lost after a part of the result had been sent'));
       return;
     }
@@ -219,7 +218,8 @@ export class TaskDispatcher {
 
   /** Runs a task to its end. Never rejects. */
   async #execute({ stage, stop }: RunningTask, spec: TaskSpec, worker: LiveWorker): Promise<TaskEvent> {
-    const { scheduler, owner, result } = this.#options;
+    const { scheduler, owner } = this.#options;
+    const { result } = stage;
     const onLost = (): void => stop.abort(worker.lost.reason);
     worker.lost.addEventListener('abort', onLost);
     try {
@@ -232,7 +232,7 @@ export class TaskDispatcher {
         taskBytesMax: scheduler.taskBytesMax,
         signal: stop.signal,
       };
-      if (stage.isResult) {
+      if (result !== null) {
         const onMessage = result.reader(spec.taskId);
         return { kind: 'finished', report: await runTask({ ...task, onMessage }) };
       }
@@ -243,7 +243,7 @@ export class TaskDispatcher {
     } catch (thrown) {
       return this.#eventOf(thrown, stage, stop.signal);
     } finally {
-      if (stage.isResult) result.ended(spec.taskId);
+      result?.ended(spec.taskId);
       worker.lost.removeEventListener('abort', onLost);
     }
   }
@@ -294,9 +294,10 @@ export class TaskDispatcher {
       sql: stage.sql,
       scans: stage.scans(task),
       inputs,
-      output: stage.isResult
-        ? ({ kind: 'stream' } as const)
-        : ({ kind: 'spool', partitions: fragment.partitions } as const),
+      output:
+        stage.result === null
+          ? ({ kind: 'spool', partitions: fragment.partitions } as const)
+          : ({ kind: 'stream' } as const),
       threads: 1,
       scheduledMs: Math.round(this.#scheduledMs),
     };

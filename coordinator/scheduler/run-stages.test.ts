@@ -146,6 +146,7 @@ function query(changes: Partial<StagedQuery> = {}, fragments = FRAGMENTS): Stage
     settings: { distribution: 'force', joinDistribution: 'auto', partitions: 2 },
     distributor: { distribute: () => distributed, advance: () => distributed.source },
     jsonSql: (sql) => sql,
+    rescan: () => Promise.resolve(new Map()),
     onStart: () => undefined,
     onRows: () => undefined,
     mayStartOver: () => true,
@@ -175,7 +176,7 @@ test('every file is read once, every partition has its task, and all workers for
   // Cancelled or not, one client's id is never another's run.
   expect([...runIds()]).toEqual([expect.stringMatching(/^q\.[0-9a-f]{8}$/)]);
   await ended(workers, runIds());
-  expect(scheduler.running.size).toBe(0);
+  await vi.waitFor(() => expect(scheduler.running.size).toBe(0));
   expect(scheduler.pool.states().every(({ load }) => load === 0)).toBe(true);
 });
 

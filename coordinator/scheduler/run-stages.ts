@@ -10,11 +10,23 @@ import type {
   DistributionSettings,
   Fragment,
   ScanFacts,
+  StageFacts,
   WholePlan,
 } from '../distributor/fragment.ts';
 import type { Plan } from '../planner/plan.ts';
+import { walkPlan } from '../planner/plan-tree.ts';
 import { chooseWave } from './choose-wave.ts';
 import { StartOver, TaskDispatcher } from './dispatch-tasks.ts';
+import {
+  describeKeys,
+  findDynamicFilters,
+  isSelective,
+  keysFragment,
+  parseKeys,
+  withKeys,
+  type DynamicFilter,
+  type KeyValues,
+} from './dynamic-filter.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import { ResultReader } from './result-reader.ts';
 import type { Scheduler } from './run-query.ts';
@@ -40,6 +52,11 @@ export type StagedQuery = Omit<TaskOwner, 'queryId' | 'epoch' | 'spillLimitBytes
   readonly distributor: Distributor;
   /** The last fragment's text, wrapped so that DuckDB prints the rows as JSON. */
   readonly jsonSql: (sql: SqlText) => SqlText;
+  /** The scans of these numbers with the conditions that the plan has over them. */
+  readonly rescan: (
+    plan: Plan,
+    scans: ReadonlySet<number>,
+  ) => Promise<ReadonlyMap<number, { readonly scan: PlannedScan; readonly facts: ScanFacts }>>;
   readonly signal: AbortSignal;
   /** The result begins, perhaps again: what an earlier attempt gave is void. */
   readonly onStart: () => void;
@@ -86,16 +103,8 @@ async function runOnce(scheduler: Scheduler, query: StagedQuery): Promise<readon
   const { epoch, spillLimitBytes } = scheduler;
   const runId = queryId(`${query.queryId}.${randomBytes(4).toString('hex')}`);
   const owner: TaskOwner = { ...query, queryId: runId, epoch, spillLimitBytes };
-  const result = new ResultReader({
-    onRows: query.onRows,
-    restart: () => {
-      if (!query.mayStartOver()) return false;
-      query.onStart();
-      return true;
-    },
-  });
   scheduler.running.add(runId);
-  const dispatcher = new TaskDispatcher({ scheduler, owner, result, signal: query.signal });
+  const dispatcher = new TaskDispatcher({ scheduler, owner, signal: query.signal });
   let succeeded = false;
   try {
     query.onStart();
@@ -115,11 +124,19 @@ class StageLoop {
   readonly #query: StagedQuery;
   readonly #dispatcher: TaskDispatcher;
   readonly #stages = new Map<number, StageRun>();
+  /** Those that looked at the keys of others. */
+  readonly #keyStages: StageRun[] = [];
+  readonly #filters = new Map<number, string[]>();
+  readonly #looked = new Set<string>();
+  #scans: readonly PlannedScan[];
+  #scanFacts: readonly ScanFacts[];
 
   constructor(scheduler: Scheduler, query: StagedQuery, dispatcher: TaskDispatcher) {
     this.#scheduler = scheduler;
     this.#query = query;
     this.#dispatcher = dispatcher;
+    this.#scans = query.scans;
+    this.#scanFacts = query.scanFacts;
   }
 
   async run(): Promise<readonly StageReport[] | WholePlan> {
@@ -127,53 +144,127 @@ class StageLoop {
     for (let waves = 0; waves < WAVES_MAX; waves += 1) {
       const wave = chooseWave(distributed, (stage) => this.#stages.has(stage));
       if (wave.length === 0) {
-        await this.#runWave([must(distributed.fragments.at(-1), 'a distributed plan has fragments')]);
-        return [...this.#stages.values()].map(reportOf);
+        await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'));
+        return [...this.#stages.values(), ...this.#keyStages].map((run) => this.#report(run));
       }
-      await this.#runWave(wave);
-      const again = this.#again(distributed);
+      const runs = wave.map((fragment) => this.#prepare(fragment, null));
+      for (const run of runs) this.#stages.set(run.fragment.stage, run);
+      await this.#dispatcher.run(runs);
+      const again = this.#distribute(distributed);
       if (again.kind === 'whole') return again;
-      distributed = again;
+      distributed = (await this.#narrow(again)) ?? again;
     }
     throw new SkeinError('STATEMENT_TOO_COMPLEX', `the query takes more than ${WAVES_MAX} waves of stages`);
   }
 
-  #runWave(fragments: readonly Fragment[]): Promise<void> {
-    const { scans, settings, jsonSql } = this.#query;
+  async #runResult(fragment: Fragment): Promise<void> {
+    const { onRows, onStart, mayStartOver } = this.#query;
+    const result = new ResultReader({
+      onRows,
+      restart: () => {
+        if (!mayStartOver()) return false;
+        onStart();
+        return true;
+      },
+    });
+    const run = this.#prepare({ ...fragment, sql: this.#query.jsonSql(fragment.sql) }, result);
+    this.#stages.set(fragment.stage, run);
+    await this.#dispatcher.run([run]);
+  }
+
+  #prepare(fragment: Fragment, result: ResultReader | null): StageRun {
     const workers = this.#scheduler.pool.live().flatMap(({ link, info }) => {
       return info.draining ? [] : [{ address: link.address, slots: info.cores }];
     });
-    const runs = fragments.map((fragment) => {
-      const producers = fragment.inputs.map(({ stage }) => must(this.#stages.get(stage), 'inputs have run'));
-      const run = new StageRun(fragment, fragment.output === null ? jsonSql(fragment.sql) : fragment.sql, producers);
-      run.start({ scans, workers, isFixed: settings.partitions !== null });
-      this.#stages.set(fragment.stage, run);
-      return run;
-    });
-    return this.#dispatcher.run(runs);
+    const producers = fragment.inputs.map(({ stage }) => must(this.#stages.get(stage), 'inputs have run'));
+    const run = new StageRun({ fragment, sql: fragment.sql, producers, result });
+    run.start({ scans: this.#scans, workers, isFixed: this.#query.settings.partitions !== null });
+    return run;
   }
 
   /** The rest of the plan, with what the stages have given. */
-  #again(distributed: DistributedPlan): DistributedPlan | WholePlan {
-    const { distributor, scanFacts, settings } = this.#query;
-    const stages = new Map([...this.#stages].map(([stage, run]) => [stage, run.facts()]));
-    const plan = distributor.advance(distributed, new Set(stages.keys()));
-    return distributor.distribute(plan, {
-      scans: scanFacts,
-      stages,
+  #distribute(distributed: DistributedPlan, changed?: Plan): DistributedPlan | WholePlan {
+    const { distributor, settings } = this.#query;
+    return distributor.distribute(changed ?? distributor.advance(distributed, new Set(this.#stages.keys())), {
+      scans: this.#scanFacts,
+      stages: this.#stageFacts(),
       cluster: clusterFacts(this.#scheduler),
       settings,
-      nextStage: distributed.nextStage,
+      nextStage: distributed.nextStage + this.#keyStages.length,
     });
+  }
+
+  #stageFacts(): ReadonlyMap<number, StageFacts> {
+    return new Map([...this.#stages].map(([stage, run]) => [stage, run.facts()]));
+  }
+
+  /** Narrows scans by the keys of build sides that have run; undefined when nothing can be gained. */
+  async #narrow(distributed: DistributedPlan): Promise<DistributedPlan | undefined> {
+    const found = findDynamicFilters(distributed.plan, this.#scanFacts, this.#stageFacts()).filter((filter) => {
+      const name = JSON.stringify(filter);
+      const isNew = !this.#looked.has(name);
+      this.#looked.add(name);
+      return isNew;
+    });
+    let plan = distributed.source;
+    const narrowed = new Set<number>();
+    for (const [stage, filters] of Map.groupBy(found, (filter) => filter.stage)) {
+      const columns = [...new Set(filters.map(({ column }) => column))];
+      const keys = await this.#keysOf(stage, columns, distributed.nextStage + this.#keyStages.length);
+      for (const filter of filters) {
+        const values = keys[columns.indexOf(filter.column)];
+        const scan = must(this.#scans[filter.scan], 'a filter of a scan').spec;
+        const [index, name] = scanColumn(plan, filter, scan);
+        if (values == null || !isSelective(values, this.#scanFacts[filter.scan]?.columns[index])) continue;
+        plan = withKeys(plan, filter, values);
+        narrowed.add(filter.scan);
+        const lines = this.#filters.get(filter.scan) ?? [];
+        this.#filters.set(filter.scan, [...lines, describeKeys(`${scan.tableName}.${name}`, values, stage)]);
+      }
+    }
+    if (narrowed.size === 0) return undefined;
+    const rescanned = await this.#query.rescan(plan, narrowed);
+    this.#scans = this.#scans.map((scan, i) => rescanned.get(i)?.scan ?? scan);
+    this.#scanFacts = this.#scanFacts.map((facts, i) => rescanned.get(i)?.facts ?? facts);
+    const again = this.#distribute(distributed, plan);
+    return again.kind === 'whole' ? undefined : again;
+  }
+
+  async #keysOf(stage: number, columns: readonly number[], number: number): Promise<readonly (KeyValues | null)[]> {
+    const build = must(this.#stages.get(stage), 'a filter of a stage that has run');
+    let text = '';
+    const result = new ResultReader({
+      onRows: (bytes) => void (text += bytes.toString()),
+      restart: () => {
+        text = '';
+        return true;
+      },
+    });
+    const run = this.#prepare(keysFragment(number, build.fragment, columns, build.facts().rows), result);
+    this.#keyStages.push(run);
+    await this.#dispatcher.run([run]);
+    return parseKeys(text);
+  }
+
+  #report(run: StageRun): StageReport {
+    return {
+      fragment: run.fragment,
+      scans: run.planned,
+      dynamicFilters: run.fragment.scans.flatMap(({ scan }) => this.#filters.get(scan) ?? []),
+      tasks: run.reports(),
+      retries: run.retries,
+      skewed: run.skewed,
+      elapsedMs: run.endedMs - run.startedMs,
+    };
   }
 }
 
-const reportOf = (run: StageRun): StageReport => ({
-  fragment: run.fragment,
-  scans: run.planned,
-  dynamicFilters: [],
-  tasks: run.reports(),
-  retries: run.retries,
-  skewed: run.skewed,
-  elapsedMs: run.endedMs - run.startedMs,
-});
+/** The position in its table's column list, and the name, of the scan's column that a filter narrows. */
+function scanColumn(plan: Plan, filter: DynamicFilter, scan: PlannedScan['spec']): readonly [number, string] {
+  for (const node of walkPlan(plan)) {
+    if (node.kind !== 'scan' || node.scan !== filter.scan) continue;
+    const { index } = must(node.columns[filter.position], 'a filter of a column');
+    return [index, scan.columns[index]?.name ?? ''];
+  }
+  throw new Error('invariant: a filter of a scan that the plan has');
+}

@@ -3,6 +3,7 @@ import { must, unreachable } from '#shared/must.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { Fragment, StageFacts } from '../distributor/fragment.ts';
 import type { PlannedScan } from './plan-scans.ts';
+import type { ResultReader } from './result-reader.ts';
 import { batchFiles, splitFile, SplitQueue, type Split } from './split-queue.ts';
 import { NEW_STAGE, nextStage, stageTasks, type StageEvent, type StageState } from './stage-state.ts';
 import { partitionShares, sliceBatches, type InputShare, type TaskShare } from './task-share.ts';
@@ -44,19 +45,18 @@ export class StageRun {
   /** Of each scan that every task reads whole. */
   #wholeScans: readonly (readonly ScanFile[])[] = [];
 
-  constructor(fragment: Fragment, sql: SqlText, producers: readonly StageRun[]) {
+  /** What reads its tasks' rows as they come; null when they are spooled. */
+  readonly result: ResultReader | null;
+
+  constructor({ fragment, sql, producers, result }: Pick<StageRun, 'fragment' | 'sql' | 'producers' | 'result'>) {
     this.fragment = fragment;
     this.sql = sql;
     this.producers = producers;
+    this.result = result;
   }
 
   get state(): StageState {
     return this.#state;
-  }
-
-  /** Its rows are the query's result. */
-  get isResult(): boolean {
-    return this.fragment.output === null;
   }
 
   /** Some task reads a slice of a partition: batches of an output that must stay as it is. */

@@ -1,0 +1,243 @@
+import type { SqlText } from '#proto/task.ts';
+import { parseJson } from '#shared/json.ts';
+import type { Fragment, ScanFacts, StageFacts } from '../distributor/fragment.ts';
+import type { Expression } from '../planner/expression.ts';
+import type { JoinPlan, Plan } from '../planner/plan.ts';
+import { mapChildren, walkPlan } from '../planner/plan-tree.ts';
+import { outputFields } from '../planner/plan-schema.ts';
+import type { SqlType } from '../planner/sql-type.ts';
+
+/** The keys of a build side that has run, and the scan of the probe side that they can narrow before it runs. */
+export type DynamicFilter = {
+  /** The stage of the build side, and the column of its output. */
+  readonly stage: number;
+  readonly column: number;
+  /** The scan, and the position among its columns. */
+  readonly scan: number;
+  readonly position: number;
+};
+
+/** What a build side's column holds. */
+export type KeyValues = {
+  readonly min: bigint;
+  readonly max: bigint;
+  /** Null when there are more than are kept. */
+  readonly values: readonly bigint[] | null;
+};
+
+/** A build side with more rows is not looked at. */
+const BUILD_ROWS_MAX = 5_000_000;
+/** Distinct values are kept of a build side of at most so many rows, and only so many values. */
+const DISTINCT_ROWS_MAX = 1_000_000;
+const VALUES_MAX = 1_000;
+/** A scan with fewer rows is read sooner than the keys. */
+const PROBE_ROWS_MIN = 500_000;
+/** A filter that keeps a bigger share of the scan's values is not worth its evaluation. */
+const KEPT_SHARE_MAX = 0.7;
+
+/** Types whose values are read as they are: the keys of nearly all joins. */
+const INTEGERS: ReadonlySet<string> = new Set(['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT']);
+
+const integerName = (type: SqlType): string | null =>
+  type.kind === 'scalar' && INTEGERS.has(type.name) ? type.name : null;
+
+/**
+ * Every filter that can pay, of a plan with exchanges. A broadcast join needs none: there the scan is in the same fragment as the join,
+ * and DuckDB does it by itself.
+ * ```
+ * join b.x = a.x (partitioned)
+ *   exchange hash(x)                exchange hash(x)
+ *     scan b            ->            filter x in (what stage 1 has)
+ *   stage 1 (has run)                   scan b
+ * ```
+ */
+export function findDynamicFilters(
+  plan: Plan,
+  scans: readonly ScanFacts[],
+  stages: ReadonlyMap<number, StageFacts>,
+): readonly DynamicFilter[] {
+  const counts = new Map<number, number>();
+  for (const node of walkPlan(plan)) if (node.kind === 'scan') counts.set(node.scan, (counts.get(node.scan) ?? 0) + 1);
+  const found = [...walkPlan(plan)].flatMap((node) => (node.kind === 'join' ? filtersOf(node) : []));
+  return found.filter(({ stage, scan }) => {
+    const build = stages.get(stage)?.rows ?? Number.POSITIVE_INFINITY;
+    const probe = scans[scan]?.rows ?? 0;
+    // What two readers share may not be narrowed for one of them.
+    return counts.get(scan) === 1 && probe >= PROBE_ROWS_MIN && build <= BUILD_ROWS_MAX && build * 2 < probe;
+  });
+}
+
+/** Join types in which rows of that side without a partner are dropped, so that they need not come. */
+const LEFT_NARROWS: ReadonlySet<JoinPlan['type']> = new Set(['inner', 'right', 'semi', 'rightSemi', 'rightAnti']);
+const RIGHT_NARROWS: ReadonlySet<JoinPlan['type']> = new Set(['inner', 'left', 'semi', 'anti', 'rightSemi']);
+
+function filtersOf(join: JoinPlan): DynamicFilter[] {
+  if (join.asof || join.delim !== null) return [];
+  const narrow = (probe: Plan, build: Plan, probeKey: Expression, buildKey: Expression): DynamicFilter[] => {
+    const from = stageColumn(build, buildKey);
+    const to = scanColumn(probe, probeKey, false);
+    if (from === null || to === null) return [];
+    const [a, b] = [integerName(from.type), integerName(to.type)];
+    return a !== null && a === b
+      ? [{ stage: from.stage, column: from.column, scan: to.scan, position: to.position }]
+      : [];
+  };
+  return join.conditions.flatMap(({ op, left, right }) => {
+    if (op !== 'eq') return [];
+    return [
+      ...(LEFT_NARROWS.has(join.type) ? narrow(join.left, join.right, left, right) : []),
+      ...(RIGHT_NARROWS.has(join.type) ? narrow(join.right, join.left, right, left) : []),
+    ];
+  });
+}
+
+/** The column of a stage that has run which a key is, through nodes that drop rows or change columns but make no value. */
+function stageColumn(
+  plan: Plan,
+  key: Expression,
+): { readonly stage: number; readonly column: number; readonly type: SqlType } | null {
+  if (key.kind !== 'column') return null;
+  switch (plan.kind) {
+    case 'stage': {
+      const column = plan.columns[key.index];
+      return column === undefined ? null : { stage: plan.stage, column: column.index, type: column.type };
+    }
+    case 'exchange':
+      return stageColumn(plan.child, key);
+    case 'filter': {
+      const index = plan.projection === null ? key.index : plan.projection[key.index];
+      return index === undefined ? null : stageColumn(plan.child, { ...key, index });
+    }
+    case 'project': {
+      const below = plan.expressions[key.index]?.expression;
+      return below === undefined ? null : stageColumn(plan.child, below);
+    }
+    default:
+      return null;
+  }
+}
+
+/** The column of a scan which a key is, where rows of the scan that lack the values may be left out, an exchange away. */
+function scanColumn(
+  plan: Plan,
+  key: Expression,
+  isAway: boolean,
+): { readonly scan: number; readonly position: number; readonly type: SqlType } | null {
+  if (key.kind !== 'column') return null;
+  switch (plan.kind) {
+    case 'scan': {
+      const column = plan.columns[key.index];
+      return column === undefined || !isAway ? null : { scan: plan.scan, position: key.index, type: column.type };
+    }
+    case 'exchange':
+      return scanColumn(plan.child, key, true);
+    case 'filter': {
+      const index = plan.projection === null ? key.index : plan.projection[key.index];
+      return index === undefined ? null : scanColumn(plan.child, { ...key, index }, isAway);
+    }
+    case 'project': {
+      const below = plan.expressions[key.index]?.expression;
+      return below === undefined ? null : scanColumn(plan.child, below, isAway);
+    }
+    case 'aggregate': {
+      // Groups of other values are groups of their own.
+      const group = plan.sets.length === 1 && plan.sets[0]?.includes(key.index) ? plan.groups[key.index] : undefined;
+      return group === undefined ? null : scanColumn(plan.child, group, isAway);
+    }
+    case 'join':
+      return joinColumn(plan, key, isAway);
+    default:
+      return null;
+  }
+}
+
+/** Through the side of a join whose rows are in the join's output, each with all of its partners. */
+function joinColumn(join: JoinPlan, key: Extract<Expression, { kind: 'column' }>, isAway: boolean) {
+  const isRightOnly = join.type === 'rightSemi' || join.type === 'rightAnti';
+  const lefts = isRightOnly ? 0 : (join.leftProjection?.length ?? outputFields(join.left).length);
+  if (key.index < lefts) {
+    if (!['inner', 'left', 'semi', 'anti', 'mark', 'single'].includes(join.type)) return null;
+    const index = join.leftProjection === null ? key.index : join.leftProjection[key.index];
+    return index === undefined ? null : scanColumn(join.left, { ...key, index }, isAway);
+  }
+  if (!['inner', 'right', 'rightSemi', 'rightAnti'].includes(join.type)) return null;
+  const at = key.index - lefts;
+  const index = join.rightProjection === null ? at : join.rightProjection[at];
+  return index === undefined ? null : scanColumn(join.right, { ...key, index }, isAway);
+}
+
+/** The fragment that looks at a build side's columns: one row of JSON, `,[[min, max, [value, ...] or null], ...]`. */
+export function keysFragment(stage: number, build: Fragment, columns: readonly number[], rows: number): Fragment {
+  const wanted = rows <= DISTINCT_ROWS_MAX;
+  const parts = columns.map((column) => {
+    const values = wanted
+      ? `CASE WHEN count(DISTINCT c${column}) <= ${VALUES_MAX} ` +
+        `THEN list(DISTINCT CAST(c${column} AS VARCHAR)) FILTER (c${column} IS NOT NULL) END`
+      : 'NULL';
+    return `json_array(CAST(min(c${column}) AS VARCHAR), CAST(max(c${column}) AS VARCHAR), ${values})`;
+  });
+  const sql: SqlText = [`SELECT ',' || json_array(${parts.join(', ')}) AS json FROM `, { input: 0 }, ' AS t'];
+  return {
+    stage,
+    plan: { kind: 'oneRow' },
+    output: null,
+    partitions: 1,
+    fields: [],
+    sql,
+    scans: [],
+    inputs: [{ stage: build.stage, read: 'all', fields: build.fields, reads: 1 }],
+    tasks: { kind: 'single' },
+    repeatable: true,
+    estimate: { rows: 1, bytes: 1 },
+    reason: `keys of stage ${build.stage}, for scans that are joined with it`,
+  };
+}
+
+/** What `keysFragment`'s one row says, column by column; null for a column without values. */
+export function parseKeys(json: string): readonly (KeyValues | null)[] {
+  const columns = parseJson(json.replace(/^,/, '')) as unknown as readonly (readonly [
+    string | null,
+    string | null,
+    readonly string[] | null,
+  ])[];
+  return columns.map(([min, max, values]) => {
+    if (min === null || max === null) return null;
+    const sorted = values?.map(BigInt).toSorted((a, b) => (a < b ? -1 : 1)) ?? null;
+    return { min: BigInt(min), max: BigInt(max), values: sorted };
+  });
+}
+
+/** Whether the keys leave out enough of what the manifests say that the scan's column holds. */
+export function isSelective(keys: KeyValues, column: ScanFacts['columns'][number] | undefined): boolean {
+  const { lower, upper, distinctMax } = column ?? {};
+  if (lower == null || upper == null || distinctMax == null) return keys.values !== null;
+  if (keys.values !== null && keys.values.length < KEPT_SHARE_MAX * distinctMax) return true;
+  const [from, to] = [Math.max(lower, Number(keys.min)), Math.min(upper, Number(keys.max))];
+  return to - from < KEPT_SHARE_MAX * (upper - lower);
+}
+
+/** The plan with the scan's rows narrowed to the keys. */
+export function withKeys(plan: Plan, { scan, position }: DynamicFilter, keys: KeyValues): Plan {
+  if (plan.kind === 'scan' && plan.scan === scan) {
+    const { name, type } = plan.columns[position] ?? { name: '', type: { kind: 'scalar', name: 'BIGINT' } as const };
+    const column: Expression = { kind: 'column', index: position, name, type };
+    return { kind: 'filter', child: plan, conditions: conditions(column, keys, type), projection: null };
+  }
+  return mapChildren(plan, (child) => withKeys(child, { stage: 0, column: 0, scan, position }, keys));
+}
+
+function conditions(column: Expression, { min, max, values }: KeyValues, type: SqlType): Expression[] {
+  const constant = (value: bigint): Expression => {
+    const isSafe = value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER);
+    return { kind: 'constant', value: isSafe ? Number(value) : value, type };
+  };
+  if (values !== null) return [{ kind: 'in', negated: false, input: column, list: values.map(constant) }];
+  return [
+    { kind: 'compare', op: 'ge', left: column, right: constant(min) },
+    { kind: 'compare', op: 'le', left: column, right: constant(max) },
+  ];
+}
+
+/** For EXPLAIN ANALYZE. */
+export const describeKeys = (name: string, { min, max, values }: KeyValues, stage: number): string =>
+  `${name} from ${min} to ${max}${values === null ? '' : ` (${values.length} values)`}, from stage ${stage}`;

@@ -10,6 +10,13 @@ import { LruByBytes } from './lru-by-bytes.ts';
 
 /** Time that any call to the catalog may take. */
 const CALL_TIMEOUT_MS = 10_000;
+/** The stream of epochs has a connection of its own, which is given up when a ping is not answered: a change is known within a second. */
+const EPOCHS_CONNECTION = {
+  'grpc.keepalive_time_ms': 300,
+  'grpc.keepalive_timeout_ms': 600,
+  'grpc.initial_reconnect_backoff_ms': 200,
+  'grpc.max_reconnect_backoff_ms': 500,
+} as const;
 /** Largest answer: many tables' metadata documents in one. */
 const MESSAGE_BYTES_MAX = 256 * 2 ** 20;
 /** A parsed document takes about this many times the bytes of its text. */
@@ -51,6 +58,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     'grpc.initial_reconnect_backoff_ms': 200,
     'grpc.max_reconnect_backoff_ms': 2_000,
   });
+  const epochsClient: Client = new Constructor(options.address, credentials.createInsecure(), EPOCHS_CONNECTION);
   const metadata = internalMetadata(options.secret);
   const cache = new LruByBytes<CachedTable>(options.cacheBytes);
 
@@ -122,8 +130,8 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   };
 
   async function* watchEpochs(signal: AbortSignal): AsyncGenerator<EpochUpdate> {
-    const watch = (client as unknown as Record<string, StreamMethod>)['WatchEpochs'];
-    const stream = must(watch, 'catalog.proto has WatchEpochs').call(client, {}, metadata);
+    const watch = (epochsClient as unknown as Record<string, StreamMethod>)['WatchEpochs'];
+    const stream = must(watch, 'catalog.proto has WatchEpochs').call(epochsClient, {}, metadata);
     const cancel = (): void => stream.cancel();
     signal.addEventListener('abort', cancel, { once: true });
     try {
@@ -155,7 +163,10 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     get cacheBytes() {
       return cache.bytes;
     },
-    close: () => client.close(),
+    close: () => {
+      client.close();
+      epochsClient.close();
+    },
   };
 }
 

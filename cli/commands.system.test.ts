@@ -84,6 +84,45 @@ test('the operator makes tenants and catalogs', async () => {
   expect((await cluster.cli(['admin', 'tenant', 'create'])).code).toBe(2);
 });
 
+test('the operator lists, alters and drops catalogs, and drops tenants', async () => {
+  const admin = (...args: string[]): Promise<string> => cluster.cliOk(['admin', ...args]);
+  const refusal = async (...args: string[]): Promise<string> => {
+    const { code, stderr } = await cluster.cli(['admin', ...args]);
+    expect(code, args.join(' ')).not.toBe(0);
+    return stderr;
+  };
+  const listed = async (): Promise<object[]> =>
+    (JSON.parse(await admin('catalog', 'list', '--tenant', 'harbour', '--json')) as { catalogs: object[] }).catalogs;
+  await admin('tenant', 'create', 'harbour', '--user', 'hal');
+  await admin(
+    'catalog',
+    'create',
+    'quay',
+    '--tenant',
+    'harbour',
+    '--allow-root',
+    '/tmp/quay-a',
+    '--undrop-window',
+    '7d',
+  );
+  const quay = { catalog: 'quay', tenant: 'harbour', location: expect.stringMatching(/^file:\/\/.*\/quay$/) as string };
+  expect(await listed()).toEqual([{ ...quay, allowed_roots: ['file:///tmp/quay-a'], undrop_window_seconds: 604_800 }]);
+  const roots = ['--allow-root', '/tmp/quay-b/', '--disallow-root', 'file:///tmp/quay-a'];
+  await admin('catalog', 'alter', 'quay', ...roots);
+  expect(await listed()).toEqual([{ ...quay, allowed_roots: ['file:///tmp/quay-b'], undrop_window_seconds: 604_800 }]);
+  await admin('catalog', 'alter', 'quay', '--undrop-window', '0s');
+  expect(await listed()).toMatchObject([{ undrop_window_seconds: 0, allowed_roots: ['file:///tmp/quay-b'] }]);
+  expect(await admin('catalog', 'list')).toMatch(/^quay\tharbour\tfile:\/\/\S+\t0s\tfile:\/\/\/tmp\/quay-b$/m);
+  expect(await refusal('catalog', 'alter', 'quay', '--undrop-window', 'soon')).toContain('--undrop-window');
+  expect(await refusal('catalog', 'alter', 'none')).toContain('none');
+  expect(await refusal('tenant', 'drop', 'harbour')).toContain('still has catalogs');
+  await admin('catalog', 'drop', 'quay');
+  expect(await refusal('catalog', 'drop', 'quay')).toContain('quay');
+  expect(await refusal('catalog', 'drop', 'lake')).toContain('not empty');
+  await admin('tenant', 'drop', 'harbour');
+  expect((await admin('tenant', 'list')).split('\n')).not.toContain('harbour');
+});
+
 test('DATABASE_URL and ETCD_ENDPOINTS: no Postgres of ours, workers found in etcd', async () => {
   await using etcd = await startEtcd();
   await using postgres = await startTestPostgres();

@@ -39,6 +39,7 @@ export class SigningKeys {
   readonly #tokenTtlMaxMs: number;
   #keys: readonly LoadedKey[] = [];
   #loadedAtMs = Number.NEGATIVE_INFINITY;
+  #reload: Promise<void> = Promise.resolve();
 
   constructor(db: Database, clock: Clock, ages: { rotationMs: number; tokenTtlMaxMs: number }) {
     this.#db = db;
@@ -85,9 +86,12 @@ export class SigningKeys {
     const known = this.#keys.find((key) => key.kid === kid);
     if (known !== undefined) return known.publicKey;
     const nowMs = this.#clock.nowMs();
-    if (nowMs - this.#loadedAtMs < RELOAD_INTERVAL_MS) return undefined;
-    this.#loadedAtMs = nowMs;
-    await this.#load(await listKeys(this.#db));
+    if (nowMs - this.#loadedAtMs >= RELOAD_INTERVAL_MS) {
+      this.#loadedAtMs = nowMs;
+      this.#reload = listKeys(this.#db).then((keys) => this.#load(keys));
+    }
+    // Who comes while the keys are being read waits for them.
+    await this.#reload;
     return this.#keys.find((key) => key.kid === kid)?.publicKey;
   }
 

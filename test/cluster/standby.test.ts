@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readSecret } from '#cli/up/secrets.ts';
+import { must } from '#shared/must.ts';
+import { projectRoot, startCluster, type Cluster } from '#test/support/cluster.ts';
+import { startEtcd, type Etcd } from '#test/support/etcd.ts';
+import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
+import { services, WorkerMetrics } from '#test/support/worker-metrics.ts';
+
+/** A lease lasts 5 s; then the other one starts its term and attaches to the workers. */
+const TAKEOVER_MS_MAX = 20_000;
+const LONG = 'SELECT max(hash(n)) FROM range(20000000000) AS r(n)';
+
+type Coordinator = AsyncDisposable & { readonly url: string; readonly pid: number };
+
+let etcd: Etcd;
+let postgres: TestPostgres;
+let cluster: Cluster;
+let second: Coordinator;
+
+beforeAll(async () => {
+  etcd = await startEtcd();
+  postgres = await startTestPostgres();
+  cluster = await startCluster({ env: { DATABASE_URL: postgres.url, ETCD_ENDPOINTS: etcd.endpoint } });
+  second = await startCoordinator();
+}, 180_000);
+
+afterAll(async () => {
+  await second?.[Symbol.asyncDispose]();
+  await cluster?.stop();
+  await postgres?.[Symbol.asyncDispose]();
+  await etcd?.[Symbol.asyncDispose]();
+});
+
+/** `skein coordinator` beside the launcher's own. */
+async function startCoordinator(): Promise<Coordinator> {
+  const file = JSON.parse(await readFile(join(cluster.dataDir, 'services.json'), 'utf8')) as {
+    readonly catalog_internal_url: string;
+  };
+  const skein = ['--disable-warning=ExperimentalWarning', join(projectRoot, 'cli/skein.js'), 'coordinator'];
+  const child = spawn(process.execPath, skein, {
+    cwd: projectRoot,
+    env: {
+      ...process.env,
+      DATABASE_URL: postgres.url,
+      ETCD_ENDPOINTS: etcd.endpoint,
+      SKEIN_DATA_DIR: cluster.dataDir,
+      SKEIN_CLUSTER_SECRET: must(readSecret(cluster.dataDir, 'cluster-secret'), 'the launcher has made it'),
+      SKEIN_CATALOG_URL: cluster.catalogUrl,
+      SKEIN_CATALOG_INTERNAL_URL: file.catalog_internal_url,
+      SKEIN_COORDINATOR_HTTP_PORT: '0',
+      SKEIN_LOG_LEVEL: 'warn',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  const { url } = JSON.parse(line) as { readonly url: string };
+  return {
+    url,
+    pid: must(child.pid, 'it has started'),
+    [Symbol.asyncDispose]: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const closed = once(child, 'close');
+      child.kill('SIGKILL');
+      await closed;
+    },
+  };
+}
+
+async function query(url: string, sql: string): Promise<{ status: number; body: Record<string, unknown> }> {
+  const response = await fetch(`${url}/api/query`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${await cluster.token()}` },
+    body: JSON.stringify({ sql, timeout_ms: 60_000 }),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+const ready = (url: string): Promise<number> =>
+  fetch(`${url}/health/ready`).then(
+    (response) => response.status,
+    () => 0,
+  );
+
+async function untilReady(url: string): Promise<void> {
+  const end = performance.now() + TAKEOVER_MS_MAX;
+  while ((await ready(url)) !== 200) {
+    if (performance.now() > end) throw new Error(`${url} is not ready after ${TAKEOVER_MS_MAX} ms`);
+    await sleep(100);
+  }
+}
+
+const coordinatorPid = async (): Promise<number> =>
+  must(
+    (await services(cluster)).find(({ kind }) => kind === 'coordinator'),
+    'the launcher has a coordinator',
+  ).pid;
+
+test('the second coordinator is a standby: not ready, and its queries are refused with the reason', async () => {
+  expect(await query(cluster.queryUrl, 'SELECT 1')).toMatchObject({ status: 200 });
+  expect(await ready(second.url)).toBe(503);
+  const { status, body } = await query(second.url, 'SELECT 1');
+  expect([status, body['error'], body['sql_state']]).toEqual([503, 'NOT_ACTIVE', '57P03']);
+  expect(body['message']).toContain('standby');
+});
+
+test('the active one killed: the standby takes over, ends what it left, and the one that comes back stands by', async () => {
+  const metrics = await WorkerMetrics.of(cluster);
+  const lost = query(cluster.queryUrl, LONG).catch(() => 'connection lost');
+  await metrics.until('skein_worker_tasks_running', (n) => n > 0, 20_000);
+  process.kill(await coordinatorPid(), 'SIGKILL');
+  expect(await lost).toBe('connection lost');
+  await untilReady(second.url);
+  expect((await query(second.url, 'SELECT count(*) FROM range(1000)')).body['rows']).toEqual([[1_000]]);
+  await metrics.until('skein_worker_tasks', (n) => n === 0, 15_000);
+  expect(await metrics.sum('skein_worker_spool_bytes')).toBe(0);
+  const end = performance.now() + TAKEOVER_MS_MAX;
+  while ((await ready(cluster.queryUrl)) !== 503 && performance.now() < end) await sleep(100);
+  expect((await query(cluster.queryUrl, 'SELECT 1')).body['error']).toBe('NOT_ACTIVE');
+}, 120_000);
+
+test('the active one hangs: it is fenced by the epoch of the next, and its queries end when it wakes', async () => {
+  const metrics = await WorkerMetrics.of(cluster);
+  const lost = query(second.url, LONG);
+  await metrics.until('skein_worker_tasks_running', (n) => n > 0, 20_000);
+  process.kill(second.pid, 'SIGSTOP');
+  try {
+    await untilReady(cluster.queryUrl);
+    expect((await query(cluster.queryUrl, 'SELECT 2')).body['rows']).toEqual([[2]]);
+    await metrics.until('skein_worker_tasks', (n) => n === 0, 15_000);
+  } finally {
+    process.kill(second.pid, 'SIGCONT');
+  }
+  const { status, body } = await lost;
+  expect(status).toBeGreaterThanOrEqual(499);
+  expect(['NOT_ACTIVE', 'WORKER_LOST', 'FORBIDDEN', 'QUERY_CANCELLED']).toContain(body['error']);
+  const end = performance.now() + TAKEOVER_MS_MAX;
+  while ((await ready(second.url)) !== 503 && performance.now() < end) await sleep(100);
+  expect((await query(second.url, 'SELECT 1')).body['error']).toBe('NOT_ACTIVE');
+  expect((await query(cluster.queryUrl, 'SELECT 3')).body['rows']).toEqual([[3]]);
+}, 120_000);

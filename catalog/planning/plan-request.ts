@@ -38,10 +38,9 @@ export function resolveScan(body: Json | undefined, metadata: TableMetadata): Pl
   const object = asObject(body ?? {}, 'plan table scan request');
   const minRows = optionalLong(object, 'min-rows-requested');
   if (minRows !== undefined && minRows < 0) refuse('Invalid min-rows-requested: it is negative');
-  const { kind, snapshotIds } = resolveSnapshots(object, metadata);
+  const { kind, snapshotIds, readAt } = resolveSnapshots(object, metadata);
   const useSnapshotSchema = optionalBoolean(object, 'use-snapshot-schema') ?? false;
-  const last = snapshotIds.at(-1);
-  const schema = useSnapshotSchema && last !== undefined ? snapshotSchema(metadata, last) : currentSchema(metadata);
+  const schema = useSnapshotSchema ? snapshotSchema(metadata, readAt) : currentSchema(metadata);
   const caseSensitive = optionalBoolean(object, 'case-sensitive') ?? true;
   const columns = new ColumnNames(schema.fields, caseSensitive);
   const names = (key: string): readonly string[] => limited(stringList(optionalArray(object, key) ?? [], key), key);
@@ -62,7 +61,12 @@ export function resolveScan(body: Json | undefined, metadata: TableMetadata): Pl
 export const predicateOf = (scan: PlannedScan, schema: Schema): Predicate =>
   bindExpression(parseExpression(scan.filter), new ColumnNames(schema.fields, scan.caseSensitive));
 
-type Snapshots = { readonly kind: PlannedScan['kind']; readonly snapshotIds: readonly bigint[] };
+type Snapshots = {
+  readonly kind: PlannedScan['kind'];
+  readonly snapshotIds: readonly bigint[];
+  /** The snapshot as of which the table is read. */
+  readonly readAt: bigint | null;
+};
 
 function resolveSnapshots(object: JsonObject, metadata: TableMetadata): Snapshots {
   const id = (key: string): bigint | undefined => {
@@ -72,9 +76,9 @@ function resolveSnapshots(object: JsonObject, metadata: TableMetadata): Snapshot
   const [snapshotId, start, end] = [id('snapshot-id'), id('start-snapshot-id'), id('end-snapshot-id')];
   if (start === undefined && end === undefined) {
     const wanted = snapshotId ?? metadata.currentSnapshotId;
-    if (wanted === null) return { kind: 'snapshot', snapshotIds: [] };
+    if (wanted === null) return { kind: 'snapshot', snapshotIds: [], readAt: null };
     requireSnapshot(metadata, wanted);
-    return { kind: 'snapshot', snapshotIds: [wanted] };
+    return { kind: 'snapshot', snapshotIds: [wanted], readAt: wanted };
   }
   if (snapshotId !== undefined) refuse('Invalid scan: snapshot-id excludes start-snapshot-id and end-snapshot-id');
   if (start === undefined || end === undefined) {
@@ -82,7 +86,7 @@ function resolveSnapshots(object: JsonObject, metadata: TableMetadata): Snapshot
   }
   requireSnapshot(metadata, start);
   requireSnapshot(metadata, end);
-  return { kind: 'appends', snapshotIds: appendsBetween(metadata, start, end) };
+  return { kind: 'appends', snapshotIds: appendsBetween(metadata, start, end), readAt: end };
 }
 
 /** The appends after `start` up to `end`, oldest first. */

@@ -7,9 +7,11 @@ import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 
 /** `DELETE /v1/{prefix}/namespaces/{namespace}/functions/{function}`, an extension; the metadata file stays. */
 export async function dropFunction(context: CatalogContext, request: RestRequest): Promise<Answer> {
-  const { db } = context.store;
   const ident = functionIdent(request);
-  const catalog = await requireCatalog(db, request.claims.tenant, request.params['prefix'] ?? '');
-  const namespace = await requireNamespace(db, catalog.id, ident.namespace);
-  return (await deleteFunction(db, namespace.id, ident.name)) ? NO_CONTENT : functionNotFound(ident);
+  await context.store.transact(async (tx) => {
+    const catalog = await requireCatalog(tx, request.claims.tenant, request.params['prefix'] ?? '');
+    const namespace = await requireNamespace(tx, catalog.id, ident.namespace);
+    if (!(await deleteFunction(tx, namespace.id, ident.name))) functionNotFound(ident);
+  });
+  return NO_CONTENT;
 }

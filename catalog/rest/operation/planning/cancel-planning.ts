@@ -10,12 +10,12 @@ import { isPlanId, isWholePlanId } from './plan-answer.ts';
 export async function cancelPlanning(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const planId = request.params['plan-id'] ?? '';
   const { claims, catalog, ident } = tableTarget(request);
-  const { db } = context.store;
-  const { id } = await requireTable(db, claims.tenant, catalog, ident);
+  const { id } = await requireTable(context.store.db, claims.tenant, catalog, ident);
   if (isWholePlanId(planId)) return NO_CONTENT;
-  if (!isPlanId(planId) || !(await deletePlan(db, id, planId))) {
+  await context.store.transact(async (tx) => {
+    if (isPlanId(planId) && (await deletePlan(tx, id, planId))) return;
     throw new SkeinError('PLAN_NOT_FOUND', 'The scan plan does not exist');
-  }
+  });
   context.planner.forget(planId);
   return NO_CONTENT;
 }

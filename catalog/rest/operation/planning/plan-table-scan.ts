@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { CatalogContext } from '../../../context.ts';
 import { resolveScan } from '../../../planning/plan-request.ts';
+import { isForeignKeyViolation } from '../../../store/postgres/errors.ts';
 import { insertPlan } from '../../../store/postgres/scan-plan-store.ts';
+import { tableNotFound } from '../../../store/postgres/table-store.ts';
+import { tableTarget } from '../../names.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
 import { completedJson, openTable, wholePlanId } from './plan-answer.ts';
 
@@ -21,11 +24,16 @@ export async function planTableScan(context: CatalogContext, request: RestReques
     return ok({ ...completedJson(context, planId, { entries, table, scan }), 'plan-id': planId });
   }
   const nowMs = clock.nowMs();
-  await insertPlan(
-    store.db,
-    { id, tableId: table.id, scan, expiresAt: new Date(nowMs + config['catalog.plan_ttl']) },
-    { countMax: config['catalog.plans_per_table_max'], now: new Date(nowMs) },
-  );
+  const plan = { id, tableId: table.id, scan, expiresAt: new Date(nowMs + config['catalog.plan_ttl']) };
+  const limits = { countMax: config['catalog.plans_per_table_max'], now: new Date(nowMs) };
+  await store
+    .transact((tx) => insertPlan(tx, plan, limits))
+    .catch((error: unknown) => {
+      planner.forget(id);
+      // Dropped meanwhile.
+      if (isForeignKeyViolation(error)) tableNotFound(tableTarget(request).ident);
+      throw error;
+    });
   if (entries === undefined) return ok({ status: 'submitted', 'plan-id': id });
   return ok({ ...completedJson(context, id, { entries, table, scan }), 'plan-id': id });
 }

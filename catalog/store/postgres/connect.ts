@@ -5,6 +5,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { isRolledBack } from './errors.ts';
+import { preparingPool } from './preparing-pool.ts';
 import type { Database, Tables } from './tables.ts';
 
 export type Store = {
@@ -57,7 +58,7 @@ export async function connectStore(config: Config, log: Logger): Promise<Store> 
   pool.on('connect', (client) =>
     client.on('error', (error) => log.debug({ err: error }, 'a Postgres connection broke')),
   );
-  const dialect = new PostgresDialect({ pool });
+  const dialect = new PostgresDialect({ pool: preparingPool(pool) });
   const db = new Kysely<Tables>({ dialect }).withSchema('catalog');
   return { db, pool, transact: (work) => transact(db, work), close: () => db.destroy() };
 }

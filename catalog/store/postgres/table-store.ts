@@ -1,3 +1,4 @@
+import { CompiledQuery } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
@@ -50,37 +51,37 @@ export async function requireTable(tx: Tx, tenant: TenantId, catalog: string, id
   return found === 'no namespace' || found === undefined ? tableNotFound(ident) : found;
 }
 
+/** Written out because it stands at the beginning of nearly every request: building it anew costs as much as the rest of a load. */
+const LOOK_UP = `
+  select c.id as "catalogId", array_prepend(c.location, c.allowed_roots) as roots, n.id as "namespaceId",
+    t.id, t.metadata_location as "metadataLocation", t.metadata, t.version
+  from catalog.catalog c
+  join catalog.tenant o on o.id = c.tenant_id
+  left join catalog.namespace n on n.catalog_id = c.id and n.path = $3
+  left join catalog.iceberg_table t on t.namespace_id = n.id and t.name = $4
+  where o.name = $1 and c.name = $2`;
+
+type LookedUp = {
+  readonly catalogId: string;
+  readonly roots: readonly string[];
+  readonly namespaceId: string | null;
+} & (
+  | { readonly id: string; readonly metadataLocation: string; readonly metadata: string; readonly version: number }
+  | { readonly id: null }
+);
+
 async function lookUpTable(
   tx: Tx,
   tenant: TenantId,
   catalog: string,
-  ident: TableIdent,
+  { namespace, name }: TableIdent,
 ): Promise<TableRow | 'no namespace' | undefined> {
-  const row = await tx
-    .selectFrom('catalog as c')
-    .innerJoin('tenant', 'tenant.id', 'c.tenant_id')
-    .leftJoin('namespace as n', (join) =>
-      join.onRef('n.catalog_id', '=', 'c.id').on('n.path', '=', ident.namespace.join(LEVEL_SEPARATOR)),
-    )
-    .leftJoin('iceberg_table as t', (join) => join.onRef('t.namespace_id', '=', 'n.id').on('t.name', '=', ident.name))
-    .select([
-      'c.id as catalogId',
-      'c.location as root',
-      'c.allowed_roots as allowedRoots',
-      'n.id as namespaceId',
-      't.id as id',
-      't.metadata_location as metadataLocation',
-      't.metadata as metadata',
-      't.version as version',
-    ])
-    .where('tenant.name', '=', tenant)
-    .where('c.name', '=', catalog)
-    .executeTakeFirst();
+  const path = namespace.join(LEVEL_SEPARATOR);
+  const { rows } = await tx.executeQuery<LookedUp>(CompiledQuery.raw(LOOK_UP, [tenant, catalog, path, name]));
+  const [row] = rows;
   if (row === undefined) return catalogNotFound(catalog);
-  const { id, catalogId, root, allowedRoots, namespaceId, metadataLocation, metadata, version } = row;
-  if (namespaceId === null) return 'no namespace';
-  if (id === null || metadataLocation === null || metadata === null || version === null) return undefined;
-  return { id, catalogId, roots: [root, ...allowedRoots], metadataLocation, metadata, version };
+  if (row.namespaceId === null) return 'no namespace';
+  return row.id === null ? undefined : row;
 }
 
 export type NewTable = {
@@ -93,7 +94,7 @@ export type NewTable = {
   readonly metadata: string;
 };
 
-const viewWithSameName = (ident: TableIdent): SkeinError =>
+export const viewWithSameName = (ident: TableIdent): SkeinError =>
   new SkeinError('ALREADY_EXISTS', `View with same name already exists: ${displayIdent(ident)}`);
 
 /** The row's id. @throws TABLE_EXISTS, ALREADY_EXISTS for a view of that name; SCHEMA_NOT_FOUND when the namespace went meanwhile. */
@@ -184,4 +185,34 @@ export async function listTables(tx: Tx, namespaceId: string, page: Page): Promi
   if (page.after !== undefined) query = query.where('name', '>', page.after);
   if (page.limit !== undefined) query = query.limit(page.limit);
   return (await query.execute()).map(({ name }) => name);
+}
+
+const LIST = `
+  select n.id as "namespaceId",
+    array_to_json(array(
+      select t.name from catalog.iceberg_table t where t.namespace_id = n.id and t.name > $4 order by t.name limit $5
+    )) as names
+  from catalog.catalog c
+  join catalog.tenant o on o.id = c.tenant_id
+  left join catalog.namespace n on n.catalog_id = c.id and n.path = $3
+  where o.name = $1 and c.name = $2`;
+
+/**
+ * The names of a namespace's tables, in one statement however many they are.
+ * @throws CATALOG_NOT_FOUND (another tenant's too), SCHEMA_NOT_FOUND
+ */
+export async function listTablesOf(
+  tx: Tx,
+  tenant: TenantId,
+  catalog: string,
+  namespace: NamespacePath,
+  page: Page,
+): Promise<readonly string[]> {
+  const parameters = [tenant, catalog, namespace.join(LEVEL_SEPARATOR), page.after ?? '', page.limit ?? null];
+  const { rows } = await tx.executeQuery<{ readonly namespaceId: string | null; readonly names: readonly string[] }>(
+    CompiledQuery.raw(LIST, parameters),
+  );
+  const [row] = rows;
+  if (row === undefined) return catalogNotFound(catalog);
+  return row.namespaceId === null ? namespaceNotFound(namespace) : row.names;
 }

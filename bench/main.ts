@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { benchCatalog } from './catalog/bench-catalog.ts';
 import { benchLatency } from './latency/bench-latency.ts';
 import { benchScale } from './tpch/bench-scale.ts';
 import { benchTpch } from './tpch/bench-tpch.ts';
@@ -6,6 +7,7 @@ import { benchTpch } from './tpch/bench-tpch.ts';
 const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distributed]
        npm run bench -- scale [--scale S] [--runs N]
        npm run bench -- latency [--scale S] [--seconds N]
+       npm run bench -- catalog [--seconds N] [--requests N]
 `;
 
 /** Runs one benchmark on a cluster of its own; its data directory stays in .cache/bench, so that a second run loads nothing. */
@@ -18,6 +20,7 @@ async function main(args: readonly string[]): Promise<number> {
       runs: { type: 'string', default: '3' },
       distributed: { type: 'boolean', default: false },
       seconds: { type: 'string', default: '5' },
+      requests: { type: 'string', default: '216000' },
     },
   });
   const [name] = positionals;
@@ -25,7 +28,9 @@ async function main(args: readonly string[]): Promise<number> {
   if (name === 'tpch') await benchTpch({ scale: values.scale, runs, distributed: values.distributed });
   else if (name === 'scale') await benchScale({ scale: values.scale, runs });
   else if (name === 'latency') await benchLatency({ scale: values.scale, seconds: Number(values.seconds) });
-  else {
+  else if (name === 'catalog') {
+    await benchCatalog({ seconds: Number(values.seconds), requests: Number(values.requests) });
+  } else {
     process.stderr.write(USAGE);
     return 2;
   }

@@ -3,6 +3,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
@@ -19,12 +20,22 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import { limitProcessMemory } from './process-limit.ts';
 import { MemoryGate } from './slot/memory-gate.ts';
 import { SlotPool } from './slot/slot-pool.ts';
+import { thisMachine } from './this-machine.ts';
 import { Spool } from './spool/spool.ts';
 import { SpoolStore } from './spool/spooled-output.ts';
 
 /** A running worker: `url` is host:port of Flight and control, `metricsUrl` the page that Prometheus reads. */
-export type RunningWorker = { readonly url: string; readonly metricsUrl: string; close(): Promise<void> };
+export type RunningWorker = {
+  readonly url: string;
+  readonly metricsUrl: string;
+  /** Resolves when somebody asked for a drain, and it is done. */
+  readonly drained: Promise<void>;
+  /** Refuses new tasks; resolves when nothing is held for anybody. */
+  drain(): Promise<void>;
+  close(): Promise<void>;
+};
 
+const LAST_ANSWER_MS = 200;
 /** Of the worker's memory, so that a small worker has some left for its tasks. */
 const SPOOL_SHARE_MAX = 1 / 3;
 
@@ -68,6 +79,7 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
     log,
   });
   const id = workerId(randomUUID());
+  const machine = thisMachine();
   const beat = (): WorkerBeat => ({
     worker_id: id,
     name: config['worker.name'],
@@ -78,6 +90,8 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
     spool_bytes: String(spool.bytes),
     draining: tasks.draining,
     pid: String(process.pid),
+    machine_id: machine.id,
+    machine_cores: machine.cores,
     query_ids: tasks.queries(),
   });
   const server = createGrpcServer(config, tasks, beat);
@@ -91,9 +105,14 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
   return {
     url,
     metricsUrl: `http://${config.internal_host}:${(http.address() as AddressInfo).port}/metrics`,
+    drained: tasks.drained,
+    drain: () => tasks.drain(),
     close: async () => {
+      const { draining } = tasks;
       await tasks.close();
       peers.close();
+      // Whoever asked for the drain gets an answer.
+      if (draining) await sleep(LAST_ANSWER_MS);
       server.forceShutdown();
       http.closeAllConnections();
       await new Promise((done) => http.close(done));

@@ -63,6 +63,8 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
           spool_bytes: '0',
           draining,
           pid: '1',
+          machine_id: `m-${port}`,
+          machine_cores: script.cores ?? 2,
           query_ids: [...held],
         });
       });

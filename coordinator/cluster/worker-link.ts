@@ -30,6 +30,8 @@ export type WorkerInfo = {
   readonly runningTasks: number;
   readonly spoolBytes: number;
   readonly draining: boolean;
+  /** The machine that it runs on, whose cores it may share with other workers. */
+  readonly machine: { readonly id: string; readonly cores: number };
   /** Queries that have a task or spooled output there. */
   readonly queryIds: readonly QueryId[];
 };
@@ -188,6 +190,8 @@ type WireBeat = {
   readonly spool_bytes: string;
   readonly draining: boolean;
   readonly query_ids: readonly string[];
+  readonly machine_id: string;
+  readonly machine_cores: number;
 };
 
 const workerInfo = (wire: WireBeat): WorkerInfo => ({
@@ -199,5 +203,6 @@ const workerInfo = (wire: WireBeat): WorkerInfo => ({
   runningTasks: wire.running_tasks,
   spoolBytes: Number(wire.spool_bytes),
   draining: wire.draining,
+  machine: { id: wire.machine_id, cores: Math.max(1, wire.machine_cores) },
   queryIds: wire.query_ids.map(queryId),
 });

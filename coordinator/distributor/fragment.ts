@@ -91,8 +91,11 @@ export type DistributionSettings = {
 
 /** The cluster as it is when a query, or the rest of one, is distributed. */
 export type ClusterFacts = {
-  /** Slots of each worker that takes tasks. */
-  readonly workers: readonly { readonly slots: number }[];
+  /** Slots of each worker that takes tasks, and the machine whose cores they run on. */
+  readonly workers: readonly {
+    readonly slots: number;
+    readonly machine: { readonly id: string; readonly cores: number };
+  }[];
 };
 
 export type DistributionFacts = {

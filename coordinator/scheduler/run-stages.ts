@@ -77,7 +77,7 @@ const WAVES_MAX = 1_000;
 
 /** The workers that take tasks, as the distributor sees them. */
 export const clusterFacts = ({ pool }: Scheduler): ClusterFacts => ({
-  workers: pool.live().flatMap(({ info }) => (info.draining ? [] : [{ slots: info.cores }])),
+  workers: pool.live().flatMap(({ info }) => (info.draining ? [] : [{ slots: info.cores, machine: info.machine }])),
 });
 
 /**

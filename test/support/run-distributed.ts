@@ -15,6 +15,9 @@ import { DISTRIBUTION_LIMITS, type DistributionLimits } from '#coordinator/distr
 import { separateScans } from '#coordinator/distributor/separate-scans.ts';
 import { shapePlan } from '#coordinator/distributor/shape-plan.ts';
 import { queryPreparer } from '#coordinator/planner/prepare-query.ts';
+import type { PreparedQuery } from '#coordinator/planner/prepared-query.ts';
+import { mapChildren, walkPlan } from '#coordinator/planner/plan-tree.ts';
+import type { Plan } from '#coordinator/planner/plan.ts';
 import { sessionPlanner } from '#coordinator/planner/session-planner.ts';
 import { printSqlType } from '#coordinator/planner/sql-type.ts';
 import { fieldType } from '#coordinator/resolver/iceberg-sql-type.ts';
@@ -48,7 +51,15 @@ export interface DistributedRunner {
    * so that every task has some. @throws what planning or DuckDB throws.
    */
   run(sql: string, options: RunOptions): Promise<RunAnswer>;
+  /** The plan after each pass, and with its exchanges; the texts of its scans as one DuckDB has them. */
+  steps(sql: string, options: RunOptions): Promise<readonly PlanStep[]>;
 }
+
+export type PlanStep = {
+  readonly name: string;
+  readonly plan: Plan;
+  readonly scanSql: (scan: number) => string;
+};
 
 const CONTEXT = {
   nowMicros: '1708000000000000',
@@ -66,10 +77,20 @@ export async function distributedRunner(connection: DuckDBConnection, schema: st
   const context = { ...CONTEXT, currentSchema: schema };
   for (const sql of [...contextSetupSql, ...contextVariablesSql(context)]) await connection.run(sql);
   const facts = scanFactsOf(connection);
+  const prepared = (sql: string): Promise<PreparedQuery> =>
+    prepare({ sql, offset: 0, context, tables, planner, signal: AbortSignal.timeout(120_000) });
   return {
+    steps: async (sql, options) => {
+      const { plan, scans } = separateScans(withPlan(await prepared(sql)));
+      const text = (scan: number): string => scanSql(must(scans[scan], 'a scan'), null);
+      const steps: PlanStep[] = [];
+      const shaped = shapePlan(plan, { onPass: (name, after) => steps.push({ name, plan: after, scanSql: text }) });
+      const made = new QueryRun(connection, options).distribute(shaped, await Promise.all(scans.map(facts)));
+      if (made.kind === 'distributed') steps.push({ name: 'exchanges', plan: placedPlan(made.plan), scanSql: text });
+      return steps;
+    },
     run: async (sql, options) => {
-      const signal = AbortSignal.timeout(120_000);
-      const query = await prepare({ sql, offset: 0, context, tables, planner, signal });
+      const query = await prepared(sql);
       const run = new QueryRun(connection, options);
       try {
         if (query.plan === null) {
@@ -89,6 +110,25 @@ export async function distributedRunner(connection: DuckDBConnection, schema: st
   };
 }
 
+const withPlan = (query: PreparedQuery): PreparedQuery & { readonly plan: Plan } => ({
+  ...query,
+  plan: must(query.plan, 'a plan that DuckDB prints'),
+});
+
+/** Stages that stand for a common table expression are scans of it again. */
+function placedPlan(plan: Plan): Plan {
+  const ctes = new Map<number, number>();
+  for (const node of walkPlan(plan)) {
+    if (node.kind === 'cte' && node.definition.kind === 'exchange') ctes.set(node.definition.stage, node.index);
+  }
+  const restore = (node: Plan): Plan => {
+    const index = node.kind === 'stage' ? ctes.get(node.stage) : undefined;
+    if (node.kind !== 'stage' || index === undefined) return mapChildren(node, restore);
+    return { kind: 'cteScan', index, columns: node.columns };
+  };
+  return restore(plan);
+}
+
 class QueryRun {
   readonly #connection: DuckDBConnection;
   readonly #options: RunOptions;
@@ -101,7 +141,7 @@ class QueryRun {
   }
 
   async distributed(
-    shaped: Parameters<typeof distribute>[0],
+    shaped: Plan,
     bindings: readonly ScanBinding[],
     scans: readonly ScanFacts[],
     original: { readonly sql: SqlText; readonly scans: readonly ScanBinding[] },
@@ -110,7 +150,7 @@ class QueryRun {
     let plan = shaped;
     let nextStage = 1;
     for (let wave = 0; wave < WAVES_MAX; wave++) {
-      const made = distribute(plan, this.#facts(scans, nextStage), { ...DISTRIBUTION_LIMITS, ...this.#options.limits });
+      const made = this.distribute(plan, scans, nextStage);
       plans.push(made);
       if (made.kind === 'whole') return { rows: await this.whole(original.sql, original.scans), plans };
       nextStage = made.nextStage;
@@ -126,6 +166,10 @@ class QueryRun {
     throw new Error(`not done after ${WAVES_MAX} waves`);
   }
 
+  distribute(plan: Plan, scans: readonly ScanFacts[], nextStage = 1): DistributedPlan | WholePlan {
+    return distribute(plan, this.#facts(scans, nextStage), { ...DISTRIBUTION_LIMITS, ...this.#options.limits });
+  }
+
   #facts(scans: readonly ScanFacts[], nextStage: number): DistributionFacts {
     const settings = {
       distribution: 'force',
@@ -133,7 +177,10 @@ class QueryRun {
       partitions: null,
       ...this.#options.settings,
     } as const;
-    const workers = Array.from({ length: this.#options.workers }, () => ({ slots: 1 }));
+    const workers = Array.from({ length: this.#options.workers }, (_, i) => ({
+      slots: 1,
+      machine: { id: String(i), cores: 1 },
+    }));
     return { scans, stages: this.#stages, cluster: { workers }, settings, nextStage };
   }
 

@@ -24,6 +24,8 @@ export type WorkerBeat = {
   readonly spool_bytes: string;
   readonly draining: boolean;
   readonly pid: string;
+  readonly machine_id: string;
+  readonly machine_cores: number;
   readonly query_ids: readonly QueryId[];
 };
 type CoordinatorBeat = { readonly coordinator_id: string; readonly epoch: string };

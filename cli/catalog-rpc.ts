@@ -50,7 +50,8 @@ const fromReady = (ready: ReadyLine, internalUrl: string, secret: string): Targe
   user: ready.user,
 });
 
-function ownSecret(dataDir: string): string {
+/** The secret of the cluster that keeps its data there. @throws UNAUTHENTICATED when it cannot be read */
+export function ownSecret(dataDir: string): string {
   try {
     const secret = readSecret(dataDir, 'cluster-secret');
     if (secret !== undefined) return secret;

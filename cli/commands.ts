@@ -208,6 +208,14 @@ export const COMMANDS: readonly Command[] = [
   service('catalog', 'Runs one catalog.'),
   service('coordinator', 'Runs one coordinator.'),
   service('worker', 'Runs one worker.'),
+  {
+    name: 'worker drain',
+    summary: 'Has a worker finish its queries, take no new ones, and end. Under skein up it is then started again.',
+    positionals: 'NAME | HOST:PORT',
+    flags: [],
+    run: async ({ loaded, positionals }) =>
+      (await import('./worker-drain.ts')).workerDrain(loaded, only(positionals, 'NAME | HOST:PORT')),
+  },
 ];
 
 function only(positionals: readonly string[], what: string): string {

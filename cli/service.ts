@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { createLogger, type Logger } from '#shared/log/logger.ts';
@@ -12,6 +13,8 @@ export type ServiceName = 'catalog' | 'coordinator' | 'worker';
 type Started = {
   readonly said: Readonly<Record<string, string>>;
   readonly generatedAdminPassword?: string | undefined;
+  /** Finishes what the service does and takes nothing new; it may be asked for that by others, who then end it with `drained`. */
+  readonly drain?: { readonly drained: Promise<void>; run(): Promise<void>; readonly timeoutMs: number };
   close(): Promise<void>;
 };
 
@@ -39,6 +42,7 @@ const START = {
     const member = await register(config, worker.url, log);
     return {
       said: { url: worker.url, metrics_url: worker.metricsUrl },
+      drain: { drained: worker.drained, run: () => worker.drain(), timeoutMs: config['worker.drain_timeout'] },
       close: async () => {
         // First nobody finds it any more, then it ends.
         await member.close();
@@ -93,7 +97,7 @@ export async function runService(name: ServiceName, config: Config): Promise<Exi
         : { admin_user: config['admin.user'], admin_password: generatedAdminPassword }),
     },
   );
-  await ending;
+  await endOf(service, ending, log);
   log.info('stopping');
   const timer = setTimeout(() => {
     log.warn('did not close in time');
@@ -112,12 +116,39 @@ function requireSettings(name: ServiceName, config: Config): void {
     throw new SkeinError('INVALID_CONFIGURATION', `${missing} is not set; skein ${name} needs it`);
 }
 
-/** Resolves at the first signal or when the launcher is gone; later signals change nothing. */
-function endOfService(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve());
-    process.once('disconnect', () => resolve());
+/** `asked` resolves at the first signal or when the launcher is gone, to whether a drain comes first; `urged` at the second. */
+type Ending = { readonly asked: Promise<'drain' | 'stop'>; readonly urged: Promise<void> };
+
+function endOfService(): Ending {
+  const asked = Promise.withResolvers<'drain' | 'stop'>();
+  const urged = Promise.withResolvers<void>();
+  let count = 0;
+  const ask = (how: 'drain' | 'stop'): void => {
+    asked.resolve(how);
+    if (++count > 1) urged.resolve();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => ask(signal === 'SIGTERM' ? 'drain' : 'stop'));
+  }
+  process.once('disconnect', () => {
+    asked.resolve('stop');
+    urged.resolve();
   });
+  return { asked: asked.promise, urged: urged.promise };
+}
+
+/** Resolves when the service is to close: it was stopped, or it was asked to drain and has, or nobody waits for that any longer. */
+async function endOf({ drain }: Started, { asked, urged }: Ending, log: Logger): Promise<void> {
+  const how = await Promise.race([asked, ...(drain === undefined ? [] : [drain.drained.then(() => 'stop' as const)])]);
+  if (how === 'stop' || drain === undefined) return;
+  log.info('draining');
+  const timeout = new AbortController();
+  const late = sleep(drain.timeoutMs, undefined, { signal: timeout.signal }).then(
+    () => log.warn('not drained in time'),
+    () => undefined,
+  );
+  await Promise.race([drain.run(), urged, late]);
+  timeout.abort();
 }
 
 function report(message: ChildMessage, line: object): Promise<void> {

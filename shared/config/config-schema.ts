@@ -210,6 +210,10 @@ export const CONFIG = {
   'worker.task_output_buffer': bytes(16 * MIB, 'Output of one task waiting for its reader; a full one pauses the task'),
   'worker.tasks_per_slot_max': integer(64, 1, 10_000, 'Tasks that one slot runs by turns; more wait'),
   'worker.instances_idle_max': integer(16, 0, 1_000, 'DuckDB instances kept ready per slot'),
+  'worker.drain_timeout': duration(
+    600_000,
+    'How long a worker that got SIGTERM waits for its queries to end; a second signal ends the wait',
+  ),
   'worker.orphan_timeout': duration(10_000, 'Silence of the coordinator after which its tasks end'),
 
   'up.workers': integer(2, 1, 256, 'Workers that skein up starts'),

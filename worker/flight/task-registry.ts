@@ -78,7 +78,7 @@ export class TaskRegistry {
   readonly #orphanTimer: NodeJS.Timeout;
   #epoch = 0;
   #draining = false;
-  #drained: (() => void) | undefined;
+  readonly #drained = Promise.withResolvers<void>();
 
   constructor(options: TaskRegistryOptions) {
     this.#options = options;
@@ -189,7 +189,7 @@ export class TaskRegistry {
     }
     const stored = this.#options.store.open(spec.queryId, partitions);
     const fresh = newTask(spec);
-    const sink = new PartitionSink(stored, (error) => fresh.abort.abort(error));
+    const sink = new PartitionSink(stored, fresh.abort);
     const task = this.#execute({ ...fresh, output: { kind: 'spool', stored, end: sink.end } }, sink, (end) =>
       sink.fail(end),
     );
@@ -303,17 +303,16 @@ export class TaskRegistry {
     await this.#forget(task);
   }
 
-  /** Refuses new tasks; resolves when the last one is gone. */
-  async drain(): Promise<void> {
+  /** Refuses new tasks; resolves when the last one is gone, what it spooled included. */
+  drain(): Promise<void> {
     this.#draining = true;
-    if (this.#tasks.size === 0) return;
-    await new Promise<void>((resolve) => {
-      const previous = this.#drained;
-      this.#drained = () => {
-        previous?.();
-        resolve();
-      };
-    });
+    if (this.#tasks.size === 0) this.#drained.resolve();
+    return this.drained;
+  }
+
+  /** Resolves when a drain is done. */
+  get drained(): Promise<void> {
+    return this.#drained.promise;
   }
 
   async close(): Promise<void> {
@@ -329,7 +328,7 @@ export class TaskRegistry {
     this.#tasks.delete(task.spec.taskId);
     if (task.output.kind === 'stream') task.output.spool.clear();
     else await task.output.stored.release();
-    if (this.#tasks.size === 0) this.#drained?.();
+    if (this.#draining && this.#tasks.size === 0) this.#drained.resolve();
   }
 
   #endOrphans(): void {

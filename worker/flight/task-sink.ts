@@ -8,15 +8,15 @@ import { freeMessage } from './flight-data.ts';
 /** Keeps a task's partitions; `end` settles, always well, when the task has ended and all is stored. */
 export class PartitionSink implements TaskSink {
   readonly #output: SpooledOutput;
-  readonly #onError: (error: SkeinError) => void;
+  readonly #abort: AbortController;
   readonly #writes: Promise<void>[] = [];
   readonly #ended = Promise.withResolvers<TaskEnd>();
   #error: SkeinError | undefined;
 
-  /** `onError` is told when the output cannot be stored: the task is to end. */
-  constructor(output: SpooledOutput, onError: (error: SkeinError) => void) {
+  /** `abort` is the task's: it is aborted when the output cannot be stored, and its reason is why the task ended. */
+  constructor(output: SpooledOutput, abort: AbortController) {
     this.#output = output;
-    this.#onError = onError;
+    this.#abort = abort;
   }
 
   get end(): Promise<TaskEnd> {
@@ -35,7 +35,7 @@ export class PartitionSink implements TaskSink {
         void this.#finish(output.report);
         return;
       case 'failed':
-        this.#ended.resolve(output);
+        this.fail(output);
         return;
       case 'data':
         throw new Error('invariant: a spooled task sends batches');
@@ -44,9 +44,10 @@ export class PartitionSink implements TaskSink {
     }
   }
 
-  /** The task ended without a word of its slot. */
+  /** The task failed, or never came to its slot. An interrupt says only that it was one; who asked for it knows why. */
   fail(end: TaskEnd): void {
-    this.#ended.resolve(end);
+    const { aborted, reason } = this.#abort.signal;
+    this.#ended.resolve(aborted ? { kind: 'failed', error: SkeinError.of(reason).toData() } : end);
   }
 
   #store({ partition, message, rows }: SlotOutput & { kind: 'batch' }, stored: (bytes: number) => void): void {
@@ -60,7 +61,7 @@ export class PartitionSink implements TaskSink {
         () => stored(bytes),
         (error: unknown) => {
           this.#error ??= SkeinError.of(error);
-          this.#onError(this.#error);
+          this.#abort.abort(this.#error);
         },
       ),
     );

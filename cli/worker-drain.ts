@@ -1,0 +1,44 @@
+import { credentials, type Client, type ServiceError } from '@grpc/grpc-js';
+import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { SkeinError } from '#shared/error.ts';
+import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { loadService } from '#shared/grpc/load-proto.ts';
+import { ownSecret } from './catalog-rpc.ts';
+import { findCluster } from './cluster-file.ts';
+import { EXIT, type ExitCode } from './exit-code.ts';
+
+/** `skein worker drain`: answers when the worker has nothing left. @throws NO_CLUSTER, NO_WORKERS, UNAUTHENTICATED, WORKER_LOST */
+export async function workerDrain({ config }: LoadedConfig, worker: string): Promise<ExitCode> {
+  const secret = config['cluster.secret'] || ownSecret(config.data_dir);
+  const address = worker.includes(':') ? worker : addressOf(config.data_dir, worker);
+  await drain(address, secret);
+  process.stdout.write(`${worker} is drained\n`);
+  return EXIT.ok;
+}
+
+/** host:port of a worker of the cluster that runs there. */
+function addressOf(dataDir: string, name: string): string {
+  const workers = findCluster(dataDir).services.services.filter(({ kind }) => kind === 'worker');
+  const found = workers.find((service) => service.name === name);
+  if (found?.url == null) {
+    const names = workers.map((service) => service.name).join(', ');
+    throw new SkeinError('NO_WORKERS', `no worker is named ${name}; there are: ${names}`);
+  }
+  return new URL(found.url).host;
+}
+
+async function drain(address: string, secret: string): Promise<void> {
+  const { Client: Constructor } = loadService('worker.proto', 'skein.worker.v1.Worker');
+  const client: Client = new Constructor(address, credentials.createInsecure());
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const call = (client as unknown as Record<string, (...args: unknown[]) => void>)['Drain'];
+      call?.call(client, {}, internalMetadata(secret), (error: ServiceError | null) => {
+        if (error === null) resolve();
+        else reject(fromServiceError(error, 'WORKER_LOST'));
+      });
+    });
+  } finally {
+    client.close();
+  }
+}

@@ -119,6 +119,8 @@ function placeStage(placing: Placing, plan: Extract<Plan, { kind: 'stage' }>): P
  */
 function placeCte(placing: Placing, plan: Extract<Plan, { kind: 'cte' }>): Placed {
   const { definition } = plan;
+  // Before its readers, which are estimated by it.
+  placing.estimate(plan);
   if (definition.kind === 'stage') {
     placing.ctes.set(plan.index, definition.stage);
     const body = placePlan(placing, plan.body);

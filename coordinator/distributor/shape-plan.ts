@@ -1,12 +1,18 @@
 import type { Plan } from '../planner/plan.ts';
 import { expandDelimJoins } from './expand-delim-joins.ts';
 import { inlineCtes } from './inline-ctes.ts';
+import { pruneColumns } from './prune-columns.ts';
 import { runPasses, type Pass, type PassOptions } from './run-passes.ts';
 
 /** What is done to a plan before it is distributed. After each, one DuckDB still gives the same rows. */
 export const SHAPE_PASSES: readonly Pass[] = [
   { name: 'expandDelimJoins', run: expandDelimJoins, reason: 'a side that several nodes read can then be a stage' },
   { name: 'inlineCtes', run: inlineCtes, reason: 'what is read once needs no stage' },
+  {
+    name: 'pruneColumns',
+    run: pruneColumns,
+    reason: 'last, when it is known who reads what: exchanges carry the rest',
+  },
 ];
 
 /** The plan as `distribute` wants it. */

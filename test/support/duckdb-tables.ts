@@ -7,9 +7,9 @@ import { quoteIdentifier } from '#shared/sql/quote.ts';
 
 /**
  * Tables of a plain DuckDB as tables of catalog `lake`, schema for schema, without files: what a query over them binds to. Types are
- * those that Iceberg would have.
+ * those that Iceberg would have; `rowsOf` says how many rows a table is to have, if not those that it has.
  */
-export function duckdbTables(connection: DuckDBConnection): TableSource {
+export function duckdbTables(connection: DuckDBConnection, rowsOf?: (table: string) => number): TableSource {
   const known = new Map<string, Promise<LoadedTable>>();
   return {
     loadTables: (names) =>
@@ -17,7 +17,7 @@ export function duckdbTables(connection: DuckDBConnection): TableSource {
         names.map(({ catalog, namespace, table }) => {
           const schema = namespace.join('.');
           const key = `${catalog}.${schema}.${table}`.toLowerCase();
-          const found = known.get(key) ?? loadTable(connection, schema, table);
+          const found = known.get(key) ?? loadTable(connection, schema, table, rowsOf);
           known.set(key, found);
           return found;
         }),
@@ -25,7 +25,12 @@ export function duckdbTables(connection: DuckDBConnection): TableSource {
   };
 }
 
-async function loadTable(connection: DuckDBConnection, schema: string, table: string): Promise<LoadedTable> {
+async function loadTable(
+  connection: DuckDBConnection,
+  schema: string,
+  table: string,
+  rowsOf?: (table: string) => number,
+): Promise<LoadedTable> {
   const name = `${quoteIdentifier(schema)}.${quoteIdentifier(table)}`;
   let rows;
   try {
@@ -39,7 +44,7 @@ async function loadTable(connection: DuckDBConnection, schema: string, table: st
     return type === undefined ? [] : [{ name: column, type }];
   });
   const fields = fieldsOf(columns, new FieldIds()).map(printField);
-  const count = await connection.runAndReadAll(`SELECT count(*) FROM ${name}`);
+  const count = rowsOf?.(table) ?? (await connection.runAndReadAll(`SELECT count(*) FROM ${name}`)).getRows()[0]?.[0];
   const metadata = readTableMetadata({
     'format-version': 2,
     'table-uuid': '00000000-0000-4000-8000-000000000001',
@@ -53,7 +58,7 @@ async function loadTable(connection: DuckDBConnection, schema: string, table: st
         'snapshot-id': 1n,
         'timestamp-ms': 0,
         'manifest-list': 'file:///none.avro',
-        summary: { 'total-records': String(count.getRows()[0]?.[0]) },
+        summary: { 'total-records': String(count) },
         'schema-id': 0,
       },
     ],

@@ -1,0 +1,66 @@
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openFixture } from '#test/slt/fixture.ts';
+import type { Engine, EngineAnswer } from '#test/slt/engine.ts';
+import { runSlt } from '#test/slt/run-slt.ts';
+import { parseSlt } from '#test/slt/slt-file.ts';
+import { distributedRunner, type DistributedRunner, type RunOptions } from '#test/support/run-distributed.ts';
+
+const FILES = globSync(join(import.meta.dirname, 'both/*.slt'))
+  .filter((file) => !file.endsWith('tpch-small.slt'))
+  .sort();
+
+let duckdb: DuckDBConnection;
+let runner: DistributedRunner;
+const whole = new Map<string, string>();
+
+beforeAll(async () => {
+  duckdb = await openFixture();
+  runner = await distributedRunner(duckdb, 't');
+}, 60_000);
+
+/** The distributor as an engine of `.slt` files; a query without ORDER BY may give its rows in any order. */
+class FragmentEngine implements Engine {
+  /** As for DuckDB itself: its values are read the same way. */
+  readonly name = 'duckdb';
+  readonly #options: RunOptions;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+  }
+
+  async run(sql: string): Promise<EngineAnswer> {
+    try {
+      const { rows, plans } = await runner.run(sql, this.#options);
+      for (const plan of plans) if (plan.kind === 'whole') whole.set(sql, plan.reason);
+      return { kind: 'rows', rows };
+    } catch (error) {
+      return { kind: 'error', sqlState: null, message: error instanceof Error ? error.message : String(error) };
+    }
+  }
+}
+
+/** Whatever is small is exchanged all the same: three partitions, nothing read by everyone. */
+const LIMITS = { readEverywhereBytesMax: 0, gatherGroupsMax: 0 } as const;
+
+describe.each([1, 2, 3])('SQL logic tests in fragments on %d workers', (workers) => {
+  describe.each(['auto', 'broadcast', 'partitioned'] as const)('joins: %s', (joinDistribution) => {
+    test.each(FILES.map((file) => basename(file)))('%s', async (name) => {
+      const records = parseSlt(readFileSync(join(import.meta.dirname, 'both', name), 'utf8')).map((record) =>
+        record.kind === 'query' && !/\border\s+by\b/i.test(record.sql)
+          ? ({ ...record, sort: 'rowsort' } as const)
+          : record,
+      );
+      const settings = { joinDistribution, partitions: 3 };
+      expect(await runSlt(records, new FragmentEngine({ workers, settings, limits: LIMITS }))).toEqual([]);
+    });
+  });
+});
+
+test('what runs whole has a reason', () => {
+  const reasons = [...whole].map(([sql, reason]) => `${reason} <- ${sql.replaceAll(/\s+/g, ' ').slice(0, 150)}`);
+  expect(reasons.filter((reason) => reason.startsWith(' '))).toEqual([]);
+  process.stdout.write(`${reasons.join('\n')}\n`);
+});

@@ -1,0 +1,16 @@
+import { join } from 'node:path';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { TPCH_TABLES } from '#cli/load/tpch.ts';
+import { projectRoot } from './cluster.ts';
+
+/** A plain DuckDB with TPC-H at scale 0.01 in schema `tpch`, which unqualified names mean. */
+export async function tpchDuckdb(): Promise<DuckDBConnection> {
+  const duckdb = await (await DuckDBInstance.create()).connect();
+  await duckdb.run('CREATE SCHEMA tpch');
+  for (const table of TPCH_TABLES) {
+    const file = join(projectRoot, 'cli/load/tpch-0.01', `${table}.parquet`);
+    await duckdb.run(`CREATE TABLE tpch.${table} AS FROM read_parquet('${file}')`);
+  }
+  await duckdb.run('USE tpch');
+  return duckdb;
+}

@@ -128,7 +128,7 @@ function sendError(
   const error = fastifyError(thrown) ?? toCatalogError(thrown);
   const answer = print(error);
   const { status } = answer;
-  if (status >= 500) context.log.error({ err: error, url: reply.request.url }, 'a request failed');
+  if (status >= 500) context.log.error({ err: error, url: reply.request.url.split('?')[0] }, 'a request failed');
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   // An answer to HEAD has no body, and must not claim the length of one.
   return send(reply, reply.request.method === 'HEAD' ? { status } : answer);

@@ -85,9 +85,13 @@ export async function findClientBySecret(tx: Tx, sha256: Buffer): Promise<Client
   return row === undefined ? undefined : clientOf(row);
 }
 
-/** The client of a service account. @throws PRINCIPAL_NOT_FOUND */
+/** The client of a service account, locked until the transaction ends. @throws PRINCIPAL_NOT_FOUND */
 export async function requireClient(tx: Tx, tenantId: string, name: string): Promise<ClientRow> {
-  const row = await clients(tx).where('p.tenant_id', '=', tenantId).where('p.username', '=', name).executeTakeFirst();
+  const row = await clients(tx)
+    .where('p.tenant_id', '=', tenantId)
+    .where('p.username', '=', name)
+    .forUpdate('c')
+    .executeTakeFirst();
   if (row === undefined) throw new SkeinError('PRINCIPAL_NOT_FOUND', `Client does not exist: ${name}`);
   return clientOf(row);
 }

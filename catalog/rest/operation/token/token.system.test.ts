@@ -426,6 +426,14 @@ describe('clients of the operator', () => {
     await expect(catalog.call('RotateClient', tooLong)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
   });
 
+  test('rotations at once follow one another: the last secret opens, and the one before it', async () => {
+    await newClient('hurried');
+    const request = { tenant: 'default', name: 'hurried', overlap_ms: String(HOUR_MS) };
+    const secrets = await Promise.all(Array.from({ length: 6 }, () => catalog.call<Client>('RotateClient', request)));
+    const answers = await Promise.all(secrets.map((one) => send({ grant_type: 'client_credentials', ...one })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+  });
+
   test('a drop ends its tokens within a second, also after a restart, and the name is free', async () => {
     const client = await newClient('doomed');
     const { access_token, refresh_token = '' } = await signIn(client);

@@ -102,6 +102,7 @@ describe('views', () => {
     expect(errorOf(await get(`${VIEWS}/a_table`))[1]).toBe('NoSuchViewException');
     expect(errorOf(await get(`${NS}/default/tables/a_view`))[1]).toBe('NoSuchTableException');
 
+    expect(errorOf(await createTable('a_view', { 'stage-create': true }))).toEqual(isView);
     const staged = metadataOf(await createTable('raced', { 'stage-create': true }));
     await createView('raced');
     const finish = await post(`${NS}/default/tables/raced`, {

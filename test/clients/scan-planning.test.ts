@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '#shared/json.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
+import { compileJava, java, mavenClasspath } from '#test/support/java.ts';
 import { python } from '#test/support/python.ts';
 
 /** What `scan_planning.py` prints: tables of every partition transform, planned by the catalog and by PyIceberg itself. */
@@ -123,3 +124,22 @@ test('equality deletes and deletion vectors come with the files that they apply 
     ],
   });
 });
+
+test("Iceberg's Java library plans the same files through the catalog as on its own", async () => {
+  const kit = await mavenClasspath('test/conformance/rest-kit/pom.xml');
+  const classpath = `${await compileJava('test/clients/ServerPlanning.java', kit)}:${kit}`;
+  const quiet = { 'org.slf4j.simpleLogger.defaultLogLevel': 'error' };
+  const args = [catalog.running.url, catalog.token, 'planned', String(SEED), String(FILTERS_PER_TABLE)];
+  const { code, stdout, stderr } = await java(classpath, quiet, ['ServerPlanning', ...args]);
+  expect(code, stderr).toBe(0);
+  const scans = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.split('\t'));
+  expect(scans.length).toBe(11 * (FILTERS_PER_TABLE + 1));
+  expect(new Set(scans.map(([, , , , scan]) => scan))).toEqual(new Set(['RESTTableScan']));
+  // Where a partition is null the library itself fails on a list of strings.
+  const judged = scans.filter(([, verdict]) => verdict !== 'failed');
+  expect(scans.length - judged.length).toBeLessThan(10);
+  expect(judged.filter(([, verdict]) => verdict !== 'equal').map((scan) => scan.join(' '))).toEqual([]);
+}, 600_000);

@@ -4,7 +4,7 @@ import { catalogNotFound } from './catalog-store.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
 import { LEVEL_SEPARATOR, namespaceNotFound } from './namespace-store.ts';
 import type { Page } from './page.ts';
-import { displayIdent, type TableIdent } from './table-store.ts';
+import { displayIdent, viewWithSameName, type TableIdent } from './table-store.ts';
 import type { Tx } from './tables.ts';
 
 /** Iceberg views. A trigger of Postgres keeps their names apart from those of tables (migration `0002_views`). */
@@ -63,6 +63,11 @@ export async function findView(
 /** @throws VIEW_NOT_FOUND, also when the namespace is absent (Iceberg's clients expect that); CATALOG_NOT_FOUND */
 export const requireView = async (tx: Tx, tenant: TenantId, catalog: string, ident: TableIdent): Promise<ViewRow> =>
   (await findView(tx, tenant, catalog, ident)) ?? viewNotFound(ident);
+
+/** For what makes no row yet, so that no trigger looks. @throws ALREADY_EXISTS when a view has the name that a table is to get. */
+export async function requireNoView(tx: Tx, tenant: TenantId, catalog: string, ident: TableIdent): Promise<void> {
+  if ((await findView(tx, tenant, catalog, ident)) !== undefined) throw viewWithSameName(ident);
+}
 
 type ViewDocument = { readonly location: string; readonly metadataLocation: string; readonly metadata: string };
 export type NewView = ViewDocument & {

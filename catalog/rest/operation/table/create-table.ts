@@ -6,6 +6,7 @@ import { checkLocations, ownFolders } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireFree } from '../../../store/postgres/folder-claims.ts';
 import { findTable, tableExists } from '../../../store/postgres/table-store.ts';
+import { requireNoView } from '../../../store/postgres/view-store.ts';
 import { checkName, namespaceOf } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadNamedTable } from './load-table.ts';
@@ -33,6 +34,7 @@ async function create(
   checkLocations(metadata, undefined, catalog.roots);
   const locationChosen = request.location !== undefined;
   if (!request.stageCreate) return insertNewTable(context, { catalog, target }, metadata, locationChosen);
+  await requireNoView(db, tenant, target.catalog, target.ident);
   await requireFree(db, ownFolders(metadata), undefined);
   // Some clients write their first metadata or manifest without making its folder.
   await context.io.makeFolder(`${creation.location}/metadata`);

@@ -1,17 +1,9 @@
 import { must } from '#shared/must.ts';
 import type { AggregateCall, Expression } from '../planner/expression.ts';
 import { printSqlType, type SqlType } from '../planner/sql-type.ts';
+import { aggregateCall, BIGINT, castTo, constant, divide, DOUBLE, HUGEINT, type SplitCall } from './aggregate-calls.ts';
+import { MOMENT_SPLITS } from './moment-splits.ts';
 import { typeOfKey } from './placed.ts';
-
-/**
- * An aggregate in two steps: `partial` over any part of the rows, `merge` over what the parts gave (its columns in `partial`'s order),
- * `result` over what the merge gave.
- */
-export type SplitCall = {
-  readonly partial: readonly AggregateCall[];
-  readonly merge: (parts: readonly Expression[]) => readonly AggregateCall[];
-  readonly result: (merged: readonly Expression[]) => Expression;
-};
 
 /** How an aggregate splits; a text says why it does not, and its rows go by their group instead. */
 type Splitter = ((call: AggregateCall) => SplitCall | null) | string;
@@ -22,25 +14,6 @@ export function splitCall(call: AggregateCall): SplitCall | null {
   const splitter = AGGREGATE_SPLITS[call.name];
   return typeof splitter === 'function' ? splitter(call) : null;
 }
-
-export const scalar = (name: string): SqlType => ({ kind: 'scalar', name });
-const BIGINT = scalar('BIGINT');
-const DOUBLE = scalar('DOUBLE');
-const HUGEINT = scalar('HUGEINT');
-
-export const aggregateCall = (name: string, children: readonly Expression[], type: SqlType): AggregateCall => ({
-  name,
-  children,
-  distinct: false,
-  filter: null,
-  orders: [],
-  type,
-});
-
-export const constant = (value: number, type: SqlType = BIGINT): Expression => ({ kind: 'constant', value, type });
-
-export const castTo = (child: Expression, type: SqlType): Expression =>
-  printSqlType(typeOfKey(child)) === printSqlType(type) ? child : { kind: 'cast', child, type, tryCast: false };
 
 const first = (list: readonly Expression[]): Expression => must(list[0], 'an operand');
 const plain = (merged: readonly Expression[]): Expression => first(merged);
@@ -56,6 +29,13 @@ const summed = (call: AggregateCall): SplitCall => ({
   partial: [call],
   merge: (parts) => [aggregateCall('sum', parts, HUGEINT)],
   result: (merged) => castTo(orZero(first(merged)), call.type),
+});
+
+/** A sum of ones: of no rows it is NULL. */
+const summedIf = (call: AggregateCall): SplitCall => ({
+  partial: [call],
+  merge: (parts) => [aggregateCall('sum', parts, call.type)],
+  result: plain,
 });
 
 const orZero = (sum: Expression): Expression => ({
@@ -106,14 +86,6 @@ const INTEGERS: ReadonlySet<string> = new Set(
   'TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT BOOLEAN'.split(' '),
 );
 
-/** NULL for a count of 0, as DuckDB's `/` gives it. */
-export const divide = (left: Expression, right: Expression): Expression => ({
-  kind: 'function',
-  name: '/',
-  children: [left, right],
-  type: DOUBLE,
-});
-
 /** The value at the least (greatest) key: the parts give theirs with that key. */
 const argument =
   (keyName: 'min' | 'max') =>
@@ -150,14 +122,15 @@ const anyValue = (call: AggregateCall): SplitCall | null =>
 const ALL_VALUES = 'needs all values of a group';
 const SKETCH = 'its sketch does not leave DuckDB';
 const WINDOW = 'is a window function';
+const RATIOS = 'is a ratio that its parts do not have';
 const MOMENTS = 'its higher moments do not merge without loss';
 
-/** Every aggregate of the pinned release, by name. */
+/** Every aggregate (and window function) of the pinned release, by name. */
 export const AGGREGATE_SPLITS: Readonly<Record<string, Splitter>> = {
   count: summed,
   count_star: summed,
-  count_if: summed,
-  countif: summed,
+  count_if: summedIf,
+  countif: summedIf,
   regr_count: summed,
   sum,
   sum_no_overflow: sum,
@@ -189,24 +162,11 @@ export const AGGREGATE_SPLITS: Readonly<Record<string, Splitter>> = {
   arg_max_null: 'a NULL value at the greatest key is an answer',
   arg_min_nulls_last: 'a NULL value at the least key is an answer',
   arg_max_nulls_last: 'a NULL value at the greatest key is an answer',
-  var_pop: 'TODO',
-  var_samp: 'TODO',
-  variance: 'TODO',
-  stddev: 'TODO',
-  stddev_pop: 'TODO',
-  stddev_samp: 'TODO',
-  sem: 'TODO',
-  covar_pop: 'TODO',
-  covar_samp: 'TODO',
-  corr: 'TODO',
-  regr_avgx: 'TODO',
-  regr_avgy: 'TODO',
-  regr_intercept: 'TODO',
-  regr_r2: 'TODO',
-  regr_slope: 'TODO',
-  regr_sxx: 'TODO',
-  regr_sxy: 'TODO',
-  regr_syy: 'TODO',
+  ...MOMENT_SPLITS,
+  corr: RATIOS,
+  regr_intercept: RATIOS,
+  regr_r2: RATIOS,
+  regr_slope: RATIOS,
   kurtosis: MOMENTS,
   kurtosis_pop: MOMENTS,
   skewness: MOMENTS,

@@ -3,6 +3,7 @@ import { walkPlan } from '../planner/plan-tree.ts';
 import type { Plan } from '../planner/plan.ts';
 import { clusterCores } from './cluster-cores.ts';
 import { cutFragments } from './cut-fragments.ts';
+import { endEmpty } from './end-empty.ts';
 import { estimator } from './estimate.ts';
 import { bytesOf } from './row-estimate.ts';
 import type { DistributedPlan, DistributionFacts, WholePlan } from './fragment.ts';
@@ -23,7 +24,7 @@ export function distribute(
   const reason = wholeReason(plan, facts, limits);
   if (reason !== null) return { kind: 'whole', reason };
   try {
-    return place(plan, facts, limits);
+    return place(endEmpty(plan, isEmpty(facts)), facts, limits);
   } catch (error) {
     if (error instanceof NotDistributable || error instanceof NotPrintable) {
       return { kind: 'whole', reason: error.reason };
@@ -31,6 +32,12 @@ export function distribute(
     throw error;
   }
 }
+
+const isEmpty =
+  ({ scans, stages }: DistributionFacts) =>
+  (leaf: Plan): boolean =>
+    (leaf.kind === 'stage' && stages.get(leaf.stage)?.rows === 0) ||
+    (leaf.kind === 'scan' && scans[leaf.scan]?.files === 0);
 
 function place(plan: Plan, facts: DistributionFacts, limits: DistributionLimits): DistributedPlan | WholePlan {
   let next = facts.nextStage;

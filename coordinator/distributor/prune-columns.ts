@@ -2,6 +2,7 @@ import { must, unreachable } from '#shared/must.ts';
 import { columnsRead, expressionsOf, mapAggregate, mapWindow, moveColumns } from '../planner/expression-tree.ts';
 import type { Expression, Order } from '../planner/expression.ts';
 import { outputFields } from '../planner/plan-schema.ts';
+import { mapChildren } from '../planner/plan-tree.ts';
 import type { JoinPlan, Plan } from '../planner/plan.ts';
 
 /**
@@ -152,30 +153,11 @@ function prune(plan: Plan, wanted: Needed, ctes: Ctes): Pruned {
 }
 
 /** The node with all of its columns; what is below may still lose some. */
-function pruneWhole(plan: Plan, ctes: Ctes): Plan {
-  const child = (one: Plan): Plan => {
-    const all = everyPosition(one);
-    return exactly(prune(one, new Set(all), ctes), all);
-  };
-  switch (plan.kind) {
-    case 'sample':
-    case 'distinct':
-    case 'limit':
-      return { ...plan, child: child(plan.child) };
-    case 'values':
-    case 'generator':
-      return plan.child === null ? plan : { ...plan, child: child(plan.child) };
-    case 'join':
-    case 'positional':
-      return { ...plan, left: child(plan.left), right: child(plan.right) };
-    case 'union':
-    case 'intersect':
-    case 'except':
-      return { ...plan, children: plan.children.map(child) };
-    default:
-      return plan;
-  }
-}
+const pruneWhole = (plan: Plan, ctes: Ctes): Plan =>
+  mapChildren(plan, (child) => {
+    const all = everyPosition(child);
+    return exactly(prune(child, new Set(all), ctes), all);
+  });
 
 /** `count(*)` reads the column that is none. */
 function pruneScan(plan: Extract<Plan, { kind: 'scan' }>, wanted: Needed): Pruned {

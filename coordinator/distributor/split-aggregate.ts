@@ -1,9 +1,10 @@
 import { must } from '#shared/must.ts';
 import { expressionKey } from '../planner/expression-tree.ts';
-import type { AggregateCall, Expression } from '../planner/expression.ts';
+import type { AggregateCall, Expression, WindowCall } from '../planner/expression.ts';
 import { outputFields } from '../planner/plan-schema.ts';
 import type { Plan } from '../planner/plan.ts';
-import { splitCall, type SplitCall } from './aggregate-splits.ts';
+import { DOUBLE, type SplitCall } from './aggregate-calls.ts';
+import { splitCall } from './aggregate-splits.ts';
 import type { SqlType } from '../planner/sql-type.ts';
 
 export type AggregatePlan = Extract<Plan, { kind: 'aggregate' }>;
@@ -88,6 +89,8 @@ function finalStep(step: {
           'an argument of a DISTINCT call is a group of the partial step',
         );
   const calls: AggregateCall[] = [];
+  const windows: WindowCall[] = [];
+  const width = outputFields(step.parts).length;
   const results: ((at: (index: number) => Expression) => Expression)[] = [];
   let part = step.partsFrom;
   for (const [i, call] of node.aggregates.entries()) {
@@ -102,14 +105,19 @@ function finalStep(step: {
       results.push((at) => at(from));
       continue;
     }
-    const merged = split.merge(split.partial.map((_, k) => column(part + k)));
+    const parts = split.partial.map((_, k) => column(part + k));
+    const sums = (split.sums?.(parts) ?? []).map((one) => {
+      windows.push(groupSum(one, finalGroups));
+      return columnRef(width + windows.length - 1, DOUBLE);
+    });
+    const merged = split.merge(parts, sums);
     part += split.partial.length;
     calls.push(...merged);
     results.push((at) => split.result(merged.map((_, k) => at(from + k))));
   }
   const final: AggregatePlan = {
     kind: 'aggregate',
-    child: step.parts,
+    child: windows.length === 0 ? step.parts : { kind: 'window', child: step.parts, calls: windows },
     groups: finalGroups,
     sets: finalGroups.length === 0 ? [] : [finalGroups.map((_, i) => i)],
     aggregates: calls,
@@ -117,11 +125,10 @@ function finalStep(step: {
   };
   const fields = outputFields(final);
   const at = (index: number): Expression => columnRef(index, must(fields[index], 'a column').type);
-  const width = node.groups.length;
   const expressions = [
     ...node.groups.map((_, i) => at(i)),
     ...results.map((result) => result((index) => at(finalGroups.length + index))),
-    ...node.groupings.map((_, i) => at(width + 1 + i)),
+    ...node.groupings.map((_, i) => at(node.groups.length + 1 + i)),
   ];
   const names = outputFields(node);
   return {
@@ -130,6 +137,28 @@ function finalStep(step: {
     expressions: expressions.map((expression, i) => ({ name: names[i]?.name ?? '', expression })),
   };
 }
+
+/** A sum over the parts of each group, beside every part. */
+const groupSum = (value: Expression, groups: readonly Expression[]): WindowCall => ({
+  name: 'sum',
+  children: [value],
+  partitions: groups,
+  orders: [],
+  argumentOrders: [],
+  filter: null,
+  distinct: false,
+  ignoreNulls: false,
+  frame: {
+    start: 'UNBOUNDED_PRECEDING',
+    end: 'CURRENT_ROW_RANGE',
+    startExpression: null,
+    endExpression: null,
+    exclude: 'NO_OTHER',
+    offset: null,
+    defaultValue: null,
+  },
+  type: DOUBLE,
+});
 
 /** What DISTINCT calls read, each once. */
 function distinctInputs(calls: readonly AggregateCall[]): readonly Expression[] {

@@ -131,7 +131,7 @@ export function tpcdsFacts({ name, columns }: ScanBinding): ScanFacts {
       if (column === 'd_date_sk') return discrete(DATE_SK.first, DATE_SK.last, rows);
       if (column === 'd_year') return discrete(1900, 2100, rows);
       if (column === 'd_moy') return discrete(1, 12, rows);
-      if (/date_sk$/.test(column)) return discrete(DATE_SK.sold[0], DATE_SK.sold[1], rows);
+      if (column.endsWith('date_sk')) return discrete(DATE_SK.sold[0], DATE_SK.sold[1], rows);
       const table = TPCDS_KEYS.find(([pattern]) => pattern.test(column))?.[1];
       const keys = table === undefined ? undefined : TPCDS_ROWS_100[table];
       return keys === undefined ? UNKNOWN : discrete(1, keys, rows);

@@ -326,7 +326,7 @@ function scanFactsOf(connection: DuckDBConnection): (scan: ScanBinding) => Promi
       const distinctMax = low == null || high == null ? null : high - low + 1;
       facts.push({ distinctMax, nulls: Number(nulls), lower: low ?? null, upper: high ?? null });
     }
-    return { rows, bytes: rows * 8 * columns.length, files: 1, columns: facts };
+    return { rows, bytes: rows * 8 * columns.length, files: rows === 0 ? 0 : 1, columns: facts };
   };
   return (scan) => {
     const key = printJson([scan.name.namespace, scan.name.table]);

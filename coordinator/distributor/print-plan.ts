@@ -4,6 +4,7 @@ import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Expression } from '../planner/expression.ts';
 import type { Limit, Plan } from '../planner/plan.ts';
 import { outputFields } from '../planner/plan-schema.ts';
+import { checkNesting } from './check-nesting.ts';
 import { expandDelimJoins } from './expand-delim-joins.ts';
 import { NotPrintable } from './not-printable.ts';
 import { printSqlWindow } from './print-sql-call.ts';
@@ -60,7 +61,9 @@ export function printPlan(plan: Plan, leaves: Leaves, options: PrintOptions = {}
     const printer: Printer = { leaves, names: names(), definitions: [], isRecursive: false };
     const query =
       options.partition === undefined ? select(expanded, printer) : partitioned(expanded, options.partition, printer);
-    return withDefinitions(printer.definitions, printer.isRecursive, query);
+    const text = withDefinitions(printer.definitions, printer.isRecursive, query);
+    checkNesting(text);
+    return text;
   } catch (error) {
     if (error instanceof RangeError) throw new NotPrintable('it is nested too deeply');
     throw error;

@@ -1,0 +1,38 @@
+import type { SqlText } from '#proto/task.ts';
+import { NotPrintable } from './not-printable.ts';
+
+/**
+ * DuckDB's parser takes 1,000 levels (`max_expression_depth`). A parenthesis is one, a subquery in FROM two, one in an expression and a
+ * join in parentheses about six (measured); below is kept what makes a text fail surely, and a margin.
+ */
+const LEVELS_MAX = 800;
+const IN_FROM = 2;
+const IN_EXPRESSION = 6;
+
+/** @throws NotPrintable when the worker's parser would refuse the text for its depth */
+export function checkNesting(text: SqlText): void {
+  const open: number[] = [];
+  let levels = 0;
+  for (const part of text) {
+    if (typeof part !== 'string') continue;
+    for (const { 0: token, index } of part.matchAll(TOKENS)) {
+      if (token === ')' || token === 'END') levels -= open.pop() ?? 0;
+      if (token !== '(' && token !== 'CASE') continue;
+      const cost = token === 'CASE' ? 1 : weight(part, index);
+      open.push(cost);
+      levels += cost;
+      if (levels > LEVELS_MAX) throw new NotPrintable('it is nested too deeply for a worker to parse');
+    }
+  }
+}
+
+/** Texts and quoted names are passed over whole. */
+const TOKENS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]|\bCASE\b|\bEND\b/g;
+
+function weight(text: string, at: number): number {
+  const before = text.slice(Math.max(0, at - 6), at);
+  if (text.startsWith('SELECT ', at + 1) || text.startsWith('(SELECT ', at + 1)) {
+    return /(?:FROM|JOIN|ALL|UNION|EXCEPT|INTERSECT| AS|\() ?$/.test(before) ? IN_FROM : IN_EXPRESSION;
+  }
+  return before.endsWith('JOIN ') ? IN_EXPRESSION : 1;
+}

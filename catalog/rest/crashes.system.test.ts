@@ -203,6 +203,28 @@ test('a client that goes away leaves a whole table, and nothing locked', async (
   expect(onDisk).toEqual(metadata);
 });
 
+test('two catalogs on one database: commits of both succeed, and a key is good in both', async () => {
+  await create('shared');
+  const other = await startVictim();
+  const urls = [catalog.running.url, other.url];
+  const path = `${NS}/default/tables/shared`;
+  const answers = await Promise.all(
+    Array.from({ length: 24 }, (_none, i) =>
+      send(urls[i % 2] ?? '', path, { updates: [{ action: 'set-properties', updates: { [`k${i}`]: 'v' } }] }),
+    ),
+  );
+  expect(answers.map((answer) => answer !== 'lost' && answer.status)).toEqual(Array.from({ length: 24 }, () => 200));
+  const keys = Object.keys(await propertiesOf('shared')).filter((key) => /^k\d+$/.test(key));
+  expect(keys).toHaveLength(24);
+  const key = newKey();
+  const body = { name: 'both', schema: SCHEMA };
+  const twins = await Promise.all(
+    Array.from({ length: 10 }, (_none, i) => send(urls[i % 2] ?? '', `${NS}/default/tables`, body, key)),
+  );
+  expect(new Set(twins.map((answer) => (answer === 'lost' ? answer : printJson(answer)))).size).toBe(1);
+  expect(twins[0]).toMatchObject({ status: 200 });
+});
+
 test('60 writers on tables of their own: no failure', async () => {
   const tables = Array.from({ length: 60 }, (_none, i) => `own${i}`);
   await Promise.all(tables.map(create));

@@ -51,13 +51,11 @@ export async function runOnce(
     expiresAt: new Date(nowMs + context.config['catalog.idempotency_lifetime']),
   };
   const { db } = context.store;
-  const replayOf = async (): Promise<Answer | undefined> => {
-    const used = await findUse(db, use, row.now);
-    return used === undefined ? undefined : replay(context, operation, request, { used, hash: once.requestHash });
+  const replayed = async (): Promise<Answer> => {
+    const used = (await findUse(db, use, row.now)) ?? gone();
+    return replay(context, operation, request, { used, hash: once.requestHash });
   };
-  const earlier = await replayOf();
-  if (earlier !== undefined) return earlier;
-
+  // Nobody looks first whether the key is in use: it nearly never is, and a change finds out before it changes anything.
   const state = { claimed: false, kept: false };
   const transact: Transact = async (work, answerOf) => {
     const result = await context.store.transact(async (tx) => {
@@ -71,15 +69,15 @@ export async function runOnce(
     return result;
   };
   const answer = await attempt({ ...context, store: { ...context.store, transact } }, operation, request);
-  if (answer === 'key taken') return (await replayOf()) ?? gone();
+  if (answer === 'key taken') return replayed();
   const kept = keptOf(answer);
   if (state.kept) return answer;
   if (state.claimed) {
     // The change is made: that its answer could not be kept is no failure of it.
     await keepAnswer(db, use, kept).catch((err: unknown) => context.log.warn({ err }, 'an answer was not kept'));
   } else if (!(await insertUse(db, use, { ...row, ...kept }))) {
-    // A twin came first, and what went wrong here went wrong because of it.
-    return (await replayOf()) ?? gone();
+    // Another one came first, and what went wrong here may have gone wrong because of it.
+    return replayed();
   }
   return answer;
 }

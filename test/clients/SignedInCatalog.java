@@ -6,9 +6,9 @@ public final class SignedInCatalog {
   public static void main(String[] args) throws Exception {
     Map<String, String> properties =
         Map.of("uri", args[0], "oauth2-server-uri", args[1], "credential", args[2], "warehouse", "lake");
-    long end = System.nanoTime() + Long.parseLong(args[3]) * 1_000_000_000L;
     try (RESTCatalog catalog = new RESTCatalog()) {
       catalog.initialize("lake", properties);
+      long end = System.nanoTime() + Long.parseLong(args[3]) * 1_000_000_000L;
       do {
         System.out.println(catalog.listNamespaces());
         Thread.sleep(200);

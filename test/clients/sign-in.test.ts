@@ -4,7 +4,7 @@ import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { compileJava, java, mavenClasspath } from '#test/support/java.ts';
@@ -19,23 +19,32 @@ type Asked = { readonly grant: string; readonly scheme: string; readonly scope: 
 
 let catalog: TestCatalog;
 let client: Client;
+let classpath: string;
 let proxy: Server;
-let tokenUrl: string;
-let asked: Asked[] = [];
+let proxyUrl: string;
+/** By the test, which the path of its token endpoint begins with: they run at once, because most of their time is waiting. */
+const asked = new Map<string, Asked[]>();
+
+/** A token endpoint of a test's own, and what it is asked. */
+function tokenEndpoint(key: string): { readonly url: string; readonly asked: Asked[] } {
+  const list: Asked[] = [];
+  asked.set(key, list);
+  return { url: `${proxyUrl}/${key}/v1/oauth/tokens`, asked: list };
+}
 
 beforeAll(async () => {
+  const kit = await mavenClasspath('test/conformance/rest-kit/pom.xml');
+  classpath = `${await compileJava('test/clients/SignedInCatalog.java', kit)}:${kit}`;
+  await pythonBin();
   catalog = await startTestCatalog({ 'catalog.token_ttl': TOKEN_TTL_MS });
   client = await catalog.call<Client>('CreateClient', { tenant: 'default', name: 'engine' });
   proxy = createServer((request, response) => void passOn(request, response)).listen(0, '127.0.0.1');
   await new Promise((resolve) => proxy.once('listening', resolve));
-  tokenUrl = `http://127.0.0.1:${(proxy.address() as { port: number }).port}/v1/oauth/tokens`;
+  proxyUrl = `http://127.0.0.1:${(proxy.address() as { port: number }).port}`;
 }, 300_000);
 afterAll(async () => {
   proxy?.close();
   await catalog?.[Symbol.asyncDispose]();
-});
-afterEach(() => {
-  asked = [];
 });
 
 /** Stands before the token endpoint, to see what it is asked. */
@@ -43,9 +52,10 @@ async function passOn(request: IncomingMessage, response: ServerResponse): Promi
   const body = (await buffer(request)).toString();
   const { authorization = '', 'content-type': type = '' } = request.headers;
   const headers = { 'content-type': type, ...(authorization === '' ? {} : { authorization }) };
-  const answer = await fetch(`${catalog.running.url}${request.url ?? ''}`, { method: 'POST', body, headers });
+  const [, key = '', path = ''] = /^\/([^/]+)(.*)$/.exec(request.url ?? '') ?? [];
+  const answer = await fetch(`${catalog.running.url}${path}`, { method: 'POST', body, headers });
   const form = new URLSearchParams(body);
-  asked.push({
+  asked.get(key)?.push({
     grant: (form.get('grant_type') ?? '').replace(/^.*:/, ''),
     scheme: authorization.split(' ')[0] ?? '',
     scope: form.get('scope') ?? '',
@@ -57,21 +67,20 @@ async function passOn(request: IncomingMessage, response: ServerResponse): Promi
 
 /** What the credential is, for how long the client uses it, and how many tokens it needs for that at least. */
 const CREDENTIALS = [
-  ['id and secret', () => `${client.client_id}:${client.client_secret}`, 2.3, 3],
-  ['secret alone', () => client.client_secret, 0.1, 1],
+  ['id-and-secret', () => `${client.client_id}:${client.client_secret}`, 2.3, 3],
+  ['secret-alone', () => client.client_secret, 0.1, 1],
 ] as const;
 const secondsOf = (lives: number): string => String(Math.ceil((lives * TOKEN_TTL_MS) / 1_000));
 
-test.each(CREDENTIALS)(
+test.concurrent.each(CREDENTIALS)(
   'Java, %s: it renews its own token by exchange',
-  async (_what, credential, lives, tokens) => {
-    const kit = await mavenClasspath('test/conformance/rest-kit/pom.xml');
-    const classpath = `${await compileJava('test/clients/SignedInCatalog.java', kit)}:${kit}`;
-    const args = ['SignedInCatalog', catalog.running.url, tokenUrl, credential(), secondsOf(lives)];
+  async (what, credential, lives, tokens) => {
+    const endpoint = tokenEndpoint(`java-${what}`);
+    const args = ['SignedInCatalog', catalog.running.url, endpoint.url, credential(), secondsOf(lives)];
     const result = await java(classpath, { 'org.slf4j.simpleLogger.defaultLogLevel': 'error' }, args);
     expect(result).toMatchObject({ code: 0, stderr: '' });
     expect(result.stdout).toMatch(/^\[default\]\n/);
-    const [first, ...renewals] = asked;
+    const [first, ...renewals] = endpoint.asked;
     expect(first).toEqual({ grant: 'client_credentials', scheme: '', scope: 'catalog', status: 200 });
     expect(renewals.length).toBeGreaterThanOrEqual(tokens - 1);
     const renewal = { grant: 'token-exchange', scheme: 'Bearer', scope: 'catalog', status: 200 };
@@ -80,20 +89,22 @@ test.each(CREDENTIALS)(
   300_000,
 );
 
-test.each(CREDENTIALS)(
+test.concurrent.each(CREDENTIALS)(
   'PyIceberg, %s: it signs in again when its token has ended',
-  async (_what, credential, lives, tokens) => {
-    const args = [catalog.running.url, tokenUrl, credential(), secondsOf(lives)];
+  async (what, credential, lives, tokens) => {
+    const endpoint = tokenEndpoint(`python-${what}`);
+    const args = [catalog.running.url, endpoint.url, credential(), secondsOf(lives)];
     const seen = await python('test/clients/signed_in_catalog.py', ...args);
     expect(new Set(seen.trim().split('\n'))).toEqual(new Set(["[('default',)]"]));
-    expect(asked.length).toBeGreaterThanOrEqual(tokens);
+    expect(endpoint.asked.length).toBeGreaterThanOrEqual(tokens);
     const grant = { grant: 'client_credentials', scope: 'catalog', status: 200 };
-    for (const one of asked) expect(one).toMatchObject(grant);
+    for (const one of endpoint.asked) expect(one).toMatchObject(grant);
   },
   300_000,
 );
 
-test('DuckDB: it signs in with its secret, and goes on when its token has ended', async () => {
+test.concurrent('DuckDB: it signs in with its secret, and goes on when its token has ended', async () => {
+  const endpoint = tokenEndpoint('duckdb');
   const instance = await DuckDBInstance.create(':memory:', {
     allow_unsigned_extensions: 'true',
     autoinstall_known_extensions: 'false',
@@ -103,7 +114,7 @@ test('DuckDB: it signs in with its secret, and goes on when its token has ended'
   try {
     for (const name of ['avro', 'httpfs', 'iceberg']) await duckdb.run(`LOAD '${await extension(name)}'`);
     await duckdb.run(`CREATE SECRET skein (TYPE iceberg, CLIENT_ID '${client.client_id}',
-      CLIENT_SECRET '${client.client_secret}', OAUTH2_SERVER_URI '${tokenUrl}')`);
+      CLIENT_SECRET '${client.client_secret}', OAUTH2_SERVER_URI '${endpoint.url}')`);
     await duckdb.run(`ATTACH 'lake' AS lake (TYPE iceberg, SECRET skein, ENDPOINT '${catalog.running.url}')`);
     for (let i = 0; i < 2; i += 1) {
       await duckdb.run(`CREATE TABLE lake.default.t${i} (a INTEGER)`);
@@ -112,16 +123,17 @@ test('DuckDB: it signs in with its secret, and goes on when its token has ended'
     const rows = await duckdb.runAndReadAll('SELECT count(*)::INTEGER FROM lake.default.t1');
     expect(rows.getRowsJson()).toEqual([[0]]);
     const scope = 'PRINCIPAL_ROLE:ALL';
-    expect(asked[0]).toEqual({ grant: 'client_credentials', scheme: 'Basic', scope, status: 200 });
-    expect(asked.length).toBeGreaterThanOrEqual(2);
-    for (const one of asked.slice(1)) expect(one).toEqual({ grant: 'refresh_token', scheme: '', scope, status: 200 });
+    expect(endpoint.asked[0]).toEqual({ grant: 'client_credentials', scheme: 'Basic', scope, status: 200 });
+    expect(endpoint.asked.length).toBeGreaterThanOrEqual(2);
+    for (const one of endpoint.asked.slice(1))
+      expect(one).toEqual({ grant: 'refresh_token', scheme: '', scope, status: 200 });
 
     // A refresh token that is not taken is not the end.
-    asked = [];
+    endpoint.asked.length = 0;
     await catalog.sql('delete from catalog.refresh_family');
     await sleep(TOKEN_TTL_MS + 500);
     await duckdb.run('DROP TABLE lake.default.t0');
-    expect(asked).toEqual([
+    expect(endpoint.asked).toEqual([
       { grant: 'refresh_token', scheme: '', scope, status: 400 },
       { grant: 'client_credentials', scheme: 'Basic', scope, status: 200 },
     ]);

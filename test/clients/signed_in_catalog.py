@@ -5,10 +5,10 @@ import time
 from pyiceberg.catalog import load_catalog
 
 url, token_url, credential, seconds = sys.argv[1:5]
-end = time.monotonic() + float(seconds)
 catalog = load_catalog(
     "skein", type="rest", uri=url, credential=credential, warehouse="lake", **{"oauth2-server-uri": token_url}
 )
+end = time.monotonic() + float(seconds)
 print(catalog.list_namespaces())
 while time.monotonic() < end:
     time.sleep(0.2)

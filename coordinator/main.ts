@@ -87,7 +87,11 @@ async function lead(
   active.term = term;
   parts.log.info({ epoch }, 'this coordinator is active');
   started();
-  if (!lost.aborted) await new Promise((resolve) => void lost.addEventListener('abort', resolve, { once: true }));
+  if (!lost.aborted) {
+    await new Promise((resolve) => {
+      lost.addEventListener('abort', resolve, { once: true });
+    });
+  }
   active.term = undefined;
   parts.log.info({ epoch, reason: SkeinError.of(lost.reason).message }, 'this coordinator is no longer active');
   term.registry.cancelAll(SkeinError.of(lost.reason));

@@ -11,7 +11,7 @@ import { PlannerPool } from './planner/planner-pool.ts';
 import { queryPreparer } from './planner/prepare-query.ts';
 import type { Plan } from './planner/plan.ts';
 import type { DistributorPasses, ShapedQuery } from './query/distribute-query.ts';
-import type { Front } from './query/run-statement.ts';
+import type { Front } from './query/runner-services.ts';
 
 /** Starts the planners, and puts the way from a query's text to its fragment together. */
 export function startFront(config: Config, log: Logger): Front {

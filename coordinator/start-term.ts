@@ -15,7 +15,8 @@ import { storeRows } from './history/store-rows.ts';
 import type { QueryMetrics } from './query/query-metrics.ts';
 import { QueryRegistry } from './query/query-registry.ts';
 import type { QueryService } from './query/query-service.ts';
-import { statementRunner, type Front } from './query/run-statement.ts';
+import { statementRunner } from './query/run-statement.ts';
+import type { Front } from './query/runner-services.ts';
 import { endUnknown } from './scheduler/end-unknown.ts';
 import type { SessionServices } from './session/run-session-statement.ts';
 

@@ -77,15 +77,21 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
       const spec = decodeTaskSpec(call.request.spec.toString());
       const gone = new AbortController();
       call.on('cancelled', () => gone.abort());
-      const run = async (): Promise<object> => {
-        const answer = await must(script.spool, 'a script for tasks that spool')(spec, gone.signal);
-        if ('report' in answer) return { report: Buffer.from(JSON.stringify(answer.report)) };
-        return { report: Buffer.alloc(0), lost: { address: answer.lost.address, task_id: answer.lost.taskId } };
+      const run = async (): Promise<void> => {
+        let reply: object;
+        try {
+          const answer = await must(script.spool, 'a script for tasks that spool')(spec, gone.signal);
+          reply =
+            'report' in answer
+              ? { report: Buffer.from(JSON.stringify(answer.report)) }
+              : { report: Buffer.alloc(0), lost: { address: answer.lost.address, task_id: answer.lost.taskId } };
+        } catch (error) {
+          callback(toServiceError(error));
+          return;
+        }
+        callback(null, reply);
       };
-      run().then(
-        (reply) => callback(null, reply),
-        (error: unknown) => callback(toServiceError(error)),
-      );
+      void run();
     },
     EndQuery: (call: { request: { query_id: string } }, callback: (error: null, reply: object) => void) => {
       ended.push(call.request.query_id);

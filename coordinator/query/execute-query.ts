@@ -15,7 +15,7 @@ import { setting, type SessionState } from '../session/session.ts';
 import type { ActiveQuery } from './active-query.ts';
 import { distributeQuery, rescan, type QueryStages } from './distribute-query.ts';
 import type { StatementRequest } from './query-service.ts';
-import type { RunnerServices } from './run-statement.ts';
+import type { RunnerServices } from './runner-services.ts';
 
 /** A query that is about to run, and where its rows go. */
 export type QueryExecution = {

@@ -1,61 +1,24 @@
-import type { SqlText, StatementContext } from '#proto/task.ts';
-import type { Clock } from '#shared/clock.ts';
-import type { Config } from '#shared/config/config-schema.ts';
+import type { StatementContext } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { ManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import { printJson } from '#shared/json.ts';
-import type { Logger } from '#shared/log/logger.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
-import type { Admission } from '../admission/admission.ts';
 import { requireScope } from '../auth/authenticate.ts';
 import { explainDistributed } from '../distributor/explain-distributed.ts';
-import type { PrepareQuery } from '../planner/prepare-query.ts';
-import type { Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import { planScans, type ScanContext } from '../scheduler/plan-scans.ts';
-import type { Scheduler } from '../scheduler/run-query.ts';
-import { describeResult, runSessionStatement, type SessionServices } from '../session/run-session-statement.ts';
+import { describeResult, runSessionStatement } from '../session/run-session-statement.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import { textResult, type SessionResult } from '../session/session-result.ts';
 import { parseStatement } from '../statement/parse-statement.ts';
 import { redactStatement } from '../statement/redact-statement.ts';
 import type { Statement, TextSpan } from '../statement/statement.ts';
-import { ActiveQuery, type Recorder } from './active-query.ts';
+import { ActiveQuery } from './active-query.ts';
 import { withPlace } from './error-place.ts';
-import { distributeQuery, type DistributorPasses } from './distribute-query.ts';
+import { distributeQuery } from './distribute-query.ts';
 import { distributionSettings, executeQuery, type QueryExecution } from './execute-query.ts';
 import { explainAnalyze } from './explain-analyze.ts';
-import type { QueryMetrics } from './query-metrics.ts';
-import type { QueryRegistry } from './query-registry.ts';
 import type { QueryService, StatementRequest } from './query-service.ts';
-
-/** From a query's text to what workers run. */
-export type Front = {
-  readonly planner: Planner;
-  readonly prepareQuery: PrepareQuery;
-  /** The query's SQL, wrapped so that DuckDB prints each row as JSON. */
-  readonly jsonSql: (query: PreparedQuery) => SqlText;
-  readonly distributor: DistributorPasses;
-  /** The plan's lines. */
-  readonly explain: (query: PreparedQuery, format: 'text' | 'json') => readonly string[];
-};
-
-export type RunnerServices = {
-  readonly config: Config;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly epoch: number;
-  readonly registry: QueryRegistry;
-  readonly admission: Admission;
-  readonly sessions: SessionServices;
-  readonly front: Front;
-  readonly scheduler: Scheduler;
-  readonly io: FileIo;
-  readonly manifestCache: ManifestCache;
-  readonly record: Recorder;
-  readonly metrics: QueryMetrics;
-};
+import type { RunnerServices } from './runner-services.ts';
 
 /** What a statement gave, for history. */
 type Outcome = { readonly rowsProduced: number; readonly bytesScanned: number; readonly fragments: number };

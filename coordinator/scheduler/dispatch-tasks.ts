@@ -114,7 +114,7 @@ export class TaskDispatcher {
       if ((this.#inFlight.get(worker.info.id) ?? 0) >= worker.info.cores) continue;
       for (const stage of this.#active) {
         if (stage.producers.some((producer) => producer.state.kind !== 'done')) continue;
-        const task = stage.take(worker, isNear);
+        const task = stage.take(worker, isNear, workers);
         if (task === undefined) continue;
         this.#start(stage, task, worker);
         started = true;
@@ -143,7 +143,7 @@ export class TaskDispatcher {
       }
       if (stage.state.kind !== 'done') for (const producer of stage.producers) visit(producer);
     };
-    for (const stage of [...this.#active]) visit(stage);
+    for (const stage of new Set(this.#active)) visit(stage);
   }
 
   #loseOutput(stage: StageRun, output: TaskOutput): void {
@@ -186,13 +186,15 @@ export class TaskDispatcher {
     this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? 0) + 1);
     this.#used.set(info.id, worker);
     link.load += 1;
-    void this.#execute(running, spec, worker).then((event) => {
+    const run = async (): Promise<void> => {
+      const event = await this.#execute(running, spec, worker);
       this.#running.delete(id);
       this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? 1) - 1);
       link.load -= 1;
       this.#ended(stage, task, event, id);
       this.#pump();
-    });
+    };
+    void run();
   }
 
   #ended(stage: StageRun, task: number, event: TaskEvent, id: TaskId): void {

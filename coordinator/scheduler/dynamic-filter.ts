@@ -75,7 +75,7 @@ function filtersOf(join: JoinPlan): DynamicFilter[] {
   if (join.asof || join.delim !== null) return [];
   const narrow = (probe: Plan, build: Plan, probeKey: Expression, buildKey: Expression): DynamicFilter[] => {
     const from = stageColumn(build, buildKey);
-    const to = scanColumn(probe, probeKey, false);
+    const to = scanColumn(probe, probeKey);
     if (from === null || to === null) return [];
     const [a, b] = [integerName(from.type), integerName(to.type)];
     return a !== null && a === b
@@ -91,79 +91,73 @@ function filtersOf(join: JoinPlan): DynamicFilter[] {
   });
 }
 
+type Column = Extract<Expression, { kind: 'column' }>;
+/** A column of a node's output. */
+type At = { readonly plan: Plan; readonly column: Column };
+
 /** The column of a stage that has run which a key is, through nodes that drop rows or change columns but make no value. */
 function stageColumn(
-  plan: Plan,
+  build: Plan,
   key: Expression,
 ): { readonly stage: number; readonly column: number; readonly type: SqlType } | null {
-  if (key.kind !== 'column') return null;
-  switch (plan.kind) {
-    case 'stage': {
-      const column = plan.columns[key.index];
-      return column === undefined ? null : { stage: plan.stage, column: column.index, type: column.type };
-    }
-    case 'exchange':
-      return stageColumn(plan.child, key);
-    case 'filter': {
-      const index = plan.projection === null ? key.index : plan.projection[key.index];
-      return index === undefined ? null : stageColumn(plan.child, { ...key, index });
-    }
-    case 'project': {
-      const below = plan.expressions[key.index]?.expression;
-      return below === undefined ? null : stageColumn(plan.child, below);
-    }
-    default:
-      return null;
-  }
+  let at = atColumn(build, key);
+  while (at !== null && at.plan.kind !== 'stage') at = columnBelow(at);
+  if (at?.plan.kind !== 'stage') return null;
+  const { stage, columns } = at.plan;
+  const column = columns[at.column.index];
+  return column === undefined ? null : { stage, column: column.index, type: column.type };
 }
 
-/** The column of a scan which a key is, where rows of the scan that lack the values may be left out, an exchange away. */
+/** The column of a scan, an exchange away, which a key is, where rows of the scan that lack the values may be left out. */
 function scanColumn(
-  plan: Plan,
+  probe: Plan,
   key: Expression,
-  isAway: boolean,
 ): { readonly scan: number; readonly position: number; readonly type: SqlType } | null {
-  if (key.kind !== 'column') return null;
-  switch (plan.kind) {
-    case 'scan': {
-      const column = plan.columns[key.index];
-      return column === undefined || !isAway ? null : { scan: plan.scan, position: key.index, type: column.type };
-    }
-    case 'exchange':
-      return scanColumn(plan.child, key, true);
-    case 'filter': {
-      const index = plan.projection === null ? key.index : plan.projection[key.index];
-      return index === undefined ? null : scanColumn(plan.child, { ...key, index }, isAway);
-    }
-    case 'project': {
-      const below = plan.expressions[key.index]?.expression;
-      return below === undefined ? null : scanColumn(plan.child, below, isAway);
-    }
-    case 'aggregate': {
-      // Groups of other values are groups of their own.
-      const group = plan.sets.length === 1 && plan.sets[0]?.includes(key.index) ? plan.groups[key.index] : undefined;
-      return group === undefined ? null : scanColumn(plan.child, group, isAway);
-    }
-    case 'join':
-      return joinColumn(plan, key, isAway);
-    default:
-      return null;
+  let at = atColumn(probe, key);
+  let isAway = false;
+  while (at !== null && at.plan.kind !== 'scan') {
+    isAway ||= at.plan.kind === 'exchange';
+    at = columnBelow(at) ?? groupBelow(at) ?? partnerBelow(at);
   }
+  if (at?.plan.kind !== 'scan' || !isAway) return null;
+  const { scan, columns } = at.plan;
+  const { index } = at.column;
+  const column = columns[index];
+  return column === undefined ? null : { scan, position: index, type: column.type };
 }
+
+const atColumn = (plan: Plan, key: Expression | undefined): At | null =>
+  key?.kind === 'column' ? { plan, column: key } : null;
+
+const moved = (plan: Plan, column: Column, index: number | undefined): At | null =>
+  index === undefined ? null : { plan, column: { ...column, index } };
+
+function columnBelow({ plan, column }: At): At | null {
+  if (plan.kind === 'exchange') return { plan: plan.child, column };
+  if (plan.kind === 'project') return atColumn(plan.child, plan.expressions[column.index]?.expression);
+  if (plan.kind !== 'filter') return null;
+  return moved(plan.child, column, plan.projection === null ? column.index : plan.projection[column.index]);
+}
+
+/** Groups of other values are groups of their own. */
+function groupBelow({ plan, column }: At): At | null {
+  if (plan.kind !== 'aggregate' || plan.sets.length !== 1 || plan.sets[0]?.includes(column.index) !== true) return null;
+  return atColumn(plan.child, plan.groups[column.index]);
+}
+
+const KEEPS_LEFT: ReadonlySet<JoinPlan['type']> = new Set(['inner', 'left', 'semi', 'anti', 'mark', 'single']);
+const KEEPS_RIGHT: ReadonlySet<JoinPlan['type']> = new Set(['inner', 'right', 'rightSemi', 'rightAnti']);
 
 /** Through the side of a join whose rows are in the join's output, each with all of its partners. */
-function joinColumn(join: JoinPlan, key: Extract<Expression, { kind: 'column' }>, isAway: boolean) {
-  const isRightOnly = join.type === 'rightSemi' || join.type === 'rightAnti';
-  const lefts = isRightOnly ? 0 : (join.leftProjection?.length ?? outputFields(join.left).length);
-  if (key.index < lefts) {
-    if (!['inner', 'left', 'semi', 'anti', 'mark', 'single'].includes(join.type)) return null;
-    const index = join.leftProjection === null ? key.index : join.leftProjection[key.index];
-    return index === undefined ? null : scanColumn(join.left, { ...key, index }, isAway);
-  }
-  if (!['inner', 'right', 'rightSemi', 'rightAnti'].includes(join.type)) return null;
-  const at = key.index - lefts;
-  const index = join.rightProjection === null ? at : join.rightProjection[at];
-  return index === undefined ? null : scanColumn(join.right, { ...key, index }, isAway);
+function partnerBelow({ plan, column }: At): At | null {
+  if (plan.kind !== 'join') return null;
+  const isRightOnly = plan.type === 'rightSemi' || plan.type === 'rightAnti';
+  const lefts = isRightOnly ? 0 : (plan.leftProjection?.length ?? outputFields(plan.left).length);
+  const isLeft = column.index < lefts;
+  if (!(isLeft ? KEEPS_LEFT : KEEPS_RIGHT).has(plan.type)) return null;
+  const position = isLeft ? column.index : column.index - lefts;
+  const projection = isLeft ? plan.leftProjection : plan.rightProjection;
+  return moved(isLeft ? plan.left : plan.right, column, projection === null ? position : projection[position]);
 }
 
 /** The fragment that looks at a build side's columns: one row of JSON, `,[[min, max, [value, ...] or null], ...]`. */

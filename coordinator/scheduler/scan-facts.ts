@@ -63,22 +63,18 @@ function factsOf(entries: readonly PlannedEntry[], fieldId: number, type: Iceber
   return { distinctMax, nulls, lower: isKnown ? lower : null, upper: isKnown ? upper : null };
 }
 
+/** How many units of the stored integer make one of the number. */
+const UNITS: Readonly<Partial<Record<IcebergType['kind'], number>>> = {
+  int: 1,
+  long: 1,
+  date: 1,
+  timestamp: MICROS_PER_DAY,
+  timestamptz: MICROS_PER_DAY,
+};
+
+/** A bound as a number that estimates can reckon with; null for types without one. */
 function numberOf(value: Literal | undefined, type: IcebergType): number | null {
-  switch (type.kind) {
-    case 'int':
-    case 'long':
-    case 'date':
-      return typeof value === 'bigint' ? Number(value) : null;
-    case 'timestamp':
-    case 'timestamptz':
-      return typeof value === 'bigint' ? Number(value) / MICROS_PER_DAY : null;
-    case 'decimal':
-      return typeof value === 'bigint' ? Number(value) / 10 ** type.scale : null;
-    case 'float':
-    case 'double':
-      return typeof value === 'number' && Number.isFinite(value) ? value : null;
-    // The rest has no numbers that an estimate could use.
-    default:
-      return null;
-  }
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+  const unit = type.kind === 'decimal' ? 10 ** type.scale : UNITS[type.kind];
+  return typeof value === 'bigint' && unit !== undefined ? Number(value) / unit : null;
 }

@@ -115,11 +115,14 @@ export class StageRun {
     if (this.#queue === undefined || this.#queue.size === 0) this.apply({ kind: 'allMade' });
   }
 
-  /** The next task for a worker that has a free slot: one that waits, or a new one. `isNear`: only where its input lies. */
-  take(worker: LiveWorker, isNear: boolean): number | undefined {
+  /** The next task for a worker that has a free slot: one that waits, or a new one. `isNear`: only where its input lies; `others`: all that take tasks. */
+  take(worker: LiveWorker, isNear: boolean, others: readonly LiveWorker[]): number | undefined {
     const { address } = worker.link;
+    const { id } = worker.info;
     for (const [task, state] of stageTasks(this.#state).entries()) {
-      if (state.kind !== 'waiting' || state.avoid.includes(worker.info.id)) continue;
+      if (state.kind !== 'waiting' || state.refusedBy.includes(id)) continue;
+      const isAvoided = (other: LiveWorker): boolean => state.avoid.includes(other.info.id);
+      if (isAvoided(worker) && !others.every(isAvoided)) continue;
       const home = this.#home(task);
       if (!isNear || home === undefined || home === address) return task;
     }

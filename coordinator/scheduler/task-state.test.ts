@@ -20,7 +20,7 @@ test('a task runs, and its output is lost and made again elsewhere', () => {
 
 test('a worker that is lost or refuses is avoided; one whose input was lost is not to blame', () => {
   expect(after(placed('a'), { kind: 'workerLost' })).toMatchObject({ kind: 'waiting', workersLost: 1, avoid: ['a'] });
-  expect(after(placed('a'), { kind: 'refused' })).toMatchObject({ workersLost: 0, avoid: ['a'] });
+  expect(after(placed('a'), { kind: 'refused' })).toMatchObject({ workersLost: 0, avoid: [], refusedBy: ['a'] });
   expect(after(placed('a'), { kind: 'inputLost' })).toMatchObject({ workersLost: 0, avoid: [] });
 });
 

@@ -9,7 +9,7 @@ const WORKERS_LOST_MAX = 2;
 const ATTEMPTS_MAX = 6;
 
 /** One life of a worker: a restarted worker is another one. */
-export type WorkerLife = { readonly id: string; readonly address: string };
+type WorkerLife = { readonly id: string; readonly address: string };
 
 /** What a finished task left on its worker. */
 export type TaskOutput = { readonly taskId: TaskId; readonly worker: WorkerLife; readonly report: TaskReport };
@@ -18,8 +18,10 @@ type Tried = {
   readonly attempts: number;
   /** Workers that were lost while they ran it. */
   readonly workersLost: number;
-  /** Ids of the workers that it must not go to again. */
+  /** Ids of the workers that were lost with it: it goes there again only when there is no other, as they may have been slow alone. */
   readonly avoid: readonly string[];
+  /** Ids of those that drain. */
+  readonly refusedBy: readonly string[];
 };
 
 /**
@@ -58,21 +60,20 @@ export type TaskEvent =
   | { readonly kind: 'refused' }
   | { readonly kind: 'outputLost' };
 
-export const NEW_TASK: TaskState = { kind: 'waiting', attempts: 0, workersLost: 0, avoid: [] };
+export const NEW_TASK: TaskState = { kind: 'waiting', attempts: 0, workersLost: 0, avoid: [], refusedBy: [] };
 
 /** The state after `event`; an event that does not fit the state, such as the end of an attempt that was given up, changes nothing. */
 export function nextTask(state: TaskState, event: TaskEvent): TaskState {
   switch (event.kind) {
     case 'placed': {
       if (state.kind !== 'waiting') return state;
-      const { attempts, workersLost, avoid } = state;
       const { taskId, worker } = event;
-      return { kind: 'running', taskId, worker, attempts: attempts + 1, workersLost, avoid };
+      return { ...tried(state), kind: 'running', taskId, worker, attempts: state.attempts + 1 };
     }
     case 'finished': {
       if (state.kind !== 'running') return state;
-      const { taskId, worker, attempts, workersLost, avoid } = state;
-      return { kind: 'done', output: { taskId, worker, report: event.report }, attempts, workersLost, avoid };
+      const { taskId, worker } = state;
+      return { ...tried(state), kind: 'done', output: { taskId, worker, report: event.report } };
     }
     case 'failed':
       return state.kind === 'running' ? { kind: 'failed', failure: { kind: 'error', error: event.error } } : state;
@@ -82,10 +83,10 @@ export function nextTask(state: TaskState, event: TaskEvent): TaskState {
       return state.kind === 'running' ? again(state, event.kind) : state;
     case 'outputLost': {
       if (state.kind !== 'done') return state;
-      const { attempts, workersLost, avoid } = state;
+      const { attempts } = state;
       // That the output was lost is not the task's fault, but a loop of losses must end.
       if (attempts >= ATTEMPTS_MAX) return { kind: 'failed', failure: { kind: 'attempts', attempts } };
-      return { kind: 'waiting', attempts, workersLost, avoid };
+      return { ...tried(state), kind: 'waiting' };
     }
     default:
       return unreachable(event);
@@ -100,6 +101,19 @@ function again(
   if (workersLost >= WORKERS_LOST_MAX) return { kind: 'failed', failure: { kind: 'killsWorkers', workersLost } };
   const { attempts } = state;
   if (attempts >= ATTEMPTS_MAX) return { kind: 'failed', failure: { kind: 'attempts', attempts } };
-  const avoid = reason === 'inputLost' ? state.avoid : [...state.avoid, state.worker.id];
-  return { kind: 'waiting', attempts, workersLost, avoid };
+  const { avoid, refusedBy, worker } = state;
+  return {
+    kind: 'waiting',
+    attempts,
+    workersLost,
+    avoid: reason === 'workerLost' ? [...avoid, worker.id] : avoid,
+    refusedBy: reason === 'refused' ? [...refusedBy, worker.id] : refusedBy,
+  };
 }
+
+const tried = ({ attempts, workersLost, avoid, refusedBy }: Tried): Tried => ({
+  attempts,
+  workersLost,
+  avoid,
+  refusedBy,
+});

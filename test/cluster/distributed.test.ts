@@ -53,17 +53,19 @@ describe.each([2, 3])('TPC-H at scale 0.01 on %i workers, distribution forced', 
   test('EXPLAIN ANALYZE tells of stages and their operators', async () => {
     const sessionId = must(sessions.get('partitioned'), 'a session');
     const sql = must(TPCH_QUERIES[2], 'Q3').sql;
-    const text = (await cluster.sql(`EXPLAIN ANALYZE ${sql}`, { sessionId })).map(([line]) => line).join('\n');
+    const explain = async (what: string): Promise<readonly string[]> =>
+      (await cluster.sql(`EXPLAIN ${what} ${sql}`, { sessionId })).map(([line]) => line as string);
+    const text = (await explain('ANALYZE')).join('\n');
     expect(text).toMatch(/stage \d+ by splits -> hash in 4 partitions: tasks=\d+ rows=[1-9]/);
     expect(text).toMatch(/stage \d+ by partitions -> /);
     expect(text).toMatch(/scan \d+ lake.tpch.lineitem: snapshot=\d+ /);
     expect(text).toContain('HASH_JOIN rows=');
-    const rows = await cluster.sql(`EXPLAIN (ANALYZE, FORMAT JSON) ${sql}`, { sessionId });
-    const json = JSON.parse(String(rows[0]?.[0])) as { fragments: readonly { tasks: number; operators: unknown[] }[] };
+    const json = JSON.parse((await explain('(ANALYZE, FORMAT JSON)')).join('')) as {
+      fragments: readonly { tasks: number; operators: unknown[] }[];
+    };
     expect(json.fragments.length).toBeGreaterThan(3);
     expect(json.fragments.every(({ tasks, operators }) => tasks > 0 && operators.length > 0)).toBe(true);
-    const plan = (await cluster.sql(`EXPLAIN (TYPE DISTRIBUTED) ${sql}`, { sessionId })).map(([line]) => line);
-    expect(plan.join('\n')).toMatch(/hash/i);
+    expect((await explain('(TYPE DISTRIBUTED)')).join('\n')).toMatch(/hash\(.*4 ways/);
   });
 
   test('nothing is left on the workers', async () => {

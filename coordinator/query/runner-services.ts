@@ -1,0 +1,43 @@
+import type { SqlText } from '#proto/task.ts';
+import type { Clock } from '#shared/clock.ts';
+import type { Config } from '#shared/config/config-schema.ts';
+import type { ManifestCache } from '#shared/iceberg/manifest-cache.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import type { FileIo } from '#shared/storage/file-io.ts';
+import type { Admission } from '../admission/admission.ts';
+import type { PrepareQuery } from '../planner/prepare-query.ts';
+import type { Planner } from '../planner/planner.ts';
+import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { Scheduler } from '../scheduler/run-query.ts';
+import type { SessionServices } from '../session/run-session-statement.ts';
+import type { Recorder } from './active-query.ts';
+import type { DistributorPasses } from './distribute-query.ts';
+import type { QueryMetrics } from './query-metrics.ts';
+import type { QueryRegistry } from './query-registry.ts';
+
+/** From a query's text to what workers run. */
+export type Front = {
+  readonly planner: Planner;
+  readonly prepareQuery: PrepareQuery;
+  /** The query's SQL, wrapped so that DuckDB prints each row as JSON. */
+  readonly jsonSql: (query: PreparedQuery) => SqlText;
+  readonly distributor: DistributorPasses;
+  /** The plan's lines. */
+  readonly explain: (query: PreparedQuery, format: 'text' | 'json') => readonly string[];
+};
+
+export type RunnerServices = {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly epoch: number;
+  readonly registry: QueryRegistry;
+  readonly admission: Admission;
+  readonly sessions: SessionServices;
+  readonly front: Front;
+  readonly scheduler: Scheduler;
+  readonly io: FileIo;
+  readonly manifestCache: ManifestCache;
+  readonly record: Recorder;
+  readonly metrics: QueryMetrics;
+};

@@ -1,0 +1,53 @@
+import { access } from 'node:fs/promises';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { parseJson } from '#shared/json.ts';
+import { localPath } from '#shared/storage/location.ts';
+import { startCluster } from '#test/support/cluster.ts';
+import { python } from '#test/support/python.ts';
+
+/** PyIceberg as an engine: everything that it does to tables, and after each change Skein reads what PyIceberg reads. */
+type Row = readonly (string | null)[];
+type Check = { readonly name: string; readonly theirs: readonly Row[]; readonly ours: readonly Row[] | string };
+
+/** Purges run in the background. */
+const PURGE_WAIT_MS = 60_000;
+
+const sorted = (rows: readonly Row[] | string): readonly string[] =>
+  typeof rows === 'string' ? [rows] : rows.map((row) => JSON.stringify(row)).sort();
+
+describe('PyIceberg', async () => {
+  const cluster = await startCluster();
+  afterAll(() => cluster.stop());
+  const token = await cluster.token();
+  const output = await python('test/clients/pyiceberg_engine.py', cluster.catalogUrl, cluster.queryUrl, token).catch(
+    async (error: unknown) => {
+      await cluster.stop();
+      throw error;
+    },
+  );
+  const { seen, checks } = parseJson(output) as unknown as { seen: Record<string, unknown>; checks: readonly Check[] };
+
+  test('creates, writes, changes, evolves, branches, renames, registers and drops', async () => {
+    const { 'purged location': purged, ...rest } = seen;
+    expect(rest).toEqual({
+      failed: {},
+      upsert: [1, 1],
+      properties: 'v',
+      evolved: [['label', 'id', 'st.x', 'st.y', 'st', 'union'], ['bucketed'], 3, 1],
+      branch: [1, 9],
+      'as of': true,
+      refs: ['main'],
+      snapshots: false,
+      view: [[['engine', 'a_view']], true, true, true],
+      'view dropped': [false, true],
+      purged: true,
+      'format version': 2,
+      appended: [24, 24],
+    });
+    await vi.waitFor(() => expect(access(localPath(purged as string))).rejects.toThrow('ENOENT'), PURGE_WAIT_MS);
+  });
+
+  for (const { name, theirs, ours } of checks) {
+    test(`Skein reads the same: ${name}`, () => expect(sorted(ours)).toEqual(sorted(theirs)));
+  }
+});

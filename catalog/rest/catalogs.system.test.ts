@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '#shared/json.ts';
-import { errorOf, locationOf, metadataOf, NS, SCHEMA } from '#test/support/catalog-rest.ts';
+import { errorOf, locationOf, metadataOf, NS, SCHEMA } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 
 /** Outside of the data directory. */

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { CrashPoint } from '#catalog/context.ts';
 import { must } from '#shared/must.ts';
 import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
-import { locationOf, metadataOf, NS, SCHEMA, setMain, snapshot } from '#test/support/catalog-rest.ts';
+import { locationOf, metadataOf, NS, SCHEMA, setMain, snapshot } from '#test/support/catalog-requests.ts';
 import { startCatalogProcess, type CatalogProcess } from '#test/support/catalog-process.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 

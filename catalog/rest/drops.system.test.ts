@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
-import { errorOf, locationOf, metadataOf, NS, SCHEMA, setMain } from '#test/support/catalog-rest.ts';
+import { errorOf, locationOf, metadataOf, NS, SCHEMA, setMain } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 import { writeSnapshot, type SnapshotFiles } from '#test/support/table-snapshot.ts';
 

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { parseJson, type Json, type JsonObject } from '#shared/json.ts';
 import { localPath } from '#shared/storage/location.ts';
 import type { RestAnswer } from '#test/support/catalog.ts';
-import { errorOf, get, metadataOf, NS, post, testCatalog } from '#test/support/catalog-rest.ts';
+import { errorOf, metadataOf, NS } from '#test/support/catalog-requests.ts';
+import { get, post, testCatalog } from '#test/support/catalog-rest.ts';
 
 const FUNCTIONS = `${NS}/default/functions`;
 const definition = (more: JsonObject = {}): JsonObject => ({

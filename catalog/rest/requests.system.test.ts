@@ -1,7 +1,7 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { errorOf, locationOf, NS, SCHEMA } from '#test/support/catalog-rest.ts';
+import { errorOf, locationOf, NS, SCHEMA } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 
 const ORIGIN = 'https://app.example.com';

@@ -1,17 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { type RestAnswer } from '#test/support/catalog.ts';
-import {
-  createTable,
-  errorOf,
-  get,
-  locationOf,
-  metadataOf,
-  NS,
-  post,
-  SCHEMA,
-  testCatalog,
-} from '#test/support/catalog-rest.ts';
+import { errorOf, locationOf, metadataOf, NS, SCHEMA } from '#test/support/catalog-requests.ts';
+import { createTable, get, post, testCatalog } from '#test/support/catalog-rest.ts';
 
 describe('renames', () => {
   const renameTable = (source: string[], destination: string[]): Promise<RestAnswer> => {

@@ -6,19 +6,8 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { localPath } from '#shared/storage/location.ts';
 import { type RestAnswer } from '#test/support/catalog.ts';
 import { ADVERTISED_ENDPOINTS, OPERATIONS } from './operations.ts';
-import {
-  createTable,
-  errorOf,
-  get,
-  locationOf,
-  metadataOf,
-  NS,
-  post,
-  SCHEMA,
-  setMain,
-  snapshot,
-  testCatalog,
-} from '#test/support/catalog-rest.ts';
+import { errorOf, locationOf, metadataOf, NS, SCHEMA, setMain, snapshot } from '#test/support/catalog-requests.ts';
+import { createTable, get, post, testCatalog } from '#test/support/catalog-rest.ts';
 
 /** Endpoints of the Iceberg specification that must not get lost, in its own templates. */
 const ICEBERG_ENDPOINTS = [

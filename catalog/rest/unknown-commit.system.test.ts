@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startCatalog, type RunningCatalog } from '#catalog/main.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import { errorOf, metadataOf, NS, SCHEMA } from '#test/support/catalog-rest.ts';
+import { errorOf, metadataOf, NS, SCHEMA } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 import { startPostgresProxy, type Loss, type PostgresProxy } from '#test/support/postgres-proxy.ts';
 

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { parseJson, type Json, type JsonObject } from '#shared/json.ts';
 import { localPath } from '#shared/storage/location.ts';
 import type { RestAnswer } from '#test/support/catalog.ts';
-import { createTable, errorOf, get, metadataOf, NS, post, SCHEMA, testCatalog } from '#test/support/catalog-rest.ts';
+import { errorOf, metadataOf, NS, SCHEMA } from '#test/support/catalog-requests.ts';
+import { createTable, get, post, testCatalog } from '#test/support/catalog-rest.ts';
 
 const VIEWS = `${NS}/default/views`;
 const view = (name: string, more: JsonObject = {}): JsonObject => ({
@@ -23,20 +24,21 @@ const viewVersion = (sql: string, dialect = 'spark'): JsonObject => ({
 });
 const createView = (name: string, more: JsonObject = {}): Promise<RestAnswer> => post(VIEWS, view(name, more));
 const replace = (name: string, sql: string, requirements: readonly Json[] = []): Promise<RestAnswer> =>
-  post(`${VIEWS}/${name}`, {
-    requirements,
-    updates: [
-      { action: 'add-view-version', 'view-version': { ...viewVersion(sql), 'version-id': 2 } },
-      { action: 'set-current-view-version', 'view-version-id': -1 },
-    ],
-  });
+  post(`${VIEWS}/${name}`, { ...replaceRequest(sql), requirements });
+const replaceRequest = (sql: string): { readonly updates: readonly Json[] } => ({
+  updates: [
+    { action: 'add-view-version', 'view-version': { ...viewVersion(sql), 'version-id': 2 } },
+    { action: 'set-current-view-version', 'view-version-id': -1 },
+  ],
+});
 const drop = (path: string): Promise<RestAnswer> => testCatalog().rest('DELETE', path);
 const head = async (path: string): Promise<number> => (await testCatalog().rest('HEAD', path)).status;
 const rename = (from: string, to: string, namespace = 'default'): Promise<RestAnswer> =>
-  post('/v1/lake/views/rename', {
-    source: { namespace: ['default'], name: from },
-    destination: { namespace: [namespace], name: to },
-  });
+  post('/v1/lake/views/rename', renameRequest(from, to, namespace));
+const renameRequest = (from: string, to: string, namespace = 'default'): JsonObject => ({
+  source: { namespace: ['default'], name: from },
+  destination: { namespace: [namespace], name: to },
+});
 
 describe('views', () => {
   test('live from create to drop, their metadata in Postgres and in the warehouse', async () => {
@@ -203,6 +205,28 @@ describe('views', () => {
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     const versions = metadataOf(await get(`${VIEWS}/busy`))['versions'] as readonly JsonObject[];
     expect(versions.map((one) => one['version-id'])).toEqual(Array.from({ length: 17 }, (_, i) => i + 1));
+  });
+
+  test('changed twice with one idempotency key change once', async () => {
+    const keyed = (method: string, path: string, key: number, body?: unknown): Promise<RestAnswer> =>
+      testCatalog().rest(method, path, {
+        ...(body === undefined ? {} : { body }),
+        headers: { 'idempotency-key': `01936a5e-7c00-7000-8000-00000000000${key}` },
+      });
+    const updates = replaceRequest('select 2').updates;
+    const requests = [
+      ['POST', VIEWS, view('keyed')],
+      ['POST', `${VIEWS}/keyed`, { requirements: [], updates }],
+      ['POST', '/v1/lake/views/rename', renameRequest('keyed', 'keyed_again')],
+      ['DELETE', `${VIEWS}/keyed_again`, undefined],
+    ] as const;
+    for (const [i, [method, path, body]] of requests.entries()) {
+      const first = await keyed(method, path, i, body);
+      const second = await keyed(method, path, i, body);
+      expect([200, 204]).toContain(first.status);
+      expect([second.status, second.body]).toEqual([first.status, first.body]);
+    }
+    expect((await keyed('POST', VIEWS, 0, view('another'))).status).toBe(422);
   });
 
   test('that do not fit together, or lie elsewhere, are refused', async () => {

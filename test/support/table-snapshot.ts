@@ -3,7 +3,7 @@ import type { PartitionSpec } from '#shared/iceberg/partition-spec.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
 import { newManifestFile, writeManifest, writeManifestList, type NewDataFile } from '#shared/iceberg/write-manifest.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
-import { snapshot } from './catalog-rest.ts';
+import { snapshot } from './catalog-requests.ts';
 
 const COLUMNS: Schema = {
   schemaId: 0,

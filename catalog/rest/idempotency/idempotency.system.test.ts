@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { errorOf, metadataOf, NS, SCHEMA, snapshot, setMain, locationOf } from '#test/support/catalog-rest.ts';
+import { errorOf, metadataOf, NS, SCHEMA, snapshot, setMain, locationOf } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 
 let passedMs = 0;

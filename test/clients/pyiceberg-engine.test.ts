@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { parseJson } from '#shared/json.ts';
 import { localPath } from '#shared/storage/location.ts';
@@ -14,6 +14,11 @@ const PURGE_WAIT_MS = 60_000;
 
 const sorted = (rows: readonly Row[] | string): readonly string[] =>
   typeof rows === 'string' ? [rows] : rows.map((row) => JSON.stringify(row)).sort();
+
+const filesBelow = async (location: string): Promise<readonly string[]> =>
+  (await readdir(localPath(location), { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
 
 describe('PyIceberg', async () => {
   const cluster = await startCluster();
@@ -44,7 +49,7 @@ describe('PyIceberg', async () => {
       'format version': 2,
       appended: [24, 24],
     });
-    await vi.waitFor(() => expect(access(localPath(purged as string))).rejects.toThrow('ENOENT'), PURGE_WAIT_MS);
+    await vi.waitFor(async () => expect(await filesBelow(purged as string)).toEqual([]), PURGE_WAIT_MS);
   });
 
   for (const { name, theirs, ours } of checks) {

@@ -21,8 +21,6 @@ export function isUniqueOn(plan: Plan, keys: ReadonlySet<number>): boolean {
       return !plan.isOn && plan.on.every((one) => one.kind === 'column' && keys.has(one.index)) && plan.on.length > 0;
     case 'limit':
       return (plan.limit.kind === 'rows' && plan.limit.rows <= 1) || isUniqueOn(plan.child, keys);
-    case 'exchange':
-      return plan.to.kind !== 'broadcast' && isUniqueOn(plan.child, keys);
     case 'oneRow':
     case 'empty':
       return true;
@@ -43,6 +41,8 @@ export function isUniqueOn(plan: Plan, keys: ReadonlySet<number>): boolean {
     case 'recursiveCte':
     case 'cteScan':
     case 'stage':
+    // Several tasks may have made the same row.
+    case 'exchange':
       return false;
     default:
       return unreachable(plan);

@@ -5,6 +5,9 @@ import { printPlan } from '#coordinator/distributor/print-plan.ts';
 import type { Plan } from '#coordinator/planner/plan.ts';
 import type { Planner, PlannerScan } from '#coordinator/planner/planner.ts';
 import { fromDuckDbType } from '#coordinator/planner/duckdb-type-of.ts';
+import { outputFields } from '#coordinator/planner/plan-schema.ts';
+import { walkPlan } from '#coordinator/planner/plan-tree.ts';
+import { printSqlType } from '#coordinator/planner/sql-type.ts';
 import { must } from '#shared/must.ts';
 import { printJson, type Json } from '#shared/json.ts';
 import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
@@ -47,10 +50,7 @@ export async function roundTrip(
   if (plan === null) return { kind: 'noPlan', message: 'DuckDB prints no plan', sql: '' };
   let text: string;
   try {
-    const printed = printPlan(plan, { scan: ({ scan }) => scan, stage: () => 0 });
-    text = printed
-      .map((part) => (typeof part === 'string' ? part : must('scan' in part ? tables[part.scan] : null, 'a table')))
-      .join('');
+    text = printed(plan, tables);
   } catch (error) {
     if (!(error instanceof NotPrintable)) throw error;
     return { kind: 'notPrintable', message: error.reason, sql: '' };
@@ -70,9 +70,31 @@ export async function roundTrip(
       : `types ${got.types.join()} expected ${wanted.types.join()}`;
   const rows = differences(sorted(got.rows), sorted(wanted.rows));
   const ordered = endsInSort(plan) ? differences(got.rows, wanted.rows) : null;
-  const message = types ?? rows ?? (ordered === null ? null : `order: ${ordered}`);
+  const message =
+    types ?? (await wrongNode(plan, tables, connection)) ?? rows ?? (ordered === null ? null : `order: ${ordered}`);
   return { kind: message === null ? 'same' : 'differs', message: message ?? '', sql: text };
 }
+
+/** Every part of the plan has, printed alone, the columns' types that the plan says: a fragment may be cut there. */
+async function wrongNode(plan: Plan, tables: readonly string[], connection: DuckDBConnection): Promise<string | null> {
+  for (const node of walkPlan(plan)) {
+    if (node === plan || [...walkPlan(node)].some(({ kind }) => kind === 'cteScan' || kind === 'delimScan')) continue;
+    const text = printed(node, tables);
+    const prepared = await connection.prepare(text);
+    const given = Array.from({ length: prepared.columnCount }, (_, i) =>
+      printSqlType(fromDuckDbType(prepared.columnType(i))),
+    );
+    prepared.destroySync();
+    const wanted = outputFields(node).map(({ type }) => printSqlType(type));
+    if (given.join() !== wanted.join()) return `${node.kind}: types ${given.join()} expected ${wanted.join()}\n${text}`;
+  }
+  return null;
+}
+
+const printed = (plan: Plan, tables: readonly string[]): string =>
+  printPlan(plan, { scan: ({ scan }) => scan, stage: () => 0 })
+    .map((part) => (typeof part === 'string' ? part : must('scan' in part ? tables[part.scan] : null, 'a table')))
+    .join('');
 
 async function planFor(
   sql: string,

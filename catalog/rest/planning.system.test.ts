@@ -231,6 +231,18 @@ describe('scan planning', () => {
     expect(kindOf(await fetchTask('large', must(tasksOf(last)[0], 'tasks')))).toEqual(noTask);
   });
 
+  test('asked for twice with one idempotency key are one plan, cancelled once', async () => {
+    const headers = { 'idempotency-key': '01936a5e-7c00-7000-8000-0000000000aa' };
+    const first = await catalog.rest('POST', `${TABLES}/large/plan`, { body: {}, headers });
+    const second = await catalog.rest('POST', `${TABLES}/large/plan`, { body: {}, headers });
+    expect([second.status, second.body]).toEqual([first.status, first.body]);
+    const path = `${TABLES}/large/plan/${first.body['plan-id'] as string}`;
+    const cancel = { headers: { 'idempotency-key': '01936a5e-7c00-7000-8000-0000000000ab' } };
+    expect((await catalog.rest('DELETE', path, cancel)).status).toBe(204);
+    expect((await catalog.rest('DELETE', path, cancel)).status).toBe(204);
+    expect(kindOf(await catalog.rest('DELETE', path))).toEqual(noPlan);
+  });
+
   test.each<[string, JsonObject, string]>([
     ['an unknown column', { filter: { type: 'eq', term: 'none', value: 1 } }, "Cannot find field 'none'"],
     ['an unknown selection', { select: ['none'] }, "Cannot find field 'none'"],

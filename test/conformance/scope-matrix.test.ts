@@ -108,6 +108,16 @@ describe('another tenant’s objects are answered, word for word, as absent ones
     }
   });
 
+  test('the configuration tells who shows no good token that a name is in use, and no more', async () => {
+    const ask = (name: string, token: string | null): Promise<RestAnswer> =>
+      catalog.rest('GET', `/v1/config?warehouse=${name}`, { token });
+    for (const token of [null, 'x', `${rival}x`]) {
+      expect((await ask(CATALOG, token)).status).toBe(200);
+      expect((await ask(ABSENT, token)).status).toBe(404);
+    }
+    expect((await ask('rival_lake', rival)).status).toBe(200);
+  });
+
   test('lists leave it out', async () => {
     const lists = OPERATIONS.filter(({ endpoint }) => endpoint === 'GET /v1/catalogs');
     for (const operation of lists) {

@@ -370,6 +370,12 @@ describe('clients of the operator', () => {
     await expect(newClient('refused', request)).rejects.toMatchObject({ code });
   });
 
+  test('a service account has no password', async () => {
+    await newClient('machine');
+    const rows = await catalog.sql("select kind, password_hash from catalog.principal where username = 'machine'");
+    expect(rows).toEqual([{ kind: 'SERVICE', password_hash: null }]);
+  });
+
   test('another tenant’s client is as one that does not exist', async () => {
     await newClient('here');
     await catalog.call('CreateTenant', { name: 'there', admin_user: 't', admin_password: 'a long enough password' });

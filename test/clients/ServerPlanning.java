@@ -1,9 +1,13 @@
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.iceberg.DataFile;
 import org.apache.iceberg.FileScanTask;
 import org.apache.iceberg.Table;
 import org.apache.iceberg.TableScan;
@@ -13,11 +17,13 @@ import org.apache.iceberg.expressions.Expression;
 import org.apache.iceberg.expressions.Expressions;
 import org.apache.iceberg.io.CloseableIterable;
 import org.apache.iceberg.rest.RESTCatalog;
+import org.apache.iceberg.util.ByteBuffers;
 
 /**
  * Plans scans of every table of a namespace twice, with Iceberg's Java library on its own and through the catalog, over generated filters.
  * Arguments: catalog URL, token, namespace, seed, filters a table. Prints a line for every scan: table, "equal", "more" (the catalog keeps
- * files that the library drops), "less", "deletes" (other delete files) or "failed" (the library did), files of each, kind of scan, filter.
+ * files that the library drops), "less", "differ" (in what is said of a file) or "failed" (the library did), files of each, kind of scan,
+ * filter.
  */
 public final class ServerPlanning {
   private static final String[] NAMES = {"alpha", "alp", "beta", "bet", "gamma", "zzz", "", "Ü"};
@@ -34,8 +40,10 @@ public final class ServerPlanning {
           System.out.println(name.name() + "\t" + compare(here.newScan().filter(filter), there.newScan().filter(filter)) + "\t" + filter);
         }
         long first = here.history().get(0).snapshotId();
-        System.out.println(
-            name.name() + "\t" + compare(here.newScan().useSnapshot(first), there.newScan().useSnapshot(first)) + "\tsnapshot " + first);
+        List<String> columns = List.of("id", "name", "ts", "price", "ratio", "day", "flag", "seen");
+        TableScan own = here.newScan().useSnapshot(first).includeColumnStats(columns);
+        TableScan planned = there.newScan().useSnapshot(first).includeColumnStats(columns);
+        System.out.println(name.name() + "\t" + compare(own, planned) + "\tsnapshot " + first);
       }
     }
   }
@@ -55,8 +63,8 @@ public final class ServerPlanning {
   }
 
   private static String compare(TableScan here, TableScan there) throws Exception {
-    Map<String, Integer> planned = files(there);
-    Map<String, Integer> own;
+    Map<String, String> planned = files(there);
+    Map<String, String> own;
     String verdict;
     try {
       own = files(here);
@@ -66,19 +74,50 @@ public final class ServerPlanning {
     }
     if (own.equals(planned)) verdict = "equal";
     else if (!planned.keySet().containsAll(own.keySet())) verdict = "less";
-    else if (planned.size() > own.size()) verdict = "more";
-    else verdict = "deletes";
+    else if (planned.size() == own.size()) {
+      String file = own.keySet().stream().filter(one -> !own.get(one).equals(planned.get(one))).findFirst().orElseThrow();
+      verdict = "differ (" + own.get(file) + " - " + planned.get(file) + ")";
+    } else verdict = "more";
     return verdict + "\t" + own.size() + "\t" + planned.size() + "\t" + there.getClass().getSimpleName();
   }
 
-  /** Delete files by data file. */
-  private static Map<String, Integer> files(TableScan scan) throws Exception {
-    Map<String, Integer> found = new TreeMap<>();
+  /** All that a task says, by data file. */
+  private static Map<String, String> files(TableScan scan) throws Exception {
+    Map<String, String> found = new TreeMap<>();
     try (CloseableIterable<FileScanTask> tasks = scan.planFiles()) {
       for (FileScanTask task : tasks) {
-        found.put(task.file().location(), task.deletes().size());
+        DataFile file = task.file();
+        Object[] said = {
+          task.deletes().stream().map(one -> one.location()).sorted().toList(),
+          file.specId(),
+          file.partition().size() == 0 ? "" : task.spec().partitionToPath(file.partition()),
+          file.format(),
+          file.recordCount(),
+          file.fileSizeInBytes(),
+          file.splitOffsets(),
+          file.sortOrderId(),
+          file.columnSizes(),
+          file.valueCounts(),
+          file.nullValueCounts(),
+          orNull(file.nanValueCounts()),
+          hex(file.lowerBounds()),
+          hex(file.upperBounds())
+        };
+        found.put(file.location(), Arrays.toString(said));
       }
     }
+    return found;
+  }
+
+  /** Written as nothing by some, as an empty map by others. */
+  private static Object orNull(Map<Integer, Long> counts) {
+    return counts == null || counts.isEmpty() ? null : counts;
+  }
+
+  private static Object hex(Map<Integer, ByteBuffer> bounds) {
+    if (bounds == null) return null;
+    Map<Integer, String> found = new TreeMap<>();
+    bounds.forEach((id, value) -> found.put(id, HexFormat.of().formatHex(ByteBuffers.toByteArray(value))));
     return found;
   }
 

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { benchCatalog } from './catalog/bench-catalog.ts';
+import { benchExchange } from './exchange/bench-exchange.ts';
 import { benchLatency } from './latency/bench-latency.ts';
 import { benchScale } from './tpch/bench-scale.ts';
 import { benchTpch } from './tpch/bench-tpch.ts';
@@ -7,6 +8,7 @@ import { benchTpch } from './tpch/bench-tpch.ts';
 const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distributed]
        npm run bench -- scale [--scale S] [--runs N]
        npm run bench -- latency [--scale S] [--seconds N]
+       npm run bench -- exchange [--scale S] [--runs N]
        npm run bench -- catalog [--seconds N] [--requests N]
 `;
 
@@ -28,6 +30,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (name === 'tpch') await benchTpch({ scale: values.scale, runs, distributed: values.distributed });
   else if (name === 'scale') await benchScale({ scale: values.scale, runs });
   else if (name === 'latency') await benchLatency({ scale: values.scale, seconds: Number(values.seconds) });
+  else if (name === 'exchange') await benchExchange({ scale: values.scale, runs });
   else if (name === 'catalog') {
     await benchCatalog({ seconds: Number(values.seconds), requests: Number(values.requests) });
   } else {

@@ -2,11 +2,11 @@ import { must } from '#shared/must.ts';
 import { outputFields } from '../planner/plan-schema.ts';
 import { mapChildren, walkPlan } from '../planner/plan-tree.ts';
 import type { Partitioning, Plan } from '../planner/plan.ts';
-import type { Estimator } from './estimate.ts';
-import { bytesOf } from './row-estimate.ts';
+import { bytesOf, type Estimate } from './row-estimate.ts';
+import { dividableInputs } from './dividable-inputs.ts';
 import type { Fragment, FragmentInput, TaskShape } from './fragment.ts';
 import { isOrderSensitive } from './order-sensitive.ts';
-import { columnsOfPlan, readOf } from './placing.ts';
+import { columnsOfPlan, readOf, type Placing } from './placing.ts';
 import { printPlan } from './print-plan.ts';
 
 /**
@@ -19,7 +19,11 @@ import { printPlan } from './print-plan.ts';
  * ```
  * @throws NotPrintable
  */
-export function cutFragments(plan: Plan, lastStage: number, estimate: Estimator): readonly Fragment[] {
+export function cutFragments(
+  plan: Plan,
+  lastStage: number,
+  { estimate, firstSteps }: Pick<Placing, 'estimate' | 'firstSteps'>,
+): readonly Fragment[] {
   const fragments: Fragment[] = [];
   const cut = (node: Plan): Plan => {
     if (node.kind === 'cte') {
@@ -30,7 +34,8 @@ export function cutFragments(plan: Plan, lastStage: number, estimate: Estimator)
     if (node.kind !== 'exchange') return mapChildren(node, cut);
     const child = cut(node.child);
     if (!fragments.some(({ stage }) => stage === node.stage)) {
-      fragments.push(fragment(child, { ...node, estimate: estimate(node.child) }));
+      const isFirstStep = firstSteps.has(node.child);
+      fragments.push(fragment(child, { ...node, estimate: estimate(node.child), isFirstStep }));
     }
     return { kind: 'stage', stage: node.stage, read: readOf(node.to), columns: columnsOfPlan(node.child) };
   };
@@ -38,7 +43,14 @@ export function cutFragments(plan: Plan, lastStage: number, estimate: Estimator)
   const reason = 'the result';
   return [
     ...fragments,
-    fragment(last, { stage: lastStage, to: null, partitions: 1, reason, estimate: estimate(plan) }),
+    fragment(last, {
+      stage: lastStage,
+      to: null,
+      partitions: 1,
+      reason,
+      estimate: estimate(plan),
+      isFirstStep: false,
+    }),
   ];
 }
 
@@ -47,10 +59,12 @@ type Output = {
   readonly to: Partitioning | null;
   readonly partitions: number;
   readonly reason: string;
-  readonly estimate: ReturnType<Estimator>;
+  readonly estimate: Estimate;
+  readonly isFirstStep: boolean;
 };
 
-function fragment(plan: Plan, { stage, to, partitions, reason, estimate }: Output): Fragment {
+function fragment(plan: Plan, output: Output): Fragment {
+  const { stage, to, partitions, reason, estimate } = output;
   const nodes = [...walkPlan(plan)];
   const scans: { readonly scan: number; readonly read: 'split' | 'all' }[] = [];
   const inputs: FragmentInput[] = [];
@@ -58,6 +72,7 @@ function fragment(plan: Plan, { stage, to, partitions, reason, estimate }: Outpu
     if (node.kind === 'scan') scans.push({ scan: node.scan, read: must(node.read, 'a scan with its place') });
     if (node.kind === 'stage') addInput(inputs, node);
   }
+  const dividable = dividableInputs(plan, output.isFirstStep);
   const text = printPlan(
     plan,
     {
@@ -76,7 +91,11 @@ function fragment(plan: Plan, { stage, to, partitions, reason, estimate }: Outpu
     fields: outputFields(plan),
     sql: text,
     scans,
-    inputs,
+    inputs: inputs.map((input) =>
+      input.read === 'partition' && input.reads === 1 && dividable.has(input.stage)
+        ? { ...input, dividable: true }
+        : input,
+    ),
     tasks: shapeOf(scans, inputs),
     repeatable: !nodes.some(isOrderSensitive),
     estimate: { rows: Math.round(estimate.rows), bytes: Math.round(bytesOf(estimate)) },

@@ -49,10 +49,11 @@ function place(plan: Plan, facts: DistributionFacts, limits: DistributionLimits)
     planned,
     ctes: new Map(),
     replacements: [],
+    firstSteps: new WeakSet(),
     nextStage: () => (next += 1) - 1,
   };
   const placed = placePlan(placing, plan);
-  const fragments = cutFragments(placed.plan, placing.nextStage(), placing.estimate);
+  const fragments = cutFragments(placed.plan, placing.nextStage(), placing);
   const isOneTask = fragments.length === 1 && fragments[0]?.tasks.kind === 'single';
   if (isOneTask && facts.stages.size === 0) {
     return { kind: 'whole', reason: 'everything is in one task' };

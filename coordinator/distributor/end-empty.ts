@@ -101,7 +101,9 @@ function endJoin(plan: JoinPlan): Plan {
     case 'rightAnti':
       return isRight ? nothing(plan) : plan;
     case 'full':
-      return isLeft && isRight ? nothing(plan) : plan;
+      if (isLeft && isRight) return nothing(plan);
+      // The other side's rows, each without a partner: nothing has to meet any more.
+      return { ...plan, type: isLeft ? 'right' : 'left' };
     default:
       return unreachable(plan.type, 'join type');
   }

@@ -21,6 +21,7 @@ import {
 import {
   exchange,
   gathered,
+  leafBytes,
   partitionCount,
   readEverywhere,
   sizeOf,
@@ -116,7 +117,9 @@ function everywhere(
   const { settings } = placing.facts;
   const bytes = sizeOf(placing, side);
   const build = bytes * (tasks - 1) * BUILD;
-  const forced = settings.joinDistribution === 'partitioned' ? FORCED_COST : 0;
+  // Constants are everywhere, whatever is forced.
+  const isConstant = side.tasks.kind === 'one' && leafBytes(placing, side.plan)?.leaves === 0;
+  const forced = settings.joinDistribution === 'partitioned' && !isConstant ? FORCED_COST : 0;
   if (side.tasks.kind === 'one' && side.tasks.everywhere) return { cost: build + forced, make: () => side };
   const read = readEverywhere(placing, side, { ofScans: true });
   if (read !== null) return { cost: build + forced, make: () => read };

@@ -60,8 +60,13 @@ function partialRows({ limit, offset }: Node<'limit'>): number | null {
   return rows <= PARTIAL_ROWS_MAX ? rows : null;
 }
 
-/** Windows where the rows of their partitions are together. */
-export function placeWindow(placing: Placing, node: Node<'window'>, input: Placed): Placed {
+/** Windows where the rows of their partitions are together; `first` may be done to any part of the rows before (`firstRanks`). */
+export function placeWindow(
+  placing: Placing,
+  node: Node<'window'>,
+  input: Placed,
+  first: ((part: Plan) => Plan) | null = null,
+): Placed {
   const inPlace = (child: Placed): Placed => ({
     source: node,
     plan: { ...node, child: child.plan },
@@ -71,7 +76,10 @@ export function placeWindow(placing: Placing, node: Node<'window'>, input: Place
   const keys = commonPartitions(node);
   if (keys.length > 0 && isTogether(input.tasks, keys)) return inPlace(input);
   const what = keys.length === 0 ? 'a window over all rows' : 'a window';
-  return inPlace(together(placing, input, keys, { what }));
+  if (first === null) return inPlace(together(placing, input, keys, { what }));
+  const local: Placed = { ...input, plan: first(input.plan) };
+  const { source } = input;
+  return inPlace(together(placing, local, keys, { what, rest: { source, rest: (parts) => parts } }));
 }
 
 /** Expressions that all calls partition by. */

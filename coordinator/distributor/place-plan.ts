@@ -1,5 +1,6 @@
 import { must, unreachable } from '#shared/must.ts';
 import type { Plan } from '../planner/plan.ts';
+import { firstRanks } from './first-ranks.ts';
 import { placeAggregate, placeDistinct } from './place-aggregate.ts';
 import { placeJoin } from './place-join.ts';
 import { placeLimit, placeSort, placeWindow } from './place-order.ts';
@@ -44,7 +45,7 @@ export function placePlan(placing: Placing, plan: Plan): Placed {
     case 'empty':
       return { source: plan, plan, tasks: EVERYWHERE };
     case 'filter':
-      return above(plan, place(plan.child), throughPositions(plan.projection));
+      return placeFilter(placing, plan);
     case 'project':
       return above(plan, place(plan.child), throughProjection(plan.expressions.map(({ expression }) => expression)));
     case 'unnest':
@@ -83,6 +84,16 @@ export function placePlan(placing: Placing, plan: Plan): Placed {
     default:
       return unreachable(plan);
   }
+}
+
+function placeFilter(placing: Placing, plan: Extract<Plan, { kind: 'filter' }>): Placed {
+  const { child } = plan;
+  const first = firstRanks(plan);
+  const input =
+    first === null || child.kind !== 'window'
+      ? placePlan(placing, child)
+      : placeWindow(placing, child, placePlan(placing, child.child), first);
+  return above(plan, input, throughPositions(plan.projection));
 }
 
 /** A node with one input, in the place of its input. */

@@ -31,6 +31,8 @@ export type Placing = {
   /** The stage that each common table expression became. */
   readonly ctes: Map<number, number>;
   readonly replacements: Replacement[];
+  /** Nodes that are first steps: any part of their input may be given to them alone. */
+  readonly firstSteps: WeakSet<Plan>;
   readonly nextStage: () => number;
 };
 
@@ -72,6 +74,7 @@ export function exchange(
   { partitions = 1, reason, rest }: { readonly partitions?: number; readonly reason: string; readonly rest?: Rest },
 ): Placed {
   requireTravel(input.plan);
+  if (rest !== undefined) placing.firstSteps.add(input.plan);
   const stage = placing.nextStage();
   const leaf: Plan = { kind: 'stage', stage, read: readOf(to), columns: columnsOfPlan(input.plan) };
   placing.replacements.push({
@@ -151,15 +154,20 @@ export const isStage = (plan: Plan): boolean =>
   plan.kind === 'stage' || ((plan.kind === 'filter' || plan.kind === 'project') && isStage(plan.child));
 
 /** Bytes that the leaves give; null when an exchange stands below. */
-export function leafBytes(placing: Placing, plan: Plan): { readonly scans: number; readonly stages: number } | null {
+export function leafBytes(
+  placing: Placing,
+  plan: Plan,
+): { readonly scans: number; readonly stages: number; readonly leaves: number } | null {
+  let leaves = 0;
   let scans = 0;
   let stages = 0;
   for (const node of walkPlan(plan)) {
     if (node.kind === 'exchange' || node.kind === 'cte') return null;
+    if (node.kind === 'scan' || node.kind === 'stage') leaves += 1;
     if (node.kind === 'scan') scans += Math.max(1, bytesOf(placing.estimate(node)));
     if (node.kind === 'stage') stages += Math.max(1, bytesOf(placing.estimate(node)));
   }
-  return { scans, stages };
+  return { scans, stages, leaves };
 }
 
 function readingAll(plan: Plan): Plan {

@@ -12,24 +12,6 @@ import { reachedFiles } from './reached-files.ts';
 /** Files that are deleted at once. */
 const DELETES_AT_ONCE = 16;
 
-/**
- * Deletes a file if no symbolic link below its root leads to it: a link could lead anywhere.
- * @returns whether it is gone
- */
-async function removePlain(io: FileIo, file: string, roots: readonly string[]): Promise<boolean> {
-  const folder = normalizeLocation(file.slice(0, file.lastIndexOf('/')));
-  const root = must(
-    roots.map(normalizeLocation).find((one) => isWithin(folder, one)),
-    'the file lies in a root',
-  );
-  const [real, realRoot] = [await io.resolve(folder), await io.resolve(root)];
-  // Without its folder there is no file.
-  if (real === undefined || realRoot === undefined) return true;
-  if (real !== normalizeLocation(realRoot + folder.slice(root.length))) return false;
-  await io.remove(file);
-  return true;
-}
-
 type Purge = Pick<CatalogContext, 'store' | 'io' | 'log' | 'metrics'>;
 /** Called between deletions: to hold the table for longer, and to stop. */
 type Pause = () => Promise<void>;
@@ -54,7 +36,7 @@ export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): P
     for (let start = 0; start < own.length; start += DELETES_AT_ONCE) {
       await pause();
       const batch = own.slice(start, start + DELETES_AT_ONCE);
-      const deleted = await Promise.all(batch.map((file) => removePlain(io, file, table.roots)));
+      const deleted = await Promise.all(batch.map((file) => removeFile(io, normalizeLocation(file), table.roots)));
       spared += deleted.filter((done) => !done).length;
       metrics.purgedFiles.inc(deleted.filter((done) => done).length);
     }
@@ -64,5 +46,27 @@ export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): P
     await remove(files);
   }
   await remove([table.metadataLocation]);
+  for (const folder of folders) {
+    if (isBelow(folder, table.roots) && (await isPlain(io, folder, table.roots))) await io.removeEmptyFolders(folder);
+  }
   if (spared > 0) log.info({ table: table.id, spared }, 'a purge left files outside of the table’s own folders');
+}
+
+/** Whether the file is gone. */
+async function removeFile(io: FileIo, file: string, roots: readonly string[]): Promise<boolean> {
+  if (!(await isPlain(io, file.slice(0, file.lastIndexOf('/')), roots))) return false;
+  await io.remove(file);
+  return true;
+}
+
+/** Whether no symbolic link below its root leads to a folder: a link could lead anywhere. True for one that is not there. */
+async function isPlain(io: FileIo, folder: string, roots: readonly string[]): Promise<boolean> {
+  const root = must(
+    roots.map(normalizeLocation).find((one) => isWithin(folder, one)),
+    'the folder lies in a root',
+  );
+  const [real, realRoot] = [await io.resolve(folder), await io.resolve(root)];
+  return (
+    real === undefined || realRoot === undefined || real === normalizeLocation(realRoot + folder.slice(root.length))
+  );
 }

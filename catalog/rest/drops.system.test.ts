@@ -86,6 +86,11 @@ describe('a drop', () => {
     await purged('purged');
     expect(await present(files)).toEqual([]);
     expect(await present([stranger])).toEqual([stranger]);
+    // Folders go with their last file.
+    expect(await present([`${location}/metadata`, `${location}/data/p=1`, `${location}/data`])).toEqual([
+      `${location}/data`,
+    ]);
+    await localFileIo.remove(stranger);
     expect(await present(kept.files)).toEqual(kept.files);
   });
 

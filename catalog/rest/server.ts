@@ -17,6 +17,9 @@ const SEGMENT_LENGTH_MAX = 8_192;
 /** A client that sends its head or body slower than this is cut off. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
+/** After a 503: Postgres or the storage does not answer. */
+const RETRY_AFTER_SECONDS = '1';
+
 /** The REST service, not yet listening. */
 export function createServer(context: CatalogContext): FastifyInstance {
   const { 'catalog.body_bytes_max': bytesMax, 'catalog.trusted_proxies': trustedProxies } = context.config;
@@ -130,6 +133,7 @@ function sendError(
   const { status } = answer;
   if (status >= 500) context.log.error({ err: error, url: reply.request.url.split('?')[0] }, 'a request failed');
   if (status === 401) reply.header('www-authenticate', 'Bearer');
+  if (status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS);
   // An answer to HEAD has no body, and must not claim the length of one.
   return send(reply, reply.request.method === 'HEAD' ? { status } : answer);
 }

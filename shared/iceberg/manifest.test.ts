@@ -28,6 +28,7 @@ const filesIo = (files: ReadonlyMap<string, Uint8Array>): FileIo => {
     write: refuse,
     remove: refuse,
     makeFolder: refuse,
+    removeEmptyFolders: refuse,
   };
 };
 

@@ -177,6 +177,7 @@ function tableIo(manifests: readonly ManifestRow[], read: string[] = []): FileIo
     write: refuse,
     remove: refuse,
     makeFolder: refuse,
+    removeEmptyFolders: refuse,
   };
 }
 

@@ -11,6 +11,8 @@ export interface FileIo {
   write(uri: string, bytes: Uint8Array): Promise<void>;
   /** Makes a folder and its parents where the storage has folders; one that exists is no error. */
   makeFolder(uri: string): Promise<void>;
+  /** Removes the empty folders at and below a location, where the storage has folders; follows no symbolic link. */
+  removeEmptyFolders(uri: string): Promise<void>;
   sizeBytes(uri: string): Promise<number>;
   exists(uri: string): Promise<boolean>;
   /** Where a location really is, with symbolic links followed where the storage has them; undefined when nothing is there. */

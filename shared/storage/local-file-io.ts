@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readFile, realpath, rm, stat, unlink, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { link, mkdir, open, readdir, readFile, realpath, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
 import { FileNotFound, type FileIo } from './file-io.ts';
 import { fileLocation, localPath } from './location.ts';
@@ -31,6 +31,8 @@ export const localFileIo: FileIo = {
 
   makeFolder: (uri) => guard(uri, async () => void (await mkdir(localPath(uri), { recursive: true }))),
 
+  removeEmptyFolders: (uri) => guard(uri, () => removeEmptyFolders(localPath(uri))),
+
   sizeBytes: (uri) => guard(uri, async () => (await stat(localPath(uri))).size),
 
   exists: (uri) => guard(uri, async () => (await stat(localPath(uri)).catch(ignoreMissing)) !== undefined),
@@ -43,6 +45,13 @@ export const localFileIo: FileIo = {
 
   remove: (uri) => guard(uri, () => rm(localPath(uri), { force: true })),
 };
+
+async function removeEmptyFolders(path: string): Promise<void> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(ignoreMissing);
+  for (const entry of entries ?? []) if (entry.isDirectory()) await removeEmptyFolders(join(path, entry.name));
+  // One that holds something stays.
+  await rmdir(path).catch(() => undefined);
+}
 
 async function guard<T>(uri: string, work: () => Promise<T>): Promise<T> {
   try {

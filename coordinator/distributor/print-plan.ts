@@ -78,6 +78,12 @@ type Printer = {
   isRecursive: boolean;
 };
 
+/**
+ * The hash tables of the task that reads a partition use the lowest and the highest bits of the same hash: a partition by those would
+ * leave their slots unevenly filled (a join of one of 16 partitions cost a third more).
+ */
+const PARTITION_SHIFT = 32;
+
 function partitioned(plan: Plan, partition: NonNullable<PrintOptions['partition']>, printer: Printer): SqlText {
   const { columns, ...relation } = relationOf(plan, printer);
   const keys = partition.keys.map((key) => printSqlExpression(key, columns));
@@ -86,7 +92,10 @@ function partitioned(plan: Plan, partition: NonNullable<PrintOptions['partition'
   const hash = partition.spreadNulls
     ? `CASE WHEN ${anyNull} THEN hash(${columns.join(', ')}) ELSE ${byKeys} END`
     : byKeys;
-  return selectFrom({ ...relation, columns }, [...columns, `CAST(${hash} % ${partition.count} AS UINTEGER)`]);
+  return selectFrom({ ...relation, columns }, [
+    ...columns,
+    `CAST(((${hash}) >> ${PARTITION_SHIFT}) % ${partition.count} AS UINTEGER)`,
+  ]);
 }
 
 /** The node's columns as a query. */

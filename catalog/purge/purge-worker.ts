@@ -11,6 +11,7 @@ const HOLD_AGAIN_MS = 20_000;
 const RETRY_FIRST_MS = 1_000;
 const RETRY_LONGEST_MS = 3_600_000;
 const ATTEMPTS_MAX = 20;
+const INTERVAL_MIN_MS = 50;
 const ERROR_LENGTH_MAX = 500;
 
 type Parts = Pick<CatalogContext, 'store' | 'io' | 'log' | 'clock' | 'config' | 'metrics'>;
@@ -55,9 +56,10 @@ export class PurgeWorker {
       } catch (error) {
         if (!this.#closed.signal.aborted) log.warn({ err: error }, 'the background work could not be looked at');
       }
-      await sleep(config['catalog.background_interval'], undefined, { signal: this.#woken.signal, ref: false }).catch(
-        () => undefined,
-      );
+      await sleep(Math.max(INTERVAL_MIN_MS, config['catalog.background_interval']), undefined, {
+        signal: this.#woken.signal,
+        ref: false,
+      }).catch(() => undefined);
     }
   }
 

@@ -7,7 +7,11 @@ import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/suppo
 const ORIGIN = 'https://app.example.com';
 let catalog: TestCatalog;
 beforeAll(async () => {
-  catalog = await startTestCatalog({ 'catalog.cors_origins': [ORIGIN], 'catalog.body_bytes_max': 4 * 2 ** 20 });
+  catalog = await startTestCatalog({
+    'catalog.cors_origins': [ORIGIN],
+    'catalog.body_bytes_max': 4 * 2 ** 20,
+    'catalog.metadata_bytes_max': 2 ** 20,
+  });
 });
 afterAll(() => catalog[Symbol.asyncDispose]());
 
@@ -82,6 +86,20 @@ describe('names', () => {
     expect(locationOf(chosen)).toBe(`${root}/slash`);
     expect((await post(TABLES, { name: 'climb', schema: SCHEMA, location: `${root}/../climb` })).status).toBe(400);
   });
+});
+
+test('metadata has a limit: a create or commit beyond it is 400, and the table stays as it was', async () => {
+  const properties = { long: 'x'.repeat(2 ** 20) };
+  const tooLarge = [
+    400,
+    'BadRequestException',
+    "the table's metadata would be larger than 1048576 bytes: expire snapshots",
+  ];
+  expect(errorOf(await post(TABLES, { name: 'large', schema: SCHEMA, properties }))).toEqual(tooLarge);
+  const created = await post(TABLES, { name: 'large', schema: SCHEMA });
+  const grow = { updates: [{ action: 'set-properties', updates: properties }] };
+  expect(errorOf(await post(`${TABLES}/large`, grow))).toEqual(tooLarge);
+  expect((await catalog.rest('GET', `${TABLES}/large`)).body).toEqual(created.body);
 });
 
 describe('shapes that are none', () => {

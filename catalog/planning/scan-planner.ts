@@ -102,7 +102,8 @@ export class ScanPlanner {
     }
     const timeout = AbortSignal.timeout(this.#config['catalog.plan_timeout']);
     const signal = AbortSignal.any([cancelled, timeout]);
-    const options = { manifestCache: this.#manifests, allowedRoots: roots, signal };
+    const filesMax = this.#config['catalog.plan_files_max'];
+    const options = { manifestCache: this.#manifests, allowedRoots: roots, filesMax, signal };
     const predicate = predicateOf(scan, schema);
     await this.#enter();
     try {

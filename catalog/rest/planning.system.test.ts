@@ -28,6 +28,7 @@ beforeAll(async () => {
   catalog = await startTestCatalog(
     {
       'catalog.plan_files_per_task': FILES_PER_TASK,
+      'catalog.plan_files_max': 400,
       'catalog.plan_ttl': PLAN_TTL_MS,
       'catalog.plans_per_table_max': 3,
     },
@@ -258,6 +259,16 @@ describe('scan planning', () => {
     const [status, type, text] = errorOf(await plan('small', body));
     expect([status, type]).toEqual([400, 'BadRequestException']);
     expect(text).toContain(message);
+  });
+
+  test('a scan of too many files is left to the client', async () => {
+    await tableOfFiles('huge', 401);
+    expect(errorOf(await plan('huge'))).toEqual([
+      406,
+      'UnsupportedOperationException',
+      'a scan of more than 400 files is not supported',
+    ]);
+    expect(filesOf(await plan('huge', { filter: { type: 'lt', term: 'id', value: 10 } }))).toEqual(['0']);
   });
 
   test('case does not matter when the client says so, and an empty interval has no files', async () => {

@@ -141,6 +141,10 @@ export const CONFIG = {
     'Time for which a request can be repeated under its Idempotency-Key',
   ),
   'catalog.background_interval': duration(5_000, 'Interval at which the catalog looks for dropped tables to purge'),
+  'catalog.background_hold': duration(
+    60_000,
+    'Silence after which a purge of another catalog process counts as cut short',
+  ),
   'catalog.cors_origins': list('Origins of browsers’ clients, such as https://app.example.com; * = any'),
   'catalog.client_roots': list(
     'Locations below which POST /v1/catalogs may place a catalog; empty = the default place only',
@@ -153,6 +157,12 @@ export const CONFIG = {
   'catalog.plan_timeout': duration(300_000, 'Longest that planning a scan may take'),
   'catalog.plan_ttl': duration(3_600_000, 'Time for which a scan plan with tasks to fetch is kept'),
   'catalog.plan_files_per_task': integer(2_000, 1, 100_000, 'Files of a scan plan in one answer'),
+  'catalog.plan_files_max': integer(
+    250_000,
+    1,
+    2_000_000,
+    'Files of one scan plan; clients plan larger scans themselves',
+  ),
   'catalog.plan_files_kept_max': integer(500_000, 1, 100_000_000, 'Files of all scan plans that are kept in memory'),
   'catalog.plans_at_once': integer(4, 1, 1_000, 'Scans that are planned at once; others wait'),
   'catalog.plans_per_table_max': integer(100, 1, 100_000, 'Scan plans with tasks to fetch that are kept of one table'),

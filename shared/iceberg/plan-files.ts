@@ -31,6 +31,8 @@ export type PlanFilesOptions = {
   readonly allowedRoots: readonly string[];
   /** Fields whose identity-partition values a file carries as constants; absent = all. */
   readonly columnsNeeded?: ReadonlySet<number>;
+  /** Most data files, and most delete files. */
+  readonly filesMax?: number;
   readonly signal?: AbortSignal;
 };
 
@@ -53,8 +55,7 @@ export type PlanReport = {
 
 /** Manifests read at once. */
 const MANIFESTS_AT_ONCE = 8;
-/** Most files of one scan. */
-const FILES_MAX = 2_000_000;
+const FILES_MAX_DEFAULT = 2_000_000;
 /** Entries looked at between two turns of the event loop. */
 const ENTRIES_PER_TURN = 1_000;
 
@@ -113,7 +114,7 @@ export async function planAppended(
         entry.status === 'added' && entry.snapshotId === snapshotId ? { file: entry.file, deletes: [] } : undefined,
       )),
     );
-    if (found.length > FILES_MAX) throw tooManyFiles();
+    if (found.length > filesMax(options)) throw tooManyFiles(options);
   }
   return found;
 }
@@ -218,7 +219,7 @@ class Planning {
         if (made === undefined) return;
         report.rows += file.recordCount;
         report.bytes += file.sizeBytes;
-        if (files.push(made) > FILES_MAX) throw tooManyFiles();
+        if (files.push(made) > filesMax(this.#options)) throw tooManyFiles(this.#options);
       },
     );
     report.deleteFiles += deletes.count;
@@ -262,7 +263,7 @@ class Planning {
     await this.#forEachEntry(manifests, (entry) => {
       this.#checkLocation(entry.file.path);
       index.add(entry);
-      if (index.count > FILES_MAX) throw tooManyFiles();
+      if (index.count > filesMax(this.#options)) throw tooManyFiles(this.#options);
     });
     return index;
   }
@@ -394,5 +395,6 @@ function partitionStats(
 const hasColumn = (one: ScanDelete, fieldId: number): boolean =>
   one.kind === 'equality' && one.columns.some((column) => column.fieldId === fieldId);
 
-const tooManyFiles = (): SkeinError =>
-  new SkeinError('NOT_SUPPORTED', `a scan of more than ${FILES_MAX} files is not supported`);
+const filesMax = (options: PlanFilesOptions): number => options.filesMax ?? FILES_MAX_DEFAULT;
+const tooManyFiles = (options: PlanFilesOptions): SkeinError =>
+  new SkeinError('NOT_SUPPORTED', `a scan of more than ${filesMax(options)} files is not supported`);

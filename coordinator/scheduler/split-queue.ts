@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { ScanFile } from '#proto/task.ts';
 
 /** The smallest part of a scan that is handed out: some rows of one file, or the output of one task of an earlier stage. */
@@ -143,13 +142,28 @@ function affinityKey(split: Split): string {
 
 function ownerOf(split: Split, key: string, addresses: readonly string[]): string {
   if (split.kind === 'output') return split.address;
+  const hash = hashText(key);
   let owner = '';
-  let heaviest = '';
+  let heaviest = -1;
   for (const address of addresses) {
-    const weight = createHash('sha1').update(address).update('\0').update(key).digest('hex');
+    const weight = mix(hash ^ hashText(address));
     if (weight > heaviest) [owner, heaviest] = [address, weight];
   }
   return owner;
+}
+
+/** FNV-1a: a scan may have a million files, and each is hashed. */
+function hashText(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash;
+}
+
+/** The last step of MurmurHash3, by which every bit depends on every other. */
+function mix(hash: number): number {
+  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
 /** The rows of a batch as the files of each scan: neighbours in a file become one range. */

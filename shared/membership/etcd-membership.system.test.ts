@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { silentLogger } from '#shared/log/logger.ts';
 import { freePort } from '#test/support/postgres.ts';
+import type { SkeinError } from '#shared/error.ts';
+import { etcdElection } from './etcd-election.ts';
 import { etcdMembership, etcdRegistration, type EtcdOptions } from './etcd-membership.ts';
 import type { Member } from './member.ts';
 
@@ -57,3 +59,31 @@ test('members come, go at once on close, and are found again after etcd was away
 
   await Promise.all([second.close(), third.close(), other.close(), membership.close()]);
 });
+
+test('one candidate leads; the next one does when it gives up, and a leader without etcd gives up in time', async () => {
+  const events: string[] = [];
+  const candidate = (id: string) =>
+    etcdElection(options, 'test', id, async (lost, started) => {
+      events.push(`${id} leads`);
+      started();
+      await new Promise((resolve) => {
+        lost.addEventListener('abort', resolve, { once: true });
+      });
+      events.push(`${id} ends: ${(lost.reason as SkeinError).code}`);
+    });
+  const first = candidate('a');
+  await vi.waitFor(() => expect(events).toEqual(['a leads']), { timeout: 10_000 });
+  const second = candidate('b');
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(events).toEqual(['a leads']);
+  await first.close();
+  await vi.waitFor(() => expect(events.slice(1)).toEqual(['a ends: QUERY_CANCELLED', 'b leads']), { timeout: 10_000 });
+
+  const gone = new Promise((resolve) => etcd.once('exit', resolve));
+  etcd.kill('SIGKILL');
+  await gone;
+  await vi.waitFor(() => expect(events.slice(3)).toEqual(['b ends: NOT_ACTIVE']), { timeout: 10_000 });
+  await start(...ports);
+  await vi.waitFor(() => expect(events.slice(4)).toEqual(['b leads']), { timeout: 30_000 });
+  await second.close();
+}, 90_000);

@@ -311,6 +311,7 @@ describe.runIf(process.platform === 'linux')('a worker whose memory is limited',
       'worker.cores': 1,
       'worker.memory_limit': 2 ** 28,
       'worker.process_headroom': 2 ** 29,
+      'worker.orphan_timeout': 60_000,
     });
     const worker = await startWorker(config, silentLogger);
     const coordinator = new TestCoordinator(worker.url, SECRET);

@@ -76,9 +76,9 @@ function rowsOf(
       return readBatch(header, copy);
     }),
     rows: messages.reduce((sum, { rows }) => sum + rows, 0),
-    batches: messages.map(({ block, bytes, bodyOffset }) =>
-      readBatch(headerOf(readBytes(block, bodyOffset)), {
-        address: block + BigInt(bodyOffset),
+    batches: messages.map(({ start, bytes, bodyOffset }) =>
+      readBatch(headerOf(readBytes(start, bodyOffset)), {
+        address: start + BigInt(bodyOffset),
         bytes: bytes - bodyOffset,
         owner: undefined,
       }),

@@ -32,7 +32,8 @@ test.each([0, 1, 63, 64, 65, 127, 128, 20_000, 3_000_000])(
     const copied = messageBytes(native);
     freeMessage(native);
     const aligned = decodeFlightData(copied);
-    expect(native.bodyOffset % 64).toBe(0);
+    // Aligned behind the five bytes that gRPC puts before it.
+    expect((native.bodyOffset + 5) % 64).toBe(0);
     expect(Buffer.from(headerOf(copied).subarray(0, 300)).equals(bytes(300, 1))).toBe(true);
     expect(Buffer.from(aligned.body).equals(body)).toBe(true);
     expect(Buffer.from(copied.subarray(native.bodyOffset)).equals(body)).toBe(true);

@@ -1,6 +1,6 @@
 import { paddedBytes, type ArrowMessage } from '../duckdb/arrow-out.ts';
 import type { Address } from '../duckdb/library.ts';
-import { allocateBlock, copyMemory, freeBlock, readBytes, writeBytes } from '../duckdb/memory.ts';
+import { addressOf, allocateBlock, copyMemory, freeBlock, readBytes, writeBytes } from '../duckdb/memory.ts';
 
 /**
  * `FlightData` of flight.proto, written and read by hand: a body is copied once, from where it was built into the message, and never
@@ -23,56 +23,107 @@ export function encodeArrowMessage({ header, buffers, bodyBytes }: ArrowMessage)
   return message;
 }
 
-/** A message in native memory: `block` is to be freed, the body begins `bodyOffset` bytes behind it, a multiple of 64. */
-export type NativeMessage = { readonly block: Address; readonly bytes: number; readonly bodyOffset: number };
+/** gRPC puts so many bytes before a message, and a message that came is a view behind them: with them in front bodies are aligned. */
+const GRPC_PREFIX_BYTES = 5;
+const BODY_ALIGNMENT = 64;
 
-/** The same bytes as `encodeArrowMessage` in a block of native memory, with zeros behind the header so that the body is aligned. */
+/**
+ * A message at an address; the body begins `bodyOffset` bytes behind it, at a multiple of 8. It lies in a block of native memory, which
+ * is to be freed, or in `owner`, which is to be kept.
+ */
+export type NativeMessage = {
+  readonly start: Address;
+  readonly bytes: number;
+  readonly bodyOffset: number;
+  readonly owner?: Buffer;
+};
+
+/** The same bytes as `encodeArrowMessage` in native memory, with zeros behind the header so that the body is aligned. */
 export function encodeNative({ header, buffers, bodyBytes }: ArrowMessage): NativeMessage {
   const bodyPrefix = varintBytes(BODY_TAG) + varintBytes(bodyBytes);
   const headerBytes = alignedHeaderBytes(header.length, bodyPrefix);
   const bodyOffset = fieldBytes(HEADER_TAG, headerBytes) + bodyPrefix;
   const prefix = new Uint8Array(bodyOffset);
-  const start = writeVarint(prefix, writeVarint(prefix, 0, HEADER_TAG), headerBytes);
-  prefix.set(header, start);
-  writeVarint(prefix, writeVarint(prefix, start + headerBytes, BODY_TAG), bodyBytes);
-  const block = allocateBlock(bodyOffset + bodyBytes);
-  writeBytes(block, prefix);
-  let position = block + BigInt(bodyOffset);
+  const headerStart = writeVarint(prefix, writeVarint(prefix, 0, HEADER_TAG), headerBytes);
+  prefix.set(header, headerStart);
+  writeVarint(prefix, writeVarint(prefix, headerStart + headerBytes, BODY_TAG), bodyBytes);
+  const start = allocateMessage(bodyOffset + bodyBytes);
+  writeBytes(start, prefix);
+  let position = start + BigInt(bodyOffset);
   for (const buffer of buffers) {
     const padded = paddedBytes(buffer.length);
     writeBytes(position, buffer);
     copyMemory(position + BigInt(buffer.length), ZEROS_ADDRESS, padded - buffer.length);
     position += BigInt(padded);
   }
-  return { block, bytes: bodyOffset + bodyBytes, bodyOffset };
+  return { start, bytes: bodyOffset + bodyBytes, bodyOffset };
 }
 
-const BODY_ALIGNMENT = 64;
+const allocateMessage = (bytes: number): Address =>
+  allocateBlock(bytes + GRPC_PREFIX_BYTES) + BigInt(GRPC_PREFIX_BYTES);
+
 /** Zeros in native memory: an array of JavaScript's would be collected when only its address is used. */
 const ZEROS_ADDRESS = allocateBlock(BODY_ALIGNMENT);
 writeBytes(ZEROS_ADDRESS, new Uint8Array(BODY_ALIGNMENT));
 
-/** The header with so many zeros behind it that the body begins at a multiple of 64. */
+/** The header with so many zeros behind it that the body begins at a multiple of 64, gRPC's bytes included. */
 function alignedHeaderBytes(headerBytes: number, bodyPrefix: number): number {
   for (let bytes = headerBytes; ; bytes++) {
-    if ((fieldBytes(HEADER_TAG, bytes) + bodyPrefix) % BODY_ALIGNMENT === 0) return bytes;
+    if ((GRPC_PREFIX_BYTES + fieldBytes(HEADER_TAG, bytes) + bodyPrefix) % BODY_ALIGNMENT === 0) return bytes;
   }
 }
 
-/** A message of a peer, copied to native memory. @throws Error when its body would not be aligned to 8 bytes. */
-export function nativeCopy(message: Uint8Array): NativeMessage {
+/**
+ * A message as it came from a peer. It stays where it is, unless that is a small part of a bigger buffer or not aligned.
+ * @throws Error when it is no message whose body comes last.
+ */
+export function receivedMessage(message: Buffer): NativeMessage {
   const { body } = decodeFlightData(message);
   const bodyOffset = body.byteOffset - message.byteOffset;
-  if (bodyOffset % 8 !== 0) throw new Error('not an aligned FlightData message');
-  const block = allocateBlock(message.length);
-  writeBytes(block, message);
-  return { block, bytes: message.length, bodyOffset };
+  const bytes = message.length;
+  if (bodyOffset + body.length !== bytes) throw new Error('not a FlightData message');
+  const start = addressOf(message);
+  const isOwn = message.buffer.byteLength <= bytes + GRPC_PREFIX_BYTES;
+  if (isOwn && (start + BigInt(bodyOffset)) % 8n === 0n) return { start, bytes, bodyOffset, owner: message };
+  if ((bodyOffset + GRPC_PREFIX_BYTES) % 8 !== 0) throw new Error('not an aligned FlightData message');
+  const copy = allocateMessage(bytes);
+  writeBytes(copy, message);
+  return { start: copy, bytes, bodyOffset };
 }
 
-/** The bytes of a message, copied for the transport. */
-export const messageBytes = ({ block, bytes }: NativeMessage): Uint8Array<ArrayBuffer> => readBytes(block, bytes);
+/** The bytes of a message. */
+export const messageBytes = ({ start, bytes, owner }: NativeMessage): Uint8Array => owner ?? readBytes(start, bytes);
 
-export const freeMessage = ({ block }: NativeMessage): void => freeBlock(block);
+export function freeMessage({ start, owner }: NativeMessage): void {
+  if (owner === undefined) freeBlock(start - BigInt(GRPC_PREFIX_BYTES));
+}
+
+/**
+ * A message in memory as gRPC takes it: of the buffer that a serializer gives it asks the length and has it copied, once, behind its
+ * own five bytes. Until then `lease` must be open; a reader that went away closes it, and what is behind the address may go.
+ */
+export class LentMessage {
+  readonly byteLength: number;
+  readonly #start: Address;
+  readonly #lease: { readonly isOpen: boolean };
+
+  constructor({ start, bytes }: NativeMessage, lease: { readonly isOpen: boolean }) {
+    this.byteLength = bytes;
+    this.#start = start;
+    this.#lease = lease;
+  }
+
+  get length(): number {
+    return this.byteLength;
+  }
+
+  copy(target: Buffer, at: number): number {
+    if (!this.#lease.isOpen) throw new Error('the reader is gone');
+    if (at + this.byteLength > target.length) throw new Error('invariant: gRPC makes room for the message');
+    copyMemory(addressOf(target) + BigInt(at), this.#start, this.byteLength);
+    return this.byteLength;
+  }
+}
 
 /** The last message of a stream: no data, only what the application says. */
 export function encodeAppMetadata(metadata: Uint8Array): Uint8Array<ArrayBuffer> {

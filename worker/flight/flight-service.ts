@@ -7,7 +7,7 @@ import { verifyTicket } from '#shared/ticket.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { TaskSpool } from '../spool/spool.ts';
 import type { BatchRange } from '../spool/spooled-output.ts';
-import { encodeAppMetadata } from './flight-data.ts';
+import { encodeAppMetadata, LentMessage } from './flight-data.ts';
 import { sendPartition } from './send-partition.ts';
 import { SendWindow, type FlightCall, type TicketMessage } from './send-window.ts';
 import type { TaskRegistry } from './task-registry.ts';
@@ -20,7 +20,11 @@ export function flightDefinition(): ServiceDefinition {
   return { ...definition, DoGet: { ...doGet, responseSerialize: asBuffer, responseDeserialize: (bytes) => bytes } };
 }
 
-const asBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+/** A lent message does of a buffer what gRPC asks of it. */
+const asBuffer = (message: Uint8Array | LentMessage): Buffer =>
+  message instanceof LentMessage
+    ? (message as unknown as Buffer)
+    : Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 
 /**
  * `DoGet`, which may bring its task with it: schema, record batches, then a message whose `app_metadata` is the JSON of the task's
@@ -30,7 +34,7 @@ export function doGetHandler(options: {
   readonly tasks: TaskRegistry;
   readonly secret: string;
   readonly clock: Clock;
-}): handleServerStreamingCall<TicketMessage, Uint8Array> {
+}): handleServerStreamingCall<TicketMessage, Uint8Array | LentMessage> {
   const { tasks, secret, clock } = options;
   const serve = async (call: FlightCall): Promise<void> => {
     requireSecret(call.metadata, secret);
@@ -88,7 +92,7 @@ function splitTicket(bytes: Buffer): TicketParts {
 const NEWLINE = 0x0a;
 
 async function send(call: FlightCall, spool: TaskSpool): Promise<void> {
-  const window = new SendWindow();
+  const window = new SendWindow(() => call.cancelled);
   call.on('cancelled', () => window.wake());
   for (;;) {
     const item = await spool.next();
@@ -104,6 +108,6 @@ async function send(call: FlightCall, spool: TaskSpool): Promise<void> {
       window.close(length);
       spool.taken(length);
     });
-    await window.room(call);
+    await window.room();
   }
 }

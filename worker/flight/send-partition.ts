@@ -1,30 +1,43 @@
+import { SkeinError } from '#shared/error.ts';
 import type { TaskReport } from '#proto/task.ts';
 import type { BatchRange } from '../spool/spooled-output.ts';
-import { encodeAppMetadata } from './flight-data.ts';
+import { encodeAppMetadata, type LentMessage } from './flight-data.ts';
 import { SendWindow, type FlightCall } from './send-window.ts';
 import type { OpenedOutput } from './task-registry.ts';
 
-/** Sends batches of a partition, which stays as it is; schema and dictionaries come first, the task's report last. */
+/**
+ * Sends batches of a partition, which stays as it is; schema and dictionaries come first, the task's report last.
+ * @throws QUERY_CANCELLED when the output is dropped meanwhile, STORAGE_ERROR
+ */
 export async function sendPartition(
   call: FlightCall,
   { output, partition, report }: OpenedOutput & { kind: 'partition' },
   range: BatchRange,
 ): Promise<void> {
-  const window = new SendWindow();
-  call.on('cancelled', () => window.wake());
-  const write = async (message: Uint8Array): Promise<void> => {
+  const stop = (): boolean => call.cancelled || output.closed.aborted;
+  const window = new SendWindow(stop);
+  const wake = (): void => window.wake();
+  call.on('cancelled', wake);
+  output.closed.addEventListener('abort', wake, { once: true });
+  const lease = { isOpen: true };
+  const write = async (message: Uint8Array | LentMessage): Promise<void> => {
     window.open(message.length);
     call.write(message, () => window.close(message.length));
-    await window.room(call);
+    await window.room();
   };
   try {
     for (const message of output.prologue) await write(message);
     for (const batch of output.select(partition, range)) {
-      if (call.cancelled) return;
-      await write(await output.read(batch));
+      if (stop()) break;
+      await write(await output.read(batch, lease));
     }
-    await write(encodeAppMetadata(Buffer.from(JSON.stringify(withoutPartitions(report)))));
+    if (!stop()) await write(encodeAppMetadata(Buffer.from(JSON.stringify(withoutPartitions(report)))));
+    // What was lent has been copied when gRPC has sent it.
+    await window.sent();
+    if (output.closed.aborted) throw new SkeinError('QUERY_CANCELLED', 'the query has ended');
   } finally {
+    lease.isOpen = false;
+    output.closed.removeEventListener('abort', wake);
     await output.release();
   }
 }

@@ -326,8 +326,12 @@ export class TaskRegistry {
   async #forget(task: Task): Promise<void> {
     if (this.#tasks.get(task.spec.taskId) !== task) return;
     this.#tasks.delete(task.spec.taskId);
-    if (task.output.kind === 'stream') task.output.spool.clear();
-    else await task.output.stored.release();
+    if (task.output.kind === 'stream') {
+      task.output.spool.clear();
+    } else {
+      task.output.stored.close();
+      await task.output.stored.release();
+    }
     if (this.#draining && this.#tasks.size === 0) this.#drained.resolve();
   }
 

@@ -93,10 +93,11 @@ function readRows({ columns, prologue, batches }: JobInput): ArrowRows {
 /** A batch in memory by reference; one in a file is read. @throws STORAGE_ERROR */
 function readStored({ at, bytes, bodyOffset }: StoredBatch): ArrowBatch {
   if (at.kind === 'memory') {
-    const body = { address: at.block + BigInt(bodyOffset), bytes: bytes - bodyOffset, owner: undefined };
-    return readBatch(headerOf(readBytes(at.block, bodyOffset)), body);
+    const body = { address: at.start + BigInt(bodyOffset), bytes: bytes - bodyOffset, owner: undefined };
+    return readBatch(headerOf(readBytes(at.start, bodyOffset)), body);
   }
-  const owner = Buffer.allocUnsafeSlow(bytes);
+  const padding = -bodyOffset & 7;
+  const owner = Buffer.allocUnsafeSlow(padding + bytes).subarray(padding);
   readFully(at.path, owner, at.offset);
   const address = addressOf(owner) + BigInt(bodyOffset);
   return readBatch(headerOf(owner), { address, bytes: bytes - bodyOffset, owner });

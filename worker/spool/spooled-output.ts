@@ -4,7 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { PartitionReport } from '#proto/task.ts';
 import type { Address } from '../duckdb/library.ts';
-import { messageBytes, freeMessage, type NativeMessage } from '../flight/flight-data.ts';
+import { freeMessage, LentMessage, messageBytes, type NativeMessage } from '../flight/flight-data.ts';
 import type { Spool } from './spool.ts';
 
 /** A batch of a partition: one FlightData message, in native memory or in a file; its body begins at `bodyOffset` of the message. */
@@ -13,7 +13,7 @@ export type StoredBatch = {
   readonly bytes: number;
   readonly bodyOffset: number;
   readonly at:
-    | { readonly kind: 'memory'; readonly block: Address }
+    | { readonly kind: 'memory'; readonly start: Address }
     | { readonly kind: 'file'; readonly path: string; readonly offset: number };
 };
 
@@ -113,6 +113,9 @@ export class SpooledOutput {
   #fileEnd = 0;
   #file: Promise<OpenFile> | undefined;
   readonly #writes = new Set<Promise<void>>();
+  readonly #closed = new AbortController();
+  /** Those of the batches in memory. */
+  readonly #messages: NativeMessage[] = [];
 
   constructor(partitions: number, place: Place) {
     this.#place = place;
@@ -148,7 +151,8 @@ export class SpooledOutput {
     partition.bytes += bytes;
     if (inMemory) {
       this.#memoryBytes += bytes;
-      partition.batches.push({ rows, bytes, bodyOffset, at: { kind: 'memory', block: message.block } });
+      this.#messages.push(message);
+      partition.batches.push({ rows, bytes, bodyOffset, at: { kind: 'memory', start: message.start } });
       return;
     }
     const write = this.#write(partition, message, rows).finally(() => freeMessage(message));
@@ -188,9 +192,12 @@ export class SpooledOutput {
     return this.#partitions[number] !== undefined;
   }
 
-  /** A copy of a batch's message, for the transport. @throws STORAGE_ERROR */
-  async read({ at, bytes, bodyOffset }: StoredBatch): Promise<Uint8Array> {
-    if (at.kind === 'memory') return messageBytes({ block: at.block, bytes, bodyOffset });
+  /** A batch's message for the transport; one in memory is lent. @throws STORAGE_ERROR */
+  async read(
+    { at, bytes, bodyOffset }: StoredBatch,
+    lease: { readonly isOpen: boolean },
+  ): Promise<Uint8Array | LentMessage> {
+    if (at.kind === 'memory') return new LentMessage({ start: at.start, bytes, bodyOffset }, lease);
     try {
       const file = await this.#file;
       const copy = Buffer.allocUnsafeSlow(bytes);
@@ -199,6 +206,15 @@ export class SpooledOutput {
     } catch (error) {
       throw new SkeinError('STORAGE_ERROR', 'the spool cannot be read', { cause: error });
     }
+  }
+
+  /** Readers that are under way are to stop: one that does not move must not keep what nobody wants any more. */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  close(): void {
+    this.#closed.abort();
   }
 
   retain(): this {
@@ -211,12 +227,8 @@ export class SpooledOutput {
   async release(): Promise<void> {
     if (--this.#owners > 0) return;
     await Promise.allSettled(this.#writes);
-    for (const { batches } of this.#partitions) {
-      for (const { at, bytes, bodyOffset } of batches) {
-        if (at.kind === 'memory') freeMessage({ block: at.block, bytes, bodyOffset });
-      }
-      batches.length = 0;
-    }
+    for (const { batches } of this.#partitions) batches.length = 0;
+    for (const message of this.#messages.splice(0)) freeMessage(message);
     this.#place.freesMemory(this.#memoryBytes);
     const file = await this.#file?.catch(() => undefined);
     await file?.handle.close();

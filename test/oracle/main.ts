@@ -45,6 +45,7 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const file = join(import.meta.dirname, `found/seed-${seed}.json`);
+  await mkdir(join(import.meta.dirname, 'found'), { recursive: true });
   await writeFile(
     file,
     `${JSON.stringify({ why: last.difference.slice(0, WHY_LENGTH_MAX), sql: last.sql }, null, 2)}\n`,

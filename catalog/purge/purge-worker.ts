@@ -4,9 +4,8 @@ import { claimDue, forgetDropped, holdDue, putOff, type DueTable } from '../stor
 import { deleteExpiredKeys } from '../store/postgres/idempotency-store.ts';
 import { purgeTable } from './purge-table.ts';
 
-/** How long a worker holds a dropped table without a sign of life, and how often it gives one. */
-const HOLD_MS = 60_000;
-const HOLD_AGAIN_MS = 20_000;
+/** Signs of life in the time for which a worker holds a dropped table without one. */
+const SIGNS_OF_LIFE = 3;
 /** Waits after a failed attempt: doubled from the first to the longest. */
 const RETRY_FIRST_MS = 1_000;
 const RETRY_LONGEST_MS = 3_600_000;
@@ -67,7 +66,7 @@ export class PurgeWorker {
   async #takeOne(): Promise<boolean> {
     if (this.#closed.signal.aborted) return false;
     const { db } = this.#parts.store;
-    const table = await claimDue(db, this.#now(), this.#now(HOLD_MS));
+    const table = await claimDue(db, this.#now(), this.#now(this.#holdMs));
     if (table === undefined) return false;
     try {
       if (table.purge) await purgeTable(this.#parts, table, this.#pause(table));
@@ -84,9 +83,9 @@ export class PurgeWorker {
     let heldAt = clock.monotonicMs();
     return async () => {
       this.#closed.signal.throwIfAborted();
-      if (clock.monotonicMs() - heldAt < HOLD_AGAIN_MS) return;
+      if (clock.monotonicMs() - heldAt < this.#holdMs / SIGNS_OF_LIFE) return;
       heldAt = clock.monotonicMs();
-      await holdDue(store.db, table.id, this.#now(HOLD_MS));
+      await holdDue(store.db, table.id, this.#now(this.#holdMs));
     };
   }
 
@@ -100,6 +99,10 @@ export class PurgeWorker {
     metrics.purgeFailures.inc();
     const waitMs = Math.min(RETRY_LONGEST_MS, RETRY_FIRST_MS * 2 ** (table.attempts - 1));
     return putOff(store.db, table.id, last ? null : this.#now(waitMs), message);
+  }
+
+  get #holdMs(): number {
+    return this.#parts.config['catalog.background_hold'];
   }
 
   #now(plusMs = 0): Date {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { CrashPoint } from '#catalog/context.ts';
@@ -7,13 +8,14 @@ import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import { locationOf, metadataOf, NS, SCHEMA, setMain, snapshot } from '#test/support/catalog-requests.ts';
 import { startCatalogProcess, type CatalogProcess } from '#test/support/catalog-process.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { writeSnapshot } from '#test/support/table-snapshot.ts';
 
 /** What a client sees of a catalog or a Postgres that ends at once: whole changes or none, and nothing that stays locked. */
 
 let catalog: TestCatalog;
 let victim: CatalogProcess | undefined;
 beforeAll(async () => {
-  catalog = await startTestCatalog();
+  catalog = await startTestCatalog({ 'catalog.background_interval': 500, 'catalog.background_hold': 3_000 });
 });
 afterEach(async () => {
   await victim?.kill();
@@ -180,6 +182,30 @@ test('kill -9 of Postgres in the middle: no committed snapshot is lost, and noth
   expect((await catalog.rest('DELETE', `${NS}/default/tables/pg0`)).status).toBe(204);
 });
 
+test('kill -9 in the middle of a purge: another catalog ends it', async () => {
+  const created = await create('half-purged');
+  const location = locationOf(created);
+  const files = Array.from({ length: 3_000 }, (_none, i) => `${location}/data/${i}.parquet`);
+  const folder = `${location.replace('file://', '')}/data`;
+  await mkdir(folder, { recursive: true });
+  for (let i = 0; i < files.length; i += 1) await writeFile(`${folder}/${i}.parquet`, '');
+  const body = { updates: [(await writeSnapshot(location, 1n, files)).update, setMain(1)] };
+  expect((await catalog.rest('POST', `${NS}/default/tables/half-purged`, { body })).status).toBe(200);
+  const dying = await startVictim();
+  const left = async (): Promise<number> => (await readdir(folder).catch(() => [])).length;
+  const headers = { authorization: `Bearer ${catalog.token}` };
+  const dropped = `${dying.url}${NS}/default/tables/half-purged?purgeRequested=true`;
+  expect((await fetch(dropped, { method: 'DELETE', headers })).status).toBe(204);
+  await expect.poll(left, { interval: 2, timeout: 20_000 }).toBeLessThan(files.length);
+  await dying.kill();
+  await expect
+    .poll(async () => (await catalog.rest('GET', '/v1/lake/dropped-tables')).body['dropped-tables'], {
+      timeout: 60_000,
+    })
+    .toEqual([]);
+  expect(await left()).toBe(0);
+});
+
 test('a client that goes away leaves a whole table, and nothing locked', async () => {
   await create('gone');
   for (let i = 0; i < 20; i += 1) {
@@ -197,9 +223,7 @@ test('a client that goes away leaves a whole table, and nothing locked', async (
   const { body } = await load('gone');
   const metadata = body['metadata'] as JsonObject;
   const file = must(body['metadata-location'], 'loaded') as string;
-  const onDisk = parseJson(
-    await import('node:fs/promises').then((fs) => fs.readFile(file.replace('file://', ''), 'utf8')),
-  );
+  const onDisk = parseJson(await readFile(file.replace('file://', ''), 'utf8'));
   expect(onDisk).toEqual(metadata);
 });
 

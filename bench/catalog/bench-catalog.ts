@@ -19,6 +19,7 @@ const PAGE_SIZE = 1_000;
 const SNAPSHOTS = [1, 10, 100, 1_000];
 /** Samples of the catalog's memory over the long run. */
 const MEMORY_SAMPLES = 10;
+const MIB = 1_048_576;
 
 /**
  * The catalog by itself, with authorisation on: loads of 10,000 tables, lists of a namespace that holds 10,000, commits to one table and to
@@ -39,14 +40,13 @@ export async function benchCatalog(options: { readonly seconds: number; readonly
         load(n, options.seconds, async (id) => void (await request(id))),
       );
       cases.push({ name, cpu, ...result });
-      process.stderr.write('.');
+      process.stderr.write(`${name}, ${n}: ${result.p50Ms.toFixed(2)} ms, ${result.perSecond.toFixed(0)} a second\n`);
     };
     await addReads(clients, add);
     await addLists(clients, add);
     await addCommits(clients, add);
     await addGrowth(clients, add);
     const memory = await memoryOver(options.requests, clients, processes);
-    process.stderr.write('\n');
     await report({ created, cases, memory });
   } finally {
     clients.close();
@@ -111,8 +111,9 @@ async function memoryOver(requests: number, clients: CatalogClients, processes: 
       }
     };
     await Promise.all(Array.from({ length: CLIENTS }, (_, id) => client(id)));
-    samples.push({ requests: sent, residentBytes: await processes.residentBytes() });
-    process.stderr.write('.');
+    const residentBytes = await processes.residentBytes();
+    samples.push({ requests: sent, residentBytes });
+    process.stderr.write(`${sent} requests: ${(residentBytes / MIB).toFixed(0)} MiB\n`);
   }
   return samples;
 }
@@ -142,7 +143,7 @@ async function report(figures: {
     ...[cpu.catalog, cpu.postgres, cpu.client].map(percent),
   ]);
   const header = ['case', 'clients', 'p50 ms', 'p99 ms', 'per second', 'catalog', 'postgres', 'client'];
-  const mib = ({ residentBytes }: Memory): string => (residentBytes / 1_048_576).toFixed(0);
+  const mib = ({ residentBytes }: Memory): string => (residentBytes / MIB).toFixed(0);
   const last = must(memory.at(-1), 'samples were taken');
   const lines = [
     printTable(header, rows),

@@ -4,6 +4,7 @@ import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Expression } from '../planner/expression.ts';
 import type { Limit, Plan } from '../planner/plan.ts';
 import { outputFields } from '../planner/plan-schema.ts';
+import { printSqlType } from '../planner/sql-type.ts';
 import { checkNesting } from './check-nesting.ts';
 import { expandDelimJoins } from './expand-delim-joins.ts';
 import { NotPrintable } from './not-printable.ts';
@@ -57,6 +58,7 @@ export type PrintOptions = {
  */
 export function printPlan(plan: Plan, leaves: Leaves, options: PrintOptions = {}): SqlText {
   try {
+    checkOutput(plan);
     const expanded = expandDelimJoins(plan);
     const printer: Printer = { leaves, names: names(), definitions: [], isRecursive: false };
     const query =
@@ -67,6 +69,13 @@ export function printPlan(plan: Plan, leaves: Leaves, options: PrintOptions = {}
   } catch (error) {
     if (error instanceof RangeError) throw new NotPrintable('it is nested too deeply');
     throw error;
+  }
+}
+
+/** DuckDB answers a column of no type as an INTEGER, which its reader does not expect. */
+function checkOutput(plan: Plan): void {
+  if (outputFields(plan).some(({ type }) => printSqlType(type).includes('"NULL"'))) {
+    throw new NotPrintable('a column of NULLs without a type');
   }
 }
 

@@ -64,6 +64,7 @@ function print(expression: Expression, columns: Columns, depth: number): string 
       if (expression.lambda !== undefined) return printLambda(expression, expression.lambda, columns, depth);
       return printFunction(expression, list, inner);
     case 'cast':
+      if (isUnnamedStruct(expression.type)) return printRowCast(expression, expression.type, inner);
       return `${expression.tryCast ? 'TRY_CAST' : 'CAST'}(${inner(expression.child)} AS ${castType(expression.type)})`;
     case 'case': {
       const branches = expression.branches.map(({ when, result }) => `WHEN ${inner(when)} THEN ${inner(result)}`);
@@ -76,6 +77,26 @@ function print(expression: Expression, columns: Columns, depth: number): string 
     default:
       return unreachable(expression);
   }
+}
+
+type StructType = Extract<SqlType, { kind: 'struct' }>;
+
+const isUnnamedStruct = (type: SqlType): type is StructType =>
+  type.kind === 'struct' && type.fields.every(({ name }) => name === '');
+
+/** The type of `row(1, 2)` cannot be written: its fields are cast one by one. */
+function printRowCast(
+  { child, tryCast }: Extract<Expression, { kind: 'cast' }>,
+  type: StructType,
+  inner: (one: Expression) => string,
+): string {
+  if (child.kind !== 'function' || child.children.length !== type.fields.length || child.type.kind !== 'struct') {
+    throw new NotPrintable('a cast to a struct whose fields have no names');
+  }
+  const fields = child.children.map((one, i) =>
+    inner({ kind: 'cast', child: one, type: must(type.fields[i], 'a field').type, tryCast }),
+  );
+  return structOf(type, fields);
 }
 
 function printBetween(
@@ -228,7 +249,7 @@ function printSlice(call: FunctionCall, inner: (one: Expression) => string): str
 
 const isLeftOut = (bound: Expression): boolean => bound.kind === 'constant' && bound.type.kind === 'list';
 
-function structType(type: SqlType): Extract<SqlType, { kind: 'struct' }> {
+function structType(type: SqlType): StructType {
   if (type.kind !== 'struct') throw new NotPrintable('a struct of another type');
   return type;
 }

@@ -376,3 +376,49 @@ SELECT count(*) FROM employees a, employees b, employees c WHERE a.id = b.manage
 SELECT id IN (SELECT unnest([1, 2])), id = ANY ([1, 2]), id = ALL ([1]), id > ANY (SELECT 3) FROM employees
 SELECT dept, active, sum(salary), max(name) FILTER (WHERE id > 2), count(DISTINCT manager) FROM employees GROUP BY GROUPING SETS ((dept), (active), (dept, active), ()) HAVING count(*) > 1 ORDER BY ALL
 SELECT e.*, d.* FROM employees e, departments d WHERE e.dept = d.name AND e.salary > (SELECT avg(salary) FROM employees) ORDER BY e.id, d.name LIMIT 3
+-- mixtures
+SELECT e.name, x.i, x.j FROM employees e, LATERAL (SELECT i, j FROM range(e.id % 3) r(i), range(2) s(j)) x
+SELECT n.id, u.t, v.w FROM nested n, unnest(n.tags) u(t), unnest([u.t, 'z']) v(w)
+SELECT n.id, u.t, u.o FROM nested n, unnest(n.tags) WITH ORDINALITY u(t, o)
+SELECT name, (SELECT count(*) FROM employees m WHERE m.salary > e.salary), (SELECT min(m.id) FROM employees m WHERE m.salary > e.salary AND m.dept = e.dept) FROM employees e
+SELECT name FROM employees e WHERE e.id = (SELECT max(m.id) FROM employees m WHERE m.dept IS NOT DISTINCT FROM e.dept)
+SELECT name, EXISTS (SELECT 1 FROM employees m WHERE m.manager = e.id OR m.id = e.manager) FROM employees e
+SELECT name, (SELECT m.name || d.name FROM employees m, departments d WHERE m.id = e.manager AND d.name = e.dept) FROM employees e
+WITH x AS MATERIALIZED (SELECT * FROM employees) SELECT name, (SELECT max(y.salary) FROM x y WHERE y.dept = x.dept) FROM x
+WITH RECURSIVE r(n, l) AS (SELECT 1, [1] UNION ALL SELECT n + 1, list_append(l, n + 1) FROM r WHERE n < 4) SELECT n, list_transform(l, lambda q: q * n) FROM r
+SELECT dept, max(s) FROM (SELECT dept, sum(salary) OVER (PARTITION BY dept ORDER BY id) AS s, id FROM employees QUALIFY rank() OVER (PARTITION BY dept ORDER BY id) < 3) GROUP BY ROLLUP (dept)
+SELECT count(*) FROM (SELECT * FROM employees ORDER BY random() LIMIT 3)
+SELECT DISTINCT ON (dept) dept, first_value(name) OVER (PARTITION BY dept ORDER BY id) FROM employees ORDER BY dept
+SELECT * FROM (SELECT unnest([3, 1, 2]) AS x) ORDER BY x DESC LIMIT 2
+SELECT name, CASE WHEN EXISTS (SELECT 1 FROM departments d WHERE d.name = e.dept) THEN (SELECT floor FROM departments d WHERE d.name = e.dept) ELSE -1 END FROM employees e
+SELECT sum(CASE WHEN id IN (SELECT manager FROM employees) THEN 1 ELSE 0 END) FROM employees
+SELECT a.id, b.id FROM employees a LEFT JOIN employees b ON a.id = b.manager AND b.id IN (SELECT floor + 3 FROM departments)
+SELECT a.name, b.total FROM departments a LEFT JOIN (SELECT dept, sum(salary) total FROM employees GROUP BY dept HAVING count(*) > 1) b ON a.name = b.dept WHERE coalesce(b.total, 0) >= 0
+SELECT id, salary FROM employees ORDER BY salary DESC NULLS LAST, id LIMIT 30%
+SELECT to_json(list(struct_pack(i := id, n := name) ORDER BY id)) FROM employees
+SELECT dept, list_sort(list(name)), map(list(id ORDER BY id), list(name ORDER BY id)) FROM employees GROUP BY dept
+SELECT max(x), min(x) FROM (SELECT row(id, name) AS x FROM employees)
+SELECT row(id, name) AS r, count(*) FROM employees GROUP BY r
+SELECT e.id FROM employees e WHERE row(e.id, e.dept) = ANY (SELECT row(id, dept) FROM employees)
+SELECT array_agg(x ORDER BY x) FROM (SELECT unnest(generate_series(1, id)) AS x FROM employees WHERE id < 4)
+SELECT (id, NULL), {'a': NULL}, [NULL] FROM employees
+SELECT id, NULL AS n, NULL || 'x', coalesce(NULL, NULL, id) FROM employees
+SELECT count(NULL), max(NULL), list(NULL) FROM employees
+SELECT * FROM (SELECT NULL AS x) a JOIN (SELECT NULL AS x) b ON a.x IS NOT DISTINCT FROM b.x
+SELECT id FROM employees GROUP BY id HAVING sum(id) > (SELECT avg(id) FROM employees)
+SELECT a.id FROM employees a WHERE a.id NOT IN (SELECT b.manager FROM employees b WHERE b.dept = a.dept)
+SELECT 'a''b"c', "name" AS "x""y", $$dollar$$ FROM employees
+SELECT strftime(TIMESTAMP '2024-01-01 10:00:00' + INTERVAL (id) HOUR, '%H:%M'), date_part('hour', INTERVAL (id) HOUR), INTERVAL (id) DAY + DATE '2024-01-01' FROM employees
+SELECT id ::VARCHAR COLLATE NOCASE AS c FROM employees ORDER BY c DESC
+SELECT min(name COLLATE NOCASE), max(name COLLATE NOACCENT) FROM employees
+SELECT DISTINCT lower(name) COLLATE NOCASE FROM employees
+SELECT x, count(*) FROM (SELECT name COLLATE NOCASE AS x FROM employees UNION ALL SELECT upper(name) FROM employees) GROUP BY x
+SELECT json_extract(j, '$[*].a'), j -> '$[0]', j ->> '$[1].a' FROM (SELECT to_json(list(struct_pack(a := id) ORDER BY id)) AS j FROM employees)
+SELECT round(id / 3, 2), round(salary, 1), id::DECIMAL(10, 3) % 2, id::DECIMAL(5, 1) / 3, avg(salary * 1.05), sum(salary * 1.055) FROM employees GROUP BY id, salary
+SELECT try_cast('x' AS INTEGER), TRY(1 / 0), TRY(CAST(name AS INTEGER)) FROM employees
+SELECT list_reduce(list_transform([id, 2], lambda x: x * 2), lambda a, b: a + b + id) AS q, list_filter(list_transform(tags, lambda x: {'v': x, 'n': len(x)}), lambda s: s.n > 0) FROM nested
+SELECT histogram(label) FROM series WHERE id < 50
+SELECT bit_count(bitstring_agg(id, 1, 20)), sum(DISTINCT salary) FILTER (WHERE active), count(DISTINCT (dept, active)) FROM employees
+SELECT grouping(dept), count(*) FROM employees GROUP BY CUBE (dept) ORDER BY 1, 2
+SELECT id, lead(salary, 1, 0) OVER (PARTITION BY dept ORDER BY id), lag(salary, id) OVER (ORDER BY id) FROM employees
+SELECT id, first_value(id) OVER (ORDER BY id ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING EXCLUDE TIES), cume_dist(ORDER BY salary) OVER (PARTITION BY active) FROM employees

@@ -106,7 +106,7 @@ async function startPool(
     heartbeatTimeoutMs: config['cluster.heartbeat_timeout'],
     duckdbVersion: DUCKDB_VERSION,
     log,
-    onBeat: endUnknown(running, secret),
+    onBeat: endUnknown({ running, epoch, secret }),
   });
   return stack.adopt(pool, (open) => open.close());
 }

@@ -1,12 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import type { StatementContext, TaskReport } from '#proto/task.ts';
 import { parseBytes, parseDuration } from '#shared/config/config-schema.ts';
-import { queryId as toQueryId } from '#shared/id.ts';
 import type { DistributionSettings } from '../distributor/fragment.ts';
 import { jsonRows } from '../distributor/json-rows.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import { isWide, NARROW_MEMORY_BYTES } from '../scheduler/choose-width.ts';
 import { planScans, type PlannedScan, type ScanContext } from '../scheduler/plan-scans.ts';
+import { newRunId } from '../scheduler/run-id.ts';
 import { runQuery } from '../scheduler/run-query.ts';
 import { runStages } from '../scheduler/run-stages.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
@@ -104,7 +103,7 @@ async function runWhole(
   let reader = new TextColumnReader();
   let rows = 0;
   const report = await runQuery(services.scheduler, {
-    queryId: toQueryId(`${request.queryId}.${randomBytes(4).toString('hex')}`),
+    queryId: newRunId(request.queryId, services.epoch),
     tenant,
     principal,
     sql: services.front.jsonSql(query),

@@ -74,7 +74,7 @@ async function cluster(count: number, behaviour: Behaviour = {}, options: { read
     heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS,
     duckdbVersion: '1.5.5',
     log: silentLogger,
-    onBeat: endUnknown(running, 's'),
+    onBeat: endUnknown({ running, epoch: 1, secret: 's' }),
   });
   closers.push(() => pool.close(), ...workers.map((w) => w.kill));
   await vi.waitFor(() => expect(pool.liveCount()).toBe(options.joinLater === true ? 1 : count));
@@ -189,7 +189,7 @@ test('every file is read once, every partition has its task, and all workers for
     expect(sources.every((all) => all?.length === producers)).toBe(true);
   }
   // Cancelled or not, one client's id is never another's run.
-  expect([...runIds()]).toEqual([expect.stringMatching(/^q\.[0-9a-f]{8}$/)]);
+  expect([...runIds()]).toEqual([expect.stringMatching(/^q\.1\.[0-9a-f]{8}$/)]);
   await ended(workers, runIds());
   await vi.waitFor(() => expect(scheduler.running.size).toBe(0));
   expect(scheduler.pool.states().every(({ load }) => load === 0)).toBe(true);
@@ -304,6 +304,15 @@ test('a worker that hangs is given up after the heartbeat timeout, with the read
   expect(frozen.held.size).toBe(1);
   frozen.thaw();
   await vi.waitFor(() => expect(frozen.held.size).toBe(0), { timeout: 5_000 });
+});
+
+test('what a worker holds of a coordinator that has taken over is not ours to end', async () => {
+  const { workers } = await cluster(1);
+  const worker = must(workers[0], 'a worker');
+  for (const id of ['a.1.00000000', 'b.2.00000000', 'c']) worker.held.add(id);
+  await vi.waitFor(() => expect(worker.ended).toContain('a.1.00000000'));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect([...worker.held]).toEqual(['b.2.00000000', 'c']);
 });
 
 test('a worker that drains gets no new tasks, and what it holds is read', async () => {

@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { SqlText } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
-import { queryId, type QueryId } from '#shared/id.ts';
+import type { QueryId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import type {
   ClusterFacts,
@@ -29,6 +28,7 @@ import {
 } from './dynamic-filter.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import { ResultReader } from './result-reader.ts';
+import { newRunId } from './run-id.ts';
 import type { Scheduler } from './run-query.ts';
 import type { StageReport } from './stage-report.ts';
 import { StageRun } from './stage-run.ts';
@@ -101,7 +101,7 @@ export async function runStages(scheduler: Scheduler, query: StagedQuery): Promi
 
 async function runOnce(scheduler: Scheduler, query: StagedQuery): Promise<readonly StageReport[] | WholePlan> {
   const { epoch, spillLimitBytes } = scheduler;
-  const runId = queryId(`${query.queryId}.${randomBytes(4).toString('hex')}`);
+  const runId = newRunId(query.queryId, epoch);
   const owner: TaskOwner = { ...query, queryId: runId, epoch, spillLimitBytes };
   scheduler.running.add(runId);
   const dispatcher = new TaskDispatcher({ scheduler, owner, signal: query.signal });

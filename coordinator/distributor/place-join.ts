@@ -86,9 +86,10 @@ const MOVE = 2;
 /** One side whole at every task of the other, which is not exchanged. */
 function broadcastWays(placing: Placing, node: JoinPlan | Crossing, left: Placed, right: Placed): readonly Way[] {
   const rules = joinRules(node);
+  const canPartition = node.kind === 'join' && partitionPairs(node).length > 0;
   const ways: Way[] = [];
   if (rules.broadcastRight && isSpread(left)) {
-    const side = everywhere(placing, right, taskCount(placing, left.tasks));
+    const side = everywhere(placing, right, { tasks: taskCount(placing, left.tasks), canPartition });
     ways.push({
       distribution: 'broadcastRight',
       cost: side.cost,
@@ -96,7 +97,7 @@ function broadcastWays(placing: Placing, node: JoinPlan | Crossing, left: Placed
     });
   }
   if (rules.broadcastLeft && isSpread(right)) {
-    const side = everywhere(placing, left, taskCount(placing, right.tasks));
+    const side = everywhere(placing, left, { tasks: taskCount(placing, right.tasks), canPartition });
     ways.push({
       distribution: 'broadcastLeft',
       cost: side.cost,
@@ -112,7 +113,7 @@ const isSpread = ({ tasks }: Placed): boolean => tasks.kind !== 'one';
 function everywhere(
   placing: Placing,
   side: Placed,
-  tasks: number,
+  { tasks, canPartition }: { readonly tasks: number; readonly canPartition: boolean },
 ): { readonly cost: number; readonly make: () => Placed } {
   const { settings } = placing.facts;
   const bytes = sizeOf(placing, side);
@@ -123,8 +124,8 @@ function everywhere(
   if (side.tasks.kind === 'one' && side.tasks.everywhere) return { cost: build + forced, make: () => side };
   const read = readEverywhere(placing, side, { ofScans: true });
   if (read !== null) return { cost: build + forced, make: () => read };
-  const tooBig =
-    settings.joinDistribution !== 'broadcast' && bytes > placing.limits.broadcastBytesMax ? FORCED_COST : 0;
+  const isTooBig = bytes > placing.limits.broadcastBytesMax && settings.joinDistribution !== 'broadcast';
+  const tooBig = isTooBig && canPartition ? FORCED_COST : 0;
   const reason = `its ${Math.round(bytes).toLocaleString('en-US')} bytes go to every task of the other side`;
   return {
     cost: build + bytes * tasks * MOVE + placing.limits.stageCostBytes + forced + tooBig,

@@ -1,6 +1,7 @@
 import type { Plan } from '../planner/plan.ts';
 import { expandDelimJoins } from './expand-delim-joins.ts';
 import { inlineCtes } from './inline-ctes.ts';
+import { joinConditions } from './join-conditions.ts';
 import { pruneColumns } from './prune-columns.ts';
 import { runPasses, type Pass, type PassOptions } from './run-passes.ts';
 import { splitWindows } from './split-windows.ts';
@@ -8,6 +9,7 @@ import { splitWindows } from './split-windows.ts';
 /** What is done to a plan before it is distributed. After each, one DuckDB still gives the same rows. */
 export const SHAPE_PASSES: readonly Pass[] = [
   { name: 'expandDelimJoins', run: expandDelimJoins, reason: 'a side that several nodes read can then be a stage' },
+  { name: 'joinConditions', run: joinConditions, reason: 'joins go by equalities, wherever those stand' },
   { name: 'inlineCtes', run: inlineCtes, reason: 'what is read once needs no stage' },
   { name: 'splitWindows', run: splitWindows, reason: 'each window can then go by its own keys' },
   {

@@ -387,6 +387,27 @@ describe('workers that exchange partitions', () => {
     });
   });
 
+  test.runIf(process.platform === 'linux')(
+    'batches are compressed for another host, and not for this one',
+    async () => {
+      await apart('lz4', { 'worker.exchange_compression': 'lz4' }, async (node) => {
+        const own = query();
+        const spec = numbers(own, 300_000, 1);
+        const report = await node.at.report(spec);
+        const take = async (localAddress: string): Promise<number> => {
+          await using proxy = await cuttingProxy(node.at.url, { connections: 0, afterBytes: 0, localAddress });
+          const source = { ...node.at.source(spec, 0), address: proxy.address };
+          expect(await check(b, own, input(NUMBERS, [source]))).toEqual(expected(300_000));
+          return proxy.bytes;
+        };
+        // An address of loopback that no interface has: as far as a worker can tell, another host's.
+        expect(await take('127.0.0.2')).toBeLessThan(report.outputBytes * 0.7);
+        expect(await take('127.0.0.1')).toBeGreaterThan(report.outputBytes);
+        await Promise.all([b, node.at].map((at) => at.endQuery(spec)));
+      });
+    },
+  );
+
   test('spools of a silent coordinator are freed', async () => {
     const silence = { 'worker.orphan_timeout': 500, 'cluster.heartbeat_interval': 100 };
     await apart('orphan', silence, async (node) => {
@@ -443,27 +464,34 @@ describe('workers that exchange partitions', () => {
   }, 300_000);
 });
 
-type Proxy = AsyncDisposable & { readonly address: string; readonly cuts: number };
+type Proxy = AsyncDisposable & { readonly address: string; readonly cuts: number; readonly bytes: number };
 
 /** Passes on to a worker; cuts the first `connections` connections after so many bytes. A silent one answers nothing. */
 async function cuttingProxy(
   to: string,
-  how: { readonly connections: number; readonly afterBytes: number; readonly silent?: boolean },
+  how: {
+    readonly connections: number;
+    readonly afterBytes: number;
+    readonly silent?: boolean;
+    readonly localAddress?: string;
+  },
 ): Promise<Proxy> {
   const [host, port] = to.split(':');
   let cuts = 0;
+  let passed = 0;
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
     sockets.add(near);
     near.on('error', () => undefined);
     if (how.silent === true) return;
-    const far = connect(Number(port), host);
+    const far = connect({ port: Number(port), host, localAddress: how.localAddress });
     sockets.add(far);
     far.on('error', () => undefined);
     near.pipe(far);
     let bytes = 0;
     far.on('data', (data: Buffer) => {
       near.write(data);
+      passed += data.length;
       bytes += data.length;
       if (cuts >= how.connections || bytes < how.afterBytes) return;
       cuts++;
@@ -478,6 +506,9 @@ async function cuttingProxy(
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     get cuts() {
       return cuts;
+    },
+    get bytes() {
+      return passed;
     },
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy();

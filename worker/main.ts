@@ -135,7 +135,14 @@ function createGrpcServer(config: Config, tasks: TaskRegistry, beat: () => Worke
       beatIntervalMs: config['cluster.heartbeat_interval'],
     }),
   );
-  server.addService(flightDefinition(), { DoGet: doGetHandler({ tasks, secret, clock: systemClock }) });
+  server.addService(flightDefinition(), {
+    DoGet: doGetHandler({
+      tasks,
+      secret,
+      clock: systemClock,
+      compression: config['worker.exchange_compression'],
+    }),
+  });
   return server;
 }
 

@@ -92,6 +92,16 @@ const integer = (value: number, min: number, max: number, doc: string): Key<numb
     return n >= min && n <= max ? n : invalid(`an integer from ${min} to ${max}`, t);
   },
 });
+const choice = <T extends string>(value: T, others: readonly T[], doc: string): Key<T> => ({
+  type: 'string',
+  default: value,
+  doc,
+  secret: false,
+  parse: (t) => {
+    const found = [value, ...others].find((one) => one === t.trim());
+    return found ?? invalid([value, ...others].join(' or '), t);
+  },
+});
 const port = (value: number, doc: string): Key<number> => integer(value, 0, 65_535, `${doc} (0 = any free port)`);
 
 const MIB = 2 ** 20;
@@ -213,6 +223,11 @@ export const CONFIG = {
     'Of worker.memory_limit, a third at most: what tasks gave and have fetched, held in memory; more of it goes to files',
   ),
   'worker.spool_disk_limit': bytes(100 * GIB, 'Disk for what the tasks of one query give each other, per worker'),
+  'worker.exchange_compression': choice<'none' | 'lz4'>(
+    'none',
+    ['lz4'],
+    'Of what goes to a worker on another host: none or lz4 (Arrow’s own, buffer by buffer)',
+  ),
   'worker.exchange_timeout': duration(
     5_000,
     'Silence of a worker after which a partition that it sends counts as lost',

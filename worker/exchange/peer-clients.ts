@@ -6,7 +6,8 @@ import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { fromServiceError, internalMetadata, isAnswer } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { must } from '#shared/must.ts';
-import { decodeFlightData, receivedMessage } from '../flight/flight-data.ts';
+import { plainMessage } from '../flight/compress-message.ts';
+import { decodeFlightData } from '../flight/flight-data.ts';
 import type { SpooledOutput } from '../spool/spooled-output.ts';
 
 /** Partitions that a worker fetches at once: each has a batch or two in flight. */
@@ -148,7 +149,7 @@ async function store(message: Buffer, progress: Progress, into: SpooledOutput): 
   if (metadata.isRecordBatch()) {
     progress.next++;
     progress.prologue = true;
-    await into.append(0, receivedMessage(message), metadata.header().length);
+    await into.append(0, await plainMessage(message), metadata.header().length);
   } else if (!progress.prologue) {
     // A call that goes on where another broke sends schema and dictionaries again.
     if (metadata.isSchema()) into.clearPrologue();

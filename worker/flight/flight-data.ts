@@ -117,6 +117,11 @@ export class LentMessage {
     return this.byteLength;
   }
 
+  /** A copy. */
+  bytes(): Uint8Array {
+    return readBytes(this.#start, this.byteLength);
+  }
+
   copy(target: Buffer, at: number): number {
     if (!this.#lease.isOpen) throw new Error('the reader is gone');
     if (at + this.byteLength > target.length) throw new Error('invariant: gRPC makes room for the message');

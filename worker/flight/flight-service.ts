@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import type { handleServerStreamingCall, ServiceDefinition } from '@grpc/grpc-js';
 import { decodeTaskSpec } from '#proto/task-codec.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -34,8 +35,10 @@ export function doGetHandler(options: {
   readonly tasks: TaskRegistry;
   readonly secret: string;
   readonly clock: Clock;
+  /** Of partitions that go to another host. */
+  readonly compression: 'none' | 'lz4';
 }): handleServerStreamingCall<TicketMessage, Uint8Array | LentMessage> {
-  const { tasks, secret, clock } = options;
+  const { tasks, secret, clock, compression } = options;
   const serve = async (call: FlightCall): Promise<void> => {
     requireSecret(call.metadata, secret);
     const { text, spec, range } = splitTicket(Buffer.from(call.request.ticket));
@@ -43,7 +46,8 @@ export function doGetHandler(options: {
     if (spec !== undefined) tasks.start(decodeTaskSpec(spec), ticket);
     const opened = await tasks.open(ticket, range !== undefined);
     if (opened.kind === 'partition') {
-      await sendPartition(call, opened, range ?? { start: 0, end: Number.POSITIVE_INFINITY });
+      const compress = compression === 'lz4' && !isOfThisHost(call.getPeer());
+      await sendPartition(call, opened, { range: range ?? { start: 0, end: Number.POSITIVE_INFINITY }, compress });
       return;
     }
     if (range !== undefined) throw new SkeinError('INVALID_REQUEST', 'a streamed output is read from its beginning');
@@ -68,6 +72,12 @@ export function doGetHandler(options: {
       (error: unknown) => call.emit('error', toServiceError(error)),
     );
   };
+}
+
+/** Whether a peer (`host:port`) has an address of this machine. */
+function isOfThisHost(peer: string): boolean {
+  const host = peer.slice(0, peer.lastIndexOf(':')).replaceAll(/^\[|\]$|^::ffff:/g, '');
+  return Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === host));
 }
 
 type TicketParts = { readonly text: string; readonly spec: string | undefined; readonly range: BatchRange | undefined };

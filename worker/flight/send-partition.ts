@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { TaskReport } from '#proto/task.ts';
 import type { BatchRange } from '../spool/spooled-output.ts';
+import { compressMessage } from './compress-message.ts';
 import { encodeAppMetadata, type LentMessage } from './flight-data.ts';
 import { SendWindow, type FlightCall } from './send-window.ts';
 import type { OpenedOutput } from './task-registry.ts';
@@ -12,7 +13,7 @@ import type { OpenedOutput } from './task-registry.ts';
 export async function sendPartition(
   call: FlightCall,
   { output, partition, report }: OpenedOutput & { kind: 'partition' },
-  range: BatchRange,
+  { range, compress }: { readonly range: BatchRange; readonly compress: boolean },
 ): Promise<void> {
   const stop = (): boolean => call.cancelled || output.closed.aborted;
   const window = new SendWindow(stop);
@@ -29,7 +30,8 @@ export async function sendPartition(
     for (const message of output.prologue) await write(message);
     for (const batch of output.select(partition, range)) {
       if (stop()) break;
-      await write(await output.read(batch, lease));
+      const message = await output.read(batch, lease);
+      await write(compress ? await compressMessage(bytesOf(message)) : message);
     }
     if (!stop()) await write(encodeAppMetadata(Buffer.from(JSON.stringify(withoutPartitions(report)))));
     // What was lent has been copied when gRPC has sent it.
@@ -41,6 +43,9 @@ export async function sendPartition(
     await output.release();
   }
 }
+
+const bytesOf = (message: Uint8Array | LentMessage): Uint8Array =>
+  message instanceof Uint8Array ? message : message.bytes();
 
 /** Its readers want one partition, and there may be a thousand. */
 const withoutPartitions = (report: TaskReport): TaskReport => ({ ...report, partitions: [] });

@@ -1,0 +1,84 @@
+import { CompressionType, RecordBatchReader, compressionRegistry } from 'apache-arrow';
+import { Message } from 'apache-arrow/ipc/metadata/message';
+import lz4 from 'lz4-napi';
+import { expect, test } from 'vitest';
+import type { ArrowMessage } from '../duckdb/arrow-out.ts';
+import { ArrowForm, ArrowWriter, schemaMessage } from '../duckdb/arrow-out.ts';
+import { Instance } from '../duckdb/instance.ts';
+import { destroyChunk, Statement } from '../duckdb/statement.ts';
+import { compressMessage, plainMessage } from './compress-message.ts';
+import { decodeFlightData, encodeArrowMessage, freeMessage, messageBytes } from './flight-data.ts';
+
+/** Messages of a query, as they go over the wire. */
+function messagesOf(sql: string): Uint8Array[] {
+  using instance = Instance.open({ threads: '1' });
+  using connection = instance.connect();
+  using statement = new Statement(connection, sql);
+  while (statement.step() !== 'ready');
+  using form = new ArrowForm(statement.result);
+  const writer = new ArrowWriter(form.options, form.fields);
+  const messages: Uint8Array[] = [encodeArrowMessage(schemaMessage(form.fields))];
+  const send = (message: ArrowMessage): void => void messages.push(encodeArrowMessage(message));
+  for (let chunk = statement.fetch(); chunk !== undefined; chunk = statement.fetch()) {
+    writer.append(chunk);
+    destroyChunk(chunk);
+    if (writer.full) writer.flush(send);
+  }
+  writer.flush(send);
+  return messages;
+}
+
+const SQL = `SELECT i, 'a text that comes again and again ' || i % 7 AS s, CASE WHEN i % 3 > 0 THEN hash(i) END AS h, [i, i + 1] AS l
+  FROM range(100000) t(i)`;
+const isBatch = (message: Uint8Array): boolean => Message.decode(decodeFlightData(message).header).isRecordBatch();
+
+test('a batch is shorter compressed, and plain again what it was', async () => {
+  for (const message of messagesOf(SQL)) {
+    const compressed = await compressMessage(message);
+    if (!isBatch(message)) {
+      expect(compressed).toBe(message);
+      continue;
+    }
+    expect(compressed.length).toBeLessThan(message.length * 0.7);
+    const plain = await plainMessage(Buffer.from(compressed));
+    const copy = Buffer.from(messageBytes(plain));
+    freeMessage(plain);
+    expect(copy.subarray(plain.bodyOffset).equals(Buffer.from(decodeFlightData(message).body))).toBe(true);
+  }
+});
+
+test('the Arrow library reads compressed batches', async () => {
+  compressionRegistry.set(CompressionType.LZ4_FRAME, {
+    encode: (data) => lz4.compressFrameSync(Buffer.from(data)),
+    decode: (data) => lz4.decompressFrameSync(Buffer.from(data)),
+  });
+  const compressed = await Promise.all(messagesOf(SQL).map(compressMessage));
+  const stream = compressed.flatMap((message) => {
+    const { header, body } = decodeFlightData(message);
+    const prefix = Buffer.alloc(8);
+    const padded = Buffer.alloc((header.length + 7) & ~7);
+    padded.set(header);
+    prefix.writeInt32LE(-1, 0);
+    prefix.writeInt32LE(padded.length, 4);
+    return [prefix, padded, body];
+  });
+  const rows = [...RecordBatchReader.from(Buffer.concat(stream))].flatMap((batch) => batch.toArray());
+  expect(rows).toHaveLength(100_000);
+  expect(rows[99_999]?.toJSON()).toMatchObject({ i: 99_999n, s: 'a text that comes again and again 4', h: null });
+});
+
+test('what is broken is refused', async () => {
+  const [, batch] = messagesOf('SELECT i FROM range(5000) t(i)');
+  const compressed = Buffer.from(await compressMessage(batch ?? new Uint8Array()));
+  const { body } = decodeFlightData(compressed);
+  const at = body.byteOffset - compressed.byteOffset;
+  const wrongLength = Buffer.from(compressed);
+  wrongLength.writeBigInt64LE(39_999n, at);
+  await expect(plainMessage(wrongLength)).rejects.toThrow('another length');
+  const huge = Buffer.from(compressed);
+  huge.writeBigInt64LE(2n ** 40n, at);
+  await expect(plainMessage(huge)).rejects.toThrow('no possible length');
+  const damaged = Buffer.from(compressed);
+  damaged.fill(0xff, at + 8, at + 40);
+  await expect(plainMessage(damaged)).rejects.toThrow();
+});

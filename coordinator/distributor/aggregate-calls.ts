@@ -14,7 +14,7 @@ export type SplitCall = {
   readonly result: (merged: readonly Expression[]) => Expression;
 };
 
-export const scalar = (name: string): SqlType => ({ kind: 'scalar', name });
+const scalar = (name: string): SqlType => ({ kind: 'scalar', name });
 export const BIGINT = scalar('BIGINT');
 export const DOUBLE = scalar('DOUBLE');
 export const HUGEINT = scalar('HUGEINT');

@@ -1,4 +1,5 @@
 import { walkExpression, expressionsOf } from '../planner/expression-tree.ts';
+import { checkColumns } from '../planner/check-plan.ts';
 import { walkPlan } from '../planner/plan-tree.ts';
 import type { Plan } from '../planner/plan.ts';
 import { clusterCores } from './cluster-cores.ts';
@@ -53,6 +54,7 @@ function place(plan: Plan, facts: DistributionFacts, limits: DistributionLimits)
     nextStage: () => (next += 1) - 1,
   };
   const placed = placePlan(placing, plan);
+  checkColumns(placed.plan, plan, 'the exchanges');
   const fragments = cutFragments(placed.plan, placing.nextStage(), placing);
   const isOneTask = fragments.length === 1 && fragments[0]?.tasks.kind === 'single';
   if (isOneTask && facts.stages.size === 0) {

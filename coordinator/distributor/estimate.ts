@@ -260,7 +260,7 @@ export function groupCount(groups: readonly Expression[], input: Estimate): numb
 }
 
 /** A column of an expression's values. */
-export function columnOf(expression: Expression, input: Estimate): ColumnEstimate {
+function columnOf(expression: Expression, input: Estimate): ColumnEstimate {
   if (expression.kind === 'column') return input.columns[expression.index] ?? unknownColumn(expression.type);
   if (expression.kind === 'cast' && !expression.tryCast) {
     return { ...columnOf(expression.child, input), widthBytes: typeWidth(expression.type) };

@@ -23,8 +23,11 @@ export function placeAggregate(placing: Placing, node: AggregatePlan, input: Pla
   if (input.tasks.kind === 'one') return inPlace(input);
   const common = commonGroups(node);
   if (common.length > 0 && isTogether(input.tasks, common)) return inPlace(input);
-  const split = isPartialWorth(placing, node, input) ? splitAggregate(node) : null;
+  const split = splitAggregate(node);
   if (split === null) return inPlace(together(placing, input, common, { what: 'an aggregate that does not split' }));
+  if (common.length > 0 && !isPartialWorth(placing, node, input)) {
+    return inPlace(together(placing, input, common, { what: 'an aggregate of nearly as many groups as rows' }));
+  }
   const byArgument = node.groups.length === 0 ? distinctArguments(node) : null;
   if (byArgument !== null) return placeDistinctCounts(placing, node, input, byArgument);
   const partial: Placed = { source: node, plan: { ...split.partial, child: input.plan }, tasks: input.tasks };

@@ -123,7 +123,7 @@ function everywhere(
   const forced = settings.joinDistribution === 'partitioned' && !isConstant ? FORCED_COST : 0;
   if (side.tasks.kind === 'one' && side.tasks.everywhere) return { cost: build + forced, make: () => side };
   const read = readEverywhere(placing, side, { ofScans: true });
-  if (read !== null) return { cost: build + forced, make: () => read };
+  if (read?.tasks.kind === 'one' && read.tasks.everywhere) return { cost: build + forced, make: () => read };
   const isTooBig = bytes > placing.limits.broadcastBytesMax && settings.joinDistribution !== 'broadcast';
   const tooBig = isTooBig && canPartition ? FORCED_COST : 0;
   const reason = `its ${Math.round(bytes).toLocaleString('en-US')} bytes go to every task of the other side`;

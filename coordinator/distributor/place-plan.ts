@@ -97,7 +97,7 @@ function placeFilter(placing: Placing, plan: Extract<Plan, { kind: 'filter' }>):
 }
 
 /** A node with one input, in the place of its input. */
-export function above(
+function above(
   source: Extract<Plan, { readonly child: Plan | null }>,
   input: Placed,
   move: Parameters<typeof movedTasks>[1],

@@ -6,7 +6,8 @@ import type { Estimator } from './estimate.ts';
 import { bytesOf, type Estimate } from './row-estimate.ts';
 import type { DistributionFacts, Replacement } from './fragment.ts';
 import type { DistributionLimits } from './limits.ts';
-import { EVERYWHERE, usefulKeys, type Placed, type Tasks } from './placed.ts';
+import { isOrderSensitive } from './order-sensitive.ts';
+import { EVERYWHERE, ONE, usefulKeys, type Placed, type Tasks } from './placed.ts';
 import type { Expression } from '../planner/expression.ts';
 import { travels } from './travels.ts';
 
@@ -132,7 +133,7 @@ export function together(
     : exchange(placing, input, { kind: 'gather' }, { reason, rest });
 }
 
-/** The same rows at every task, by reading its leaves whole there; null when that is much, or cannot be. */
+/** All rows in one task, or if `tasks` says so in every one, by reading its leaves whole there; null when that is much, or cannot be. */
 export function readEverywhere(
   placing: Placing,
   input: Placed,
@@ -146,11 +147,13 @@ export function readEverywhere(
   // Another stage would only hand on what this one has.
   const isBare = isStage(input.plan);
   if (!isBare && (bytes.stages + bytes.scans > bytesMax || (bytes.scans > 0 && !ofScans))) return null;
-  return { ...input, plan: readingAll(input.plan), tasks: EVERYWHERE };
+  // What depends on the order of its rows would not be the same in every task.
+  const isSame = ![...walkPlan(input.plan)].some(isOrderSensitive);
+  return { ...input, plan: readingAll(input.plan), tasks: isSame ? EVERYWHERE : ONE };
 }
 
 /** A stage, and what picks of its rows. */
-export const isStage = (plan: Plan): boolean =>
+const isStage = (plan: Plan): boolean =>
   plan.kind === 'stage' || ((plan.kind === 'filter' || plan.kind === 'project') && isStage(plan.child));
 
 /** Bytes that the leaves give; null when an exchange stands below. */

@@ -21,6 +21,8 @@ const TABLES: TableScript = {
 export type ScriptedPlans = {
   /** A query's plan before any pass, its scans separate. */
   readonly planOf: (sql: string) => Promise<{ readonly plan: Plan; readonly scans: readonly ScanBinding[] }>;
+  /** Statistics of a scan of these tables. */
+  readonly factsOf: (scan: ScanBinding) => ScanFacts;
   /** A plan as EXPLAIN prints it. */
   readonly print: (plan: Plan) => string;
   /** The query distributed over two workers of four slots, and what EXPLAIN prints of it. */
@@ -47,6 +49,7 @@ export async function scriptedPlans(): Promise<ScriptedPlans> {
   };
   return {
     planOf,
+    factsOf,
     print: (plan) => textNode(plan, { scans: [], rowsOf: null }, 0).join('\n'),
     distributed: async (sql, facts) => {
       const { plan, scans } = await planOf(sql);

@@ -7,7 +7,7 @@ import { printSqlType } from './sql-type.ts';
 type Map = (expression: Expression) => Expression;
 
 /** The expression with each operand replaced. */
-export function mapOperands(expression: Expression, map: Map): Expression {
+function mapOperands(expression: Expression, map: Map): Expression {
   switch (expression.kind) {
     case 'column':
     case 'constant':
@@ -79,7 +79,7 @@ export function mapWindow(call: WindowCall, map: Map): WindowCall {
 }
 
 /** The direct operands of an expression. */
-export function operands(expression: Expression): readonly Expression[] {
+function operands(expression: Expression): readonly Expression[] {
   const found: Expression[] = [];
   mapOperands(expression, (one) => {
     found.push(one);

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { ArrowWriter, BATCH_BYTES, type ArrowForm, type ArrowMessage } from './arrow-out.ts';
 import { duckdb, word, type Address, type ResultWords } from './library.ts';
-import { readBytes, writeBytes } from './memory.ts';
+import { readBytes, readWords, writeBytes } from './memory.ts';
 
 /** Rows of a chunk of DuckDB's. */
 const CHUNK_ROWS = 2_048;
@@ -33,6 +33,8 @@ export class PartitionWriter implements Disposable {
   readonly #numberBytes: NumberBytes;
   readonly #selection: Address;
   readonly #selectionData: Address;
+  readonly #words = new BigUint64Array(CHUNK_ROWS);
+  readonly #numbers = new Uint32Array(this.#words.buffer);
   readonly #order = new Uint32Array(CHUNK_ROWS);
   readonly #orderBytes = new Uint8Array(this.#order.buffer);
   /** After a sort: where the rows of each partition end in `#order`. */
@@ -81,20 +83,21 @@ export class PartitionWriter implements Disposable {
     return made;
   }
 
-  /** Puts the numbers of the rows into `#order`, partition by partition. */
+  /** Puts the rows into `#order`, partition by partition. */
   #sort(vector: Address, rows: number): void {
     if (hasNull(vector, rows)) throw new SkeinError('INTERNAL_ERROR', 'a row has no partition');
-    const numbers = numbersOf(readBytes(duckdb.vector_get_data(vector), rows * this.#numberBytes), this.#numberBytes);
+    const numbers = this.#readNumbers(duckdb.vector_get_data(vector), rows);
     const stride = this.#numberBytes === 8 ? 2 : 1;
     const ends = this.#ends.fill(0);
     const partitions = ends.length;
+    let highWords = 0;
     for (let row = 0; row < rows; row++) {
       const number = numbers[row * stride] ?? 0;
-      if (number >= partitions || (stride === 2 && numbers[row * 2 + 1] !== 0)) {
-        throw new SkeinError('INTERNAL_ERROR', 'a row has a partition that there is not');
-      }
-      ends[number] = (ends[number] ?? 0) + 1;
+      if (stride === 2) highWords |= numbers[row * 2 + 1] ?? 0;
+      if (number >= partitions) highWords = 1;
+      else ends[number] = (ends[number] ?? 0) + 1;
     }
+    if (highWords !== 0) throw new SkeinError('INTERNAL_ERROR', 'a row has a partition that there is not');
     let start = 0;
     for (let number = 0; number < partitions; number++) {
       const count = ends[number] ?? 0;
@@ -108,6 +111,16 @@ export class PartitionWriter implements Disposable {
       order[place] = row;
       ends[number] = place + 1;
     }
+  }
+
+  /** The numbers as 32-bit words; those of 8 bytes as pairs, the low word first. Valid until the next call. */
+  #readNumbers(source: Address, rows: number): Uint32Array {
+    // The memory of a vector is that of a whole chunk.
+    readWords(this.#words, source, Math.ceil((rows * this.#numberBytes) / 8));
+    const { buffer } = this.#words;
+    if (this.#numberBytes === 1) return Uint32Array.from(new Uint8Array(buffer, 0, rows));
+    if (this.#numberBytes === 2) return Uint32Array.from(new Uint16Array(buffer, 0, rows));
+    return this.#numbers;
   }
 
   [Symbol.dispose](): void {
@@ -186,12 +199,6 @@ function numberBytes(result: ResultWords, column: number): NumberBytes {
     throw new SkeinError('INTERNAL_ERROR', 'a partitioned output needs columns, and an unsigned integer as the last');
   }
   return bytes;
-}
-
-/** The numbers as they lie in memory; those of 8 bytes as pairs, the low word first. */
-function numbersOf(bytes: Uint8Array<ArrayBuffer>, width: NumberBytes): Uint8Array | Uint16Array | Uint32Array {
-  if (width === 1) return bytes;
-  return width === 2 ? new Uint16Array(bytes.buffer) : new Uint32Array(bytes.buffer);
 }
 
 /** A row that is NULL has a 0 in the validity mask of 64-bit words. */

@@ -1,4 +1,5 @@
 import { unreachable } from '#shared/must.ts';
+import type { Expression } from '../planner/expression.ts';
 import { outputFields } from '../planner/plan-schema.ts';
 import { mapChildren } from '../planner/plan-tree.ts';
 import type { JoinPlan, Plan } from '../planner/plan.ts';
@@ -30,6 +31,8 @@ export function endEmpty(plan: Plan, isEmpty: (leaf: Plan) => boolean): Plan {
   return end(plan);
 }
 
+type SetPlan = Extract<Plan, { readonly all: boolean; readonly children: readonly Plan[] }>;
+
 const nothing = (plan: Plan): Plan => ({
   kind: 'empty',
   columns: outputFields(plan).map(({ name, type }, index) => ({ index, name, type })),
@@ -54,17 +57,12 @@ function endNode(plan: Plan): Plan {
       return endJoin(plan);
     case 'cross':
       return plan.left.kind === 'empty' || plan.right.kind === 'empty' ? nothing(plan) : plan;
-    case 'union': {
-      const children = plan.children.filter((child) => child.kind !== 'empty');
-      const [only] = children;
-      if (only === undefined) return nothing(plan);
-      if (children.length === 1 && plan.all) return only;
-      return children.length === plan.children.length ? plan : { ...plan, children };
-    }
+    case 'union':
+      return withoutEmpty(plan);
     case 'intersect':
       return plan.children.some((child) => child.kind === 'empty') ? nothing(plan) : plan;
     case 'except':
-      return plan.children[0]?.kind === 'empty' ? nothing(plan) : plan;
+      return plan.children[0]?.kind === 'empty' ? nothing(plan) : withoutEmpty(plan);
     case 'scan':
     case 'stage':
     case 'generator':
@@ -81,6 +79,18 @@ function endNode(plan: Plan): Plan {
     default:
       return unreachable(plan);
   }
+}
+
+/** Inputs without rows add nothing and take nothing away; one that is left alone is the result, or its distinct rows are. */
+function withoutEmpty(plan: SetPlan): Plan {
+  const children = plan.children.filter((child) => child.kind !== 'empty');
+  const [only] = children;
+  if (only === undefined) return nothing(plan);
+  if (children.length === plan.children.length) return plan;
+  if (children.length > 1) return { ...plan, children };
+  if (plan.all) return only;
+  const on = outputFields(only).map(({ name, type }, index): Expression => ({ kind: 'column', index, name, type }));
+  return { kind: 'distinct', child: only, on, orders: [], isOn: false };
 }
 
 function endJoin(plan: JoinPlan): Plan {

@@ -70,6 +70,10 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
     'SELECT k, count(*) FROM (SELECT k FROM l UNION ALL SELECT k FROM r UNION ALL SELECT k FROM u) GROUP BY k',
     'SELECT g, sum(c) FROM (SELECT g, count(*) c FROM l GROUP BY g UNION ALL SELECT g, w FROM r) GROUP BY g',
     'SELECT * FROM (SELECT k FROM l LIMIT 0) UNION ALL SELECT k FROM e',
+    'SELECT k FROM l EXCEPT SELECT k FROM e',
+    'SELECT k FROM l EXCEPT ALL (SELECT k FROM r WHERE w > 1000 ORDER BY k LIMIT 3)',
+    'SELECT k FROM l UNION (SELECT k FROM r WHERE w > 1000 ORDER BY k LIMIT 3)',
+    'SELECT k FROM l INTERSECT (SELECT k FROM r WHERE w > 1000 ORDER BY k LIMIT 3)',
     'SELECT k FROM e UNION ALL SELECT max(k) FROM l UNION ALL SELECT unnest([1, 2])',
   ],
   'distinct and windows': [

@@ -37,6 +37,8 @@ type Task = {
   state: 'waiting' | 'running' | 'spooled';
   /** RunTask calls that wait for it. */
   callers: number;
+  /** Settles when nothing of it is held any more; there once that has begun. */
+  freed: Promise<void> | undefined;
 };
 
 /** What a reader opens. A partition's output is retained for it, and it releases it. */
@@ -140,6 +142,7 @@ export class TaskRegistry {
     try {
       const end = await task.output.end;
       await task.stopped;
+      if (end.kind !== 'finished') await this.#forget(task);
       if (end.kind === 'failed') throw SkeinError.fromData(end.error);
       return end;
     } finally {
@@ -151,8 +154,8 @@ export class TaskRegistry {
     checkTicket(spec, ticket);
     this.hear(spec.epoch);
     const found = this.#tasks.get(spec.taskId);
-    if (found !== undefined) return found;
-    if (this.#ended.has(spec.taskId) || this.#endedQueries.has(spec.queryId)) {
+    if (found !== undefined && found.freed === undefined) return found;
+    if (found !== undefined || this.#ended.has(spec.taskId) || this.#endedQueries.has(spec.queryId)) {
       throw new SkeinError('QUERY_CANCELLED', 'the task has ended');
     }
     if (this.#draining) throw new SkeinError('NO_WORKERS', 'the worker is shutting down');
@@ -233,7 +236,7 @@ export class TaskRegistry {
     const ticket = verifyTicket(source.ticket, this.#options.secret, this.#options.clock.nowMs());
     const { taskId, partition } = source;
     const task = this.#tasks.get(taskId);
-    if (task?.output.kind !== 'spool' || task.state !== 'spooled') return undefined;
+    if (task?.output.kind !== 'spool' || task.state !== 'spooled' || task.freed !== undefined) return undefined;
     const same = ticket.taskId === taskId && ticket.partition === partition && task.output.stored.has(partition);
     if (!same || !belongsTo(task, ticket) || !belongsTo(task, spec)) {
       throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another output');
@@ -266,7 +269,7 @@ export class TaskRegistry {
     }
     const end = await output.end;
     if (end.kind === 'failed') throw SkeinError.fromData(end.error);
-    if (end.kind === 'lost' || this.#tasks.get(taskId) !== task) throw lostError;
+    if (end.kind === 'lost' || task.freed !== undefined) throw lostError;
     return { kind: 'partition', output: output.stored.retain(), partition, report: end.report };
   }
 
@@ -323,15 +326,18 @@ export class TaskRegistry {
     this.#expected.close();
   }
 
-  async #forget(task: Task): Promise<void> {
-    if (this.#tasks.get(task.spec.taskId) !== task) return;
-    this.#tasks.delete(task.spec.taskId);
-    if (task.output.kind === 'stream') {
-      task.output.spool.clear();
+  #forget(task: Task): Promise<void> {
+    return (task.freed ??= this.#free(task));
+  }
+
+  async #free({ spec, output }: Task): Promise<void> {
+    if (output.kind === 'stream') {
+      output.spool.clear();
     } else {
-      task.output.stored.close();
-      await task.output.stored.release();
+      output.stored.close();
+      await output.stored.release();
     }
+    this.#tasks.delete(spec.taskId);
     if (this.#draining && this.#tasks.size === 0) this.#drained.resolve();
   }
 
@@ -356,6 +362,7 @@ const newTask = (spec: TaskSpec): Omit<Task, 'output'> => ({
   stopped: Promise.resolve(),
   state: 'waiting',
   callers: 0,
+  freed: undefined,
 });
 
 const belongsTo = ({ spec }: Task, other: { readonly queryId: QueryId; readonly tenant: TenantId }): boolean =>

@@ -79,7 +79,7 @@ export class SpoolStore {
         this.#diskBytes -= bytesOnDisk;
         if (--spool.outputs > 0) return;
         if (this.#queries.get(query) === spool) this.#queries.delete(query);
-        if (spool.files > 0) await rm(spool.folder, { recursive: true, force: true });
+        if (spool.files > 0) await rm(spool.folder, { recursive: true, force: true }).catch(() => undefined);
       },
     });
   }
@@ -231,8 +231,9 @@ export class SpooledOutput {
     for (const message of this.#messages.splice(0)) freeMessage(message);
     this.#place.freesMemory(this.#memoryBytes);
     const file = await this.#file?.catch(() => undefined);
-    await file?.handle.close();
-    if (file !== undefined) await rm(file.path, { force: true });
+    // What cannot be removed now is swept when the worker starts again.
+    await file?.handle.close().catch(() => undefined);
+    if (file !== undefined) await rm(file.path, { force: true }).catch(() => undefined);
     await this.#place.closed(this.#diskBytes);
   }
 }

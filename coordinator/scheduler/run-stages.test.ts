@@ -353,6 +353,23 @@ test('a worker that joins has tasks from then on', async () => {
   }
 });
 
+test('a plan that never comes to its last fragment runs whole', async () => {
+  const { scheduler, workers } = await cluster(1);
+  const first = query().distributed;
+  const distributor: StagedQuery['distributor'] = {
+    advance: () => first.source,
+    // Always the same plan, under new numbers.
+    distribute: (_plan, { nextStage }) => ({
+      ...first,
+      fragments: [fragment({ stage: nextStage }), must(first.fragments.at(-1), 'a last fragment')],
+      nextStage: nextStage + 1,
+    }),
+  };
+  const run = await runStages(scheduler, query({ distributor }));
+  expect(run).toMatchObject({ kind: 'whole', reason: expect.stringContaining('12 waves') });
+  await ended(workers, runIds());
+});
+
 test('a cancel ends the query on every worker, whatever its tasks do', async () => {
   const abort = new AbortController();
   const { scheduler, workers } = await cluster(2, {

@@ -72,8 +72,8 @@ export type StagedRun =
 
 /** Times that a query begins, when what it lost could not be made again. */
 const STARTS_MAX = 3;
-/** Waves of stages of one query. */
-const WAVES_MAX = 1_000;
+/** Waves of stages of one query, for each fragment that it had at first: planning again may add some, but must come to an end. */
+const WAVES_PER_FRAGMENT_MAX = 4;
 
 /** The workers that take tasks, as the distributor sees them. */
 export const clusterFacts = ({ pool }: Scheduler): ClusterFacts => ({
@@ -141,7 +141,8 @@ class StageLoop {
 
   async run(): Promise<readonly StageReport[] | WholePlan> {
     let { distributed } = this.#query;
-    for (let waves = 0; waves < WAVES_MAX; waves += 1) {
+    const wavesMax = WAVES_PER_FRAGMENT_MAX * distributed.fragments.length;
+    for (let waves = 0; waves < wavesMax; waves += 1) {
       const wave = chooseWave(distributed, (stage) => this.#stages.has(stage));
       if (wave.length === 0) {
         await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'));
@@ -154,7 +155,7 @@ class StageLoop {
       if (again.kind === 'whole') return again;
       distributed = (await this.#narrow(again)) ?? again;
     }
-    throw new SkeinError('STATEMENT_TOO_COMPLEX', `the query takes more than ${WAVES_MAX} waves of stages`);
+    return { kind: 'whole', reason: `${wavesMax} waves of stages did not bring it to an end` };
   }
 
   async #runResult(fragment: Fragment): Promise<void> {

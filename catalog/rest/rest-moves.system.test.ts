@@ -35,6 +35,23 @@ describe('renames', () => {
     ]);
     expect(errorOf(await post('/v1/lake/tables/rename', { source: 'x' }))[0]).toBe(400);
   });
+
+  test('of one name at once, one succeeds, and a drop of it beside them or it', async () => {
+    for (let round = 0; round < 6; round += 1) {
+      await createTable('wanted');
+      const names = Array.from({ length: 8 }, (_, i) => `got_${round}_${i}`);
+      const answers = await Promise.all([
+        ...names.map((name) => renameTable(['default', 'wanted'], ['default', name])),
+        testCatalog().rest('DELETE', `${NS}/default/tables/wanted`),
+      ]);
+      const statuses = answers.map(({ status }) => status);
+      expect(statuses.toSorted((a, b) => a - b)).toEqual([204, ...Array.from({ length: 8 }, () => 404)]);
+      const loads = await Promise.all(names.map((name) => get(`${NS}/default/tables/${name}`)));
+      expect(loads.map(({ status }) => status)).toEqual(
+        statuses.slice(0, -1).map((status) => (status === 204 ? 200 : 404)),
+      );
+    }
+  });
 });
 
 describe('registrations', () => {

@@ -164,6 +164,16 @@ describe('views', () => {
     expect([await head(`${VIEWS}/one`), await head(`${NS}/moved/views/one`)]).toEqual([404, 204]);
   });
 
+  test('renamed and dropped at once are renamed once, or dropped', async () => {
+    for (let round = 0; round < 6; round += 1) {
+      await createView('wanted');
+      const renames = Array.from({ length: 8 }, (_, i) => rename('wanted', `got_${round}_${i}`));
+      const answers = await Promise.all([...renames, drop(`${VIEWS}/wanted`)]);
+      const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+      expect(statuses).toEqual([204, ...Array.from({ length: 8 }, () => 404)]);
+    }
+  });
+
   test('keep their namespace from being dropped', async () => {
     await post(NS, { namespace: ['held'] });
     await post(`${NS}/held/views`, view('v'));

@@ -15,6 +15,7 @@ export const displayIdent = ({ namespace, name }: TableIdent): string => `${disp
 export type TableRow = {
   readonly id: string;
   readonly catalogId: string;
+  readonly namespaceId: string;
   /** Roots of the catalog: its own first. */
   readonly roots: readonly string[];
   readonly metadataLocation: string;
@@ -64,10 +65,16 @@ const LOOK_UP = `
 type LookedUp = {
   readonly catalogId: string;
   readonly roots: readonly string[];
-  readonly namespaceId: string | null;
 } & (
-  | { readonly id: string; readonly metadataLocation: string; readonly metadata: string; readonly version: number }
-  | { readonly id: null }
+  | {
+      readonly namespaceId: string;
+      readonly id: string;
+      readonly metadataLocation: string;
+      readonly metadata: string;
+      readonly version: number;
+    }
+  | { readonly namespaceId: string; readonly id: null }
+  | { readonly namespaceId: null }
 );
 
 async function lookUpTable(
@@ -143,13 +150,23 @@ export async function swapMetadata(
   return numUpdatedRows === 1n;
 }
 
-/** Gives a table another name or namespace; whether it was still there. @throws TABLE_EXISTS, SCHEMA_NOT_FOUND */
-export async function moveTable(tx: Tx, id: string, namespaceId: string, to: TableIdent): Promise<boolean> {
+/**
+ * Gives a table another name or namespace; whether it still had the name by which it was found: of two renames at once one succeeds.
+ * @throws TABLE_EXISTS, SCHEMA_NOT_FOUND
+ */
+export async function moveTable(
+  tx: Tx,
+  row: Pick<TableRow, 'id' | 'namespaceId'>,
+  namespaceId: string,
+  { from, to }: { readonly from: TableIdent; readonly to: TableIdent },
+): Promise<boolean> {
   try {
     const { numUpdatedRows } = await tx
       .updateTable('iceberg_table')
       .set({ namespace_id: namespaceId, name: to.name, name_folded: to.name.toLowerCase() })
-      .where('id', '=', id)
+      .where('id', '=', row.id)
+      .where('namespace_id', '=', row.namespaceId)
+      .where('name', '=', from.name)
       .executeTakeFirst();
     return numUpdatedRows === 1n;
   } catch (error) {
@@ -170,11 +187,20 @@ export type DeletedTable = {
   readonly createdAt: Date;
 };
 
-/** Takes a table out of the catalog, with all that was committed before; undefined when it is not there. Its folders stay claimed. */
-export async function deleteTable(tx: Tx, id: string): Promise<DeletedTable | undefined> {
+/**
+ * Takes a table out of the catalog, with all that was committed before; undefined when it is no more there under the name by which it was
+ * found. Its folders stay claimed.
+ */
+export async function deleteTable(
+  tx: Tx,
+  row: Pick<TableRow, 'id' | 'namespaceId'>,
+  { name }: TableIdent,
+): Promise<DeletedTable | undefined> {
   return tx
     .deleteFrom('iceberg_table')
-    .where('id', '=', id)
+    .where('id', '=', row.id)
+    .where('namespace_id', '=', row.namespaceId)
+    .where('name', '=', name)
     .returning(['id', 'location', 'metadata_location as metadataLocation', 'metadata', 'version'])
     .returning('created_at as createdAt')
     .executeTakeFirst();

@@ -12,6 +12,7 @@ import type { Tx } from './tables.ts';
 export type ViewRow = {
   readonly id: string;
   readonly catalogId: string;
+  readonly namespaceId: string;
   /** Roots of the catalog: its own first. */
   readonly roots: readonly string[];
   readonly metadataLocation: string;
@@ -47,6 +48,7 @@ export async function findView(
       'c.location as root',
       'c.allowed_roots as allowedRoots',
       'v.id as id',
+      'v.namespace_id as namespaceId',
       'v.metadata_location as metadataLocation',
       'v.metadata as metadata',
       'v.version as version',
@@ -55,9 +57,10 @@ export async function findView(
     .where('c.name', '=', catalog)
     .executeTakeFirst();
   if (row === undefined) return catalogNotFound(catalog);
-  const { id, catalogId, root, allowedRoots, metadataLocation, metadata, version } = row;
-  if (id === null || metadataLocation === null || metadata === null || version === null) return undefined;
-  return { id, catalogId, roots: [root, ...allowedRoots], metadataLocation, metadata, version };
+  const { id, catalogId, namespaceId, root, allowedRoots, metadataLocation, metadata, version } = row;
+  if (id === null || namespaceId === null) return undefined;
+  if (metadataLocation === null || metadata === null || version === null) return undefined;
+  return { id, catalogId, namespaceId, roots: [root, ...allowedRoots], metadataLocation, metadata, version };
 }
 
 /** @throws VIEW_NOT_FOUND, also when the namespace is absent (Iceberg's clients expect that); CATALOG_NOT_FOUND */
@@ -123,10 +126,13 @@ export async function swapViewMetadata(
   return numUpdatedRows === 1n;
 }
 
-/** Gives a view another name or namespace; whether it was still there. @throws ALREADY_EXISTS, SCHEMA_NOT_FOUND */
+/**
+ * Gives a view another name or namespace; whether it still had the name by which it was found: of two renames at once one succeeds.
+ * @throws ALREADY_EXISTS, SCHEMA_NOT_FOUND
+ */
 export async function moveView(
   tx: Tx,
-  id: string,
+  row: Pick<ViewRow, 'id' | 'namespaceId'>,
   namespaceId: string,
   { from, to }: { readonly from: TableIdent; readonly to: TableIdent },
 ): Promise<boolean> {
@@ -134,7 +140,9 @@ export async function moveView(
     const { numUpdatedRows } = await tx
       .updateTable('iceberg_view')
       .set({ namespace_id: namespaceId, name: to.name, name_folded: to.name.toLowerCase() })
-      .where('id', '=', id)
+      .where('id', '=', row.id)
+      .where('namespace_id', '=', row.namespaceId)
+      .where('name', '=', from.name)
       .executeTakeFirst();
     return numUpdatedRows === 1n;
   } catch (error) {
@@ -148,8 +156,18 @@ export async function moveView(
   }
 }
 
-export async function deleteView(tx: Tx, id: string): Promise<boolean> {
-  const { numDeletedRows } = await tx.deleteFrom('iceberg_view').where('id', '=', id).executeTakeFirst();
+/** Whether the view was still there under the name by which it was found. */
+export async function deleteView(
+  tx: Tx,
+  row: Pick<ViewRow, 'id' | 'namespaceId'>,
+  { name }: TableIdent,
+): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('iceberg_view')
+    .where('id', '=', row.id)
+    .where('namespace_id', '=', row.namespaceId)
+    .where('name', '=', name)
+    .executeTakeFirst();
   return numDeletedRows === 1n;
 }
 

@@ -17,8 +17,9 @@ export async function dropTable(context: CatalogContext, request: RestRequest): 
   const purge = isTrue(request.query['purgeRequested']);
   const now = new Date(context.clock.nowMs());
   await context.store.transact(async (tx) => {
-    const { id, catalogId } = await requireTable(tx, target.claims.tenant, target.catalog, target.ident);
-    const table = await deleteTable(tx, id);
+    const row = await requireTable(tx, target.claims.tenant, target.catalog, target.ident);
+    const { id, catalogId } = row;
+    const table = await deleteTable(tx, row, target.ident);
     if (table === undefined) return tableNotFound(target.ident);
     requireUnprotected(table.metadata, target.ident);
     const { undropWindowMs } = await requireCatalog(tx, target.claims.tenant, target.catalog);

@@ -20,7 +20,8 @@ export async function renameTable(context: CatalogContext, request: RestRequest)
   await context.store.transact(async (tx) => {
     const row = await requireTable(tx, request.claims.tenant, request.params['prefix'] ?? '', source);
     const namespace = await requireNamespace(tx, row.catalogId, destination.namespace);
-    const moved = await moveTable(tx, row.id, namespace.id, destination).catch((error: unknown) => {
+    const names = { from: source, to: destination };
+    const moved = await moveTable(tx, row, namespace.id, names).catch((error: unknown) => {
       throw renameError(error, source, destination);
     });
     if (!moved) tableNotFound(source);

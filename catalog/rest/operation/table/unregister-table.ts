@@ -13,10 +13,10 @@ export async function unregisterTable(context: CatalogContext, request: RestRequ
   const target = tableTarget(request);
   const text = await context.store.transact(
     async (tx) => {
-      const { id } = await requireTable(tx, target.claims.tenant, target.catalog, target.ident);
-      const deleted = (await deleteTable(tx, id)) ?? tableNotFound(target.ident);
+      const row = await requireTable(tx, target.claims.tenant, target.catalog, target.ident);
+      const deleted = (await deleteTable(tx, row, target.ident)) ?? tableNotFound(target.ident);
       requireUnprotected(deleted.metadata, target.ident);
-      await releaseClaims(tx, id);
+      await releaseClaims(tx, row.id);
       return `{"metadata-location":${JSON.stringify(deleted.metadataLocation)},"metadata":${deleted.metadata}}`;
     },
     // Nothing is left to render it from.

@@ -7,8 +7,8 @@ import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 export async function dropView(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const { claims, catalog, ident } = viewTarget(request);
   await context.store.transact(async (tx) => {
-    const { id } = await requireView(tx, claims.tenant, catalog, ident);
-    if (!(await deleteView(tx, id))) viewNotFound(ident);
+    const row = await requireView(tx, claims.tenant, catalog, ident);
+    if (!(await deleteView(tx, row, ident))) viewNotFound(ident);
   });
   return NO_CONTENT;
 }

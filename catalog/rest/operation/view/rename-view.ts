@@ -13,7 +13,7 @@ export async function renameView(context: CatalogContext, request: RestRequest):
   await context.store.transact(async (tx) => {
     const row = await requireView(tx, request.claims.tenant, request.params['prefix'] ?? '', from);
     const namespace = await requireNamespace(tx, row.catalogId, to.namespace);
-    if (!(await moveView(tx, row.id, namespace.id, { from, to }))) viewNotFound(from);
+    if (!(await moveView(tx, row, namespace.id, { from, to }))) viewNotFound(from);
   });
   return NO_CONTENT;
 }

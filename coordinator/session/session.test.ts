@@ -76,3 +76,15 @@ test.each([
 ])('%s LIKE %s is %s', (text, pattern, expected) => {
   expect(matchesLike(text, pattern)).toBe(expected);
 });
+
+test('the settings of distribution take their words and bounds, whatever the case', () => {
+  const set = (name: string, value: string): string =>
+    setting(withSetting(EMPTY_SESSION, name, value, config), name as 'skein.partitions', config);
+  expect(set('skein.distribution', ' FORCE ')).toBe('force');
+  expect(set('skein.join_distribution', 'broadcast')).toBe('broadcast');
+  expect(['auto', '1', '01024'].map((value) => set('skein.partitions', value))).toEqual(['auto', '1', '1024']);
+  for (const value of ['0', '1025', '-1', '1e3', 'many']) {
+    expect(() => set('skein.partitions', value)).toThrow('skein.partitions must be auto, or from 1 to 1024');
+  }
+  expect(() => set('skein.distribution', 'maybe')).toThrow('auto, single or force');
+});

@@ -10,7 +10,7 @@ SELECT
   CASE WHEN n % 5 = 0 THEN NULL ELSE n * 10 END AS b,
   CASE WHEN n % 6 = 1 THEN NULL ELSE 's' || (n % 9) END AS s,
   CASE WHEN n % 8 = 2 THEN NULL ELSE DATE '2020-01-01' + (n % 15)::INTEGER END AS d,
-  CASE WHEN n % 9 = 4 THEN NULL ELSE (n % 17 - 8)::DECIMAL(9, 2) / 4 END AS m,
+  CASE WHEN n % 9 = 4 THEN NULL ELSE ((n % 17 - 8) * 0.25)::DECIMAL(9, 2) END AS m,
   CASE WHEN n % 4 = 1 THEN NULL ELSE n % 3 = 0 END AS f
 FROM range(60) AS r(n);
 -- Nine of ten rows have the key 3; long strings, so that more than an inlined one travels.
@@ -20,7 +20,7 @@ SELECT
   (n * 7919) % 1000 AS b,
   CASE WHEN n % 11 = 0 THEN NULL ELSE 'a rather long text that ends with ' || (n % 25) END AS s,
   DATE '2020-01-01' + (n % 31)::INTEGER AS d,
-  ((n * 31) % 2000 - 1000)::DECIMAL(9, 2) / 10 AS m,
+  (((n * 31) % 2000 - 1000) * 0.1)::DECIMAL(9, 2) AS m,
   n % 2 = 0 AS f
 FROM range(3000) AS r(n);
 CREATE TABLE wide_t AS
@@ -29,6 +29,6 @@ SELECT
   (hash(n + 1) % 5000)::BIGINT AS b,
   CASE WHEN hash(n + 2) % 10 = 0 THEN NULL ELSE 's' || (hash(n + 2) % 40) END AS s,
   CASE WHEN hash(n + 3) % 10 = 0 THEN NULL ELSE DATE '2020-01-01' + (hash(n + 3) % 60)::INTEGER END AS d,
-  CASE WHEN hash(n + 4) % 10 = 0 THEN NULL ELSE (hash(n + 4) % 4000)::DECIMAL(9, 2) / 8 END AS m,
+  CASE WHEN hash(n + 4) % 10 = 0 THEN NULL ELSE ((hash(n + 4) % 4000)::INTEGER * 0.13)::DECIMAL(9, 2) END AS m,
   CASE WHEN hash(n + 5) % 10 = 0 THEN NULL ELSE hash(n + 5) % 2 = 0 END AS f
 FROM range(4000) AS r(n);

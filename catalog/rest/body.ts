@@ -2,7 +2,10 @@ import { promisify } from 'node:util';
 import { gunzip, zstdDecompress } from 'node:zlib';
 import { SkeinError } from '#shared/error.ts';
 import { parseJson, type Json } from '#shared/json.ts';
-import { checkDepth } from '../commit/json-depth.ts';
+import { checkJson } from '../commit/check-json.ts';
+
+/** JSON values of one request: a create of 100,000 columns has fewer. */
+const VALUES_MAX = 500_000;
 
 type Decompress = (body: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
@@ -38,7 +41,7 @@ export function parseBody(bytes: Buffer): Json | undefined {
   if (bytes.length === 0) return undefined;
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    checkDepth(text);
+    checkJson(text, VALUES_MAX);
     return parseJson(text);
   } catch (error) {
     if (error instanceof SkeinError) throw error;

@@ -53,6 +53,22 @@ describe('bodies', () => {
     expect(errorOf(await raw(bytes))[0]).toBe(400);
     expect((await raw(Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(table('bom'))]))).status).toBe(200);
   });
+
+  test('are not waited for when the token is bad, lacks the scope, or there is no such route', async () => {
+    const reader = await catalog.mint({ scope: ['table:read'] });
+    const begin = async (path: string, token: string): Promise<string> => {
+      const text = await exchange(`POST ${path}`, { token, more: 'Content-Length: 4000000\r\n', until: '\r\n' });
+      return text.slice('HTTP/1.1 '.length, 12);
+    };
+    expect(await begin(TABLES, 'no.such.token')).toBe('401');
+    expect(await begin(TABLES, reader)).toBe('403');
+    expect(await begin('/v1/nothing', catalog.token)).toBe('404');
+  });
+
+  test('that would keep the parser busy for long are 400', async () => {
+    expect(errorOf(await raw(gzipSync(`{"x":[${'{},'.repeat(1_000_000)}{}]}`), 'gzip'))[2]).toContain('500000 values');
+    expect(errorOf(await raw(gzipSync(`{"x":${'9'.repeat(4_000_000)}}`), 'gzip'))[2]).toContain('1000 digits');
+  });
 });
 
 describe('names', () => {
@@ -151,16 +167,28 @@ describe('shapes that are none', () => {
 });
 
 /** The whole answer as it comes over the wire. */
-function exchange(request: string): Promise<string> {
+function exchange(
+  request: string,
+  {
+    token = catalog.token,
+    more = '',
+    until,
+  }: { readonly token?: string; readonly more?: string; readonly until?: string } = {},
+): Promise<string> {
   const { hostname, port } = new URL(catalog.running.url);
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => {
       socket.write(
-        `${request} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${catalog.token}\r\nConnection: close\r\n\r\n`,
+        `${request} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n${more}\r\n`,
       );
     });
     let text = '';
-    socket.on('data', (data) => (text += data.toString()));
+    socket.on('data', (data) => {
+      text += data.toString();
+      if (until === undefined || !text.includes(until)) return;
+      socket.destroy();
+      resolve(text);
+    });
     socket.on('end', () => resolve(text));
     socket.on('error', reject);
   });

@@ -17,6 +17,9 @@ const SEGMENT_LENGTH_MAX = 8_192;
 /** A client that sends its head or body slower than this is cut off. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
+/** Methods whose requests have no body that is read. */
+const BODILESS = new Set(['GET', 'HEAD']);
+
 /** After a 503: Postgres or the storage does not answer. */
 const RETRY_AFTER_SECONDS = '1';
 
@@ -43,15 +46,19 @@ export function createServer(context: CatalogContext): FastifyInstance {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   const origins = new Set(context.config['catalog.cors_origins']);
   app.addHook('onRequest', (request, reply, done) => {
-    if (!allowOrigin(origins, request, reply)) done();
+    if (allowOrigin(origins, request, reply)) return;
+    // Also without waiting for a body.
+    if (request.is404) return void sendError(context, reply, noRoute(request));
+    done();
   });
   app.setErrorHandler((error, _request, reply) => sendError(context, reply, error));
-  app.setNotFoundHandler((request, reply) =>
-    sendError(context, reply, new SkeinError('NOT_FOUND', `No route for request: ${request.method} ${request.url}`)),
-  );
+  app.setNotFoundHandler((request, reply) => sendError(context, reply, noRoute(request)));
   for (const operation of OPERATIONS) addRoute(app, context, operation);
   return app;
 }
+
+const noRoute = ({ method, url }: FastifyRequest): SkeinError =>
+  new SkeinError('NOT_FOUND', `No route for request: ${method} ${url}`);
 
 function addRoute(app: FastifyInstance, context: CatalogContext, operation: Operation): void {
   const [method = '', template = ''] = operation.endpoint.split(' ');
@@ -61,9 +68,13 @@ function addRoute(app: FastifyInstance, context: CatalogContext, operation: Oper
     url: template.replaceAll(/\{([a-z-]+)\}/g, (_all, name: string) => `:${name.replaceAll('-', '_')}`),
     ...(operation.bodyBytesMax === undefined ? {} : { bodyLimit: operation.bodyBytesMax }),
     errorHandler: (error, _request, reply) => void sendError(context, reply, error, operation.printError),
-    handler: async (request, reply) => {
+    onRequest: async (request, reply) => {
       const stop = context.metrics.requestSeconds.startTimer({ operation: operation.id });
       reply.raw.once('close', () => stop({ status: String(reply.statusCode) }));
+      // Before the body comes: nobody without a token makes us keep one.
+      if (operation.scope !== null && !BODILESS.has(method)) await authorise(context, operation.scope, request);
+    },
+    handler: async (request, reply) => {
       const result = await answer(context, operation, request);
       context.at('before-reply');
       return send(reply, result);
@@ -71,13 +82,12 @@ function addRoute(app: FastifyInstance, context: CatalogContext, operation: Oper
   });
 }
 
-/** Authenticates and authorises before anything of the body is looked at. */
+/** Authenticates and authorises before anything of the body is looked at; once more, because a token may end while a body comes. */
 async function answer(context: CatalogContext, operation: Operation, request: FastifyRequest): Promise<Answer> {
   const open = openRequest(request);
   const payload = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   if (operation.scope === null) return operation.handle(context, { ...open, payload });
-  const claims = await context.verifier.verify(request.headers.authorization);
-  requireScope(claims, operation.scope);
+  const claims = await authorise(context, operation.scope, request);
   const bytesMax = context.config['catalog.body_bytes_max'];
   const bytes = await decodeBody(payload, request.headers['content-encoding'], bytesMax);
   const checked = { ...open, claims, body: parseBody(bytes) };
@@ -88,9 +98,11 @@ async function answer(context: CatalogContext, operation: Operation, request: Fa
   return runOnce(context, { id, handle, replay }, checked, { key, requestHash: hash });
 }
 
-/** @throws FORBIDDEN */
-function requireScope(claims: TokenClaims, scope: Scope): void {
+/** Who asks. @throws UNAUTHENTICATED, FORBIDDEN */
+async function authorise(context: CatalogContext, scope: Scope, request: FastifyRequest): Promise<TokenClaims> {
+  const claims = await context.verifier.verify(request.headers.authorization);
   if (!scopesOf(claims).has(scope)) throw new SkeinError('FORBIDDEN', `the token lacks the scope ${scope}`);
+  return claims;
 }
 
 const openRequest = (request: FastifyRequest): OpenRequest => ({

@@ -3,8 +3,11 @@ import { SkeinError } from '#shared/error.ts';
 import { parseJson, type Json } from '#shared/json.ts';
 import { FileNotFound } from '#shared/storage/file-io.ts';
 import type { CatalogContext } from '../context.ts';
-import { checkDepth } from '../commit/json-depth.ts';
+import { checkJson } from '../commit/check-json.ts';
 import { requireBelowRoot } from './table-location.ts';
+
+/** JSON values of one file: 64 MB of real metadata have fewer. */
+const VALUES_MAX = 2_000_000;
 
 /**
  * The document of a table's or view's metadata file below a catalog's roots.
@@ -18,7 +21,7 @@ export async function readMetadataFile(context: CatalogContext, file: string, ro
       throw new SkeinError('INVALID_REQUEST', `the metadata file is larger than ${bytesMax} bytes`);
     }
     const text = unpack(Buffer.from(await context.io.read(file)), bytesMax).toString();
-    checkDepth(text);
+    checkJson(text, VALUES_MAX);
     return parseJson(text);
   } catch (error) {
     if (error instanceof FileNotFound) {

@@ -134,7 +134,7 @@ async function planInsert(context: CatalogContext, { target, request }: TableCha
     for (const requirement of request.requirements) checkRequirement(requirement, parseMetadata(existing));
   }
   const catalog = await requireCatalog(db, target.claims.tenant, target.catalog);
-  const creation = newCreation(context, target, catalog, undefined);
+  const creation = await newCreation(context, target, catalog, undefined);
   const metadata = metadataOfUpdates(request.updates, creation);
   checkLocations(metadata, undefined, catalog.roots);
   const claims = newClaims(metadata, metadata.location !== creation.location);

@@ -1,7 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
 import { FileNotFound } from '#shared/storage/file-io.ts';
 import type { CatalogContext } from '../context.ts';
-import { addClaims, claimFolders, lockLocations } from '../store/postgres/folder-claims.ts';
+import { inTheWay } from '../storage/table-location.ts';
+import { claimFolders, lockLocations } from '../store/postgres/folder-claims.ts';
 import type { CatalogRow } from '../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../store/postgres/namespace-store.ts';
 import { insertTable, swapMetadata, type TableRow } from '../store/postgres/table-store.ts';
@@ -85,7 +86,7 @@ async function runInsert(tx: Tx, step: Extract<Step, { kind: 'insert' }>, purpos
   const row = { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, location };
   try {
     const id = await insertTable(tx, { ...row, metadataLocation: step.file, metadata: step.text });
-    await (step.chosen ? claimFolders : addClaims)(tx, { id, catalogId: catalog.id }, folders);
+    await claimFolders(tx, { id, catalogId: catalog.id }, folders);
   } catch (error) {
     // Another one created it after we looked: for a commit that is a requirement that does not hold.
     const exists = error instanceof SkeinError && error.code === 'TABLE_EXISTS';
@@ -102,9 +103,11 @@ async function writeFiles(context: CatalogContext, steps: readonly WritingStep[]
   context.at('files-written');
   const failed = results.find((result) => result.status === 'rejected');
   if (failed === undefined) return;
+  const step = steps[results.indexOf(failed)];
   await Promise.allSettled(steps.map(({ file }) => context.io.remove(file)));
   const reason: unknown = failed.reason;
-  // A folder that cannot be made is no "not found" of the client's.
   if (!(reason instanceof FileNotFound)) throw reason;
+  if (step?.kind === 'insert' && step.chosen) throw inTheWay(step.location, reason);
+  // A folder that cannot be made is no "not found" of the client's.
   throw new SkeinError('STORAGE_ERROR', `cannot write ${reason.uri}`, { cause: reason });
 }

@@ -174,6 +174,21 @@ describe('folders of a table', () => {
     expect((await create('paths_c', { location: `${root()}/data-b` })).status).toBe(200);
   });
 
+  test('hold no table that is made later, also when one lies where a namespace has its tables', async () => {
+    const location = `file://${catalog.dataDir}/warehouse/squatted`;
+    expect((await create('squatter', { location })).status).toBe(200);
+    await post(NS, { namespace: ['squatted'] });
+    const inside = await post(`${NS}/squatted/tables`, { name: 't', schema: SCHEMA });
+    expect(inside.status).toBe(200);
+    expect(locationOf(inside)).toMatch(/\/warehouse\/t-[0-9a-f-]{36}$/);
+    const staged = await post(`${NS}/squatted/tables`, { name: 's', schema: SCHEMA, 'stage-create': true });
+    expect(locationOf(staged)).not.toContain('squatted');
+    await post(NS, { namespace: ['later'] });
+    await post(`${NS}/later/tables`, { name: 't', schema: SCHEMA });
+    const moved = { updates: [{ action: 'set-location', location: location.replace('squatted', 'later') }] };
+    expect((await post(`${NS}/default/tables/squatter`, moved)).status).toBe(400);
+  });
+
   test('are compared between all catalogs of the tenant', async () => {
     const location = `${catalog.dataDir}/warehouse`;
     await catalog.call('CreateCatalog', { tenant: 'default', name: 'twin', location });

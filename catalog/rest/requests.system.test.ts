@@ -104,6 +104,27 @@ describe('names', () => {
   });
 });
 
+test('locations that no file system has are 400, never a 5xx', async () => {
+  const root = `file://${catalog.dataDir}/warehouse`;
+  const file = (await raw(table('in_the_way'))).body['metadata-location'] as string;
+  const version = { 'version-id': 1, 'timestamp-ms': 1, 'schema-id': 0, summary: {}, 'default-namespace': ['default'] };
+  const representations = [{ type: 'sql', sql: 'SELECT 1', dialect: 'spark' }];
+  const view = { name: 'v', schema: SCHEMA, 'view-version': { ...version, representations }, properties: {} };
+  const made = await post(`${NS}/default/views`, view);
+  const below = made.body['metadata-location'] as string;
+  for (const location of [`${root}/${'x'.repeat(256)}`, `${root}/a\uD800`, below, `${below}/x`]) {
+    for (const staged of [true, false]) {
+      const answer = await post(TABLES, { name: 'odd', schema: SCHEMA, location, 'stage-create': staged });
+      expect(errorOf(answer).slice(0, 2), location).toEqual([400, 'BadRequestException']);
+    }
+    expect((await post(`${NS}/default/views`, { ...view, name: 'odd', location })).status, location).toBe(400);
+  }
+  const register = (at: string): Promise<RestAnswer> =>
+    post(`${NS}/default/register`, { name: 'odd', 'metadata-location': at });
+  for (const at of [`${root}/default`, `${file}/x`, `${root}/none`]) expect((await register(at)).status, at).toBe(404);
+  expect((await register(`${root}/${'x'.repeat(300)}/y`)).status).toBe(400);
+});
+
 test('metadata has a limit: a create or commit beyond it is 400, and the table stays as it was', async () => {
   const properties = { long: 'x'.repeat(2 ** 20) };
   const tooLarge = [

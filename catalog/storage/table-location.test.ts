@@ -25,6 +25,8 @@ test.each([
   'not a location',
   `file:///wh/${'x'.repeat(5_000)}`,
   'file:///wh/\0',
+  `file:///wh/${'x'.repeat(256)}/t`,
+  'file:///wh/\uD800',
 ])('refuses the location %j', (location) => {
   expect(() => requireBelowRoot(location, [ROOT])).toThrow(
     expect.objectContaining({ code: 'INVALID_REQUEST' }) as Error,
@@ -33,6 +35,11 @@ test.each([
 
 test.each(['file:///wh/t', 'file:/wh/t', '/wh/t/', 'file:///wh/x/../t'])('takes %s', (location) => {
   expect(requireBelowRoot(location, [ROOT])).toBe('file:///wh/t');
+});
+
+test('takes names as long as files can have', () => {
+  const location = `file:///wh/${'ü'.repeat(127)}`;
+  expect(requireBelowRoot(location, [ROOT])).toBe(location);
 });
 
 test.each([

@@ -7,7 +7,10 @@ import type { TableIdent } from '../store/postgres/table-store.ts';
 /** Where tables and their metadata lie. Pure. */
 
 const SLUG_LENGTH_MAX = 40;
-const LOCATION_LENGTH_MAX = 4_096;
+/** A path of Linux has 4,096 bytes; names of files come after a location. */
+const LOCATION_BYTES_MAX = 3_800;
+/** Of one name in a path, as file systems have it. */
+const SEGMENT_BYTES_MAX = 255;
 /** Folders are compared through an index of Postgres, whose rows have a limit of 2,704 bytes. */
 const FOLDER_BYTES_MAX = 2_000;
 
@@ -15,10 +18,14 @@ const FOLDER_BYTES_MAX = 2_000;
  * A location that no table had before or will have: `<root>/<namespace>/<table>-<uuid>`. The names are there for people, reduced to
  * characters that need no escape anywhere (clients disagree on `+ & = # ? %` and spaces).
  */
-export function newTableLocation(root: string, { namespace, name }: TableIdent, uuid: string): string {
-  const leaf = [slug(name), uuid].filter((part) => part !== '').join('-');
-  return `${namespaceLocation(root, namespace)}/${leaf}`;
-}
+export const newTableLocation = (root: string, { namespace, name }: TableIdent, uuid: string): string =>
+  `${namespaceLocation(root, namespace)}/${leafOf(name, uuid)}`;
+
+/** Another one, for when a client has put a table at the folder of the namespace: no table can have the root, which is above this. */
+export const spareTableLocation = (root: string, { name }: TableIdent, uuid: string): string =>
+  `${root}/${leafOf(name, uuid)}`;
+
+const leafOf = (name: string, uuid: string): string => [slug(name), uuid].filter((part) => part !== '').join('-');
 
 /** The folder of a namespace's tables, perhaps another's too. Clients that choose locations themselves put theirs below it. */
 export const namespaceLocation = (root: string, namespace: NamespacePath): string =>
@@ -36,9 +43,15 @@ const slug = (name: string): string =>
  * itself would hold all others).
  */
 export function requireBelowRoot(location: string, roots: readonly string[]): string {
-  if (location.length > LOCATION_LENGTH_MAX) throw new SkeinError('INVALID_REQUEST', 'the location is too long');
-
+  // Half of a surrogate pair is another character wherever it is written.
+  if (!location.isWellFormed()) throw new SkeinError('INVALID_REQUEST', 'the location is no Unicode text');
+  if (Buffer.byteLength(location) > LOCATION_BYTES_MAX) {
+    throw new SkeinError('INVALID_REQUEST', `the location is longer than ${LOCATION_BYTES_MAX} bytes`);
+  }
   const normal = normalizeLocation(location);
+  if (normal.split('/').some((segment) => Buffer.byteLength(segment) > SEGMENT_BYTES_MAX)) {
+    throw new SkeinError('INVALID_REQUEST', `a name in the location is longer than ${SEGMENT_BYTES_MAX} bytes`);
+  }
   if (roots.some((root) => normal === normalizeLocation(root)) || !roots.some((root) => isWithin(normal, root))) {
     throw new SkeinError(
       'INVALID_REQUEST',
@@ -127,3 +140,7 @@ export function metadataLocation(
   const folder = table.properties['write.metadata.path'] ?? `${table.location}/metadata`;
   return `${withoutTrailingSlash(folder)}/${String(version).padStart(5, '0')}-${uuid}.metadata.json`;
 }
+
+/** The client chose a location that cannot be a folder. */
+export const inTheWay = (location: string, cause: unknown): SkeinError =>
+  new SkeinError('INVALID_REQUEST', `Location ${location} cannot be a folder: a file lies there`, { cause });

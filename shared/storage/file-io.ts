@@ -7,12 +7,13 @@ export interface FileIo {
   read(uri: string): Promise<Uint8Array>;
   /** Bytes `[offset, offset + length)`. */
   readRange(uri: string, offset: number, length: number): Promise<Uint8Array>;
-  /** Creates the file and its folders, whole or not at all; never overwrites. Throws when it exists. */
+  /** Creates the file and its folders, whole or not at all; never overwrites. Throws when it exists; `FileNotFound` when a folder cannot be, because a file lies there. */
   write(uri: string, bytes: Uint8Array): Promise<void>;
-  /** Makes a folder and its parents where the storage has folders; one that exists is no error. */
+  /** Makes a folder and its parents where the storage has folders; one that exists is no error. `FileNotFound` when a file lies in the way. */
   makeFolder(uri: string): Promise<void>;
   /** Removes the empty folders at and below a location, where the storage has folders; follows no symbolic link. */
   removeEmptyFolders(uri: string): Promise<void>;
+  /** `FileNotFound` for a folder, too. */
   sizeBytes(uri: string): Promise<number>;
   exists(uri: string): Promise<boolean>;
   /** Where a location really is, with symbolic links followed where the storage has them; undefined when nothing is there. */

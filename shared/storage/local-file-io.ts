@@ -19,7 +19,7 @@ export const localFileIo: FileIo = {
   write: (uri, bytes) =>
     guard(uri, async () => {
       const path = localPath(uri);
-      await mkdir(dirname(path), { recursive: true });
+      await makeFolders(dirname(path), uri);
       const temporary = `${path}.${randomUUID()}.tmp`;
       try {
         await writeFile(temporary, bytes, { flush: true });
@@ -29,11 +29,17 @@ export const localFileIo: FileIo = {
       }
     }),
 
-  makeFolder: (uri) => guard(uri, async () => void (await mkdir(localPath(uri), { recursive: true }))),
+  makeFolder: (uri) => guard(uri, () => makeFolders(localPath(uri), uri)),
 
   removeEmptyFolders: (uri) => guard(uri, () => removeEmptyFolders(localPath(uri))),
 
-  sizeBytes: (uri) => guard(uri, async () => (await stat(localPath(uri))).size),
+  sizeBytes: (uri) =>
+    guard(uri, async () => {
+      const found = await stat(localPath(uri));
+      // Not a folder, and no pipe that would be read for ever.
+      if (!found.isFile()) throw new FileNotFound(uri);
+      return found.size;
+    }),
 
   exists: (uri) => guard(uri, async () => (await stat(localPath(uri)).catch(ignoreMissing)) !== undefined),
 
@@ -46,6 +52,15 @@ export const localFileIo: FileIo = {
   remove: (uri) => guard(uri, () => rm(localPath(uri), { force: true })),
 };
 
+/** @throws FileNotFound where a file lies in the way. */
+async function makeFolders(path: string, uri: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true });
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? new FileNotFound(uri) : error;
+  }
+}
+
 async function removeEmptyFolders(path: string): Promise<void> {
   const entries = await readdir(path, { withFileTypes: true }).catch(ignoreMissing);
   for (const entry of entries ?? []) if (entry.isDirectory()) await removeEmptyFolders(join(path, entry.name));
@@ -57,7 +72,7 @@ async function guard<T>(uri: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof SkeinError) throw error;
+    if (error instanceof SkeinError || error instanceof FileNotFound) throw error;
     if (isMissing(error)) throw new FileNotFound(uri);
     throw new SkeinError('STORAGE_ERROR', `cannot access ${uri}`, { cause: error });
   }

@@ -4,7 +4,13 @@ import { SkeinError } from '#shared/error.ts';
 import { parseJson, printJson } from '#shared/json.ts';
 import { FileNotFound } from '#shared/storage/file-io.ts';
 import type { CatalogContext } from '../../context.ts';
-import { metadataLocation, newTableLocation, plainLocation, requireBelowRoot } from '../../storage/table-location.ts';
+import {
+  inTheWay,
+  metadataLocation,
+  newTableLocation,
+  plainLocation,
+  requireBelowRoot,
+} from '../../storage/table-location.ts';
 import { requireCatalog } from '../../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../../store/postgres/namespace-store.ts';
 import {
@@ -49,7 +55,9 @@ export async function createView(
   const view = written(context, metadata, 0);
   await context.store.transact(async (tx) => {
     await insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, ...view });
-    await writeFile(context, view);
+    await writeFile(context, view).catch((error: unknown) => {
+      throw chosen !== undefined && (error as Error).cause instanceof FileNotFound ? inTheWay(chosen, error) : error;
+    });
   });
   return view;
 }

@@ -22,19 +22,14 @@ export async function lockLocations(tx: Tx, catalogId: string, mode: 'exclusive'
 
 type Owner = { readonly id: string; readonly catalogId: string };
 
-/** Claims folders without comparing them with others: for those that we made up. */
-export async function addClaims(tx: Tx, owner: Owner, folders: readonly string[]): Promise<void> {
+/** Claims folders, under the lock. @throws INVALID_REQUEST when one of them overlaps another table's. */
+export async function claimFolders(tx: Tx, owner: Owner, folders: readonly string[]): Promise<void> {
+  await requireFree(tx, folders, owner.id);
   await tx
     .insertInto('folder_claim')
     .values(folders.map((location) => ({ location, owner_id: owner.id, catalog_id: owner.catalogId })))
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-}
-
-/** Claims folders that a client chose, under the exclusive lock. @throws INVALID_REQUEST when one of them overlaps another table's. */
-export async function claimFolders(tx: Tx, owner: Owner, folders: readonly string[]): Promise<void> {
-  await requireFree(tx, folders, owner.id);
-  await addClaims(tx, owner, folders);
   const { count } = await tx
     .selectFrom('folder_claim')
     .select(({ fn }) => fn.countAll<string>().as('count'))
@@ -48,22 +43,26 @@ export async function claimFolders(tx: Tx, owner: Owner, folders: readonly strin
 /** @throws INVALID_REQUEST when a table other than `ownerId` has a folder at, above or below one of these. */
 export async function requireFree(tx: Tx, folders: readonly string[], ownerId: string | undefined): Promise<void> {
   for (const folder of folders) {
-    let query = tx
-      .selectFrom('folder_claim')
-      .select('owner_id')
-      .where((where) =>
-        where.or([
-          where('location', 'in', withAncestors(folder)),
-          // Everything below: '0' is the character after '/'.
-          where.and([where('location', '>=', `${folder}/`), where('location', '<', `${folder}0`)]),
-        ]),
-      )
-      .limit(1);
-    if (ownerId !== undefined) query = query.where('owner_id', '!=', ownerId);
-    if ((await query.executeTakeFirst()) !== undefined) {
-      throw new SkeinError('INVALID_REQUEST', `Location ${folder} overlaps the location of another table`);
-    }
+    if (await isFree(tx, folder, ownerId)) continue;
+    throw new SkeinError('INVALID_REQUEST', `Location ${folder} overlaps the location of another table`);
   }
+}
+
+/** Whether no table other than `ownerId` has a folder at, above or below this one. */
+export async function isFree(tx: Tx, folder: string, ownerId: string | undefined): Promise<boolean> {
+  let query = tx
+    .selectFrom('folder_claim')
+    .select('owner_id')
+    .where((where) =>
+      where.or([
+        where('location', 'in', withAncestors(folder)),
+        // Everything below: '0' is the character after '/'.
+        where.and([where('location', '>=', `${folder}/`), where('location', '<', `${folder}0`)]),
+      ]),
+    )
+    .limit(1);
+  if (ownerId !== undefined) query = query.where('owner_id', '!=', ownerId);
+  return (await query.executeTakeFirst()) === undefined;
 }
 
 function withAncestors(location: string): string[] {

@@ -1,8 +1,9 @@
+import { FileNotFound } from '#shared/storage/file-io.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { insertNewTable, printMetadata } from '../../../commit/commit-tables.ts';
 import { newCreation, type CommittedTable, type TableTarget } from '../../../commit/creation.ts';
 import { newTableMetadata, parseCreateTable, type CreateTableRequest } from '../../../commit/new-table.ts';
-import { checkLocations, ownFolders } from '../../../storage/table-location.ts';
+import { checkLocations, inTheWay, ownFolders } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireFree } from '../../../store/postgres/folder-claims.ts';
 import { findTable, tableExists } from '../../../store/postgres/table-store.ts';
@@ -29,7 +30,7 @@ async function create(
   const { tenant } = target.claims;
   if ((await findTable(db, tenant, target.catalog, target.ident)) !== undefined) throw tableExists(target.ident);
   const catalog = await requireCatalog(db, tenant, target.catalog);
-  const creation = newCreation(context, target, catalog, request.location);
+  const creation = await newCreation(context, target, catalog, request.location);
   const metadata = newTableMetadata(request, creation);
   checkLocations(metadata, undefined, catalog.roots);
   const locationChosen = request.location !== undefined;
@@ -37,7 +38,9 @@ async function create(
   await requireNoView(db, tenant, target.catalog, target.ident);
   await requireFree(db, ownFolders(metadata), undefined);
   // Some clients write their first metadata or manifest without making its folder.
-  await context.io.makeFolder(`${creation.location}/metadata`);
+  await context.io.makeFolder(`${creation.location}/metadata`).catch((error: unknown) => {
+    throw error instanceof FileNotFound ? inTheWay(creation.location, error) : error;
+  });
   return { metadataLocation: undefined, metadata: printMetadata(context, metadata) };
 }
 

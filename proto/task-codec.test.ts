@@ -47,6 +47,7 @@ const spec: TaskSpec = {
     },
   ],
   inputs: [],
+  keepJoinOrder: false,
   output: { kind: 'stream' },
   context: { nowMicros: '1', timeZone: 'UTC', currentUser: 'admin', currentCatalog: 'lake', currentSchema: 'default' },
   memoryLimitBytes: 1,

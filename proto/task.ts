@@ -19,6 +19,11 @@ export type TaskSpec = {
   readonly inputs: readonly InputSpec[];
   readonly output: OutputSpec;
   readonly context: StatementContext;
+  /**
+   * The text is a fragment of a plan: its joins run in the order in which they stand there, which the whole query's statistics gave. A
+   * worker sees only what it reads itself.
+   */
+  readonly keepJoinOrder: boolean;
   readonly memoryLimitBytes: number;
   readonly spillLimitBytes: number;
   /** Cores: 1 = a narrow task; more = a wide one. */

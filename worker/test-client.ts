@@ -37,6 +37,7 @@ export function makeTask(sql: TaskSpec['sql'] | string, overrides: Partial<TaskS
     scans: [],
     inputs: [],
     output: { kind: 'stream' },
+    keepJoinOrder: false,
     context: {
       nowMicros: '1700000000000000',
       timeZone: 'UTC',

@@ -89,7 +89,10 @@ export class TaskDispatcher {
     clearTimeout(this.#starving);
     this.#failed.reject(error);
     this.#stop.abort(SkeinError.of(error));
-    for (const { stop } of this.#running.values()) stop.abort(this.#stop.signal.reason);
+    for (const { stage, stop } of this.#running.values()) {
+      stage.result?.close();
+      stop.abort(this.#stop.signal.reason);
+    }
   }
 
   /** Everything that can be started now is started. Called after every change: a task's end, a worker that came or went. */
@@ -192,6 +195,8 @@ export class TaskDispatcher {
       this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? 1) - 1);
       link.load -= 1;
       this.#ended(stage, task, event, id);
+      // Not before: when the result begins again, what others have waiting belongs behind that.
+      stage.result?.ended(id);
       this.#pump();
     };
     void run();
@@ -245,7 +250,6 @@ export class TaskDispatcher {
     } catch (thrown) {
       return this.#eventOf(thrown, stage, stop.signal);
     } finally {
-      result?.ended(spec.taskId);
       worker.lost.removeEventListener('abort', onLost);
     }
   }
@@ -296,6 +300,7 @@ export class TaskDispatcher {
       sql: stage.sql,
       scans: stage.scans(task),
       inputs,
+      keepJoinOrder: true,
       output:
         stage.result === null
           ? ({ kind: 'spool', partitions: fragment.partitions } as const)

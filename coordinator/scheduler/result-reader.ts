@@ -19,6 +19,7 @@ export class ResultReader {
   readonly #ended = new Set<TaskId>();
   readonly #waiting: (() => void)[] = [];
   #turn: TaskId | undefined;
+  #isClosed = false;
 
   constructor(options: Options) {
     this.#options = options;
@@ -32,7 +33,7 @@ export class ResultReader {
       if (batch === undefined || batch.rows === 0) return undefined;
       const deliver = (): Promise<void> | undefined => {
         // It was given up while it waited.
-        if (this.#ended.has(task)) return this.#next();
+        if (this.#isClosed || this.#ended.has(task)) return this.#next();
         this.#turn = task;
         this.#delivered.add(task);
         return this.#options.onRows(batch.bytes, batch.rows);
@@ -48,6 +49,11 @@ export class ResultReader {
     if (this.#turn !== task) return;
     this.#turn = undefined;
     this.#next();
+  }
+
+  /** Nothing more is delivered: the query has ended, or begins again with another reader. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   hasDelivered(task: TaskId): boolean {

@@ -92,6 +92,7 @@ async function attempt(scheduler: Scheduler, run: QueryRun, lease: WorkerLease):
       sql: run.sql,
       scans: run.scans.map((scan) => scan.spec),
       inputs: [],
+      keepJoinOrder: false,
       output: { kind: 'stream' },
       threads: lease.threads,
       scheduledMs: 0,

@@ -19,7 +19,10 @@ export type TaskOwner = {
   readonly deadlineMs: number;
 };
 
-export type TaskParts = Pick<TaskSpec, 'taskId' | 'sql' | 'scans' | 'inputs' | 'threads' | 'scheduledMs'> & {
+export type TaskParts = Pick<
+  TaskSpec,
+  'taskId' | 'sql' | 'scans' | 'inputs' | 'keepJoinOrder' | 'threads' | 'scheduledMs'
+> & {
   readonly output: OutputSpec;
 };
 

@@ -12,6 +12,8 @@ import type { SpooledOutput } from '../spool/spooled-output.ts';
 
 /** Partitions that a worker fetches at once: each has a batch or two in flight. */
 const FETCHES_MAX = 8;
+/** Connections that are kept: workers that are gone are not used again. Far more than are fetched from at once. */
+const PEERS_MAX = 256;
 /** Attempts in a row that bring no batch. */
 const ATTEMPTS_MAX = 3;
 const RETRY_MS = 100;
@@ -45,7 +47,7 @@ export class PeerClients {
    * reason of `signal`.
    */
   async fetch(signal: AbortSignal, source: InputSource, into: SpooledOutput): Promise<void> {
-    await this.#place();
+    await this.#place(signal);
     try {
       await this.#fetch(signal, source, into);
     } finally {
@@ -54,9 +56,29 @@ export class PeerClients {
     }
   }
 
-  async #place(): Promise<void> {
-    while (this.#fetches >= FETCHES_MAX) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  async #place(signal: AbortSignal): Promise<void> {
+    while (this.#fetches >= FETCHES_MAX && !signal.aborted) await this.#wait(signal);
+    if (signal.aborted) {
+      // It may have been woken for a place that is the next one's now.
+      this.#waiting.shift()?.();
+      signal.throwIfAborted();
+    }
     this.#fetches++;
+  }
+
+  #wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        signal.removeEventListener('abort', leave);
+        resolve();
+      };
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(wake), 1);
+        resolve();
+      };
+      this.#waiting.push(wake);
+      signal.addEventListener('abort', leave, { once: true });
+    });
   }
 
   async #fetch(signal: AbortSignal, source: InputSource, into: SpooledOutput): Promise<void> {
@@ -120,7 +142,17 @@ export class PeerClients {
 
   #client(address: string): Client {
     const found = this.#clients.get(address);
-    if (found !== undefined) return found;
+    // The one that was used last is the last.
+    this.#clients.delete(address);
+    if (found !== undefined) {
+      this.#clients.set(address, found);
+      return found;
+    }
+    const [oldest] = this.#clients;
+    if (oldest !== undefined && this.#clients.size >= PEERS_MAX) {
+      oldest[1].close();
+      this.#clients.delete(oldest[0]);
+    }
     const client = new FLIGHT.Client(address, credentials.createInsecure(), {
       'grpc.max_receive_message_length': -1,
       'grpc.initial_reconnect_backoff_ms': RETRY_MS,

@@ -13,6 +13,7 @@ import { SlotPool } from '../slot/slot-pool.ts';
 import { PeerClients } from '../exchange/peer-clients.ts';
 import { Spool } from '../spool/spool.ts';
 import { SpoolStore } from '../spool/spooled-output.ts';
+import { makeTask } from '../test-client.ts';
 import { TaskRegistry } from './task-registry.ts';
 
 let dir: string;
@@ -65,6 +66,7 @@ test('a task that is cancelled as it gets its memory does not run', async () => 
     sql: ['SELECT 1'],
     scans: [],
     inputs: [],
+    keepJoinOrder: false,
     output: { kind: 'stream' },
     context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: '', currentSchema: '' },
     memoryLimitBytes: 2 ** 27,
@@ -82,4 +84,16 @@ test('a task that is cancelled as it gets its memory does not run', async () => 
   expect(await cancelled).toBe(true);
   expect([tasks.size, memory.grantedBytes]).toEqual([0, 0]);
   await tasks.close();
+});
+
+test('a cancel that comes after a task has left its slot starts nothing', async () => {
+  const run = pool.run(
+    { spec: makeTask('SELECT 1'), memoryBytes: 2 ** 27, inputs: [], receivedBytes: 0 },
+    () => undefined,
+  );
+  await run.ended;
+  const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  run.cancel(new SkeinError('QUERY_CANCELLED', 'too late'));
+  expect(timers()).toBe(before);
 });

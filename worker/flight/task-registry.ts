@@ -154,6 +154,9 @@ export class TaskRegistry {
     checkTicket(spec, ticket);
     this.hear(spec.epoch);
     const found = this.#tasks.get(spec.taskId);
+    if (found !== undefined && !belongsTo(found, spec)) {
+      throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another task');
+    }
     if (found !== undefined && found.freed === undefined) return found;
     if (found !== undefined || this.#ended.has(spec.taskId) || this.#endedQueries.has(spec.queryId)) {
       throw new SkeinError('QUERY_CANCELLED', 'the task has ended');

@@ -14,6 +14,8 @@ export type TaskLimits = {
   readonly threads: number;
   readonly context: StatementContext;
   readonly profile: boolean;
+  /** Joins run in the order of the text. */
+  readonly keepJoinOrder: boolean;
 };
 
 /** What an instance holds at a moment. */
@@ -73,12 +75,13 @@ export class TaskInstance implements Disposable {
   }
 
   /** Before each task. What is as the task before left it is not said again: a setting costs as much as a small query. */
-  configure({ memoryBytes, spillBytes, threads, context, profile }: TaskLimits): void {
+  configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder }: TaskLimits): void {
     const wanted = [
       `SET memory_limit = '${memoryBytes}B'`,
       `SET max_temp_directory_size = '${spillBytes}B'`,
       `SET threads = ${threads}`,
       profile ? PROFILE_ON : PROFILE_OFF,
+      `SET disabled_optimizers = '${keepJoinOrder ? 'join_order' : ''}'`,
       ...contextVariablesSql(context),
     ];
     const changed = wanted.filter((sql, i) => sql !== this.#applied[i]);

@@ -56,3 +56,14 @@ test('a wait ends with its signal, a queue that is full refuses', async () => {
   gate.release(1_000);
   expect(await gate.acquire(1_000, never)).toBe(1_000);
 });
+
+test('who gives up waiting makes way for those behind', async () => {
+  const gate = new MemoryGate(256 * 2 ** 20, 10);
+  await gate.acquire(200 * 2 ** 20, never);
+  const abort = new AbortController();
+  const big = gate.acquire(GIB, abort.signal);
+  const small = gate.acquire(2 ** 20, never);
+  abort.abort(new SkeinError('QUERY_CANCELLED', 'enough'));
+  await expect(big).rejects.toMatchObject({ code: 'QUERY_CANCELLED' });
+  expect(await small).toBe(2 ** 20);
+});

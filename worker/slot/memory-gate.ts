@@ -47,6 +47,8 @@ export class MemoryGate {
       const abort = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
         reject(signal.reason as Error);
+        // It may have been the one that the others waited behind.
+        this.#grantWaiting();
       };
       const waiter: Waiter = {
         askedBytes,
@@ -62,6 +64,10 @@ export class MemoryGate {
 
   release(bytes: number): void {
     this.#grantedBytes -= bytes;
+    this.#grantWaiting();
+  }
+
+  #grantWaiting(): void {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       const granted = this.#offer(next.askedBytes);
       if (granted === undefined) return;

@@ -77,6 +77,7 @@ export class SlotPool {
     port.on('message', onOutput);
     this.#activeTasks++;
     let interrupts: NodeJS.Timeout | undefined;
+    let hasLeft = false;
     const closed = new Promise<void>((resolve) => port.once('close', resolve));
     const job: SlotJob = { ...start, port: port2, control: control.buffer };
     const run = async (): Promise<void> => {
@@ -88,6 +89,7 @@ export class SlotPool {
         throw error;
       } finally {
         this.#activeTasks--;
+        hasLeft = true;
         clearInterval(interrupts);
       }
     };
@@ -99,7 +101,7 @@ export class SlotPool {
       ),
       taken: (bytes) => post({ kind: 'taken', bytes }),
       cancel: (error) => {
-        if (interrupts !== undefined) return;
+        if (hasLeft || interrupts !== undefined) return;
         post({ kind: 'cancel', error: error.toData() });
         control.interrupt();
         interrupts = setInterval(() => control.interrupt(), INTERRUPT_INTERVAL_MS);

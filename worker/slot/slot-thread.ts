@@ -108,9 +108,9 @@ async function runInInstance(
 }
 
 function configure({ spec, memoryBytes: granted }: SlotJob, instance: TaskInstance, threads: number): void {
-  const { spillLimitBytes: spillBytes, context, profile } = spec;
+  const { spillLimitBytes: spillBytes, context, profile, keepJoinOrder } = spec;
   const memoryBytes = threads === spec.threads ? granted : Math.min(granted, NARROWED_MEMORY_BYTES);
-  instance.configure({ memoryBytes, spillBytes, threads, context, profile });
+  instance.configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder });
 }
 
 async function runStatement(

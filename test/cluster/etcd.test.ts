@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { readSecret } from '#cli/up/secrets.ts';
 import { must } from '#shared/must.ts';
 import { startCluster } from '#test/support/cluster.ts';
 import { startEtcd } from '#test/support/etcd.ts';
-import { services } from '#test/support/worker-metrics.ts';
+import { services, WorkerMetrics } from '#test/support/worker-metrics.ts';
+import { gauge, startWorkerProcess, workerSettings } from '#test/support/worker-process.ts';
 
 /** A lease lasts 5 s; a killed holder's key may stay that long, and the list of members comes every 5 s at the latest. */
 const NOTICED_MS_MAX = 15_000;
@@ -37,3 +40,43 @@ test('a stopped cluster leaves no member behind', async () => {
   await cluster.stop();
   expect(await etcd.keys('/skein/members/')).toEqual([]);
 });
+
+/** A first stage of some seconds in a few tasks, and a second one. */
+const STAGED =
+  'SELECT count(*), sum(h), max(k) FROM (SELECT k, max(hash(m, n)) AS h FROM ' +
+  '(SELECT l_orderkey AS k, max(hash(l_comment)) AS m FROM tpch.lineitem GROUP BY ALL), range(10000) AS r(n) GROUP BY k)';
+
+test('a worker that joins takes work of a query that runs', async () => {
+  await using etcd = await startEtcd();
+  await using cluster = await startCluster({
+    workers: 1,
+    args: ['--worker-cores', '1'],
+    env: { ETCD_ENDPOINTS: etcd.endpoint },
+  });
+  await cluster.cliOk(['load', 'tpch', '--scale', '0.01']);
+  const sessionId = randomUUID();
+  await cluster.sql("SET skein.distribution = 'single'", { sessionId });
+  const expected = await cluster.sql(STAGED, { sessionId, timeoutMs: 100_000 });
+  await cluster.sql("SET skein.distribution = 'force'", { sessionId });
+  await cluster.sql('SET skein.partitions = 16', { sessionId });
+  const answer = cluster.sql(STAGED, { sessionId, timeoutMs: 100_000 });
+  const metrics = await WorkerMetrics.of(cluster);
+  await metrics.until('skein_worker_tasks_running', (n) => n > 0, 30_000);
+  await using joined = await startWorkerProcess({
+    ...workerSettings(cluster.dataDir, 'joined'),
+    'cluster.secret': must(readSecret(cluster.dataDir, 'cluster-secret'), 'the launcher has made it'),
+    'cluster.etcd_endpoints': etcd.endpoint,
+    'worker.cores': '1',
+  });
+  await expect.poll(() => gauge(joined, 'tasks'), { timeout: 60_000, interval: 20 }).toBeGreaterThan(0);
+  expect(await answer).toEqual(expected);
+  await expect.poll(() => gauge(joined, 'tasks'), { timeout: 10_000 }).toBe(0);
+  expect(await gauge(joined, 'spool_bytes')).toBe(0);
+}, 240_000);
+
+test('beside a coordinator that leads, another cluster on the same etcd says that it stands by, and never that it is ready', async () => {
+  await using etcd = await startEtcd();
+  await using first = await startCluster({ env: { ETCD_ENDPOINTS: etcd.endpoint } });
+  await expect(startCluster({ env: { ETCD_ENDPOINTS: etcd.endpoint } })).rejects.toThrow('standby');
+  expect(await first.sql('SELECT 1')).toEqual([[1]]);
+}, 240_000);

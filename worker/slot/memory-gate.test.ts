@@ -58,8 +58,8 @@ test('a wait ends with its signal, a queue that is full refuses', async () => {
 });
 
 test('who gives up waiting makes way for those behind', async () => {
-  const gate = new MemoryGate(256 * 2 ** 20, 10);
-  await gate.acquire(200 * 2 ** 20, never);
+  const gate = new MemoryGate(200 * 2 ** 20, 10);
+  await gate.acquire(100 * 2 ** 20, never);
   const abort = new AbortController();
   const big = gate.acquire(GIB, abort.signal);
   const small = gate.acquire(2 ** 20, never);

@@ -1,0 +1,65 @@
+import { setImmediate } from 'node:timers/promises';
+import { Utf8 } from 'apache-arrow';
+import { expect, test } from 'vitest';
+import { taskId } from '#shared/id.ts';
+import { decodeFlightData, type FlightData } from './flight-data.ts';
+import { ResultReader } from './result-reader.ts';
+import { flightMessages } from './scripted-messages.ts';
+
+const [A, B] = [taskId('a'), taskId('b')];
+
+/** What a task sends that has one batch of one row. */
+const messages = (row: string): readonly FlightData[] =>
+  flightMessages(new Utf8(), { json: [row] }).map((message) => decodeFlightData(message));
+
+function reading(canRestart: boolean) {
+  const rows: string[] = [];
+  const reader = new ResultReader({
+    onRows: (bytes) => void rows.push(bytes.toString()),
+    restart: () => {
+      if (canRestart) rows.length = 0;
+      return canRestart;
+    },
+  });
+  const send = (task: typeof A) => {
+    const take = reader.reader(task);
+    return async (row: string): Promise<void> => {
+      for (const message of messages(row)) await take(message);
+    };
+  };
+  return { rows, reader, send };
+}
+
+test('one task after the other: who comes second waits until the first has ended', async () => {
+  const { rows, reader, send } = reading(true);
+  await send(A)('a1');
+  const second = send(B)('b1');
+  await setImmediate();
+  expect(rows).toEqual(['a1']);
+  expect([reader.hasDelivered(A), reader.hasDelivered(B)]).toEqual([true, false]);
+  reader.ended(A);
+  await second;
+  expect(rows).toEqual(['a1', 'b1']);
+});
+
+test('when the first one failed the result begins again, and what waited is not lost', async () => {
+  const { rows, reader, send } = reading(true);
+  await send(A)('a1');
+  const second = send(B)('b1');
+  expect(reader.restart()).toBe(true);
+  reader.ended(A);
+  await second;
+  expect(rows).toEqual(['b1']);
+  expect(reader.hasDelivered(A)).toBe(false);
+});
+
+test('a closed one delivers nothing any more, neither what waits nor what comes', async () => {
+  const { rows, reader, send } = reading(true);
+  await send(A)('a1');
+  const second = send(B)('b1');
+  reader.close();
+  reader.ended(A);
+  await second;
+  await send(taskId('c'))('c1');
+  expect(rows).toEqual(['a1']);
+});

@@ -110,7 +110,7 @@ export async function dropCatalog(
   context: CatalogContext,
   request: { readonly name: string },
 ): Promise<Record<string, never>> {
-  await context.store.transact((tx) => deleteCatalog(tx, request.name));
+  await context.store.transact((tx) => deleteCatalog(tx, { name: request.name }));
   return {};
 }
 

@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
-import { errorOf, locationOf, metadataOf, NS, SCHEMA, setMain } from '#test/support/catalog-requests.ts';
+import { errorOf, locationOf, metadataOf, NS, SCHEMA, setMain, snapshot } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 import { writeSnapshot, type SnapshotFiles } from '#test/support/table-snapshot.ts';
 
@@ -36,7 +36,7 @@ const dropped = async (): Promise<JsonObject[]> =>
 const purged = (name: string): Promise<void> =>
   expect.poll(async () => (await dropped()).filter((table) => table['name'] === name), { timeout: 30_000 }).toEqual([]);
 const present = async (files: readonly string[]): Promise<readonly string[]> => {
-  const there = await Promise.all(files.map((file) => localFileIo.exists(file)));
+  const there = await Promise.all(files.map(async (file) => (await localFileIo.resolve(file)) !== undefined));
   return files.filter((_file, i) => there[i]);
 };
 const filesOf = ({ manifest, manifestList, dataFiles }: SnapshotFiles): string[] => [
@@ -118,6 +118,25 @@ describe('a drop', () => {
     expect((await get(`${NS}/default/tables/neighbour`)).status).toBe(200);
   });
 
+  test('ends although the metadata names folders as files', async () => {
+    const location = locationOf(await create('folders'));
+    const folder = `${location.replace('file://', '')}/data/inner`;
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'unknown'), 'x');
+    const listed = await writeSnapshot(location, 3n, [`${location}/data/file`]);
+    await localFileIo.remove(`${location}/data/file`);
+    await mkdir(`${folder}/../file`);
+    await commit('folders', listed.update, setMain(3));
+    const noList = { ...snapshot(location, 4, 3, 2) } as { snapshot: object };
+    await commit('folders', {
+      ...noList,
+      snapshot: { ...noList.snapshot, 'manifest-list': `${location}/data/inner` },
+    });
+    expect((await drop('folders', '?purgeRequested=true')).status).toBe(204);
+    await purged('folders');
+    expect(await readdir(folder), 'what no metadata names stays').toEqual(['unknown']);
+  });
+
   test('follows no symbolic link', async () => {
     const outside = await mkdtemp(join(tmpdir(), 'skein-outside-'));
     await writeFile(join(outside, 'precious.parquet'), 'x');
@@ -154,18 +173,18 @@ describe('a drop', () => {
 
   test('a purge that fails is tried again, and one that was cut short goes on after a restart', async () => {
     const { location, files } = await tableWithFiles('stubborn');
-    const folder = `${location}/data/p=1/b.parquet`.replace('file://', '');
-    // A folder in the place of the file: it cannot be deleted.
-    await localFileIo.remove(folder);
-    await localFileIo.write(`${folder}/in-the-way`, Buffer.from('x'));
+    const folder = `${location}/data/p=1`.replace('file://', '');
+    // A link to itself in the place of the folder: nobody can say what lies there.
+    await localFileIo.remove(`${folder}/b.parquet`);
+    await rmdir(folder);
+    await symlink(folder, folder);
     await drop('stubborn', '?purgeRequested=true');
     await expect
       .poll(async () => (await dropped()).find((table) => table['name'] === 'stubborn')?.['error'], { timeout: 20_000 })
       .toContain('cannot access');
     expect((await dropped()).find((table) => table['name'] === 'stubborn')).toMatchObject({ state: 'purging' });
     await catalog.restart();
-    await localFileIo.remove(`${folder}/in-the-way`);
-    await rmdir(folder);
+    await localFileIo.remove(folder);
     await purged('stubborn');
     expect(await present(files)).toEqual([]);
   });

@@ -215,6 +215,20 @@ function exchange(
   });
 }
 
+test('what is no HTTP, or has too long a head, is refused with the envelope too', async () => {
+  const errors = [
+    await exchange('GARBAGE'),
+    await exchange('GET /v1/config', { more: `X-A: ${'a'.repeat(20_000)}\r\n` }),
+  ];
+  const [heads, bodies] = [0, 1].map((part) => errors.map((text) => text.split('\r\n\r\n')[part] ?? ''));
+  expect(heads?.map((head) => head.slice(0, 12))).toEqual(['HTTP/1.1 400', 'HTTP/1.1 431']);
+  const types = bodies?.map((body) => (JSON.parse(body) as { error: { type: string; code: number } }).error);
+  expect(types).toMatchObject([
+    { type: 'BadRequestException', code: 400 },
+    { type: 'BadRequestException', code: 431 },
+  ]);
+});
+
 describe('browsers', () => {
   const options = (origin: string, headers: Record<string, string> = {}): Promise<RestAnswer> =>
     catalog.rest('OPTIONS', TABLES, { headers: { origin, 'access-control-request-method': 'POST', ...headers } });

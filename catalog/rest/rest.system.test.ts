@@ -459,5 +459,10 @@ describe('hostile requests', () => {
     const { status, body } = await testCatalog().rest('GET', '/metrics', { token: null });
     expect(status).toBe(200);
     expect(body['text']).toContain('skein_catalog_request_seconds_count{operation="createTable",status="200"}');
+    for (const name of ['x-forwarded-for', 'forwarded']) {
+      const passedOn = { headers: { [name]: 'for=192.0.2.1' } };
+      expect((await testCatalog().rest('GET', '/metrics', { token: null, ...passedOn })).status, name).toBe(401);
+      expect((await testCatalog().rest('GET', '/metrics', passedOn)).status, name).toBe(200);
+    }
   });
 });

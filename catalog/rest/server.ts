@@ -1,3 +1,5 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { SkeinError } from '#shared/error.ts';
 import { printJson } from '#shared/json.ts';
@@ -33,6 +35,7 @@ export function createServer(context: CatalogContext): FastifyInstance {
     requestTimeout: REQUEST_TIMEOUT_MS,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: SEGMENT_LENGTH_MAX },
+    clientErrorHandler: (error, socket) => refuseConnection(socket, (error as { code?: string }).code),
     frameworkErrors: (error, _request, reply) => void sendError(context, reply as FastifyReply, error),
     forceCloseConnections: true,
     // Java's client writes a space of a name as `+`, and a plus as %2B.
@@ -55,6 +58,23 @@ export function createServer(context: CatalogContext): FastifyInstance {
   app.setNotFoundHandler((request, reply) => sendError(context, reply, noRoute(request)));
   for (const operation of OPERATIONS) addRoute(app, context, operation);
   return app;
+}
+
+/** Why Node gives a connection up. */
+const REFUSALS: Readonly<Record<string, readonly [status: number, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'the head of the request is too long'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request did not come in time'],
+};
+
+/** What never becomes a request gets the envelope, too. */
+function refuseConnection(socket: Socket, code = ''): void {
+  if (!socket.writable) return void socket.destroy();
+  const [status, message] = REFUSALS[code] ?? [400, 'the request is no HTTP'];
+  const body = JSON.stringify({ error: { message, type: 'BadRequestException', code: status } });
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
+  socket.end(
+    `${head}\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
 }
 
 const noRoute = ({ method, url }: FastifyRequest): SkeinError =>

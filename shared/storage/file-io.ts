@@ -15,10 +15,11 @@ export interface FileIo {
   removeEmptyFolders(uri: string): Promise<void>;
   /** `FileNotFound` for a folder, too. */
   sizeBytes(uri: string): Promise<number>;
+  /** Whether a file is there; a folder is none. */
   exists(uri: string): Promise<boolean>;
   /** Where a location really is, with symbolic links followed where the storage has them; undefined when nothing is there. */
   resolve(uri: string): Promise<string | undefined>;
-  /** Deletes a file; a missing one is no error. */
+  /** Deletes a file; a missing one is no error, nor is a folder, which stays. */
   remove(uri: string): Promise<void>;
 }
 

@@ -41,7 +41,7 @@ export const localFileIo: FileIo = {
       return found.size;
     }),
 
-  exists: (uri) => guard(uri, async () => (await stat(localPath(uri)).catch(ignoreMissing)) !== undefined),
+  exists: (uri) => guard(uri, async () => (await stat(localPath(uri)).catch(ignoreMissing))?.isFile() === true),
 
   resolve: (uri) =>
     guard(uri, async () => {
@@ -49,7 +49,7 @@ export const localFileIo: FileIo = {
       return path === undefined ? undefined : fileLocation(path);
     }),
 
-  remove: (uri) => guard(uri, () => rm(localPath(uri), { force: true })),
+  remove: (uri) => guard(uri, () => rm(localPath(uri), { force: true }).catch(ignoreMissing)),
 };
 
 /** @throws FileNotFound where a file lies in the way. */
@@ -78,10 +78,10 @@ async function guard<T>(uri: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-const isMissing = (error: unknown): boolean => {
-  const code = (error as NodeJS.ErrnoException).code;
-  return code === 'ENOENT' || code === 'ENOTDIR';
-};
+/** There is nothing of this name, or a folder, or no such name can be. */
+const MISSING = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR', 'ENAMETOOLONG']);
+
+const isMissing = (error: unknown): boolean => MISSING.has((error as NodeJS.ErrnoException).code ?? '');
 
 function ignoreMissing(error: unknown): undefined {
   if (isMissing(error)) return undefined;

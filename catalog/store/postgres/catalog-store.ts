@@ -155,9 +155,14 @@ export async function alterCatalog(
 }
 
 /** @throws CATALOG_NOT_FOUND; CATALOG_NOT_EMPTY while it holds namespaces, or dropped tables whose time has not come. */
-export async function deleteCatalog(tx: Tx, name: string): Promise<void> {
+export async function deleteCatalog(
+  tx: Tx,
+  { name, id }: { readonly name: string; /** Absent: whoever has it. */ readonly id?: string },
+): Promise<void> {
   try {
-    const { numDeletedRows } = await tx.deleteFrom('catalog').where('name', '=', name).executeTakeFirst();
+    let query = tx.deleteFrom('catalog').where('name', '=', name);
+    if (id !== undefined) query = query.where('id', '=', id);
+    const { numDeletedRows } = await query.executeTakeFirst();
     if (numDeletedRows === 0n) catalogNotFound(name);
   } catch (error) {
     if (!isForeignKeyViolation(error)) throw error;

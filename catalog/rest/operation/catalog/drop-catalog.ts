@@ -6,7 +6,7 @@ import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 export async function dropCatalog(context: CatalogContext, request: RestRequest): Promise<Answer> {
   await context.store.transact(async (tx) => {
     const catalog = await requireCatalog(tx, request.claims.tenant, request.params['catalog'] ?? '');
-    await deleteCatalog(tx, catalog.name);
+    await deleteCatalog(tx, catalog);
   });
   return NO_CONTENT;
 }

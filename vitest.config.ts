@@ -18,7 +18,15 @@ export default defineConfig({
           testTimeout: 20_000,
         },
       },
-      { test: { ...node, name: 'plan', include: ['test/plan/**/*.test.ts'], testTimeout: 30_000 } },
+      {
+        test: {
+          ...node,
+          name: 'plan',
+          include: ['test/plan/**/*.test.ts'],
+          exclude: ['**/*.system.test.ts'],
+          testTimeout: 30_000,
+        },
+      },
       {
         test: {
           ...node,

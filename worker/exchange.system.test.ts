@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { InputSource, InputSpec, TaskSpec } from '#proto/task.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
-import { queryId } from '#shared/id.ts';
+import { queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { startWorker, type RunningWorker } from './main.ts';
 import { makeTask, TestCoordinator } from './test-client.ts';
@@ -281,9 +281,15 @@ describe('workers that exchange partitions', () => {
       const expired = { ...source, ticket: a.ticket(spec, { partition: 0, expiresAtMs: 1 }) };
       await expect(check(at, own, input(NUMBERS, [expired]))).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     }
-    // A query of another tenant, or another query, on the worker that holds it.
-    await expect(check(a, query(), input(NUMBERS, [source]))).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
-    await a.endQuery(spec);
+    // Another query, and one of another tenant that says it were this one: on the worker that holds it, and on another.
+    for (const at of [a, b]) {
+      await expect(check(at, query(), input(NUMBERS, [source]))).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+      const foreign = makeTask(CHECK, { ...own, tenant: tenantId('rival'), inputs: [input(NUMBERS, [source])] });
+      await expect(at.run(foreign)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    }
+    await expect(a.runTask({ ...spec, tenant: tenantId('rival') })).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    expect(await check(b, own, input(NUMBERS, [source, a.source(spec, 1)]))).toEqual(expected(1_000));
+    await Promise.all([a, b].map((at) => at.endQuery(spec)));
   });
 
   test('a partition that is gone, and a worker that is gone, are lost inputs', async () => {
@@ -387,6 +393,23 @@ describe('workers that exchange partitions', () => {
     });
   });
 
+  test('a worker that stops in the middle of a partition is a lost input after the timeout, and nothing of it stays', async () => {
+    await apart('stalled', { 'worker.exchange_timeout': 300 }, async (node) => {
+      const own = query();
+      const spec = numbers(own, 1_000_000, 1);
+      await a.report(spec);
+      await using proxy = await cuttingProxy(a.url, { connections: 0, afterBytes: 0, stallAfterBytes: 6e6 });
+      const source = { ...a.source(spec, 0), address: proxy.address };
+      const reader = makeTask(CHECK, { ...own, output: spooled(1), inputs: [input(NUMBERS, [source])] });
+      const startMs = performance.now();
+      expect(await node.at.runTask(reader)).toMatchObject({ kind: 'lost', taskId: spec.taskId });
+      expect(performance.now() - startMs).toBeLessThan(10_000);
+      expect(proxy.bytes).toBeGreaterThan(5e6);
+      expect([await metricOf(node, 'tasks'), await metricOf(node, 'spool_bytes')]).toEqual([0, 0]);
+      await a.endQuery(spec);
+    });
+  });
+
   test.runIf(process.platform === 'linux')(
     'batches are compressed for another host, and not for this one',
     async () => {
@@ -473,6 +496,8 @@ async function cuttingProxy(
     readonly connections: number;
     readonly afterBytes: number;
     readonly silent?: boolean;
+    /** After so many bytes in all nothing comes any more, and nothing says so. */
+    readonly stallAfterBytes?: number;
     readonly localAddress?: string;
   },
 ): Promise<Proxy> {
@@ -492,6 +517,7 @@ async function cuttingProxy(
     far.on('data', (data: Buffer) => {
       near.write(data);
       passed += data.length;
+      if (passed > (how.stallAfterBytes ?? Number.POSITIVE_INFINITY)) far.pause();
       bytes += data.length;
       if (cuts >= how.connections || bytes < how.afterBytes) return;
       cuts++;

@@ -10,8 +10,8 @@ export interface InputPlaces {
   local(source: InputSource, spec: TaskSpec): SpooledOutput | undefined;
   /** Whether the source is this worker's. */
   isLocal(source: InputSource): boolean;
-  /** An output for what is fetched. */
-  open(spec: TaskSpec): SpooledOutput;
+  /** An output for what is fetched from a source. @throws UNAUTHENTICATED */
+  open(source: InputSource, spec: TaskSpec): SpooledOutput;
   /** @throws WORKER_LOST */
   fetch(signal: AbortSignal, source: InputSource, into: SpooledOutput): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function collectInputs(
       outputs.push(output);
       return { output, partition: source.partition, range: source.batches ?? ALL, receivedBytes: 0 };
     }
-    const output = places.open(spec);
+    const output = places.open(source, spec);
     outputs.push(output);
     try {
       await places.fetch(either, source, output);

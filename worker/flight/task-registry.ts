@@ -231,20 +231,30 @@ export class TaskRegistry {
   readonly #places: InputPlaces = {
     isLocal: ({ address }) => this.#options.addresses.has(address),
     local: (source, spec) => this.#localSource(source, spec),
-    open: (spec) => this.#options.store.open(spec.queryId, 1),
+    open: (source, spec) => {
+      this.#checkSource(source, spec);
+      return this.#options.store.open(spec.queryId, 1);
+    },
     fetch: (signal, source, into) => this.#options.peers.fetch(signal, source, into),
   };
 
   #localSource(source: InputSource, spec: TaskSpec): SpooledOutput | undefined {
-    const ticket = verifyTicket(source.ticket, this.#options.secret, this.#options.clock.nowMs());
-    const { taskId, partition } = source;
-    const task = this.#tasks.get(taskId);
+    this.#checkSource(source, spec);
+    const task = this.#tasks.get(source.taskId);
     if (task?.output.kind !== 'spool' || task.state !== 'spooled' || task.freed !== undefined) return undefined;
-    const same = ticket.taskId === taskId && ticket.partition === partition && task.output.stored.has(partition);
-    if (!same || !belongsTo(task, ticket) || !belongsTo(task, spec)) {
+    if (!belongsTo(task, spec) || !task.output.stored.has(source.partition)) {
       throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another output');
     }
     return task.output.stored.retain();
+  }
+
+  /** A task reads what its own query has made, wherever that lies. @throws UNAUTHENTICATED */
+  #checkSource({ taskId, partition, ticket: text }: InputSource, spec: TaskSpec): void {
+    const ticket = verifyTicket(text, this.#options.secret, this.#options.clock.nowMs());
+    const isFor = ticket.taskId === taskId && ticket.partition === partition;
+    if (!isFor || ticket.queryId !== spec.queryId || ticket.tenant !== spec.tenant) {
+      throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another output');
+    }
   }
 
   /**

@@ -39,13 +39,15 @@ export function splitFile(scan: number, file: ScanFile): Split[] {
 /** Batches of a worker's slot until a stage has ended, about: fewer are cheaper, more leave less to wait for at the end. */
 const BATCHES_PER_SLOT = 2;
 /** A batch is not smaller than this, nor than this share of all. */
-const BATCH_BYTES_MIN = 4 * 2 ** 20;
+const BATCH_BYTES_MIN = 8 * 2 ** 20;
 const BATCHES_MAX_PER_SLOT = 8;
+/** A batch is so many times what its task reads beside it, unless that makes less than one for each slot. */
+const REPEATED_SHARE = 8;
 
 export type SplitQueueOptions = {
   readonly workers: readonly { readonly address: string; readonly slots: number }[];
-  /** One batch for each slot: what every task of the stage does before its first row is dear. */
-  readonly fewBatches: boolean;
+  /** What every task of the stage reads beside its batch: the other sides of joins, of which each task builds hash tables anew. */
+  readonly repeatedBytes: number;
 };
 
 /**
@@ -98,9 +100,9 @@ export class SplitQueue {
 
   #batchBytes(): number {
     const slots = this.#options.workers.reduce((sum, worker) => sum + worker.slots, 0) || 1;
-    if (this.#options.fewBatches) return this.#totalBytes / slots;
-    const least = Math.max(BATCH_BYTES_MIN, this.#totalBytes / (slots * BATCHES_MAX_PER_SLOT));
-    return Math.max(least, this.#leftBytes / (slots * BATCHES_PER_SLOT));
+    const share = this.#totalBytes / slots;
+    const least = Math.max(BATCH_BYTES_MIN, share / BATCHES_MAX_PER_SLOT, this.#options.repeatedBytes * REPEATED_SHARE);
+    return Math.max(Math.min(share, least), this.#leftBytes / (slots * BATCHES_PER_SLOT));
   }
 
   #giveBack(address: string, split: Split): void {

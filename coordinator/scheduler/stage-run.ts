@@ -9,9 +9,6 @@ import { NEW_STAGE, nextStage, stageTasks, type StageEvent, type StageState } fr
 import { partitionShares, sliceBatches, type InputShare, type TaskShare } from './task-share.ts';
 import type { TaskEvent, TaskOutput } from './task-state.ts';
 
-/** Batches that every task of a stage reads are a hash table that every task builds: from here on, a slot gets one task. */
-const BROADCAST_BYTES_BIG = 2 * 2 ** 20;
-
 export type StageContext = {
   readonly scans: readonly PlannedScan[];
   readonly workers: readonly { readonly address: string; readonly slots: number }[];
@@ -104,7 +101,7 @@ export class StageRun {
       }
       case 'splits': {
         const splits = this.#splits(files);
-        this.#queue = new SplitQueue(splits, { workers, fewBatches: this.#broadcastBytes() > BROADCAST_BYTES_BIG });
+        this.#queue = new SplitQueue(splits, { workers, repeatedBytes: this.#repeatedBytes() });
         // Also no rows are an input: a count of them is 0.
         if (splits.length === 0) this.#make(this.#shareOf([]));
         break;
@@ -219,16 +216,13 @@ export class StageRun {
     return read === 'partition' ? this.#producer(index).fragment.partitions : 1;
   }
 
-  #broadcastBytes(): number {
-    return this.fragment.inputs.reduce((total, input, i) => {
-      if (input.read !== 'all') return total;
-      return (
-        total +
-        this.#producer(i)
-          .reports()
-          .reduce((sum, report) => sum + report.outputBytes, 0)
-      );
-    }, 0);
+  /** What every task reads whole. */
+  #repeatedBytes(): number {
+    const stages = this.fragment.inputs.map(({ read }, i) => {
+      const reports = read === 'all' ? this.#producer(i).reports() : [];
+      return reports.reduce((sum, report) => sum + report.outputBytes, 0);
+    });
+    return stages.reduce((sum, bytes) => sum + bytes, bytesOfFiles(this.#wholeScans));
   }
 
   #splits(files: readonly (readonly ScanFile[])[]): Split[] {

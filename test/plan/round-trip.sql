@@ -188,7 +188,7 @@ SELECT id, sum(id) OVER (ORDER BY dept ROWS BETWEEN UNBOUNDED PRECEDING AND UNBO
 SELECT id, count(*) FILTER (WHERE active) OVER (PARTITION BY dept), count(DISTINCT dept) OVER (ORDER BY id), list(id) OVER (ORDER BY id ROWS 1 PRECEDING) FROM employees
 SELECT id, list(name ORDER BY id DESC) OVER (PARTITION BY dept), string_agg(name, '/' ORDER BY id) OVER (PARTITION BY dept), first_value(name ORDER BY salary DESC NULLS LAST, id) OVER (PARTITION BY dept) FROM employees
 SELECT id, row_number(ORDER BY id DESC) OVER (PARTITION BY dept), rank(ORDER BY salary) OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM employees
-SELECT id, median(salary) OVER (PARTITION BY dept), quantile_cont(id, 0.3) OVER (PARTITION BY dept), mode(dept) OVER (PARTITION BY active), arg_max(name, id) OVER (PARTITION BY dept), max(id, 2) OVER (PARTITION BY dept) FROM employees
+SELECT id, median(salary) OVER (PARTITION BY dept), quantile_cont(id, 0.3) OVER (PARTITION BY dept), mode(dept) OVER (PARTITION BY dept), arg_max(name, id) OVER (PARTITION BY dept), max(id, 2) OVER (PARTITION BY dept) FROM employees
 SELECT id, fill(salary) OVER (ORDER BY id) FROM employees
 SELECT id, sum(sum(id)) OVER (ORDER BY id) FROM employees GROUP BY id
 SELECT id FROM employees QUALIFY row_number() OVER (PARTITION BY dept ORDER BY salary DESC NULLS LAST, id) = 1

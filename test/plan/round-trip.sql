@@ -73,9 +73,9 @@ SELECT string_agg(name, ', ' ORDER BY id), group_concat(name, '' ORDER BY id DES
 SELECT string_agg(DISTINCT dept, '-' ORDER BY dept) FROM employees
 SELECT arg_min(name, salary), arg_max(name, salary), min_by(name, id), max_by(name, id), arg_min_null(dept, id), arg_max_null(dept, -id) FROM employees
 SELECT arg_min(name, id, 3), arg_max(name, id, 2), min(id, 3), max(name, 2), max_by(id, salary, 2) FROM employees
-SELECT median(salary), median(id), mode(dept), mad(salary), quantile(id, 0.3), quantile_disc(salary, 0.5), quantile_cont(salary, 0.25) FROM employees
+SELECT median(salary), median(id), mode(active), mad(salary), quantile(id, 0.3), quantile_disc(salary, 0.5), quantile_cont(salary, 0.25) FROM employees
 SELECT quantile_cont(id, [0.25, 0.5, 0.75]), quantile_disc(name, [0.1, 0.9]), quantile_cont(id, -0.25), quantile_disc(id, 0.5 ORDER BY id DESC) FROM employees
-SELECT percentile_cont(0.3) WITHIN GROUP (ORDER BY id), percentile_disc(0.7) WITHIN GROUP (ORDER BY name DESC), mode() WITHIN GROUP (ORDER BY dept) FROM employees
+SELECT percentile_cont(0.3) WITHIN GROUP (ORDER BY id), percentile_disc(0.7) WITHIN GROUP (ORDER BY name DESC), mode() WITHIN GROUP (ORDER BY active) FROM employees
 SELECT dept, quantile_cont(hired, 0.5), median(hired) FROM employees GROUP BY dept
 SELECT approx_count_distinct(dept), approx_quantile(id, 0.5), approx_quantile(id, [0.25, 0.75]), approx_quantile(salary, 0.1) FROM employees
 SELECT approx_top_k(dept, 2), histogram(id % 3), histogram(id, [2, 4, 6]), histogram_exact(id, [1, 2, 3]) FROM employees

@@ -24,6 +24,9 @@ import type { TableMetadata } from './table-metadata.ts';
 /** What a commit asks of one table. */
 export type TableChange = { readonly target: TableTarget; readonly request: CommitRequest };
 
+/** Metadata of all tables of one transaction, which is in memory at once: in times of `catalog.metadata_bytes_max`. */
+const TRANSACTION_METADATA_MAX = 4;
+
 /** Waits between attempts of a commit that lost: doubled from the first to the longest, of which a random part is slept. */
 const RETRY_WAIT_FIRST_MS = 5;
 const RETRY_WAIT_LONGEST_MS = 500;
@@ -38,8 +41,7 @@ export async function commitTables(
   changes: readonly TableChange[],
 ): Promise<readonly CommittedTable[]> {
   try {
-    const ids = await Promise.all(changes.map((change) => tableId(context, change)));
-    const keys = [...new Set(ids.filter((id) => id !== undefined))].sort();
+    const keys = [...(await tableIds(context, changes))].sort();
     return await inTurn(context, keys, () => commitInTurn(context, changes));
   } catch (error) {
     throw commitFailure(error);
@@ -83,10 +85,23 @@ async function removeDroppedFiles(context: CatalogContext, steps: readonly Step[
   if (failed !== undefined) context.log.warn({ err: failed.reason as unknown }, 'an old metadata file was not deleted');
 }
 
-/** Undefined for a table that the change creates. */
-async function tableId(context: CatalogContext, { target, request }: TableChange): Promise<string | undefined> {
-  if (isCreate(request)) return undefined;
-  return (await requireTable(context.store.db, target.claims.tenant, target.catalog, target.ident)).id;
+/** Of the tables that are there already. @throws INVALID_REQUEST when their metadata together is too much for one transaction. */
+async function tableIds(context: CatalogContext, changes: readonly TableChange[]): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  const lengthMax = TRANSACTION_METADATA_MAX * context.config['catalog.metadata_bytes_max'];
+  let length = 0;
+  for (const { target, request } of changes) {
+    if (isCreate(request)) continue;
+    const row = await requireTable(context.store.db, target.claims.tenant, target.catalog, target.ident);
+    ids.add(row.id);
+    length += row.metadata.length;
+    if (length <= lengthMax) continue;
+    throw new SkeinError(
+      'INVALID_REQUEST',
+      `the tables of a transaction have more than ${lengthMax} bytes of metadata`,
+    );
+  }
+  return ids;
 }
 
 /** Takes the turns of all keys, in the one order that cannot lead to a deadlock. */

@@ -11,6 +11,7 @@ beforeAll(async () => {
     'catalog.cors_origins': [ORIGIN],
     'catalog.body_bytes_max': 4 * 2 ** 20,
     'catalog.metadata_bytes_max': 2 ** 20,
+    'catalog.answers_bytes_max': 3 * 2 ** 20,
   });
 });
 afterAll(() => catalog[Symbol.asyncDispose]());
@@ -139,6 +140,26 @@ test('metadata has a limit: a create or commit beyond it is 400, and the table s
   expect((await catalog.rest('GET', `${TABLES}/large`)).body).toEqual(created.body);
 });
 
+test('a transaction has a limit of metadata, too, because all of it is in memory at once', async () => {
+  const properties = { long: 'x'.repeat(900_000) };
+  const names = Array.from({ length: 5 }, (_none, i) => `part_${i}`);
+  for (const name of names) expect((await post(TABLES, { name, schema: SCHEMA, properties })).status).toBe(200);
+  const commit = (tables: readonly string[]): Promise<RestAnswer> =>
+    post('/v1/lake/transactions/commit', {
+      'table-changes': tables.map((name) => ({
+        identifier: { namespace: ['default'], name },
+        requirements: [],
+        updates: [{ action: 'set-properties', updates: { a: 'b' } }],
+      })),
+    });
+  expect(errorOf(await commit(names))).toEqual([
+    400,
+    'BadRequestException',
+    'the tables of a transaction have more than 4194304 bytes of metadata',
+  ]);
+  expect((await commit(names.slice(1))).status).toBe(204);
+});
+
 describe('shapes that are none', () => {
   const shapes: unknown[] = [
     null,
@@ -214,6 +235,30 @@ function exchange(
     socket.on('error', reject);
   });
 }
+
+test('who asks for large tables over and over and reads nothing waits, and no other tenant does', async () => {
+  await catalog.call('CreateTenant', { name: 'patient', admin_user: 'p', admin_password: 'a long enough password' });
+  const other = await catalog.mint({ tenant: 'patient', user: 'p' });
+  const properties = { long: 'x'.repeat(900_000) };
+  expect((await post(TABLES, { name: 'heavy', schema: SCHEMA, properties })).status).toBe(200);
+  const { hostname, port } = new URL(catalog.running.url);
+  const load = `GET ${TABLES}/heavy HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${catalog.token}\r\n\r\n`;
+  const sockets = Array.from({ length: 10 }, () => {
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.on('error', () => undefined);
+    socket.pause();
+    // More than the system keeps for a connection.
+    socket.write(load.repeat(30));
+    return socket;
+  });
+  const ask = (token: string): Promise<number> =>
+    catalog.rest('GET', '/v1/catalogs', { token }).then(({ status }) => status);
+  await expect.poll(() => ask(catalog.token), { timeout: 20_000 }).toBe(429);
+  expect(errorOf(await catalog.rest('GET', NS)).slice(0, 2)).toEqual([429, 'TooManyRequestsException']);
+  expect(await ask(other)).toBe(200);
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(() => ask(catalog.token), { timeout: 20_000 }).toBe(200);
+});
 
 test('what is no HTTP, or has too long a head, is refused with the envelope too', async () => {
   const errors = [

@@ -3,9 +3,11 @@ import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { SkeinError } from '#shared/error.ts';
 import { printJson } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
 import { scopesOf, type Scope, type TokenClaims } from '#shared/token-claims.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
+import { AnswerBudget } from './answer-budget.ts';
 import { decodeBody, parseBody } from './body.ts';
 import { allowOrigin } from './cors.ts';
 import { idempotencyKeyOf, requestHash } from './idempotency/idempotency-key.ts';
@@ -18,6 +20,8 @@ import { OPERATIONS } from './operations.ts';
 const SEGMENT_LENGTH_MAX = 8_192;
 /** A client that sends its head or body slower than this is cut off. */
 const REQUEST_TIMEOUT_MS = 60_000;
+/** A connection on which nothing moves is cut this long after the longest operation would have answered. */
+const STANDSTILL_MS = 60_000;
 
 /** Methods whose requests have no body that is read. */
 const BODILESS = new Set(['GET', 'HEAD']);
@@ -33,6 +37,7 @@ export function createServer(context: CatalogContext): FastifyInstance {
     // Whose X-Forwarded-For says who the peer is.
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: context.config['catalog.plan_timeout'] + STANDSTILL_MS,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: SEGMENT_LENGTH_MAX },
     clientErrorHandler: (error, socket) => refuseConnection(socket, (error as { code?: string }).code),
@@ -56,7 +61,8 @@ export function createServer(context: CatalogContext): FastifyInstance {
   });
   app.setErrorHandler((error, _request, reply) => sendError(context, reply, error));
   app.setNotFoundHandler((request, reply) => sendError(context, reply, noRoute(request)));
-  for (const operation of OPERATIONS) addRoute(app, context, operation);
+  const budget = new AnswerBudget(context.config['catalog.answers_bytes_max']);
+  for (const operation of OPERATIONS) addRoute(app, context, operation, budget);
   return app;
 }
 
@@ -80,7 +86,7 @@ function refuseConnection(socket: Socket, code = ''): void {
 const noRoute = ({ method, url }: FastifyRequest): SkeinError =>
   new SkeinError('NOT_FOUND', `No route for request: ${method} ${url}`);
 
-function addRoute(app: FastifyInstance, context: CatalogContext, operation: Operation): void {
+function addRoute(app: FastifyInstance, context: CatalogContext, operation: Operation, budget: AnswerBudget): void {
   const [method = '', template = ''] = operation.endpoint.split(' ');
   app.route({
     method,
@@ -95,22 +101,34 @@ function addRoute(app: FastifyInstance, context: CatalogContext, operation: Oper
       if (operation.scope !== null && !BODILESS.has(method)) await authorise(context, operation.scope, request);
     },
     handler: async (request, reply) => {
-      const result = await answer(context, operation, request);
+      // Once more, because a token may end while a body comes.
+      const claims = operation.scope === null ? undefined : await authorise(context, operation.scope, request);
+      if (claims !== undefined) budget.requireRoom(claims.tenant);
+      const result = printed(await answer(context, operation, request, claims));
       context.at('before-reply');
+      if (claims !== undefined && !reply.raw.closed) {
+        // Of many loads that came at once; a change that is made is answered whatever there is on its way.
+        if (method === 'GET') budget.requireRoom(claims.tenant);
+        reply.raw.once('close', budget.take(claims.tenant, result.text?.length ?? 0));
+      }
       return send(reply, result);
     },
   });
 }
 
-/** Authenticates and authorises before anything of the body is looked at; once more, because a token may end while a body comes. */
-async function answer(context: CatalogContext, operation: Operation, request: FastifyRequest): Promise<Answer> {
+/** @param claims of a caller that is authorised: only then is anything of the body looked at. */
+async function answer(
+  context: CatalogContext,
+  operation: Operation,
+  request: FastifyRequest,
+  claims: TokenClaims | undefined,
+): Promise<Answer> {
   const open = openRequest(request);
   const payload = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   if (operation.scope === null) return operation.handle(context, { ...open, payload });
-  const claims = await authorise(context, operation.scope, request);
   const bytesMax = context.config['catalog.body_bytes_max'];
   const bytes = await decodeBody(payload, request.headers['content-encoding'], bytesMax);
-  const checked = { ...open, claims, body: parseBody(bytes) };
+  const checked = { ...open, claims: must(claims, 'authorised'), body: parseBody(bytes) };
   const { id, handle, replay } = operation;
   const key = replay === undefined ? undefined : idempotencyKeyOf(open);
   if (replay === undefined || key === undefined) return handle(context, checked);
@@ -146,6 +164,9 @@ function singleValues(query: Readonly<Record<string, string | readonly string[]>
     }),
   );
 }
+
+const printed = ({ body, ...rest }: Answer): Answer =>
+  body === undefined ? rest : { ...rest, text: rest.text ?? printJson(body) };
 
 function send(reply: FastifyReply, { status, body, text, contentType, headers }: Answer): FastifyReply {
   reply.code(status);

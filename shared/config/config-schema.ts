@@ -133,6 +133,7 @@ export const CONFIG = {
   'catalog.internal_url': string('127.0.0.1:8191', 'host:port of the catalog’s internal gRPC'),
   'catalog.body_bytes_max': bytes(32 * MIB, 'Largest request body of the REST catalog'),
   'catalog.metadata_bytes_max': bytes(64 * MIB, 'Largest table metadata document'),
+  'catalog.answers_bytes_max': bytes(512 * MIB, 'Large answers that are on their way to the clients of one tenant'),
   'catalog.commit_retries_max': integer(20, 0, 1_000, 'Attempts after a lost compare-and-swap'),
   'catalog.token_ttl': duration(3_600_000, 'Lifetime of an access token'),
   'catalog.token_ttl_max': duration(30 * 86_400_000, 'Longest lifetime that skein token may ask for'),

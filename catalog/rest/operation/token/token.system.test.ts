@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { decodeJwt, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
@@ -358,6 +358,7 @@ describe('clients of the operator', () => {
     expect(await list('empty')).toEqual([]);
     const stored = await catalog.sql(`select * from catalog.oauth_client where client_id = '${client.client_id}'`);
     expect(JSON.stringify(stored)).not.toContain(client.client_secret);
+    expect(stored[0]).toMatchObject({ secret_sha256: createHash('sha256').update(client.client_secret).digest() });
   });
 
   test.each([

@@ -8,6 +8,7 @@ import type { InputSource, InputSpec, TaskSpec } from '#proto/task.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
+import { must } from '#shared/must.ts';
 import { startWorker, type RunningWorker } from './main.ts';
 import { makeTask, TestCoordinator } from './test-client.ts';
 
@@ -430,6 +431,17 @@ describe('workers that exchange partitions', () => {
       });
     },
   );
+
+  test('more tasks than the slots run by turns wait, and are not refused', async () => {
+    await apart('busy', { 'worker.tasks_per_slot_max': 1 }, async (node) => {
+      const own = query();
+      const specs = Array.from({ length: 12 }, () => numbers(own, 50_000, 2));
+      const reports = await Promise.all(specs.map((spec) => node.at.report(spec)));
+      expect(reports.map(({ rows }) => rows)).toEqual(specs.map(() => 50_000));
+      await node.at.endQuery(must(specs[0], 'a task'));
+      expect([await metricOf(node, 'tasks'), await metricOf(node, 'memory_granted_bytes')]).toEqual([0, 0]);
+    });
+  });
 
   test('spools of a silent coordinator are freed', async () => {
     const silence = { 'worker.orphan_timeout': 500, 'cluster.heartbeat_interval': 100 };

@@ -36,6 +36,8 @@ export type RunningWorker = {
 };
 
 const LAST_ANSWER_MS = 200;
+/** Tasks that wait, for memory or for a slot: a coordinator sends one per slot and query, and runs a hundred queries. */
+const WAITING_PER_SLOT_MAX = 256;
 /** Of the worker's memory, so that a small worker has some left for its tasks. */
 const SPOOL_SHARE_MAX = 1 / 3;
 
@@ -46,7 +48,7 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
   const spillDir = resolve(config['worker.spill_dir'] || join(config.data_dir, 'spill', config['worker.name']));
   await clearFolder(spillDir);
   const slots = config['worker.cores'];
-  const tasksMax = slots * config['worker.tasks_per_slot_max'];
+  const tasksMax = slots * (config['worker.tasks_per_slot_max'] + WAITING_PER_SLOT_MAX);
   const pool = new SlotPool({
     slots,
     tasksPerSlotMax: config['worker.tasks_per_slot_max'],

@@ -270,6 +270,26 @@ describe('the UNDROP window', () => {
     await window(0);
   });
 
+  test('a table that the background work takes up in the same moment does not come back', async () => {
+    await window(DAY_MS);
+    await create('snatched');
+    await drop('snatched');
+    const [table] = (await dropped()).filter(({ name }) => name === 'snatched');
+    const id = table?.['id'] as string;
+    const taken = catalog.sql(
+      `begin; update catalog.dropped_table set attempts = 1 where id = '${id}'; select pg_sleep(2); commit`,
+    );
+    await expect
+      .poll(async () =>
+        JSON.stringify(await catalog.sql(`select 1 from pg_stat_activity where wait_event = 'PgSleep'`)),
+      )
+      .not.toBe('[]');
+    const answer = await post(`${NS}/default/tables/snatched/undrop`);
+    await taken;
+    expect(errorOf(answer)[1]).toBe('NoSuchTableException');
+    await window(0);
+  });
+
   test('lists of dropped tables come in pages', async () => {
     await window(DAY_MS);
     for (let i = 0; i < 5; i += 1) {

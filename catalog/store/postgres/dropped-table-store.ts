@@ -107,6 +107,8 @@ export async function undropTable(
   const row = await tx
     .deleteFrom('dropped_table')
     .where('id', '=', found)
+    // Looked at again when the background work held the row meanwhile: the query above is not.
+    .where('attempts', '=', 0)
     .returning(['id', 'location', 'metadata_location as metadataLocation', 'metadata', 'version', 'created_at'])
     .executeTakeFirst();
   if (row === undefined) {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
 import { loadTpch } from '#test/slt/fixture.ts';
@@ -49,6 +50,23 @@ describe.each([2, 3])('TPC-H at scale 0.01 on %i workers, distribution forced', 
     },
     300_000,
   );
+
+  test('all of them at once: each is answered, and rightly', async () => {
+    const questions: { readonly name: string; readonly sql: string; readonly rows: readonly (readonly Json[])[] }[] =
+      [];
+    for (const { name, sql } of TPCH_QUERIES) {
+      const expected = await new DuckdbEngine(duckdb).run(sql);
+      if (expected.kind === 'error') throw new Error(expected.message);
+      questions.push({ name, sql, rows: expected.rows });
+    }
+    const asked = questions.flatMap(({ name, sql, rows }) =>
+      [...sessions].map(async ([join, sessionId]) => {
+        const difference = differences(await cluster.sql(sql, { sessionId, timeoutMs: 240_000 }), rows);
+        return difference === null ? [] : [`${name}, ${join} joins: ${difference}`];
+      }),
+    );
+    expect((await Promise.all(asked)).flat()).toEqual([]);
+  }, 300_000);
 
   test('EXPLAIN ANALYZE tells of stages and their operators', async () => {
     const sessionId = must(sessions.get('partitioned'), 'a session');

@@ -412,7 +412,7 @@ SELECT strftime(TIMESTAMP '2024-01-01 10:00:00' + INTERVAL (id) HOUR, '%H:%M'), 
 SELECT id ::VARCHAR COLLATE NOCASE AS c FROM employees ORDER BY c DESC
 SELECT min(name COLLATE NOCASE), max(name COLLATE NOACCENT) FROM employees
 SELECT DISTINCT lower(name) COLLATE NOCASE FROM employees
-SELECT x, count(*) FROM (SELECT name COLLATE NOCASE AS x FROM employees UNION ALL SELECT upper(name) FROM employees) GROUP BY x
+SELECT lower(x), count(*) FROM (SELECT name COLLATE NOCASE AS x FROM employees UNION ALL SELECT upper(name) FROM employees) GROUP BY x
 SELECT json_extract(j, '$[*].a'), j -> '$[0]', j ->> '$[1].a' FROM (SELECT to_json(list(struct_pack(a := id) ORDER BY id)) AS j FROM employees)
 SELECT round(id / 3, 2), round(salary, 1), id::DECIMAL(10, 3) % 2, id::DECIMAL(5, 1) / 3, avg(salary * 1.05), sum(salary * 1.055) FROM employees GROUP BY id, salary
 SELECT try_cast('x' AS INTEGER), TRY(1 / 0), TRY(CAST(name AS INTEGER)) FROM employees

@@ -138,6 +138,12 @@ export class LoadHarness implements AsyncDisposable {
     return rest.loadTable(parseTableName(name));
   }
 
+  /** Whether `lake` has a namespace of one level. */
+  async hasNamespace(name: string): Promise<boolean> {
+    const headers = { authorization: `Bearer ${this.token}` };
+    return (await fetch(`${this.catalog.url}/v1/lake/namespaces/${name}`, { method: 'HEAD', headers })).status === 204;
+  }
+
   /** A table's files under a predicate, and the SQL that reads them. */
   async plan(name: string, predicate: Predicate = { kind: 'true' }): Promise<PlannedFiles & { sql: string }> {
     const metadata = await this.table(name);

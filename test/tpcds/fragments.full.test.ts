@@ -1,0 +1,3 @@
+import { testTpcdsFragments } from './test-fragments.ts';
+
+await testTpcdsFragments(['auto', 'broadcast']);

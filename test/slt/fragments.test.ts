@@ -45,7 +45,8 @@ class FragmentEngine implements Engine {
 /** Whatever is small is exchanged all the same: three partitions, nothing read by everyone. */
 const LIMITS = { readEverywhereBytesMax: 0, gatherGroupsMax: 0 } as const;
 
-describe.each([1, 2, 3])('SQL logic tests in fragments on %d workers', (workers) => {
+// TPC-H runs on one and two workers as well (`test/tpch/fragments.test.ts`).
+describe.each([3])('SQL logic tests in fragments on %d workers', (workers) => {
   describe.each(['auto', 'broadcast', 'partitioned'] as const)('joins: %s', (joinDistribution) => {
     test.each(FILES.map((file) => basename(file)))('%s', async (name) => {
       const records = parseSlt(readFileSync(join(import.meta.dirname, 'both', name), 'utf8')).map((record) =>

@@ -252,7 +252,6 @@ SELECT count(*) <= 8 FROM employees TABLESAMPLE 50%
 SELECT count(*) FROM employees USING SAMPLE 3 ROWS
 SELECT count(*) FROM employees USING SAMPLE reservoir(3 ROWS) REPEATABLE (42)
 SELECT count(*) FROM series USING SAMPLE 10% (bernoulli, 42)
-SELECT count(*) FROM series TABLESAMPLE system(10%) REPEATABLE (1)
 FROM employees PIVOT (sum(salary) FOR dept IN ('research', 'sales') GROUP BY active)
 FROM (SELECT id, salary::INTEGER AS a, manager AS b FROM employees) UNPIVOT (v FOR k IN (a, b))
 FROM (SELECT id, salary::INTEGER AS a, manager AS b FROM employees) UNPIVOT INCLUDE NULLS (v FOR k IN (a, b))

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '#shared/json.ts';
-import { decodeType, decodeValue } from './decode-type.ts';
+import { decodeConstant } from './decode-constant.ts';
 import type { Expression } from './expression.ts';
 import { textOf } from './json-node.ts';
 
@@ -31,7 +31,7 @@ export function decodeListAggregate(node: JsonObject): readonly Expression[] | n
   const [, ...further] = (call['children'] ?? []) as readonly JsonObject[];
   if (further.some((one) => one['expression_class'] !== 'BOUND_CONSTANT')) return null;
   const erased = decodeErased(call);
-  return erased === null ? null : [...further.map(({ value }) => typedConstant(value)), ...erased];
+  return erased === null ? null : [...further.map(({ value }) => decodeConstant(value)), ...erased];
 }
 
 const FRACTIONS = /^(?:approx_|reservoir_)?quantile(?:_cont|_disc)?$/;
@@ -43,7 +43,7 @@ const ERASED: Readonly<Record<string, Erased>> = {
   string_agg: ({ separator }) => [constant(separator ?? null, 'VARCHAR')],
   group_concat: ({ separator }) => [constant(separator ?? null, 'VARCHAR')],
   listagg: ({ separator }) => [constant(separator ?? null, 'VARCHAR')],
-  bitstring_agg: ({ min, max }) => [typedConstant(min), typedConstant(max)],
+  bitstring_agg: ({ min, max }) => [decodeConstant(min), decodeConstant(max)],
   quantile: quantiles,
   quantile_cont: quantiles,
   quantile_disc: quantiles,
@@ -60,12 +60,6 @@ const constant = (value: Json, name: string): Expression => ({
   type: { kind: 'scalar', name },
 });
 
-const typedConstant = (value: Json | undefined): Expression => ({
-  kind: 'constant',
-  value: decodeValue(value),
-  type: decodeType((value as JsonObject)['type']),
-});
-
 const listOf = (children: readonly Expression[]): Expression => {
   const [first] = children;
   const element = first?.kind === 'constant' ? first.type : ({ kind: 'scalar', name: 'DOUBLE' } as const);
@@ -79,7 +73,7 @@ function floats(fractions: Json | undefined, isList: boolean, type: string): rea
 
 /** A fraction counts from the other end when the order is descending: SQL says it with a minus, but has no -0. */
 function quantiles({ quantiles: fractions, desc }: JsonObject, isList: boolean): readonly Expression[] | null {
-  const values = ((fractions ?? []) as readonly Json[]).map(typedConstant);
+  const values = ((fractions ?? []) as readonly Json[]).map(decodeConstant);
   if (desc !== true) return isList ? [listOf(values)] : values;
   const isZero = (one: Expression): boolean => one.kind === 'constant' && Number(one.value) === 0;
   if (values.every(isZero)) {

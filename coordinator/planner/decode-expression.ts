@@ -2,7 +2,8 @@ import type { CompareOp } from '#shared/iceberg/predicate.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { decodeErased, decodeListAggregate } from './decode-bound.ts';
-import { decodeType, decodeValue } from './decode-type.ts';
+import { decodeConstant } from './decode-constant.ts';
+import { decodeType } from './decode-type.ts';
 import type { AggregateCall, Expression, Lambda, Order, WindowCall } from './expression.ts';
 import { textOf } from './json-node.ts';
 
@@ -48,11 +49,7 @@ const EXPRESSIONS: Readonly<Record<string, (node: JsonObject) => Expression>> = 
     name: textOf(node['alias']),
     type: typeOf(node),
   }),
-  BOUND_CONSTANT: ({ value }) => ({
-    kind: 'constant',
-    value: decodeValue(value),
-    type: decodeType((value as JsonObject)['type']),
-  }),
+  BOUND_CONSTANT: ({ value }) => decodeConstant(value),
   BOUND_COMPARISON: (node) => ({
     kind: 'compare',
     op: decodeComparison(node['type']),

@@ -8,8 +8,8 @@ import {
   decodeOrders,
   decodeWindow,
 } from './decode-expression.ts';
+import { decodeConstant } from './decode-constant.ts';
 import { decodeType, decodeValue } from './decode-type.ts';
-import type { Expression } from './expression.ts';
 import type { JoinPlan, JoinType, Limit, Plan, PlanColumn } from './plan.ts';
 import { textOf } from './json-node.ts';
 import { resolveColumnRefs } from './resolve-column-refs.ts';
@@ -168,12 +168,6 @@ function decodeGet(printed: JsonObject): Plan {
     inputColumns: (node['projected_input'] ?? []) as readonly number[],
   };
 }
-
-const decodeConstant = (value: Json | undefined): Expression => ({
-  kind: 'constant',
-  value: decodeValue(value),
-  type: decodeType((value as JsonObject)['type']),
-});
 
 /** Constants in columns; the printer puts them column by column. */
 function decodeChunk(node: JsonObject): Plan {

@@ -2,7 +2,7 @@ import { walkExpression, expressionsOf } from '../planner/expression-tree.ts';
 import { checkColumns } from '../planner/check-plan.ts';
 import { walkPlan } from '../planner/plan-tree.ts';
 import type { Plan } from '../planner/plan.ts';
-import { clusterCores } from './cluster-cores.ts';
+import { oneHasEveryCore } from './cluster-cores.ts';
 import { cutFragments } from './cut-fragments.ts';
 import { endEmpty } from './end-empty.ts';
 import { estimator } from './estimate.ts';
@@ -77,8 +77,7 @@ function wholeReason(plan: Plan, facts: DistributionFacts, limits: DistributionL
   const volatile = volatileFunction(plan);
   if (volatile !== null) return `${volatile}() is computed once, in one place`;
   if (distribution === 'force' || facts.stages.size > 0) return null;
-  const most = Math.max(0, ...facts.cluster.workers.map(({ slots, machine }) => Math.min(slots, machine.cores)));
-  if (clusterCores(facts.cluster) <= most) return 'one worker has every core that there is';
+  if (oneHasEveryCore(facts.cluster)) return 'one worker has every core that there is';
   const estimate = estimator(facts);
   let bytes = 0;
   for (const node of walkPlan(plan)) if (node.kind === 'scan') bytes += bytesOf(estimate(node));

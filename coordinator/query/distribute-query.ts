@@ -1,5 +1,6 @@
 import { schemaById } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
+import { oneHasEveryCore } from '../distributor/cluster-cores.ts';
 import type { DistributedPlan, DistributionSettings, ScanFacts, WholePlan } from '../distributor/fragment.ts';
 import type { Plan } from '../planner/plan.ts';
 import { scanUses } from '../planner/scan-predicates.ts';
@@ -53,6 +54,7 @@ export async function distributeQuery(
   if (settings.distribution === 'auto') {
     if (cluster.workers.length < 2) return whole('there is one worker');
     if (!isWide(scans, query.features, 'auto')) return whole('there is little to read');
+    if (oneHasEveryCore(cluster)) return whole('one worker has every core that there is');
   }
   const shaped = passes.shape({ plan, scans: query.scans });
   const planned = await planScans(shaped.scans, scanContext);

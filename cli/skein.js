@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 // The package's command. It must run on any Node: one older than 24 hands over to the binary of the `node` package, and a service
-// gets a libuv pool of its own size (it counts only when it is set before Node starts).
+// gets a libuv pool of its own size and the options of its kind (they count only when they are there before Node starts).
 import { spawn } from 'node:child_process';
 import * as nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { NODE_FLAGS, serviceFlags } from './node-flags.js';
 
 const NODE_MAJOR_MIN = 24;
 /** A running query holds a thread of the pool; the default of 4 would let queries block file access. */
@@ -13,14 +14,15 @@ const SERVICES = ['catalog', 'coordinator', 'worker'];
 
 const self = fileURLToPath(import.meta.url);
 const [command = ''] = process.argv.slice(2);
-const environment = { UV_THREADPOOL_SIZE: THREADPOOL_SIZE, ...process.env };
-const nodeArguments = ['--disable-warning=ExperimentalWarning', self, ...process.argv.slice(2)];
+const ownArguments = [self, ...process.argv.slice(2)];
 
 if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   runInstead(packagedNode());
-} else if (SERVICES.includes(command) && process.env.UV_THREADPOOL_SIZE === undefined && process.execve !== undefined) {
-  process.execve(process.execPath, [process.execPath, ...nodeArguments], environment);
 } else {
+  if (SERVICES.includes(command) && process.env.UV_THREADPOOL_SIZE === undefined && process.execve !== undefined) {
+    const environment = { UV_THREADPOOL_SIZE: THREADPOOL_SIZE, ...process.env };
+    process.execve(process.execPath, [process.execPath, ...serviceFlags(command), ...ownArguments], environment);
+  }
   // Types need not be stripped nor code compiled again at every start; without write access there is just no cache.
   nodeModule.enableCompileCache?.(join(dirname(dirname(self)), 'node_modules', '.cache', 'skein'));
   const { main } = await import('./main.ts');
@@ -38,7 +40,7 @@ function packagedNode() {
 
 /** Runs the same command with another binary, passes signals on, and ends as it ends. */
 function runInstead(binary) {
-  const child = spawn(binary, nodeArguments, { stdio: 'inherit', env: environment });
+  const child = spawn(binary, [...NODE_FLAGS, ...ownArguments], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     process.stderr.write(`cannot start ${binary}: ${error.message}\n`);

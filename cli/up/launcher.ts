@@ -18,6 +18,7 @@ import {
   type ServicesFile,
 } from '../cluster-file.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
+import { NODE_FLAGS, serviceFlags } from '../node-flags.js';
 import { processIdentity } from '../process-identity.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import { endLeftovers } from './leftovers.ts';
@@ -40,7 +41,6 @@ const PROBE_TIMEOUT_MS = 2_000;
 
 const SKEIN = fileURLToPath(new URL('../skein.js', import.meta.url));
 const POSTGRES_PROCESS = fileURLToPath(new URL('postgres-process.ts', import.meta.url));
-const NODE_FLAGS = ['--disable-warning=ExperimentalWarning'];
 
 /** What the launcher says: `event` is a JSON line for programs on standard output, `tell` a line for people on standard error. */
 export type Voice = { readonly event: (line: object) => void; readonly tell: (line: string) => void };
@@ -273,7 +273,7 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
     kind,
     name: own['worker.name'] ?? kind,
     url,
-    command: [...NODE_FLAGS, SKEIN, kind],
+    command: [...serviceFlags(kind), SKEIN, kind],
     environment: childEnvironment({ config: { ...config, ...own }, sources }, { UV_THREADPOOL_SIZE: THREADPOOL_SIZE }),
     stop: 'SIGTERM',
   });

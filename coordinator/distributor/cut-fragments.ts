@@ -5,6 +5,7 @@ import type { Partitioning, Plan } from '../planner/plan.ts';
 import { bytesOf, type Estimate } from './row-estimate.ts';
 import { dividableInputs } from './dividable-inputs.ts';
 import type { Fragment, FragmentInput, TaskShape } from './fragment.ts';
+import { keyedInputs } from './keyed-inputs.ts';
 import { isOrderSensitive } from './order-sensitive.ts';
 import { columnsOfPlan, readOf, type Placing } from './placing.ts';
 import { printPlan } from './print-plan.ts';
@@ -74,7 +75,7 @@ function fragment(plan: Plan, output: Output): Fragment {
   }
   const dividable = dividableInputs(plan, output.isFirstStep);
   const text = printPlan(
-    plan,
+    keyedInputs(plan),
     {
       scan: (node) => scans.findIndex(({ scan }) => scan === node.scan),
       stage: (node) => inputs.findIndex((input) => input.stage === node.stage && input.read === node.read),

@@ -17,7 +17,7 @@ const ROW_GROUP_ROWS = 122_880;
 const SPLIT_BYTES = 2 * 2 ** 20;
 /** Splits of one file: beyond, they get bigger. */
 const SPLITS_OF_FILE_MAX = 1_000;
-/** Bytes of a file that go to the same worker together, so that what it has cached of them is used again. */
+/** Bytes of a file that go to the same worker together. */
 const AFFINITY_BYTES = 64 * 2 ** 20;
 
 /** A file as splits of whole row groups, as DuckDB writes them. */
@@ -36,10 +36,15 @@ export function splitFile(scan: number, file: ScanFile): Split[] {
   return splits;
 }
 
-/** Batches of a worker's slot until a stage has ended, about: fewer are cheaper, more leave less to wait for at the end. */
-const BATCHES_PER_SLOT = 2;
+/**
+ * Of its share of all, a slot takes so much at once: every task costs some milliseconds for its plan, whatever it reads. The rest evens
+ * out what slots do in the same time.
+ */
+const FIRST_BATCH_PART = 0.8;
+/** After that a slot takes so much of its share of what is left. */
+const NEXT_BATCH_PART = 0.5;
 /** A batch is not smaller than this, nor than this share of all. */
-const BATCH_BYTES_MIN = 8 * 2 ** 20;
+const BATCH_BYTES_MIN = 16 * 2 ** 20;
 const BATCHES_MAX_PER_SLOT = 8;
 /** A batch is so many times what its task reads beside it, unless that makes less than one for each slot. */
 const REPEATED_SHARE = 8;
@@ -52,8 +57,8 @@ export type SplitQueueOptions = {
 
 /**
  * The splits of a stage that nobody has taken yet. Each worker has its own share, by rendezvous hashing of the files, so that the same
- * files go to the same worker every time; one that has no more takes from whoever has most. A batch is a part of what is left, so
- * the last ones are small, and a slow worker takes fewer.
+ * files, and the same parts of a big one, go to the same worker every time; one that has no more takes from the end of whoever has
+ * most. The first batches are the big ones, the last ones are small, and a slow worker takes fewer.
  */
 export class SplitQueue {
   readonly #options: SplitQueueOptions;
@@ -61,12 +66,13 @@ export class SplitQueue {
   readonly #totalBytes: number;
   #leftBytes: number;
   #left: number;
+  #batches = 0;
 
   constructor(splits: readonly Split[], options: SplitQueueOptions) {
     this.#options = options;
     for (const { address } of options.workers) this.#queues.set(address, []);
-    const owners = new Map<string, Split[]>();
-    for (const split of splits) this.#ownerQueue(split, owners).push(split);
+    const ranks = new Map<string, readonly string[]>();
+    for (const split of splits) this.#ownerQueue(split, ranks).push(split);
     this.#totalBytes = splits.reduce((sum, split) => sum + split.bytes, 0);
     this.#leftBytes = this.#totalBytes;
     this.#left = splits.length;
@@ -95,6 +101,7 @@ export class SplitQueue {
       this.#left -= 1;
       this.#leftBytes -= split.bytes;
     }
+    if (batch.length > 0) this.#batches += 1;
     return batch;
   }
 
@@ -102,7 +109,9 @@ export class SplitQueue {
     const slots = this.#options.workers.reduce((sum, worker) => sum + worker.slots, 0) || 1;
     const share = this.#totalBytes / slots;
     const least = Math.max(BATCH_BYTES_MIN, share / BATCHES_MAX_PER_SLOT, this.#options.repeatedBytes * REPEATED_SHARE);
-    return Math.max(Math.min(share, least), this.#leftBytes / (slots * BATCHES_PER_SLOT));
+    const isFirst = this.#batches < slots;
+    const part = isFirst ? share * FIRST_BATCH_PART : (this.#leftBytes / slots) * NEXT_BATCH_PART;
+    return Math.max(Math.min(share, least), part);
   }
 
   #giveBack(address: string, split: Split): void {
@@ -117,13 +126,13 @@ export class SplitQueue {
     return longest;
   }
 
-  #ownerQueue(split: Split, owners: Map<string, Split[]>): Split[] {
-    const key = affinityKey(split);
-    const known = owners.get(key);
-    if (known !== undefined) return known;
-    const queue = this.#queueOf(ownerOf(split, key, [...this.#queues.keys()]));
-    owners.set(key, queue);
-    return queue;
+  #ownerQueue(split: Split, ranks: Map<string, readonly string[]>): Split[] {
+    if (split.kind === 'output') return this.#queueOf(split.address);
+    const { path } = split.file;
+    const addresses = this.#options.workers.map(({ address }) => address);
+    const ranked = ranks.get(path) ?? rankWorkers(path, addresses);
+    ranks.set(path, ranked);
+    return this.#queueOf(ranked[partOf(split.file, ranked.length)] ?? '');
   }
 
   /** Without a worker to own it, a split waits in a queue that everybody takes from. */
@@ -134,24 +143,18 @@ export class SplitQueue {
   }
 }
 
-function affinityKey(split: Split): string {
-  if (split.kind === 'output') return `${split.input}/${split.address}`;
-  const { file } = split;
-  const rows = file.rows?.start ?? 0;
-  const at = file.recordCount === 0 ? 0 : (file.sizeBytes * rows) / file.recordCount;
-  return `${file.path}#${Math.floor(at / AFFINITY_BYTES)}`;
+/** Workers in the order in which they are wanted for a file, by rendezvous hashing: a worker that comes or goes changes little. */
+function rankWorkers(path: string, addresses: readonly string[]): readonly string[] {
+  const hash = hashText(path);
+  const weights = addresses.map((address) => ({ address, weight: mix(hash ^ hashText(address)) }));
+  return weights.toSorted((a, b) => b.weight - a.weight).map(({ address }) => address);
 }
 
-function ownerOf(split: Split, key: string, addresses: readonly string[]): string {
-  if (split.kind === 'output') return split.address;
-  const hash = hashText(key);
-  let owner = '';
-  let heaviest = -1;
-  for (const address of addresses) {
-    const weight = mix(hash ^ hashText(address));
-    if (weight > heaviest) [owner, heaviest] = [address, weight];
-  }
-  return owner;
+/** Which part of `parts` of its file a split is in: a small file is one part, a big one as many as there are workers. */
+function partOf({ recordCount, sizeBytes, rows }: ScanFile, parts: number): number {
+  const blocks = Math.max(1, Math.ceil(sizeBytes / AFFINITY_BYTES));
+  const block = recordCount === 0 ? 0 : Math.floor((blocks * (rows?.start ?? 0)) / recordCount);
+  return Math.floor((block * parts) / blocks);
 }
 
 /** FNV-1a: a scan may have a million files, and each is hashed. */

@@ -40,7 +40,7 @@ export async function planFile(scan: ScanSpec, file: ScanFile, footers: FooterCa
   const kept = groups.filter((group) => mayMatch(scan.predicate, (id) => group.stats[bounded.get(id) ?? -1]));
   const leaves = leavesOf(fields, scan, file);
   return {
-    file,
+    file: { ...file, rows: rowsOf(groups, footer) },
     signature: footer.signature,
     columns: scan.columns.map(source),
     equality: file.deletes
@@ -100,10 +100,17 @@ function checkTwins(fields: readonly FileField[], field: FileField): void {
   );
 }
 
-/** Row groups that hold rows of the task. */
+/** Row groups of the task: those that begin among its rows, so that none is read by two. */
 function groupsOf({ rowGroups }: Footer, { rows }: ScanFile): readonly RowGroup[] {
   if (rows === null) return rowGroups;
-  return rowGroups.filter((group) => group.startRow < rows.end && group.startRow + group.rows > rows.start);
+  return rowGroups.filter(({ startRow }) => startRow >= rows.start && startRow < rows.end);
+}
+
+/** The rows of neighbouring row groups; null for all of a file. */
+function rowsOf(groups: readonly RowGroup[], { rowGroups }: Footer): ScanFile['rows'] {
+  const [first, last] = [groups[0], groups.at(-1)];
+  if (first === undefined || last === undefined || groups.length === rowGroups.length) return null;
+  return { start: first.startRow, end: last.startRow + last.rows };
 }
 
 const NONE: ReadonlyMap<number | null, number> = new Map();

@@ -1,4 +1,5 @@
 import type { Plan } from '../planner/plan.ts';
+import { dateConditions } from './date-conditions.ts';
 import { expandDelimJoins } from './expand-delim-joins.ts';
 import { inlineCtes } from './inline-ctes.ts';
 import { joinConditions } from './join-conditions.ts';
@@ -11,6 +12,7 @@ export const SHAPE_PASSES: readonly Pass[] = [
   { name: 'expandDelimJoins', run: expandDelimJoins, reason: 'a side that several nodes read can then be a stage' },
   { name: 'joinConditions', run: joinConditions, reason: 'joins go by equalities, wherever those stand' },
   { name: 'inlineCtes', run: inlineCtes, reason: 'what is read once needs no stage' },
+  { name: 'dateConditions', run: dateConditions, reason: 'scans compare dates as they are stored' },
   { name: 'splitWindows', run: splitWindows, reason: 'each window can then go by its own keys' },
   {
     name: 'pruneColumns',

@@ -37,7 +37,7 @@ test('every row is handed out once, whoever asks; a worker without a share of it
     { address: 'w1', slots: 1 },
     { address: 'w2', slots: 1 },
   ];
-  const queue = new SplitQueue(splits, { workers, repeatedBytes: 0 });
+  const queue = new SplitQueue(splits, { workers, repeatedBytes: 0, readPart: 1 });
   const seen: ScanFile[] = [];
   const counts = { w1: 0, w2: 0, w3: 0 };
   while (queue.size > 0) {
@@ -64,7 +64,7 @@ test('the same file goes to the same worker each time, and only there while othe
   const split = splitFile(0, file('s3://bucket/x.parquet', 10, 10));
   const workers = ['w1', 'w2', 'w3'].map((address) => ({ address, slots: 1 }));
   const owners = [workers, workers.toReversed()].map((order) => {
-    const queue = new SplitQueue(split, { workers: order, repeatedBytes: 0 });
+    const queue = new SplitQueue(split, { workers: order, repeatedBytes: 0, readPart: 1 });
     return workers.filter(({ address }) => queue.take(address, false).length > 0).map(({ address }) => address);
   });
   expect(owners[0]).toHaveLength(1);
@@ -74,8 +74,8 @@ test('the same file goes to the same worker each time, and only there while othe
 test('batches get smaller towards the end; where every task reads much beside its batch, each slot has one', () => {
   const splits = splitFile(0, file('a', 12_288_000, 400 * MIB));
   const workers = [{ address: 'w', slots: 2 }];
-  const sizes = (repeatedBytes: number): number[] => {
-    const queue = new SplitQueue(splits, { workers, repeatedBytes });
+  const sizes = (repeatedBytes: number, readPart = 1): number[] => {
+    const queue = new SplitQueue(splits, { workers, repeatedBytes, readPart });
     const taken: number[] = [];
     while (queue.size > 0) taken.push(queue.take('w', true).reduce((sum, { bytes }) => sum + bytes, 0) / MIB);
     return taken;
@@ -83,7 +83,9 @@ test('batches get smaller towards the end; where every task reads much beside it
   const many = sizes(0);
   expect(many.length).toBeGreaterThan(4);
   expect(many[0]).toBeGreaterThan(many.at(-2) ?? 0);
+  // Or where what it reads is little.
   expect(sizes(50 * MIB)).toEqual([200, 200]);
+  expect(sizes(0, 0.25)).toEqual([200, 200]);
 });
 
 test('neighbouring splits of a file are one range, a whole file has none', () => {
@@ -98,7 +100,7 @@ test('neighbouring splits of a file are one range, a whole file has none', () =>
 test('outputs of tasks wait for the worker that holds them', () => {
   const output = (task: number, address: string): Split => ({ kind: 'output', input: 0, task, bytes: 5, address });
   const workers = ['w1', 'w2'].map((address) => ({ address, slots: 1 }));
-  const queue = new SplitQueue([output(0, 'w1'), output(1, 'w2'), output(2, 'gone')], { workers, repeatedBytes: 0 });
+  const queue = new SplitQueue([output(0, 'w1'), output(1, 'w2'), output(2, 'gone')], { workers, repeatedBytes: 0, readPart: 1 });
   expect(queue.take('w2', false)).toEqual([output(1, 'w2')]);
   expect(queue.take('w2', false)).toEqual([]);
   expect(queue.take('w2', true).length + queue.take('w1', true).length).toBe(2);

@@ -36,23 +36,26 @@ export function splitFile(scan: number, file: ScanFile): Split[] {
   return splits;
 }
 
-/**
- * Of its share of all, a slot takes so much at once: every task costs some milliseconds for its plan, whatever it reads. The rest evens
- * out what slots do in the same time.
- */
+/** A slot whose share of a stage reads no more takes it in one task: every task costs milliseconds for its plan, whatever it reads. */
+const SHARE_BYTES_MIN = 64 * 2 ** 20;
+/** Of a bigger share a slot takes so much at once. The rest evens out what slots do in the same time. */
 const FIRST_BATCH_PART = 0.8;
-/** After that a slot takes so much of its share of what is left. */
+/** After that a slot takes so much of its share of what is left, */
 const NEXT_BATCH_PART = 0.5;
-/** A batch is not smaller than this, nor than this share of all. */
+/** but not less than this, nor than this share of all. */
 const BATCH_BYTES_MIN = 16 * 2 ** 20;
 const BATCHES_MAX_PER_SLOT = 8;
+/** So many splits that are left may go with the last batch, when they are less than this part of it. */
+const REMNANT_MAX = 8;
 /** A batch is so many times what its task reads beside it, unless that makes less than one for each slot. */
-const REPEATED_SHARE = 8;
+const REPEATED_SHARE = 16;
 
 export type SplitQueueOptions = {
   readonly workers: readonly { readonly address: string; readonly slots: number }[];
   /** What every task of the stage reads beside its batch: the other sides of joins, of which each task builds hash tables anew. */
   readonly repeatedBytes: number;
+  /** The part of a split's bytes that is read: of its columns, about. */
+  readonly readPart: number;
 };
 
 /**
@@ -101,15 +104,30 @@ export class SplitQueue {
       this.#left -= 1;
       this.#leftBytes -= split.bytes;
     }
+    for (const split of this.#remnant(address, wanted)) {
+      batch.push(split);
+      this.#left -= 1;
+      this.#leftBytes -= split.bytes;
+    }
     if (batch.length > 0) this.#batches += 1;
     return batch;
   }
 
+  /** What a worker's own share has left, when that is not worth a task of its own. */
+  #remnant(address: string, wanted: number): readonly Split[] {
+    const own = this.#queues.get(address) ?? [];
+    const isSmall = own.length <= REMNANT_MAX && own.reduce((sum, { bytes }) => sum + bytes, 0) < wanted / REMNANT_MAX;
+    return isSmall ? own.splice(0) : [];
+  }
+
+  /** In bytes of splits. */
   #batchBytes(): number {
-    const slots = this.#options.workers.reduce((sum, worker) => sum + worker.slots, 0) || 1;
+    const { workers, repeatedBytes, readPart } = this.#options;
+    const slots = workers.reduce((sum, worker) => sum + worker.slots, 0) || 1;
     const share = this.#totalBytes / slots;
-    const least = Math.max(BATCH_BYTES_MIN, share / BATCHES_MAX_PER_SLOT, this.#options.repeatedBytes * REPEATED_SHARE);
     const isFirst = this.#batches < slots;
+    if (isFirst && share * readPart <= Math.max(SHARE_BYTES_MIN, repeatedBytes * REPEATED_SHARE)) return share;
+    const least = Math.max(BATCH_BYTES_MIN / readPart, share / BATCHES_MAX_PER_SLOT);
     const part = isFirst ? share * FIRST_BATCH_PART : (this.#leftBytes / slots) * NEXT_BATCH_PART;
     return Math.max(Math.min(share, least), part);
   }

@@ -101,7 +101,11 @@ export class StageRun {
       }
       case 'splits': {
         const splits = this.#splits(files);
-        this.#queue = new SplitQueue(splits, { workers, repeatedBytes: this.#repeatedBytes() });
+        this.#queue = new SplitQueue(splits, {
+          workers,
+          repeatedBytes: this.#repeatedBytes(),
+          readPart: this.#readPart(),
+        });
         // Also no rows are an input: a count of them is 0.
         if (splits.length === 0) this.#make(this.#shareOf([]));
         break;
@@ -223,6 +227,18 @@ export class StageRun {
       return reports.reduce((sum, report) => sum + report.outputBytes, 0);
     });
     return stages.reduce((sum, bytes) => sum + bytes, bytesOfFiles(this.#wholeScans));
+  }
+
+  /** Columns that are read of those that there are, in the scans that are divided. */
+  #readPart(): number {
+    let [read, all] = [0, 0];
+    for (const [i, scan] of this.fragment.scans.entries()) {
+      if (scan.read === 'all') continue;
+      const { columns, readFieldIds } = must(this.planned[i], 'a fragment names planned scans').spec;
+      read += readFieldIds?.length ?? columns.length;
+      all += columns.length;
+    }
+    return all === 0 ? 1 : Math.max(1, read) / all;
   }
 
   #splits(files: readonly (readonly ScanFile[])[]): Split[] {

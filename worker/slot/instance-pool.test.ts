@@ -29,6 +29,13 @@ const limits: TaskLimits = {
   context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'c', currentSchema: 's' },
 };
 
+/** An instance as a task has it that may use the usual memory. */
+function acquire(tenant: string, folders: readonly string[], memoryBytes = limits.memoryBytes): Confined {
+  const confined = pool.acquire(tenant, folders, memoryBytes);
+  confined.instance.configure({ ...limits, memoryBytes });
+  return confined;
+}
+
 const canWrite = ({ instance }: Confined, name: string): boolean => {
   try {
     instance.connection.run(`COPY (SELECT 1) TO '${folder(name)}/x.parquet'`);
@@ -39,23 +46,23 @@ const canWrite = ({ instance }: Confined, name: string): boolean => {
 };
 
 test('an instance serves one tenant only, and is used again', () => {
-  const first = pool.acquire('acme', [folder('a')]);
+  const first = acquire('acme', [folder('a')]);
   pool.release(first);
-  const other = pool.acquire('globex', [folder('a')]);
+  const other = acquire('globex', [folder('a')]);
   expect(other.instance).not.toBe(first.instance);
-  expect(pool.acquire('acme', [folder('a')]).instance).toBe(first.instance);
+  expect(acquire('acme', [folder('a')]).instance).toBe(first.instance);
 });
 
 test('it reads the folders of its tenant that were asked for, and no others, for good', () => {
-  const first = pool.acquire('acme', [folder('a')]);
+  const first = acquire('acme', [folder('a')]);
   expect([canWrite(first, 'a'), canWrite(first, 'b')]).toEqual([true, false]);
   pool.release(first);
-  const second = pool.acquire('acme', [folder('b')]);
+  const second = acquire('acme', [folder('b')]);
   expect(second.instance).not.toBe(first.instance);
   expect([canWrite(second, 'a'), canWrite(second, 'b'), canWrite(second, 'c')]).toEqual([true, true, false]);
   pool.release(second);
-  expect(pool.acquire('acme', [folder('a'), folder('b')]).instance).toBe(second.instance);
-  const foreign = pool.acquire('globex', [folder('c')]);
+  expect(acquire('acme', [folder('a'), folder('b')]).instance).toBe(second.instance);
+  const foreign = acquire('globex', [folder('c')]);
   expect([canWrite(foreign, 'a'), canWrite(foreign, 'c')]).toEqual([false, true]);
   for (const sql of [
     "SET allowed_directories = ['/']",
@@ -67,8 +74,20 @@ test('it reads the folders of its tenant that were asked for, and no others, for
   }
 });
 
+test('a task gets the instance that had its limit of memory before; with no room for one more, any of its tenant', () => {
+  const [big, small] = [acquire('acme', [], 2 ** 28), acquire('acme', [], 2 ** 27)];
+  pool.release(big);
+  pool.release(small);
+  const again = acquire('acme', [], 2 ** 28);
+  expect(again.instance).toBe(big.instance);
+  pool.release(again);
+  expect(acquire('acme', [], 2 ** 26).instance).toBe(big.instance);
+  const third = acquire('acme', [], 2 ** 26);
+  expect([big.instance, small.instance]).not.toContain(third.instance);
+});
+
 test('a task has its own limits and its own now', () => {
-  const { instance } = pool.acquire('acme', []);
+  const { instance } = acquire('acme', []);
   instance.configure(limits);
   instance.configure({ ...limits, memoryBytes: 2 ** 27, context: { ...limits.context, nowMicros: '86400000000' } });
   const numbers = instance.connection.readNumbers("SELECT epoch(now())::BIGINT, current_setting('threads')::BIGINT");
@@ -78,7 +97,7 @@ test('a task has its own limits and its own now', () => {
 });
 
 test('cores can be changed from aside while a statement runs', () => {
-  const { instance } = pool.acquire('acme', []);
+  const { instance } = acquire('acme', []);
   instance.configure({ ...limits, threads: 2 });
   instance.useThreads(1);
   expect(instance.connection.readNumbers("SELECT current_setting('threads')::BIGINT")).toEqual([1]);
@@ -87,7 +106,7 @@ test('cores can be changed from aside while a statement runs', () => {
 });
 
 test('the one unused for longest goes, and its spill folder with it', () => {
-  const three = ['x', 'y', 'z'].map((tenant) => pool.acquire(tenant, []));
+  const three = ['x', 'y', 'z'].map((tenant) => acquire(tenant, []));
   expect(readdirSync(join(dir, 'spill'))).toHaveLength(3);
   for (const one of three) pool.release(one);
   expect(readdirSync(join(dir, 'spill'))).toEqual(['instance-2', 'instance-3']);

@@ -83,12 +83,14 @@ async function runInInstance(
 ): Promise<TaskRun> {
   const { spec } = job;
   const folders = [...new Set(spec.scans.flatMap((scan) => scan.allowedRoots.map(normalizeLocation)))].sort();
-  const confined = pool.acquire(spec.tenant, folders.map(localPath));
-  const { instance } = confined;
   const threads = coresFor(spec.threads, prepared);
+  const memoryBytes = threads === spec.threads ? job.memoryBytes : Math.min(job.memoryBytes, NARROWED_MEMORY_BYTES);
+  const confined = pool.acquire(spec.tenant, folders.map(localPath), memoryBytes);
+  const { instance } = confined;
   let inputs: TaskInputs | undefined;
   try {
-    configure(job, instance, threads);
+    const { spillLimitBytes: spillBytes, context, profile, keepJoinOrder } = spec;
+    instance.configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder });
     loadPositions(instance.connection, prepared.positions);
     inputs = new TaskInputs(instance, job.inputs, threads);
     const text = { loading: inputs.load(), sql: prepared.print(inputs.texts), output: spec.output };
@@ -105,12 +107,6 @@ async function runInInstance(
     else pool.release(confined);
     throw error;
   }
-}
-
-function configure({ spec, memoryBytes: granted }: SlotJob, instance: TaskInstance, threads: number): void {
-  const { spillLimitBytes: spillBytes, context, profile, keepJoinOrder } = spec;
-  const memoryBytes = threads === spec.threads ? granted : Math.min(granted, NARROWED_MEMORY_BYTES);
-  instance.configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder });
 }
 
 async function runStatement(

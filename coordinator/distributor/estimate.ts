@@ -259,6 +259,12 @@ export function groupCount(groups: readonly Expression[], input: Estimate): numb
   return Math.max(1, Math.min(guess, input.rows));
 }
 
+/** How many values an integer or date column may have by its bounds, whatever its number of rows; null when they are unknown. */
+export function domainOf(expression: Expression, input: Estimate): number | null {
+  const { distinct, lower, upper } = columnOf(expression, input);
+  return distinct === null || lower === null || upper === null ? null : upper - lower + 1;
+}
+
 /** A column of an expression's values. */
 function columnOf(expression: Expression, input: Estimate): ColumnEstimate {
   if (expression.kind === 'column') return input.columns[expression.index] ?? unknownColumn(expression.type);

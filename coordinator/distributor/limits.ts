@@ -2,6 +2,8 @@
 export type DistributionLimits = {
   /** A table or a stage's output up to this is read whole by every task rather than exchanged. */
   readonly readEverywhereBytesMax: number;
+  /** So much of a stage's output is read by all slots together rather than divided among them. */
+  readonly repeatedBytesMax: number;
   /** A side of a join that is bigger is never broadcast, unless that is forced. */
   readonly broadcastBytesMax: number;
   /** A partition has at least so much: less data makes fewer partitions. */
@@ -16,6 +18,7 @@ export type DistributionLimits = {
 
 export const DISTRIBUTION_LIMITS: DistributionLimits = {
   readEverywhereBytesMax: 16 * 2 ** 20,
+  repeatedBytesMax: 8 * 2 ** 20,
   broadcastBytesMax: 100 * 2 ** 20,
   partitionBytesMin: 2 * 2 ** 20,
   gatherGroupsMax: 10_000,

@@ -3,10 +3,10 @@ import { expressionKey } from '../planner/expression-tree.ts';
 import type { Expression } from '../planner/expression.ts';
 import { outputFields } from '../planner/plan-schema.ts';
 import type { Plan } from '../planner/plan.ts';
-import { groupCount } from './estimate.ts';
+import { domainOf, groupCount } from './estimate.ts';
 import { bytesOf } from './row-estimate.ts';
 import { isTogether, moveKeys, placeOf, usefulKeys, type Keys, type Placed, type Tasks } from './placed.ts';
-import { exchange, partitionCount, slotsOf, taskCount, together, type Placing } from './placing.ts';
+import { exchange, partitionCount, slotsOf, together, type Placing } from './placing.ts';
 import { splitCall } from './aggregate-splits.ts';
 import { splitAggregate, type AggregatePlan } from './split-aggregate.ts';
 
@@ -63,12 +63,20 @@ function commonGroups({ groups, sets }: AggregatePlan): readonly Expression[] {
   return sets.length === 0 ? groups : groups.filter((_, i) => sets.every((set) => set.includes(i)));
 }
 
+/**
+ * To group rows costs a fraction of what it costs to exchange them, so that already a quarter fewer is worth it. A column whose values
+ * could all be different has, drawn at random, some of them several times; those of a table lie together more often than not.
+ */
 function isPartialWorth(placing: Placing, { groups, aggregates }: AggregatePlan, input: Placed): boolean {
   if (groups.length === 0) return true;
   const rows = placing.estimate(input.source);
+  if (rows.rows < 1_000) return true;
   const distinct = aggregates.flatMap((call) => (call.distinct ? call.children : []));
-  const ofEach = groupCount([...groups, ...distinct], rows);
-  return ofEach * Math.min(2, taskCount(placing, input.tasks)) < rows.rows * PARTIAL_SHARE_MAX || rows.rows < 1_000;
+  const counted = groupCount([...groups, ...distinct], rows);
+  if (counted < rows.rows * PARTIAL_SHARE_MAX) return true;
+  const [group, more] = [...groups, ...distinct];
+  const domain = group === undefined || more !== undefined ? null : domainOf(group, rows);
+  return domain !== null && domain * (1 - Math.exp(-rows.rows / domain)) < rows.rows * PARTIAL_SHARE_MAX;
 }
 
 function aggregatePartitions(placing: Placing, node: AggregatePlan, groups: number): number {

@@ -1,5 +1,6 @@
 import { must, unreachable } from '#shared/must.ts';
 import type { Plan } from '../planner/plan.ts';
+import type { StageFacts } from './fragment.ts';
 import { firstRanks } from './first-ranks.ts';
 import { placeAggregate, placeDistinct } from './place-aggregate.ts';
 import { placeJoin } from './place-join.ts';
@@ -14,7 +15,7 @@ import {
   type Placed,
   type Tasks,
 } from './placed.ts';
-import { exchange, gathered, NotDistributable, type Placing } from './placing.ts';
+import { exchange, gathered, NotDistributable, slotsOf, type Placing } from './placing.ts';
 
 /**
  * The plan with an exchange wherever rows are not where a node needs them. Every node says what it needs of its inputs and what it
@@ -106,9 +107,17 @@ function above(
   return { source, plan, tasks: placeOf(source, movedTasks(input.tasks, move)) };
 }
 
+/** Whether what a stage gave is read whole by everybody, whatever it was made for: to divide it takes a stage more. */
+function isLittle(placing: Placing, { bytes }: StageFacts): boolean {
+  const { partitions, joinDistribution } = placing.facts.settings;
+  const isFree = partitions === null && joinDistribution === 'auto';
+  return isFree && bytes * slotsOf(placing) <= placing.limits.repeatedBytesMax;
+}
+
 function placeStage(placing: Placing, plan: Extract<Plan, { kind: 'stage' }>): Placed {
   const facts = must(placing.facts.stages.get(plan.stage), 'a stage of the plan has run');
   const { output, partitions, tasks } = facts;
+  if (isLittle(placing, facts)) return { source: plan, plan: { ...plan, read: 'all' }, tasks: EVERYWHERE };
   if (output.kind === 'hash' && partitions.length > 1) {
     const keys = output.keys.map((key) => [key]);
     const placed: Tasks = { kind: 'partitions', count: partitions.length, keys, nullsSpread: output.spreadNulls };

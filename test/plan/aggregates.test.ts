@@ -62,7 +62,7 @@ describe.each(SHAPES)('%s', (_name, shape) => {
     const expected = await new DuckdbEngine(duckdb).run(sql);
     if (expected.kind === 'error') throw new Error(expected.message);
     for (const gatherGroupsMax of [0, 10_000]) {
-      const limits = { gatherGroupsMax, partitionBytesMin: 1, readEverywhereBytesMax: 0 };
+      const limits = { gatherGroupsMax, partitionBytesMin: 1, readEverywhereBytesMax: 0, repeatedBytesMax: 0 };
       const { rows, plans } = await runner.run(sql, { workers: 3, limits });
       expect(plans.map(({ kind }) => kind)).not.toContain('whole');
       expect(bagDifferences(rows, expected.rows)).toBeNull();

@@ -43,7 +43,7 @@ class FragmentEngine implements Engine {
 }
 
 /** Whatever is small is exchanged all the same: three partitions, nothing read by everyone. */
-const LIMITS = { readEverywhereBytesMax: 0, gatherGroupsMax: 0 } as const;
+const LIMITS = { readEverywhereBytesMax: 0, gatherGroupsMax: 0, repeatedBytesMax: 0 } as const;
 
 // TPC-H runs on one and two workers as well (`test/tpch/fragments.test.ts`).
 describe.each([3])('SQL logic tests in fragments on %d workers', (workers) => {

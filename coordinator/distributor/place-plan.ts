@@ -107,11 +107,11 @@ function above(
   return { source, plan, tasks: placeOf(source, movedTasks(input.tasks, move)) };
 }
 
-/** Whether what a stage gave is read whole by everybody, whatever it was made for: to divide it takes a stage more. */
-function isLittle(placing: Placing, { bytes }: StageFacts): boolean {
+/** Whether the rows that a stage kept where they were made are read whole by everybody: to divide the work takes a stage more. */
+function isLittle(placing: Placing, { bytes, output }: StageFacts): boolean {
   const { partitions, joinDistribution } = placing.facts.settings;
   const isFree = partitions === null && joinDistribution === 'auto';
-  return isFree && bytes * slotsOf(placing) <= placing.limits.repeatedBytesMax;
+  return output.kind === 'keep' && isFree && bytes * slotsOf(placing) <= placing.limits.repeatedBytesMax;
 }
 
 function placeStage(placing: Placing, plan: Extract<Plan, { kind: 'stage' }>): Placed {

@@ -56,6 +56,10 @@ export function placeJoin(placing: Placing, node: JoinPlan | Crossing, left: Pla
     const everywhere = left.tasks.everywhere && right.tasks.everywhere;
     return joined(node, { left, right, tasks: everywhere ? EVERYWHERE : ONE }, 'single');
   }
+  if (node.kind === 'join' && node.distribution === 'broadcastRight' && right.tasks.kind === 'one') {
+    // A dynamic filter's keys: no join that anybody asked for, so nothing is to be forced on it.
+    return joined(node, { left, right, tasks: sideTasks(node, left.tasks, 'left') }, 'broadcastRight');
+  }
   const ways = [
     ...broadcastWays(placing, node, left, right),
     ...partitionedWays(placing, node, left, right),

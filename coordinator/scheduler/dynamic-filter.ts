@@ -1,5 +1,6 @@
 import type { SqlText } from '#proto/task.ts';
 import { parseJson } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
 import type { Fragment, ScanFacts, StageFacts } from '../distributor/fragment.ts';
 import type { Expression } from '../planner/expression.ts';
 import type { JoinPlan, Plan } from '../planner/plan.ts';
@@ -30,6 +31,10 @@ const BUILD_ROWS_MAX = 5_000_000;
 /** Distinct values are kept of a build side of at most so many rows, and only so many values. */
 const DISTINCT_ROWS_MAX = 1_000_000;
 const VALUES_MAX = 1_000;
+/** More values than `VALUES_MAX` are a stage of their own, which the tasks of the scan read: at most so many. */
+const KEY_SET_ROWS_MAX = 2_000_000;
+/** They are worth it when they are at most so big a share of what the scan's column may hold. */
+const KEY_SET_SHARE_MAX = 0.5;
 /** A scan with fewer rows is read sooner than the keys. */
 const PROBE_ROWS_MIN = 500_000;
 /** A filter that keeps a bigger share of the scan's values is not worth its evaluation. */
@@ -160,9 +165,80 @@ function partnerBelow({ plan, column }: At): At | null {
   return moved(isLeft ? plan.left : plan.right, column, projection === null ? position : projection[position]);
 }
 
-/** The fragment that looks at a build side's columns: one row of JSON, `,[[min, max, [value, ...] or null], ...]`. */
-export function keysFragment(stage: number, build: Fragment, columns: readonly number[], rows: number): Fragment {
-  const wanted = rows <= DISTINCT_ROWS_MAX;
+/**
+ * Whether a build side is to be asked for its distinct keys, for a scan with such a column. `of`: rows of the tables that it reads itself;
+ * a table that nothing was taken from has the keys of all.
+ */
+export const isKeySetWorth = (
+  { rows, of }: { readonly rows: number; readonly of: number },
+  column: ScanFacts['columns'][number] | undefined,
+): boolean =>
+  rows > VALUES_MAX &&
+  rows <= KEY_SET_ROWS_MAX &&
+  (of === 0 || rows <= KEY_SET_SHARE_MAX * of) &&
+  rows <= KEY_SET_SHARE_MAX * (column?.distinctMax ?? 0);
+
+/** The fragment that gives the distinct values of a build side's column to every task that asks. */
+export function keySetFragment(stage: number, build: Fragment, column: number): Fragment {
+  const field = must(build.fields[column], 'a column of the build side');
+  return {
+    stage,
+    plan: { kind: 'oneRow' },
+    output: { kind: 'broadcast' },
+    partitions: 1,
+    fields: [field],
+    sql: [`SELECT DISTINCT c${column} AS c0 FROM `, { input: 0 }, ` AS t WHERE c${column} IS NOT NULL`],
+    scans: [],
+    inputs: [{ stage: build.stage, read: 'share', fields: build.fields, reads: 1 }],
+    tasks: { kind: 'splits' },
+    repeatable: true,
+    estimate: { rows: 1, bytes: 1 },
+    reason: `distinct keys of stage ${build.stage}, for scans that are joined with it`,
+  };
+}
+
+/**
+ * The plan with the scan's rows narrowed to those whose key a stage has.
+ * ```
+ * scan b       ->       join semi (broadcastRight)
+ *                         scan b
+ *                         stage (distinct keys)
+ * ```
+ */
+export function withKeySet(plan: Plan, filter: Pick<DynamicFilter, 'scan' | 'position'>, stage: number): Plan {
+  if (plan.kind !== 'scan' || plan.scan !== filter.scan) {
+    return mapChildren(plan, (child) => withKeySet(child, filter, stage));
+  }
+  const { name, type } = must(plan.columns[filter.position], 'a filter of a column');
+  const key: Expression = { kind: 'column', index: filter.position, name, type };
+  return {
+    kind: 'join',
+    type: 'semi',
+    left: plan,
+    right: { kind: 'stage', stage, read: 'all', columns: [{ index: 0, name, type }] },
+    conditions: [{ op: 'eq', left: key, right: { ...key, index: 0 } }],
+    residual: null,
+    asof: false,
+    distribution: 'broadcastRight',
+    delim: null,
+    delimFlipped: false,
+    leftProjection: null,
+    rightProjection: null,
+  };
+}
+
+/**
+ * The fragment that looks at a build side's columns: one row of JSON, `,[[min, max, [value, ...] or null], ...]`. `rows` of it;
+ * `areDistinct`: no value comes twice.
+ */
+export function keysFragment(
+  stage: number,
+  build: Fragment,
+  columns: readonly number[],
+  rows: number,
+  { areDistinct = false }: { readonly areDistinct?: boolean } = {},
+): Fragment {
+  const wanted = rows <= (areDistinct ? VALUES_MAX : DISTINCT_ROWS_MAX);
   const parts = columns.map((column) => {
     const values = wanted
       ? `CASE WHEN count(DISTINCT c${column}) <= ${VALUES_MAX} ` +
@@ -232,6 +308,12 @@ function conditions(column: Expression, { min, max, values }: KeyValues, type: S
   ];
 }
 
-/** For EXPLAIN ANALYZE. */
-export const describeKeys = (name: string, { min, max, values }: KeyValues, stage: number): string =>
-  `${name} from ${min} to ${max}${values === null ? '' : ` (${values.length} values)`}, from stage ${stage}`;
+/** For EXPLAIN ANALYZE. `rows`: distinct values that came as a stage of their own. */
+export function describeKeys(
+  name: string,
+  { min, max, values }: KeyValues,
+  { stage, rows }: { readonly stage: number; readonly rows: number | null },
+): string {
+  const count = values?.length ?? rows;
+  return `${name} from ${min} to ${max}${count === null ? '' : ` (${count} values)`}, from stage ${stage}`;
+}

@@ -19,10 +19,13 @@ import { StartOver, TaskDispatcher } from './dispatch-tasks.ts';
 import {
   describeKeys,
   findDynamicFilters,
+  isKeySetWorth,
   isSelective,
+  keySetFragment,
   keysFragment,
   parseKeys,
   withKeys,
+  withKeySet,
   type DynamicFilter,
   type KeyValues,
 } from './dynamic-filter.ts';
@@ -146,7 +149,7 @@ class StageLoop {
       const wave = chooseWave(distributed, (stage) => this.#stages.has(stage));
       if (wave.length === 0) {
         await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'));
-        return [...this.#stages.values(), ...this.#keyStages].map((run) => this.#report(run));
+        return [...new Set([...this.#stages.values(), ...this.#keyStages])].map((run) => this.#report(run));
       }
       const runs = wave.map((fragment) => this.#prepare(fragment, null));
       for (const run of runs) this.#stages.set(run.fragment.stage, run);
@@ -211,16 +214,20 @@ class StageLoop {
     const narrowed = new Set<number>();
     for (const [stage, filters] of Map.groupBy(found, (filter) => filter.stage)) {
       const columns = [...new Set(filters.map(({ column }) => column))];
-      const keys = await this.#keysOf(stage, columns, distributed.nextStage + this.#keyStages.length);
+      const keys = await this.#keysOf(stage, columns, distributed, filters);
       for (const filter of filters) {
-        const values = keys[columns.indexOf(filter.column)];
-        const scan = must(this.#scans[filter.scan], 'a filter of a scan').spec;
-        const [index, name] = scanColumn(plan, filter, scan);
-        if (values == null || !isSelective(values, this.#scanFacts[filter.scan]?.columns[index])) continue;
-        plan = withKeys(plan, filter, values);
+        const { values, set } = keys.get(filter.column) ?? { values: null, set: null };
+        const { spec } = must(this.#scans[filter.scan], 'a filter of a scan');
+        const [index, name] = scanColumn(plan, filter, spec);
+        const facts = this.#scanFacts[filter.scan]?.columns[index];
+        if (values === null || (set === null && !isSelective(values, facts))) continue;
+        const isSet = set !== null && values.values === null;
+        if (isSet) plan = withKeySet(plan, filter, set.fragment.stage);
+        if (!isSet || isSelective(values, facts)) plan = withKeys(plan, filter, values);
         narrowed.add(filter.scan);
         const lines = this.#filters.get(filter.scan) ?? [];
-        this.#filters.set(filter.scan, [...lines, describeKeys(`${scan.tableName}.${name}`, values, stage)]);
+        const rows = isSet ? set.facts().rows : null;
+        this.#filters.set(filter.scan, [...lines, describeKeys(`${spec.tableName}.${name}`, values, { stage, rows })]);
       }
     }
     if (narrowed.size === 0) return undefined;
@@ -231,8 +238,40 @@ class StageLoop {
     return again.kind === 'whole' ? undefined : again;
   }
 
-  async #keysOf(stage: number, columns: readonly number[], number: number): Promise<readonly (KeyValues | null)[]> {
+  /** What columns of a build side hold: their bounds, and the values themselves or a stage that has them, where that can pay. */
+  async #keysOf(
+    stage: number,
+    columns: readonly number[],
+    distributed: DistributedPlan,
+    filters: readonly DynamicFilter[],
+  ): Promise<ReadonlyMap<number, { readonly values: KeyValues | null; readonly set: StageRun | null }>> {
     const build = must(this.#stages.get(stage), 'a filter of a stage that has run');
+    const { rows } = build.facts();
+    const all = build.planned.reduce((sum, { report }) => sum + report.rows, 0);
+    const isWorth = ({ scan, position }: DynamicFilter): boolean => {
+      const { spec } = must(this.#scans[scan], 'a filter of a scan');
+      const [index] = scanColumn(distributed.source, { scan, position }, spec);
+      return isKeySetWorth({ rows, of: all }, this.#scanFacts[scan]?.columns[index]);
+    };
+    const inSets = columns.filter((column) => filters.some((filter) => filter.column === column && isWorth(filter)));
+    const next = (): number => distributed.nextStage + this.#keyStages.length;
+    const sets = inSets.map((column) => this.#keyStage(keySetFragment(next(), build.fragment, column), null));
+    if (sets.length > 0) await this.#dispatcher.run(sets);
+    const found = new Map<number, { readonly values: KeyValues | null; readonly set: StageRun | null }>();
+    for (const [i, set] of sets.entries()) {
+      const [values = null] = await this.#readKeys(
+        keysFragment(next(), set.fragment, [0], set.facts().rows, { areDistinct: true }),
+      );
+      found.set(must(inSets[i], 'a column of a set'), { values, set });
+    }
+    const others = columns.filter((column) => !inSets.includes(column));
+    if (others.length === 0) return found;
+    const read = await this.#readKeys(keysFragment(next(), build.fragment, others, rows));
+    for (const [i, column] of others.entries()) found.set(column, { values: read[i] ?? null, set: null });
+    return found;
+  }
+
+  async #readKeys(fragment: Fragment): Promise<readonly (KeyValues | null)[]> {
     let text = '';
     const result = new ResultReader({
       onRows: (bytes) => void (text += bytes.toString()),
@@ -241,10 +280,16 @@ class StageLoop {
         return true;
       },
     });
-    const run = this.#prepare(keysFragment(number, build.fragment, columns, build.facts().rows), result);
-    this.#keyStages.push(run);
-    await this.#dispatcher.run([run]);
+    await this.#dispatcher.run([this.#keyStage(fragment, result)]);
     return parseKeys(text);
+  }
+
+  /** A stage that is no part of the plan. Its number is taken from here on. */
+  #keyStage(fragment: Fragment, result: ResultReader | null): StageRun {
+    const run = this.#prepare(fragment, result);
+    this.#keyStages.push(run);
+    if (result === null) this.#stages.set(fragment.stage, run);
+    return run;
   }
 
   #report(run: StageRun): StageReport {
@@ -261,7 +306,11 @@ class StageLoop {
 }
 
 /** The position in its table's column list, and the name, of the scan's column that a filter narrows. */
-function scanColumn(plan: Plan, filter: DynamicFilter, scan: PlannedScan['spec']): readonly [number, string] {
+function scanColumn(
+  plan: Plan,
+  filter: Pick<DynamicFilter, 'scan' | 'position'>,
+  scan: PlannedScan['spec'],
+): readonly [number, string] {
   for (const node of walkPlan(plan)) {
     if (node.kind !== 'scan' || node.scan !== filter.scan) continue;
     const { index } = must(node.columns[filter.position], 'a filter of a column');

@@ -100,7 +100,11 @@ test('neighbouring splits of a file are one range, a whole file has none', () =>
 test('outputs of tasks wait for the worker that holds them', () => {
   const output = (task: number, address: string): Split => ({ kind: 'output', input: 0, task, bytes: 5, address });
   const workers = ['w1', 'w2'].map((address) => ({ address, slots: 1 }));
-  const queue = new SplitQueue([output(0, 'w1'), output(1, 'w2'), output(2, 'gone')], { workers, repeatedBytes: 0, readPart: 1 });
+  const queue = new SplitQueue([output(0, 'w1'), output(1, 'w2'), output(2, 'gone')], {
+    workers,
+    repeatedBytes: 0,
+    readPart: 1,
+  });
   expect(queue.take('w2', false)).toEqual([output(1, 'w2')]);
   expect(queue.take('w2', false)).toEqual([]);
   expect(queue.take('w2', true).length + queue.take('w1', true).length).toBe(2);

@@ -63,6 +63,8 @@ export type InputSource = {
   readonly batches: { readonly start: number; readonly end: number } | null;
   readonly rows: number;
   readonly bytes: number;
+  /** The partition itself, as it came with its task's report: nobody need be asked for it. */
+  readonly messages?: readonly string[];
 };
 
 /**
@@ -163,7 +165,13 @@ export type TaskReport = {
   readonly profile: Json;
 };
 
-export type PartitionReport = { readonly rows: number; readonly batches: number; readonly bytes: number };
+export type PartitionReport = {
+  readonly rows: number;
+  readonly batches: number;
+  readonly bytes: number;
+  /** Its FlightData messages in base64, schema first, when the whole output is so small that it goes with the report. */
+  readonly messages?: readonly string[];
+};
 
 export type ScanReport = {
   readonly scan: number;

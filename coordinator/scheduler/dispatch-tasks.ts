@@ -12,7 +12,7 @@ import { endQuery, runSpooledTask } from './spooled-task.ts';
 import type { StageRun } from './stage-run.ts';
 import { stageTasks } from './stage-state.ts';
 import { inputSpec, partitionTicket, taskSpec, taskTicket, type TaskOwner } from './task-spec.ts';
-import type { TaskEvent, TaskFailure, TaskOutput } from './task-state.ts';
+import { isCarried, type TaskEvent, type TaskFailure, type TaskOutput } from './task-state.ts';
 
 /** The query must begin again: what was lost cannot be made again as it was, and a part of it has been read. */
 export class StartOver extends Error {}
@@ -142,7 +142,9 @@ export class TaskDispatcher {
       if (seen.has(stage)) return;
       seen.add(stage);
       if (stage.result === null) {
-        for (const output of stage.outputs()) if (!alive.has(output.worker.id)) this.#loseOutput(stage, output);
+        for (const output of stage.outputs()) {
+          if (!alive.has(output.worker.id) && !isCarried(output)) this.#loseOutput(stage, output);
+        }
       }
       if (stage.state.kind !== 'done') for (const producer of stage.producers) visit(producer);
     };

@@ -162,7 +162,8 @@ export class StageRun {
       if (held === undefined || held.rows === 0) return;
       const taken = batches === null ? 1 : (batches.end - batches.start) / Math.max(1, held.batches);
       const [rows, bytes] = [Math.round(held.rows * taken), Math.round(held.bytes * taken)];
-      sources.push({ ...sourceOf(output, partition), partition, batches, rows, bytes });
+      const carried = batches === null && held.messages !== undefined ? { messages: held.messages } : {};
+      sources.push({ ...sourceOf(output, partition), partition, batches, rows, bytes, ...carried });
     };
     switch (part.kind) {
       case 'all':

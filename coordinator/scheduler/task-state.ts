@@ -14,6 +14,10 @@ type WorkerLife = { readonly id: string; readonly address: string };
 /** What a finished task left on its worker. */
 export type TaskOutput = { readonly taskId: TaskId; readonly worker: WorkerLife; readonly report: TaskReport };
 
+/** Whether all of it came with the report, so that it outlives its worker. */
+export const isCarried = ({ report }: TaskOutput): boolean =>
+  report.partitions.every(({ rows, messages }) => rows === 0 || messages !== undefined);
+
 type Tried = {
   readonly attempts: number;
   /** Workers that were lost while they ran it. */

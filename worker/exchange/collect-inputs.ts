@@ -2,6 +2,7 @@ import type { InputSource, InputSpec, TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TaskId } from '#shared/id.ts';
 import type { JobInput } from '../slot/slot-messages.ts';
+import { storeMessages } from './peer-clients.ts';
 import type { BatchRange, SpooledOutput } from '../spool/spooled-output.ts';
 
 /** Where the inputs of a task are. */
@@ -52,6 +53,12 @@ export async function collectInputs(
     await Promise.all(outputs.splice(0).map((output) => output.release()));
   };
   const hold = async (source: InputSource): Promise<Held> => {
+    if (source.messages !== undefined) {
+      const output = places.open(source, spec);
+      outputs.push(output);
+      await storeMessages(source.messages, output);
+      return { output, partition: 0, range: ALL, receivedBytes: 0 };
+    }
     if (places.isLocal(source)) {
       const output = places.local(source, spec);
       if (output === undefined) throw new LostInput(source);

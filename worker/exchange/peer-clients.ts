@@ -169,6 +169,12 @@ export class PeerClients {
   }
 }
 
+/** Keeps the messages of a partition that came with the task. */
+export async function storeMessages(messages: readonly string[], into: SpooledOutput): Promise<void> {
+  const progress: Progress = { next: 0, prologue: false };
+  for (const message of messages) await store(Buffer.from(message, 'base64'), progress, into);
+}
+
 /** How far a partition has been read: the number of the next batch, and whether its schema is here. */
 type Progress = { next: number; prologue: boolean };
 

@@ -4,6 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { PartitionReport } from '#proto/task.ts';
 import type { Address } from '../duckdb/library.ts';
+import { readBytes } from '../duckdb/memory.ts';
 import { freeMessage, LentMessage, messageBytes, type NativeMessage } from '../flight/flight-data.ts';
 import type { Spool } from './spool.ts';
 
@@ -19,6 +20,9 @@ export type StoredBatch = {
 
 /** Batches `[start, end)`; an end beyond the last means all. */
 export type BatchRange = { readonly start: number; readonly end: number };
+
+/** Bytes of messages of an output that goes with its task's report: a reader has it sooner than it could ask for it. */
+const CARRIED_BYTES_MAX = 32 * 2 ** 10;
 
 /** Memory that partitions leave to streamed results, as a share of the spool's. */
 const PARTITIONS_SHARE = 0.75;
@@ -178,9 +182,22 @@ export class SpooledOutput {
     }
   }
 
-  /** How many batches a partition has, and what is in them. */
+  /** How many batches a partition has, and what is in them; of a small output also the messages. */
   reports(): PartitionReport[] {
-    return this.#partitions.map(({ rows, bytes, batches }) => ({ rows, bytes, batches: batches.length }));
+    const filled = this.#partitions.filter(({ rows }) => rows > 0);
+    const schemas = filled.length * this.#prologue.reduce((sum, { length }) => sum + length, 0);
+    const isCarried = filled.reduce((sum, { bytes }) => sum + bytes, schemas) <= CARRIED_BYTES_MAX;
+    return this.#partitions.map(({ rows, bytes, batches }) => {
+      const report = { rows, bytes, batches: batches.length };
+      const inMemory = batches.flatMap(({ at, bytes: length }) =>
+        at.kind === 'memory' ? [readBytes(at.start, length)] : [],
+      );
+      if (!isCarried || rows === 0 || inMemory.length < batches.length) return report;
+      return {
+        ...report,
+        messages: [...this.#prologue, ...inMemory].map((one) => Buffer.from(one).toString('base64')),
+      };
+    });
   }
 
   /** Batches of a partition; there is none beyond the last. */

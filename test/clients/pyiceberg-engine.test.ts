@@ -15,10 +15,16 @@ const PURGE_WAIT_MS = 60_000;
 const sorted = (rows: readonly Row[] | string): readonly string[] =>
   typeof rows === 'string' ? [rows] : rows.map((row) => JSON.stringify(row)).sort();
 
-const filesBelow = async (location: string): Promise<readonly string[]> =>
-  (await readdir(localPath(location), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => name);
+/** Also of a folder that is gone with its files, before or while it is listed. */
+const filesBelow = async (location: string): Promise<readonly string[]> => {
+  const entries = await readdir(localPath(location), { recursive: true, withFileTypes: true }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw error;
+    },
+  );
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name);
+};
 
 describe('PyIceberg', async () => {
   const cluster = await startCluster();

@@ -145,7 +145,11 @@ export class StageRun {
   /** The fragment's scans with a task's files. */
   scans(task: number): readonly ScanSpec[] {
     const { scans } = this.share(task);
-    return this.planned.map(({ spec }, i) => ({ ...spec, files: scans[i] ?? [] }));
+    return this.planned.map(({ spec }, i) => {
+      const read = new Set(spec.readFieldIds ?? spec.columns.map(({ fieldId }) => fieldId));
+      // The text of a fragment names just these: each other one would be bound and looked up in all row groups for nothing.
+      return { ...spec, columns: spec.columns.filter(({ fieldId }) => read.has(fieldId)), files: scans[i] ?? [] };
+    });
   }
 
   /** What a task reads of input `index`, as its producers have it now. */

@@ -28,7 +28,8 @@ const joinsOf = (plan: DistributedPlan | WholePlan): readonly (string | null)[] 
 describe('the picture of each kind', () => {
   test.each([
     ['groups', 'SELECT k, sum(v), avg(v) FROM big GROUP BY k'],
-    ['nearly as many groups as rows', 'SELECT id, sum(v) FROM big GROUP BY id'],
+    ['as many groups as a column may have values', 'SELECT id, sum(v) FROM big GROUP BY id'],
+    ['nearly as many groups as rows', 'SELECT id, k, sum(v) FROM big GROUP BY id, k'],
     ['top-N', 'SELECT id FROM big ORDER BY v LIMIT 10 OFFSET 5'],
     ['a join by keys', 'SELECT b.v, h.v FROM big b JOIN huge h ON b.id = h.big_id'],
     ['a small side', 'SELECT b.v, s.name FROM big b JOIN small s ON b.k = s.k'],

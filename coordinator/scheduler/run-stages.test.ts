@@ -104,10 +104,11 @@ const fragment = (changes: Partial<Fragment>): Fragment => ({
   ...changes,
 });
 
+/** So much that no slot takes its share at once. */
 const FILES = Array.from({ length: 6 }, (_, i): ScanFile => ({
   path: `f${i}`,
   recordCount: 10,
-  sizeBytes: 4 * 2 ** 20,
+  sizeBytes: 64 * 2 ** 20,
   rows: null,
   constants: {},
   deletes: [],

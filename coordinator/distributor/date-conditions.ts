@@ -15,7 +15,8 @@ const DAYS_MAX = 100_000_000n;
  *   scan                                                      ->      scan
  * ```
  * `d < DATE '1994-01-01' + INTERVAL 1 YEAR` compares timestamps, because a date with an interval is one. A scan that computes a cast for
- * every row takes a third longer, and prunes nothing. Does not fire for equality, nor for what is no column of dates.
+ * every row takes a third longer, and prunes nothing. Does not fire for equality, for what is no column of dates, nor for TRY_CAST, which
+ * gives NULL where the date is no timestamp.
  */
 export function dateConditions(plan: Plan): Plan {
   const below = mapChildren(plan, dateConditions);
@@ -25,23 +26,16 @@ export function dateConditions(plan: Plan): Plan {
 }
 
 function simplify(condition: Expression): Expression {
-  switch (condition.kind) {
-    case 'and':
-    case 'or': {
-      const children = condition.children.map(simplify);
-      return children.every((one, i) => one === condition.children[i]) ? condition : { ...condition, children };
-    }
-    case 'compare':
-      return compareDates(condition) ?? condition;
-    case 'between': {
-      const { input, lower, upper, lowerInclusive, upperInclusive } = condition;
-      const from = compareDates({ kind: 'compare', op: lowerInclusive ? 'ge' : 'gt', left: input, right: lower });
-      const to = compareDates({ kind: 'compare', op: upperInclusive ? 'le' : 'lt', left: input, right: upper });
-      return from === null || to === null ? condition : { kind: 'and', children: [from, to] };
-    }
-    default:
-      return condition;
+  if (condition.kind === 'and' || condition.kind === 'or') {
+    const children = condition.children.map(simplify);
+    return children.every((one, i) => one === condition.children[i]) ? condition : { ...condition, children };
   }
+  if (condition.kind === 'compare') return compareDates(condition) ?? condition;
+  if (condition.kind !== 'between') return condition;
+  const { input, lower, upper, lowerInclusive, upperInclusive } = condition;
+  const from = compareDates({ kind: 'compare', op: lowerInclusive ? 'ge' : 'gt', left: input, right: lower });
+  const to = compareDates({ kind: 'compare', op: upperInclusive ? 'le' : 'lt', left: input, right: upper });
+  return from === null || to === null ? condition : { kind: 'and', children: [from, to] };
 }
 
 const FLIPPED = { lt: 'gt', le: 'ge', gt: 'lt', ge: 'le' } as const;
@@ -56,7 +50,7 @@ function compareDates({ op, left, right }: Comparison): Comparison | null {
 
 /** `cast op moment` on days: what lies within a day is after its midnight. */
 function withDay(op: Order, cast: Expression, moment: Expression): Comparison | null {
-  if (cast.kind !== 'cast' || cast.child.kind !== 'column' || moment.kind !== 'constant') return null;
+  if (cast.kind !== 'cast' || cast.tryCast || cast.child.kind !== 'column' || moment.kind !== 'constant') return null;
   if (!isScalar(cast.child.type, 'DATE') || !isScalar(cast.type, 'TIMESTAMP') || !isScalar(moment.type, 'TIMESTAMP')) {
     return null;
   }

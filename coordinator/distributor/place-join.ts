@@ -56,7 +56,7 @@ export function placeJoin(placing: Placing, node: JoinPlan | Crossing, left: Pla
     const everywhere = left.tasks.everywhere && right.tasks.everywhere;
     return joined(node, { left, right, tasks: everywhere ? EVERYWHERE : ONE }, 'single');
   }
-  if (node.kind === 'join' && node.distribution === 'broadcastRight' && right.tasks.kind === 'one') {
+  if (node.kind === 'join' && node.distribution === 'broadcastRight' && isEverywhere(right)) {
     // A dynamic filter's keys: no join that anybody asked for, so nothing is to be forced on it.
     return joined(node, { left, right, tasks: sideTasks(node, left.tasks, 'left') }, 'broadcastRight');
   }
@@ -112,6 +112,7 @@ function broadcastWays(placing: Placing, node: JoinPlan | Crossing, left: Placed
 }
 
 const isSpread = ({ tasks }: Placed): boolean => tasks.kind !== 'one';
+const isEverywhere = ({ tasks }: Placed): boolean => tasks.kind === 'one' && tasks.everywhere;
 
 /** A side's rows at `tasks` tasks. */
 function everywhere(
@@ -125,9 +126,9 @@ function everywhere(
   // Constants are everywhere, whatever is forced.
   const isConstant = side.tasks.kind === 'one' && leafBytes(placing, side.plan)?.leaves === 0;
   const forced = settings.joinDistribution === 'partitioned' && !isConstant ? FORCED_COST : 0;
-  if (side.tasks.kind === 'one' && side.tasks.everywhere) return { cost: build + forced, make: () => side };
+  if (isEverywhere(side)) return { cost: build + forced, make: () => side };
   const read = readEverywhere(placing, side, { ofScans: true });
-  if (read?.tasks.kind === 'one' && read.tasks.everywhere) return { cost: build + forced, make: () => read };
+  if (read !== null && isEverywhere(read)) return { cost: build + forced, make: () => read };
   const isTooBig = bytes > placing.limits.broadcastBytesMax && settings.joinDistribution !== 'broadcast';
   const tooBig = isTooBig && canPartition ? FORCED_COST : 0;
   const reason = `its ${Math.round(bytes).toLocaleString('en-US')} bytes go to every task of the other side`;

@@ -1,8 +1,20 @@
+import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
-import type { ScanFacts, StageFacts } from '../distributor/fragment.ts';
+import type { Fragment, ScanFacts, StageFacts } from '../distributor/fragment.ts';
 import type { Expression } from '../planner/expression.ts';
+import { outputFields } from '../planner/plan-schema.ts';
 import type { JoinPlan, Plan } from '../planner/plan.ts';
-import { findDynamicFilters, isSelective, keysFragment, parseKeys, withKeys } from './dynamic-filter.ts';
+import {
+  describeKeys,
+  findDynamicFilters,
+  isKeySetWorth,
+  isSelective,
+  keySetFragment,
+  keysFragment,
+  parseKeys,
+  withKeys,
+  withKeySet,
+} from './dynamic-filter.ts';
 
 const BIGINT = { kind: 'scalar', name: 'BIGINT' } as const;
 const column = (index: number): Expression => ({ kind: 'column', index, name: `x${index}`, type: BIGINT });
@@ -114,4 +126,95 @@ test('the conditions stand right over the scan', () => {
   expect(withKeys(scan, filter, { min: 1n, max: 2n, values: [1n, 2n] })).toMatchObject({
     conditions: [{ kind: 'in', list: [{ value: 1 }, { value: 2 }] }],
   });
+});
+
+test.each<[string, { readonly rows: number; readonly of: number }, number | null, boolean]>([
+  ['half of the tables and of the values', { rows: 500_000, of: 1_000_000 }, 1_000_000, true],
+  ['of stages, whose tables are not known', { rows: 500_000, of: 0 }, 1_000_000, true],
+  ['as few as come in a list', { rows: 1_000, of: 1_000_000 }, 1_000_000, false],
+  ['one more than those', { rows: 1_001, of: 1_000_000 }, 1_000_000, true],
+  ['at most two million', { rows: 2_000_000, of: 100_000_000 }, 100_000_000, true],
+  ['more than that', { rows: 2_000_001, of: 100_000_000 }, 100_000_000, false],
+  ['most rows of a table', { rows: 600_000, of: 1_000_000 }, 10_000_000, false],
+  ['most values of the column', { rows: 600_000, of: 10_000_000 }, 1_000_000, false],
+  ['a column whose values nobody knows', { rows: 500_000, of: 1_000_000 }, null, false],
+])('a set of keys is worth it or not: %s', (_why, build, distinctMax, expected) => {
+  expect(isKeySetWorth(build, { distinctMax, nulls: 0 })).toBe(expected);
+  expect(isKeySetWorth(build, undefined)).toBe(false);
+});
+
+const build: Fragment = {
+  stage: 7,
+  plan: { kind: 'oneRow' },
+  output: { kind: 'hash', keys: [], spreadNulls: false },
+  partitions: 8,
+  fields: ['a', 'b'].map((name) => ({ name, type: BIGINT })),
+  sql: [],
+  scans: [],
+  inputs: [],
+  tasks: { kind: 'splits' },
+  repeatable: true,
+  estimate: { rows: 1, bytes: 1 },
+  reason: '',
+};
+
+test('a set of keys is a stage that shares out what the build side gave, and that everybody reads', () => {
+  expect(keySetFragment(12, build, 1)).toMatchObject({
+    stage: 12,
+    output: { kind: 'broadcast' },
+    fields: [{ name: 'b', type: BIGINT }],
+    sql: ['SELECT DISTINCT c1 AS c0 FROM ', { input: 0 }, ' AS t WHERE c1 IS NOT NULL'],
+    inputs: [{ stage: 7, read: 'share', fields: build.fields }],
+    tasks: { kind: 'splits' },
+    repeatable: true,
+  });
+  expect(() => keySetFragment(12, build, 2)).toThrow('a column of the build side');
+});
+
+test('what DuckDB makes of the texts: each key once, no NULL; then their bounds, and the keys where they are few', async () => {
+  const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
+  const connection = await instance.connect();
+  const read = async ({ sql }: Fragment, input: string): Promise<unknown[][]> => {
+    const text = sql.map((part) => (typeof part === 'string' ? part : `(${input})`)).join('');
+    return (await connection.runAndReadAll(text)).getRows();
+  };
+  const input = 'SELECT 9 AS c0, nullif(i % 5, 0) AS c1 FROM range(100) r(i)';
+  const keys = (await read(keySetFragment(12, build, 1), input)).flat();
+  expect(keys).toHaveLength(4);
+  expect(new Set(keys)).toEqual(new Set([1n, 2n, 3n, 4n]));
+  const json = async (rows: number, areDistinct: boolean): Promise<string> => {
+    const [[text] = []] = await read(
+      keysFragment(13, build, [0], rows, { areDistinct }),
+      'SELECT i AS c0 FROM range(3) r(i)',
+    );
+    return String(text);
+  };
+  expect(parseKeys(await json(1_000, true))).toEqual([{ min: 0n, max: 2n, values: [0n, 1n, 2n] }]);
+  expect(parseKeys(await json(1_001, true))).toEqual([{ min: 0n, max: 2n, values: null }]);
+  expect(parseKeys(await json(1_001, false))).toEqual([{ min: 0n, max: 2n, values: [0n, 1n, 2n] }]);
+  connection.closeSync();
+  instance.closeSync();
+});
+
+test('a set of keys is joined right over the scan, wherever that stands; the columns stay', () => {
+  const narrowed = withKeySet(join({ left: hashed(scan) }), { scan: 0, position: 1 }, 12);
+  const semi: Plan = {
+    ...join({ type: 'semi', left: scan, distribution: 'broadcastRight' }),
+    right: { kind: 'stage', stage: 12, read: 'all', columns: [{ index: 0, name: 'x1', type: BIGINT }] },
+    conditions: [{ op: 'eq', left: column(1), right: { kind: 'column', index: 0, name: 'x1', type: BIGINT } }],
+  };
+  expect(narrowed).toEqual(join({ left: hashed(semi) }));
+  expect(outputFields(semi)).toEqual(outputFields(scan));
+  // Another scan stays as it is.
+  const other = join({ left: hashed({ ...scan, scan: 1 }) });
+  expect(withKeySet(other, { scan: 0, position: 1 }, 12)).toBe(other);
+});
+
+test('EXPLAIN ANALYZE says how many keys there were, in a list or as a stage', () => {
+  const keys = { min: 1n, max: 9n, values: null };
+  expect(describeKeys('t.x', keys, { stage: 7, rows: null })).toBe('t.x from 1 to 9, from stage 7');
+  expect(describeKeys('t.x', keys, { stage: 7, rows: 5_000 })).toBe('t.x from 1 to 9 (5000 values), from stage 7');
+  expect(describeKeys('t.x', { ...keys, values: [1n, 9n] }, { stage: 7, rows: 5_000 })).toBe(
+    't.x from 1 to 9 (2 values), from stage 7',
+  );
 });

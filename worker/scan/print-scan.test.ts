@@ -267,11 +267,37 @@ describe('rows', () => {
   };
   const columns = [column(1, 'i', 'long')];
 
-  test('a share of a file', async () => {
+  test('a share of a file has the row groups that begin among its rows, whole', async () => {
     const path = await many();
-    const scan = scanOf(columns, [file(path, { rows: { start: 2048, end: 5000 } })]);
-    expect(await countOf(scan)).toEqual(['2952', '2048', '4999']);
-    expect((await print(scan)).report).toMatchObject({ files: 1, rowGroups: 2, rowGroupsPruned: 0 });
+    const share = (start: number, end: number): ScanSpec => scanOf(columns, [file(path, { rows: { start, end } })]);
+    expect(await countOf(share(2048, 5000))).toEqual(['4096', '2048', '6143']);
+    expect((await print(share(2048, 5000))).report).toMatchObject({ files: 1, rowGroups: 2, rowGroupsPruned: 0 });
+    expect(await countOf(share(2047, 2049))).toEqual(['2048', '2048', '4095']);
+    expect(await countOf(share(2049, 4096))).toEqual(['0', null, null]);
+    expect((await print(share(2049, 4096))).report).toMatchObject({ files: 0, rowGroups: 0, bytes: 0 });
+    // All of them: no row is to be numbered.
+    expect((await print(share(0, 6145))).sql).not.toContain('file_row_number');
+  });
+
+  test('shares that cover a file have each row once, whatever the sizes of its row groups', async () => {
+    // Without an order to keep, DuckDB ends a row group with whatever chunk fills it: those that were filtered are of all sizes.
+    await connection.run('SET preserve_insertion_order = false');
+    const select = 'SELECT i FROM range(20000) t(i) WHERE i % 3 > 0 OR i > 9000';
+    const path = await write('uneven.parquet', select, '{i: 1}', ', ROW_GROUP_SIZE 2048');
+    await connection.run('RESET preserve_insertion_order');
+    const sizes = (await new FooterCache().read(path)).rowGroups.map((group) => group.rows);
+    expect(new Set(sizes).size).toBeGreaterThan(3);
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    const expected = (await connection.runAndReadAll(`${select} ORDER BY i`)).getRows();
+    expect(expected).toHaveLength(total);
+    for (const step of [1_000, 2_048, 7_000, total - 1, total]) {
+      const starts = Array.from({ length: Math.ceil(total / step) }, (_, i) => i * step);
+      const shares = starts.map((start) => file(path, { rows: { start, end: Math.min(start + step, total) } }));
+      const scans = await Promise.all(shares.map((share) => print(scanOf(columns, [share]))));
+      const all = scans.map(({ sql }) => `SELECT * FROM ${sql} AS t`).join(' UNION ALL ');
+      expect((await connection.runAndReadAll(`FROM (${all}) ORDER BY i`)).getRows()).toEqual(expected);
+      expect(scans.reduce((sum, { report }) => sum + report.rowGroups, 0)).toBe(sizes.length);
+    }
   });
 
   test('row groups that the predicate rules out are counted, and a file without others is left out', async () => {
@@ -328,7 +354,7 @@ describe('rows', () => {
     expect(await countOf(scan)).toEqual([String(8192 - 100 + 10240 - 1), '0', '10238']);
     expect((await print(scan)).sql.match(/ANTI JOIN/g)).toHaveLength(1);
     const share = scanOf(columns, [file(a, { deletes: [position], rows: { start: 0, end: 200 } })]);
-    expect(await countOf(share)).toEqual(['100', '100', '199']);
+    expect(await countOf(share)).toEqual(['1948', '100', '2047']);
   });
 
   test('equality deletes: NULL equals NULL, columns by id, also ones that the scan does not read', async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ScanFile } from '#proto/task.ts';
 import { batchFiles, splitFile, SplitQueue, type Split } from './split-queue.ts';
 
@@ -108,4 +108,83 @@ test('outputs of tasks wait for the worker that holds them', () => {
   expect(queue.take('w2', false)).toEqual([output(1, 'w2')]);
   expect(queue.take('w2', false)).toEqual([]);
   expect(queue.take('w2', true).length + queue.take('w1', true).length).toBe(2);
+});
+
+describe('parts of a big file', () => {
+  const ROWS = 60 * 122_880;
+  const slotOf = (address: string) => ({ address, slots: 1 });
+  /** The rows that each worker has as its own share. */
+  const sharesOf = (path: string, sizeBytes: number, addresses: readonly string[]) => {
+    const workers = addresses.map(slotOf);
+    const queue = new SplitQueue(splitFile(0, file(path, ROWS, sizeBytes)), { workers, repeatedBytes: 0, readPart: 1 });
+    const shares = addresses.map((address) => {
+      const own: Split[] = [];
+      for (let batch = queue.take(address, false); batch.length > 0; batch = queue.take(address, false)) {
+        own.push(...batch);
+      }
+      return { address, ranges: batchFiles(own, 1).flatMap((files) => files.map(({ rows }) => rows)) };
+    });
+    return shares.toSorted((a, b) => (a.ranges[0]?.start ?? -1) - (b.ranges[0]?.start ?? -1));
+  };
+
+  test('each worker has neighbouring ones, as many as the others', () => {
+    const thirds = sharesOf('a', 384 * MIB, ['w1', 'w2', 'w3']);
+    expect(thirds.map(({ ranges }) => ranges)).toEqual([
+      [{ start: 0, end: ROWS / 3 }],
+      [{ start: ROWS / 3, end: (2 * ROWS) / 3 }],
+      [{ start: (2 * ROWS) / 3, end: ROWS }],
+    ]);
+  });
+
+  test('the same ones each time, whatever the order of the workers', () => {
+    const once = sharesOf('a', 384 * MIB, ['w1', 'w2', 'w3']);
+    expect(sharesOf('a', 384 * MIB, ['w3', 'w1', 'w2'])).toEqual(once);
+  });
+
+  test('of other files the first part is with other workers', () => {
+    const firsts = Array.from({ length: 30 }, (_, i) => sharesOf(`f${i}`, 384 * MIB, ['w1', 'w2', 'w3'])[0]?.address);
+    expect(new Set(firsts)).toEqual(new Set(['w1', 'w2', 'w3']));
+  });
+
+  test('a file that is not big stays with one worker', () => {
+    const shares = sharesOf('a', 64 * MIB, ['w1', 'w2', 'w3']);
+    expect(shares.flatMap(({ ranges }) => ranges)).toEqual([null]);
+  });
+
+  test('when one worker goes, the others keep their order', () => {
+    const before = sharesOf('a', 384 * MIB, ['w1', 'w2', 'w3']).map(({ address }) => address);
+    for (const gone of before) {
+      const left = before.filter((address) => address !== gone);
+      expect(sharesOf('a', 384 * MIB, left).map(({ address }) => address)).toEqual(left);
+    }
+  });
+});
+
+describe('what a batch leaves of its worker’s share', () => {
+  const outputs = (address: string, count: number, mib: number): Split[] =>
+    Array.from({ length: count }, (_, task) => ({ kind: 'output', input: 0, task, bytes: mib * MIB, address }));
+  /** MiB of the batches of `w1`, which takes of its own alone; all workers together have 200, so that a slot takes 80 at first. */
+  const batches = (own: readonly Split[]): number[] => {
+    const ownMib = own.reduce((sum, { bytes }) => sum + bytes, 0) / MIB;
+    const splits = [...own, ...outputs('w2', 1, 200 - ownMib)];
+    const workers = ['w1', 'w2'].map((address) => ({ address, slots: 1 }));
+    const queue = new SplitQueue(splits, { workers, repeatedBytes: 0, readPart: 1 });
+    const taken: number[] = [];
+    for (let batch = queue.take('w1', false); batch.length > 0; batch = queue.take('w1', false)) {
+      taken.push(batch.reduce((sum, { bytes }) => sum + bytes, 0) / MIB);
+    }
+    // What is left is the other's.
+    expect(queue.size).toBe(1);
+    return taken;
+  };
+
+  test('goes with it when it is little', () => {
+    expect(batches([...outputs('w1', 16, 5), ...outputs('w1', 1, 5)])).toEqual([85]);
+    expect(batches([...outputs('w1', 16, 5), ...outputs('w1', 8, 1)])).toEqual([88]);
+  });
+
+  test('does not when it is much, or many splits', () => {
+    expect(batches([...outputs('w1', 16, 5), ...outputs('w1', 2, 5)])).toEqual([80, 10]);
+    expect(batches([...outputs('w1', 16, 5), ...outputs('w1', 9, 1)])).toEqual([80, 9]);
+  });
 });

@@ -133,7 +133,13 @@ describe.each(Object.entries(QUERIES))('%s', (_name, queries) => {
     const expected = await new DuckdbEngine(duckdb).run(sql);
     if (expected.kind === 'error') throw new Error(expected.message);
     for (const { readEverywhereBytesMax, ...settings } of WAYS) {
-      const limits = { gatherGroupsMax: 0, partitionBytesMin: 1, stageCostBytes: 0, readEverywhereBytesMax, repeatedBytesMax: 0 };
+      const limits = {
+        gatherGroupsMax: 0,
+        partitionBytesMin: 1,
+        stageCostBytes: 0,
+        readEverywhereBytesMax,
+        repeatedBytesMax: 0,
+      };
       const { rows } = await runner.run(sql, { workers: 3, settings, limits });
       expect(bagDifferences(rows, expected.rows), JSON.stringify(settings)).toBeNull();
     }

@@ -309,8 +309,10 @@ function singleWay(placing: Placing, left: Placed, right: Placed): Way {
     if (side.tasks.kind === 'one') return sum;
     return sum + sizeOf(placing, side) * MOVE + placing.limits.stageCostBytes;
   }, 0);
-  // One task does what several could: the other ways come first where there is more than a little.
-  const work = (sizeOf(placing, left) + sizeOf(placing, right)) * slotsOf(placing);
+  // One task does what several could: the other ways come first where there is more than a little. A session that has chosen a number
+  // of partitions wants so many, however few slots there are now.
+  const width = Math.max(slotsOf(placing), placing.facts.settings.partitions ?? 1);
+  const work = (sizeOf(placing, left) + sizeOf(placing, right)) * width;
   const forced = placing.facts.settings.joinDistribution === 'auto' ? 0 : FORCED_COST;
   const reason = 'this join runs in one place';
   return {

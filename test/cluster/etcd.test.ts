@@ -44,7 +44,7 @@ test('a stopped cluster leaves no member behind', async () => {
 /** A first stage of some seconds in a few tasks, and a second one. */
 const STAGED =
   'SELECT count(*), sum(h), max(k) FROM (SELECT k, max(hash(m, n)) AS h FROM ' +
-  '(SELECT l_orderkey AS k, max(hash(l_comment)) AS m FROM tpch.lineitem GROUP BY ALL), range(10000) AS r(n) GROUP BY k)';
+  '(SELECT l_orderkey AS k, max(hash(l_comment)) AS m FROM tpch.lineitem GROUP BY ALL), range(50000) AS r(n) GROUP BY k)';
 
 test('a worker that joins takes work of a query that runs', async () => {
   await using etcd = await startEtcd();

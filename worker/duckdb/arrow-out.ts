@@ -32,9 +32,21 @@ export class ArrowForm implements Disposable {
   readonly fields: readonly ArrowField[];
   readonly #options: BigUint64Array<ArrayBuffer>;
 
-  constructor(result: ResultWords) {
-    this.#options = word(duckdb.result_get_arrow_options(result));
-    this.fields = resultFields(this.options, result);
+  /**
+   * `withoutViews` gives options, to be destroyed here, with which DuckDB writes no binary views: of newer versions of the Arrow format
+   * it cannot have the small decimals without those.
+   */
+  constructor(result: ResultWords, withoutViews: () => BigUint64Array<ArrayBuffer>) {
+    const options = word(duckdb.result_get_arrow_options(result));
+    const fields = resultFields(options[0] ?? 0n, result);
+    if (fields.some(isView)) {
+      duckdb.destroy_arrow_options(options);
+      this.#options = withoutViews();
+      this.fields = resultFields(this.options, result);
+    } else {
+      this.#options = options;
+      this.fields = fields;
+    }
   }
 
   get options(): Address {
@@ -45,6 +57,10 @@ export class ArrowForm implements Disposable {
     duckdb.destroy_arrow_options(this.#options);
   }
 }
+
+/** Whether a field, or one below it, has the layout of Utf8View or BinaryView. */
+const isView = ({ format, children, dictionary }: ArrowField): boolean =>
+  format === 'vu' || format === 'vz' || children.some(isView) || (dictionary !== null && isView(dictionary));
 
 /** The schema message of an IPC stream. */
 export function schemaMessage(fields: readonly ArrowField[]): ArrowMessage {

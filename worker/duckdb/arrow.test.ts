@@ -19,7 +19,9 @@ beforeAll(() => {
   other = target.connect();
   functions = new InputFunctions(other, new InputCallbacks());
   for (const each of [connection, other]) {
-    each.run("SET arrow_lossless_conversion = true; SET errors_as_json = true; SET TimeZone = 'UTC'");
+    each.run(
+      "SET arrow_lossless_conversion = true; SET arrow_output_version = '1.5'; SET errors_as_json = true; SET TimeZone = 'UTC'",
+    );
   }
 });
 
@@ -47,7 +49,7 @@ const load = (result: ArrowResult): ArrowInput => new ArrowInput(other, result);
 describe('every type, out as Arrow and back into another instance', () => {
   test.each(TYPES)('%s', (type, values) => {
     connection.run(`CREATE OR REPLACE TABLE source AS ${sourceSql(type, values)}`);
-    const result = queryArrow(connection, 'SELECT * FROM source');
+    const result = queryArrow(connection, 'SELECT * FROM source', instance);
     using input = load(result);
     input.createTable('copied', ['BIGINT', type]);
     expect(printed(other, 'copied')).toEqual(printed(connection, 'source'));

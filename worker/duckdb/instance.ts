@@ -6,6 +6,7 @@ import { readText } from './memory.ts';
 /** One in-memory DuckDB. Everything opened from it must be disposed first. */
 export class Instance implements Disposable {
   readonly #database: BigUint64Array<ArrayBuffer>;
+  #plain: Connection | undefined;
 
   private constructor(database: BigUint64Array<ArrayBuffer>) {
     this.#database = database;
@@ -42,7 +43,19 @@ export class Instance implements Disposable {
     return new Connection(handle);
   }
 
+  /** Options for Arrow without its views, whatever version is set; the caller destroys them before the instance. */
+  arrowWithoutViews(): BigUint64Array<ArrayBuffer> {
+    if (this.#plain === undefined) {
+      this.#plain = this.connect();
+      this.#plain.run("SET SESSION arrow_output_version = '1.0'");
+    }
+    const options = word();
+    duckdb.connection_get_arrow_options(this.#plain.address, options);
+    return options;
+  }
+
   [Symbol.dispose](): void {
+    this.#plain?.[Symbol.dispose]();
     duckdb.close(this.#database);
   }
 }

@@ -26,7 +26,9 @@ let functions: InputFunctions;
 beforeAll(() => {
   instance = Instance.open({ threads: '1' });
   connection = instance.connect();
-  connection.run("SET arrow_lossless_conversion = true; SET errors_as_json = true; SET TimeZone = 'UTC'");
+  connection.run(
+    "SET arrow_lossless_conversion = true; SET arrow_output_version = '1.5'; SET errors_as_json = true; SET TimeZone = 'UTC'",
+  );
   functions = new InputFunctions(connection, new InputCallbacks());
 });
 
@@ -48,7 +50,7 @@ function divide(sql: string, count: number): Divided {
   const dictionaries: Uint8Array[][] = Array.from({ length: count }, () => []);
   using statement = new Statement(connection, sql);
   while (statement.step() !== 'ready');
-  using form = new ArrowForm(statement.result);
+  using form = new ArrowForm(statement.result, () => instance.arrowWithoutViews());
   using writer = new PartitionWriter(statement.result, form, count);
   const send: Parameters<PartitionWriter['append']>[1] = (partition, message) => {
     if (message.kind === 'batch') partitions[partition]?.push({ ...encodeNative(message), rows: message.rows });

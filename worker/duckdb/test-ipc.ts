@@ -2,7 +2,8 @@ import { Message } from 'apache-arrow/ipc/metadata/message';
 import { arrowBuffer, type ArrowBatch } from './arrow-in.ts';
 import { ArrowForm, ArrowWriter, paddedBytes, schemaMessage, type ArrowMessage } from './arrow-out.ts';
 import type { ArrowField } from './arrow-schema.ts';
-import type { Connection } from './instance.ts';
+import { must } from '#shared/must.ts';
+import type { Connection, Instance } from './instance.ts';
 import { destroyChunk, Statement } from './statement.ts';
 
 /** For tests: the whole result of a query, as an IPC stream and as what `ArrowInput` takes. */
@@ -14,10 +15,13 @@ export type ArrowResult = {
   readonly dictionaries: readonly ArrowBatch[];
 };
 
-export function queryArrow(connection: Connection, sql: string): ArrowResult {
+/** `instance` for connections whose Arrow has views. */
+export function queryArrow(connection: Connection, sql: string, instance?: Instance): ArrowResult {
   using statement = new Statement(connection, sql);
   while (statement.step() !== 'ready');
-  using form = new ArrowForm(statement.result);
+  using form = new ArrowForm(statement.result, () =>
+    must(instance, 'an instance where there are views').arrowWithoutViews(),
+  );
   const writer = new ArrowWriter(form.options, form.fields);
   const parts: Uint8Array[] = encapsulate(schemaMessage(form.fields));
   const batches: ArrowBatch[] = [];

@@ -15,7 +15,7 @@ function messagesOf(sql: string): Uint8Array[] {
   using connection = instance.connect();
   using statement = new Statement(connection, sql);
   while (statement.step() !== 'ready');
-  using form = new ArrowForm(statement.result);
+  using form = new ArrowForm(statement.result, () => instance.arrowWithoutViews());
   const writer = new ArrowWriter(form.options, form.fields);
   const messages: Uint8Array[] = [encodeArrowMessage(schemaMessage(form.fields))];
   const send = (message: ArrowMessage): void => void messages.push(encodeArrowMessage(message));

@@ -35,12 +35,14 @@ const OPTIONS = {
 } as const;
 
 /**
- * Settings of every connection. Files of a table never change once written, so footers and pages stay cached. A paused wide task
- * (`threads` lowered while it runs) needs `scheduler_process_partial`.
+ * Settings of every connection. Version 1.5 of the Arrow format has decimals of 32 and 64 bits: half the bytes of an amount. Files of a
+ * table never change once written, so footers and pages stay cached. A paused wide task (`threads` lowered while it runs) needs
+ * `scheduler_process_partial`.
  */
 const SETTINGS = [
   'SET errors_as_json = true',
   'SET arrow_lossless_conversion = true',
+  "SET arrow_output_version = '1.5'",
   'SET enable_progress_bar = false',
   'SET scheduler_process_partial = true',
   'SET parquet_metadata_cache = true',
@@ -52,7 +54,7 @@ export class TaskInstance implements Disposable {
   readonly connection: Connection;
   /** Table functions that read what other tasks gave. */
   readonly inputs: InputFunctions;
-  readonly #instance: Instance;
+  readonly instance: Instance;
   readonly #spillDir: string;
   #control: Connection | undefined;
   #threads = 1;
@@ -62,8 +64,8 @@ export class TaskInstance implements Disposable {
   constructor(spillDir: string, callbacks: InputCallbacks) {
     mkdirSync(spillDir, { recursive: true, mode: 0o700 });
     this.#spillDir = spillDir;
-    this.#instance = Instance.open({ ...OPTIONS, temp_directory: spillDir });
-    this.connection = this.#instance.connect();
+    this.instance = Instance.open({ ...OPTIONS, temp_directory: spillDir });
+    this.connection = this.instance.connect();
     this.connection.run([...SETTINGS, ...contextSetupSql].join(';'));
     this.inputs = new InputFunctions(this.connection, callbacks);
   }
@@ -114,7 +116,7 @@ export class TaskInstance implements Disposable {
   }
 
   #second(): Connection {
-    this.#control ??= this.#instance.connect();
+    this.#control ??= this.instance.connect();
     return this.#control;
   }
 
@@ -122,7 +124,7 @@ export class TaskInstance implements Disposable {
     this.#control?.[Symbol.dispose]();
     this.inputs[Symbol.dispose]();
     this.connection[Symbol.dispose]();
-    this.#instance[Symbol.dispose]();
+    this.instance[Symbol.dispose]();
     rmSync(this.#spillDir, { recursive: true, force: true });
   }
 }

@@ -12,8 +12,13 @@ export interface OutputWriter extends Disposable {
 }
 
 /** Sends the schema; then the writer for where the rows go. @throws what `PartitionWriter` throws */
-export function openWriter(result: ResultWords, to: OutputSpec, output: TaskOutput): OutputWriter {
-  const form = new ArrowForm(result);
+export function openWriter(
+  result: ResultWords,
+  to: OutputSpec,
+  output: TaskOutput,
+  withoutViews: () => BigUint64Array<ArrayBuffer>,
+): OutputWriter {
+  const form = new ArrowForm(result, withoutViews);
   try {
     if (to.kind === 'spool' && to.partitions > 1) return divided(result, form, to.partitions, output);
     const send =

@@ -95,7 +95,9 @@ export class SlotTask implements Disposable {
       const state = this.#statement.step();
       if (state === 'waiting') return 'waiting';
       if (state === 'ready') {
-        this.#writer = openWriter(this.#statement.result, this.#text.output, this.#output);
+        this.#writer = openWriter(this.#statement.result, this.#text.output, this.#output, () =>
+          this.#instance.instance.arrowWithoutViews(),
+        );
         return this.#fetch(this.#writer, deadlineMs);
       }
     } while (performance.now() < deadlineMs);

@@ -8,6 +8,7 @@ import { endEmpty } from './end-empty.ts';
 import { estimator } from './estimate.ts';
 import { bytesOf } from './row-estimate.ts';
 import type { DistributedPlan, DistributionFacts, WholePlan } from './fragment.ts';
+import { joinSides } from './join-sides.ts';
 import { DISTRIBUTION_LIMITS, type DistributionLimits } from './limits.ts';
 import { NotPrintable } from './not-printable.ts';
 import { placePlan } from './place-plan.ts';
@@ -65,6 +66,7 @@ function place(plan: Plan, facts: DistributionFacts, limits: DistributionLimits)
     source: plan,
     plan: placed.plan,
     fragments,
+    joins: joinSides(placed.plan, placing.estimate),
     replacements: placing.replacements,
     nextStage: next,
   };

@@ -116,11 +116,18 @@ export type DistributedPlan = {
   readonly plan: Plan;
   /** Producers before readers; the last gives the result. */
   readonly fragments: readonly Fragment[];
+  /** For the order in which the stages run. */
+  readonly joins: readonly JoinSides[];
   /** For `advance`: what the rest of the query is when a stage has run. */
   readonly replacements: readonly Replacement[];
   /** The number of the next stage. */
   readonly nextStage: number;
 };
+
+/** The sides of a join that both wait for stages. */
+export type JoinSides = { readonly left: JoinSide; readonly right: JoinSide };
+/** `bytes`: what the side gives to the join, as estimated; `stages`: those nearest to the join, also such as have run. */
+export type JoinSide = { readonly bytes: number; readonly stages: readonly number[] };
 
 /** When `stage` has run, `by` stands for the node `replaces` of the plan that was distributed. */
 export type Replacement = { readonly stage: number; readonly replaces: Plan; readonly by: Plan };

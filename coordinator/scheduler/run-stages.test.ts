@@ -141,6 +141,7 @@ function query(changes: Partial<StagedQuery> = {}, fragments = FRAGMENTS): Stage
     source: { kind: 'oneRow' },
     plan: { kind: 'oneRow' },
     fragments,
+    joins: [],
     replacements: [],
     nextStage: fragments.length,
   };

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { printJson, type Json } from '#shared/json.ts';
 import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
+import type { EngineAnswer } from '#test/slt/engine.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 
 /** How a query is forced to run; every one must give the same rows. */
@@ -26,7 +27,7 @@ export const foundQueries = (): readonly (FoundQuery & { readonly name: string }
 
 /** The random tables in plain DuckDB, and in `lake.oracle` in several files each. */
 export async function openOracle(cluster: Cluster): Promise<Oracle> {
-  const duckdb = await (await DuckDBInstance.create(':memory:', { threads: '2' })).connect();
+  const duckdb = await (await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '4GB' })).connect();
   await duckdb.run(await readFile(join(import.meta.dirname, 'random-tables.sql'), 'utf8'));
   const folder = await mkdtemp(join(tmpdir(), 'skein-oracle-'));
   try {
@@ -84,11 +85,11 @@ export class Oracle implements AsyncDisposable {
     return new Oracle(cluster, duckdb, sessions);
   }
 
-  /** What differs under any distribution, as text; null when nothing does, when DuckDB itself refuses the query, or it gives very many rows. */
+  /** What differs under any distribution, as text; null when nothing does, or when the query is none for DuckDB: refused, long, of very many rows. */
   async difference(sql: string): Promise<string | null> {
-    const count = await new DuckdbEngine(this.#duckdb).run(`SELECT count(*) FROM (${sql})`);
-    if (count.kind === 'rows' && Number(count.rows[0]?.[0]) > ROWS_MAX) return null;
-    const expected = await new DuckdbEngine(this.#duckdb).run(sql);
+    const count = await this.#askDuckdb(`SELECT count(*) FROM (${sql})`);
+    if (count.kind === 'error' || Number(count.rows[0]?.[0]) > ROWS_MAX) return null;
+    const expected = await this.#askDuckdb(sql);
     if (expected.kind === 'error') return null;
     const wanted = bag(expected.rows);
     for (const { forced, id } of this.#sessions) {
@@ -101,6 +102,15 @@ export class Oracle implements AsyncDisposable {
     return null;
   }
 
+  async #askDuckdb(sql: string): Promise<EngineAnswer> {
+    const timer = setTimeout(() => this.#duckdb.interrupt(), DUCKDB_TIMEOUT_MS);
+    try {
+      return await new DuckdbEngine(this.#duckdb).run(sql);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#duckdb.closeSync();
     await this.#cluster.stop();
@@ -110,6 +120,8 @@ export class Oracle implements AsyncDisposable {
 const QUERY_TIMEOUT_MS = 60_000;
 /** Some random joins give millions of rows: to sort so many texts takes minutes, and shows no more than another query. */
 const ROWS_MAX = 200_000;
+/** The same of those that take DuckDB so long. */
+const DUCKDB_TIMEOUT_MS = 5_000;
 
 const bag = (rows: readonly (readonly Json[])[]): readonly string[] => rows.map((row) => printJson(row)).sort();
 

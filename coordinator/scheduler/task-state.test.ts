@@ -3,7 +3,7 @@ import type { TaskReport } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { taskId } from '#shared/id.ts';
 import { NEW_STAGE, nextStage, type StageEvent, type StageState } from './stage-state.ts';
-import { NEW_TASK, nextTask, type TaskEvent, type TaskState } from './task-state.ts';
+import { isCarried, NEW_TASK, nextTask, type TaskEvent, type TaskState } from './task-state.ts';
 
 const worker = (id: string) => ({ id, address: `${id}:1` });
 const placed = (id: string): TaskEvent => ({ kind: 'placed', taskId: taskId(`t-${id}`), worker: worker(id) });
@@ -16,6 +16,18 @@ test('a task runs, and its output is lost and made again elsewhere', () => {
   const lost = after(placed('a'), finished, { kind: 'outputLost' });
   expect(lost).toMatchObject({ kind: 'waiting', attempts: 1, workersLost: 0, avoid: [] });
   expect(nextTask(lost, placed('b'))).toMatchObject({ kind: 'running', worker: { id: 'b' }, attempts: 2 });
+});
+
+test('an output whose rows all came with the report outlives its worker', () => {
+  const output = (...partitions: TaskReport['partitions']) => ({
+    taskId: taskId('t'),
+    worker: worker('a'),
+    report: { partitions } as unknown as TaskReport,
+  });
+  const none = { rows: 0, batches: 0, bytes: 0 };
+  const held = { rows: 1, batches: 1, bytes: 9 };
+  expect(isCarried(output(none, { ...held, messages: ['...'] }))).toBe(true);
+  expect(isCarried(output({ ...held, messages: ['...'] }, held))).toBe(false);
 });
 
 test('a worker that is lost or refuses is avoided; one whose input was lost is not to blame', () => {

@@ -3,8 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { queryId } from '#shared/id.ts';
-import type { ArrowMessage } from '../duckdb/arrow-out.ts';
-import { encodeNative, LentMessage, messageBytes, type NativeMessage } from '../flight/flight-data.ts';
+import { ArrowForm, ArrowWriter, schemaMessage, type ArrowMessage } from '../duckdb/arrow-out.ts';
+import { Instance } from '../duckdb/instance.ts';
+import { destroyChunk, Statement } from '../duckdb/statement.ts';
+import { storeMessages } from '../exchange/peer-clients.ts';
+import {
+  encodeArrowMessage,
+  encodeNative,
+  LentMessage,
+  messageBytes,
+  type NativeMessage,
+} from '../flight/flight-data.ts';
 import { Spool } from './spool.ts';
 import { SpoolStore, type SpooledOutput } from './spooled-output.ts';
 
@@ -112,4 +121,61 @@ test('a lent message is copied while its reader is there, and not after', () => 
   expect(() => lent.copy(Buffer.alloc(10), 5)).toThrow('room');
   lease.isOpen = false;
   expect(() => lent.copy(target, 5)).toThrow('gone');
+});
+
+/** The rows of a query as a task spools them. */
+async function spooled(sql: string): Promise<SpooledOutput> {
+  const output = new SpoolStore({ folder, memory: new Spool(2 ** 24, () => undefined), diskBytesMax: 0 }).open(
+    QUERY,
+    2,
+  );
+  using instance = Instance.open({ threads: '1' });
+  using connection = instance.connect();
+  using statement = new Statement(connection, sql);
+  while (statement.step() !== 'ready');
+  using form = new ArrowForm(statement.result, () => instance.arrowWithoutViews());
+  const writer = new ArrowWriter(form.options, form.fields);
+  output.addPrologue(encodeArrowMessage(schemaMessage(form.fields)));
+  const made: Promise<void>[] = [];
+  const send = (message: ArrowMessage): void => {
+    if (message.kind === 'batch') made.push(output.append(1, encodeNative(message), message.rows));
+    else output.addPrologue(encodeArrowMessage(message));
+  };
+  for (let chunk = statement.fetch(); chunk !== undefined; chunk = statement.fetch()) {
+    writer.append(chunk);
+    destroyChunk(chunk);
+  }
+  writer.flush(send);
+  await Promise.all(made);
+  return output;
+}
+
+const bytesOf = async (output: SpooledOutput, partition: number): Promise<readonly string[]> => {
+  const batches = output.select(partition, { start: 0, end: Number.POSITIVE_INFINITY });
+  const messages = await Promise.all(batches.map((one) => output.read(one, LEASE)));
+  return messages.map((one) => Buffer.from(one instanceof LentMessage ? one.bytes() : one).toString('hex'));
+};
+
+test('a small output goes with its report, and is the same where it arrives', async () => {
+  const output = await spooled(
+    "SELECT i, 'text ' || i AS s, ['a', 'b'][1 + i % 2]::ENUM('a', 'b') AS e FROM range(100) t(i)",
+  );
+  const [empty, filled] = output.reports();
+  expect(empty?.messages).toBeUndefined();
+  expect(filled?.messages?.length).toBeGreaterThan(2);
+  const arrived = new SpoolStore({ folder, memory, diskBytesMax: 0 }).open(QUERY, 1);
+  await storeMessages(filled?.messages ?? [], arrived);
+  expect(arrived.prologue.map((one) => Buffer.from(one).toString('hex'))).toEqual(
+    output.prologue.map((one) => Buffer.from(one).toString('hex')),
+  );
+  expect(await bytesOf(arrived, 0)).toEqual(await bytesOf(output, 1));
+  expect(arrived.reports()[0]).toMatchObject({ rows: 100, batches: 1 });
+  await output.release();
+  await arrived.release();
+});
+
+test('a bigger one stays where it is', async () => {
+  const output = await spooled('SELECT i FROM range(10000) t(i)');
+  expect(output.reports().some(({ messages }) => messages !== undefined)).toBe(false);
+  await output.release();
 });

@@ -52,8 +52,9 @@ export function randomFault(random: () => number, victims: readonly Victim[]): F
 
 export const inflict = (fault: Fault): Promise<unknown> => FAULTS[fault.kind](fault);
 
+/** A worker that is being started again has no process, and is recorded with 0: to the system that means the caller's own group. */
 function signal(pid: number | undefined, name: NodeJS.Signals): void {
-  if (pid === undefined) return;
+  if (pid === undefined || pid <= 0) return;
   try {
     process.kill(pid, name);
   } catch {

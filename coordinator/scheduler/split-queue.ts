@@ -90,7 +90,7 @@ export class SplitQueue {
     const wanted = this.#batchBytes();
     const batch: Split[] = [];
     let bytes = 0;
-    while (this.#left > 0 && (batch.length === 0 || bytes < wanted)) {
+    while (batch.length === 0 || bytes < wanted) {
       const own = this.#queues.get(address)?.shift();
       const split = own ?? (mayTakeOthers ? this.#longest()?.pop() : undefined);
       if (split === undefined) break;
@@ -101,14 +101,10 @@ export class SplitQueue {
       }
       batch.push(split);
       bytes += split.bytes;
-      this.#left -= 1;
-      this.#leftBytes -= split.bytes;
     }
-    for (const split of this.#remnant(address, wanted)) {
-      batch.push(split);
-      this.#left -= 1;
-      this.#leftBytes -= split.bytes;
-    }
+    batch.push(...this.#remnant(address, wanted));
+    this.#left -= batch.length;
+    this.#leftBytes = batch.reduce((left, split) => left - split.bytes, this.#leftBytes);
     if (batch.length > 0) this.#batches += 1;
     return batch;
   }

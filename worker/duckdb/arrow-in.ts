@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { duckDbError } from '#shared/duckdb-error.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { NO_BYTES, type ArrowBuffer } from './arrow-buffer.ts';
 import { layoutOf, type ArrowField, type Layout } from './arrow-schema.ts';
 import { check } from './arrow-out.ts';
 import { ARRAY_WORDS } from './column-builder.ts';
@@ -16,21 +17,12 @@ const NULL_COUNT = 1;
 const SCHEMA_WORDS = 9;
 const NULLABLE = 2n;
 
-/** Bytes of a batch, at a multiple of 8: `owner` is what keeps them, when that is JavaScript's. */
-export type ArrowBuffer = { readonly address: Address; readonly bytes: number; readonly owner: unknown };
-
-/** A record batch as the Arrow IPC format has it: nodes and buffers depth first. */
+/** A record batch as the Arrow IPC format has it: nodes and buffers depth first, each buffer at a multiple of 8. */
 export type ArrowBatch = {
   readonly rows: number;
   readonly nodes: readonly { readonly length: number; readonly nullCount: number }[];
   readonly buffers: readonly ArrowBuffer[];
 };
-
-const NOTHING = new Uint8Array(64);
-const NO_BYTES: ArrowBuffer = { address: addressOf(NOTHING), bytes: 0, owner: NOTHING };
-
-export const arrowBuffer = (bytes: Uint8Array): ArrowBuffer =>
-  bytes.length === 0 ? NO_BYTES : { address: addressOf(bytes), bytes: bytes.length, owner: bytes };
 
 /** Rows as record batches. */
 export type ArrowRows = {

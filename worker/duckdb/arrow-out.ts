@@ -1,6 +1,14 @@
-import { BufferRegion, DictionaryBatch, FieldNode, Message, RecordBatch } from 'apache-arrow/ipc/metadata/message';
+import {
+  BufferRegion,
+  DictionaryBatch,
+  type BodyCompression,
+  FieldNode,
+  Message,
+  RecordBatch,
+} from 'apache-arrow/ipc/metadata/message';
 import { duckDbError } from '#shared/duckdb-error.ts';
 import { must } from '#shared/must.ts';
+import type { ArrowBuffer } from './arrow-buffer.ts';
 import { arrowSchema, type ArrowField } from './arrow-schema.ts';
 import { ARRAY_WORDS, ColumnBuilder, type BatchParts } from './column-builder.ts';
 import { duckdb, word, type Address, type ResultWords } from './library.ts';
@@ -19,7 +27,7 @@ export type ArrowMessage = {
   readonly kind: 'schema' | 'dictionary' | 'batch';
   readonly rows: number;
   readonly header: Uint8Array;
-  readonly buffers: readonly Uint8Array[];
+  readonly buffers: readonly ArrowBuffer[];
   readonly bodyBytes: number;
 };
 
@@ -70,9 +78,9 @@ export function schemaMessage(fields: readonly ArrowField[]): ArrowMessage {
 
 /**
  * Turns chunks into Arrow record batches. The messages come in the order of an IPC stream: dictionaries, batches (`schemaMessage` goes
- * before). A message's buffers are views that stay valid until the next call.
+ * before). A message's buffers stay valid until the next call.
  */
-export class ArrowWriter {
+export class ArrowWriter implements Disposable {
   readonly #options: Address;
   readonly #columns: readonly ColumnBuilder[];
   readonly #batchBytes: number;
@@ -121,22 +129,40 @@ export class ArrowWriter {
     for (const column of this.#columns) column.clear();
     this.#rows = 0;
   }
+
+  [Symbol.dispose](): void {
+    for (const column of this.#columns) column[Symbol.dispose]();
+  }
 }
 
 function batchMessage(columns: readonly ColumnBuilder[], rows: number, dictionaryId?: number): ArrowMessage {
   const parts: BatchParts = { nodes: [], buffers: [] };
   for (const column of columns) column.collect(parts);
-  const regions: BufferRegion[] = [];
-  let bodyBytes = 0;
-  for (const { length } of parts.buffers) {
-    regions.push(new BufferRegion(bodyBytes, length));
-    bodyBytes += paddedBytes(length);
-  }
   const nodes = parts.nodes.map((node) => new FieldNode(node.length, node.nullCount));
-  const batch = new RecordBatch(rows, nodes, regions, null);
+  return dataMessage({ rows, nodes, buffers: parts.buffers, compression: null }, dictionaryId);
+}
+
+/** The message of a record batch or, with an id, of a dictionary's values. */
+export function dataMessage(
+  parts: {
+    readonly rows: number;
+    readonly nodes: FieldNode[];
+    readonly buffers: readonly ArrowBuffer[];
+    readonly compression: BodyCompression | null;
+  },
+  dictionaryId?: number,
+): ArrowMessage {
+  const { rows, nodes, buffers, compression } = parts;
+  let bodyBytes = 0;
+  const regions = buffers.map(({ bytes }) => {
+    const region = new BufferRegion(bodyBytes, bytes);
+    bodyBytes += paddedBytes(bytes);
+    return region;
+  });
+  const batch = new RecordBatch(rows, nodes, regions, compression);
   const header = dictionaryId === undefined ? batch : new DictionaryBatch(batch, dictionaryId);
   const kind = dictionaryId === undefined ? 'batch' : 'dictionary';
-  return { kind, rows, header: Message.encode(Message.from(header, bodyBytes)), buffers: parts.buffers, bodyBytes };
+  return { kind, rows, header: Message.encode(Message.from(header, bodyBytes)), buffers, bodyBytes };
 }
 
 function resultFields(options: Address, result: ResultWords): ArrowField[] {

@@ -1,9 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
-import { must, unreachable } from '#shared/must.ts';
+import { unreachable } from '#shared/must.ts';
 import { layoutOf, type ArrowField, type Layout } from './arrow-schema.ts';
+import { NO_BYTES, type ArrowBuffer } from './arrow-buffer.ts';
 import { GrowBuffer } from './grow-buffer.ts';
 import type { Address } from './library.ts';
-import { copyMemory, readBytes, readWords } from './memory.ts';
+import { addressOf, copyMemory, readBytes, readWords, writeBytes } from './memory.ts';
 
 /** `ArrowArray` of the Arrow C data interface: its size in words, and the words that are read. */
 export const ARRAY_WORDS = 10;
@@ -22,30 +23,33 @@ const COLUMN_BYTES_MAX = 1 << 30;
 /** What a batch's metadata says of a field, and where its bytes are: in the order of the Arrow IPC format. */
 export type BatchParts = {
   readonly nodes: { readonly length: number; readonly nullCount: number }[];
-  readonly buffers: Uint8Array[];
+  readonly buffers: ArrowBuffer[];
 };
 
 /**
  * Collects one column of many small Arrow arrays into one big one. The arrays are DuckDB's: offset 0, offsets that start at 0. Their
  * memory is copied, so they may be released after `append`.
  */
-export class ColumnBuilder {
+export class ColumnBuilder implements Disposable {
   readonly #layout: Layout;
   readonly #children: readonly ColumnBuilder[];
   /** Values of a dictionary-encoded column: all arrays of a result share them, so they are taken once. */
   readonly dictionary: ColumnBuilder | undefined;
   #length = 0;
   #nullCount = 0;
-  #validity: GrowBuffer | undefined;
+  /** Nothing is in it while no value is NULL. */
+  readonly #validity = new GrowBuffer();
+  #hasValidity = false;
   /** Values, bits, type ids or offsets. */
-  #values = new GrowBuffer(0);
-  #bytes: GrowBuffer | undefined;
+  readonly #values = new GrowBuffer();
+  readonly #bytes = new GrowBuffer();
+  /** The last offset: bytes, or elements of lists. */
+  #end = 0;
 
   constructor(field: ArrowField) {
     this.#layout = layoutOf(field);
     this.#children = field.children.map((child) => new ColumnBuilder(child));
     this.dictionary = field.dictionary === null ? undefined : new ColumnBuilder(field.dictionary);
-    if (this.#layout.kind === 'bytes') this.#bytes = new GrowBuffer(0);
   }
 
   get length(): number {
@@ -86,7 +90,7 @@ export class ColumnBuilder {
     switch (layout.kind) {
       case 'fixed':
         this.#values.reserve((this.#length + count) * layout.bytes);
-        copyMemory(at(this.#values, this.#length * layout.bytes), buffers[1] ?? 0n, count * layout.bytes);
+        copyMemory(this.#values.at(this.#length * layout.bytes), buffers[1] ?? 0n, count * layout.bytes);
         return;
       case 'bits':
         this.#values.reserve(bitBytes(this.#length + count) + 1);
@@ -98,7 +102,7 @@ export class ColumnBuilder {
         return;
       case 'union':
         this.#values.reserve(this.#length + count);
-        copyMemory(at(this.#values, this.#length), buffers[0] ?? 0n, count);
+        copyMemory(this.#values.at(this.#length), buffers[0] ?? 0n, count);
         return;
       case 'null':
       case 'struct':
@@ -109,48 +113,37 @@ export class ColumnBuilder {
     }
   }
 
-  /** Copies `count + 1` offsets, moves them behind the bytes (or elements) that are there, and appends the bytes. */
+  /** Copies `count + 1` offsets, moved behind the bytes (or elements) that are there, and appends the bytes. */
   #appendOffsets(width: 4 | 8, buffers: BigUint64Array, count: number): void {
     if (count === 0) return;
-    const start = this.#length;
-    this.#values.reserve((start + count + 1) * width);
-    const base = start === 0 ? 0 : this.#offset(start);
-    copyMemory(at(this.#values, start * width), buffers[1] ?? 0n, (count + 1) * width);
-    const added = this.#offset(start + count);
-    if (base + added > COLUMN_BYTES_MAX) {
+    const offsets = readOffsets(buffers[1] ?? 0n, width, count + 1);
+    const added = Number(offsets[count]);
+    if (this.#end + added > COLUMN_BYTES_MAX) {
       throw new SkeinError('RESULT_TOO_LARGE', 'the values of one column are too long to be sent together');
     }
-    if (base > 0) shiftOffsets(this.#values, width, start, count, base);
-    if (this.#bytes !== undefined) {
-      this.#bytes.reserve(base + added);
-      copyMemory(at(this.#bytes, base), buffers[2] ?? 0n, added);
+    if (this.#end > 0) shiftOffsets(offsets, this.#end);
+    this.#values.reserve((this.#length + count + 1) * width);
+    copyMemory(this.#values.at(this.#length * width), addressOf(offsets), (count + 1) * width);
+    if (this.#layout.kind === 'bytes' && added > 0) {
+      this.#bytes.reserve(this.#end + added);
+      copyMemory(this.#bytes.at(this.#end), buffers[2] ?? 0n, added);
     }
-  }
-
-  #offset(index: number): number {
-    return this.#wide() ? Number(this.#values.int64[index]) : (this.#values.int32[index] ?? 0);
-  }
-
-  #wide(): boolean {
-    return (this.#layout.kind === 'bytes' || this.#layout.kind === 'list') && this.#layout.offsetBytes === 8;
+    this.#end += added;
   }
 
   #appendValidity(source: Address, nullCount: number, count: number): void {
     const hasNulls = source !== 0n && nullCount !== 0;
-    if (!hasNulls && this.#validity === undefined) return;
-    const bytes = bitBytes(this.#length + count) + 1;
-    if (this.#validity === undefined) {
-      this.#validity = new GrowBuffer(bytes);
-      fillOnes(this.#validity.bytes, 0, this.#length);
-    }
-    this.#validity.reserve(bytes);
+    if (!hasNulls && !this.#hasValidity) return;
+    this.#validity.reserve(bitBytes(this.#length + count) + 1);
+    if (!this.#hasValidity) fillOnes(this.#validity, 0, this.#length);
+    this.#hasValidity = true;
     if (!hasNulls) {
-      fillOnes(this.#validity.bytes, this.#length, count);
+      fillOnes(this.#validity, this.#length, count);
       return;
     }
     appendBits(this.#validity, this.#length, source, count);
     // DuckDB may say -1, "not counted".
-    this.#nullCount += nullCount > 0 ? nullCount : count - countOnes(this.#validity.bytes, this.#length, count);
+    this.#nullCount += nullCount > 0 ? nullCount : count - countOnes(source, count);
   }
 
   #valueBytes(): number {
@@ -175,25 +168,24 @@ export class ColumnBuilder {
   }
 
   #dataBytes(): number {
-    return this.#bytes === undefined || this.#length === 0 ? 0 : this.#offset(this.#length);
+    return this.#layout.kind === 'bytes' ? this.#end : 0;
   }
 
-  /** Adds this column's nodes and buffers, depth first. The buffers are views: they are valid until the next `append` or `clear`. */
+  /** Adds this column's nodes and buffers, depth first. The buffers are valid until the next `append` or `clear`. */
   collect(parts: BatchParts): void {
     const { kind } = this.#layout;
     parts.nodes.push({ length: this.#length, nullCount: kind === 'null' ? this.#length : this.#nullCount });
     if (kind !== 'null' && kind !== 'union') {
-      parts.buffers.push(
-        this.#validity === undefined ? new Uint8Array() : this.#validity.bytes.subarray(0, bitBytes(this.#length)),
-      );
+      parts.buffers.push(this.#hasValidity ? filled(this.#validity, bitBytes(this.#length)) : NO_BYTES);
     }
     if (kind !== 'null' && kind !== 'struct' && kind !== 'fixedList') {
-      if (this.#length === 0) this.#values.bytes.fill(0, 0, 8);
-      parts.buffers.push(this.#values.bytes.subarray(0, this.#valueBytes()));
+      // Offsets are one more than values, the first a zero.
+      const isEmptyList = this.#length === 0 && (kind === 'bytes' || kind === 'list');
+      parts.buffers.push(
+        isEmptyList ? { ...NO_BYTES, bytes: this.#valueBytes() } : filled(this.#values, this.#valueBytes()),
+      );
     }
-    if (kind === 'bytes') {
-      parts.buffers.push(must(this.#bytes, 'a column of bytes has bytes').bytes.subarray(0, this.#dataBytes()));
-    }
+    if (kind === 'bytes') parts.buffers.push(filled(this.#bytes, this.#end));
     for (const child of this.#children) child.collect(parts);
   }
 
@@ -201,13 +193,23 @@ export class ColumnBuilder {
   clear(): void {
     this.#length = 0;
     this.#nullCount = 0;
-    this.#validity = undefined;
+    this.#hasValidity = false;
+    this.#end = 0;
     for (const child of this.#children) child.clear();
+  }
+
+  [Symbol.dispose](): void {
+    this.clear();
+    this.#validity[Symbol.dispose]();
+    this.#values[Symbol.dispose]();
+    this.#bytes[Symbol.dispose]();
+    this.dictionary?.[Symbol.dispose]();
+    for (const child of this.#children) child[Symbol.dispose]();
   }
 }
 
 const bitBytes = (bits: number): number => (bits + 7) >> 3;
-const at = (buffer: GrowBuffer, byteOffset: number): Address => buffer.address + BigInt(byteOffset);
+const filled = (buffer: GrowBuffer, bytes: number): ArrowBuffer => ({ address: buffer.at(0), bytes, owner: buffer });
 
 function pointers(list: Address | undefined, count: number): BigUint64Array {
   const words = new BigUint64Array(count);
@@ -215,51 +217,65 @@ function pointers(list: Address | undefined, count: number): BigUint64Array {
   return words;
 }
 
-function shiftOffsets(values: GrowBuffer, width: 4 | 8, start: number, count: number, base: number): void {
-  if (width === 4) {
-    const offsets = values.int32;
-    for (let i = start; i <= start + count; i++) offsets[i] = (offsets[i] ?? 0) + base;
-    return;
-  }
-  const offsets = values.int64;
-  const wideBase = BigInt(base);
-  for (let i = start; i <= start + count; i++) offsets[i] = (offsets[i] ?? 0n) + wideBase;
+/** Offsets of the array that is being appended. */
+let offsetBytes = new ArrayBuffer(2_049 * 8);
+
+/** A copy that is valid until the next call. */
+function readOffsets(
+  source: Address,
+  width: 4 | 8,
+  count: number,
+): Int32Array<ArrayBuffer> | BigInt64Array<ArrayBuffer> {
+  const bytes = count * width;
+  if (bytes > offsetBytes.byteLength) offsetBytes = new ArrayBuffer(bytes);
+  const offsets = width === 4 ? new Int32Array(offsetBytes, 0, count) : new BigInt64Array(offsetBytes, 0, count);
+  copyMemory(addressOf(offsets), source, bytes);
+  return offsets;
 }
 
-/** Appends `count` bits behind `fill` bits; the target has a byte more than it needs. */
-function appendBits(target: GrowBuffer, fill: number, source: Address, count: number): void {
-  const bytes = bitBytes(count);
-  const start = fill >> 3;
-  const shift = fill & 7;
-  if (shift === 0) {
-    copyMemory(at(target, start), source, bytes);
+function shiftOffsets(offsets: Int32Array | BigInt64Array, base: number): void {
+  if (offsets instanceof Int32Array) {
+    for (let i = 0; i < offsets.length; i++) offsets[i] = (offsets[i] ?? 0) + base;
     return;
   }
-  const view = readBytes(source, bytes);
-  const out = target.bytes;
-  let carry = (out[start] ?? 0) & ((1 << shift) - 1);
+  const wideBase = BigInt(base);
+  for (let i = 0; i < offsets.length; i++) offsets[i] = (offsets[i] ?? 0n) + wideBase;
+}
+
+/** Appends `count` bits behind `start` bits; the target has a byte more than it needs. */
+function appendBits(target: GrowBuffer, start: number, source: Address, count: number): void {
+  const bytes = bitBytes(count);
+  const place = target.at(start >> 3);
+  const shift = start & 7;
+  if (shift === 0) {
+    copyMemory(place, source, bytes);
+    return;
+  }
+  const from = readBytes(source, bytes);
+  const out = new Uint8Array(bytes + 1);
+  let carry = (readBytes(place, 1)[0] ?? 0) & ((1 << shift) - 1);
   for (let i = 0; i < bytes; i++) {
-    const byte = view[i] ?? 0;
-    out[start + i] = carry | ((byte << shift) & 0xff);
+    const byte = from[i] ?? 0;
+    out[i] = carry | ((byte << shift) & 0xff);
     carry = byte >> (8 - shift);
   }
-  out[start + bytes] = carry;
+  out[bytes] = carry;
+  writeBytes(place, out);
 }
 
-function fillOnes(bytes: Uint8Array, start: number, count: number): void {
-  let i = start;
-  const end = start + count;
-  for (; i < end && (i & 7) !== 0; i++) bytes[i >> 3] = (bytes[i >> 3] ?? 0) | (1 << (i & 7));
-  const whole = (end - i) >> 3;
-  if (whole > 0) bytes.fill(0xff, i >> 3, (i >> 3) + whole);
-  for (i += Math.max(whole, 0) * 8; i < end; i++) {
-    const bit = 1 << (i & 7);
-    bytes[i >> 3] = bit === 1 ? 1 : (bytes[i >> 3] ?? 0) | bit;
-  }
+/** Sets `count` bits behind `start` bits. */
+function fillOnes(target: GrowBuffer, start: number, count: number): void {
+  if (count === 0) return;
+  const place = target.at(start >> 3);
+  const shift = start & 7;
+  const ones = new Uint8Array(bitBytes(shift + count)).fill(0xff);
+  if (shift > 0) ones[0] = (readBytes(place, 1)[0] ?? 0) | (0xff << shift);
+  writeBytes(place, ones);
 }
 
-function countOnes(bytes: Uint8Array, start: number, count: number): number {
+function countOnes(source: Address, count: number): number {
+  const bytes = readBytes(source, bitBytes(count));
   let ones = 0;
-  for (let i = start; i < start + count; i++) ones += ((bytes[i >> 3] ?? 0) >> (i & 7)) & 1;
+  for (let i = 0; i < count; i++) ones += ((bytes[i >> 3] ?? 0) >> (i & 7)) & 1;
   return ones;
 }

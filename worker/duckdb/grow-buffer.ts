@@ -1,30 +1,29 @@
 import type { Address } from './library.ts';
-import { addressOf } from './memory.ts';
+import { freeBlock, growBlock } from './memory.ts';
 
-/** Bytes that grow at their end and know their address. */
-export class GrowBuffer {
-  bytes: Uint8Array<ArrayBuffer>;
-  address: Address;
-  int32: Int32Array<ArrayBuffer>;
-  int64: BigInt64Array<ArrayBuffer>;
+const CAPACITY_MIN = 64;
 
-  constructor(capacityBytes: number) {
-    this.bytes = new Uint8Array(roundUp(capacityBytes));
-    this.address = addressOf(this.bytes);
-    this.int32 = new Int32Array(this.bytes.buffer);
-    this.int64 = new BigInt64Array(this.bytes.buffer);
+/** Native memory that grows at its end. It is not JavaScript's: V8 would keep each until it next collects, megabytes per task. */
+export class GrowBuffer implements Disposable {
+  #start: Address = 0n;
+  #capacityBytes = 0;
+
+  /** Makes room for `sizeBytes` in all; what is there stays, elsewhere perhaps. @throws OUT_OF_MEMORY */
+  reserve(sizeBytes: number): void {
+    if (sizeBytes <= this.#capacityBytes) return;
+    const capacityBytes = Math.max(sizeBytes, this.#capacityBytes * 2, CAPACITY_MIN);
+    this.#start = growBlock(this.#start, capacityBytes);
+    this.#capacityBytes = capacityBytes;
   }
 
-  /** Makes room for `sizeBytes` in all; what is there stays. */
-  reserve(sizeBytes: number): void {
-    if (sizeBytes <= this.bytes.length) return;
-    const larger = new GrowBuffer(Math.max(sizeBytes, this.bytes.length * 2));
-    larger.bytes.set(this.bytes);
-    this.bytes = larger.bytes;
-    this.address = larger.address;
-    this.int32 = larger.int32;
-    this.int64 = larger.int64;
+  /** The address of a byte for which there is room. */
+  at(byteOffset: number): Address {
+    return this.#start + BigInt(byteOffset);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#capacityBytes > 0) freeBlock(this.#start);
+    this.#start = 0n;
+    this.#capacityBytes = 0;
   }
 }
-
-const roundUp = (bytes: number): number => (Math.max(bytes, 64) + 7) & ~7;

@@ -10,6 +10,10 @@ const C_LIBRARY = process.platform === 'win32' ? 'ucrtbase.dll' : null;
 
 const libc = koffi.load(C_LIBRARY);
 const malloc = libc.func('malloc', 'void *', ['size_t']) as unknown as (bytes: number) => Address | null;
+const realloc = libc.func('realloc', 'void *', ['void *', 'size_t']) as unknown as (
+  block: Address | null,
+  bytes: number,
+) => Address | null;
 const free = libc.func('free', 'void', ['void *']) as unknown as (block: Address) => void;
 
 /**
@@ -17,8 +21,13 @@ const free = libc.func('free', 'void', ['void *']) as unknown as (block: Address
  * collector decides when they go, and a `SharedArrayBuffer` takes four times as long to make and fill.
  * @throws OUT_OF_MEMORY
  */
-export function allocateBlock(bytes: number): Address {
-  const block = malloc(Math.max(bytes, 1));
+export const allocateBlock = (bytes: number): Address => allocated(malloc(Math.max(bytes, 1)));
+
+/** The block with `bytes` bytes, elsewhere perhaps; a new one for 0n. When it cannot grow, it stays as it is. @throws OUT_OF_MEMORY */
+export const growBlock = (block: Address, bytes: number): Address =>
+  allocated(realloc(block === 0n ? null : block, bytes));
+
+function allocated(block: Address | null): Address {
   if (block === null || block === 0n) throw new SkeinError('OUT_OF_MEMORY', 'the worker has no memory for a batch');
   return block;
 }
@@ -57,7 +66,7 @@ export function readBytes(source: Address, bytes: number): Uint8Array<ArrayBuffe
 export const readText = (source: Address): string => (source === 0n ? '' : koffi.decode.string(source));
 
 /** Where a buffer of JavaScript's lies. It does not move; the caller keeps it alive while the address is in use. */
-export const addressOf = (bytes: Uint8Array | BigUint64Array): Address => koffi.address(bytes);
+export const addressOf = (bytes: NodeJS.ArrayBufferView): Address => koffi.address(bytes);
 
 /** The address of a C callback with the parameters `(void *, void *)` or `(void *)`; it lives as long as the thread. */
 export function registerCallback(callback: (first: Address, second: Address) => void, parameters: 1 | 2): Address {

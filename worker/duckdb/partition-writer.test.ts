@@ -8,7 +8,8 @@ import {
   headerOf,
   type NativeMessage,
 } from '../flight/flight-data.ts';
-import { ArrowInput, arrowBuffer, type ArrowRows } from './arrow-in.ts';
+import { arrowBuffer } from './arrow-buffer.ts';
+import { ArrowInput, type ArrowRows } from './arrow-in.ts';
 import { ArrowForm, schemaMessage } from './arrow-out.ts';
 import { InputCallbacks, InputFunctions } from './input-functions.ts';
 import { Instance, type Connection } from './instance.ts';

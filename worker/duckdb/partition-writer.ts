@@ -187,6 +187,7 @@ class Partition implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#writer[Symbol.dispose]();
     duckdb.destroy_data_chunk(word(this.#chunk));
   }
 }

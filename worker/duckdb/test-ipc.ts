@@ -1,5 +1,6 @@
 import { Message } from 'apache-arrow/ipc/metadata/message';
-import { arrowBuffer, type ArrowBatch } from './arrow-in.ts';
+import { arrowBuffer, readBuffer, type ArrowBuffer } from './arrow-buffer.ts';
+import type { ArrowBatch } from './arrow-in.ts';
 import { ArrowForm, ArrowWriter, paddedBytes, schemaMessage, type ArrowMessage } from './arrow-out.ts';
 import type { ArrowField } from './arrow-schema.ts';
 import { must } from '#shared/must.ts';
@@ -15,40 +16,61 @@ export type ArrowResult = {
   readonly dictionaries: readonly ArrowBatch[];
 };
 
-/** `instance` for connections whose Arrow has views. */
-export function queryArrow(connection: Connection, sql: string, instance?: Instance): ArrowResult {
+/**
+ * Runs a query and hands out its messages, the schema first; their buffers are valid until the next. `instance` for connections whose
+ * Arrow has views.
+ */
+export function eachMessage(
+  connection: Connection,
+  sql: string,
+  send: (message: ArrowMessage) => void,
+  instance?: Instance,
+): readonly ArrowField[] {
   using statement = new Statement(connection, sql);
   while (statement.step() !== 'ready');
   using form = new ArrowForm(statement.result, () =>
     must(instance, 'an instance where there are views').arrowWithoutViews(),
   );
-  const writer = new ArrowWriter(form.options, form.fields);
-  const parts: Uint8Array[] = encapsulate(schemaMessage(form.fields));
-  const batches: ArrowBatch[] = [];
-  const dictionaries: ArrowBatch[] = [];
-  const send = (message: ArrowMessage): void => {
-    parts.push(...encapsulate(message));
-    const metadata = Message.decode(message.header);
-    const buffers = message.buffers.map((buffer) => arrowBuffer(buffer.slice()));
-    if (metadata.isRecordBatch()) {
-      batches.push({ rows: message.rows, nodes: metadata.header().nodes, buffers });
-    } else if (metadata.isDictionaryBatch()) {
-      dictionaries.push({ rows: message.rows, nodes: metadata.header().nodes, buffers });
-    }
-  };
+  using writer = new ArrowWriter(form.options, form.fields);
+  send(schemaMessage(form.fields));
   for (let chunk = statement.fetch(); chunk !== undefined; chunk = statement.fetch()) {
     writer.append(chunk);
     destroyChunk(chunk);
     if (writer.full) writer.flush(send);
   }
   writer.flush(send);
+  return form.fields;
+}
+
+export function queryArrow(connection: Connection, sql: string, instance?: Instance): ArrowResult {
+  const parts: Uint8Array[] = [];
+  const batches: ArrowBatch[] = [];
+  const dictionaries: ArrowBatch[] = [];
+  const send = (message: ArrowMessage): void => {
+    parts.push(...encapsulate(message));
+    const metadata = Message.decode(message.header);
+    const buffers = message.buffers.map((buffer) => arrowBuffer(copyOf(buffer, buffer.bytes)));
+    if (metadata.isRecordBatch()) {
+      batches.push({ rows: message.rows, nodes: metadata.header().nodes, buffers });
+    } else if (metadata.isDictionaryBatch()) {
+      dictionaries.push({ rows: message.rows, nodes: metadata.header().nodes, buffers });
+    }
+  };
+  const fields = eachMessage(connection, sql, send, instance);
   return {
     stream: Buffer.concat(parts),
-    fields: form.fields,
+    fields,
     rows: batches.reduce((sum, batch) => sum + batch.rows, 0),
     batches,
     dictionaries,
   };
+}
+
+/** The bytes of a buffer, and zeros behind them. */
+function copyOf(buffer: ArrowBuffer, length: number): Uint8Array {
+  const copy = new Uint8Array(length);
+  readBuffer(buffer, copy, 0);
+  return copy;
 }
 
 function encapsulate({ header, buffers }: ArrowMessage): Uint8Array[] {
@@ -57,10 +79,5 @@ function encapsulate({ header, buffers }: ArrowMessage): Uint8Array[] {
   padded.set(header);
   prefix.writeInt32LE(-1, 0);
   prefix.writeInt32LE(padded.length, 4);
-  const body = buffers.map((buffer) => {
-    const copy = Buffer.alloc(paddedBytes(buffer.length));
-    copy.set(buffer);
-    return copy;
-  });
-  return [prefix, padded, ...body];
+  return [prefix, padded, ...buffers.map((buffer) => copyOf(buffer, paddedBytes(buffer.bytes)))];
 }

@@ -2,10 +2,8 @@ import { CompressionType, RecordBatchReader, compressionRegistry } from 'apache-
 import { Message } from 'apache-arrow/ipc/metadata/message';
 import lz4 from 'lz4-napi';
 import { expect, test } from 'vitest';
-import type { ArrowMessage } from '../duckdb/arrow-out.ts';
-import { ArrowForm, ArrowWriter, schemaMessage } from '../duckdb/arrow-out.ts';
 import { Instance } from '../duckdb/instance.ts';
-import { destroyChunk, Statement } from '../duckdb/statement.ts';
+import { eachMessage } from '../duckdb/test-ipc.ts';
 import { compressMessage, plainMessage } from './compress-message.ts';
 import { decodeFlightData, encodeArrowMessage, freeMessage, messageBytes } from './flight-data.ts';
 
@@ -13,18 +11,8 @@ import { decodeFlightData, encodeArrowMessage, freeMessage, messageBytes } from 
 function messagesOf(sql: string): Uint8Array[] {
   using instance = Instance.open({ threads: '1' });
   using connection = instance.connect();
-  using statement = new Statement(connection, sql);
-  while (statement.step() !== 'ready');
-  using form = new ArrowForm(statement.result, () => instance.arrowWithoutViews());
-  const writer = new ArrowWriter(form.options, form.fields);
-  const messages: Uint8Array[] = [encodeArrowMessage(schemaMessage(form.fields))];
-  const send = (message: ArrowMessage): void => void messages.push(encodeArrowMessage(message));
-  for (let chunk = statement.fetch(); chunk !== undefined; chunk = statement.fetch()) {
-    writer.append(chunk);
-    destroyChunk(chunk);
-    if (writer.full) writer.flush(send);
-  }
-  writer.flush(send);
+  const messages: Uint8Array[] = [];
+  eachMessage(connection, sql, (message) => messages.push(encodeArrowMessage(message)));
   return messages;
 }
 

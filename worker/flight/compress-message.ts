@@ -1,7 +1,8 @@
-import { BodyCompression, BufferRegion, Message, RecordBatch, type FieldNode } from 'apache-arrow/ipc/metadata/message';
+import { BodyCompression, Message } from 'apache-arrow/ipc/metadata/message';
 import { CompressionType } from 'apache-arrow/fb/compression-type';
 import lz4 from 'lz4-napi';
-import { paddedBytes } from '../duckdb/arrow-out.ts';
+import { arrowBuffer } from '../duckdb/arrow-buffer.ts';
+import { dataMessage } from '../duckdb/arrow-out.ts';
 import {
   decodeFlightData,
   encodeArrowMessage,
@@ -28,8 +29,8 @@ export async function compressMessage(message: Uint8Array): Promise<Uint8Array> 
   const buffers = await Promise.all(
     regions.map(({ offset, length }) => compressBuffer(body.subarray(offset, offset + length))),
   );
-  const parts = { rows, nodes, buffers, compression: new BodyCompression(CompressionType.LZ4_FRAME) };
-  return encodeArrowMessage(batchOf(parts));
+  const compression = new BodyCompression(CompressionType.LZ4_FRAME);
+  return encodeArrowMessage(dataMessage({ rows, nodes, buffers: buffers.map(arrowBuffer), compression }));
 }
 
 /** A message of a peer, plain. @throws Error when it is broken */
@@ -44,7 +45,7 @@ export async function plainMessage(message: Buffer): Promise<NativeMessage> {
   const buffers = await Promise.all(
     regions.map(({ offset, length }) => plainBuffer(body.subarray(offset, offset + length))),
   );
-  return encodeNative(batchOf({ rows, nodes, buffers, compression: null }));
+  return encodeNative(dataMessage({ rows, nodes, buffers: buffers.map(arrowBuffer), compression: null }));
 }
 
 async function compressBuffer(plain: Uint8Array): Promise<Uint8Array> {
@@ -68,21 +69,4 @@ async function plainBuffer(buffer: Uint8Array): Promise<Uint8Array> {
   const plain = await lz4.decompressFrame(content);
   if (plain.length !== Number(length)) throw new Error('a buffer has another length than it says');
   return plain;
-}
-
-function batchOf(parts: {
-  readonly rows: number;
-  readonly nodes: FieldNode[];
-  readonly buffers: readonly Uint8Array[];
-  readonly compression: BodyCompression | null;
-}): Parameters<typeof encodeArrowMessage>[0] {
-  const { rows, nodes, buffers, compression } = parts;
-  let bodyBytes = 0;
-  const regions = buffers.map(({ length }) => {
-    const region = new BufferRegion(bodyBytes, length);
-    bodyBytes += paddedBytes(length);
-    return region;
-  });
-  const header = Message.encode(Message.from(new RecordBatch(rows, nodes, regions, compression), bodyBytes));
-  return { kind: 'batch', rows, header, buffers, bodyBytes };
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { must } from '#shared/must.ts';
+import { arrowBuffer } from '../duckdb/arrow-buffer.ts';
 import {
   decodeFlightData,
   encodeAppMetadata,
@@ -19,7 +20,13 @@ test.each([0, 1, 63, 64, 65, 127, 128, 20_000, 3_000_000])(
   'a body of %i bytes is what a protobuf library reads',
   (length) => {
     const bodyBytes = Math.ceil(length / 64) * 64;
-    const message = { kind: 'batch', rows: 1, header: bytes(300, 1), buffers: [bytes(length)], bodyBytes } as const;
+    const message = {
+      kind: 'batch',
+      rows: 1,
+      header: bytes(300, 1),
+      buffers: [arrowBuffer(bytes(length))],
+      bodyBytes,
+    } as const;
     const encoded = encodeArrowMessage(message);
     const read = decode(Buffer.from(encoded));
     const body = Buffer.alloc(bodyBytes);

@@ -1,3 +1,4 @@
+import { readBuffer } from '../duckdb/arrow-buffer.ts';
 import { paddedBytes, type ArrowMessage } from '../duckdb/arrow-out.ts';
 import type { Address } from '../duckdb/library.ts';
 import { addressOf, allocateBlock, copyMemory, freeBlock, readBytes, writeBytes } from '../duckdb/memory.ts';
@@ -17,8 +18,8 @@ export function encodeArrowMessage({ header, buffers, bodyBytes }: ArrowMessage)
   if (bodyBytes === 0) return message;
   position = writeVarint(message, writeVarint(message, position, BODY_TAG), bodyBytes);
   for (const buffer of buffers) {
-    message.set(buffer, position);
-    position += paddedBytes(buffer.length);
+    readBuffer(buffer, message, position);
+    position += paddedBytes(buffer.bytes);
   }
   return message;
 }
@@ -51,9 +52,9 @@ export function encodeNative({ header, buffers, bodyBytes }: ArrowMessage): Nati
   writeBytes(start, prefix);
   let position = start + BigInt(bodyOffset);
   for (const buffer of buffers) {
-    const padded = paddedBytes(buffer.length);
-    writeBytes(position, buffer);
-    copyMemory(position + BigInt(buffer.length), ZEROS_ADDRESS, padded - buffer.length);
+    const padded = paddedBytes(buffer.bytes);
+    copyMemory(position, buffer.address, buffer.bytes);
+    copyMemory(position + BigInt(buffer.bytes), ZEROS_ADDRESS, padded - buffer.bytes);
     position += BigInt(padded);
   }
   return { start, bytes: bodyOffset + bodyBytes, bodyOffset };
@@ -94,8 +95,10 @@ export function receivedMessage(message: Buffer): NativeMessage {
 /** The bytes of a message. */
 export const messageBytes = ({ start, bytes, owner }: NativeMessage): Uint8Array => owner ?? readBytes(start, bytes);
 
+/** Frees it now, also one that came from a peer: V8 would keep its bytes until it next collects. */
 export function freeMessage({ start, owner }: NativeMessage): void {
   if (owner === undefined) freeBlock(start - BigInt(GRPC_PREFIX_BYTES));
+  else if (owner.buffer instanceof ArrayBuffer) owner.buffer.transfer(0);
 }
 
 /**

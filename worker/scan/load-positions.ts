@@ -1,4 +1,5 @@
-import { ArrowInput, arrowBuffer } from '../duckdb/arrow-in.ts';
+import { arrowBuffer } from '../duckdb/arrow-buffer.ts';
+import { ArrowInput } from '../duckdb/arrow-in.ts';
 import type { ArrowField } from '../duckdb/arrow-schema.ts';
 import type { Connection } from '../duckdb/instance.ts';
 import { POSITIONS_TABLE, type DeletedPositions } from './deleted-positions.ts';

@@ -33,7 +33,10 @@ export function openWriter(
         if (writer.full) writer.flush(send);
       },
       finish: () => writer.flush(send),
-      [Symbol.dispose]: () => form[Symbol.dispose](),
+      [Symbol.dispose]: () => {
+        writer[Symbol.dispose]();
+        form[Symbol.dispose]();
+      },
     };
   } catch (error) {
     form[Symbol.dispose]();

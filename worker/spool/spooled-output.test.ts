@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { queryId } from '#shared/id.ts';
-import { ArrowForm, ArrowWriter, schemaMessage, type ArrowMessage } from '../duckdb/arrow-out.ts';
+import { arrowBuffer } from '../duckdb/arrow-buffer.ts';
+import type { ArrowMessage } from '../duckdb/arrow-out.ts';
 import { Instance } from '../duckdb/instance.ts';
-import { destroyChunk, Statement } from '../duckdb/statement.ts';
+import { eachMessage } from '../duckdb/test-ipc.ts';
 import { storeMessages } from '../exchange/peer-clients.ts';
 import {
   encodeArrowMessage,
@@ -38,7 +39,7 @@ function batch(value: number): NativeMessage {
     kind: 'batch',
     rows: 1,
     header: new Uint8Array(9),
-    buffers: [body],
+    buffers: [arrowBuffer(body)],
     bodyBytes: 1_024,
   };
   return encodeNative(message);
@@ -131,21 +132,11 @@ async function spooled(sql: string): Promise<SpooledOutput> {
   );
   using instance = Instance.open({ threads: '1' });
   using connection = instance.connect();
-  using statement = new Statement(connection, sql);
-  while (statement.step() !== 'ready');
-  using form = new ArrowForm(statement.result, () => instance.arrowWithoutViews());
-  const writer = new ArrowWriter(form.options, form.fields);
-  output.addPrologue(encodeArrowMessage(schemaMessage(form.fields)));
   const made: Promise<void>[] = [];
-  const send = (message: ArrowMessage): void => {
+  eachMessage(connection, sql, (message) => {
     if (message.kind === 'batch') made.push(output.append(1, encodeNative(message), message.rows));
     else output.addPrologue(encodeArrowMessage(message));
-  };
-  for (let chunk = statement.fetch(); chunk !== undefined; chunk = statement.fetch()) {
-    writer.append(chunk);
-    destroyChunk(chunk);
-  }
-  writer.flush(send);
+  });
   await Promise.all(made);
   return output;
 }

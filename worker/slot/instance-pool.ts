@@ -165,8 +165,8 @@ export class InstancePool implements Disposable {
   }
 
   /**
-   * An instance of this tenant that may read these local folders; one with the same limit of memory before any other, because to change
-   * that costs an instance the pages that it keeps, a third of the time of a scan.
+   * An instance of this tenant that may read these local folders; one with the same limit of memory before any other, because with a
+   * new limit DuckDB gives the pages that it has freed back to the system: a third of the time of a scan.
    */
   acquire(tenant: string, folders: readonly string[], memoryBytes: number): Confined {
     const mayServe = (one: Confined): boolean => one.tenant === tenant && folders.every((f) => one.folders.has(f));

@@ -10,8 +10,8 @@ type Waiter = { readonly askedBytes: number; readonly grant: (bytes: number) => 
  * it asks for while that is at most half of what is free; else about half of it, down to a floor: a big task leaves room for small ones,
  * and DuckDB spills at whatever limit it is given. Below the floor tasks wait, first come, first served.
  *
- * What is not what was asked for is the floor times a power of two: to change the limit of an instance costs it the pages that it
- * keeps, so tasks that come one after the other should get the same.
+ * What is not what was asked for is the floor times a power of two: with a new limit an instance gives the pages that it has freed
+ * back to the system, so tasks that come one after the other should get the same.
  */
 export class MemoryGate {
   readonly #totalBytes: number;

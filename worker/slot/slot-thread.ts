@@ -38,8 +38,8 @@ const SPOILS_INSTANCE: ReadonlySet<ErrorCode> = new Set([
 /** Compressed bytes of column chunks that one core scans in a few milliseconds. */
 const NARROW_BYTES_MAX = 4 * 2 ** 20;
 /**
- * Memory of a task that could have had more cores and does not need them. Always the same, not what was granted: to change the limit of
- * an instance costs it the pages that it keeps, half of the time of a point query.
+ * Memory of a task that could have had more cores and does not need them. Always the same, not what was granted: with a new limit an
+ * instance gives the pages that it has freed back to the system, half of the time of a point query.
  */
 const NARROWED_MEMORY_BYTES = 256 * 2 ** 20;
 

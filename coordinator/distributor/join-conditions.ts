@@ -1,4 +1,4 @@
-import { columnsRead, moveColumns } from '../planner/expression-tree.ts';
+import { columnsRead, conjuncts, moveColumns } from '../planner/expression-tree.ts';
 import type { Expression } from '../planner/expression.ts';
 import { outputFields } from '../planner/plan-schema.ts';
 import { mapChildren } from '../planner/plan-tree.ts';
@@ -35,9 +35,6 @@ function takeEqualities(join: JoinPlan, residual: Expression): Plan {
     residual: only === undefined ? null : rest.length === 1 ? only : { kind: 'and', children: rest },
   };
 }
-
-const conjuncts = (condition: Expression): readonly Expression[] =>
-  condition.kind === 'and' ? condition.children.flatMap(conjuncts) : [condition];
 
 function equality(condition: Expression, width: number): JoinPlan['conditions'][number] | null {
   if (condition.kind !== 'compare' || (condition.op !== 'eq' && condition.op !== 'notDistinct')) return null;

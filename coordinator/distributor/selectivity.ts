@@ -1,4 +1,5 @@
 import { unreachable } from '#shared/must.ts';
+import { conjuncts } from '../planner/expression-tree.ts';
 import type { Expression } from '../planner/expression.ts';
 import type { SqlType } from '../planner/sql-type.ts';
 import type { ColumnEstimate, Estimate } from './row-estimate.ts';
@@ -26,9 +27,6 @@ export function shareOf(conditions: readonly Expression[], input: Estimate): num
 }
 
 type Interval = { readonly lower: number; readonly upper: number };
-
-const conjuncts = (condition: Expression): readonly Expression[] =>
-  condition.kind === 'and' ? condition.children.flatMap(conjuncts) : [condition];
 
 function intervalShare({ lower, upper }: Interval, column: ColumnEstimate | undefined): number {
   const [from, to] = [column?.lower ?? 0, column?.upper ?? 0];

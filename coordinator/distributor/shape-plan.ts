@@ -5,6 +5,7 @@ import { inlineCtes } from './inline-ctes.ts';
 import { joinConditions } from './join-conditions.ts';
 import { pruneColumns } from './prune-columns.ts';
 import { runPasses, type Pass, type PassOptions } from './run-passes.ts';
+import { sideConditions } from './side-conditions.ts';
 import { splitWindows } from './split-windows.ts';
 
 /** What is done to a plan before it is distributed. After each, one DuckDB still gives the same rows. */
@@ -13,6 +14,7 @@ export const SHAPE_PASSES: readonly Pass[] = [
   { name: 'joinConditions', run: joinConditions, reason: 'joins go by equalities, wherever those stand' },
   { name: 'inlineCtes', run: inlineCtes, reason: 'what is read once needs no stage' },
   { name: 'dateConditions', run: dateConditions, reason: 'scans compare dates as they are stored' },
+  { name: 'sideConditions', run: sideConditions, reason: 'what alternatives say of one side is known to its scan' },
   { name: 'splitWindows', run: splitWindows, reason: 'each window can then go by its own keys' },
   {
     name: 'pruneColumns',

@@ -88,6 +88,10 @@ function operands(expression: Expression): readonly Expression[] {
   return found;
 }
 
+/** The conditions that must all be true for this one to be. */
+export const conjuncts = (condition: Expression): readonly Expression[] =>
+  condition.kind === 'and' ? condition.children.flatMap(conjuncts) : [condition];
+
 /** An expression and all below it. */
 export function* walkExpression(expression: Expression): Generator<Expression> {
   yield expression;

@@ -2,6 +2,7 @@ import type { CompareOp, Predicate } from '#shared/iceberg/predicate.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { unreachable } from '#shared/must.ts';
 import { compareColumn, type FilterColumn } from './comparable-literal.ts';
+import { conjuncts } from './expression-tree.ts';
 import type { Expression } from './expression.ts';
 import type { JoinPlan, Plan, PlanColumn } from './plan.ts';
 import { outputFields } from './plan-schema.ts';
@@ -66,9 +67,6 @@ function conditionsBelow(node: Plan, conditions: readonly Expression[]): (readon
   if (node.kind === 'join') return joinConditions(node, conditions);
   return children(node).map((child) => [child, []] as const);
 }
-
-const conjuncts = (condition: Expression): readonly Expression[] =>
-  condition.kind === 'and' ? condition.children.flatMap(conjuncts) : [condition];
 
 /** An IN list of constants became a semi join, or a mark join whose mark is filtered: of the left side it is a condition again. */
 function joinConditions(join: JoinPlan, conditions: readonly Expression[]): (readonly [Plan, readonly Expression[]])[] {

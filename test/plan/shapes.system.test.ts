@@ -46,6 +46,13 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
     'SELECT l.id, r.w FROM l ASOF LEFT JOIN r ON l.v >= r.w',
     'SELECT a.k, b.k FROM l a JOIN l b ON a.id = b.id + 1 JOIN l c ON c.id = a.id',
   ],
+  'alternatives over both sides': ['', 'LEFT', 'RIGHT', 'FULL'].flatMap((type) => [
+    `SELECT * FROM l ${type} JOIN r ON l.k = r.k WHERE (l.g = 1 AND r.w < 20) OR (l.g = 2 AND r.w > 60)`,
+    `SELECT * FROM l ${type} JOIN r ON l.k = r.k WHERE (l.g = 1 AND r.w < 20) OR (l.g = 2 AND l.v > 60)`,
+    `SELECT * FROM l ${type} JOIN r ON l.k = r.k WHERE (l.g = 1 AND r.w IS NULL) OR (l.g IS NULL AND r.w > 6)`,
+    `SELECT r.w FROM l ${type} JOIN r ON l.k = r.k JOIN u ON u.k = r.g
+     WHERE (u.name = 'n1' AND l.v IN (2, 4, 14) AND r.w > l.v) OR (u.name IN ('n2', 'n3') AND l.v BETWEEN 8 AND 90)`,
+  ]),
   subqueries: [
     'SELECT id FROM l WHERE k IN (SELECT k FROM r)',
     'SELECT id FROM l WHERE k NOT IN (SELECT k FROM r)',

@@ -30,6 +30,8 @@ describe('rows', () => {
     ['of a list', 'SELECT v FROM big WHERE k IN (1, 2, 3)', 30_000],
     ['a key and what refers to it', 'SELECT b.v FROM big b JOIN huge h ON b.id = h.big_id', 100_000_000],
     ['many to many', 'SELECT b.v FROM big b JOIN huge h ON b.k = h.k', 1e12],
+    ['like a pattern', "SELECT k FROM small WHERE name LIKE '%a%b%'", 100],
+    ['not like a pattern', "SELECT k FROM small WHERE name NOT LIKE '%a%b%'", 900],
     ['groups of two columns', 'SELECT k, g, count(*) FROM big GROUP BY k, g', 20_000],
     ['no more groups than rows', 'SELECT k, id, count(*) FROM small, (SELECT id FROM big LIMIT 5) GROUP BY ALL', 5_000],
     ['one row', 'SELECT count(*) FROM big', 1],

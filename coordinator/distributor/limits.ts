@@ -2,6 +2,8 @@
 export type DistributionLimits = {
   /** A table or a stage's output up to this is read whole by every task rather than exchanged. */
   readonly readEverywhereBytesMax: number;
+  /** Tables up to this are read by the one task that needs all rows rather than in a stage of their own. */
+  readonly readInOneBytesMax: number;
   /** So much of a stage's output is read by all slots together rather than divided among them. */
   readonly repeatedBytesMax: number;
   /** A side of a join that is bigger is never broadcast, unless that is forced. */
@@ -10,7 +12,7 @@ export type DistributionLimits = {
   readonly partitionBytesMin: number;
   /** Groups up to this are brought together in one task. */
   readonly gatherGroupsMax: number;
-  /** What a stage costs beside its bytes: the round trips of its tasks. */
+  /** What a stage costs each slot beside its bytes, in bytes that it could send meanwhile: the round trips of its tasks. */
   readonly stageCostBytes: number;
   /** `auto`: a query that reads no more runs whole on one worker. */
   readonly wholeBytesMax: number;
@@ -18,10 +20,11 @@ export type DistributionLimits = {
 
 export const DISTRIBUTION_LIMITS: DistributionLimits = {
   readEverywhereBytesMax: 16 * 2 ** 20,
+  readInOneBytesMax: 4 * 2 ** 20,
   repeatedBytesMax: 8 * 2 ** 20,
   broadcastBytesMax: 100 * 2 ** 20,
   partitionBytesMin: 2 * 2 ** 20,
   gatherGroupsMax: 10_000,
-  stageCostBytes: 2 ** 20,
+  stageCostBytes: 8 * 2 ** 20,
   wholeBytesMax: 64 * 2 ** 20,
 };

@@ -77,3 +77,50 @@ test('a side that is not everywhere is placed as that of any other join', () => 
   const forced = { joinDistribution: 'partitioned' } as const;
   expect(shapeOf(distributed(semi('broadcastRight'), HASH, forced))).toMatchObject({ join: 'partitioned' });
 });
+
+/** Two tables that are read in eight slots, the right one with so many rows of so many bytes. */
+function ofTables(rows: number, widthBytes: number): unknown {
+  const table = (scan: number): Plan => ({ kind: 'scan', scan, columns: COLUMNS });
+  const column = { distinctMax: null, nulls: 0, lower: null, upper: null };
+  const made = distribute(
+    { ...semi(null), type: 'inner', left: table(0), right: table(1) },
+    {
+      scans: [
+        { rows: 3e7, bytes: 1e9, files: 100, columns: [{ ...column, widthBytes: 8 }] },
+        { rows, bytes: rows * widthBytes, files: 100, columns: [{ ...column, widthBytes }] },
+      ],
+      stages: new Map(),
+      cluster: { workers: ['a', 'b'].map((id) => ({ slots: 4, machine: { id, cores: 4 } })) },
+      settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null },
+      nextStage: 1,
+    },
+  );
+  if (made.kind === 'whole') throw new Error(made.reason);
+  return made.plan.kind === 'join' ? made.plan.distribution : made.plan.kind;
+}
+
+test('of equal bytes few rows go to every task, and many, whose hash table each would build, by their keys', () => {
+  expect(ofTables(200_000, 180)).toBe('broadcastRight');
+  expect(ofTables(4_000_000, 9)).toBe('partitioned');
+});
+
+test('the one task that needs all rows reads a little table itself, when something has been distributed already', () => {
+  const options = { sample_size: { value: 5 }, method: 'Reservoir' };
+  const sample: Plan = { kind: 'sample', child: SCAN, options };
+  const of = (rows: number, isFirst: boolean): readonly string[] => {
+    const half = { rows: 1, bytes: 8 };
+    const stage = { ...half, output: { kind: 'gather' }, partitions: [half], tasks: 2 } as const;
+    const made = distribute(sample, {
+      scans: [{ rows, bytes: rows * 8, files: 4, columns: [] }],
+      stages: new Map(isFirst ? [] : [[1, stage]]),
+      cluster: { workers: ['a', 'b'].map((id) => ({ slots: 4, machine: { id, cores: 4 } })) },
+      settings: { distribution: 'force', joinDistribution: 'auto', partitions: null },
+      nextStage: 2,
+    });
+    if (made.kind === 'whole') throw new Error(made.reason);
+    return made.fragments.map(({ tasks }) => tasks.kind);
+  };
+  expect(of(10_000, true)).toEqual(['splits', 'single']);
+  expect(of(10_000, false)).toEqual(['single']);
+  expect(of(1_000_000, false)).toEqual(['splits', 'single']);
+});

@@ -106,7 +106,12 @@ function requireTravel(plan: Plan): void {
 /** Rows in one task: as they are, by reading all there when that is little, or gathered. */
 export function gathered(placing: Placing, input: Placed, reason: string): Placed {
   if (input.tasks.kind === 'one') return input;
-  const whole = readEverywhere(placing, input, { ofScans: placing.facts.settings.distribution !== 'force' });
+  const { facts, limits } = placing;
+  const { scans = 0 } = leafBytes(placing, input.plan) ?? {};
+  // A query that is to be distributed has been, when some of it has run.
+  const ofScans = facts.settings.distribution !== 'force' || facts.stages.size > 0;
+  const bytesMax = scans > 0 ? limits.readInOneBytesMax : limits.readEverywhereBytesMax;
+  const whole = readEverywhere(placing, input, { ofScans, bytesMax });
   return whole ?? exchange(placing, input, { kind: 'gather' }, { reason });
 }
 

@@ -9,6 +9,9 @@ const RANGE = 0.3;
 const OTHER = 0.5;
 const PATTERN = 0.1;
 
+/** NOT LIKE and its like. */
+const NEGATED: ReadonlySet<string> = new Set(['!~~', '!~~*', 'not_like_escape', 'not_ilike_escape']);
+
 /** The share of rows for which all conditions are true. Ranges of one column are one interval of its bounds. */
 export function shareOf(conditions: readonly Expression[], input: Estimate): number {
   const intervals = new Map<number, Interval>();
@@ -103,7 +106,7 @@ function shareOfOne(condition: Expression, input: Estimate): number {
     case 'not':
       return 1 - shareOf([condition.child], input);
     case 'function':
-      return PATTERN;
+      return NEGATED.has(condition.name) ? 1 - PATTERN : PATTERN;
     case 'column':
     case 'constant':
     case 'operator':

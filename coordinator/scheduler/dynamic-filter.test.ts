@@ -12,6 +12,7 @@ import {
   keySetFragment,
   keysFragment,
   parseKeys,
+  scanBounds,
   withKeys,
   withKeySet,
 } from './dynamic-filter.ts';
@@ -217,4 +218,18 @@ test('EXPLAIN ANALYZE says how many keys there were, in a list or as a stage', (
   expect(describeKeys('t.x', { ...keys, values: [1n, 9n] }, { stage: 7, rows: 5_000 })).toBe(
     't.x from 1 to 9 (2 values), from stage 7',
   );
+});
+
+test('what the manifests say of a column that is one of a scan', () => {
+  const columnsOf = [0, 1, 2, 3, 4].map((i) => ({ distinctMax: 9, nulls: 0, lower: i * 10, upper: i * 10 + 8.5 }));
+  const scans = [{ ...facts(10), columns: columnsOf }];
+  const named = (expression: Expression): Plan => ({
+    kind: 'project',
+    child: { kind: 'filter', child: scan, conditions: [], projection: [1] },
+    expressions: [{ name: '', expression }],
+  });
+  expect(scanBounds(hashed(named(column(0))), 0, scans)).toEqual({ min: 40n, max: 49n, values: null });
+  expect(scanBounds(named({ kind: 'not', child: column(0) }), 0, scans)).toBeNull();
+  expect(scanBounds(scan, 0, [facts(10)])).toBeNull();
+  expect(scanBounds(stage, 0, scans)).toBeNull();
 });

@@ -30,7 +30,7 @@ export type KeyValues = {
 const BUILD_ROWS_MAX = 5_000_000;
 /** Distinct values are kept of a build side of at most so many rows, and only so many values. */
 const DISTINCT_ROWS_MAX = 1_000_000;
-const VALUES_MAX = 1_000;
+export const VALUES_MAX = 1_000;
 /** More values than `VALUES_MAX` are a stage of their own, which the tasks of the scan read: at most so many. */
 const KEY_SET_ROWS_MAX = 2_000_000;
 /** They are worth it when they are at most so big a share of what the scan's column may hold. */
@@ -129,6 +129,17 @@ function scanColumn(
   const { index } = at.column;
   const column = columns[index];
   return column === undefined ? null : { scan, position: index, type: column.type };
+}
+
+/** What the manifests say of a column of a plan's output, where that is one of a scan's; null when they do not. */
+export function scanBounds(plan: Plan, column: number, scans: readonly ScanFacts[]): KeyValues | null {
+  let at = atColumn(plan, { kind: 'column', index: column, name: '', type: { kind: 'scalar', name: 'BIGINT' } });
+  while (at !== null && at.plan.kind !== 'scan') at = columnBelow(at);
+  if (at?.plan.kind !== 'scan') return null;
+  const { scan, columns } = at.plan;
+  const { lower, upper } = scans[scan]?.columns[columns[at.column.index]?.index ?? -1] ?? {};
+  if (lower == null || upper == null) return null;
+  return { min: BigInt(Math.floor(lower)), max: BigInt(Math.ceil(upper)), values: null };
 }
 
 const atColumn = (plan: Plan, key: Expression | undefined): At | null =>

@@ -24,6 +24,8 @@ import {
   keySetFragment,
   keysFragment,
   parseKeys,
+  scanBounds,
+  VALUES_MAX,
   withKeys,
   withKeySet,
   type DynamicFilter,
@@ -75,6 +77,8 @@ export type StagedRun =
 
 /** Times that a query begins, when what it lost could not be made again. */
 const STARTS_MAX = 3;
+/** From this share of a table's rows on, a stage has left out next to nothing. */
+const WHOLE_TABLE_SHARE = 0.9;
 /** Waves of stages of one query, for each fragment that it had at first: planning again may add some, but must come to an end. */
 const WAVES_PER_FRAGMENT_MAX = 4;
 
@@ -208,7 +212,7 @@ class StageLoop {
       const name = JSON.stringify(filter);
       const isNew = !this.#looked.has(name);
       this.#looked.add(name);
-      return isNew;
+      return isNew && !this.#isOfWholeTable(filter, distributed.source);
     });
     let plan = distributed.source;
     const narrowed = new Set<number>();
@@ -236,6 +240,19 @@ class StageLoop {
     this.#scanFacts = this.#scanFacts.map((facts, i) => rescanned.get(i)?.facts ?? facts);
     const again = this.#distribute(distributed, plan);
     return again.kind === 'whole' ? undefined : again;
+  }
+
+  /** Whether a build side has nearly all rows of a table, whose keys are known to leave out nothing of the scan. */
+  #isOfWholeTable({ stage, column, scan, position }: DynamicFilter, plan: Plan): boolean {
+    const build = must(this.#stages.get(stage), 'a filter of a stage that has run');
+    const [table, second] = build.planned;
+    if (table === undefined || second !== undefined || table.report.filesPruned > 0) return false;
+    const { rows } = build.facts();
+    if (rows <= VALUES_MAX || rows < WHOLE_TABLE_SHARE * table.report.rows) return false;
+    const bounds = scanBounds(build.fragment.plan, column, this.#scanFacts);
+    const { spec } = must(this.#scans[scan], 'a filter of a scan');
+    const [index] = scanColumn(plan, { scan, position }, spec);
+    return bounds !== null && !isSelective(bounds, this.#scanFacts[scan]?.columns[index]);
   }
 
   /** What columns of a build side hold: their bounds, and the values themselves or a stage that has them, where that can pay. */

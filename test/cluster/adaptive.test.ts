@@ -24,6 +24,7 @@ beforeAll(async () => {
     skewed: `SELECT CASE WHEN n % 10 > 0 THEN 7 ELSE n END AS k, hash(n) % 1000 AS v FROM range(${ROWS}) AS r(n)`,
     few: 'SELECT 1000000 + n * 10 AS k, n AS w FROM range(50) AS r(n)',
     keys: 'SELECT n AS k, n AS w FROM range(200000) AS r(n)',
+    thirds: `SELECT n * 3 AS k, n AS w FROM range(${ROWS / 3}) AS r(n)`,
   };
   cluster = await startCluster({ workers: 2, args: ['--worker-cores', '1'] });
   for (const [name, sql] of Object.entries(tables)) {
@@ -57,6 +58,13 @@ test('the keys of a small build side that has run prune row groups of the probe 
   );
   const [, pruned = '0'] = /scan \d+ lake\.default\.ordered: .* row_groups_pruned=(\d+)/.exec(text) ?? [];
   expect(Number(pruned)).toBeGreaterThan(20);
+}, 240_000);
+
+test('a whole table is looked at for its keys only when they are fewer than those of the probe side', async () => {
+  const fewer = await check('SELECT count(*), sum(v), sum(w) FROM ordered JOIN keys USING (k)');
+  expect(fewer).toMatch(/dynamic filter: lake\.default\.ordered\.k from 0 to 199999/);
+  const all = await check('SELECT count(*), sum(v), sum(w) FROM ordered JOIN thirds USING (k)');
+  expect(all).not.toMatch(/dynamic filter|keys of stage/);
 }, 240_000);
 
 test('rows that an outer join keeps are not filtered', async () => {

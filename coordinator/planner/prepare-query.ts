@@ -111,6 +111,7 @@ async function plan(
     workerSql: workerSql(spliced),
     scans: bindScans(reply, bound),
     features: featuresOf(reply.plan, bound),
+    contextual: references.contextual,
   };
 }
 

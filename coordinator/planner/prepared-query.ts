@@ -13,6 +13,8 @@ export type PreparedQuery = {
   readonly workerSql: SqlText;
   readonly scans: readonly ScanBinding[];
   readonly features: PlanFeatures;
+  /** False when only the time zone of the statement's context matters (`QueryReferences.contextual`). */
+  readonly contextual: boolean;
 };
 
 type ResultColumn = {

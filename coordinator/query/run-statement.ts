@@ -166,7 +166,7 @@ class StatementRun {
       active: this.#active,
       state: this.#state,
       query,
-      context,
+      context: query.contextual ? context : { ...UNASKED, timeZone: context.timeZone },
     };
   }
 
@@ -201,6 +201,9 @@ class StatementRun {
     return { io, manifestCache, signal: this.#active.signal };
   }
 }
+
+/** Who and when, for tasks of a statement that does not ask: the same always, because to set it costs an instance as much as a small query. */
+const UNASKED = { nowMicros: '0', currentUser: '', currentCatalog: '', currentSchema: '' } as const;
 
 type ExplainStatement = Extract<Statement, { kind: 'explain' }>;
 

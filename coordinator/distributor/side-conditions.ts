@@ -18,8 +18,9 @@ type Side = 'left' | 'right';
  *                                                                    b
  * ```
  * Alternatives that each say something of one side leave out rows of it before they are joined, and its scan can prune. Does not fire
- * where an alternative says nothing of a side, for the side of an outer join that is filled with NULLs, for what could raise an error that
- * the join would have spared, and where the side has a condition on just these columns already.
+ * where an alternative says nothing of a side, for the side of an outer join that is filled with NULLs, for that of an as-of join in which
+ * the nearest row is looked for, for what could raise an error that the join would have spared, and where the side has a condition on just
+ * these columns already.
  */
 export function sideConditions(plan: Plan): Plan {
   const below = mapChildren(plan, sideConditions);
@@ -62,7 +63,11 @@ const NARROWED: Readonly<Record<JoinType, readonly Side[]>> = {
   mark: [],
 };
 
-const sidesOf = (plan: TwoSided): readonly Side[] => (plan.kind === 'cross' ? NARROWED.inner : NARROWED[plan.type]);
+function sidesOf(plan: TwoSided): readonly Side[] {
+  if (plan.kind === 'cross') return NARROWED.inner;
+  // Of an as-of join's right side a row that is left out would have been the nearest.
+  return plan.asof ? NARROWED.left.filter((side) => NARROWED[plan.type].includes(side)) : NARROWED[plan.type];
+}
 
 function leftFields(plan: TwoSided): number {
   if (plan.kind === 'join' && (plan.type === 'rightSemi' || plan.type === 'rightAnti')) return 0;

@@ -31,6 +31,14 @@ const joins = (type: string): readonly string[] => [
   `SELECT u.name, count(*) FROM l ${type} JOIN r ON l.k = r.k ${type} JOIN u ON u.k = l.k GROUP BY 1`,
 ];
 
+const alternatives = (type: string): readonly string[] => [
+  `SELECT * FROM l ${type} JOIN r ON l.k = r.k WHERE (l.g = 1 AND r.w < 20) OR (l.g = 2 AND r.w > 60)`,
+  `SELECT * FROM l ${type} JOIN r ON l.k = r.k WHERE (l.g = 1 AND r.w < 20) OR (l.g = 2 AND l.v > 60)`,
+  `SELECT * FROM l ${type} JOIN r ON l.k = r.k WHERE (l.g = 1 AND r.w IS NULL) OR (l.g IS NULL AND r.w > 6)`,
+  `SELECT r.w FROM l ${type} JOIN r ON l.k = r.k JOIN u ON u.k = r.g
+   WHERE (u.name = 'n1' AND l.v IN (2, 4, 14) AND r.w > l.v) OR (u.name IN ('n2', 'n3') AND l.v BETWEEN 8 AND 90)`,
+];
+
 const QUERIES: Readonly<Record<string, readonly string[]>> = {
   'inner joins': joins('INNER'),
   'left joins': joins('LEFT'),
@@ -46,12 +54,10 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
     'SELECT l.id, r.w FROM l ASOF LEFT JOIN r ON l.v >= r.w',
     'SELECT a.k, b.k FROM l a JOIN l b ON a.id = b.id + 1 JOIN l c ON c.id = a.id',
   ],
-  'alternatives over both sides': ['', 'LEFT', 'RIGHT', 'FULL'].flatMap((type) => [
-    `SELECT * FROM l ${type} JOIN r ON l.k = r.k WHERE (l.g = 1 AND r.w < 20) OR (l.g = 2 AND r.w > 60)`,
-    `SELECT * FROM l ${type} JOIN r ON l.k = r.k WHERE (l.g = 1 AND r.w < 20) OR (l.g = 2 AND l.v > 60)`,
-    `SELECT * FROM l ${type} JOIN r ON l.k = r.k WHERE (l.g = 1 AND r.w IS NULL) OR (l.g IS NULL AND r.w > 6)`,
-    `SELECT r.w FROM l ${type} JOIN r ON l.k = r.k JOIN u ON u.k = r.g
-     WHERE (u.name = 'n1' AND l.v IN (2, 4, 14) AND r.w > l.v) OR (u.name IN ('n2', 'n3') AND l.v BETWEEN 8 AND 90)`,
+  'alternatives over both sides': ['', 'LEFT', 'RIGHT', 'FULL', 'ASOF', 'ASOF LEFT'].flatMap((type) => [
+    `SELECT l.id, r.w FROM l ${type} JOIN r ON l.v ${type.startsWith('ASOF') ? '>=' : '='} r.w
+     WHERE (l.g = 1 AND r.g = 2) OR (l.g = 2 AND r.g = 3)`,
+    ...(type.startsWith('ASOF') ? [] : alternatives(type)),
   ]),
   subqueries: [
     'SELECT id FROM l WHERE k IN (SELECT k FROM r)',

@@ -10,6 +10,7 @@ import {
   freeMessage,
   headerOf,
   messageBytes,
+  receivedMessage,
 } from './flight-data.ts';
 
 const { definition } = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
@@ -46,6 +47,25 @@ test.each([0, 1, 63, 64, 65, 127, 128, 20_000, 3_000_000])(
     expect(Buffer.from(copied.subarray(native.bodyOffset)).equals(body)).toBe(true);
   },
 );
+
+test("a peer's message is kept where it came, and its memory is free when it is done with", () => {
+  const native = encodeNative({ kind: 'batch', rows: 1, header: bytes(300, 1), buffers: [], bodyBytes: 0 });
+  const copy = Buffer.from(messageBytes(native));
+  freeMessage(native);
+  // As gRPC makes them: alone in their buffer, five bytes behind its begin.
+  const alone = Buffer.from(new ArrayBuffer(copy.length + 5), 5);
+  copy.copy(alone);
+  const kept = receivedMessage(alone);
+  expect(Buffer.from(messageBytes(kept)).equals(copy)).toBe(true);
+  freeMessage(kept);
+  expect(alone.buffer.byteLength).toBe(0);
+  // A small part of a buffer that others use is copied out of it.
+  const shared = Buffer.concat([Buffer.alloc(5), copy, Buffer.alloc(100)]);
+  const taken = receivedMessage(shared.subarray(5, 5 + copy.length));
+  expect(taken.owner).toBeUndefined();
+  freeMessage(taken);
+  expect(shared.subarray(5, 5 + copy.length).equals(copy)).toBe(true);
+});
 
 test('application metadata', () => {
   const encoded = encodeAppMetadata(Buffer.from('{"a":1}'));

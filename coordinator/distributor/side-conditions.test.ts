@@ -45,6 +45,16 @@ test('through a join to the side of a side', async () => {
   expect(overScans(text)).toEqual(['((g = 2) OR (g = 4))', "((name = 'a') OR (name = 'b'))", '((v = 1) OR (v = 3))']);
 });
 
+test('of what DuckDB has derived already, and what says more, one stands', async () => {
+  const sql = `SELECT h.v FROM huge h JOIN big b ON h.big_id = b.id
+    WHERE (h.k = 1 AND b.g = 2 AND b.id < 5) OR (h.k = 3 AND b.g = 4 AND b.id > 5) OR (h.k > 990 AND b.g = 7 AND b.v > b.id)`;
+  const { plan } = await plans.planOf(sql);
+  expect(overScans(plans.print(plan))).toContain('((k = 1) OR (k = 3) OR (k > 990))');
+  expect(overScans((await narrowed(sql)).text)).toContain(
+    '(((k = 1) AND (id < 5)) OR ((k = 3) AND (id > 5)) OR (k > 990))',
+  );
+});
+
 test.each([
   ['left', 'big b LEFT JOIN small s', ['((g IS NULL) OR (g > 5))']],
   ['right', 'big b RIGHT JOIN small s', ["((name IS NULL) OR (name > 'x'))"]],

@@ -1,4 +1,4 @@
-import { columnsRead, conjuncts, moveColumns, walkExpression } from '../planner/expression-tree.ts';
+import { columnsRead, conjuncts, expressionKey, moveColumns, walkExpression } from '../planner/expression-tree.ts';
 import type { Expression } from '../planner/expression.ts';
 import { outputFields } from '../planner/plan-schema.ts';
 import { mapChildren } from '../planner/plan-tree.ts';
@@ -19,7 +19,7 @@ type Side = 'left' | 'right';
  * ```
  * Alternatives that each say something of one side leave out rows of it before they are joined, and its scan can prune. Does not fire
  * where an alternative says nothing of a side, for the side of an outer join that is filled with NULLs, for that of an as-of join in which
- * the nearest row is looked for, for what could raise an error that the join would have spared, and where the side has a condition on just
+ * the nearest row is looked for, for what could raise an error that the join would have spared, and where the side has alternatives of just
  * these columns already.
  */
 export function sideConditions(plan: Plan): Plan {
@@ -127,10 +127,23 @@ function narrowSide(side: Plan, condition: Disjunction): Plan {
   if (isJoin(side)) return narrowJoin(side, condition);
   if (side.kind !== 'filter') return { kind: 'filter', child: side, conditions: [condition], projection: null };
   const own = movedInto(condition, side.projection);
-  if (own === null || side.conditions.some((one) => readsSame(one, own))) return side;
-  return { ...side, conditions: [...side.conditions, own] };
+  if (own === null || side.conditions.some((one) => isAlternatives(one) && readsSame(one, own))) return side;
+  // DuckDB has derived some already; of two that say the same, one is counted and computed.
+  const others = side.conditions.filter((one) => !implies(own, one));
+  return { ...side, conditions: [...others, own] };
 }
 
+/** Whether each alternative says at least what one of the other's says. */
+function implies(condition: Disjunction, other: Expression): boolean {
+  const alternatives = other.kind === 'or' ? other.children : [other];
+  const wanted = alternatives.map((one) => conjuncts(one).map(expressionKey));
+  return condition.children.every((alternative) => {
+    const said = new Set(conjuncts(alternative).map(expressionKey));
+    return wanted.some((keys) => keys.every((key) => said.has(key)));
+  });
+}
+
+const isAlternatives = ({ kind }: Expression): boolean => kind === 'or' || kind === 'in';
 const isJoin = (plan: Plan): boolean =>
   plan.kind === 'filter' ? isJoin(plan.child) : plan.kind === 'join' || plan.kind === 'cross';
 

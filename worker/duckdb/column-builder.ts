@@ -217,8 +217,9 @@ function pointers(list: Address | undefined, count: number): BigUint64Array {
   return words;
 }
 
-/** Offsets of the array that is being appended. */
-let offsetBytes = new ArrayBuffer(2_049 * 8);
+/** Offsets of the array that is being appended: those of a chunk's rows, and of as many elements of lists as are common. */
+const OFFSET_BYTES = 64 << 10;
+const offsetBytes = new ArrayBuffer(OFFSET_BYTES);
 
 /** A copy that is valid until the next call. */
 function readOffsets(
@@ -227,8 +228,8 @@ function readOffsets(
   count: number,
 ): Int32Array<ArrayBuffer> | BigInt64Array<ArrayBuffer> {
   const bytes = count * width;
-  if (bytes > offsetBytes.byteLength) offsetBytes = new ArrayBuffer(bytes);
-  const offsets = width === 4 ? new Int32Array(offsetBytes, 0, count) : new BigInt64Array(offsetBytes, 0, count);
+  const buffer = bytes > OFFSET_BYTES ? new ArrayBuffer(bytes) : offsetBytes;
+  const offsets = width === 4 ? new Int32Array(buffer, 0, count) : new BigInt64Array(buffer, 0, count);
   copyMemory(addressOf(offsets), source, bytes);
   return offsets;
 }

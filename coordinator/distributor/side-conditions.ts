@@ -66,7 +66,7 @@ const NARROWED: Readonly<Record<JoinType, readonly Side[]>> = {
 function sidesOf(plan: TwoSided): readonly Side[] {
   if (plan.kind === 'cross') return NARROWED.inner;
   // Of an as-of join's right side a row that is left out would have been the nearest.
-  return plan.asof ? NARROWED.left.filter((side) => NARROWED[plan.type].includes(side)) : NARROWED[plan.type];
+  return NARROWED[plan.type].filter((side) => !plan.asof || side === 'left');
 }
 
 function leftFields(plan: TwoSided): number {

@@ -221,9 +221,7 @@ class StageLoop {
       const keys = await this.#keysOf(stage, columns, distributed, filters);
       for (const filter of filters) {
         const { values, set } = keys.get(filter.column) ?? { values: null, set: null };
-        const { spec } = must(this.#scans[filter.scan], 'a filter of a scan');
-        const [index, name] = scanColumn(plan, filter, spec);
-        const facts = this.#scanFacts[filter.scan]?.columns[index];
+        const { name, facts } = this.#probeColumn(plan, filter);
         if (values === null || (set === null && !isSelective(values, facts))) continue;
         const isSet = set !== null && values.values === null;
         if (isSet) plan = withKeySet(plan, filter, set.fragment.stage);
@@ -231,7 +229,7 @@ class StageLoop {
         narrowed.add(filter.scan);
         const lines = this.#filters.get(filter.scan) ?? [];
         const rows = isSet ? set.facts().rows : null;
-        this.#filters.set(filter.scan, [...lines, describeKeys(`${spec.tableName}.${name}`, values, { stage, rows })]);
+        this.#filters.set(filter.scan, [...lines, describeKeys(name, values, { stage, rows })]);
       }
     }
     if (narrowed.size === 0) return undefined;
@@ -243,16 +241,26 @@ class StageLoop {
   }
 
   /** Whether a build side has nearly all rows of a table, whose keys are known to leave out nothing of the scan. */
-  #isOfWholeTable({ stage, column, scan, position }: DynamicFilter, plan: Plan): boolean {
+  #isOfWholeTable(filter: DynamicFilter, plan: Plan): boolean {
+    const { stage, column } = filter;
     const build = must(this.#stages.get(stage), 'a filter of a stage that has run');
     const [table, second] = build.planned;
     if (table === undefined || second !== undefined || table.report.filesPruned > 0) return false;
     const { rows } = build.facts();
     if (rows <= VALUES_MAX || rows < WHOLE_TABLE_SHARE * table.report.rows) return false;
     const bounds = scanBounds(build.fragment.plan, column, this.#scanFacts);
+    return bounds !== null && !isSelective(bounds, this.#probeColumn(plan, filter).facts);
+  }
+
+  /** The scan's column that a filter narrows: its name, with the table's, and what the manifests say of it. */
+  #probeColumn(
+    plan: Plan,
+    { scan, position }: Pick<DynamicFilter, 'scan' | 'position'>,
+  ): { readonly name: string; readonly facts: ScanFacts['columns'][number] | undefined } {
     const { spec } = must(this.#scans[scan], 'a filter of a scan');
-    const [index] = scanColumn(plan, { scan, position }, spec);
-    return bounds !== null && !isSelective(bounds, this.#scanFacts[scan]?.columns[index]);
+    const index = columnIndex(plan, { scan, position });
+    const name = `${spec.tableName}.${spec.columns[index]?.name ?? ''}`;
+    return { name, facts: this.#scanFacts[scan]?.columns[index] };
   }
 
   /** What columns of a build side hold: their bounds, and the values themselves or a stage that has them, where that can pay. */
@@ -265,11 +273,8 @@ class StageLoop {
     const build = must(this.#stages.get(stage), 'a filter of a stage that has run');
     const { rows } = build.facts();
     const all = build.planned.reduce((sum, { report }) => sum + report.rows, 0);
-    const isWorth = ({ scan, position }: DynamicFilter): boolean => {
-      const { spec } = must(this.#scans[scan], 'a filter of a scan');
-      const [index] = scanColumn(distributed.source, { scan, position }, spec);
-      return isKeySetWorth({ rows, of: all }, this.#scanFacts[scan]?.columns[index]);
-    };
+    const isWorth = (filter: DynamicFilter): boolean =>
+      isKeySetWorth({ rows, of: all }, this.#probeColumn(distributed.source, filter).facts);
     const inSets = columns.filter((column) => filters.some((filter) => filter.column === column && isWorth(filter)));
     const next = (): number => distributed.nextStage + this.#keyStages.length;
     const sets = inSets.map((column) => this.#keyStage(keySetFragment(next(), build.fragment, column), null));
@@ -322,16 +327,10 @@ class StageLoop {
   }
 }
 
-/** The position in its table's column list, and the name, of the scan's column that a filter narrows. */
-function scanColumn(
-  plan: Plan,
-  filter: Pick<DynamicFilter, 'scan' | 'position'>,
-  scan: PlannedScan['spec'],
-): readonly [number, string] {
+/** The position in its table's column list of the scan's column that a filter narrows. */
+function columnIndex(plan: Plan, { scan, position }: Pick<DynamicFilter, 'scan' | 'position'>): number {
   for (const node of walkPlan(plan)) {
-    if (node.kind !== 'scan' || node.scan !== filter.scan) continue;
-    const { index } = must(node.columns[filter.position], 'a filter of a column');
-    return [index, scan.columns[index]?.name ?? ''];
+    if (node.kind === 'scan' && node.scan === scan) return must(node.columns[position], 'a filter of a column').index;
   }
   throw new Error('invariant: a filter of a scan that the plan has');
 }

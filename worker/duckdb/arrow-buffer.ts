@@ -4,8 +4,9 @@ import { addressOf, copyMemory } from './memory.ts';
 /** Bytes of a batch: `owner` is what keeps them, when that is JavaScript's. */
 export type ArrowBuffer = { readonly address: Address; readonly bytes: number; readonly owner: unknown };
 
+/** As many zeros as a buffer can need behind it in a body. */
 const NOTHING = new Uint8Array(64);
-/** An address that may be read, for a buffer that has no bytes. */
+/** An address that may be read, for a buffer that has no bytes; zeros lie there. */
 export const NO_BYTES: ArrowBuffer = { address: addressOf(NOTHING), bytes: 0, owner: NOTHING };
 
 export const arrowBuffer = (bytes: Uint8Array): ArrowBuffer =>

@@ -1,4 +1,4 @@
-import { readBuffer } from '../duckdb/arrow-buffer.ts';
+import { NO_BYTES, readBuffer } from '../duckdb/arrow-buffer.ts';
 import { paddedBytes, type ArrowMessage } from '../duckdb/arrow-out.ts';
 import type { Address } from '../duckdb/library.ts';
 import { addressOf, allocateBlock, copyMemory, freeBlock, readBytes, writeBytes } from '../duckdb/memory.ts';
@@ -54,7 +54,7 @@ export function encodeNative({ header, buffers, bodyBytes }: ArrowMessage): Nati
   for (const buffer of buffers) {
     const padded = paddedBytes(buffer.bytes);
     copyMemory(position, buffer.address, buffer.bytes);
-    copyMemory(position + BigInt(buffer.bytes), ZEROS_ADDRESS, padded - buffer.bytes);
+    copyMemory(position + BigInt(buffer.bytes), NO_BYTES.address, padded - buffer.bytes);
     position += BigInt(padded);
   }
   return { start, bytes: bodyOffset + bodyBytes, bodyOffset };
@@ -62,10 +62,6 @@ export function encodeNative({ header, buffers, bodyBytes }: ArrowMessage): Nati
 
 const allocateMessage = (bytes: number): Address =>
   allocateBlock(bytes + GRPC_PREFIX_BYTES) + BigInt(GRPC_PREFIX_BYTES);
-
-/** Zeros in native memory: an array of JavaScript's would be collected when only its address is used. */
-const ZEROS_ADDRESS = allocateBlock(BODY_ALIGNMENT);
-writeBytes(ZEROS_ADDRESS, new Uint8Array(BODY_ALIGNMENT));
 
 /** The header with so many zeros behind it that the body begins at a multiple of 64, gRPC's bytes included. */
 function alignedHeaderBytes(headerBytes: number, bodyPrefix: number): number {

@@ -458,10 +458,12 @@ describe('workers that exchange partitions', () => {
   });
 
   test('a worker that drains takes no tasks, and is read until its queries have ended', async () => {
-    await apart('drained', {}, async (node) => {
+    await apart('drained', { 'cluster.heartbeat_interval': 600_000 }, async (node) => {
       const own = query();
       const spec = numbers(own, 100_000, 1);
       await node.at.report(spec);
+      const { beats } = node.at.attach();
+      expect(await beats.next()).toMatchObject({ value: { draining: false } });
       let isDrained = false;
       const drained = node.at.call('Drain', {}).then(() => (isDrained = true));
       await expect
@@ -469,6 +471,8 @@ describe('workers that exchange partitions', () => {
         .toMatchObject({
           code: 'NO_WORKERS',
         });
+      // Said at once, not with the next beat.
+      expect(await beats.next()).toMatchObject({ value: { draining: true } });
       expect(await check(b, own, input(NUMBERS, [node.at.source(spec, 0)]))).toEqual(expected(100_000));
       expect(isDrained).toBe(false);
       await node.at.endQuery(spec);

@@ -31,8 +31,8 @@ export function limitProcessMemory(bytes: number, slots: number, log: Logger): v
   if (setrlimit(RLIMIT_DATA, limit) !== 0) log.warn('the memory of the process cannot be limited');
 }
 
-/** VmData of this process. */
-function dataBytes(): number {
+/** What the limit counts of this process now (VmData). Linux only. */
+export function dataBytes(): number {
   const kibibytes = /^VmData:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
   return Number(kibibytes ?? 0) * 1024;
 }

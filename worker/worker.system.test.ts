@@ -301,35 +301,6 @@ describe('scans of a worker', () => {
   });
 });
 
-describe.runIf(process.platform === 'linux')('a worker whose memory is limited', () => {
-  test('text that no limit of DuckDB counts ends its query, and not the process', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'skein-worker-'));
-    const config = defaultConfig({
-      data_dir: dataDir,
-      'cluster.secret': SECRET,
-      'worker.port': 0,
-      'worker.cores': 1,
-      'worker.memory_limit': 2 ** 28,
-      'worker.process_headroom': 2 ** 29,
-      'worker.orphan_timeout': 60_000,
-    });
-    const worker = await startWorker(config, silentLogger);
-    const coordinator = new TestCoordinator(worker.url, SECRET);
-    try {
-      for (let i = 0; i < 3; i++) {
-        const bomb = makeTask("SELECT sum(length(repeat('x' || i, 10000000))) FROM range(3000) t(i)");
-        await expect(coordinator.run(bomb)).rejects.toMatchObject({ code: 'OUT_OF_MEMORY' });
-        const { table } = await coordinator.run(makeTask('SELECT i FROM range(1000000) t(i)'));
-        expect(table.numRows).toBe(1_000_000);
-      }
-    } finally {
-      coordinator.close();
-      await worker.close();
-      await rm(dataDir, { recursive: true, force: true });
-    }
-  });
-});
-
 describe('a worker and its coordinators', () => {
   test('an older epoch is refused, and tasks of a silent coordinator end', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'skein-worker-'));

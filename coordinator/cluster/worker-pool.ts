@@ -59,6 +59,11 @@ export class WorkerPool {
     return this.states().filter(({ state }) => state.kind === 'live' && !state.info.draining).length;
   }
 
+  /** Whether some worker beside those at the addresses `avoid` takes tasks. */
+  takesTasks(avoid: readonly string[]): boolean {
+    return this.live().some(({ link, info }) => !info.draining && !avoid.includes(link.address));
+  }
+
   /** @throws NO_WORKERS when none takes tasks. */
   lease(request: LeaseRequest): WorkerLease {
     const candidates = [...this.#links.values()].flatMap((link) => {

@@ -208,7 +208,7 @@ export class TaskDispatcher {
     if (this.#stop.signal.aborted) return;
     if (event.kind === 'finished') this.#scheduledMs += event.report.scheduledMs;
     stage.applyTask(task, event);
-    if (stage.state.kind === 'failed' || event.kind === 'finished') return;
+    if (stage.state.kind === 'failed' || event.kind === 'finished' || event.kind === 'refused') return;
     stage.retries += 1;
     this.#options.scheduler.onRetry();
     if (stage.result?.hasDelivered(id) === true) this.#restartResult(stage, stage.result);

@@ -122,6 +122,19 @@ test('a task of a lost worker runs once more on another, but not when the client
   expect(retries).toBe(1);
 });
 
+test('a query goes on to the next worker from those that refuse it, which is no retry; without another it fails', async () => {
+  // eslint-disable-next-line require-yield
+  const refuses: WorkerScript['output'] = async function* () {
+    throw new SkeinError('NO_WORKERS', 'the worker is shutting down');
+  };
+  const takes = await cluster(refuses, refuses, messages);
+  const before = retries;
+  expect(await runQuery(takes.scheduler, query())).toMatchObject({ rows: 3 });
+  const takesNothing = await cluster(refuses, refuses);
+  await expect(runQuery(takesNothing.scheduler, query())).rejects.toMatchObject({ code: 'NO_WORKERS' });
+  expect(retries).toBe(before);
+});
+
 test('a task that no worker would take is refused before it is sent', async () => {
   const { scheduler, workers } = await cluster(messages);
   const sql = [`select '${'x'.repeat(20_000)}'`];

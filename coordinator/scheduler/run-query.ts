@@ -43,10 +43,13 @@ export type QueryRun = {
   readonly mayRetry: () => boolean;
 };
 
-/** Attempts on different workers after a worker was lost. */
-const ATTEMPTS_MAX = 2;
+/** Workers that a query may be running on when they are lost; it is the suspect then. */
+const WORKERS_LOST_MAX = 2;
 
-/** Runs a query whole on one worker; when that is lost before the client saw a byte, once more on another. */
+/**
+ * Runs a query whole on one worker; when that is lost before the client saw a byte, once more on another, and when that takes nothing any
+ * more because it drains, on the next.
+ */
 export async function runQuery(scheduler: Scheduler, run: QueryRun): Promise<TaskReport> {
   scheduler.running.add(run.queryId);
   try {
@@ -58,19 +61,20 @@ export async function runQuery(scheduler: Scheduler, run: QueryRun): Promise<Tas
 
 async function attempts(scheduler: Scheduler, run: QueryRun): Promise<TaskReport> {
   const avoid: string[] = [];
+  let workersLost = 0;
   for (;;) {
     const lease = scheduler.pool.lease({ wide: run.wide, affinity: affinity(run.scans), avoid });
     try {
       run.onStart();
       return await attempt(scheduler, run, lease);
     } catch (error) {
-      const lost = error instanceof SkeinError && error.code === 'WORKER_LOST' && !run.signal.aborted;
+      const { code } = SkeinError.of(error);
+      const wasRefused = code === 'NO_WORKERS';
+      if ((code !== 'WORKER_LOST' && !wasRefused) || run.signal.aborted || !run.mayRetry()) throw error;
       avoid.push(lease.link.address);
-      const others = scheduler.pool
-        .states()
-        .some(({ address, state }) => state.kind === 'live' && !avoid.includes(address));
-      if (!lost || avoid.length >= ATTEMPTS_MAX || !others || !run.mayRetry()) throw error;
-      scheduler.onRetry();
+      workersLost += wasRefused ? 0 : 1;
+      if (workersLost >= WORKERS_LOST_MAX || !scheduler.pool.takesTasks(avoid)) throw error;
+      if (!wasRefused) scheduler.onRetry();
     } finally {
       lease.release();
     }

@@ -336,6 +336,20 @@ test('a worker that drains gets no new tasks, and what it holds is read', async 
   expect(sources.some((source) => source.address === address)).toBe(true);
 });
 
+test('what a worker refuses, because it has begun to drain, runs elsewhere, which is no retry', async () => {
+  let refused: Worker | undefined;
+  const { scheduler } = await cluster(2, {
+    spool: (_spec, worker) => {
+      refused ??= worker;
+      return refused === worker
+        ? Promise.reject(new SkeinError('NO_WORKERS', 'it drains'))
+        : Promise.resolve(undefined);
+    },
+  });
+  const { stages } = (await runStages(scheduler, query())) as { stages: readonly { retries: number }[] };
+  expect(stages.map((stage) => stage.retries)).toEqual([0, 0, 0]);
+});
+
 test('a worker that joins has tasks from then on', async () => {
   let joined = false;
   const { scheduler, workers, join } = await cluster(

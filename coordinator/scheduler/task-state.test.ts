@@ -45,6 +45,11 @@ test('a task that two workers were lost with fails, and so does one that is trie
   expect(after(...losses)).toEqual({ kind: 'failed', failure: { kind: 'attempts', attempts: 6 } });
 });
 
+test('what a worker that drains refuses has not run: any number of them may', () => {
+  const refusals = Array.from({ length: 20 }, (_, i): TaskEvent[] => [placed(`w${i}`), { kind: 'refused' }]).flat();
+  expect(after(...refusals)).toMatchObject({ kind: 'waiting', attempts: 0 });
+});
+
 test('an event that comes too late changes nothing', () => {
   const states = [NEW_TASK, after(placed('a')), after(placed('a'), finished)];
   expect(nextTask(NEW_TASK, finished)).toBe(NEW_TASK);

@@ -5,7 +5,7 @@ import { unreachable } from '#shared/must.ts';
 
 /** Workers that a task may be running on when they are lost; it is the suspect then. */
 const WORKERS_LOST_MAX = 2;
-/** Attempts of a task, whatever ended the earlier ones. */
+/** Attempts of a task that a worker took, whatever ended the earlier ones. */
 const ATTEMPTS_MAX = 6;
 
 /** One life of a worker: a restarted worker is another one. */
@@ -31,7 +31,7 @@ type Tried = {
 /**
  * The life of one task of a stage: a fixed share of its input, on one worker after the other until one has finished it.
  * ```
- *             ┌──────── workerLost, inputLost, refused: tried again, a few times ─────────┐
+ *             ┌── workerLost, inputLost: tried again, a few times; refused: at once ──────┐
  *             v                                                                           │
  *   ──> waiting ──placed──> running ──finished──> done ──outputLost──> waiting            │
  *                             ├───────────────────────────────────────────────────────────┘
@@ -103,7 +103,8 @@ function again(
 ): TaskState {
   const workersLost = state.workersLost + (reason === 'workerLost' ? 1 : 0);
   if (workersLost >= WORKERS_LOST_MAX) return { kind: 'failed', failure: { kind: 'killsWorkers', workersLost } };
-  const { attempts } = state;
+  // It did not run where it was refused, and each worker refuses it once.
+  const attempts = reason === 'refused' ? state.attempts - 1 : state.attempts;
   if (attempts >= ATTEMPTS_MAX) return { kind: 'failed', failure: { kind: 'attempts', attempts } };
   const { avoid, refusedBy, worker } = state;
   return {

@@ -94,15 +94,24 @@ function unary<Request>(
   return (call, callback) => void answer(call, callback);
 }
 
-/** Beats both ways; the worker's first comes at once, so that a coordinator learns whom it talks to. */
+/**
+ * Beats both ways; the worker's first comes at once, so that a coordinator learns whom it talks to, and so does the one that says that it
+ * drains.
+ */
 function attachHandler(options: ControlOptions): handleBidiStreamingCall<CoordinatorBeat, WorkerBeat> {
   const { tasks, secret, beat, beatIntervalMs } = options;
   return (call) => {
-    const fail = (error: unknown): void => {
+    const tell = (): void => void call.write(beat());
+    const stop = (): void => {
       clearInterval(timer);
+      tasks.drainBegan.removeEventListener('abort', tell);
+    };
+    const fail = (error: unknown): void => {
+      stop();
       call.emit('error', toServiceError(error));
     };
-    const timer = setInterval(() => call.write(beat()), beatIntervalMs);
+    const timer = setInterval(tell, beatIntervalMs);
+    tasks.drainBegan.addEventListener('abort', tell, { once: true });
     try {
       checkSecret(call.metadata, secret);
     } catch (error) {
@@ -117,12 +126,12 @@ function attachHandler(options: ControlOptions): handleBidiStreamingCall<Coordin
       }
     });
     call.on('end', () => {
-      clearInterval(timer);
+      stop();
       call.end();
     });
-    call.on('cancelled', () => clearInterval(timer));
-    call.on('error', () => clearInterval(timer));
-    call.write(beat());
+    call.on('cancelled', stop);
+    call.on('error', stop);
+    tell();
   };
 }
 

@@ -79,7 +79,9 @@ export class TaskRegistry {
   readonly #heardMs = new Map<number, number>();
   readonly #orphanTimer: NodeJS.Timeout;
   #epoch = 0;
-  #draining = false;
+  readonly #drain = new AbortController();
+  /** Aborts when new tasks are refused from now on. */
+  readonly drainBegan = this.#drain.signal;
   readonly #drained = Promise.withResolvers<void>();
 
   constructor(options: TaskRegistryOptions) {
@@ -103,7 +105,7 @@ export class TaskRegistry {
   }
 
   get draining(): boolean {
-    return this.#draining;
+    return this.drainBegan.aborted;
   }
 
   /** @throws FORBIDDEN for an epoch older than one that was seen. */
@@ -161,7 +163,7 @@ export class TaskRegistry {
     if (found !== undefined || this.#ended.has(spec.taskId) || this.#endedQueries.has(spec.queryId)) {
       throw new SkeinError('QUERY_CANCELLED', 'the task has ended');
     }
-    if (this.#draining) throw new SkeinError('NO_WORKERS', 'the worker is shutting down');
+    if (this.draining) throw new SkeinError('NO_WORKERS', 'the worker is shutting down');
     if (this.#active >= this.#options.tasksMax || this.#tasks.size >= TASKS_HELD_MAX) {
       throw new SkeinError('QUEUE_FULL', 'the worker has too many tasks');
     }
@@ -321,7 +323,7 @@ export class TaskRegistry {
 
   /** Refuses new tasks; resolves when the last one is gone, what it spooled included. */
   drain(): Promise<void> {
-    this.#draining = true;
+    this.#drain.abort();
     if (this.#tasks.size === 0) this.#drained.resolve();
     return this.drained;
   }
@@ -333,7 +335,7 @@ export class TaskRegistry {
 
   async close(): Promise<void> {
     clearInterval(this.#orphanTimer);
-    this.#draining = true;
+    this.#drain.abort();
     const error = new SkeinError('WORKER_LOST', 'the worker is shutting down');
     await Promise.all([...this.#tasks.keys()].map((id) => this.cancel(id, error)));
     this.#expected.close();
@@ -351,7 +353,7 @@ export class TaskRegistry {
       await output.stored.release();
     }
     this.#tasks.delete(spec.taskId);
-    if (this.#draining && this.#tasks.size === 0) this.#drained.resolve();
+    if (this.draining && this.#tasks.size === 0) this.#drained.resolve();
   }
 
   #endOrphans(): void {

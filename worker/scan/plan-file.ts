@@ -12,6 +12,8 @@ import { printValue } from './print-value.ts';
 /** One data file as a task reads it. */
 export type PlannedFile = {
   readonly file: ScanFile;
+  /** What the numbers of the task's rows fulfil; nothing when they are all rows of the file. */
+  readonly bounds: readonly string[];
   readonly signature: string;
   /** One SQL expression per column of the scan, over the file's own columns as `f`. */
   readonly columns: readonly string[];
@@ -40,7 +42,8 @@ export async function planFile(scan: ScanSpec, file: ScanFile, footers: FooterCa
   const kept = groups.filter((group) => mayMatch(scan.predicate, (id) => group.stats[bounded.get(id) ?? -1]));
   const leaves = leavesOf(fields, scan, file);
   return {
-    file: { ...file, rows: rowsOf(groups, footer) },
+    file,
+    bounds: rowBounds(groups, footer),
     signature: footer.signature,
     columns: scan.columns.map(source),
     equality: file.deletes
@@ -106,11 +109,17 @@ function groupsOf({ rowGroups }: Footer, { rows }: ScanFile): readonly RowGroup[
   return rowGroups.filter(({ startRow }) => startRow >= rows.start && startRow < rows.end);
 }
 
-/** The rows of neighbouring row groups; null for all of a file. */
-function rowsOf(groups: readonly RowGroup[], { rowGroups }: Footer): ScanFile['rows'] {
+/**
+ * Neighbouring row groups of a file by the numbers of their rows. DuckDB leaves out the others, but numbers and compares each row that it
+ * reads, at 2 ns and 1 ns per bound: the file's own ends are not said.
+ */
+function rowBounds(groups: readonly RowGroup[], { rowGroups }: Footer): readonly string[] {
   const [first, last] = [groups[0], groups.at(-1)];
-  if (first === undefined || last === undefined || groups.length === rowGroups.length) return null;
-  return { start: first.startRow, end: last.startRow + last.rows };
+  if (first === undefined || last === undefined) return [];
+  return [
+    ...(first === rowGroups[0] ? [] : [`f.file_row_number >= ${first.startRow}`]),
+    ...(last === rowGroups.at(-1) ? [] : [`f.file_row_number < ${last.startRow + last.rows}`]),
+  ];
 }
 
 const NONE: ReadonlyMap<number | null, number> = new Map();

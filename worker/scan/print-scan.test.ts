@@ -275,8 +275,13 @@ describe('rows', () => {
     expect(await countOf(share(2047, 2049))).toEqual(['2048', '2048', '4095']);
     expect(await countOf(share(2049, 4096))).toEqual(['0', null, null]);
     expect((await print(share(2049, 4096))).report).toMatchObject({ files: 0, rowGroups: 0, bytes: 0 });
-    // All of them: no row is to be numbered.
-    expect((await print(share(0, 6145))).sql).not.toContain('file_row_number');
+    // Each row is compared with each bound: the ends of the file are none, and all of its rows are not even numbered.
+    const bounds = async (scan: ScanSpec): Promise<unknown> =>
+      (await print(scan)).sql.match(/file_row_number [<>=]+ \d+/g);
+    expect(await bounds(share(2048, 3000))).toEqual(['file_row_number >= 2048', 'file_row_number < 4096']);
+    expect(await bounds(share(0, 3000))).toEqual(['file_row_number < 4096']);
+    expect(await bounds(share(2048, 99_999))).toEqual(['file_row_number >= 2048']);
+    expect(await bounds(share(0, 6145))).toBeNull();
   });
 
   test('shares that cover a file have each row once, whatever the sizes of its row groups', async () => {

@@ -63,10 +63,10 @@ export async function printScan(
 }
 
 /** Files with equal keys stand in one `read_parquet`. */
-function branchKey({ file, signature, columns }: PlannedFile): string {
-  const alone = file.rows !== null || file.deletes.some((one) => one.kind === 'vector');
+function branchKey({ file, bounds, signature, columns }: PlannedFile): string {
+  const alone = bounds.length > 0 || file.deletes.some((one) => one.kind === 'vector');
   const deletes = file.deletes.map((one) => `${one.kind} ${one.path}`).sort();
-  return JSON.stringify([signature, columns, deletes, alone ? [file.path, file.rows] : null]);
+  return JSON.stringify([signature, columns, deletes, alone ? [file.path, bounds] : null]);
 }
 
 async function printBranch(
@@ -75,7 +75,7 @@ async function printBranch(
   tools: { readonly footers: FooterCache; readonly positions: DeletedPositions },
 ): Promise<string> {
   const [first] = files;
-  const { file, columns, equality } = must(first, 'a branch has a file');
+  const { bounds, columns, equality } = must(first, 'a branch has a file');
   // A scan of no columns still has its rows.
   const selected = columns.length === 0 ? ['1 AS "1"'] : columns.map((sql, i) => `${sql} AS ${alias(scan, i)}`);
   const joins = [
@@ -83,8 +83,7 @@ async function printBranch(
     ...(await vectorJoin(must(first, 'a branch has a file'), tools.positions)),
     ...(await equalityJoins(scan, equality, tools.footers)),
   ];
-  const where =
-    file.rows === null ? '' : ` WHERE f.file_row_number BETWEEN ${file.rows.start} AND ${file.rows.end - 1}`;
+  const where = bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`;
   if (joins.length > 0 || where !== '') checkVirtualColumns(files);
   const paths = files.map((one) => one.file.path);
   return `SELECT ${selected.join(', ')} FROM ${readParquet(paths)} AS f${joins.join('')}${where}`;

@@ -248,7 +248,7 @@ export const CONFIG = {
   'client.query_url': string('', 'Query API that skein sql talks to; empty = the cluster of data_dir'),
   'client.token': secret('Bearer token of skein sql; empty = one of the cluster of data_dir'),
 
-  'load.data_file_bytes': bytes(512 * MIB, 'Target size of a data file that skein load writes'),
+  'load.data_file_bytes': bytes(64 * MIB, 'Target size of a data file that skein load writes'),
   'load.memory_limit': bytes(Math.min(8 * GIB, Math.floor(totalmem() * 0.3)), 'Memory that skein load may use'),
   'load.row_group_rows': integer(122_880, 2_048, 10_000_000, 'Rows of a row group that skein load writes'),
 } as const satisfies Record<string, Key<unknown>>;

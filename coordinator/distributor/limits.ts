@@ -10,6 +10,10 @@ export type DistributionLimits = {
   readonly broadcastBytesMax: number;
   /** A partition has at least so much: less data makes fewer partitions. */
   readonly partitionBytesMin: number;
+  /** Nor more rows than this, as estimated, where they go into a hash table: in a big one each row is a cache miss. */
+  readonly hashedRowsMax: number;
+  /** Partitions of a slot that this makes, at most. */
+  readonly partitionsPerSlotMax: number;
   /** Groups up to this are brought together in one task. */
   readonly gatherGroupsMax: number;
   /** What a stage costs each slot beside its bytes, in bytes that it could send meanwhile: the round trips of its tasks. */
@@ -24,6 +28,8 @@ export const DISTRIBUTION_LIMITS: DistributionLimits = {
   repeatedBytesMax: 8 * 2 ** 20,
   broadcastBytesMax: 100 * 2 ** 20,
   partitionBytesMin: 2 * 2 ** 20,
+  hashedRowsMax: 4_000_000,
+  partitionsPerSlotMax: 16,
   gatherGroupsMax: 10_000,
   stageCostBytes: 8 * 2 ** 20,
   wholeBytesMax: 64 * 2 ** 20,

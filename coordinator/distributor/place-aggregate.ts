@@ -4,9 +4,9 @@ import type { Expression } from '../planner/expression.ts';
 import { outputFields } from '../planner/plan-schema.ts';
 import type { Plan } from '../planner/plan.ts';
 import { domainOf, groupCount } from './estimate.ts';
-import { bytesOf } from './row-estimate.ts';
+import { bytesOf, type Estimate } from './row-estimate.ts';
 import { isTogether, moveKeys, placeOf, usefulKeys, type Keys, type Placed, type Tasks } from './placed.ts';
-import { exchange, partitionCount, slotsOf, together, type Placing } from './placing.ts';
+import { exchange, partitionCount, together, type Placing } from './placing.ts';
 import { splitCall } from './aggregate-splits.ts';
 import { splitAggregate, type AggregatePlan } from './split-aggregate.ts';
 
@@ -32,9 +32,8 @@ export function placeAggregate(placing: Placing, node: AggregatePlan, input: Pla
   if (byArgument !== null) return placeDistinctCounts(placing, node, input, byArgument);
   const partial: Placed = { source: node, plan: { ...split.partial, child: input.plan }, tasks: input.tasks };
   const rest = { source: node, rest: split.final };
-  const groups = groupCount(node.groups, placing.estimate(input.source)) * Math.max(1, node.sets.length);
   const keys = usefulKeys(split.groups);
-  const count = aggregatePartitions(placing, node, groups);
+  const count = aggregatePartitions(placing, node, placing.estimate(input.source));
   const exchanged =
     keys.length === 0 || count === 1
       ? exchange(placing, partial, { kind: 'gather' }, { reason: gatherReason(node), rest })
@@ -67,11 +66,12 @@ function commonGroups({ groups, sets }: AggregatePlan): readonly Expression[] {
  * To group rows costs a fraction of what it costs to exchange them, so that already a quarter fewer is worth it. A column whose values
  * could all be different has, drawn at random, some of them several times; those of a table lie together more often than not.
  */
-function isPartialWorth(placing: Placing, { groups, aggregates }: AggregatePlan, input: Placed): boolean {
+function isPartialWorth(placing: Placing, node: AggregatePlan, input: Placed): boolean {
+  const { groups } = node;
   if (groups.length === 0) return true;
   const rows = placing.estimate(input.source);
   if (rows.rows < 1_000) return true;
-  const distinct = aggregates.flatMap((call) => (call.distinct ? call.children : []));
+  const distinct = distinctValues(node);
   const counted = groupCount([...groups, ...distinct], rows);
   if (counted < rows.rows * PARTIAL_SHARE_MAX) return true;
   const [group, more] = [...groups, ...distinct];
@@ -79,12 +79,17 @@ function isPartialWorth(placing: Placing, { groups, aggregates }: AggregatePlan,
   return domain !== null && domain * (1 - Math.exp(-rows.rows / domain)) < rows.rows * PARTIAL_SHARE_MAX;
 }
 
-function aggregatePartitions(placing: Placing, node: AggregatePlan, groups: number): number {
-  const { partitions } = placing.facts.settings;
-  if (partitions === null && groups <= placing.limits.gatherGroupsMax) return 1;
-  const bytes = bytesOf(placing.estimate(node));
-  return partitionCount(placing, slotsOf(placing), bytes);
+/** In how many parts the partial step's rows come together: groups, or with DISTINCT the values of each. */
+function aggregatePartitions(placing: Placing, node: AggregatePlan, input: Estimate): number {
+  const distinct = distinctValues(node);
+  const rows = groupCount([...node.groups, ...distinct], input) * Math.max(1, node.sets.length);
+  if (placing.facts.settings.partitions === null && rows <= placing.limits.gatherGroupsMax) return 1;
+  const bytes = distinct.length === 0 ? bytesOf(placing.estimate(node)) : (bytesOf(input) / input.rows) * rows;
+  return partitionCount(placing, { bytes, hashedRows: rows });
 }
+
+const distinctValues = ({ aggregates }: AggregatePlan): readonly Expression[] =>
+  aggregates.flatMap((call) => (call.distinct ? call.children : []));
 
 /** Keys in terms of an aggregate's output, whose first columns are its groups. */
 function tasksOfGroups(tasks: Tasks, groups: readonly Expression[]): Tasks {

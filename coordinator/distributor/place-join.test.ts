@@ -104,6 +104,33 @@ test('of equal bytes few rows go to every task, and many, whose hash table each 
   expect(ofTables(4_000_000, 9)).toBe('partitioned');
 });
 
+test('a table that every task would read again is divided, and the few rows that it meets go to every task', () => {
+  const wide = { distinctMax: null, nulls: 0, lower: null, upper: null, widthBytes: 200 };
+  const half = { rows: 25_000, bytes: 500_000 };
+  const few: Plan = { ...semi(null), type: 'inner', left: STAGE, right: { ...SCAN, scan: 1 } };
+  const made = distribute(
+    { ...semi(null), type: 'inner', left: SCAN, right: few },
+    {
+      scans: [
+        { rows: 40_000, bytes: 8e6, files: 100, columns: [wide] },
+        { rows: 3e7, bytes: 1e9, files: 100, columns: [{ ...wide, distinctMax: 3e7, widthBytes: 8 }] },
+      ],
+      stages: new Map([
+        [1, { rows: 50_000, bytes: 1e6, output: { kind: 'broadcast' }, partitions: [half, half], tasks: 2 }],
+      ]),
+      cluster: { workers: ['a', 'b'].map((id) => ({ slots: 4, machine: { id, cores: 4 } })) },
+      settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null },
+      nextStage: 2,
+    },
+  );
+  if (made.kind === 'whole') throw new Error(made.reason);
+  expect(made.plan.kind === 'join' ? made.plan.distribution : made.plan.kind).toBe('broadcastRight');
+  expect(made.fragments.map(({ scans }) => scans)).toEqual([
+    [{ scan: 1, read: 'split' }],
+    [{ scan: 0, read: 'split' }],
+  ]);
+});
+
 test('the one task that needs all rows reads a little table itself, when something has been distributed already', () => {
   const options = { sample_size: { value: 5 }, method: 'Reservoir' };
   const sample: Plan = { kind: 'sample', child: SCAN, options };

@@ -83,8 +83,9 @@ function joined(
 }
 
 const FORCED_COST = 1e18;
-/** Of a byte: to build a hash table of it, to move it (send, receive), and to move it divided by keys. */
+/** Of a byte: to build a hash table of it, to read it from a file, to move it (send, receive), and to move it divided by keys. */
 const BUILD = 1;
+const READ = 2;
 const MOVE = 2;
 const DIVIDE = 3;
 /** Of a row in a hash table, however short it is: 40 ns, while a byte is sent in 0.65. */
@@ -137,7 +138,10 @@ function everywhere(
   const forced = settings.joinDistribution === 'partitioned' && !isConstant ? FORCED_COST : 0;
   if (isEverywhere(side)) return { cost: build + forced, make: () => side };
   const read = readEverywhere(placing, side, { ofScans: true });
-  if (read !== null && isEverywhere(read)) return { cost: build + forced, make: () => read };
+  if (read !== null && isEverywhere(read)) {
+    const again = (leafBytes(placing, side.plan)?.scans ?? 0) * READ * (tasks - 1);
+    return { cost: build + again + forced, make: () => read };
+  }
   const isTooBig = bytes > placing.limits.broadcastBytesMax && settings.joinDistribution !== 'broadcast';
   const tooBig = isTooBig && canPartition ? FORCED_COST : 0;
   const reason = `its ${Math.round(bytes).toLocaleString('en-US')} bytes go to every task of the other side`;
@@ -183,7 +187,8 @@ function partitionedWays(placing: Placing, node: JoinPlan | Crossing, left: Plac
     });
   }
   const isForced = placing.facts.settings.joinDistribution === 'partitioned';
-  const wanted = partitionCount(placing, slotsOf(placing), bytes.left + bytes.right);
+  const hashedRows = Math.min(placing.estimate(left.source).rows, placing.estimate(right.source).rows);
+  const wanted = partitionCount(placing, { bytes: bytes.left + bytes.right, hashedRows });
   const count = isForced ? Math.max(2, wanted) : wanted;
   if (count > 1) {
     ways.push({

@@ -4,7 +4,7 @@ import type { Expression } from '../planner/expression.ts';
 import { outputFields } from '../planner/plan-schema.ts';
 import type { Plan } from '../planner/plan.ts';
 import { placeOf, usefulKeys, EVERYWHERE, ONE, type Keys, type Placed, type Tasks } from './placed.ts';
-import { exchange, gathered, partitionCount, sizeOf, slotsOf, type Placing } from './placing.ts';
+import { exchange, gathered, partitionCount, sizeOf, type Placing } from './placing.ts';
 
 type SetPlan = Extract<Plan, { readonly children: readonly Plan[] }>;
 
@@ -23,7 +23,8 @@ export function placeSetOperation(placing: Placing, node: SetPlan, inputs: reado
   const there = inputs.flatMap(({ tasks }) =>
     tasks.kind === 'partitions' && isPartitionedBy(tasks, keys) ? tasks.count : [],
   );
-  const count = there[0] ?? partitionCount(placing, slotsOf(placing), bytes);
+  const hashedRows = placing.estimate(node).rows;
+  const count = there[0] ?? partitionCount(placing, { bytes, hashedRows });
   if (keys.length === 0 || count === 1) {
     const all = inputs.map((input) => gathered(placing, input, 'equal rows come together'));
     return operation(node, all, oneOf(all));

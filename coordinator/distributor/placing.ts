@@ -51,11 +51,17 @@ export function taskCount(placing: Placing, tasks: Tasks): number {
 
 export const sizeOf = (placing: Placing, { source }: Placed): number => bytesOf(placing.estimate(source));
 
-/** Partitions for so many bytes: one per slot, fewer when each would get little. */
-export function partitionCount({ facts, limits }: Placing, slots: number, bytes: number): number {
+/** Partitions for so much, of which `hashedRows` go into hash tables: one per slot, fewer when each would get little, more of many rows. */
+export function partitionCount(
+  placing: Placing,
+  { bytes, hashedRows }: { readonly bytes: number; readonly hashedRows: number },
+): number {
+  const { facts, limits } = placing;
   const { partitions } = facts.settings;
   if (partitions !== null) return partitions;
-  return Math.max(1, Math.min(slots, Math.ceil(bytes / limits.partitionBytesMin)));
+  const slots = slotsOf(placing);
+  const each = Math.min(limits.partitionsPerSlotMax, Math.ceil(hashedRows / limits.hashedRowsMax / slots));
+  return Math.max(1, Math.min(slots * Math.max(1, each), Math.ceil(bytes / limits.partitionBytesMin)));
 }
 
 export const columnsOfPlan = (plan: Plan): readonly PlanColumn[] =>
@@ -126,7 +132,8 @@ export function together(
   { what, rest }: { readonly what: string; readonly rest?: Rest },
 ): Placed {
   const useful = usefulKeys(keys);
-  const count = partitionCount(placing, slotsOf(placing), sizeOf(placing, input));
+  const { rows } = placing.estimate(input.source);
+  const count = partitionCount(placing, { bytes: sizeOf(placing, input), hashedRows: rows });
   const more = rest === undefined ? {} : { rest };
   if (useful.length > 0 && count > 1) {
     const to = { kind: 'hash', keys: useful, spreadNulls: false } as const;

@@ -37,7 +37,7 @@ test('every row is handed out once, whoever asks; a worker without a share of it
     { address: 'w1', slots: 1 },
     { address: 'w2', slots: 1 },
   ];
-  const queue = new SplitQueue(splits, { workers, repeatedBytes: 0, readPart: 1 });
+  const queue = new SplitQueue(splits, { workers, repeatedBytes: 0, readPart: 1, groups: 0 });
   const seen: ScanFile[] = [];
   const counts = { w1: 0, w2: 0, w3: 0 };
   while (queue.size > 0) {
@@ -64,7 +64,7 @@ test('the same file goes to the same worker each time, and only there while othe
   const split = splitFile(0, file('s3://bucket/x.parquet', 10, 10));
   const workers = ['w1', 'w2', 'w3'].map((address) => ({ address, slots: 1 }));
   const owners = [workers, workers.toReversed()].map((order) => {
-    const queue = new SplitQueue(split, { workers: order, repeatedBytes: 0, readPart: 1 });
+    const queue = new SplitQueue(split, { workers: order, repeatedBytes: 0, readPart: 1, groups: 0 });
     return workers.filter(({ address }) => queue.take(address, false).length > 0).map(({ address }) => address);
   });
   expect(owners[0]).toHaveLength(1);
@@ -74,8 +74,8 @@ test('the same file goes to the same worker each time, and only there while othe
 test('batches get smaller towards the end; where every task reads much beside its batch, each slot has one', () => {
   const splits = splitFile(0, file('a', 12_288_000, 400 * MIB));
   const workers = [{ address: 'w', slots: 2 }];
-  const sizes = (repeatedBytes: number, readPart = 1): number[] => {
-    const queue = new SplitQueue(splits, { workers, repeatedBytes, readPart });
+  const sizes = (repeatedBytes: number, readPart = 1, groups = 0): number[] => {
+    const queue = new SplitQueue(splits, { workers, repeatedBytes, readPart, groups });
     const taken: number[] = [];
     while (queue.size > 0) taken.push(queue.take('w', true).reduce((sum, { bytes }) => sum + bytes, 0) / MIB);
     return taken;
@@ -86,6 +86,9 @@ test('batches get smaller towards the end; where every task reads much beside it
   // Or where what it reads is little.
   expect(sizes(50 * MIB)).toEqual([200, 200]);
   expect(sizes(0, 0.25)).toEqual([200, 200]);
+  // What makes many groups makes them in small hash tables, unless each task would build a big one beside them.
+  expect(Math.max(...sizes(0, 0.25, 16_000_000))).toBe(100);
+  expect(sizes(50 * MIB, 0.25, 16_000_000)).toEqual([200, 200]);
 });
 
 test('neighbouring splits of a file are one range, a whole file has none', () => {
@@ -104,6 +107,7 @@ test('outputs of tasks wait for the worker that holds them', () => {
     workers,
     repeatedBytes: 0,
     readPart: 1,
+    groups: 0,
   });
   expect(queue.take('w2', false)).toEqual([output(1, 'w2')]);
   expect(queue.take('w2', false)).toEqual([]);
@@ -116,7 +120,12 @@ describe('parts of a big file', () => {
   /** The rows that each worker has as its own share. */
   const sharesOf = (path: string, sizeBytes: number, addresses: readonly string[]) => {
     const workers = addresses.map(slotOf);
-    const queue = new SplitQueue(splitFile(0, file(path, ROWS, sizeBytes)), { workers, repeatedBytes: 0, readPart: 1 });
+    const queue = new SplitQueue(splitFile(0, file(path, ROWS, sizeBytes)), {
+      workers,
+      repeatedBytes: 0,
+      readPart: 1,
+      groups: 0,
+    });
     const shares = addresses.map((address) => {
       const own: Split[] = [];
       for (let batch = queue.take(address, false); batch.length > 0; batch = queue.take(address, false)) {
@@ -168,7 +177,7 @@ describe('what a batch leaves of its worker’s share', () => {
     const ownMib = own.reduce((sum, { bytes }) => sum + bytes, 0) / MIB;
     const splits = [...own, ...outputs('w2', 1, 200 - ownMib)];
     const workers = ['w1', 'w2'].map((address) => ({ address, slots: 1 }));
-    const queue = new SplitQueue(splits, { workers, repeatedBytes: 0, readPart: 1 });
+    const queue = new SplitQueue(splits, { workers, repeatedBytes: 0, readPart: 1, groups: 0 });
     const taken: number[] = [];
     for (let batch = queue.take('w1', false); batch.length > 0; batch = queue.take('w1', false)) {
       taken.push(batch.reduce((sum, { bytes }) => sum + bytes, 0) / MIB);

@@ -47,6 +47,8 @@ const BATCH_BYTES_MIN = 16 * 2 ** 20;
 const BATCHES_MAX_PER_SLOT = 8;
 /** So many splits that are left may go with the last batch, when they are less than this part of it. */
 const REMNANT_MAX = 8;
+/** A task makes no more groups, as estimated: in a big hash table each row is a cache miss, for twice the time of one in a small one. */
+const GROUPS_MAX = 4_000_000;
 /** A batch is so many times what its task reads beside it, unless that makes less than one for each slot. */
 const REPEATED_SHARE = 16;
 
@@ -56,6 +58,8 @@ export type SplitQueueOptions = {
   readonly repeatedBytes: number;
   /** The part of a split's bytes that is read: of its columns, about. */
   readonly readPart: number;
+  /** Groups that the tasks make together, as estimated; 0 when they do not group. */
+  readonly groups: number;
 };
 
 /**
@@ -118,14 +122,16 @@ export class SplitQueue {
 
   /** In bytes of splits. */
   #batchBytes(): number {
-    const { workers, repeatedBytes, readPart } = this.#options;
+    const { workers, repeatedBytes, readPart, groups } = this.#options;
     const slots = workers.reduce((sum, worker) => sum + worker.slots, 0) || 1;
     const share = this.#totalBytes / slots;
     const isFirst = this.#batches < slots;
-    if (isFirst && share * readPart <= Math.max(SHARE_BYTES_MIN, repeatedBytes * REPEATED_SHARE)) return share;
+    const repeated = (repeatedBytes * REPEATED_SHARE) / readPart;
+    const most = Math.max(repeated, this.#totalBytes / Math.max(1, groups / GROUPS_MAX));
+    if (isFirst && share <= Math.max(SHARE_BYTES_MIN / readPart, repeated)) return Math.min(most, share);
     const least = Math.max(BATCH_BYTES_MIN / readPart, share / BATCHES_MAX_PER_SLOT);
     const part = isFirst ? share * FIRST_BATCH_PART : (this.#leftBytes / slots) * NEXT_BATCH_PART;
-    return Math.max(Math.min(share, least), part);
+    return Math.min(most, Math.max(Math.min(share, least), part));
   }
 
   #giveBack(address: string, split: Split): void {

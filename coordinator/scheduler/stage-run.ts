@@ -1,6 +1,7 @@
 import type { InputSource, ScanFile, ScanSpec, SqlText, TaskReport } from '#proto/task.ts';
 import { must, unreachable } from '#shared/must.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
+import type { Plan } from '../planner/plan.ts';
 import type { Fragment, StageFacts } from '../distributor/fragment.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import type { ResultReader } from './result-reader.ts';
@@ -105,6 +106,7 @@ export class StageRun {
           workers,
           repeatedBytes: this.#repeatedBytes(),
           readPart: this.#readPart(),
+          groups: isGrouping(fragment.plan) ? fragment.estimate.rows : 0,
         });
         // Also no rows are an input: a count of them is 0.
         if (splits.length === 0) this.#make(this.#shareOf([]));
@@ -297,6 +299,10 @@ export class StageRun {
     return most?.[0];
   }
 }
+
+/** Whether the rows of a plan are groups. */
+const isGrouping = (plan: Plan): boolean =>
+  (plan.kind === 'aggregate' && plan.groups.length > 0) || (plan.kind === 'project' && isGrouping(plan.child));
 
 const ALL: InputShare = { kind: 'all' };
 

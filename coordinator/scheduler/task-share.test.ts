@@ -20,6 +20,16 @@ test('small partitions share a task, and every partition is in exactly one', () 
   expect(partitionShares([input([0, 0])], { partitions: 2, slots: 4, isFixed: false }).shares).toHaveLength(1);
 });
 
+test('partitions of many rows are tasks of their own: a task has a million or two', () => {
+  const of = (rows: number): number => {
+    const produced = [Array.from({ length: 16 }, () => ({ rows, batches: 1, bytes: MIB }))];
+    return partitionShares([input([], { produced })], { partitions: 16, slots: 1, isFixed: false }).shares.length;
+  };
+  expect(of(1_000)).toBe(2);
+  expect(of(500_000)).toBe(8);
+  expect(of(2_000_000)).toBe(16);
+});
+
 test('with a number of partitions that the session chose each one is a task, also an empty one', () => {
   const { shares } = partitionShares([input([1, 0, 3])], { partitions: 3, slots: 1, isFixed: true });
   expect(partitionsOf(shares)).toEqual([2, 0, 1].map((p) => ({ kind: 'partitions', partitions: [p] })));

@@ -41,9 +41,10 @@ export type PartitionOptions = {
 
 /** A task that reads less than this takes a neighbour's partition too: starting one costs as much as reading these bytes. */
 const TASK_BYTES_MIN = 4 * 2 ** 20;
-/** Tasks of a slot, at most, unless the partitions are too big. */
+/** Tasks of a slot, at most, unless the partitions are too big: in the hash tables of a million rows each row is a cache miss. */
 const TASKS_PER_SLOT = 2;
 const TASK_BYTES_MAX = 256 * 2 ** 20;
+const TASK_ROWS_MAX = 1_000_000;
 /** A partition is skewed when it is so many times as big as the median one, and not small. */
 const SKEW_FACTOR = 4;
 const SKEW_BYTES_MIN = 16 * 2 ** 20;
@@ -63,11 +64,15 @@ export function partitionShares(
   inputs: readonly PartitionInput[],
   options: PartitionOptions,
 ): { readonly shares: readonly TaskShare[]; readonly skewed: number } {
-  const sizes = Array.from({ length: options.partitions }, (_, p) => sum(inputs.map((input) => bytesOf(input, p))));
-  const order = sizes.map((bytes, p) => ({ bytes, p })).toSorted((a, b) => b.bytes - a.bytes || a.p - b.p);
+  const sizes = Array.from({ length: options.partitions }, (_, p) => ({
+    p,
+    bytes: sum(inputs.map((input) => bytesOf(input, p))),
+    rows: Math.max(...inputs.map((input) => rowsOf(input, p))),
+  }));
+  const order = sizes.toSorted((a, b) => b.bytes - a.bytes || a.p - b.p);
   const median = order[Math.floor(order.length / 2)]?.bytes ?? 0;
   const shares: TaskShare[] = [];
-  const whole: { readonly bytes: number; readonly p: number }[] = [];
+  const whole: PartitionSize[] = [];
   let skewed = 0;
   for (const one of order) {
     const isSkewed = one.bytes >= SKEW_BYTES_MIN && one.bytes > SKEW_FACTOR * median;
@@ -90,6 +95,9 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 const bytesOf = ({ isPartitioned, produced }: PartitionInput, partition: number): number =>
   isPartitioned ? sum(produced.map((task) => task[partition]?.bytes ?? 0)) : 0;
 
+const rowsOf = ({ isPartitioned, produced }: PartitionInput, partition: number): number =>
+  isPartitioned ? sum(produced.map((task) => task[partition]?.rows ?? 0)) : 0;
+
 /** A skewed partition as several tasks; none when nothing of it may be divided. */
 function slices(inputs: readonly PartitionInput[], partition: number, slots: number): TaskShare[] {
   const candidates = inputs.flatMap((input, i) => (input.dividable ? [{ i, bytes: bytesOf(input, partition) }] : []));
@@ -111,15 +119,19 @@ function slices(inputs: readonly PartitionInput[], partition: number, slots: num
   }));
 }
 
+/** `rows`: of the input that has most. */
+type PartitionSize = { readonly p: number; readonly bytes: number; readonly rows: number };
 type Bin = { partitions: number[]; bytes: number };
 
 /** Partitions, biggest first, each into the emptiest of as few tasks as are worth starting. */
-function bins(partitions: readonly { readonly p: number; readonly bytes: number }[], options: PartitionOptions): Bin[] {
+function bins(partitions: readonly PartitionSize[], options: PartitionOptions): Bin[] {
   if (options.isFixed) return partitions.map(({ p, bytes }) => ({ partitions: [p], bytes }));
   if (partitions.length === 0) return [];
   const total = sum(partitions.map(({ bytes }) => bytes));
   const worth = Math.min(Math.ceil(total / TASK_BYTES_MIN), options.slots * TASKS_PER_SLOT);
-  const count = Math.min(partitions.length, Math.max(1, worth, Math.ceil(total / TASK_BYTES_MAX)));
+  const rows = sum(partitions.map((partition) => partition.rows));
+  const many = Math.max(Math.ceil(total / TASK_BYTES_MAX), Math.ceil(rows / TASK_ROWS_MAX));
+  const count = Math.min(partitions.length, Math.max(1, worth, many));
   const made = Array.from({ length: count }, (): Bin => ({ partitions: [], bytes: 0 }));
   for (const { p, bytes } of partitions) {
     const emptiest = made.reduce((best, bin) => (bin.bytes < best.bytes ? bin : best));

@@ -32,5 +32,5 @@ export const DISTRIBUTION_LIMITS: DistributionLimits = {
   partitionsPerSlotMax: 16,
   gatherGroupsMax: 10_000,
   stageCostBytes: 8 * 2 ** 20,
-  wholeBytesMax: 64 * 2 ** 20,
+  wholeBytesMax: 48 * 2 ** 20,
 };

@@ -21,13 +21,17 @@ test('small partitions share a task, and every partition is in exactly one', () 
 });
 
 test('partitions of many rows are tasks of their own: a task has a million or two', () => {
-  const of = (rows: number): number => {
+  const of = (rows: number, repeatedRows = 0): number => {
     const produced = [Array.from({ length: 16 }, () => ({ rows, batches: 1, bytes: MIB }))];
-    return partitionShares([input([], { produced })], { partitions: 16, slots: 1, isFixed: false }).shares.length;
+    const everywhere = { isPartitioned: false, produced: [[{ rows: repeatedRows, batches: 1, bytes: MIB }]] };
+    const inputs = [input([], { produced }), input([], everywhere)];
+    return partitionShares(inputs, { partitions: 16, slots: 1, isFixed: false }).shares.length;
   };
   expect(of(1_000)).toBe(2);
   expect(of(500_000)).toBe(8);
   expect(of(2_000_000)).toBe(16);
+  // Each would make a hash table of what they all read.
+  expect(of(2_000_000, 8_000_000)).toBe(4);
 });
 
 test('with a number of partitions that the session chose each one is a task, also an empty one', () => {

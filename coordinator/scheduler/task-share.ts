@@ -41,7 +41,10 @@ export type PartitionOptions = {
 
 /** A task that reads less than this takes a neighbour's partition too: starting one costs as much as reading these bytes. */
 const TASK_BYTES_MIN = 4 * 2 ** 20;
-/** Tasks of a slot, at most, unless the partitions are too big: in the hash tables of a million rows each row is a cache miss. */
+/**
+ * Tasks of a slot, at most, unless the partitions are too big: in the hash table of millions of rows each row is a cache miss. But a task
+ * has at least as many rows as it reads beside them, of which it makes hash tables too.
+ */
 const TASKS_PER_SLOT = 2;
 const TASK_BYTES_MAX = 256 * 2 ** 20;
 const TASK_ROWS_MAX = 1_000_000;
@@ -81,7 +84,10 @@ export function partitionShares(
     else whole.push(one);
     shares.push(...parts);
   }
-  for (const { partitions, bytes } of bins(whole, options)) {
+  const repeatedRows = sum(
+    inputs.map((input) => (input.isPartitioned ? 0 : sum(input.produced.flat().map(({ rows }) => rows)))),
+  );
+  for (const { partitions, bytes } of bins(whole, { ...options, rowsMax: Math.max(TASK_ROWS_MAX, repeatedRows) })) {
     const own: InputShare = { kind: 'partitions', partitions };
     shares.push({ scans: [], inputs: inputs.map((input) => (input.isPartitioned ? own : ALL)), bytes });
   }
@@ -124,13 +130,13 @@ type PartitionSize = { readonly p: number; readonly bytes: number; readonly rows
 type Bin = { partitions: number[]; bytes: number };
 
 /** Partitions, biggest first, each into the emptiest of as few tasks as are worth starting. */
-function bins(partitions: readonly PartitionSize[], options: PartitionOptions): Bin[] {
+function bins(partitions: readonly PartitionSize[], options: PartitionOptions & { readonly rowsMax: number }): Bin[] {
   if (options.isFixed) return partitions.map(({ p, bytes }) => ({ partitions: [p], bytes }));
   if (partitions.length === 0) return [];
   const total = sum(partitions.map(({ bytes }) => bytes));
   const worth = Math.min(Math.ceil(total / TASK_BYTES_MIN), options.slots * TASKS_PER_SLOT);
   const rows = sum(partitions.map((partition) => partition.rows));
-  const many = Math.max(Math.ceil(total / TASK_BYTES_MAX), Math.ceil(rows / TASK_ROWS_MAX));
+  const many = Math.max(Math.ceil(total / TASK_BYTES_MAX), Math.ceil(rows / options.rowsMax));
   const count = Math.min(partitions.length, Math.max(1, worth, many));
   const made = Array.from({ length: count }, (): Bin => ({ partitions: [], bytes: 0 }));
   for (const { p, bytes } of partitions) {

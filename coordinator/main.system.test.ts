@@ -187,6 +187,7 @@ test('settings, USE and SHOW belong to a session', async () => {
   expect((await query("SET skein.query_timeout = '200ms'", { headers })).body.rows).toEqual([['SET']]);
   expect((await query('SHOW skein.query_timeout', { headers })).body.rows).toEqual([['200ms']]);
   expect((await query(LONG, { headers })).status).toBe(408);
+  expect((await query('RESET skein.query_timeout', { headers })).body.rows).toEqual([['RESET']]);
   expect((await query('SHOW skein.query_timeout')).body.rows).toEqual([['600000ms']]);
   expect((await query('USE lake.default', { headers })).body.rows).toEqual([['USE']]);
   expect((await query('SELECT current_catalog, current_schema', { headers })).body.rows).toEqual([['lake', 'default']]);

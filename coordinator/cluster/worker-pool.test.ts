@@ -23,7 +23,7 @@ function pool(addresses: readonly string[], secret = 's'): WorkerPool {
     coordinatorId: 'c',
     epoch: 7,
     heartbeatIntervalMs: 50,
-    heartbeatTimeoutMs: 500,
+    heartbeatTimeoutMs: 1_500,
     duckdbVersion: '1.5.5',
     log: silentLogger,
   });

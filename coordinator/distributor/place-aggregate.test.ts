@@ -8,7 +8,11 @@ const column = (index: number, name: string) => ({ kind: 'column', index, name, 
 const SLOTS = 8;
 
 /** How the rows of a table's groups come together: its first column has so many values, its second `values`. */
-function exchanged(groups: number, aggregates: AggregatePlan['aggregates'] = [], values = 10): unknown {
+function exchanged(
+  groups: number,
+  aggregates: AggregatePlan['aggregates'] = [],
+  { values = 10, slots = SLOTS }: { readonly values?: number; readonly slots?: number } = {},
+): unknown {
   const scan: Plan = {
     kind: 'scan',
     scan: 0,
@@ -20,7 +24,7 @@ function exchanged(groups: number, aggregates: AggregatePlan['aggregates'] = [],
     {
       scans: [{ rows: 1e9, bytes: 8e9, files: 100, columns: [facts(groups), facts(values)] }],
       stages: new Map(),
-      cluster: { workers: ['a', 'b'].map((id) => ({ slots: SLOTS / 2, machine: { id, cores: SLOTS / 2 } })) },
+      cluster: { workers: ['a', 'b'].map((id) => ({ slots: slots / 2, machine: { id, cores: slots / 2 } })) },
       settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null },
       nextStage: 0,
     },
@@ -34,10 +38,12 @@ test('few groups come together in one task, more in one of each slot, and many i
   expect(exchanged(1_000)).toEqual(['gather', 1]);
   expect(exchanged(2_000_000)).toEqual(['hash', SLOTS]);
   expect(exchanged(100_000_000)).toEqual(['hash', SLOTS * 4]);
+  // As many as a worker makes, however many slots there are.
+  expect(exchanged(1_000_000_000, [], { slots: 4_000 })).toEqual(['hash', 1_024]);
 });
 
 test('with DISTINCT the values of each group come together: few groups of many values are divided', () => {
   const count = { name: 'count', children: [column(1, 'v')], distinct: true, filter: null, orders: [], type: BIGINT };
-  expect(exchanged(1_000, [count], 100_000)).toEqual(['hash', SLOTS * 4]);
-  expect(exchanged(100, [count], 10)).toEqual(['gather', 1]);
+  expect(exchanged(1_000, [count], { values: 100_000 })).toEqual(['hash', SLOTS * 4]);
+  expect(exchanged(100, [count])).toEqual(['gather', 1]);
 });

@@ -84,7 +84,8 @@ function aggregatePartitions(placing: Placing, node: AggregatePlan, input: Estim
   const distinct = distinctValues(node);
   const rows = groupCount([...node.groups, ...distinct], input) * Math.max(1, node.sets.length);
   if (placing.facts.settings.partitions === null && rows <= placing.limits.gatherGroupsMax) return 1;
-  const bytes = distinct.length === 0 ? bytesOf(placing.estimate(node)) : (bytesOf(input) / input.rows) * rows;
+  const bytes =
+    distinct.length === 0 ? bytesOf(placing.estimate(node)) : (bytesOf(input) / Math.max(1, input.rows)) * rows;
   return partitionCount(placing, { bytes, hashedRows: rows });
 }
 

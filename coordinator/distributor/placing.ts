@@ -60,8 +60,8 @@ export function partitionCount(
   const { partitions } = facts.settings;
   if (partitions !== null) return partitions;
   const slots = slotsOf(placing);
-  const each = Math.min(limits.partitionsPerSlotMax, Math.ceil(hashedRows / limits.hashedRowsMax / slots));
-  return Math.max(1, Math.min(slots * Math.max(1, each), Math.ceil(bytes / limits.partitionBytesMin)));
+  const each = Math.max(1, Math.min(limits.partitionsPerSlotMax, Math.ceil(hashedRows / limits.hashedRowsMax / slots)));
+  return Math.max(1, Math.min(slots * each, limits.partitionsMax, Math.ceil(bytes / limits.partitionBytesMin)));
 }
 
 export const columnsOfPlan = (plan: Plan): readonly PlanColumn[] =>

@@ -55,8 +55,7 @@ test('a record follows its statement to the end', async () => {
   const writer = new HistoryWriter({ store: storeRows(db), bufferMax: 100, log: silentLogger });
   const [one, same] = [facts(), facts()];
   writer.record(historyRow(one, { kind: 'running', queuedAtMs: 1_000, startedAtMs: 2_000 }, epoch));
-  await sleep(300);
-  expect(await stored(one.recordId)).toMatchObject({ status: 'running', ended_at: null });
+  await expect.poll(() => stored(one.recordId)).toMatchObject({ status: 'running', ended_at: null });
   const done = { rowsProduced: 2 ** 40, bytesScanned: 5, fragments: 1, endedAtMs: 5_000 };
   writer.record(historyRow(one, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...done }, epoch));
   // Another statement under the same query id has a record of its own.

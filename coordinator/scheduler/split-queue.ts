@@ -1,4 +1,5 @@
 import type { ScanFile } from '#proto/task.ts';
+import { DISTRIBUTION_LIMITS } from '../distributor/limits.ts';
 
 /** The smallest part of a scan that is handed out: some rows of one file, or the output of one task of an earlier stage. */
 export type Split =
@@ -47,8 +48,6 @@ const BATCH_BYTES_MIN = 16 * 2 ** 20;
 const BATCHES_MAX_PER_SLOT = 8;
 /** So many splits that are left may go with the last batch, when they are less than this part of it. */
 const REMNANT_MAX = 8;
-/** A task makes no more groups, as estimated: in a big hash table each row is a cache miss, for twice the time of one in a small one. */
-const GROUPS_MAX = 4_000_000;
 /** A batch is so many times what its task reads beside it, unless that makes less than one for each slot. */
 const REPEATED_SHARE = 16;
 
@@ -127,7 +126,7 @@ export class SplitQueue {
     const share = this.#totalBytes / slots;
     const isFirst = this.#batches < slots;
     const repeated = (repeatedBytes * REPEATED_SHARE) / readPart;
-    const most = Math.max(repeated, this.#totalBytes / Math.max(1, groups / GROUPS_MAX));
+    const most = Math.max(repeated, this.#totalBytes / Math.max(1, groups / DISTRIBUTION_LIMITS.hashedRowsMax));
     if (isFirst && share <= Math.max(SHARE_BYTES_MIN / readPart, repeated)) return Math.min(most, share);
     const least = Math.max(BATCH_BYTES_MIN / readPart, share / BATCHES_MAX_PER_SLOT);
     const part = isFirst ? share * FIRST_BATCH_PART : (this.#leftBytes / slots) * NEXT_BATCH_PART;

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { TaskSpec } from '#proto/task.ts';
 import { systemClock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -36,7 +38,31 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test('a task that is cancelled as it gets its memory does not run', async () => {
+const ids = {
+  queryId: queryId('00000000-0000-4000-8000-000000000001'),
+  taskId: taskId('00000000-0000-4000-8000-000000000002'),
+  tenant: tenantId('t'),
+  principal: principalId('p'),
+  epoch: 1,
+};
+const spec: TaskSpec = {
+  ...ids,
+  sql: ['SELECT 1'],
+  scans: [],
+  inputs: [],
+  keepJoinOrder: false,
+  output: { kind: 'stream' },
+  context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: '', currentSchema: '' },
+  memoryLimitBytes: 2 ** 27,
+  spillLimitBytes: 2 ** 20,
+  threads: 1,
+  scheduledMs: 0,
+  pinnedToTop: false,
+  profile: false,
+};
+
+/** A registry with one task, which waits until `held` is released. */
+async function waitingTask(orphanTimeoutMs: number) {
   const memory = new MemoryGate(2 ** 30, 10);
   const spool = new Spool(1e6, () => undefined);
   const tasks = new TaskRegistry({
@@ -48,41 +74,42 @@ test('a task that is cancelled as it gets its memory does not run', async () => 
     addresses: new Set(),
     secret: 's',
     tasksMax: 10,
-    orphanTimeoutMs: 60_000,
+    orphanTimeoutMs,
     clock: systemClock,
     log,
   });
   const held = [await memory.acquire(2 ** 30, AbortSignal.timeout(5_000))];
   while (memory.grantedBytes < 2 ** 30) held.push(await memory.acquire(2 ** 20, AbortSignal.timeout(5_000)));
-  const ids = {
-    queryId: queryId('00000000-0000-4000-8000-000000000001'),
-    taskId: taskId('00000000-0000-4000-8000-000000000002'),
-    tenant: tenantId('t'),
-    principal: principalId('p'),
-    epoch: 1,
-  };
-  const spec: TaskSpec = {
-    ...ids,
-    sql: ['SELECT 1'],
-    scans: [],
-    inputs: [],
-    keepJoinOrder: false,
-    output: { kind: 'stream' },
-    context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: '', currentSchema: '' },
-    memoryLimitBytes: 2 ** 27,
-    spillLimitBytes: 2 ** 20,
-    threads: 1,
-    scheduledMs: 0,
-    pinnedToTop: false,
-    profile: false,
-  };
   tasks.start(spec, { ...ids, expiresAtMs: Infinity, locations: [], partition: 0 });
+  return { tasks, memory, held };
+}
+
+test('a task that is cancelled as it gets its memory does not run', async () => {
+  const { tasks, memory, held } = await waitingTask(60_000);
   for (const bytes of held) memory.release(bytes);
   const cancelled = tasks.cancel(spec.taskId, new SkeinError('QUERY_CANCELLED', 'no longer wanted'));
   await setImmediate();
   expect(pool.activeTasks).toBe(0);
   expect(await cancelled).toBe(true);
   expect([tasks.size, memory.grantedBytes]).toEqual([0, 0]);
+  await tasks.close();
+});
+
+test('a worker that hangs does not take the coordinator for silent, whose beat waits in the socket', async () => {
+  const { tasks } = await waitingTask(400);
+  const server = createServer((socket) => socket.on('data', () => tasks.hear(1))).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const coordinator = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  await Promise.all([once(server, 'connection'), once(coordinator, 'connect')]);
+  coordinator.write('beat');
+  const end = performance.now() + 600;
+  while (performance.now() < end);
+  // Time enough for the timer, for the socket, and for what a timer puts off.
+  for (let turn = 0; turn < 5; turn++) await setImmediate();
+  expect(tasks.size).toBe(1);
+  await vi.waitFor(() => expect(tasks.size).toBe(0), { timeout: 5_000 });
+  coordinator.destroy();
+  server.close();
   await tasks.close();
 });
 

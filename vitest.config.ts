@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 const node = { environment: 'node', pool: 'forks' } as const;
+const seeded = { setupFiles: ['test/support/property-seed.ts'] };
 
 /**
  * `unit` and `plan` run in `npm run check`; `system` starts real clusters and other people's clients; `full` is what takes too long for
@@ -12,6 +13,7 @@ export default defineConfig({
       {
         test: {
           ...node,
+          ...seeded,
           name: 'unit',
           include: ['{shared,proto,catalog,coordinator,worker,cli,bench}/**/*.test.ts', 'test/tidy.test.ts'],
           exclude: ['**/*.system.test.ts', '**/node_modules/**'],
@@ -21,6 +23,7 @@ export default defineConfig({
       {
         test: {
           ...node,
+          ...seeded,
           name: 'plan',
           include: ['test/plan/**/*.test.ts'],
           exclude: ['**/*.system.test.ts'],
@@ -30,6 +33,7 @@ export default defineConfig({
       {
         test: {
           ...node,
+          ...seeded,
           name: 'system',
           include: [
             '**/*.system.test.ts',
@@ -39,6 +43,8 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           fileParallelism: false,
+          // A second, the default, is less than a busy machine may stand still.
+          expect: { poll: { timeout: 5_000 } },
         },
       },
       {

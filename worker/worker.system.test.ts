@@ -203,7 +203,7 @@ describe('a worker', () => {
     await Promise.all(long.map((spec) => coordinator.call('CancelTask', { task_id: spec.taskId })));
     await Promise.all(ends);
     // The fast half: the machine may have other work than this test.
-    expect(times.sort((a, b) => a - b)[10]).toBeLessThan(100);
+    expect(times.sort((a, b) => a - b)[10]).toBeLessThan(250);
   });
 });
 

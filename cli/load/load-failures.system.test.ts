@@ -121,10 +121,11 @@ describe('what fails leaves nothing behind', () => {
     );
     const before = await harness.warehouse();
     const abort = new AbortController();
-    setTimeout(() => abort.abort(), 250);
-    const result = await harness.load(['parquet', path, '--table', 'lake.new.slow', '--create'], {
-      signal: abort.signal,
-    });
+    const loading = harness.load(['parquet', path, '--table', 'lake.new.slow', '--create'], { signal: abort.signal });
+    const made = async (): Promise<readonly string[]> => (await harness.warehouse()).filter((f) => !before.includes(f));
+    await expect.poll(made, { interval: 5, timeout: 30_000 }).toContainEqual(expect.stringMatching(/\.parquet$/));
+    abort.abort();
+    const result = await loading;
     expect(result).toMatchObject({ code: 1, events: [{ event: 'failed', code: 'QUERY_CANCELLED' }] });
     expect(await harness.warehouse()).toStrictEqual(before);
     expect(await harness.hasNamespace('new')).toBe(false);

@@ -188,8 +188,9 @@ describe.sequential('one data directory through its life', () => {
       process.kill(-must(started.child.pid, 'pid'), signal);
     expect(await started.exit).toBe(0);
     expect(stopped()).toBeLessThan(STOP_MS);
-    expectNothingLeft(dataDir);
+    // It names the data directory too.
     expect((await running).code).not.toBe(0);
+    expectNothingLeft(dataDir);
   }, 120_000);
 
   test('the children of a killed launcher end, and the next start cleans up; skein down', async () => {

@@ -1,9 +1,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { silentLogger } from '#shared/log/logger.ts';
+import { makeEtcdFolder } from '#test/support/etcd.ts';
 import { freePort } from '#test/support/postgres.ts';
 import type { SkeinError } from '#shared/error.ts';
 import { etcdElection } from './etcd-election.ts';
@@ -25,7 +24,7 @@ const start = async (client: number, peer: number): Promise<void> => {
 
 let ports: [number, number];
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'skein-etcd-'));
+  folder = await makeEtcdFolder();
   ports = [await freePort(), await freePort()];
   await start(...ports);
   options = { endpoints: [`127.0.0.1:${ports[0]}`], prefix: '/skein/', leaseTtlMs: 2_000, log: silentLogger };

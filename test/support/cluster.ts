@@ -198,6 +198,8 @@ export type ClusterOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** Kept by `stop()` when it is given. */
   readonly dataDir?: string;
+  /** How long it may take; more than the default only in a test that lasts longer. */
+  readonly startTimeoutMs?: number;
 };
 
 /** Starts a cluster and waits for its ready line. Throws with all that it logged when it does not come. */
@@ -215,8 +217,9 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     child.kill('SIGKILL');
     return new Error(`skein up: ${why}\n${stderr.slice(-8_000)}`);
   };
+  const timeoutMs = options.startTimeoutMs ?? START_TIMEOUT_MS;
   const ready = await new Promise<ReadyLine>((resolve, reject) => {
-    const timer = setTimeout(() => reject(failed(`not ready after ${START_TIMEOUT_MS} ms`)), START_TIMEOUT_MS);
+    const timer = setTimeout(() => reject(failed(`not ready after ${timeoutMs} ms`)), timeoutMs);
     child.once('close', (code) => reject(failed(`exit ${code} before it was ready`)));
     createInterface({ input: child.stdout }).on('line', (line) => {
       const message = parseJson(line) as { event?: string; message?: string };

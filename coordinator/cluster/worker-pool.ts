@@ -49,6 +49,11 @@ export class WorkerPool {
     });
   }
 
+  /** Those of them that take tasks. */
+  open(): readonly LiveWorker[] {
+    return this.live().filter(({ info }) => !info.draining);
+  }
+
   /** Calls `listener` after a worker came, went, or began to drain, until the function that this answers is called. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -56,32 +61,26 @@ export class WorkerPool {
   }
 
   liveCount(): number {
-    return this.states().filter(({ state }) => state.kind === 'live' && !state.info.draining).length;
-  }
-
-  /** Whether some worker beside those at the addresses `avoid` takes tasks. */
-  takesTasks(avoid: readonly string[]): boolean {
-    return this.live().some(({ link, info }) => !info.draining && !avoid.includes(link.address));
+    return this.open().length;
   }
 
   /** @throws NO_WORKERS when none takes tasks. */
   lease(request: LeaseRequest): WorkerLease {
-    const candidates = [...this.#links.values()].flatMap((link) => {
-      const { state } = link;
-      if (state.kind !== 'live' || state.info.draining || request.avoid.includes(link.address)) return [];
-      return [{ address: link.address, cores: state.info.cores, load: link.load, link, state }];
+    const candidates = this.open().flatMap((worker) => {
+      const { address, load } = worker.link;
+      return request.avoid.includes(address) ? [] : [{ address, cores: worker.info.cores, load, worker }];
     });
     const chosen = chooseWorker(candidates, request.affinity);
     if (chosen === undefined) throw new SkeinError('NO_WORKERS', 'no worker is available');
-    const { link, state } = chosen;
-    const threads = request.wide ? state.info.cores : 1;
+    const { link, info, lost } = chosen.worker;
+    const threads = request.wide ? info.cores : 1;
     link.load += threads;
     let held = true;
     const release = (): void => {
       if (held) link.load -= threads;
       held = false;
     };
-    return { link, info: state.info, threads, lost: state.lost.signal, release };
+    return { link, info, threads, lost, release };
   }
 
   close(): void {

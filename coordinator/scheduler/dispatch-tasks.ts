@@ -99,9 +99,9 @@ export class TaskDispatcher {
   #pump(): void {
     if (this.#stop.signal.aborted) return;
     try {
-      const workers = this.#options.scheduler.pool.live();
-      this.#dropLost(new Set(workers.map(({ info }) => info.id)));
-      const open = workers.filter(({ info }) => !info.draining);
+      const { pool } = this.#options.scheduler;
+      this.#dropLost(new Set(pool.live().map(({ info }) => info.id)));
+      const open = pool.open();
       while (this.#startSome(open, true) || this.#startSome(open, false));
       for (const stage of this.#active) this.#settle(stage);
       this.#watchStarvation();

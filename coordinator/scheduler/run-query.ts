@@ -73,7 +73,8 @@ async function attempts(scheduler: Scheduler, run: QueryRun): Promise<TaskReport
       if ((code !== 'WORKER_LOST' && !wasRefused) || run.signal.aborted || !run.mayRetry()) throw error;
       avoid.push(lease.link.address);
       workersLost += wasRefused ? 0 : 1;
-      if (workersLost >= WORKERS_LOST_MAX || !scheduler.pool.takesTasks(avoid)) throw error;
+      const isLast = scheduler.pool.open().every(({ link }) => avoid.includes(link.address));
+      if (workersLost >= WORKERS_LOST_MAX || isLast) throw error;
       if (!wasRefused) scheduler.onRetry();
     } finally {
       lease.release();

@@ -84,7 +84,7 @@ const WAVES_PER_FRAGMENT_MAX = 4;
 
 /** The workers that take tasks, as the distributor sees them. */
 export const clusterFacts = ({ pool }: Scheduler): ClusterFacts => ({
-  workers: pool.live().flatMap(({ info }) => (info.draining ? [] : [{ slots: info.cores, machine: info.machine }])),
+  workers: pool.open().map(({ info }) => ({ slots: info.cores, machine: info.machine })),
 });
 
 /**
@@ -181,9 +181,7 @@ class StageLoop {
   }
 
   #prepare(fragment: Fragment, result: ResultReader | null): StageRun {
-    const workers = this.#scheduler.pool.live().flatMap(({ link, info }) => {
-      return info.draining ? [] : [{ address: link.address, slots: info.cores }];
-    });
+    const workers = this.#scheduler.pool.open().map(({ link, info }) => ({ address: link.address, slots: info.cores }));
     const producers = fragment.inputs.map(({ stage }) => must(this.#stages.get(stage), 'inputs have run'));
     const run = new StageRun({ fragment, sql: fragment.sql, producers, result });
     run.start({ scans: this.#scans, workers, isFixed: this.#query.settings.partitions !== null });

@@ -41,12 +41,10 @@ export type PartitionOptions = {
 
 /** A task that reads less than this takes a neighbour's partition too: starting one costs as much as reading these bytes. */
 const TASK_BYTES_MIN = 4 * 2 ** 20;
-/**
- * Tasks of a slot, at most, unless the partitions are too big: in the hash table of millions of rows each row is a cache miss. But a task
- * has at least as many rows as it reads beside them, of which it makes hash tables too.
- */
+/** Tasks of a slot, at most, unless the partitions are too big. */
 const TASKS_PER_SLOT = 2;
 const TASK_BYTES_MAX = 256 * 2 ** 20;
+/** In the hash table of millions of rows each row is a cache miss. A task has at least as many as every task reads, of which it makes one too. */
 const TASK_ROWS_MAX = 1_000_000;
 /** A partition is skewed when it is so many times as big as the median one, and not small. */
 const SKEW_FACTOR = 4;

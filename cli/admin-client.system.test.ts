@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCOPES } from '#shared/token-claims.ts';
 import { startCluster, type Cluster } from '#test/support/cluster.ts';
-
-/** Asked to be known within a second; the rest is for a machine that has other work. */
-const KNOWN_WITHIN_MS = 3_000;
+import { KNOWN_WITHIN_MS } from '#test/support/known-within.ts';
 
 let cluster: Cluster;
 beforeAll(async () => {

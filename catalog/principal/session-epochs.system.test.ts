@@ -3,9 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCatalog, type RunningCatalog } from '#catalog/main.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
-
-/** Asked to be known within a second; the rest is for a machine that has other work. */
-const KNOWN_WITHIN_MS = 3_000;
+import { KNOWN_WITHIN_MS } from '#test/support/known-within.ts';
 
 let first: TestCatalog;
 /** On the same database, behind a proxy that the tests break. */

@@ -4,11 +4,9 @@ import { expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { startTestCatalog } from '#test/support/catalog.ts';
+import { KNOWN_WITHIN_MS } from '#test/support/known-within.ts';
 import { catalogClient } from '../catalog-client/catalog-client.ts';
 import { EpochWatch } from './epoch-watch.ts';
-
-/** Asked to be known within a second; the rest is for a machine that has other work. */
-const KNOWN_WITHIN_MS = 3_000;
 
 test('a changed epoch is known within a second, also when the connection to the catalog died without a word', async () => {
   await using catalog = await startTestCatalog();

@@ -4,13 +4,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
 import { SCOPES } from '#shared/token-claims.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { KNOWN_WITHIN_MS } from '#test/support/known-within.ts';
 
 let catalog: TestCatalog;
 let passedMs = 0;
 const clock: Clock = { nowMs: () => Date.now() + passedMs, monotonicMs: () => performance.now() };
 const HOUR_MS = 3_600_000;
-/** Asked to be known within a second; the rest is for a machine that has other work. */
-const KNOWN_WITHIN_MS = 3_000;
 const TOKENS = '/v1/oauth/tokens';
 const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';

@@ -74,6 +74,9 @@ export type InputSource = {
  */
 export type OutputSpec = { readonly kind: 'stream' } | { readonly kind: 'spool'; readonly partitions: number };
 
+/** Partitions of one output, at most: each is a file handle and a buffer on every worker. */
+export const PARTITIONS_MAX = 1_024;
+
 /** Fixed once per statement by the coordinator, so that it means the same in every process. */
 export type StatementContext = {
   /** now(), as microseconds since 1970 UTC, in decimal. */

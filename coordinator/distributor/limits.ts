@@ -14,8 +14,6 @@ export type DistributionLimits = {
   readonly hashedRowsMax: number;
   /** Partitions of a slot that this makes, at most. */
   readonly partitionsPerSlotMax: number;
-  /** Into more a worker does not divide an output. */
-  readonly partitionsMax: number;
   /** Groups up to this are brought together in one task. */
   readonly gatherGroupsMax: number;
   /** What a stage costs each slot beside its bytes, in bytes that it could send meanwhile: the round trips of its tasks. */
@@ -32,7 +30,6 @@ export const DISTRIBUTION_LIMITS: DistributionLimits = {
   partitionBytesMin: 2 * 2 ** 20,
   hashedRowsMax: 4_000_000,
   partitionsPerSlotMax: 16,
-  partitionsMax: 1_024,
   gatherGroupsMax: 10_000,
   stageCostBytes: 8 * 2 ** 20,
   wholeBytesMax: 48 * 2 ** 20,

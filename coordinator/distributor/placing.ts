@@ -1,3 +1,4 @@
+import { PARTITIONS_MAX } from '#proto/task.ts';
 import { outputFields } from '../planner/plan-schema.ts';
 import { mapChildren, walkPlan } from '../planner/plan-tree.ts';
 import type { Partitioning, Plan, PlanColumn } from '../planner/plan.ts';
@@ -61,7 +62,7 @@ export function partitionCount(
   if (partitions !== null) return partitions;
   const slots = slotsOf(placing);
   const each = Math.max(1, Math.min(limits.partitionsPerSlotMax, Math.ceil(hashedRows / limits.hashedRowsMax / slots)));
-  return Math.max(1, Math.min(slots * each, limits.partitionsMax, Math.ceil(bytes / limits.partitionBytesMin)));
+  return Math.max(1, Math.min(slots * each, PARTITIONS_MAX, Math.ceil(bytes / limits.partitionBytesMin)));
 }
 
 export const columnsOfPlan = (plan: Plan): readonly PlanColumn[] =>

@@ -1,3 +1,4 @@
+import { PARTITIONS_MAX } from '#proto/task.ts';
 import { parseBytes, parseDuration, type Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 
@@ -41,9 +42,6 @@ const oneOf = (name: string, values: readonly string[]): Setting['parse'] => {
     throw invalid(name, expected, text);
   };
 };
-
-/** Most partitions that a session may ask for: each is a file handle and a buffer on every worker. */
-const PARTITIONS_MAX = 1_024;
 
 export const SETTINGS = {
   timezone: {

@@ -1,4 +1,4 @@
-import type { InputSource, TaskReport, TaskSpec } from '#proto/task.ts';
+import { PARTITIONS_MAX, type InputSource, type TaskReport, type TaskSpec } from '#proto/task.ts';
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { QueryId, TaskId, TenantId } from '#shared/id.ts';
@@ -17,8 +17,6 @@ import { PartitionSink } from './task-sink.ts';
 
 /** Tasks whose output is held, finished ones included. */
 const TASKS_HELD_MAX = 100_000;
-/** Partitions of one output. */
-const PARTITIONS_MAX = 1_024;
 
 /**
  * ```

@@ -1,29 +1,35 @@
 import { defineConfig } from 'vitest/config';
+import { missingPeers } from '#test/support/peers.ts';
 
-const node = { environment: 'node', pool: 'forks' } as const;
-const seeded = { setupFiles: ['test/support/property-seed.ts'] };
+const node = { environment: 'node' as const, pool: 'forks' as const, setupFiles: ['test/support/property-seed.ts'] };
+const system = { ...node, testTimeout: 120_000, hookTimeout: 180_000, expect: { poll: { timeout: 5_000 } } };
+const SUITES = 'test/{slt,tpch,tpcds,oracle,conformance,clients,protocol,simulation,chaos,cluster}/**';
+const TIMED = '**/*.timed.test.ts';
+const FULL = '**/*.full.test.ts';
+const MODULES = '**/node_modules/**';
+/** `npm test` names them, and `.ci/run` fails when there are any. */
+const WITHOUT_PEER = missingPeers().flatMap(({ suites }) => suites);
 
 /**
- * `unit` and `plan` run in `npm run check`; `system` starts real clusters and other people's clients; `full` is what takes too long for
- * every run (`.ci/run --full`).
+ * `unit` and `plan` run in `npm run check`. `system` starts real servers and other people's clients, several files at once; `timed` are the
+ * suites with a bound of time or memory, each alone; `full` is what takes too long for every run (`.ci/run --full clients`).
  */
 export default defineConfig({
   test: {
+    globalSetup: ['test/support/run/run-resources.ts'],
     projects: [
       {
         test: {
           ...node,
-          ...seeded,
           name: 'unit',
           include: ['{shared,proto,catalog,coordinator,worker,cli,bench}/**/*.test.ts', 'test/tidy.test.ts'],
-          exclude: ['**/*.system.test.ts', '**/node_modules/**'],
+          exclude: ['**/*.system.test.ts', TIMED, MODULES],
           testTimeout: 20_000,
         },
       },
       {
         test: {
           ...node,
-          ...seeded,
           name: 'plan',
           include: ['test/plan/**/*.test.ts'],
           exclude: ['**/*.system.test.ts'],
@@ -32,29 +38,35 @@ export default defineConfig({
       },
       {
         test: {
-          ...node,
-          ...seeded,
+          ...system,
           name: 'system',
-          include: [
-            '**/*.system.test.ts',
-            'test/{slt,tpch,tpcds,oracle,conformance,clients,protocol,simulation,chaos,cluster}/**/*.test.ts',
-          ],
-          exclude: ['**/node_modules/**', 'test/**/*.unit.test.ts', '**/*.full.test.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          include: ['**/*.system.test.ts', `${SUITES}/*.test.ts`],
+          exclude: [MODULES, TIMED, FULL, ...WITHOUT_PEER],
+          // Most of them wait for other processes.
+          maxWorkers: 4,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...system,
+          name: 'timed',
+          include: [TIMED],
+          exclude: [MODULES, ...WITHOUT_PEER],
           fileParallelism: false,
-          // A second, the default, is less than a busy machine may stand still.
-          expect: { poll: { timeout: 5_000 } },
+          sequence: { groupOrder: 2 },
         },
       },
       {
         test: {
           ...node,
           name: 'full',
-          include: ['test/**/*.full.test.ts'],
+          include: [FULL],
+          exclude: [MODULES],
           testTimeout: 600_000,
           hookTimeout: 600_000,
           fileParallelism: false,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { TPCH_TABLES, type TpchTable } from '#cli/load/tpch.ts';
-import { projectRoot, startCluster, type Cluster, type ClusterOptions } from '#test/support/cluster.ts';
+import { projectRoot, startCluster, type ClusterOptions, type StartedCluster } from '#test/support/cluster.ts';
 import { pythonBin } from '#test/support/python.ts';
 import { tableFiles } from '#test/support/table-files.ts';
 
@@ -11,7 +11,7 @@ export type TpchFiles = Readonly<Record<TpchTable, readonly string[]>>;
 export async function startBenchCluster(
   scale: string,
   options: Pick<ClusterOptions, 'workers' | 'args'> = {},
-): Promise<{ readonly cluster: Cluster; readonly files: TpchFiles }> {
+): Promise<{ readonly cluster: StartedCluster; readonly files: TpchFiles }> {
   const dataDir = join(projectRoot, '.cache/bench', `tpch-${scale}`);
   await mkdir(dataDir, { recursive: true });
   const cluster = await startCluster({ dataDir, ...options });

@@ -8,10 +8,11 @@ import { readSecret } from './up/secrets.ts';
 
 const CALL_TIMEOUT_MS = 15_000;
 
-/** Where the catalog's internal gRPC is, and who the commands are by default. */
-export type Target = {
-  readonly internalUrl: string;
-  readonly secret: string;
+/** Where the catalog's internal gRPC is, and the secret that it asks for. */
+type InternalTarget = { readonly internalUrl: string; readonly secret: string };
+
+/** Where the cluster is, and who the commands are by default. */
+export type Target = InternalTarget & {
   readonly catalogUrl: string;
   readonly queryUrl: string;
   readonly tenant: string;
@@ -64,7 +65,7 @@ export function ownSecret(dataDir: string): string {
 }
 
 /** One call of the catalog's internal service. @throws what it answers, CATALOG_UNAVAILABLE */
-export async function callCatalog<Reply>(target: Target, method: string, request: object): Promise<Reply> {
+export async function callCatalog<Reply>(target: InternalTarget, method: string, request: object): Promise<Reply> {
   const { Client: Constructor } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
   const client: Client = new Constructor(target.internalUrl, credentials.createInsecure());
   try {
@@ -97,7 +98,10 @@ export type TokenRequest = {
 };
 
 /** A bearer token of the target's default user unless the request names another. */
-export async function mintToken(target: Target, request: TokenRequest = {}): Promise<string> {
+export async function mintToken(
+  target: InternalTarget & Pick<Target, 'tenant' | 'user'>,
+  request: TokenRequest = {},
+): Promise<string> {
   const { token } = await callCatalog<{ token: string }>(target, 'MintToken', {
     tenant: request.tenant ?? target.tenant,
     user: request.user ?? target.user,

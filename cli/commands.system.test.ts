@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCOPES } from '#shared/token-claims.ts';
-import { skein, startCluster, type Cluster } from '#test/support/cluster.ts';
+import { skein, startCluster, type StartedCluster } from '#test/support/cluster.ts';
 import { startEtcd } from '#test/support/etcd.ts';
-import { startTestPostgres } from '#test/support/postgres.ts';
+import { startOwnCluster } from '#test/support/resources.ts';
 
-let cluster: Cluster;
+let cluster: StartedCluster;
 beforeAll(async () => {
   cluster = await startCluster({ args: ['--worker-memory', '512MB', '--worker-cores', '1'] });
 });
@@ -24,7 +24,7 @@ test('token: one line; the admin, every scope and an hour unless asked otherwise
   expect(String(claims['scope']).split(' ').toSorted()).toEqual(Object.keys(SCOPES).toSorted());
   expect(Number(claims['exp']) - Number(claims['iat'])).toBe(3_600);
 
-  const narrow = claimsOf(await cluster.token('--ttl', '90s', '--scope', 'table:read namespace:read'));
+  const narrow = claimsOf(await cluster.cliOk(['token', '--ttl', '90s', '--scope', 'table:read namespace:read']));
   expect(narrow['scope']).toBe('table:read namespace:read');
   expect(Number(narrow['exp']) - Number(narrow['iat'])).toBe(90);
 });
@@ -78,7 +78,7 @@ test('the operator makes tenants and catalogs', async () => {
   expect(made).toEqual({ tenant: 'acme', user: 'amy', password: expect.stringMatching(/^[\w-]{24}$/) as string });
   expect((await cluster.cliOk(['admin', 'tenant', 'list'])).split('\n')).toContain('acme');
   await cluster.cliOk(['admin', 'catalog', 'create', 'ocean', '--tenant', 'acme']);
-  const token = await cluster.token('--tenant', 'acme', '--user', 'amy');
+  const token = await cluster.token({ tenant: 'acme', user: 'amy' });
   expect(await cluster.sql('SHOW CATALOGS', { token })).toEqual([['ocean']]);
   expect((await cluster.cli(['admin', 'tenant', 'create', 'acme'])).code).toBe(1);
   expect((await cluster.cli(['admin', 'tenant', 'create'])).code).toBe(2);
@@ -125,9 +125,7 @@ test('the operator lists, alters and drops catalogs, and drops tenants', async (
 
 test('DATABASE_URL and ETCD_ENDPOINTS: no Postgres of ours, workers found in etcd', async () => {
   await using etcd = await startEtcd();
-  await using postgres = await startTestPostgres();
-  const env = { DATABASE_URL: postgres.url, ETCD_ENDPOINTS: etcd.endpoint };
-  await using other = await startCluster({ env });
+  await using other = await startOwnCluster({ env: { ETCD_ENDPOINTS: etcd.endpoint } });
   const { services } = JSON.parse(await other.cliOk(['status', '--json'])) as { services: readonly { kind: string }[] };
   expect(services.map(({ kind }) => kind)).toEqual(['catalog', 'coordinator', 'worker', 'worker']);
   expect(await other.sql('SELECT 1')).toEqual([[1]]);

@@ -10,13 +10,13 @@ import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/resources.ts';
 import { startWorker, type RunningWorker } from '#worker/main.ts';
 import { startCoordinator, type RunningCoordinator } from './main.ts';
 
 /** A coordinator with a real Postgres, catalog and worker, all but the planners in this process. */
 let folder: string;
-let postgres: TestPostgres;
+let database: TestDatabase;
 let catalog: RunningCatalog;
 let worker: RunningWorker;
 let coordinator: RunningCoordinator;
@@ -26,10 +26,10 @@ let client: pg.Client;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'skein-coordinator-'));
-  postgres = await startTestPostgres();
+  database = await createTestDatabase();
   const base = defaultConfig({
     data_dir: folder,
-    'database.url': postgres.url,
+    'database.url': database.url,
     'cluster.secret': 'coordinator-test',
     'catalog.port': 0,
     'coordinator.http_port': 0,
@@ -50,7 +50,7 @@ beforeAll(async () => {
   coordinator = await startCoordinator(config, silentLogger);
   await vi.waitFor(async () => expect(await ready()).toBe(200), { timeout: 10_000 });
   token = await mint([]);
-  client = new pg.Client({ connectionString: postgres.url });
+  client = new pg.Client({ connectionString: database.url });
   await client.connect();
 }, 60_000);
 
@@ -59,7 +59,7 @@ afterAll(async () => {
   await coordinator.close();
   await worker.close();
   await catalog.close();
-  await postgres[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });
 

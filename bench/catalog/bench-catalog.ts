@@ -30,7 +30,7 @@ export async function benchCatalog(options: { readonly seconds: number; readonly
   const dataDir = join(projectRoot, '.cache/bench/catalog');
   await mkdir(dataDir, { recursive: true });
   const cluster = await startCluster({ dataDir, workers: 1 });
-  const clients = new CatalogClients(cluster.catalogUrl, await cluster.token('--ttl', '12h'));
+  const clients = new CatalogClients(cluster.catalogUrl, await cluster.token({ ttlMs: 12 * 3_600_000 }));
   try {
     const processes = await Processes.of(cluster);
     const created = await makeDataSet(clients, dataDir);

@@ -9,16 +9,23 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { startCatalog } from '#catalog/main.ts';
 import { startTestCatalog, TEST_SECRET, type TestCatalog } from '#test/support/catalog.ts';
+import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
 
+/** A Postgres of its own, because it is killed. */
+let postgres: TestPostgres;
 let catalog: TestCatalog;
 const DAY_MS = 86_400_000;
 let passedMs = 0;
 const clock: Clock = { nowMs: () => Date.now() + passedMs, monotonicMs: () => performance.now() };
 
 beforeAll(async () => {
-  catalog = await startTestCatalog({}, clock);
+  postgres = await startTestPostgres();
+  catalog = await startTestCatalog({}, clock, postgres);
 });
-afterAll(() => catalog[Symbol.asyncDispose]());
+afterAll(async () => {
+  await catalog?.[Symbol.asyncDispose]();
+  await postgres?.[Symbol.asyncDispose]();
+});
 
 const SCHEMA = { type: 'struct', fields: [{ id: 1, name: 'a', required: false, type: 'long' }] };
 const createTable = async (namespace: string, name: string): Promise<string> => {
@@ -28,7 +35,7 @@ const createTable = async (namespace: string, name: string): Promise<string> => 
   return body['metadata-location'] as string;
 };
 const sql = async (text: string): Promise<void> => {
-  const client = new PgClient({ connectionString: catalog.postgres.url });
+  const client = new PgClient({ connectionString: catalog.databaseUrl });
   await client.connect();
   await client.query(text);
   await client.end();
@@ -295,7 +302,7 @@ test('a second catalog on the same database shares all of it, and generates no p
 test('without Postgres it is not ready and says so; with it again it goes on, and knows changed epochs', async () => {
   const ready = async (): Promise<number> => (await catalog.rest('GET', '/health/ready', { token: null })).status;
   expect(await ready()).toBe(200);
-  await catalog.postgres.kill();
+  await postgres.kill();
   await expect.poll(ready).toBe(503);
   expect((await catalog.rest('GET', '/health', { token: null })).status).toBe(200);
   const refused = await catalog.rest('GET', '/v1/lake/namespaces');
@@ -303,7 +310,7 @@ test('without Postgres it is not ready and says so; with it again it goes on, an
   await expect(load([{ catalog: 'lake', namespace: ['default'], table: 'one' }])).rejects.toMatchObject({
     code: 'CATALOG_UNAVAILABLE',
   });
-  await catalog.postgres.start();
+  await postgres.start();
   await expect.poll(ready).toBe(200);
   expect((await load([{ catalog: 'lake', namespace: ['default'], table: 'one' }]))[0]?.status).toBe('FOUND');
 
@@ -314,10 +321,10 @@ test('without Postgres it is not ready and says so; with it again it goes on, an
 });
 
 test('a catalog waits for a Postgres that comes up later', async () => {
-  await catalog.postgres.kill();
+  await postgres.kill();
   const starting = startCatalog(catalog.config, silentLogger, clock);
   await sleep(300);
-  await catalog.postgres.start();
+  await postgres.start();
   await (await starting).close();
 });
 

@@ -8,20 +8,28 @@ import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import { locationOf, metadataOf, NS, SCHEMA, setMain, snapshot } from '#test/support/catalog-requests.ts';
 import { startCatalogProcess, type CatalogProcess } from '#test/support/catalog-process.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
 import { writeSnapshot } from '#test/support/table-snapshot.ts';
 
 /** What a client sees of a catalog or a Postgres that ends at once: whole changes or none, and nothing that stays locked. */
 
+/** A Postgres of its own, because it is killed. */
+let postgres: TestPostgres;
 let catalog: TestCatalog;
 let victim: CatalogProcess | undefined;
 beforeAll(async () => {
-  catalog = await startTestCatalog({ 'catalog.background_interval': 500, 'catalog.background_hold': 3_000 });
+  postgres = await startTestPostgres();
+  const settings = { 'catalog.background_interval': 500, 'catalog.background_hold': 3_000 };
+  catalog = await startTestCatalog(settings, undefined, postgres);
 });
 afterEach(async () => {
   await victim?.kill();
   victim = undefined;
 });
-afterAll(() => catalog[Symbol.asyncDispose]());
+afterAll(async () => {
+  await catalog?.[Symbol.asyncDispose]();
+  await postgres?.[Symbol.asyncDispose]();
+});
 
 const startVictim = async (dieAt: CrashPoint | null = null): Promise<CatalogProcess> => {
   victim = await startCatalogProcess(catalog.config, dieAt);
@@ -168,8 +176,8 @@ test('kill -9 of Postgres in the middle: no committed snapshot is lost, and noth
   }));
   for (let i = 0; i < 3; i += 1) {
     await sleep(1_500);
-    await catalog.postgres.kill();
-    await catalog.postgres.start();
+    await postgres.kill();
+    await postgres.start();
   }
   await sleep(1_000);
   stopped = true;

@@ -5,14 +5,18 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { errorOf, metadataOf, NS, SCHEMA } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 import { startPostgresProxy, type Loss, type PostgresProxy } from '#test/support/postgres-proxy.ts';
+import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
 
 /** A catalog whose line to Postgres breaks during COMMIT, beside one whose line is sound. */
+/** A Postgres of its own, because it is killed. */
+let postgres: TestPostgres;
 let catalog: TestCatalog;
 let proxy: PostgresProxy;
 let fragile: RunningCatalog;
 beforeAll(async () => {
-  catalog = await startTestCatalog();
-  proxy = await startPostgresProxy(catalog.postgres.url);
+  postgres = await startTestPostgres();
+  catalog = await startTestCatalog({}, undefined, postgres);
+  proxy = await startPostgresProxy(catalog.databaseUrl);
   // Without background work, whose transactions would be lost instead.
   const config = { ...catalog.config, 'database.url': proxy.url, 'catalog.background_interval': 3_600_000 };
   fragile = await startCatalog(config, silentLogger);
@@ -20,7 +24,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await fragile?.close();
   await proxy?.close();
-  await catalog[Symbol.asyncDispose]();
+  await catalog?.[Symbol.asyncDispose]();
+  await postgres?.[Symbol.asyncDispose]();
 });
 
 async function send(path: string, body: object, key: string): Promise<Pick<RestAnswer, 'status' | 'body' | 'headers'>> {
@@ -93,12 +98,12 @@ test('a create, a drop and a transaction whose COMMIT is lost are found out by t
 test('a commit that certainly did not happen is a conflict, never a 5xx', async () => {
   const name = 'certain';
   await catalog.rest('POST', `${NS}/default/tables`, { body: { name, schema: SCHEMA } });
-  await catalog.postgres.kill();
+  await postgres.kill();
   const body = { updates: [{ action: 'set-properties', updates: { a: 'b' } }] };
   const answer = await catalog.rest('POST', `${NS}/default/tables/${name}`, { body });
   expect(errorOf(answer).slice(0, 2)).toEqual([409, 'CommitFailedException']);
   expect(errorOf(answer)[2]).toContain('nothing was changed');
-  await catalog.postgres.start();
+  await postgres.start();
   await expect
     .poll(async () => (await catalog.rest('POST', `${NS}/default/tables/${name}`, { body })).status, {
       timeout: 20_000,

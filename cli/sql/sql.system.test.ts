@@ -4,17 +4,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import type { StartedCluster } from '#test/support/cluster.ts';
+import { startOwnCluster } from '#test/support/resources.ts';
 import { waitUntil } from '../process-identity.ts';
 
 const SKEIN = fileURLToPath(new URL('../skein.js', import.meta.url));
 /** Runs for minutes on any machine. */
 const LONG = 'SELECT sum(hash(i)) FROM range(1000000000000) t(i)';
 
-let cluster: Cluster;
+/** Its own, because it counts the queries that run. */
+let cluster: StartedCluster;
 let folder: string;
 beforeAll(async () => {
-  cluster = await startCluster({ workers: 1 });
+  cluster = await startOwnCluster({ workers: 1 });
   folder = mkdtempSync(join(tmpdir(), 'skein-sql-'));
 });
 afterAll(async () => {

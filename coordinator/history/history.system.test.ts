@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
+import { createTestDatabase, type TestDatabase } from '#test/support/resources.ts';
 import {
   failOrphans,
   migrateHistory,
@@ -17,16 +17,16 @@ import { historyRow, type HistoryRow, type QueryFacts } from './history-record.t
 import { HistoryWriter } from './history-writer.ts';
 import { storeRows } from './store-rows.ts';
 
-let postgres: TestPostgres;
+let database: TestDatabase;
 let db: Kysely<HistoryDatabase>;
 
 beforeAll(async () => {
-  postgres = await startTestPostgres();
-  db = openHistoryDatabase({ url: postgres.url, poolMax: 2, log: silentLogger });
+  database = await createTestDatabase();
+  db = openHistoryDatabase({ url: database.url, poolMax: 2, log: silentLogger });
 });
 afterAll(async () => {
   await db.destroy();
-  await postgres[Symbol.asyncDispose]();
+  await database[Symbol.asyncDispose]();
 });
 
 const facts = (): QueryFacts => ({

@@ -9,7 +9,6 @@ import { readSecret } from '#cli/up/secrets.ts';
 import { must } from '#shared/must.ts';
 import { projectRoot, startCluster, type Cluster } from '#test/support/cluster.ts';
 import { startEtcd, type Etcd } from '#test/support/etcd.ts';
-import { services } from '#test/support/worker-metrics.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 import { WorkerNetwork, type NetworkMember } from './worker-network.ts';
 
@@ -119,7 +118,7 @@ function gaugeOf(page: string, gauge: string): number {
 function launchedVictim(cluster: Cluster, name: string, proxy: TcpProxy): Victim {
   return {
     name,
-    pid: async () => (await services(cluster)).find((one) => one.name === name)?.pid,
+    pid: async () => (await cluster.services()).find((one) => one.name === name)?.pid,
     unplug: (lost) => Promise.resolve(proxy.hold(lost)),
     dropConnections: () => proxy.drop(),
     delay: (ms) => proxy.delay(ms),

@@ -4,7 +4,8 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import type { Cluster } from '#test/support/cluster.ts';
+import { sharedCluster } from '#test/support/resources.ts';
 import { pythonBin } from '#test/support/python.ts';
 
 /**
@@ -16,7 +17,7 @@ let instance: DuckDBInstance;
 let duckdb: DuckDBConnection;
 
 beforeAll(async () => {
-  cluster = await startCluster();
+  ({ cluster } = await sharedCluster());
   instance = await DuckDBInstance.create(':memory:', {
     allow_unsigned_extensions: 'true',
     autoinstall_known_extensions: 'false',
@@ -32,10 +33,9 @@ beforeAll(async () => {
   await duckdb.run('CREATE SCHEMA lake.duck');
 }, 300_000);
 
-afterAll(async () => {
+afterAll(() => {
   duckdb?.closeSync();
   instance?.closeSync();
-  await cluster?.stop();
 });
 
 async function extension(name: string): Promise<string> {

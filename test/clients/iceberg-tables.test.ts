@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { parseJson, type Json } from '#shared/json.ts';
-import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import type { Cluster } from '#test/support/cluster.ts';
+import { sharedCluster } from '#test/support/resources.ts';
 import { python } from '#test/support/python.ts';
 
 /** Tables that others wrote: PyIceberg, and by hand from the specification (write_tables.py). Skein reads them by field id, deletes applied. */
@@ -11,13 +12,11 @@ let written: {
 };
 
 beforeAll(async () => {
-  cluster = await startCluster();
+  ({ cluster } = await sharedCluster());
   written = parseJson(
     await python('test/clients/write_tables.py', cluster.catalogUrl, await cluster.token()),
   ) as unknown as typeof written;
 }, 300_000);
-
-afterAll(() => cluster?.stop());
 
 const read = async (table: string, sql: string): Promise<readonly (readonly Json[])[]> => {
   expect(written.failed[table]).toBeUndefined();

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { parseJson } from '#shared/json.ts';
 import { localPath } from '#shared/storage/location.ts';
-import { startCluster } from '#test/support/cluster.ts';
 import { python } from '#test/support/python.ts';
+import { sharedCluster } from '#test/support/resources.ts';
 
 /** PyIceberg as an engine: everything that it does to tables, and after each change Skein reads what PyIceberg reads. */
 type Row = readonly (string | null)[];
@@ -27,15 +27,9 @@ const filesBelow = async (location: string): Promise<readonly string[]> => {
 };
 
 describe('PyIceberg', async () => {
-  const cluster = await startCluster();
-  afterAll(() => cluster.stop());
+  const { cluster } = await sharedCluster();
   const token = await cluster.token();
-  const output = await python('test/clients/pyiceberg_engine.py', cluster.catalogUrl, cluster.queryUrl, token).catch(
-    async (error: unknown) => {
-      await cluster.stop();
-      throw error;
-    },
-  );
+  const output = await python('test/clients/pyiceberg_engine.py', cluster.catalogUrl, cluster.queryUrl, token);
   const { seen, checks } = parseJson(output) as unknown as { seen: Record<string, unknown>; checks: readonly Check[] };
 
   test('creates, writes, changes, evolves, branches, renames, registers and drops', async () => {

@@ -2,10 +2,10 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
 import { parseJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { startCluster } from '#test/support/cluster.ts';
 import { python } from '#test/support/python.ts';
+import { sharedCluster } from '#test/support/resources.ts';
 import { TPCH_TABLES } from '#cli/load/tpch.ts';
-import { loadTpch } from '#test/slt/fixture.ts';
+import { viewTpch } from '#test/slt/fixture.ts';
 
 type Seen = {
   readonly rows: number;
@@ -17,10 +17,10 @@ type Seen = {
 const TEXT_BOUND_CHARACTERS = 16;
 
 test('PyIceberg reads what skein load tpch wrote, and its bounds are DuckDB’s min and max for all eight tables', async () => {
-  await using cluster = await startCluster();
+  const { cluster } = await sharedCluster();
   const duckdb = await (await DuckDBInstance.create()).connect();
   await duckdb.run('CREATE SCHEMA tpch');
-  await loadTpch(duckdb, cluster);
+  await viewTpch(duckdb, cluster);
   const seen = parseJson(
     await python('test/clients/read_tpch.py', cluster.catalogUrl, await cluster.token()),
   ) as unknown as Readonly<Record<string, Seen>>;

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
-import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import type { StartedCluster } from '#test/support/cluster.ts';
+import { startOwnCluster } from '#test/support/resources.ts';
 
 /** Rows of the big tables: enough that their scans are worth narrowing, and one key's share worth dividing. */
 const ROWS = 3_000_000;
 
 let folder: string;
-let cluster: Cluster;
+let cluster: StartedCluster;
 let duckdb: DuckDBConnection;
 const sessionId = randomUUID();
 
@@ -26,12 +27,12 @@ beforeAll(async () => {
     keys: 'SELECT n AS k, n AS w FROM range(200000) AS r(n)',
     thirds: `SELECT n * 3 AS k, n AS w FROM range(${ROWS / 3}) AS r(n)`,
   };
-  cluster = await startCluster({ workers: 2, args: ['--worker-cores', '1'] });
+  cluster = await startOwnCluster({ workers: 2, args: ['--worker-cores', '1'] });
   for (const [name, sql] of Object.entries(tables)) {
     await duckdb.run(`CREATE TABLE ${name} AS ${sql}`);
     const file = join(folder, `${name}.parquet`);
     await duckdb.run(`COPY ${name} TO '${file}'`);
-    await cluster.cliOk(['load', 'parquet', file, '--table', `lake.default.${name}`, '--create']);
+    await cluster.load(['parquet', file, '--table', `lake.default.${name}`, '--create']);
   }
   await cluster.sql("SET skein.distribution = 'force'", { sessionId });
   await cluster.sql("SET skein.join_distribution = 'partitioned'", { sessionId });

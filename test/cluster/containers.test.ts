@@ -1,6 +1,6 @@
 import { GenericContainer, getContainerRuntimeClient, Wait, type StartedTestContainer } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startCluster, type Cluster } from '../support/cluster.ts';
+import { startCluster, type StartedCluster } from '../support/cluster.ts';
 
 /**
  * The images of `docker-compose.yml` for Postgres and etcd, where a container engine runs; elsewhere `etcd.test.ts` and the launcher's
@@ -14,7 +14,7 @@ const PASSWORD = 'for-this-test-only';
 
 describe.skipIf(!engine)('a cluster on containers of Postgres and etcd', () => {
   const containers: StartedTestContainer[] = [];
-  let cluster: Cluster;
+  let cluster: StartedCluster;
 
   beforeAll(async () => {
     const postgres = await new GenericContainer('postgres:18')

@@ -5,7 +5,8 @@ import type { Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
 import { loadTpch } from '#test/slt/fixture.ts';
-import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import type { StartedCluster } from '#test/support/cluster.ts';
+import { startOwnCluster } from '#test/support/resources.ts';
 import { differences } from '#test/support/compare-rows.ts';
 import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
@@ -13,12 +14,12 @@ import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
 const JOINS = ['auto', 'broadcast', 'partitioned'] as const;
 
 describe.each([2, 3])('TPC-H at scale 0.01 on %i workers, distribution forced', (workers) => {
-  let cluster: Cluster;
+  let cluster: StartedCluster;
   let duckdb: DuckDBConnection;
   const sessions = new Map(JOINS.map((join) => [join, randomUUID()]));
 
   beforeAll(async () => {
-    cluster = await startCluster({ workers, args: ['--worker-cores', '1'] });
+    cluster = await startOwnCluster({ workers, args: ['--worker-cores', '1'] });
     duckdb = await (await DuckDBInstance.create()).connect();
     await duckdb.run('CREATE SCHEMA tpch');
     await loadTpch(duckdb, cluster, '0.01');
@@ -87,7 +88,7 @@ describe.each([2, 3])('TPC-H at scale 0.01 on %i workers, distribution forced', 
   });
 
   test('nothing is left on the workers', async () => {
-    const metrics = await WorkerMetrics.of(cluster);
+    const metrics = WorkerMetrics.of(cluster);
     await metrics.until('skein_worker_tasks', (n) => n === 0, 5_000);
     expect(await metrics.sum('skein_worker_tasks_running')).toBe(0);
     expect(await metrics.sum('skein_worker_spool_bytes')).toBe(0);

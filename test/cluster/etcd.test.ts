@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { readSecret } from '#cli/up/secrets.ts';
 import { must } from '#shared/must.ts';
-import { startCluster } from '#test/support/cluster.ts';
 import { startEtcd } from '#test/support/etcd.ts';
-import { services, WorkerMetrics } from '#test/support/worker-metrics.ts';
+import { startOwnCluster } from '#test/support/resources.ts';
+import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 import { gauge, startWorkerProcess, workerSettings } from '#test/support/worker-process.ts';
 
 /** A lease lasts 5 s; a killed holder's key may stay that long, and the list of members comes every 5 s at the latest. */
@@ -13,13 +13,13 @@ const NOTICED_MS_MAX = 15_000;
 
 test('with ETCD_ENDPOINTS workers are found through their leases, also after one was killed', async () => {
   await using etcd = await startEtcd();
-  await using cluster = await startCluster({ env: { ETCD_ENDPOINTS: etcd.endpoint } });
+  await using cluster = await startOwnCluster({ env: { ETCD_ENDPOINTS: etcd.endpoint } });
   const members = () => etcd.keys('/skein/members/worker/');
   expect((await members()).length).toBe(2);
   expect(await cluster.sql('SELECT 1')).toEqual([[1]]);
   const before = await members();
   const victim = must(
-    (await services(cluster)).find((s) => s.kind === 'worker'),
+    (await cluster.services()).find((s) => s.kind === 'worker'),
     'a worker',
   );
   process.kill(victim.pid, 'SIGKILL');
@@ -35,7 +35,7 @@ test('with ETCD_ENDPOINTS workers are found through their leases, also after one
 
 test('a stopped cluster leaves no member behind', async () => {
   await using etcd = await startEtcd();
-  const cluster = await startCluster({ env: { ETCD_ENDPOINTS: etcd.endpoint } });
+  const cluster = await startOwnCluster({ env: { ETCD_ENDPOINTS: etcd.endpoint } });
   expect((await etcd.keys('/skein/members/')).length).toBeGreaterThan(0);
   await cluster.stop();
   expect(await etcd.keys('/skein/members/')).toEqual([]);
@@ -48,19 +48,19 @@ const STAGED =
 
 test('a worker that joins takes work of a query that runs', async () => {
   await using etcd = await startEtcd();
-  await using cluster = await startCluster({
+  await using cluster = await startOwnCluster({
     workers: 1,
     args: ['--worker-cores', '1'],
     env: { ETCD_ENDPOINTS: etcd.endpoint },
   });
-  await cluster.cliOk(['load', 'tpch', '--scale', '0.01']);
+  await cluster.load(['tpch', '--scale', '0.01']);
   const sessionId = randomUUID();
   await cluster.sql("SET skein.distribution = 'single'", { sessionId });
   const expected = await cluster.sql(STAGED, { sessionId, timeoutMs: 100_000 });
   await cluster.sql("SET skein.distribution = 'force'", { sessionId });
   await cluster.sql('SET skein.partitions = 16', { sessionId });
   const answer = cluster.sql(STAGED, { sessionId, timeoutMs: 100_000 });
-  const metrics = await WorkerMetrics.of(cluster);
+  const metrics = WorkerMetrics.of(cluster);
   await metrics.until('skein_worker_tasks_running', (n) => n > 0, 30_000);
   await using joined = await startWorkerProcess({
     ...workerSettings(cluster.dataDir, 'joined'),
@@ -76,9 +76,9 @@ test('a worker that joins takes work of a query that runs', async () => {
 
 test('beside a coordinator that leads, another cluster on the same etcd says that it stands by, and never that it is ready', async () => {
   await using etcd = await startEtcd();
-  await using first = await startCluster({ env: { ETCD_ENDPOINTS: etcd.endpoint } });
+  await using first = await startOwnCluster({ env: { ETCD_ENDPOINTS: etcd.endpoint } });
   // The launcher itself waits half a minute for what will not come.
-  const second = startCluster({ env: { ETCD_ENDPOINTS: etcd.endpoint }, startTimeoutMs: 120_000 });
+  const second = startOwnCluster({ env: { ETCD_ENDPOINTS: etcd.endpoint }, startTimeoutMs: 120_000 });
   await expect(second).rejects.toThrow('standby');
   expect(await first.sql('SELECT 1')).toEqual([[1]]);
 }, 240_000);

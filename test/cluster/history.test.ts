@@ -2,27 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startCluster, type Cluster } from '#test/support/cluster.ts';
-import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
+import type { Cluster } from '#test/support/cluster.ts';
+import { sharedCluster } from '#test/support/resources.ts';
 
 type Row = Readonly<Record<string, string | number | Date | null>>;
 
-/** A cluster on a Postgres of ours (DATABASE_URL), so that its tables can be read. */
-let postgres: TestPostgres;
 let cluster: Cluster;
 let client: Client;
 
 beforeAll(async () => {
-  postgres = await startTestPostgres();
-  cluster = await startCluster({ env: { DATABASE_URL: postgres.url } });
-  client = new Client({ connectionString: postgres.url });
+  const shared = await sharedCluster();
+  cluster = shared.cluster;
+  client = new Client({ connectionString: shared.databaseUrl });
   await client.connect();
-}, 120_000);
+});
 
 afterAll(async () => {
   await client?.end();
-  await cluster?.stop();
-  await postgres?.[Symbol.asyncDispose]();
 });
 
 /** The record of a query, once it has a terminal status. */
@@ -53,7 +49,6 @@ test('a query that completed: who, what, when, how many rows', async () => {
 });
 
 test('a query over a table: the bytes that it read', async () => {
-  await cluster.cliOk(['load', 'tpch', '--scale', '0.01']);
   const [wide, narrow] = [randomUUID(), randomUUID()];
   await cluster.sql('SELECT max(l_comment), max(l_extendedprice) FROM lake.tpch.lineitem', { queryId: wide });
   await cluster.sql('SELECT max(l_linenumber) FROM lake.tpch.lineitem', { queryId: narrow });

@@ -2,17 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import type { StartedCluster } from '#test/support/cluster.ts';
+import { startOwnCluster } from '#test/support/resources.ts';
 import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 
 const MIB = 2 ** 20;
 const QUERY_MEMORY_BYTES = 64 * MIB;
 
-let cluster: Cluster;
+let cluster: StartedCluster;
 const sessionId = randomUUID();
 
 beforeAll(async () => {
-  cluster = await startCluster({
+  cluster = await startOwnCluster({
     workers: 2,
     args: ['--worker-cores', '1'],
     env: { SKEIN_WORKER_SPILL_LIMIT: `${256 * MIB}` },
@@ -41,7 +42,7 @@ test('a query over its limit of memory spills, and is answered', async () => {
 test('over the limit of spilled bytes it ends with the reason, and nothing of it is left', async () => {
   const { status, body } = await cluster.query(sort(40_000_000), { sessionId, timeoutMs: 110_000 });
   expect([status, body.error]).toEqual([507, 'SPILL_LIMIT']);
-  const metrics = await WorkerMetrics.of(cluster);
+  const metrics = WorkerMetrics.of(cluster);
   await metrics.until('skein_worker_tasks', (n) => n === 0, 10_000);
   expect(await metrics.sum('skein_worker_memory_granted_bytes')).toBe(0);
   const entries = await readdir(join(cluster.dataDir, 'spill'), { recursive: true, withFileTypes: true });

@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '#shared/json.ts';
-import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import type { Cluster } from '#test/support/cluster.ts';
+import { sharedCluster } from '#test/support/resources.ts';
 
 /** The query HTTP API as a client sees it (service specification, Query HTTP API, Query result, Errors). */
 let cluster: Cluster;
 
 beforeAll(async () => {
-  cluster = await startCluster();
-  await cluster.cliOk(['load', 'tpch', '--scale', '0.01']);
-}, 120_000);
-
-afterAll(() => cluster?.stop());
+  ({ cluster } = await sharedCluster());
+});
 
 type Raw = { readonly status: number; readonly headers: Headers; readonly body: Readonly<Record<string, Json>> };
 
@@ -131,15 +129,15 @@ describe('tokens', () => {
   });
 
   test('a token whose time is over is UNAUTHENTICATED', async () => {
-    const token = await cluster.token('--ttl', '1s');
+    const token = await cluster.token({ ttlMs: 1_000 });
     await new Promise((resolve) => setTimeout(resolve, 2_500));
     expect(code(await post('SELECT 1', { token }))).toBe('401 UNAUTHENTICATED 28000');
   });
 
   test('SELECT needs table:read', async () => {
-    const token = await cluster.token('--scope', 'catalog:read namespace:read');
+    const token = await cluster.token({ scope: ['catalog:read', 'namespace:read'] });
     expect(code(await post('SELECT * FROM lake.tpch.region', { token }))).toBe('403 FORBIDDEN 42501');
-    const reader = await cluster.token('--scope', 'table:read');
+    const reader = await cluster.token({ scope: ['table:read'] });
     expect((await post('SELECT count(*) FROM lake.tpch.region', { token: reader })).body['rows']).toEqual([[5]]);
   });
 
@@ -153,7 +151,8 @@ describe('metadata', () => {
     const { status, body } = await call('GET', '/api/tables');
     expect(status).toBe(200);
     expect(body['tables']).toContainEqual({ catalog: 'lake', schema: 'tpch', name: 'lineitem' });
-    expect(body['tables']).toHaveLength(8);
+    const ofTpch = (body['tables'] as { schema: string }[]).filter(({ schema }) => schema === 'tpch');
+    expect(ofTpch).toHaveLength(8);
   });
 
   test('GET of one table tells its schema, partitions, snapshots and rows', async () => {

@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readSecret } from '#cli/up/secrets.ts';
 import { must } from '#shared/must.ts';
-import { projectRoot, startCluster, type Cluster } from '#test/support/cluster.ts';
+import { projectRoot, type StartedCluster } from '#test/support/cluster.ts';
 import { startEtcd, type Etcd } from '#test/support/etcd.ts';
-import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
-import { services, WorkerMetrics } from '#test/support/worker-metrics.ts';
+import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
+import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 
 /** A lease lasts 5 s; then the other one starts its term and attaches to the workers. */
 const TAKEOVER_MS_MAX = 20_000;
@@ -19,21 +19,21 @@ const LONG = 'SELECT max(hash(n)) FROM range(20000000000) AS r(n)';
 type Coordinator = AsyncDisposable & { readonly url: string; readonly pid: number };
 
 let etcd: Etcd;
-let postgres: TestPostgres;
-let cluster: Cluster;
+let database: TestDatabase;
+let cluster: StartedCluster;
 let second: Coordinator;
 
 beforeAll(async () => {
   etcd = await startEtcd();
-  postgres = await startTestPostgres();
-  cluster = await startCluster({ env: { DATABASE_URL: postgres.url, ETCD_ENDPOINTS: etcd.endpoint } });
+  database = await createTestDatabase();
+  cluster = await startOwnCluster({ env: { DATABASE_URL: database.url, ETCD_ENDPOINTS: etcd.endpoint } });
   second = await startCoordinator();
 }, 180_000);
 
 afterAll(async () => {
   await second?.[Symbol.asyncDispose]();
   await cluster?.stop();
-  await postgres?.[Symbol.asyncDispose]();
+  await database?.[Symbol.asyncDispose]();
   await etcd?.[Symbol.asyncDispose]();
 });
 
@@ -47,7 +47,7 @@ async function startCoordinator(): Promise<Coordinator> {
     cwd: projectRoot,
     env: {
       ...process.env,
-      DATABASE_URL: postgres.url,
+      DATABASE_URL: database.url,
       ETCD_ENDPOINTS: etcd.endpoint,
       SKEIN_DATA_DIR: cluster.dataDir,
       SKEIN_CLUSTER_SECRET: must(readSecret(cluster.dataDir, 'cluster-secret'), 'the launcher has made it'),
@@ -109,7 +109,7 @@ async function untilStandby(url: string): Promise<void> {
 
 const coordinatorPid = async (): Promise<number> =>
   must(
-    (await services(cluster)).find(({ kind }) => kind === 'coordinator'),
+    (await cluster.services()).find(({ kind }) => kind === 'coordinator'),
     'the launcher has a coordinator',
   ).pid;
 
@@ -122,7 +122,7 @@ test('the second coordinator is a standby: not ready, and its queries are refuse
 });
 
 test('the active one killed: one of the others takes over, ends what it left, and one stands by', async () => {
-  const metrics = await WorkerMetrics.of(cluster);
+  const metrics = WorkerMetrics.of(cluster);
   const lost = query(cluster.queryUrl, LONG).catch(() => 'connection lost');
   await metrics.until('skein_worker_tasks_running', (n) => n > 0, 20_000);
   process.kill(await coordinatorPid(), 'SIGKILL');
@@ -136,7 +136,7 @@ test('the active one killed: one of the others takes over, ends what it left, an
 }, 120_000);
 
 test('the active one hangs: it is fenced by the epoch of the next, and its queries end when it wakes', async () => {
-  const metrics = await WorkerMetrics.of(cluster);
+  const metrics = WorkerMetrics.of(cluster);
   const active = await nextActive(second.url, cluster.queryUrl);
   const standby = otherThan(active);
   const pid = active === second.url ? second.pid : await coordinatorPid();

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
 import { startTrino, type Trino } from '#test/support/trino.ts';
 
 /** Trino as a client of the catalog: it writes, evolves and maintains tables, and Skein reads the same rows. */
-let cluster: Cluster;
+let cluster: StartedCluster;
 let trino: Trino;
 
 beforeAll(async () => {

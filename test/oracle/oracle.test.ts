@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startCluster } from '#test/support/cluster.ts';
+import { startOwnCluster } from '#test/support/resources.ts';
 import { foundQueries, openOracle, type Oracle } from './oracle.ts';
 import { printQuery, randomQuery } from './random-query.ts';
 
@@ -11,7 +11,7 @@ const SEED = 20_261_121;
 let oracle: Oracle;
 
 beforeAll(async () => {
-  oracle = await openOracle(await startCluster({ workers: 2, args: ['--worker-cores', '1'] }));
+  oracle = await openOracle(await startOwnCluster({ workers: 2, args: ['--worker-cores', '1'] }));
 });
 afterAll(() => oracle?.[Symbol.asyncDispose]());
 

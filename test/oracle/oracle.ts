@@ -7,7 +7,7 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { printJson, type Json } from '#shared/json.ts';
 import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
 import type { EngineAnswer } from '#test/slt/engine.ts';
-import type { Cluster } from '#test/support/cluster.ts';
+import type { StartedCluster } from '#test/support/cluster.ts';
 
 /** How a query is forced to run; every one must give the same rows. */
 export type Forced = { readonly join: 'auto' | 'broadcast' | 'partitioned'; readonly partitions: number };
@@ -26,7 +26,7 @@ export const foundQueries = (): readonly (FoundQuery & { readonly name: string }
     .map((file) => ({ ...(JSON.parse(readFileSync(file, 'utf8')) as FoundQuery), name: file }));
 
 /** The random tables in plain DuckDB, and in `lake.oracle` in several files each. */
-export async function openOracle(cluster: Cluster): Promise<Oracle> {
+export async function openOracle(cluster: StartedCluster): Promise<Oracle> {
   const duckdb = await (await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '4GB' })).connect();
   await duckdb.run(await readFile(join(import.meta.dirname, 'random-tables.sql'), 'utf8'));
   const folder = await mkdtemp(join(tmpdir(), 'skein-oracle-'));
@@ -44,7 +44,7 @@ const FILE_ROWS_MIN = 20;
 
 async function loadTable(
   duckdb: DuckDBConnection,
-  cluster: Cluster,
+  cluster: StartedCluster,
   folder: string,
   [name, rows]: readonly [string, number],
 ): Promise<void> {
@@ -53,7 +53,7 @@ async function loadTable(
     const file = join(folder, `${name}-${part}.parquet`);
     await duckdb.run(`COPY (FROM ${name} WHERE rowid % ${files} = ${part}) TO '${file}' (ROW_GROUP_SIZE 2048)`);
     const create = part === 0 ? ['--create'] : [];
-    await cluster.cliOk(['load', 'parquet', file, '--table', `lake.oracle.${name}`, ...create]);
+    await cluster.load(['parquet', file, '--table', `lake.oracle.${name}`, ...create]);
   }
 }
 
@@ -61,17 +61,17 @@ type Session = { readonly forced: Forced; readonly id: string };
 
 /** Asks a cluster and plain DuckDB the same. */
 export class Oracle implements AsyncDisposable {
-  readonly #cluster: Cluster;
+  readonly #cluster: StartedCluster;
   readonly #duckdb: DuckDBConnection;
   readonly #sessions: readonly Session[];
 
-  private constructor(cluster: Cluster, duckdb: DuckDBConnection, sessions: readonly Session[]) {
+  private constructor(cluster: StartedCluster, duckdb: DuckDBConnection, sessions: readonly Session[]) {
     this.#cluster = cluster;
     this.#duckdb = duckdb;
     this.#sessions = sessions;
   }
 
-  static async open(cluster: Cluster, duckdb: DuckDBConnection): Promise<Oracle> {
+  static async open(cluster: StartedCluster, duckdb: DuckDBConnection): Promise<Oracle> {
     const sessions = DISTRIBUTIONS.map((forced) => ({ forced, id: randomUUID() }));
     for (const { forced, id } of sessions) {
       const statements = [

@@ -15,30 +15,31 @@ export async function openFixture(): Promise<DuckDBConnection> {
   return connection;
 }
 
-/** Loads the fixture's tables into `lake.t` and TPC-H at scale 0.01 into `lake.tpch`; DuckDB sees the same TPC-H files as views. */
-export async function loadFixture(connection: DuckDBConnection, cluster: Cluster): Promise<void> {
+/** Loads the tables of `fixture.sql` into `lake.t`. */
+export async function loadFixture(cluster: Cluster): Promise<void> {
+  const connection = await openFixture();
   const folder = await mkdtemp(join(tmpdir(), 'skein-fixture-'));
   try {
     const tables = await connection.runAndReadAll("SELECT table_name FROM duckdb_tables() WHERE schema_name = 't'");
     for (const [name] of tables.getRows()) {
       const file = join(folder, `${String(name)}.parquet`);
       await connection.run(`COPY t.${String(name)} TO '${file}' (ROW_GROUP_SIZE 20480)`);
-      await cluster.cliOk(['load', 'parquet', file, '--table', `lake.t.${String(name)}`, '--create']);
+      await cluster.load(['parquet', file, '--table', `lake.t.${String(name)}`, '--create']);
     }
   } finally {
+    connection.closeSync();
     await rm(folder, { recursive: true, force: true });
   }
-  await loadTpch(connection, cluster);
 }
 
 /** `skein load tpch --scale 0.01`, and the same files as views of DuckDB's schema `tpch`. */
-export async function loadTpch(
-  connection: DuckDBConnection,
-  cluster: Cluster,
-  scale = '0.01',
-  env: Readonly<Record<string, string>> = {},
-): Promise<void> {
-  await cluster.cliOk(['load', 'tpch', '--scale', scale], env);
+export async function loadTpch(connection: DuckDBConnection, cluster: Cluster, scale = '0.01'): Promise<void> {
+  await cluster.load(['tpch', '--scale', scale]);
+  await viewTpch(connection, cluster);
+}
+
+/** The files of `lake.tpch` as views of DuckDB's schema `tpch`. */
+export async function viewTpch(connection: DuckDBConnection, cluster: Cluster): Promise<void> {
   for (const table of TPCH_TABLES) {
     const files = await tableFiles(cluster, 'tpch', table);
     const list = files.map((file) => `'${file}'`).join(', ');

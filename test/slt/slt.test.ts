@@ -4,18 +4,13 @@ import { globSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { must } from '#shared/must.ts';
-import { startCluster, type Cluster } from '#test/support/cluster.ts';
-import { createOtherTenant } from '#test/support/other-tenant.ts';
-import { tableFiles } from '#test/support/table-files.ts';
+import type { Cluster } from '#test/support/cluster.ts';
+import { sharedFixture } from '#test/support/resources.ts';
 import { ClusterEngine } from './cluster-engine.ts';
 import { DuckdbEngine } from './duckdb-engine.ts';
-import { loadFixture, openFixture } from './fixture.ts';
+import { openFixture, viewTpch } from './fixture.ts';
 import { runSlt } from './run-slt.ts';
 import { parseSlt } from './slt-file.ts';
-
-/** How long SELECT 1 may take right after a refused statement. */
-const NEXT_ANSWER_MS_MAX = 1_000;
 
 const files = (folder: string): readonly string[] => globSync(join(import.meta.dirname, folder, '*.slt')).sort();
 
@@ -24,16 +19,11 @@ let cluster: Cluster;
 let names: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
-  [duckdb, cluster] = await Promise.all([openFixture(), startCluster()]);
-  await loadFixture(duckdb, cluster);
-  const ownFile = must((await tableFiles(cluster, 't', 'employees'))[0], 'employees has a file');
-  names = { ...(await createOtherTenant(cluster, ownFile)), own_file: ownFile };
-}, 180_000);
-
-afterAll(async () => {
-  await cluster?.stop();
-  duckdb?.closeSync();
+  [duckdb, { cluster, names }] = await Promise.all([openFixture(), sharedFixture()]);
+  await viewTpch(duckdb, cluster);
 });
+
+afterAll(() => duckdb?.closeSync());
 
 const JOINS = ['broadcast', 'partitioned'] as const;
 
@@ -49,21 +39,11 @@ async function runForced(file: string, join: (typeof JOINS)[number]): Promise<re
   return runSlt(records, engine);
 }
 
-const run = async (file: string, engine: 'duckdb' | 'skein', probe = false): Promise<readonly string[]> =>
+const run = async (file: string, engine: 'duckdb' | 'skein'): Promise<readonly string[]> =>
   runSlt(
     parseSlt(await readFile(file, 'utf8'), names),
     engine === 'duckdb' ? new DuckdbEngine(duckdb) : new ClusterEngine(cluster, randomUUID()),
-    probe ? nextAnswer : undefined,
   );
-
-async function nextAnswer(): Promise<string | null> {
-  const started = performance.now();
-  const { status } = await cluster.query('SELECT 1');
-  const tookMs = performance.now() - started;
-  return status === 200 && tookMs < NEXT_ANSWER_MS_MAX
-    ? null
-    : `the next SELECT 1: HTTP ${status} after ${tookMs.toFixed(0)} ms`;
-}
 
 describe('the same answers as DuckDB', () => {
   for (const file of files('both')) {
@@ -80,7 +60,3 @@ describe('statements of our own', () => {
     test(basename(file), async () => expect(await run(file, 'skein')).toEqual([]));
   }
 });
-
-test('hostile.slt: each statement is refused with its SQLSTATE, and the next query is answered at once', async () => {
-  expect(await run(join(import.meta.dirname, 'cluster/hostile.slt'), 'skein', true)).toEqual([]);
-}, 300_000);

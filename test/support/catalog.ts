@@ -10,7 +10,8 @@ import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.t
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import { startTestPostgres, type TestPostgres } from './postgres.ts';
+import type { TestPostgres } from './postgres.ts';
+import { createTestDatabase } from './resources.ts';
 
 export const TEST_SECRET = 'the secret of the cluster under test';
 
@@ -23,9 +24,9 @@ export type RestOptions = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** A catalog of this process on a Postgres of its own. */
+/** A catalog of this process on a database of its own. */
 export type TestCatalog = {
-  readonly postgres: TestPostgres;
+  readonly databaseUrl: string;
   readonly running: RunningCatalog;
   readonly dataDir: string;
   readonly config: Config;
@@ -48,12 +49,17 @@ type UnaryClient = Client &
     (request: object, metadata: Metadata, done: (error: ServiceError | null, reply: unknown) => void) => void
   >;
 
-export async function startTestCatalog(overrides: Partial<Config> = {}, clock?: Clock): Promise<TestCatalog> {
-  const postgres = await startTestPostgres();
+/** The database is one of the run's Postgres, unless a test gives a Postgres which it kills. */
+export async function startTestCatalog(
+  overrides: Partial<Config> = {},
+  clock?: Clock,
+  postgres?: TestPostgres,
+): Promise<TestCatalog> {
+  const database = postgres ?? (await createTestDatabase());
   const dataDir = await mkdtemp(join(tmpdir(), 'skein-catalog-'));
   const config = defaultConfig({
     data_dir: dataDir,
-    'database.url': postgres.url,
+    'database.url': database.url,
     'catalog.port': 0,
     'catalog.internal_port': 0,
     'cluster.secret': TEST_SECRET,
@@ -80,7 +86,7 @@ export async function startTestCatalog(overrides: Partial<Config> = {}, clock?: 
   };
 
   return {
-    postgres,
+    databaseUrl: database.url,
     get running() {
       return running;
     },
@@ -89,7 +95,7 @@ export async function startTestCatalog(overrides: Partial<Config> = {}, clock?: 
     token,
     call,
     mint,
-    sql: (text) => runSql(postgres.url, text),
+    sql: (text) => runSql(database.url, text),
     rest: (method, path, options = {}) => request(running.url + path, method, { token, ...options }),
     async restart() {
       await stop();
@@ -98,7 +104,7 @@ export async function startTestCatalog(overrides: Partial<Config> = {}, clock?: 
     },
     async [Symbol.asyncDispose]() {
       await stop();
-      await postgres[Symbol.asyncDispose]();
+      if (postgres === undefined) await database[Symbol.asyncDispose]();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

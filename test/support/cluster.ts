@@ -1,24 +1,17 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { mintToken, ownSecret, type TokenRequest } from '#cli/catalog-rpc.ts';
+import { findCluster, type ReadyLine } from '#cli/cluster-file.ts';
+import { runLoad } from '#cli/load/run-load.ts';
+import { serviceStates, type ServiceStatus } from '#cli/status.ts';
+import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { parseJson, printJson, type Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-
-/** The line that `skein up` prints when every service answers. */
-export type ReadyLine = {
-  readonly event: 'ready';
-  readonly catalog_url: string;
-  readonly query_url: string;
-  readonly tenant: string;
-  readonly catalog: string;
-  readonly user: string;
-  readonly workers: number;
-  readonly data_dir: string;
-  readonly pid: number;
-};
 
 export type QueryRequest = {
   readonly token?: string;
@@ -46,6 +39,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const ADMIN_PASSWORD = 'Correct-Horse-9';
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 15_000;
+const EVENT_TIMEOUT_MS = 30_000;
 
 /** The project's own folder: where every process of a test starts. */
 export const projectRoot = ROOT;
@@ -79,19 +73,13 @@ export const skein = (
   options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string } = {},
 ): Promise<CliResult> => run(process.execPath, [...SKEIN, ...args], options);
 
-/** A real cluster of its own: the processes that `npm start` starts, on free ports, in a temporary data directory. */
-export class Cluster implements AsyncDisposable {
+/** A running cluster as a test uses it: the processes that `npm start` starts, whoever has started them. */
+export class Cluster {
   readonly ready: ReadyLine;
-  readonly child: ChildProcess;
-  readonly #stderr: () => string;
-  readonly #ownsDataDir: boolean;
   #adminToken: Promise<string> | undefined;
 
-  constructor(ready: ReadyLine, child: ChildProcess, stderr: () => string, ownsDataDir: boolean) {
+  constructor(ready: ReadyLine) {
     this.ready = ready;
-    this.child = child;
-    this.#stderr = stderr;
-    this.#ownsDataDir = ownsDataDir;
   }
 
   get catalogUrl(): string {
@@ -104,11 +92,6 @@ export class Cluster implements AsyncDisposable {
 
   get dataDir(): string {
     return this.ready.data_dir;
-  }
-
-  /** Everything that the launcher and its children have logged so far. */
-  get log(): string {
-    return this.#stderr();
   }
 
   /** `skein <args> --data-dir <this cluster's>`. */
@@ -125,11 +108,46 @@ export class Cluster implements AsyncDisposable {
     return result.stdout;
   }
 
-  /** The administrator's token (kept), or one made with other arguments of `skein token`. */
-  token(...args: readonly string[]): Promise<string> {
-    if (args.length > 0) return this.cliOk(['token', ...args]).then((text) => text.trim());
-    this.#adminToken ??= this.cliOk(['token']).then((text) => text.trim());
+  /** The administrator's token (kept), or one of another user, life or scope. */
+  token(request?: TokenRequest): Promise<string> {
+    if (request !== undefined) return this.#mint(request);
+    this.#adminToken ??= this.#mint({});
     return this.#adminToken;
+  }
+
+  #mint(request: TokenRequest): Promise<string> {
+    const { services } = findCluster(this.dataDir);
+    const { tenant, user } = this.ready;
+    const secret = ownSecret(this.dataDir);
+    return mintToken({ internalUrl: services.catalog_internal_url, secret, tenant, user }, request);
+  }
+
+  /** `skein load <args>`, in this process. @throws when it fails, with its messages */
+  async load(args: readonly string[], overrides: Partial<Config> = {}): Promise<void> {
+    const output = new PassThrough().setEncoding('utf8');
+    let text = '';
+    output.on('data', (part: string) => (text += part));
+    const code = await runLoad(args, {
+      config: defaultConfig({ data_dir: this.dataDir, ...overrides }),
+      connect: async () => ({ catalogUrl: this.catalogUrl, token: await this.token() }),
+      stdout: output,
+      stderr: output,
+      isTty: false,
+      signal: new AbortController().signal,
+    });
+    if (code !== 0) throw new Error(`skein load ${args.join(' ')}: exit ${code}\n${text}`);
+  }
+
+  /** Every service of the cluster, as `skein status` tells of them. */
+  services(): Promise<readonly ServiceStatus[]> {
+    return serviceStates(this.dataDir);
+  }
+
+  /** Where each worker's metrics are read, as the launcher knows it now. */
+  workers(): readonly WorkerAddress[] {
+    return findCluster(this.dataDir).services.services.flatMap(({ kind, name, pid, metrics_url: metricsUrl }) =>
+      kind === 'worker' && metricsUrl !== undefined ? [{ name, pid, metricsUrl }] : [],
+    );
   }
 
   /** Sends one statement; an error of the service is an answer too. Rejects only when the connection breaks. */
@@ -170,8 +188,37 @@ export class Cluster implements AsyncDisposable {
     const text = await response.text();
     return { status: response.status, body: text === '' ? null : parseJson(text) };
   }
+}
 
-  /** Stops every process and, unless the folder was given, removes it; answers the exit code of `skein up`. */
+export type WorkerAddress = { readonly name: string; readonly pid: number; readonly metricsUrl: string };
+
+/** What the launcher prints on standard output, a line each: `ready`, `exited`, `restarted`, ... */
+export type LauncherEvent = { readonly event: string; readonly [key: string]: Json };
+
+/** A cluster that the test has started, and stops. */
+export class StartedCluster extends Cluster implements AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly #output: LauncherOutput;
+  readonly #afterStop: () => Promise<void>;
+
+  constructor(ready: ReadyLine, child: ChildProcess, output: LauncherOutput, afterStop: () => Promise<void>) {
+    super(ready);
+    this.child = child;
+    this.#output = output;
+    this.#afterStop = afterStop;
+  }
+
+  /** Everything that the launcher and its children have logged so far. */
+  get log(): string {
+    return this.#output.log;
+  }
+
+  /** The first event, from the start of the cluster on, that fulfils `condition`. @throws after `timeoutMs` */
+  event(condition: (event: LauncherEvent) => boolean, timeoutMs = EVENT_TIMEOUT_MS): Promise<LauncherEvent> {
+    return this.#output.event(condition, timeoutMs);
+  }
+
+  /** Stops every process, and removes the folder and the database that were made for it; answers the exit code of `skein up`. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     if (this.child.exitCode === null && this.child.signalCode === null) {
       const closed = once(this.child, 'close', { signal: AbortSignal.timeout(STOP_TIMEOUT_MS) });
@@ -183,12 +230,42 @@ export class Cluster implements AsyncDisposable {
         throw new Error(`skein up did not stop within ${STOP_TIMEOUT_MS} ms\n${this.log.slice(-4_000)}`);
       }
     }
-    if (this.#ownsDataDir) await rm(this.dataDir, { recursive: true, force: true, maxRetries: 3 });
+    await this.#afterStop();
     return this.child.exitCode;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+  }
+}
+
+/** Both outputs of `skein up`, kept, and whoever waits for one of its events. */
+class LauncherOutput {
+  log = '';
+  readonly #events: LauncherEvent[] = [];
+  readonly #added = new EventEmitter().setMaxListeners(0);
+
+  constructor(child: ChildProcess) {
+    must(child.stderr, 'a pipe')
+      .setEncoding('utf8')
+      .on('data', (text: string) => (this.log += text));
+    createInterface({ input: must(child.stdout, 'a pipe') }).on('line', (line) => {
+      this.#events.push(parseJson(line) as LauncherEvent);
+      this.#added.emit('event');
+    });
+  }
+
+  async event(condition: (event: LauncherEvent) => boolean, timeoutMs: number): Promise<LauncherEvent> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    for (;;) {
+      const found = this.#events.find(condition);
+      if (found !== undefined) return found;
+      try {
+        await once(this.#added, 'event', { signal });
+      } catch {
+        throw new Error(`no such event of skein up within ${timeoutMs} ms\n${this.log.slice(-8_000)}`);
+      }
+    }
   }
 }
 
@@ -200,10 +277,15 @@ export type ClusterOptions = {
   readonly dataDir?: string;
   /** How long it may take; more than the default only in a test that lasts longer. */
   readonly startTimeoutMs?: number;
+  /** Called when it has been stopped. */
+  readonly onStopped?: () => Promise<void>;
 };
 
-/** Starts a cluster and waits for its ready line. Throws with all that it logged when it does not come. */
-export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+/**
+ * Starts a cluster on free ports, in a temporary data directory with a Postgres of its own unless `env` names one, and waits for its ready
+ * line. A suite calls `startOwnCluster` of `resources.ts` instead. @throws with all that it logged when it does not come
+ */
+export async function startCluster(options: ClusterOptions = {}): Promise<StartedCluster> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'skein-test-')));
   const args = ['up', '--data-dir', dataDir, '--port-base', '0', '--workers', String(options.workers ?? 2)];
   const child = spawn(process.execPath, [...SKEIN, ...args, ...(options.args ?? [])], {
@@ -211,24 +293,23 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     env: { ...process.env, SKEIN_ADMIN_PASSWORD: ADMIN_PASSWORD, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const failed = (why: string): Error => {
-    child.kill('SIGKILL');
-    return new Error(`skein up: ${why}\n${stderr.slice(-8_000)}`);
+  const output = new LauncherOutput(child);
+  const afterStop = async (): Promise<void> => {
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true, maxRetries: 3 });
+    await options.onStopped?.();
   };
-  const timeoutMs = options.startTimeoutMs ?? START_TIMEOUT_MS;
-  const ready = await new Promise<ReadyLine>((resolve, reject) => {
-    const timer = setTimeout(() => reject(failed(`not ready after ${timeoutMs} ms`)), timeoutMs);
-    child.once('close', (code) => reject(failed(`exit ${code} before it was ready`)));
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const message = parseJson(line) as { event?: string; message?: string };
-      if (message.event === 'failed') reject(failed(message.message ?? line));
-      if (message.event !== 'ready') return;
-      clearTimeout(timer);
-      child.removeAllListeners('close');
-      resolve(message as ReadyLine);
-    });
-  });
-  return new Cluster(ready, child, () => stderr, options.dataDir === undefined);
+  try {
+    const timeoutMs = options.startTimeoutMs ?? START_TIMEOUT_MS;
+    const ended = once(child, 'close').then(([code]) => ({ event: 'failed', message: `exit ${String(code)}` }));
+    const first = await Promise.race([
+      output.event(({ event }) => event === 'ready' || event === 'failed', timeoutMs),
+      ended,
+    ]);
+    if (first.event !== 'ready') throw new Error(`skein up: ${printJson(first)}\n${output.log.slice(-8_000)}`);
+    return new StartedCluster(first as unknown as ReadyLine, child, output, afterStop);
+  } catch (error) {
+    child.kill('SIGKILL');
+    await afterStop();
+    throw error;
+  }
 }

@@ -1,2 +1,2 @@
-/** Asked to be known within a second; the rest is for a machine that has other work. */
-export const KNOWN_WITHIN_MS = 3_000;
+/** An ended token, client or session is known everywhere within so long. */
+export const KNOWN_WITHIN_MS = 1_000;

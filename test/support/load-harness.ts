@@ -18,8 +18,8 @@ import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
 import { localPath } from '#shared/storage/location.ts';
-import { startTestPostgres, type TestPostgres } from './postgres.ts';
 import { python } from './python.ts';
+import { createTestDatabase, type TestDatabase } from './resources.ts';
 
 export type LoadEvent = {
   readonly event: string;
@@ -54,7 +54,7 @@ export class LoadHarness implements AsyncDisposable {
   readonly catalog: RunningCatalog;
   readonly token: string;
   readonly #config: Config;
-  readonly #postgres: TestPostgres;
+  readonly #database: TestDatabase;
   readonly #duck: DuckDBConnection;
 
   private constructor(
@@ -64,23 +64,23 @@ export class LoadHarness implements AsyncDisposable {
       readonly catalog: RunningCatalog;
       readonly token: string;
     },
-    postgres: TestPostgres,
+    database: TestDatabase,
     duck: DuckDBConnection,
   ) {
     this.folder = parts.folder;
     this.catalog = parts.catalog;
     this.token = parts.token;
     this.#config = parts.config;
-    this.#postgres = postgres;
+    this.#database = database;
     this.#duck = duck;
   }
 
   static async start(): Promise<LoadHarness> {
     const folder = await mkdtemp(join(tmpdir(), 'skein-load-'));
-    const postgres = await startTestPostgres();
+    const database = await createTestDatabase();
     const config = defaultConfig({
       data_dir: folder,
-      'database.url': postgres.url,
+      'database.url': database.url,
       'catalog.port': 0,
       'cluster.secret': SECRET,
       'bootstrap.warehouse': join(folder, 'warehouse'),
@@ -89,13 +89,13 @@ export class LoadHarness implements AsyncDisposable {
     const catalog = await startCatalog(config, silentLogger);
     const token = await mintToken(catalog.internalAddress);
     const duck = await (await DuckDBInstance.create(':memory:')).connect();
-    return new LoadHarness({ folder, config, catalog, token }, postgres, duck);
+    return new LoadHarness({ folder, config, catalog, token }, database, duck);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#duck.closeSync();
     await this.catalog.close();
-    await this.#postgres[Symbol.asyncDispose]();
+    await this.#database[Symbol.asyncDispose]();
     await rm(this.folder, { recursive: true, force: true });
   }
 

@@ -20,7 +20,7 @@ const USER = 'rival_admin';
 export async function createOtherTenant(cluster: Cluster, parquetFile: string): Promise<OtherTenant> {
   await cluster.cliOk(['admin', 'tenant', 'create', TENANT, '--user', USER]);
   await cluster.cliOk(['admin', 'catalog', 'create', CATALOG, '--tenant', TENANT]);
-  const token = await cluster.token('--tenant', TENANT, '--user', USER);
+  const token = await cluster.token({ tenant: TENANT, user: USER });
   const post = async (path: string, body: Json): Promise<Json> => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     const url = `${cluster.catalogUrl}/v1/${CATALOG}${path}`;

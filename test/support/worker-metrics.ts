@@ -1,19 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Cluster } from './cluster.ts';
-
-type Service = {
-  readonly kind: string;
-  readonly name: string;
-  readonly pid: number;
-  readonly url: string;
-  readonly state: string;
-};
-
-/** What `skein status --json` says. */
-export async function services(cluster: Cluster): Promise<readonly Service[]> {
-  return (JSON.parse(await cluster.cliOk(['status', '--json'])) as { services: readonly Service[] }).services;
-}
 
 /** Reads gauges of all workers over HTTP; made once per cluster, so that a reading costs a millisecond. */
 export class WorkerMetrics {
@@ -23,11 +8,8 @@ export class WorkerMetrics {
     this.#urls = urls;
   }
 
-  /** From `services.json`, which the launcher keeps. */
-  static async of(cluster: Cluster): Promise<WorkerMetrics> {
-    const file = await readFile(join(cluster.dataDir, 'services.json'), 'utf8');
-    const { services: records } = JSON.parse(file) as { services: readonly { metrics_url?: string }[] };
-    const urls = records.flatMap((record) => (record.metrics_url === undefined ? [] : [record.metrics_url]));
+  static of(cluster: Cluster): WorkerMetrics {
+    const urls = cluster.workers().map(({ metricsUrl }) => metricsUrl);
     if (urls.length !== cluster.ready.workers) throw new Error('services.json lacks the metrics_url of a worker');
     return new WorkerMetrics(urls);
   }

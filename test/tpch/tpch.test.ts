@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
-import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import type { Cluster } from '#test/support/cluster.ts';
 import { differences } from '#test/support/compare-rows.ts';
 import { pythonBin } from '#test/support/python.ts';
+import { sharedCluster, startOwnCluster } from '#test/support/resources.ts';
 import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
-import { loadTpch } from '#test/slt/fixture.ts';
+import { viewTpch } from '#test/slt/fixture.ts';
 import { TPCH_QUERIES } from './tpch-queries.ts';
 
 /** 0.01 ships with the project; `TPCH_TEST_SCALE=1` (continuous integration) generates its data with tpchgen-cli. */
@@ -17,22 +18,30 @@ test('there are 22 queries', () => expect(TPCH_QUERIES.length).toBe(22));
 describe.each(SCALES)('TPC-H at scale %s: the answers are DuckDB’s on the same files', (scale) => {
   let cluster: Cluster;
   let duckdb: DuckDBConnection;
+  const own = new AsyncDisposableStack();
   const session = randomUUID();
 
   beforeAll(async () => {
-    const tools = scale === '0.01' ? {} : { PATH: `${await pythonBin()}:${process.env['PATH'] ?? ''}` };
-    cluster = await startCluster({ env: tools });
+    cluster = await clusterWithTpch(scale);
     duckdb = await (await DuckDBInstance.create()).connect();
     await duckdb.run('CREATE SCHEMA tpch');
-    await loadTpch(duckdb, cluster, scale, tools);
+    await viewTpch(duckdb, cluster);
     await duckdb.run('USE tpch');
     await cluster.sql('USE lake.tpch', { sessionId: session });
   }, 600_000);
 
   afterAll(async () => {
-    await cluster?.stop();
+    await own.disposeAsync();
     duckdb?.closeSync();
   });
+
+  async function clusterWithTpch(scale: string): Promise<Cluster> {
+    if (scale === '0.01') return (await sharedCluster()).cluster;
+    const cluster = own.use(await startOwnCluster());
+    const tools = { PATH: `${await pythonBin()}:${process.env['PATH'] ?? ''}` };
+    await cluster.cliOk(['load', 'tpch', '--scale', scale], tools);
+    return cluster;
+  }
 
   test.each(TPCH_QUERIES)('$name', async ({ sql }) => {
     const expected = await new DuckdbEngine(duckdb).run(sql);

@@ -4,14 +4,21 @@ import type { Clock } from '#shared/clock.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { errorOf, metadataOf, NS, SCHEMA, snapshot, setMain, locationOf } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
 
 let passedMs = 0;
 const clock: Clock = { nowMs: () => Date.now() + passedMs, monotonicMs: () => performance.now() };
+/** A Postgres of its own, because it is killed. */
+let postgres: TestPostgres;
 let catalog: TestCatalog;
 beforeAll(async () => {
-  catalog = await startTestCatalog({ 'catalog.background_interval': 200 }, clock);
+  postgres = await startTestPostgres();
+  catalog = await startTestCatalog({ 'catalog.background_interval': 200 }, clock, postgres);
 });
-afterAll(() => catalog[Symbol.asyncDispose]());
+afterAll(async () => {
+  await catalog?.[Symbol.asyncDispose]();
+  await postgres?.[Symbol.asyncDispose]();
+});
 
 /** A UUID of version 7. */
 function newKey(): string {
@@ -34,7 +41,7 @@ const create = (name: string, key?: string): Promise<RestAnswer> =>
   post(`${NS}/default/tables`, { name, schema: SCHEMA }, key);
 const keys = async (): Promise<number> => {
   const { Client } = await import('pg');
-  const client = new Client({ connectionString: catalog.postgres.url });
+  const client = new Client({ connectionString: catalog.databaseUrl });
   await client.connect();
   const { rows } = await client.query<{ count: string }>('select count(*) from catalog.idempotency_key');
   await client.end();
@@ -192,9 +199,9 @@ test('a staged create is answered again, and still nothing is made', async () =>
 describe('without Postgres', () => {
   test('an answer of 503 is not kept: the same key succeeds later', async () => {
     const key = newKey();
-    await catalog.postgres.kill();
+    await postgres.kill();
     expect((await create('later', key)).status).toBe(503);
-    await catalog.postgres.start();
+    await postgres.start();
     await expect.poll(async () => (await create('later', key)).status, { timeout: 30_000 }).toBe(200);
   });
 });

@@ -26,7 +26,7 @@ test('a statement is parsed and planned once per connection; a load is one, a li
       body: { name, schema: { type: 'struct', fields: [] } },
     });
   }
-  const config = defaultConfig({ 'database.url': catalog.postgres.url, 'database.pool_max': 1 });
+  const config = defaultConfig({ 'database.url': catalog.databaseUrl, 'database.pool_max': 1 });
   const store = await connectStore(config, silentLogger);
   try {
     const list = (page: { after?: string; limit?: number }) =>

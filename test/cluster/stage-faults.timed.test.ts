@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { startCluster, type Cluster } from '#test/support/cluster.ts';
-import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
-import { services, WorkerMetrics } from '#test/support/worker-metrics.ts';
+import type { StartedCluster, WorkerAddress } from '#test/support/cluster.ts';
+import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
+import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 
 /** A quick first stage, whose partitions stay on both workers, and a second one of some seconds that reads them. */
 const STAGED =
@@ -20,20 +18,20 @@ const STAGED_LONG = STAGED.replace('range(2500)', 'range(2500000)');
 const ONE_LONG_TASK =
   'SELECT max(hash(r_comment, n)) FROM tpch.region, range(20000000000) AS r(n) GROUP BY r_regionkey';
 
-/** Of ours, so that the history can be read. */
-let postgres: TestPostgres;
+/** Its history can be read here. */
+let own: TestDatabase;
 let database: Client;
-let cluster: Cluster;
+let cluster: StartedCluster;
 let expected: readonly (readonly Json[])[];
 const sessionId = randomUUID();
 
 beforeAll(async () => {
-  postgres = await startTestPostgres();
-  cluster = await startCluster({ workers: 2, args: ['--worker-cores', '1'], env: { DATABASE_URL: postgres.url } });
-  database = new Client({ connectionString: postgres.url });
+  own = await createTestDatabase();
+  cluster = await startOwnCluster({ workers: 2, args: ['--worker-cores', '1'], env: { DATABASE_URL: own.url } });
+  database = new Client({ connectionString: own.url });
   await database.connect();
   // Several files, so that both workers have a part of the first stage.
-  await cluster.cliOk(['load', 'tpch', '--scale', '0.01'], { SKEIN_LOAD_DATA_FILE_BYTES: '200000' });
+  await cluster.load(['tpch', '--scale', '0.01'], { 'load.data_file_bytes': 200_000 });
   await cluster.sql("SET skein.distribution = 'single'", { sessionId });
   expected = await cluster.sql(STAGED, { sessionId });
 }, 300_000);
@@ -47,7 +45,7 @@ beforeEach(async () => {
 afterAll(async () => {
   await database?.end();
   await cluster?.stop();
-  await postgres?.[Symbol.asyncDispose]();
+  await own?.[Symbol.asyncDispose]();
 });
 
 /** What history says of a query, once it has ended, or once it says that it runs. */
@@ -58,22 +56,9 @@ const record = (queryId: string, when: 'ended' | 'running' = 'ended'): Promise<R
     return (await database.query<Record<string, unknown>>(query, [queryId])).rows[0];
   });
 
-type Worker = { readonly name: string; readonly pid: number; readonly url: string };
-
-/** As the launcher knows them now. */
-async function workers(): Promise<readonly Worker[]> {
-  const text = await readFile(join(cluster.dataDir, 'services.json'), 'utf8');
-  const { services: all } = JSON.parse(text) as {
-    services: readonly { kind: string; name: string; pid: number; metrics_url?: string }[];
-  };
-  return all.flatMap(({ kind, name, pid, metrics_url: url }) =>
-    kind === 'worker' && url !== undefined ? [{ name, pid, url }] : [],
-  );
-}
-
 /** A gauge of one worker; undefined while it does not answer. */
-async function gauge({ url }: Worker, name: string): Promise<number | undefined> {
-  const page = await fetch(url, { signal: AbortSignal.timeout(1_000) }).then(
+async function gauge({ metricsUrl }: WorkerAddress, name: string): Promise<number | undefined> {
+  const page = await fetch(metricsUrl, { signal: AbortSignal.timeout(1_000) }).then(
     (r) => r.text(),
     () => '',
   );
@@ -92,9 +77,9 @@ async function until<T>(what: string, find: () => Promise<T | undefined>, timeou
 }
 
 /** A worker that runs a task and holds what an earlier one gave. */
-const inTheMiddle = (): Promise<Worker> =>
+const inTheMiddle = (): Promise<WorkerAddress> =>
   until('a worker in the middle of a query', async () => {
-    for (const worker of await workers()) {
+    for (const worker of cluster.workers()) {
       const running = (await gauge(worker, 'skein_worker_tasks_running')) ?? 0;
       if (running > 0 && ((await gauge(worker, 'skein_worker_tasks')) ?? 0) > running) return worker;
     }
@@ -103,7 +88,7 @@ const inTheMiddle = (): Promise<Worker> =>
 
 const allUp = (): Promise<true> =>
   until('all workers up', async () => {
-    const known = await services(cluster);
+    const known = await cluster.services();
     // Between the two questions the coordinator may have ended.
     const page = await fetch(`${cluster.queryUrl}/metrics`).then(
       (response) => response.text(),
@@ -120,7 +105,7 @@ async function retries(): Promise<number> {
 /** Whatever happened: no task, no spooled byte, no memory is left, and the cluster answers. */
 async function nothingIsLeft(): Promise<void> {
   await allUp();
-  const metrics = await WorkerMetrics.of(cluster);
+  const metrics = WorkerMetrics.of(cluster);
   await metrics.until('skein_worker_tasks', (n) => n === 0, 10_000);
   await metrics.until('skein_worker_spool_bytes', (n) => n === 0, 10_000);
   expect(await metrics.sum('skein_worker_memory_granted_bytes')).toBe(0);
@@ -172,7 +157,7 @@ test('a task that two workers die of fails its query, and the cluster lives', as
   const killed = new Set<number>();
   while (killed.size < 2) {
     const busy = await until('the task runs', async () => {
-      for (const worker of await workers()) {
+      for (const worker of cluster.workers()) {
         if (!killed.has(worker.pid) && ((await gauge(worker, 'skein_worker_tasks_running')) ?? 0) > 0) return worker;
       }
       return undefined;
@@ -205,12 +190,12 @@ test('the coordinator killed: workers free everything, it comes back, and histor
   // History is written behind the statement: what it does not know when it dies, nobody will.
   await record(queryId, 'running');
   const coordinator = must(
-    (await services(cluster)).find(({ kind }) => kind === 'coordinator'),
+    (await cluster.services()).find(({ kind }) => kind === 'coordinator'),
     'a coordinator',
   );
   process.kill(coordinator.pid, 'SIGKILL');
   expect(await answer).toBe('connection lost');
-  const metrics = await WorkerMetrics.of(cluster);
+  const metrics = WorkerMetrics.of(cluster);
   await metrics.until('skein_worker_tasks', (n) => n === 0, 12_000);
   await metrics.until('skein_worker_spool_bytes', (n) => n === 0, 2_000);
   await nothingIsLeft();

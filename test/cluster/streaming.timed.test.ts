@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
-import { startCluster, type Cluster } from '#test/support/cluster.ts';
-import { services, WorkerMetrics } from '#test/support/worker-metrics.ts';
+import type { Cluster } from '#test/support/cluster.ts';
+import { curl, type CurlAnswer } from '#test/support/curl.ts';
+import { sharedCluster } from '#test/support/resources.ts';
+import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 
 const MIB = 2 ** 20;
 const GROWTH_BYTES_MAX = 200 * MIB;
@@ -15,58 +15,37 @@ let cluster: Cluster;
 let coordinatorPid: number;
 
 beforeAll(async () => {
-  cluster = await startCluster();
+  ({ cluster } = await sharedCluster());
   coordinatorPid = must(
-    (await services(cluster)).find((s) => s.kind === 'coordinator'),
+    (await cluster.services()).find((s) => s.kind === 'coordinator'),
     'a coordinator',
   ).pid;
   await cluster.sql('SELECT 1');
 });
-
-afterAll(() => cluster?.stop());
 
 async function residentBytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1_024;
 }
 
-/** Runs curl on a statement, keeps the last bytes of the answer, and watches the coordinator's memory meanwhile. */
-async function curl(
-  sql: string,
-  args: readonly string[],
-): Promise<{ tail: string; bytes: number; growthBytes: number; code: number }> {
+/** Sends a statement with curl, and watches the coordinator's memory meanwhile. */
+async function ask(sql: string, args: readonly string[]): Promise<CurlAnswer & { readonly growthBytes: number }> {
   const before = await residentBytes(coordinatorPid);
-  const child = spawn(
-    'curl',
-    [
-      '-s',
-      '-S',
-      `${cluster.queryUrl}/api/query`,
-      '-H',
-      `authorization: Bearer ${await cluster.token()}`,
-      '-H',
-      'content-type: application/json',
-      '-d',
-      JSON.stringify({ sql }),
-      ...args,
-    ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  let tail = Buffer.alloc(0);
-  let bytes = 0;
-  child.stdout.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    tail = Buffer.concat([tail, chunk]).subarray(-200);
-  });
   let peak = before;
   const timer = setInterval(() => void residentBytes(coordinatorPid).then((now) => (peak = Math.max(peak, now))), 50);
-  const [code] = (await once(child, 'close')) as [number];
+  const answer = await curl([
+    `${cluster.queryUrl}/api/query`,
+    `-Hauthorization: Bearer ${await cluster.token()}`,
+    '-Hcontent-type: application/json',
+    `-d${JSON.stringify({ sql })}`,
+    ...args,
+  ]);
   clearInterval(timer);
-  return { tail: tail.toString(), bytes, growthBytes: peak - before, code };
+  return { ...answer, growthBytes: peak - before };
 }
 
 test('20 million rows through curl: all of them arrive, and the coordinator grows by less than 200 MB', async () => {
-  const { tail, bytes, growthBytes, code } = await curl(`SELECT * FROM range(${ROWS})`, []);
+  const { tail, bytes, growthBytes, code } = await ask(`SELECT * FROM range(${ROWS})`, []);
   expect(code).toBe(0);
   expect(tail).toContain(`[${ROWS - 1}]]`);
   expect(tail).toContain(`"row_count":${ROWS}`);
@@ -75,8 +54,8 @@ test('20 million rows through curl: all of them arrive, and the coordinator grow
 }, 120_000);
 
 test('a client that reads 1 MB/s slows the worker, not the coordinator’s heap', async () => {
-  const metrics = await WorkerMetrics.of(cluster);
-  const slow = curl(`SELECT * FROM range(${ROWS * 100})`, [
+  const metrics = WorkerMetrics.of(cluster);
+  const slow = ask(`SELECT * FROM range(${ROWS * 100})`, [
     '--limit-rate',
     '1M',
     '--max-time',

@@ -15,7 +15,7 @@ let onListener: (socket: Socket) => void = () => undefined;
 
 beforeAll(async () => {
   first = await startTestCatalog();
-  const postgres = new URL(first.postgres.url);
+  const postgres = new URL(first.databaseUrl);
   const behind = { host: postgres.hostname, port: Number(postgres.port) };
   proxy = createServer((socket) => {
     const upstream = connect(behind);

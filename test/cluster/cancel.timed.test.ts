@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
-import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import type { Cluster } from '#test/support/cluster.ts';
+import { sharedCluster } from '#test/support/resources.ts';
 import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 
 /** Queries that take minutes, each stuck somewhere else: an aggregate, a join, a sort that spills, rows that nobody reads fast enough. */
@@ -22,12 +23,9 @@ let cluster: Cluster;
 let metrics: WorkerMetrics;
 
 beforeAll(async () => {
-  cluster = await startCluster();
-  await cluster.cliOk(['load', 'tpch', '--scale', '0.01']);
-  metrics = await WorkerMetrics.of(cluster);
-}, 120_000);
-
-afterAll(() => cluster?.stop());
+  ({ cluster } = await sharedCluster());
+  metrics = WorkerMetrics.of(cluster);
+});
 
 test('over 100 cancels (DELETE, disconnect, timeout) the worker stops within 200 ms at the 95th percentile', async () => {
   const times: number[] = [];

@@ -1,0 +1,23 @@
+/** What is too long for every run: `.ci/run --full [PART ...]`. Each part ends within an hour on two cores. */
+export type Part = {
+  readonly name: string;
+  readonly what: string;
+  /** npm scripts with their arguments, one after another; the part passes when all do. */
+  readonly scripts: readonly string[];
+};
+
+export const PARTS: readonly Part[] = [
+  {
+    name: 'clients',
+    what: 'Spark, Trino, TPC-DS through Skein’s printers, and TPC-H at scale 1 against plain DuckDB on 1, 2 and 3 workers',
+    scripts: ['test:full', 'verify -- tpch --scale 1'],
+  },
+  {
+    name: 'tpcds',
+    what: 'TPC-DS at scale 1 against plain DuckDB, every join distribution, on 2 workers',
+    scripts: ['verify -- tpcds --scale 1 --workers 2'],
+  },
+  { name: 'chaos', what: 'ten minutes of faults, from a new seed', scripts: ['chaos -- --minutes 10'] },
+  { name: 'oracle', what: '5,000 random queries, from a new seed', scripts: ['oracle -- --runs 5000'] },
+  { name: 'bench', what: 'every benchmark, against its targets', scripts: ['bench -- all'] },
+];

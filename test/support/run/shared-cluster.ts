@@ -1,0 +1,53 @@
+import type { ReadyLine } from '#cli/cluster-file.ts';
+import { must } from '#shared/must.ts';
+import { loadFixture } from '#test/slt/fixture.ts';
+import { startCluster, type StartedCluster } from '../cluster.ts';
+import { createOtherTenant } from '../other-tenant.ts';
+import { tableFiles } from '../table-files.ts';
+import type { RunDatabases } from './run-databases.ts';
+
+/** The shared cluster, and the database that its catalog and its history are in. */
+export type SharedClusterFacts = { readonly ready: ReadyLine; readonly databaseUrl: string };
+
+/** One cluster of two workers for all suites that break nothing, with TPC-H at scale 0.01 in `lake.tpch`. */
+export class SharedCluster {
+  readonly #databases: RunDatabases;
+  #started: Promise<{ readonly cluster: StartedCluster; readonly databaseUrl: string }> | undefined;
+  #fixture: Promise<Readonly<Record<string, string>>> | undefined;
+
+  constructor(databases: RunDatabases) {
+    this.#databases = databases;
+  }
+
+  async started(): Promise<SharedClusterFacts> {
+    this.#started ??= this.#start();
+    const { cluster, databaseUrl } = await this.#started;
+    return { ready: cluster.ready, databaseUrl };
+  }
+
+  /** Loads `test/slt/fixture.sql` and makes another tenant; answers what names stand for in a `.slt` file. */
+  fixture(): Promise<Readonly<Record<string, string>>> {
+    this.#fixture ??= this.#loadFixture();
+    return this.#fixture;
+  }
+
+  async #loadFixture(): Promise<Readonly<Record<string, string>>> {
+    this.#started ??= this.#start();
+    const { cluster } = await this.#started;
+    await loadFixture(cluster);
+    const ownFile = must((await tableFiles(cluster, 't', 'employees'))[0], 'employees has a file');
+    return { ...(await createOtherTenant(cluster, ownFile)), own_file: ownFile };
+  }
+
+  async #start(): Promise<{ readonly cluster: StartedCluster; readonly databaseUrl: string }> {
+    const { url } = await this.#databases.create();
+    const cluster = await startCluster({ env: { DATABASE_URL: url } });
+    await cluster.load(['tpch', '--scale', '0.01']);
+    return { cluster, databaseUrl: url };
+  }
+
+  async stop(): Promise<void> {
+    const started = await this.#started?.catch(() => undefined);
+    await started?.cluster.stop();
+  }
+}

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/log/logger.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 
+/** Between two attempts; a stream that has lasted longer is opened again at once. */
 const RETRY_MS = 500;
 /** The epochs known are trusted this long after the stream broke; then every token is refused until the catalog answers. */
 const STALE_MS_MAX = 60_000;
@@ -34,6 +35,7 @@ export class EpochWatch {
 
   async #run(catalog: Pick<CatalogClient, 'watchEpochs'>, log: Logger): Promise<void> {
     while (!this.#stop.signal.aborted) {
+      const startedMs = performance.now();
       try {
         for await (const update of catalog.watchEpochs(this.#stop.signal)) {
           for (const { principal, sessionEpoch } of update) this.#epochs.set(principal, sessionEpoch);
@@ -43,7 +45,8 @@ export class EpochWatch {
         if (!this.#stop.signal.aborted) log.debug({ err: error }, 'the stream of session epochs broke');
       }
       if (this.#stream === 'open') this.#stream = { brokenSinceMs: performance.now() };
-      await sleep(RETRY_MS, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      const waitMs = startedMs + RETRY_MS - performance.now();
+      if (waitMs > 0) await sleep(waitMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
     }
   }
 }

@@ -18,6 +18,10 @@ export const PARTS: readonly Part[] = [
     scripts: ['verify -- tpcds --scale 1 --workers 2'],
   },
   { name: 'chaos', what: 'ten minutes of faults, from a new seed', scripts: ['chaos -- --minutes 10'] },
-  { name: 'oracle', what: '5,000 random queries, from a new seed', scripts: ['oracle -- --runs 5000'] },
+  {
+    name: 'oracle',
+    what: '5,000 random queries, and ten minutes of all random properties, from new seeds',
+    scripts: ['oracle -- --runs 5000', 'properties -- --minutes 10'],
+  },
   { name: 'bench', what: 'every benchmark, against its targets', scripts: ['bench -- all'] },
 ];

@@ -35,7 +35,6 @@ const SERVICES_STOP_MS = 2_500;
 const POSTGRES_STOP_MS = 2_300;
 /** A port that was free when it was chosen may be taken before its service listens: other ones are chosen then. */
 const START_ATTEMPTS_MAX = 3;
-const READY_TIMEOUT_MS = 30_000;
 const READY_POLL_MS = 25;
 const PROBE_TIMEOUT_MS = 2_000;
 
@@ -136,8 +135,8 @@ class Cluster {
     }
     const { config } = this.#loaded;
     await Promise.all([
-      untilReady(() => health(this.#catalogUrl())),
-      untilReady(() => workersAttached(this.#queryUrl(), this.#ports.workers.length)),
+      untilReady(config['up.ready_timeout'], () => health(this.#catalogUrl())),
+      untilReady(config['up.ready_timeout'], () => workersAttached(this.#queryUrl(), this.#ports.workers.length)),
     ]);
     const ready = this.#readyLine();
     this.#writeServices();
@@ -311,8 +310,8 @@ function publicSettings({ config, sources }: LoadedConfig): ServicesFile['settin
 }
 
 /** Polls until `probe` has no objection. @throws START_FAILED with its last one */
-async function untilReady(probe: () => Promise<string | undefined>): Promise<void> {
-  const end = performance.now() + READY_TIMEOUT_MS;
+async function untilReady(timeoutMs: number, probe: () => Promise<string | undefined>): Promise<void> {
+  const end = performance.now() + timeoutMs;
   for (;;) {
     const objection = await probe();
     if (objection === undefined) return;

@@ -243,6 +243,7 @@ export const CONFIG = {
   'worker.orphan_timeout': duration(10_000, 'Silence of the coordinator after which its tasks end'),
 
   'up.workers': integer(2, 1, 256, 'Workers that skein up starts'),
+  'up.ready_timeout': duration(30_000, 'How long skein up waits until every service answers'),
   'up.port_base': integer(-1, -1, 65_000, 'First of the ports of skein up; 0 = any free ports, -1 = the services’ own'),
 
   'client.query_url': string('', 'Query API that skein sql talks to; empty = the cluster of data_dir'),

@@ -1,16 +1,17 @@
 import { parseArgs } from 'node:util';
+import { newSeed } from '#test/support/seed.ts';
 import { runChaos } from './run-chaos.ts';
 
-/** `npm run chaos -- [--minutes 10] [--seed N]`: prints the report, exits 1 on a wrong answer, a hang or a leak. */
+/** `npm run chaos -- [--minutes 10]`, from a new seed unless TEST_SEED repeats one: prints the report, exits 1 on a wrong answer, a hang or a leak. */
 async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
       minutes: { type: 'string', default: '10' },
-      seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     },
   });
-  const seed = Number(values.seed);
+  const seed = newSeed();
+  process.stdout.write(`TEST_SEED=${seed} npm run chaos -- --minutes ${values.minutes}\n`);
   const report = await runChaos({ seed, forMs: Number(values.minutes) * 60_000 });
   process.stdout.write(`${JSON.stringify({ seed, ...report }, null, 2)}\n`);
   return report.wrong.length + report.hung.length + report.leaks.length === 0 ? 0 : 1;

@@ -3,23 +3,27 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { startCluster } from '#test/support/cluster.ts';
+import { newSeed } from '#test/support/seed.ts';
 import { foundQueries, openOracle } from './oracle.ts';
 import { printQuery, randomQuery } from './random-query.ts';
 
 /**
- * `npm run oracle -- [--runs 5000] [--seed N] [--workers 2]`: random queries until one gives other rows than DuckDB. That one is shrunk
- * and kept in `found/`, where it runs first from then on.
+ * `npm run oracle -- [--runs 5000 | --minutes 10] [--workers 2]`: random queries, from a new seed unless TEST_SEED repeats one, until one
+ * gives other rows than DuckDB. That one is shrunk and kept in `found/`, where it runs first from then on.
  */
 async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],
     options: {
       runs: { type: 'string', default: '5000' },
-      seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
+      minutes: { type: 'string' },
       workers: { type: 'string', default: '2' },
     },
   });
-  const [runs, seed] = [Number(values.runs), Number(values.seed)];
+  const minutes = values.minutes === undefined ? Number.POSITIVE_INFINITY : Number(values.minutes);
+  const runs = values.minutes === undefined ? Number(values.runs) : Number.MAX_SAFE_INTEGER;
+  const seed = newSeed();
+  process.stdout.write(`TEST_SEED=${seed} npm run oracle -- ${args.join(' ')}\n`);
   await using oracle = await openOracle(
     await startCluster({ workers: Number(values.workers), args: ['--worker-cores', '1'] }),
   );
@@ -38,18 +42,17 @@ async function main(args: readonly string[]): Promise<number> {
     if (difference !== null) last = { sql, difference };
     return difference === null;
   });
-  const result = await fc.check(property, { numRuns: runs, seed });
+  const endless = Number.isFinite(minutes) ? { interruptAfterTimeLimit: minutes * 60_000 } : {};
+  const result = await fc.check(property, { numRuns: runs, seed, ...endless });
   process.stderr.write('\n');
-  if (!result.failed) {
-    process.stdout.write(`${runs} random queries, seed ${seed}: all as DuckDB answers them\n`);
+  if (last.difference === '') {
+    process.stdout.write(`${result.numRuns} random queries, seed ${seed}: all as DuckDB answers them\n`);
     return 0;
   }
   const file = join(import.meta.dirname, `found/seed-${seed}.json`);
   await mkdir(join(import.meta.dirname, 'found'), { recursive: true });
-  await writeFile(
-    file,
-    `${JSON.stringify({ why: last.difference.slice(0, WHY_LENGTH_MAX), sql: last.sql }, null, 2)}\n`,
-  );
+  const found = { why: last.difference.slice(0, WHY_LENGTH_MAX), sql: last.sql };
+  await writeFile(file, `${JSON.stringify(found, null, 2)}\n`);
   process.stdout.write(`${last.difference}\n${last.sql}\nkept as ${file}\n`);
   return 1;
 }

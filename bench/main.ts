@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { reportTargets } from './report-targets.ts';
 import { benchCatalog } from './catalog/bench-catalog.ts';
 import { benchExchange } from './exchange/bench-exchange.ts';
 import { benchLatency } from './latency/bench-latency.ts';
@@ -10,6 +11,7 @@ const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distribute
        npm run bench -- latency [--scale S] [--seconds N]
        npm run bench -- exchange [--scale S] [--runs N]
        npm run bench -- catalog [--seconds N] [--requests N]
+       npm run bench -- all
 `;
 
 /** Runs one benchmark on a cluster of its own; its data directory stays in .cache/bench, so that a second run loads nothing. */
@@ -26,6 +28,7 @@ async function main(args: readonly string[]): Promise<number> {
     },
   });
   const [name] = positionals;
+  if (name === 'all') return benchAll();
   const runs = Number(values.runs);
   if (name === 'tpch') await benchTpch({ scale: values.scale, runs, distributed: values.distributed });
   else if (name === 'scale') await benchScale({ scale: values.scale, runs });
@@ -37,6 +40,15 @@ async function main(args: readonly string[]): Promise<number> {
     process.stderr.write(USAGE);
     return 2;
   }
+  return 0;
+}
+
+/** Every benchmark with its defaults, and how the figures stand to their targets. */
+async function benchAll(): Promise<number> {
+  for (const args of [['tpch'], ['tpch', '--distributed'], ['scale'], ['latency'], ['exchange'], ['catalog']]) {
+    if ((await main(args)) !== 0) return 1;
+  }
+  await reportTargets();
   return 0;
 }
 

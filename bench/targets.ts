@@ -1,0 +1,92 @@
+import { must } from '#shared/must.ts';
+
+/** What a benchmark is to reach, as a figure of the file that it writes to `bench/results`. */
+export type Target = {
+  /** `<result>.json` */
+  readonly result: string;
+  readonly what: string;
+  readonly figure: (figures: Figures) => number;
+  readonly atMost?: number;
+  readonly atLeast?: number;
+};
+
+/** The parts of the result files that targets read. */
+export type Figures = {
+  readonly total?: { readonly skein: readonly { readonly mode: string; readonly ratio: number }[] };
+  readonly cases?: readonly {
+    readonly name: string;
+    readonly clients: number;
+    readonly p50Ms: number;
+    readonly perSecond: number;
+  }[];
+  readonly pointQueryRatio?: number;
+  readonly memory?: readonly { readonly residentBytes: number }[];
+  readonly workers?: readonly { readonly count: number; readonly totalMs: number }[];
+};
+
+const MIB = 2 ** 20;
+
+const ratio =
+  (mode: number) =>
+  ({ total }: Figures): number =>
+    must(total?.skein[mode], 'a mode').ratio;
+const caseOf = ({ cases }: Figures, name: string, clients: number) =>
+  must(
+    cases?.find((one) => one.name === name && one.clients === clients),
+    `the case ${name}`,
+  );
+const p50 =
+  (name: string, clients: number) =>
+  (figures: Figures): number =>
+    caseOf(figures, name, clients).p50Ms;
+const rate =
+  (name: string, clients: number) =>
+  (figures: Figures): number =>
+    caseOf(figures, name, clients).perSecond;
+
+/** Ratios are to plain DuckDB over the same files and cores, in the same run. */
+export const TARGETS: readonly Target[] = [
+  { result: 'tpch-sf1', what: 'TPC-H at scale 1, default settings, to DuckDB', figure: ratio(0), atMost: 1.1 },
+  { result: 'tpch-sf1-distributed', what: 'two workers, distribution forced', figure: ratio(0), atMost: 1.4 },
+  { result: 'tpch-sf1-distributed', what: 'two workers, partitioned joins forced', figure: ratio(1), atMost: 2 },
+  {
+    result: 'scale-sf1',
+    what: 'two workers to one',
+    figure: ({ workers = [] }) => {
+      const totalMs = (count: number): number =>
+        must(
+          workers.find((one) => one.count === count),
+          'a count',
+        ).totalMs;
+      return totalMs(1) / totalMs(2);
+    },
+    atLeast: 1.3,
+  },
+  { result: 'latency', what: 'SELECT 1, 1 client, ms', figure: p50('SELECT 1', 1), atMost: 5 },
+  { result: 'latency', what: 'SELECT 1, 16 clients, a second', figure: rate('SELECT 1', 16), atLeast: 500 },
+  {
+    result: 'latency',
+    what: 'point query, 16 clients, to DuckDB in process',
+    figure: ({ pointQueryRatio }) => must(pointQueryRatio, 'a ratio'),
+    atLeast: 0.8,
+  },
+  { result: 'latency', what: 'point query, slots busy, ms', figure: p50('point query, slots busy', 1), atMost: 25 },
+  { result: 'catalog', what: 'loadTable, 16 clients, ms', figure: p50('loadTable', 16), atMost: 5 },
+  { result: 'catalog', what: 'loadTable, 16 clients, a second', figure: rate('loadTable', 16), atLeast: 1_500 },
+  {
+    result: 'catalog',
+    what: 'memory after all requests, MiB',
+    figure: ({ memory = [] }) => must(memory.at(-1), 'samples').residentBytes / MIB,
+    atMost: 512,
+  },
+];
+
+/** A line per target: its figure, and whether it is met. Pure. */
+export function judge(results: Readonly<Record<string, Figures>>): readonly (readonly string[])[] {
+  return TARGETS.map(({ result, what, figure, atMost, atLeast }) => {
+    const value = figure(must(results[result], `the result ${result}`));
+    const met = (atMost === undefined || value <= atMost) && (atLeast === undefined || value >= atLeast);
+    const target = atMost === undefined ? `>= ${atLeast}` : `<= ${atMost}`;
+    return [result, what, value.toFixed(2), target, met ? 'met' : 'MISSED'];
+  });
+}

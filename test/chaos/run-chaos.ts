@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DuckDBInstance } from '@duckdb/node-api';
 import type { Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
-import { loadTpch } from '#test/slt/fixture.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { differences } from '#test/support/compare-rows.ts';
+import { tpchAnswers } from '#test/support/tpch-duckdb.ts';
 import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
 import { ChaosCluster } from './chaos-cluster.ts';
 import { inflict, randomFault, seededRandom } from './faults.ts';
@@ -77,20 +75,12 @@ class Tally {
 }
 
 async function loadAndAnswer(cluster: Cluster): Promise<readonly Expected[]> {
-  const duckdb = await (await DuckDBInstance.create()).connect();
+  await cluster.load(['tpch', '--scale', '0.01']);
+  const answers = tpchAnswers();
   try {
-    await duckdb.run('CREATE SCHEMA tpch');
-    await loadTpch(duckdb, cluster);
-    await duckdb.run('USE tpch');
-    const expected: Expected[] = [];
-    for (const { name, sql } of TPCH_QUERIES) {
-      const answer = await new DuckdbEngine(duckdb).run(sql);
-      if (answer.kind === 'error') throw new Error(answer.message);
-      expected.push({ name, sql, rows: answer.rows });
-    }
-    return expected;
+    return await Promise.all(TPCH_QUERIES.map(async (one) => ({ ...one, rows: await answers.rows(one.sql) })));
   } finally {
-    duckdb.closeSync();
+    await answers.close();
   }
 }
 

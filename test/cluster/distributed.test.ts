@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
-import { loadTpch } from '#test/slt/fixture.ts';
 import type { StartedCluster } from '#test/support/cluster.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 import { differences } from '#test/support/compare-rows.ts';
+import { tpchAnswers } from '#test/support/tpch-duckdb.ts';
 import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
 
@@ -15,15 +12,12 @@ const JOINS = ['auto', 'broadcast', 'partitioned'] as const;
 
 describe.each([2, 3])('TPC-H at scale 0.01 on %i workers, distribution forced', (workers) => {
   let cluster: StartedCluster;
-  let duckdb: DuckDBConnection;
+  const answers = tpchAnswers();
   const sessions = new Map(JOINS.map((join) => [join, randomUUID()]));
 
   beforeAll(async () => {
     cluster = await startOwnCluster({ workers, args: ['--worker-cores', '1'] });
-    duckdb = await (await DuckDBInstance.create()).connect();
-    await duckdb.run('CREATE SCHEMA tpch');
-    await loadTpch(duckdb, cluster, '0.01');
-    await duckdb.run('USE tpch');
+    await cluster.load(['tpch', '--scale', '0.01']);
     for (const [join, sessionId] of sessions) {
       const settings = { distribution: 'force', join_distribution: join, partitions: join === 'auto' ? 'auto' : '4' };
       await cluster.sql('USE lake.tpch', { sessionId });
@@ -35,31 +29,26 @@ describe.each([2, 3])('TPC-H at scale 0.01 on %i workers, distribution forced', 
 
   afterAll(async () => {
     await cluster?.stop();
-    duckdb?.closeSync();
+    await answers.close();
   });
 
   test.each(TPCH_QUERIES)(
     '$name gives the rows of DuckDB with every join distribution',
     async ({ sql }) => {
-      const expected = await new DuckdbEngine(duckdb).run(sql);
-      if (expected.kind === 'error') throw new Error(expected.message);
+      const expected = await answers.rows(sql);
       for (const [join, sessionId] of sessions) {
         const { body } = await cluster.query(sql, { sessionId, timeoutMs: 120_000 });
         expect(body.message, join).toBeUndefined();
-        expect(differences(must(body.rows, 'rows'), expected.rows), join).toBeNull();
+        expect(differences(must(body.rows, 'rows'), expected), join).toBeNull();
       }
     },
     300_000,
   );
 
   test('all of them at once: each is answered, and rightly', async () => {
-    const questions: { readonly name: string; readonly sql: string; readonly rows: readonly (readonly Json[])[] }[] =
-      [];
-    for (const { name, sql } of TPCH_QUERIES) {
-      const expected = await new DuckdbEngine(duckdb).run(sql);
-      if (expected.kind === 'error') throw new Error(expected.message);
-      questions.push({ name, sql, rows: expected.rows });
-    }
+    const questions = await Promise.all(
+      TPCH_QUERIES.map(async (one) => ({ ...one, rows: await answers.rows(one.sql) })),
+    );
     const asked = questions.flatMap(({ name, sql, rows }) =>
       [...sessions].map(async ([join, sessionId]) => {
         const difference = differences(await cluster.sql(sql, { sessionId, timeoutMs: 240_000 }), rows);

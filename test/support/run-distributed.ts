@@ -255,8 +255,15 @@ class QueryRun {
     const columns = partitions > 1 ? [...names, 'p'] : names;
     for (let task = 0; task < tasks; task++) {
       const text = this.#text(fragment, bindings, task);
-      const made = await this.#connection.runAndReadAll(`SELECT * FROM (${text}) LIMIT 0`);
-      checkTypes(fragment, made.columnTypes().map(String));
+      // The tasks of a fragment differ in the rows that they read, not in their types.
+      if (task === 0) {
+        const made = await this.#connection.prepare(text);
+        checkTypes(
+          fragment,
+          Array.from({ length: made.columnCount }, (_, i) => String(made.columnType(i))),
+        );
+        made.destroySync();
+      }
       await this.#connection.run(
         `INSERT INTO ${table} SELECT ${[...names, partitions > 1 ? 'p' : '0', String(task)].join(', ')}
          FROM (${text}) AS t(${columns.join(', ')})`,

@@ -1,27 +1,24 @@
-import type { DuckDBConnection } from '@duckdb/node-api';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { differences } from '#test/support/compare-rows.ts';
 import { distributedRunner, type DistributedRunner } from '#test/support/run-distributed.ts';
-import { tpchDuckdb } from '#test/support/tpch-duckdb.ts';
+import { tpchAnswers, tpchDuckdb } from '#test/support/tpch-duckdb.ts';
 import { TPCH_QUERIES } from './tpch-queries.ts';
 
-let duckdb: DuckDBConnection;
+const answers = tpchAnswers();
 let runner: DistributedRunner;
 
 beforeAll(async () => {
-  duckdb = await tpchDuckdb();
-  runner = await distributedRunner(duckdb, 'tpch');
+  runner = await distributedRunner(await tpchDuckdb(), 'tpch');
 }, 60_000);
+afterAll(() => answers.close());
 
 describe.each([1, 2, 3])('TPC-H in fragments on %d workers', (workers) => {
   describe.each(['auto', 'broadcast', 'partitioned'] as const)('joins: %s', (joinDistribution) => {
     test.each(TPCH_QUERIES)('$name', async ({ sql }) => {
-      const expected = await new DuckdbEngine(duckdb).run(sql);
-      if (expected.kind === 'error') throw new Error(expected.message);
+      const expected = await answers.rows(sql);
       const { rows, plans } = await runner.run(sql.replace(/;\s*$/, ''), { workers, settings: { joinDistribution } });
       expect(plans.map(({ kind }) => kind)).not.toContain('whole');
-      expect(differences(rows, expected.rows)).toBeNull();
+      expect(differences(rows, expected)).toBeNull();
     });
   });
 });

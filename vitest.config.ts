@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { SlowFirst } from '#test/support/run/slow-first.ts';
 import { missingPeers } from '#test/support/peers.ts';
 
 const node = { environment: 'node' as const, pool: 'forks' as const, setupFiles: ['test/support/property-seed.ts'] };
@@ -17,6 +18,7 @@ const WITHOUT_PEER = missingPeers().flatMap(({ suites }) => suites);
 export default defineConfig({
   test: {
     globalSetup: ['test/support/run/run-resources.ts'],
+    sequence: { sequencer: SlowFirst },
     projects: [
       {
         test: {

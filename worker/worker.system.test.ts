@@ -1,5 +1,5 @@
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -11,6 +11,8 @@ import { startWorker, type RunningWorker } from './main.ts';
 import { makeTask, TestCoordinator } from './test-client.ts';
 
 const SECRET = 'system-test';
+/** DuckDB counts memory per core, up to 32 KiB on each before it adds that to what it holds against its limit (`buffer_pool.cpp`). */
+const UNCOUNTED_BYTES_MAX = availableParallelism() * 32 * 2 ** 10;
 
 describe('a worker', () => {
   let dataDir: string;
@@ -160,7 +162,7 @@ describe('a worker', () => {
     expect(report.rows).toBe(1);
     expect(report.spilledBytes).toBeGreaterThan(10e6);
     expect(report.peakMemoryBytes).toBeGreaterThan(10e6);
-    expect(report.peakMemoryBytes).toBeLessThanOrEqual(64 * 2 ** 20);
+    expect(report.peakMemoryBytes).toBeLessThanOrEqual(64 * 2 ** 20 + UNCOUNTED_BYTES_MAX);
     await expect(coordinator.run(makeTask(sort, { ...small, spillLimitBytes: 2 ** 20 }))).rejects.toMatchObject({
       code: 'SPILL_LIMIT',
     });

@@ -55,7 +55,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   const notReady = (): string | undefined => {
     if (active.term === undefined) return STANDBY;
     if (!epochs.isFresh()) return 'the catalog does not answer';
-    return active.term.pool.liveCount() > 0 ? undefined : 'no worker is available';
+    return active.term.pool.liveCount() > 0 ? undefined : active.term.pool.noWorkers().message;
   };
   const http = await startApi(parts, { sessions, queries: activeQueries(active), epochs, metrics, notReady });
   const coordinatorId = randomUUID();

@@ -4,10 +4,10 @@ import type { ManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { openMembership } from '#shared/membership/open-membership.ts';
+import { DUCKDB_RELEASE, SKEIN_RELEASE } from '#shared/release.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
 import type { Kysely } from 'kysely';
 import { singleGroupAdmission, type Admission } from './admission/admission.ts';
-import { DUCKDB_VERSION } from './cluster/duckdb-version.ts';
 import { WorkerPool } from './cluster/worker-pool.ts';
 import { failOrphans, nextEpoch, type HistoryDatabase } from './history/history-database.ts';
 import { HistoryWriter } from './history/history-writer.ts';
@@ -104,7 +104,7 @@ async function startPool(
     epoch,
     heartbeatIntervalMs: config['cluster.heartbeat_interval'],
     heartbeatTimeoutMs: config['cluster.heartbeat_timeout'],
-    duckdbVersion: DUCKDB_VERSION,
+    release: { skein: SKEIN_RELEASE, duckdb: DUCKDB_RELEASE },
     log,
     onBeat: endUnknown({ running, epoch, secret }),
   });

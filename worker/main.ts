@@ -11,6 +11,7 @@ import { SkeinError } from '#shared/error.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { workerId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { SKEIN_RELEASE } from '#shared/release.ts';
 import { duckDbVersion } from './duckdb/instance.ts';
 import { controlHandlers, type WorkerBeat } from './flight/control-service.ts';
 import { PeerClients } from './exchange/peer-clients.ts';
@@ -85,6 +86,7 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
   const beat = (): WorkerBeat => ({
     worker_id: id,
     name: config['worker.name'],
+    skein_release: SKEIN_RELEASE,
     duckdb_version: duckDbVersion(),
     cores: slots,
     memory_limit_bytes: String(config['worker.memory_limit']),

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ScanFile, ScanSpec } from '#proto/task.ts';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { silentLogger } from '#shared/log/logger.ts';
+import { DUCKDB_RELEASE, SKEIN_RELEASE } from '#shared/release.ts';
 import { startWorker, type RunningWorker } from './main.ts';
 import { makeTask, TestCoordinator } from './test-client.ts';
 
@@ -286,7 +287,8 @@ describe('a worker and its coordinators', () => {
       expect((await attached.beats.next()).value).toMatchObject({
         name: 'worker-1',
         cores: 1,
-        duckdb_version: 'v1.5.5',
+        skein_release: SKEIN_RELEASE,
+        duckdb_version: `v${DUCKDB_RELEASE}`,
       });
       const beating = setInterval(() => attached.beat(7), 100);
       const spec = makeTask('SELECT sum(a.i * b.i) FROM range(10000000) a(i), range(1000000) b(i)', { epoch: 7 });

@@ -11,15 +11,18 @@ import type { TaskReport, TaskSpec } from '#proto/task.ts';
 import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { must } from '#shared/must.ts';
+import type { Release } from '#shared/release.ts';
 
 export type FlightMessage = {
   readonly data_header?: Buffer;
   readonly data_body?: Buffer;
   readonly app_metadata?: Buffer;
 };
+/** What scripted workers say that they are, and coordinators of tests with them. */
+export const SCRIPTED_RELEASE: Release = { skein: '0.1.0', duckdb: '1.5.5' };
 export type WorkerScript = {
   readonly secret: string;
-  readonly duckdbVersion?: string;
+  readonly release?: Partial<Release>;
   /** What a started task sends; throwing fails the stream. */
   readonly output: (spec: TaskSpec, cancelled: AbortSignal) => AsyncIterable<FlightMessage>;
   readonly refuseStart?: () => void;
@@ -45,10 +48,12 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   let silent = false;
   let draining = false;
   let sent = 0;
+  let attached = 0;
   const { definition } = loadService('worker.proto', 'skein.worker.v1.Worker');
   server.addService(definition, {
     Attach: (stream: ServerDuplexStream<{ epoch: string }, object>) => {
       requireSecret(stream.metadata, script.secret);
+      attached += 1;
       stream.on('error', () => undefined);
       stream.on('data', (beat: { epoch: string }) => {
         beats.push(beat);
@@ -56,7 +61,8 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
         stream.write({
           worker_id: id,
           name: 'scripted',
-          duckdb_version: script.duckdbVersion ?? 'v1.5.5',
+          skein_release: script.release?.skein ?? SCRIPTED_RELEASE.skein,
+          duckdb_version: `v${script.release?.duckdb ?? SCRIPTED_RELEASE.duckdb}`,
           cores: script.cores ?? 2,
           memory_limit_bytes: '1000000000',
           running_tasks: 0,
@@ -153,6 +159,8 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
     thaw: () => void (silent = false),
     drain: () => void (draining = true),
     messagesSent: () => sent,
+    /** How often a coordinator has opened the stream of beats. */
+    attached: () => attached,
     kill: () => server.forceShutdown(),
   };
 }

@@ -5,6 +5,7 @@ import { queryId, type QueryId } from '#shared/id.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
+import { printRelease, type Release } from '#shared/release.ts';
 
 /** What the links to all workers have in common. */
 export type LinkOptions = {
@@ -13,8 +14,8 @@ export type LinkOptions = {
   readonly epoch: number;
   readonly heartbeatIntervalMs: number;
   readonly heartbeatTimeoutMs: number;
-  /** `1.5.5`: plans and `hash()` belong to a release of DuckDB, so a worker with another one is refused. */
-  readonly duckdbVersion: string;
+  /** Ours. A worker of another one is refused: task messages belong to a release of Skein, plans and `hash()` to one of DuckDB. */
+  readonly release: Release;
   readonly log: Logger;
   /** Hears of the queries that a worker holds, with every beat. */
   readonly onBeat?: (link: WorkerLink, info: WorkerInfo) => void;
@@ -24,7 +25,7 @@ export type LinkOptions = {
 export type WorkerInfo = {
   readonly id: string;
   readonly name: string;
-  readonly duckdbVersion: string;
+  readonly release: Release;
   readonly cores: number;
   readonly memoryLimitBytes: number;
   readonly runningTasks: number;
@@ -39,13 +40,14 @@ export type WorkerInfo = {
 /**
  * ```
  * connecting --beat--> live --silence or broken stream--> lost --retry--> connecting
- *      \--beat of another DuckDB release--> refused --retry--> connecting
+ *      \--beat of another release--> refused --retry: a beat of our release--> live
  * ```
  */
 export type LinkState =
   | { readonly kind: 'connecting' }
   /** `lost` is aborted with WORKER_LOST when this life of the worker ends. */
   | { readonly kind: 'live'; readonly info: WorkerInfo; readonly lost: AbortController }
+  /** `reason` names the worker and both releases. */
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'lost' };
 
@@ -98,7 +100,8 @@ export class WorkerLink {
   #attach(): void {
     if (this.#closed) return;
     const { coordinatorId, epoch, heartbeatIntervalMs } = this.#options;
-    this.#become({ kind: 'connecting' });
+    // A worker that was refused stays so until it says that it was replaced.
+    if (this.#state.kind !== 'refused') this.#become({ kind: 'connecting' });
     const attach = (this.client as unknown as Record<string, AttachMethod>)['Attach'];
     const stream = must(attach, 'worker.proto has Attach').call(this.client, internalMetadata(this.#options.secret));
     this.#stream = stream;
@@ -131,11 +134,11 @@ export class WorkerLink {
 
   #onBeat(info: WorkerInfo): void {
     this.#expectBeat();
-    const { duckdbVersion, log } = this.#options;
-    if (info.duckdbVersion !== duckdbVersion) {
-      const reason = `it has DuckDB ${info.duckdbVersion}, the coordinator ${duckdbVersion}`;
+    const { release, log } = this.#options;
+    if (info.release.skein !== release.skein || info.release.duckdb !== release.duckdb) {
+      const reason = `${info.name} is ${printRelease(info.release)}, this coordinator ${printRelease(release)}`;
       // It is asked again, because it may be replaced; it is said once.
-      if (this.#refusedFor !== reason) log.error({ worker: this.address, reason }, 'worker refused');
+      if (this.#refusedFor !== reason) log.error({ worker: this.address, name: info.name, reason }, 'worker refused');
       this.#refusedFor = reason;
       this.#end({ kind: 'refused', reason });
       return;
@@ -147,6 +150,7 @@ export class WorkerLink {
       this.#options.onBeat?.(this, info);
       return;
     }
+    this.#refusedFor = '';
     log.info({ worker: this.address, name: info.name, cores: info.cores }, 'worker attached');
     this.#become({ kind: 'live', info, lost: new AbortController() });
     this.#options.onBeat?.(this, info);
@@ -183,6 +187,7 @@ type AttachMethod = (metadata: ReturnType<typeof internalMetadata>) => ClientDup
 type WireBeat = {
   readonly worker_id: string;
   readonly name: string;
+  readonly skein_release: string;
   readonly duckdb_version: string;
   readonly cores: number;
   readonly memory_limit_bytes: string;
@@ -197,7 +202,7 @@ type WireBeat = {
 const workerInfo = (wire: WireBeat): WorkerInfo => ({
   id: wire.worker_id,
   name: wire.name,
-  duckdbVersion: wire.duckdb_version.replace(/^v/, ''),
+  release: { skein: wire.skein_release, duckdb: wire.duckdb_version.replace(/^v/, '') },
   cores: Math.max(1, wire.cores),
   memoryLimitBytes: Number(wire.memory_limit_bytes),
   runningTasks: wire.running_tasks,

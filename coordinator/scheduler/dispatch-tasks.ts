@@ -174,7 +174,7 @@ export class TaskDispatcher {
       this.#starving = undefined;
     } else {
       this.#starving ??= setTimeout(() => {
-        this.#fail(new SkeinError('NO_WORKERS', 'no worker is available for the tasks of the query'));
+        this.#fail(this.#options.scheduler.pool.noWorkers());
       }, WORKER_WAIT_MS);
     }
   }

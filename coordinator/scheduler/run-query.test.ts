@@ -4,7 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { staticMembership } from '#shared/membership/static-membership.ts';
-import { report, startScriptedWorker, type WorkerScript } from '../cluster/scripted-worker.ts';
+import { report, SCRIPTED_RELEASE, startScriptedWorker, type WorkerScript } from '../cluster/scripted-worker.ts';
 import { WorkerPool } from '../cluster/worker-pool.ts';
 import { runQuery, type QueryRun, type Scheduler } from './run-query.ts';
 
@@ -22,7 +22,7 @@ async function cluster(...outputs: WorkerScript['output'][]): Promise<{ schedule
   const options = { secret: 's', coordinatorId: 'c', epoch: 1, heartbeatIntervalMs: 50, heartbeatTimeoutMs: 2_000 };
   const pool = new WorkerPool(staticMembership(workers.map((w) => w.address)), {
     ...options,
-    duckdbVersion: '1.5.5',
+    release: SCRIPTED_RELEASE,
     log: silentLogger,
   });
   closers.push(() => pool.close(), ...workers.map((w) => w.kill));
@@ -162,7 +162,7 @@ test("an error of the worker's keeps its code", async () => {
     epoch: 1,
     heartbeatIntervalMs: 50,
     heartbeatTimeoutMs: 2_000,
-    duckdbVersion: '1.5.5',
+    release: SCRIPTED_RELEASE,
     log: silentLogger,
   });
   closers.push(() => pool.close());

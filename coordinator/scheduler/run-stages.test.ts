@@ -5,7 +5,13 @@ import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import type { Member, Membership } from '#shared/membership/member.ts';
 import { must } from '#shared/must.ts';
-import { startScriptedWorker, taskReport, type SpooledAnswer, type WorkerScript } from '../cluster/scripted-worker.ts';
+import {
+  SCRIPTED_RELEASE,
+  startScriptedWorker,
+  taskReport,
+  type SpooledAnswer,
+  type WorkerScript,
+} from '../cluster/scripted-worker.ts';
 import { WorkerPool } from '../cluster/worker-pool.ts';
 import type { DistributedPlan, Fragment } from '../distributor/fragment.ts';
 import { endUnknown } from './end-unknown.ts';
@@ -72,7 +78,7 @@ async function cluster(count: number, behaviour: Behaviour = {}, options: { read
     epoch: 1,
     heartbeatIntervalMs: 50,
     heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS,
-    duckdbVersion: '1.5.5',
+    release: SCRIPTED_RELEASE,
     log: silentLogger,
     onBeat: endUnknown({ running, epoch: 1, secret: 's' }),
   });

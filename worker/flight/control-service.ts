@@ -17,6 +17,7 @@ import type { TaskRegistry } from './task-registry.ts';
 export type WorkerBeat = {
   readonly worker_id: WorkerId;
   readonly name: string;
+  readonly skein_release: string;
   readonly duckdb_version: string;
   readonly cores: number;
   readonly memory_limit_bytes: string;

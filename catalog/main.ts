@@ -2,6 +2,7 @@ import { setInterval } from 'node:timers';
 import type { AddressInfo } from 'node:net';
 import { systemClock, type Clock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
+import { migrateSchema } from '#shared/database/own-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
@@ -18,7 +19,8 @@ import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
 import { RateLimit } from './rest/rate-limit.ts';
 import { createServer } from './rest/server.ts';
 import { connectStore, type Store } from './store/postgres/connect.ts';
-import { migrate, underStartupLock } from './store/postgres/migrate.ts';
+import { CATALOG_SCHEMA } from './store/postgres/migrations.ts';
+import { underStartupLock } from './store/postgres/startup-lock.ts';
 import { SigningKeys } from './token/signing-keys.ts';
 import { TokenIssuer } from './token/token-issuer.ts';
 import { TokenVerifier } from './token/token-verifier.ts';
@@ -45,7 +47,7 @@ const ROTATION_CHECK_MAX_MS = 30_000;
 /**
  * Builds the catalog and starts both of its ports. Postgres may come up later (30 s), and other catalogs may start on the same database.
  * `at` is for tests that crash it at a known point.
- * @throws START_FAILED, PORT_IN_USE
+ * @throws START_FAILED, NEWER_DATA, PORT_IN_USE
  */
 export async function startCatalog(
   config: Config,
@@ -99,7 +101,7 @@ function prepareStore(store: Store, config: Config): Promise<string | undefined>
     );
     // Without tables it is the first start: the password is hashed while they are made.
     const early = rows[0]?.found === true ? undefined : prepareFirstUser(config);
-    await migrate(store.db);
+    await migrateSchema(store.db, CATALOG_SCHEMA);
     if (await isBootstrapped(store.db)) return undefined;
     const user = early ?? prepareFirstUser(config);
     await bootstrap(store.db, config, user);

@@ -29,7 +29,8 @@ type Parts = {
   readonly stack: AsyncDisposableStack;
 };
 
-/** Builds a coordinator and starts it; it serves queries while it leads. @throws START_FAILED, PORT_IN_USE, INVALID_CONFIGURATION. */
+/** Builds a coordinator and starts it; it serves queries while it leads. @throws START_FAILED, NEWER_DATA, PORT_IN_USE,
+ * INVALID_CONFIGURATION. */
 export async function startCoordinator(config: Config, log: Logger): Promise<RunningCoordinator> {
   if (config['cluster.secret'] === '') throw new SkeinError('INVALID_CONFIGURATION', 'cluster.secret is not set');
   await using stack = new AsyncDisposableStack();

@@ -126,6 +126,7 @@ export const ERRORS = {
   ),
   PORT_IN_USE: entry('external', '58000', 500, 14, 'A port is in use.'),
   DATA_DIR_IN_USE: entry('external', '55006', 500, 14, 'The data directory is in use by another cluster.'),
+  NEWER_DATA: entry('external', '55000', 500, 9, 'The data directory or the database was written by a newer release.'),
   START_FAILED: entry('external', '58000', 500, 14, 'A service did not start.'),
   NO_CLUSTER: entry('external', '08001', 503, 14, 'No running cluster was found.'),
   INTERNAL_ERROR: entry('internal', 'XX000', 500, 13, 'A fault of ours; the log has it under the query id.'),

@@ -20,9 +20,10 @@ import {
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { NODE_FLAGS, serviceFlags } from '../node-flags.js';
 import { processIdentity } from '../process-identity.ts';
+import { refuseNewerDataDir, writeDataDirFormat } from './data-dir-format.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import { endLeftovers } from './leftovers.ts';
-import { POSTGRES_DATABASE, POSTGRES_USER } from './postgres-process.ts';
+import { hasDatabase, POSTGRES_DATABASE, POSTGRES_USER } from './postgres-process.ts';
 import { choosePorts, reachableUrl, type ClusterPorts } from './ports.ts';
 import { ensureSecret, secretPath } from './secrets.ts';
 import { ServiceLog } from './service-log.ts';
@@ -48,6 +49,7 @@ export type Voice = { readonly event: (line: object) => void; readonly tell: (li
 export async function runCluster(loaded: LoadedConfig, voice: Voice, stop: AbortSignal): Promise<ExitCode> {
   const dataDir = loaded.config.data_dir;
   makeDataDir(dataDir);
+  refuseNewerDataDir(dataDir);
   const lock = lockDataDir(dataDir);
   try {
     await endLeftovers(dataDir);
@@ -117,18 +119,24 @@ class Cluster {
     this.#services = specs.map((spec) => this.#child(spec));
   }
 
-  /** All at once: whoever needs another one waits for it (the catalog for Postgres, the coordinator for both). */
+  /**
+   * The services start all at once: whoever needs another one waits for it (the catalog for Postgres, the coordinator for both). They
+   * start beside Postgres when there is no database yet, and after one that is there has been looked at.
+   */
   async start(): Promise<void> {
     let password: string | undefined;
-    const starts = this.#children().map(async (child) => {
-      const ready = await child.start();
+    const postgres = this.#postgres?.start();
+    const known = this.#refuseNewerDatabase(postgres);
+    const starts = this.#services.map(async (service) => {
+      await known;
+      const ready = await service.start();
       if (ready.generatedAdminPassword !== undefined) {
         password = ready.generatedAdminPassword;
         this.#tellPassword(password);
       }
     });
     try {
-      await Promise.all(starts);
+      await Promise.all([postgres, ...starts]);
     } catch (error) {
       void Promise.allSettled(starts);
       throw error;
@@ -154,6 +162,19 @@ class Cluster {
     await Promise.all(this.#services.map((service) => service.stop(SERVICES_STOP_MS)));
     await this.#postgres?.stop(POSTGRES_STOP_MS);
     for (const log of this.#logs) log.close();
+  }
+
+  /** Resolves when the services may use the database, and says from then on that this release uses the directory. @throws NEWER_DATA */
+  async #refuseNewerDatabase(postgres: Promise<unknown> | undefined): Promise<void> {
+    const { config } = this.#loaded;
+    if (postgres === undefined || hasDatabase(postgresFolder(config))) {
+      const { refuseNewerDatabase } = await import('./refuse-newer-database.ts');
+      await postgres;
+      await refuseNewerDatabase(config['database.url']);
+    }
+    // A stop that came meanwhile has not seen the services: none may start after it.
+    if (this.#stopping) throw new SkeinError('START_FAILED', 'the cluster was stopped before it was up');
+    writeDataDirFormat(config.data_dir);
   }
 
   #children(): readonly SupervisedChild[] {
@@ -254,6 +275,8 @@ function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterPorts): 
   };
 }
 
+const postgresFolder = (config: Config): string => join(config.data_dir, 'postgres');
+
 function postgresSpec({ config, sources }: LoadedConfig, ports: ClusterPorts): ChildSpec {
   const passwordFile = secretPath(config.data_dir, 'postgres-password');
   const bare: Config = { ...config, 'database.url': '', 'admin.password': '', 'cluster.secret': '' };
@@ -261,7 +284,7 @@ function postgresSpec({ config, sources }: LoadedConfig, ports: ClusterPorts): C
     kind: 'postgres',
     name: 'postgres',
     url: `postgres://127.0.0.1:${ports.postgres}/${POSTGRES_DATABASE}`,
-    command: [...NODE_FLAGS, POSTGRES_PROCESS, join(config.data_dir, 'postgres'), passwordFile, String(ports.postgres)],
+    command: [...NODE_FLAGS, POSTGRES_PROCESS, postgresFolder(config), passwordFile, String(ports.postgres)],
     environment: childEnvironment({ config: bare, sources }),
     stop: 'ipc',
   };

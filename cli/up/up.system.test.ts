@@ -107,7 +107,7 @@ function processesOf(dataDir: string): readonly number[] {
 /** No process, no lock, no word of a cluster. */
 function expectNothingLeft(dataDir: string): void {
   expect(processesOf(dataDir)).toEqual([]);
-  expect(readdirSync(dataDir).sort()).toEqual(['logs', 'postgres', 'secrets', 'spill']);
+  expect(readdirSync(dataDir).sort()).toEqual(['format.json', 'logs', 'postgres', 'secrets', 'spill']);
   expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
 }
 

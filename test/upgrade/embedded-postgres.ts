@@ -11,12 +11,14 @@ import { freePort } from '#test/support/postgres.ts';
 
 const POSTGRES_PROCESS = fileURLToPath(new URL('../../cli/up/postgres-process.ts', import.meta.url));
 
-/** A connection to the Postgres of a data directory, as `skein up` has it, on the given port. */
-export async function connectEmbedded(dataDir: string, port: number): Promise<Client> {
+/** The URL of the Postgres of a data directory, as `skein up` has it, on the given port. */
+export function embeddedUrl(dataDir: string, port: number): string {
   const password = ensureSecret(dataDir, 'postgres-password');
-  const client = new Client({
-    connectionString: `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${port}/${POSTGRES_DATABASE}`,
-  });
+  return `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${port}/${POSTGRES_DATABASE}`;
+}
+
+export async function connect(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
   await client.connect();
   return client;
 }
@@ -25,18 +27,21 @@ export async function connectEmbedded(dataDir: string, port: number): Promise<Cl
  * Runs the Postgres of a data directory while no cluster does, in the process that `skein up` starts for it: it is made when there is
  * none.
  */
-export async function withEmbeddedPostgres<T>(dataDir: string, work: (client: Client) => Promise<T>): Promise<T> {
-  ensureSecret(dataDir, 'postgres-password');
+export async function withEmbeddedPostgres<T>(
+  dataDir: string,
+  work: (client: Client, url: string) => Promise<T>,
+): Promise<T> {
   const port = await freePort();
+  const url = embeddedUrl(dataDir, port);
   const words = [join(dataDir, 'postgres'), secretPath(dataDir, 'postgres-password'), String(port)];
   const child = spawn(process.execPath, [...NODE_FLAGS, POSTGRES_PROCESS, ...words], {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   try {
     await started(child);
-    const client = await connectEmbedded(dataDir, port);
+    const client = await connect(url);
     try {
-      return await work(client);
+      return await work(client, url);
     } finally {
       await client.end();
     }

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { MIGRATIONS } from '#catalog/store/postgres/migrations.ts';
+import { CATALOG_SCHEMA } from '#catalog/store/postgres/migrations.ts';
+import { COORDINATOR_SCHEMA } from '#coordinator/history/history-database.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { startCluster, type Cluster } from '#test/support/cluster.ts';
 import { services } from '#test/support/worker-metrics.ts';
-import { connectEmbedded } from './embedded-postgres.ts';
+import { connect, embeddedUrl } from './embedded-postgres.ts';
 import { fixtureNames, readFixture, takePlace, type Fixture, type FixturePlace } from './fixture.ts';
 import { answerOf, askCatalog, grant } from './requests.ts';
 import { restoreFixture } from './restore-fixture.ts';
@@ -33,7 +34,7 @@ describe.each(fixtureNames())('the data directory of %s', (name) => {
     cluster = await startCluster({ dataDir: place.dataDir, workers: 1 });
     const postgres = (await services(cluster)).find(({ kind }) => kind === 'postgres');
     const { port } = new URL(must(postgres, 'the cluster has a Postgres of its own').url);
-    database = await connectEmbedded(place.dataDir, Number(port));
+    database = await connect(embeddedUrl(place.dataDir, Number(port)));
   });
   afterAll(async () => {
     await database?.end();
@@ -45,8 +46,10 @@ describe.each(fixtureNames())('the data directory of %s', (name) => {
     (await database.query<Row>(sql, [...values])).rows;
 
   test('is migrated', async () => {
-    const applied = await rows<{ name: string }>('select name from catalog.kysely_migration order by name');
-    expect(applied.map((migration) => migration.name)).toEqual(Object.keys(MIGRATIONS).sort());
+    for (const schema of [CATALOG_SCHEMA, COORDINATOR_SCHEMA]) {
+      const applied = await rows<{ name: string }>(`select name from ${schema.name}.kysely_migration order by name`);
+      expect(applied.map((migration) => migration.name)).toEqual(Object.keys(schema.migrations).sort());
+    }
   });
 
   test('answers every query as it did', async () => {

@@ -17,7 +17,7 @@ export const SETTINGS = `catalog:
 up:
   workers: 1
 `;
-const TOKEN_TTL = '36500d';
+const TOKEN_TTL_MS = 36_500 * 86_400_000;
 
 const SALES = '/v1/lake/namespaces/sales';
 /** Namespace levels in a path are joined by the unit separator. */
@@ -39,8 +39,8 @@ export async function fillCluster(cluster: Cluster): Promise<Omit<Fixture, 'comm
     await rm(file, { force: true });
   }
   const tokens = {
-    default: await cluster.token('--ttl', TOKEN_TTL),
-    rival: await cluster.token('--ttl', TOKEN_TTL, '--tenant', 'rival', '--user', 'rival_admin'),
+    default: await cluster.token({ ttlMs: TOKEN_TTL_MS }),
+    rival: await cluster.token({ ttlMs: TOKEN_TTL_MS, tenant: 'rival', user: 'rival_admin' }),
   };
   const { client, tokenSeconds } = await makeClient(cluster);
   await makeHistory(cluster, tokens.default);

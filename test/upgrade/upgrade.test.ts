@@ -8,8 +8,7 @@ import { CATALOG_SCHEMA } from '#catalog/store/postgres/migrations.ts';
 import { COORDINATOR_SCHEMA } from '#coordinator/history/history-database.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { startCluster, type Cluster } from '#test/support/cluster.ts';
-import { services } from '#test/support/worker-metrics.ts';
+import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
 import { connect, embeddedUrl } from './embedded-postgres.ts';
 import { fixtureNames, readFixture, takePlace, type Fixture, type FixturePlace } from './fixture.ts';
 import { answerOf, askCatalog, grant } from './requests.ts';
@@ -24,7 +23,7 @@ test('there is a fixture', () => {
 describe.each(fixtureNames())('the data directory of %s', (name) => {
   let fixture: Fixture;
   let place: FixturePlace;
-  let cluster: Cluster;
+  let cluster: StartedCluster;
   let database: Client;
 
   beforeAll(async () => {
@@ -32,8 +31,8 @@ describe.each(fixtureNames())('the data directory of %s', (name) => {
     place = await takePlace();
     await restoreFixture(name, place.dataDir);
     cluster = await startCluster({ dataDir: place.dataDir, workers: 1 });
-    const postgres = (await services(cluster)).find(({ kind }) => kind === 'postgres');
-    const { port } = new URL(must(postgres, 'the cluster has a Postgres of its own').url);
+    const postgres = (await cluster.services()).find(({ kind }) => kind === 'postgres');
+    const { port } = new URL(must(postgres?.url, 'the cluster has a Postgres of its own'));
     database = await connect(embeddedUrl(place.dataDir, Number(port)));
   });
   afterAll(async () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import project from '../package.json' with { type: 'json' };
 
-/** What a coordinator and its workers must have in common. */
+/** A coordinator gives tasks only to workers of its own release. */
 export type Release = { readonly skein: string; readonly duckdb: string };
 
 /** The files that say what a coordinator and a worker tell each other. */

@@ -18,7 +18,7 @@ export type FlightMessage = {
   readonly data_body?: Buffer;
   readonly app_metadata?: Buffer;
 };
-/** What scripted workers say that they are, and coordinators of tests with them. */
+/** The release of scripted workers, and of the coordinators that tests attach to them. */
 export const SCRIPTED_RELEASE: Release = { skein: '0.1.0', duckdb: '1.5.5' };
 export type WorkerScript = {
   readonly secret: string;

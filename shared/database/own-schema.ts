@@ -30,7 +30,7 @@ export async function migrateSchema<Tables>(db: Kysely<Tables>, schema: OwnSchem
 
 /** Only reads. @throws NEWER_DATA when the schema has a migration that this release does not know, naming the newest of both */
 export async function refuseNewerSchema<Tables>(db: Kysely<Tables>, schema: OwnSchema): Promise<void> {
-  const newest = (await appliedMigrations(db, schema.name)).filter((name) => !(name in schema.migrations)).at(-1);
+  const newest = (await appliedMigrations(db, schema.name)).findLast((name) => !Object.hasOwn(schema.migrations, name));
   if (newest === undefined) return;
   const known = Object.keys(schema.migrations).sort().at(-1);
   throw new SkeinError(
@@ -44,7 +44,7 @@ async function appliedMigrations<Tables>(db: Kysely<Tables>, schema: string): Pr
   const table = sql.id(schema, MIGRATION_TABLE);
   const found = await sql<{ name: string | null }>`
     select to_regclass(${`${schema}.${MIGRATION_TABLE}`})::text as name`.execute(db);
-  if (found.rows[0]?.name == null) return [];
+  if ((found.rows[0]?.name ?? null) === null) return [];
   const { rows } = await sql<{ name: string }>`select name from ${table} order by name collate "C"`.execute(db);
   return rows.map(({ name }) => name);
 }

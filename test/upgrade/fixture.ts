@@ -28,7 +28,7 @@ export type Fixture = {
 export type Tenant = 'default' | 'rival';
 /** A statement and what it answered. */
 export type RecordedQuery = { readonly tenant: Tenant; readonly sql: string; readonly answer: Json };
-/** What a GET of the catalog answered, as far as a later release has to answer the same. */
+/** The answer of the catalog to a GET, as far as a later release has to answer the same. */
 export type RecordedDocument = { readonly tenant: Tenant; readonly path: string; readonly body: Json };
 
 const FIXTURES = join(import.meta.dirname, 'fixtures');

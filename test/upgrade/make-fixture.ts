@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Client } from 'pg';
 import { printJson, type JsonObject } from '#shared/json.ts';
+import { SKEIN_RELEASE } from '#shared/release.ts';
 import { projectRoot, run, startCluster } from '#test/support/cluster.ts';
 import { dumpDatabase, recordStatements } from './dump-database.ts';
 import { withEmbeddedPostgres } from './embedded-postgres.ts';
@@ -11,19 +12,19 @@ import { fixtureFolder, takePlace, type Fixture } from './fixture.ts';
 
 /** Largest fixture: the repository keeps them all. */
 const BYTES_MAX = 1_000_000;
-/** Of a data directory, what a fixture has in another form or not at all. A folder that later code adds is kept. */
+/** Entries of a data directory that a fixture has in another form or not at all. An entry that later code adds is kept. */
 const NOT_KEPT = new Set(['postgres', 'logs', 'spill', 'tmp']);
 /** Folders that make what a fixture holds. */
 const CODE = ['catalog', 'cli', 'coordinator', 'proto', 'shared', 'worker'];
 
 /**
  * `npm run upgrade:fixture -- [--name NAME]`: a data directory as the code of this commit writes it, for test/upgrade/upgrade.test.ts.
- * To be run before a change of what is kept, on the commit before it. The name is the commit unless it is given.
+ * To be run before a change of what is kept, on the commit before it. Its name is the version and the commit, unless another is given.
  */
 async function main(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args: [...args], options: { name: { type: 'string' } } });
   const commit = await committed();
-  const name = values.name ?? commit;
+  const name = values.name ?? `${SKEIN_RELEASE.replace(/\+.*/, '')}-${commit}`;
   await using place = await takePlace();
   const { dataDir } = place;
   await writeFile(join(dataDir, 'skein.yaml'), SETTINGS);

@@ -51,7 +51,7 @@ async function contents(): Promise<readonly string[]> {
 
 test('a data directory of a newer format', async () => {
   await writeFile(join(dataDir, 'format.json'), '{"format": 1000, "release": "99.0.0"}');
-  // Of a launcher that was killed: the release that knows what it says needs it.
+  // A killed launcher has left this file: the release that wrote it needs it to end the services that may still run.
   await writeFile(join(dataDir, 'services.json'), '{}');
   const before = await contents();
   const message = `${dataDir} has format 1000, of Skein 99.0.0; this is Skein ${SKEIN_RELEASE}, which knows formats up to 1`;

@@ -1,3 +1,5 @@
+import { cutText } from '#shared/cut-text.ts';
+
 /**
  * The error catalogue: every error that a client can see, in one table. The HTTP API answers `{error, message, sql_state}` from it,
  * gRPC its status, and `docs/errors.md` is printed from it. Across threads and processes an error travels as `ErrorData`.
@@ -138,13 +140,22 @@ export type ErrorCode = keyof typeof ERRORS;
 /** An error as data: what crosses threads, processes and the wire. `position` is a 0-based character offset in the statement. */
 export type ErrorData = { readonly code: ErrorCode; readonly message: string; readonly position?: number };
 
-/** The one error class of Skein. `message` is for people and never holds a secret; `cause` stays in the log. */
+/** Longest message of an error, in bytes of UTF-8: what DuckDB says (`DUCKDB_TEXT_BYTES_MAX`), and what we add to it. */
+export const ERROR_MESSAGE_BYTES_MAX = 5 * 1024;
+
+/**
+ * The one error class of Skein. `message` is for people and never holds a secret; a longer one than the limit is cut. `cause` stays in
+ * the log.
+ */
 export class SkeinError extends Error {
   readonly code: ErrorCode;
   readonly position: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: { position?: number | undefined; cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(
+      cutText(message, ERROR_MESSAGE_BYTES_MAX),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.name = 'SkeinError';
     this.code = code;
     this.position = options.position;

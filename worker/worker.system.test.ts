@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { encodeTaskSpec } from '#proto/task-codec.ts';
 import type { ScanFile, ScanSpec } from '#proto/task.ts';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { silentLogger } from '#shared/log/logger.ts';
@@ -86,6 +87,25 @@ describe('a worker', () => {
   ])('%j fails with %s', async (sql, code) => {
     await expect(coordinator.run(makeTask(sql))).rejects.toMatchObject({ code });
   });
+
+  test.each(['x', 'é', '\n', '%', '\\', '\u0001'])(
+    'a text of 200,000 times %j ends its own task, and no other call on the connection',
+    async (unit) => {
+      const other = makeTask('SELECT i FROM range(100000000) t(i)');
+      const reading = coordinator.read(other, `${coordinator.ticket(other)}\n${encodeTaskSpec(other)}`);
+      await reading.next();
+      const sql = `SELECT error('begin ' || repeat('${unit}', 200000 + i::INT)) FROM range(1) t(i)`;
+      const failed = {
+        code: 'INVALID_ARGUMENT',
+        message: expect.stringMatching(/^begin [^]{300,} bytes left out /) as string,
+      };
+      await expect(coordinator.run(makeTask(sql))).rejects.toMatchObject(failed);
+      const output = { kind: 'spool', partitions: 1 } as const;
+      await expect(coordinator.runTask(makeTask(sql, { output }))).rejects.toMatchObject(failed);
+      expect(await reading.next()).toMatchObject({ done: false });
+      await reading.return(undefined);
+    },
+  );
 
   test('a profile says what DuckDB did, and no local path', async () => {
     const { report } = await coordinator.run(

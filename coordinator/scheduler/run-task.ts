@@ -1,8 +1,8 @@
 import type { Client, ClientReadableStream, Metadata, ServiceError } from '@grpc/grpc-js';
 import { encodeTaskSpec } from '#proto/task-codec.ts';
-import type { TaskReport, TaskSpec } from '#proto/task.ts';
+import type { StreamEnd, TaskReport, TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
-import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { fromServiceError, internalMetadata, readError } from '#shared/grpc/internal-auth.ts';
 import { must } from '#shared/must.ts';
 import { tooLong } from './spooled-task.ts';
 import { decodeFlightData, encodeTicket, type FlightData } from './flight-data.ts';
@@ -51,7 +51,7 @@ export async function runTask(run: TaskRun): Promise<TaskReport> {
   try {
     let report: TaskReport | undefined;
     for await (const message of stream as AsyncIterable<FlightData>) {
-      if (message.appMetadata.length > 0) report = JSON.parse(message.appMetadata.toString()) as TaskReport;
+      if (message.appMetadata.length > 0) report = reportOf(message.appMetadata);
       const taken = run.onMessage(message);
       // A reader that has stopped reading must not keep the query beyond its end.
       if (taken !== undefined) await Promise.race([taken, aborted]);
@@ -66,6 +66,13 @@ export async function runTask(run: TaskRun): Promise<TaskReport> {
     run.signal.removeEventListener('abort', abort);
     stream.cancel();
   }
+}
+
+/** @throws what the task failed with. */
+function reportOf(appMetadata: Uint8Array): TaskReport {
+  const end = JSON.parse(Buffer.from(appMetadata).toString()) as StreamEnd;
+  if ('failure' in end) throw readError(end.failure);
+  return end;
 }
 
 const asIs = (bytes: Buffer): Buffer => bytes;

@@ -2,7 +2,7 @@ import type { Client, ClientUnaryCall, Metadata, ServiceError } from '@grpc/grpc
 import { encodeTaskSpec } from '#proto/task-codec.ts';
 import type { TaskReport, TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
-import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { decodeError, fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { taskId, type QueryId, type TaskId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 
@@ -24,6 +24,8 @@ export type SpooledEnd =
 type Reply = {
   readonly report: Buffer;
   readonly lost: { readonly address: string; readonly task_id: string } | null | undefined;
+  /** Empty unless the task failed. */
+  readonly failure?: Buffer;
 };
 type Unary<Request, Answer> = (
   request: Request,
@@ -51,14 +53,19 @@ export function runSpooledTask(task: SpooledTask): Promise<SpooledEnd> {
     const run = method<object, Reply>(task.client, 'RunTask');
     const call = run({ spec, ticket: task.ticket }, internalMetadata(task.secret), {}, (error, reply) => {
       signal.removeEventListener('abort', abort);
-      if (error !== null) reject(fromServiceError(error, 'WORKER_LOST'));
-      else resolve(ended(must(reply, 'a reply or an error')));
+      if (error !== null) {
+        reject(fromServiceError(error, 'WORKER_LOST'));
+        return;
+      }
+      const { failure = Buffer.alloc(0), ...end } = must(reply, 'a reply or an error');
+      if (failure.length > 0) reject(decodeError(failure));
+      else resolve(ended(end));
     });
     signal.addEventListener('abort', abort, { once: true });
   });
 }
 
-function ended({ report, lost }: Reply): SpooledEnd {
+function ended({ report, lost }: Omit<Reply, 'failure'>): SpooledEnd {
   if (lost !== null && lost !== undefined) return { kind: 'inputLost', producer: taskId(lost.task_id) };
   return { kind: 'finished', report: JSON.parse(report.toString()) as TaskReport };
 }

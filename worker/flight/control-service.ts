@@ -8,7 +8,7 @@ import type {
 import { decodeTaskSpec } from '#proto/task-codec.ts';
 import type { Clock } from '#shared/clock.ts';
 import { ERRORS, SkeinError, type ErrorCode } from '#shared/error.ts';
-import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
+import { encodeError, requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { queryId, taskId, type QueryId, type WorkerId } from '#shared/id.ts';
 import { verifyTicket } from '#shared/ticket.ts';
 import type { TaskRegistry } from './task-registry.ts';
@@ -53,6 +53,7 @@ export function controlHandlers(options: ControlOptions): UntypedServiceImplemen
       const verified = verifyTicket(ticket, secret, clock.nowMs());
       const end = await tasks.run(signal, decodeTaskSpec(Buffer.from(spec).toString()), verified);
       if (end.kind === 'lost') return { lost: { address: end.lost.address, task_id: end.lost.taskId } };
+      if (end.kind === 'failed') return { failure: encodeError(SkeinError.fromData(end.error)) };
       return { report: Buffer.from(JSON.stringify(end.report)) };
     }),
     EndQuery: unary<{ query_id: string }>(secret, async (request) => {

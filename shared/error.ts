@@ -88,6 +88,14 @@ export const ERRORS = {
   NOT_ACTIVE: entry('external', '57P03', 503, 14, 'This coordinator is a standby; another one is active.', true),
   NO_WORKERS: entry('external', '57P03', 503, 14, 'No worker is available.', true),
   WORKER_LOST: entry('external', '58000', 503, 14, 'A worker was lost while it ran the query.', true),
+  CONNECTION_LOST: entry(
+    'external',
+    '58000',
+    503,
+    14,
+    'The connection to a worker broke again and again while the worker ran the query; the worker lives.',
+    true,
+  ),
   INPUT_LOST: entry(
     'external',
     '58000',

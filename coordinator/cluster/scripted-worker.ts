@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import {
   Server,
   ServerCredentials,
@@ -45,6 +46,8 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   const id = `w-${randomUUID()}`;
   /** What beats say that it holds. */
   const held = new Set<string>();
+  /** Connections over which tasks came. */
+  const sessions = new Set<Http2Session>();
   let silent = false;
   let draining = false;
   let sent = 0;
@@ -81,6 +84,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
       callback: (error: object | null, reply?: object) => void,
     ) => {
       const spec = decodeTaskSpec(call.request.spec.toString());
+      sessions.add(sessionOf(call));
       const gone = new AbortController();
       call.on('cancelled', () => gone.abort());
       const run = async (): Promise<void> => {
@@ -118,6 +122,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   const flight = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
   server.addService(flight.definition, {
     DoGet: (call: ServerWritableStream<{ ticket: Buffer }, FlightMessage>) => {
+      sessions.add(sessionOf(call));
       const run = async (): Promise<void> => {
         script.refuseStart?.();
         const [, text = ''] = call.request.ticket.toString().split('\n');
@@ -161,8 +166,19 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
     messagesSent: () => sent,
     /** How often a coordinator has opened the stream of beats. */
     attached: () => attached,
+    /** The connections over which tasks came break; it lives. */
+    cutTasks: () => {
+      for (const session of sessions) session.destroy();
+      sessions.clear();
+    },
     kill: () => server.forceShutdown(),
   };
+}
+
+/** grpc-js does not show it. */
+function sessionOf(call: object): Http2Session {
+  const { call: inner } = call as { call: { stream: ServerHttp2Stream } };
+  return must(inner.stream.session, 'a call that runs has a connection');
 }
 
 export const report = (spec: TaskSpec, rows: number): FlightMessage => ({

@@ -54,13 +54,28 @@ export type LinkState =
 const RETRY_MS = 500;
 /** Batches are 1 to 4 MB; a single text may be longer. */
 const MESSAGE_BYTES_MAX = 512 * 2 ** 20;
+/** A beat names every query that the worker holds something of. */
+const BEAT_BYTES_MAX = 16 * 2 ** 20;
+/** Time in which a worker that lives takes a new connection for tasks. */
+const RECONNECT_MS = 2_000;
 
-/** The connection to one worker: the Attach stream with its heartbeats, and the channel that tasks use. */
+/** A channel shares its connection with no other, not even to the same address. */
+const OWN_CONNECTION = {
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1_000,
+} as const;
+const { Client: WorkerClient } = loadService('worker.proto', 'skein.worker.v1.Worker');
+
+/**
+ * The two connections to one worker. One carries the heartbeats and nothing else: it alone says whether the worker lives. Tasks of all
+ * queries use the other, and when it breaks, the worker need not be lost.
+ */
 export class WorkerLink {
   readonly address: string;
-  /** The channel to the worker; Flight calls go over it too. */
-  readonly client: Client;
   readonly #options: LinkOptions;
+  readonly #beats: Client;
+  #tasks: Client;
   readonly #onChange: () => void;
   #state: LinkState = { kind: 'connecting' };
   #stream: ClientDuplexStream<object, WireBeat> | undefined;
@@ -68,6 +83,8 @@ export class WorkerLink {
   #silence: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
+  /** Settles with the next beat. */
+  #beat: PromiseWithResolvers<void> = Promise.withResolvers();
   #refusedFor = '';
   /** Threads that this coordinator's tasks have on the worker now. */
   load = 0;
@@ -76,14 +93,17 @@ export class WorkerLink {
     this.address = address;
     this.#options = options;
     this.#onChange = onChange;
-    const { Client: Constructor } = loadService('worker.proto', 'skein.worker.v1.Worker');
-    this.client = new Constructor(address, credentials.createInsecure(), {
-      'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
-      'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
-      'grpc.initial_reconnect_backoff_ms': 100,
-      'grpc.max_reconnect_backoff_ms': 1_000,
+    this.#beats = new WorkerClient(address, credentials.createInsecure(), {
+      ...OWN_CONNECTION,
+      'grpc.max_receive_message_length': BEAT_BYTES_MAX,
     });
+    this.#tasks = openTasks(address);
     this.#attach();
+  }
+
+  /** For every call but the heartbeats, Flight's among them. A worker that comes back has a new one. */
+  get client(): Client {
+    return this.#tasks;
   }
 
   get state(): LinkState {
@@ -94,7 +114,22 @@ export class WorkerLink {
     this.#closed = true;
     clearTimeout(this.#retry);
     this.#end({ kind: 'lost' });
-    this.client.close();
+    this.#tasks.close();
+    this.#beats.close();
+  }
+
+  /**
+   * Whether a worker whose connection broke under a call lives on: it beats once more, and is given some time to take a new connection.
+   * False as soon as one of the signals is aborted, of which one says that this life of the worker has ended.
+   */
+  async outlives(signals: readonly AbortSignal[]): Promise<boolean> {
+    const client = this.#tasks;
+    await untilAborted(signals, this.#beat.promise);
+    const reconnected = new Promise<void>((resolve) => {
+      client.waitForReady(Date.now() + RECONNECT_MS, () => resolve());
+    });
+    await untilAborted(signals, reconnected);
+    return signals.every((signal) => !signal.aborted);
   }
 
   #attach(): void {
@@ -102,8 +137,8 @@ export class WorkerLink {
     const { coordinatorId, epoch, heartbeatIntervalMs } = this.#options;
     // A worker that was refused stays so until it says that it was replaced.
     if (this.#state.kind !== 'refused') this.#become({ kind: 'connecting' });
-    const attach = (this.client as unknown as Record<string, AttachMethod>)['Attach'];
-    const stream = must(attach, 'worker.proto has Attach').call(this.client, internalMetadata(this.#options.secret));
+    const attach = (this.#beats as unknown as Record<string, AttachMethod>)['Attach'];
+    const stream = must(attach, 'worker.proto has Attach').call(this.#beats, internalMetadata(this.#options.secret));
     this.#stream = stream;
     const beat = (): void => void stream.write({ coordinator_id: coordinatorId, epoch: String(epoch) });
     this.#timer = setInterval(beat, heartbeatIntervalMs);
@@ -134,6 +169,8 @@ export class WorkerLink {
 
   #onBeat(info: WorkerInfo): void {
     this.#expectBeat();
+    this.#beat.resolve();
+    this.#beat = Promise.withResolvers();
     const { release, log } = this.#options;
     if (info.release.skein !== release.skein || info.release.duckdb !== release.duckdb) {
       const reason = `${info.name} is ${printRelease(info.release)}, this coordinator ${printRelease(release)}`;
@@ -152,6 +189,10 @@ export class WorkerLink {
     }
     this.#refusedFor = '';
     log.info({ worker: this.address, name: info.name, cores: info.cores }, 'worker attached');
+    // The old connection may lead to a worker that is gone, and wait before it tries again.
+    this.#tasks.close();
+    this.#tasks = openTasks(this.address);
+    this.#tasks.getChannel().getConnectivityState(true);
     this.#become({ kind: 'live', info, lost: new AbortController() });
     this.#options.onBeat?.(this, info);
   }
@@ -179,6 +220,25 @@ export class WorkerLink {
     }
     if (before.kind !== state.kind) this.#onChange();
   }
+}
+
+const openTasks = (address: string): Client =>
+  new WorkerClient(address, credentials.createInsecure(), {
+    ...OWN_CONNECTION,
+    'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+    'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
+  });
+
+/** Resolves with `work`, or when one of the signals is aborted. */
+async function untilAborted(signals: readonly AbortSignal[], work: Promise<void>): Promise<void> {
+  const aborted = Promise.withResolvers<void>();
+  const stop = (): void => aborted.resolve();
+  for (const signal of signals) {
+    if (signal.aborted) return;
+    signal.addEventListener('abort', stop);
+  }
+  await Promise.race([work, aborted.promise]);
+  for (const signal of signals) signal.removeEventListener('abort', stop);
 }
 
 type AttachMethod = (metadata: ReturnType<typeof internalMetadata>) => ClientDuplexStream<object, WireBeat>;

@@ -245,6 +245,39 @@ test('a task that two workers die of fails its query, and says so', async () => 
   });
 });
 
+test('a task whose connection breaks runs again on the same worker; the others, and what is held, stay as they are', async () => {
+  let cut: string | undefined;
+  const { scheduler } = await cluster(2, {
+    spool: async (spec, worker) => {
+      if (spec.sql[0] !== 'stage 1' || cut !== undefined) return undefined;
+      cut = worker.address;
+      worker.cutTasks();
+      return new Promise(() => undefined);
+    },
+  });
+  const lives = scheduler.pool.live().map(({ lost }) => lost);
+  const { stages } = (await runStages(scheduler, query())) as { stages: readonly { retries: number }[] };
+  expect(stages.map((stage) => stage.retries)).toEqual([0, 1, 0]);
+  expect(tasksOf(1).filter(({ worker }) => worker === cut)).toHaveLength(2);
+  expect(lives.map(({ aborted }) => aborted)).toEqual([false, false]);
+});
+
+test('a task under which connections break again and again fails its query, and no other worker is tried', async () => {
+  const { scheduler } = await cluster(2, {
+    spool: async (spec, worker) => {
+      if (spec.sql[0] !== 'stage 1' || spec.inputs[0]?.sources[0]?.partition !== 1) return undefined;
+      worker.cutTasks();
+      return new Promise(() => undefined);
+    },
+  });
+  await expect(runStages(scheduler, query())).rejects.toMatchObject({
+    code: 'CONNECTION_LOST',
+    message: expect.stringContaining('3 connections to a worker broke while it ran the same task'),
+  });
+  const tries = tasksOf(1).filter(({ spec }) => spec.inputs[0]?.sources[0]?.partition === 1);
+  expect(new Set(tries.map(({ worker }) => worker)).size).toBe(1);
+});
+
 test('an input that a task cannot read is made again, although its worker is there', async () => {
   let told = false;
   const { scheduler } = await cluster(2, {

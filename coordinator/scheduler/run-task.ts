@@ -29,6 +29,7 @@ const DO_GET = '/arrow.flight.protocol.FlightService/DoGet';
 /**
  * Runs a task and reads its output to the end. One DoGet brings the task and opens its output. When the run fails or is aborted, the
  * worker has stopped the task (or did not answer in time) before this throws.
+ * @throws SkeinError: what the worker says, the reason of the signal, or CONNECTION_LOST, which says nothing of the worker.
  */
 export async function runTask(run: TaskRun): Promise<TaskReport> {
   run.signal.throwIfAborted();
@@ -78,7 +79,7 @@ function reportOf(appMetadata: Uint8Array): TaskReport {
 const asIs = (bytes: Buffer): Buffer => bytes;
 
 const failed = (error: unknown): SkeinError =>
-  isServiceError(error) ? fromServiceError(error, 'WORKER_LOST') : SkeinError.of(error);
+  isServiceError(error) ? fromServiceError(error, 'CONNECTION_LOST') : SkeinError.of(error);
 
 const isServiceError = (error: unknown): error is ServiceError =>
   error instanceof Error && typeof (error as Partial<ServiceError>).code === 'number';
@@ -92,7 +93,12 @@ function cancelTask({ client, spec }: TaskRun, metadata: Metadata, failure: Skei
   const invoke = (client as unknown as Record<string, CancelMethod>)['CancelTask'];
   return new Promise((resolve) => {
     const options = { deadline: Date.now() + CANCEL_TIMEOUT_MS };
-    must(invoke, 'worker.proto has CancelTask').call(client, request, metadata, options, resolve);
+    try {
+      must(invoke, 'worker.proto has CancelTask').call(client, request, metadata, options, resolve);
+    } catch {
+      // The client is closed: this life of the worker is over, and with it the task.
+      resolve();
+    }
   });
 }
 

@@ -39,7 +39,7 @@ const method = <Request, Answer>(client: Client, name: string): Unary<Request, A
   return must(found, `worker.proto has ${name}`).bind(client);
 };
 
-/** Runs a task whose output stays on the worker. @throws SkeinError: the worker's, WORKER_LOST, or the reason of the signal. */
+/** Runs a task whose output stays on the worker. @throws SkeinError: the worker's, CONNECTION_LOST, the signal's reason. */
 export function runSpooledTask(task: SpooledTask): Promise<SpooledEnd> {
   task.signal.throwIfAborted();
   const spec = Buffer.from(encodeTaskSpec(task.spec));
@@ -54,7 +54,7 @@ export function runSpooledTask(task: SpooledTask): Promise<SpooledEnd> {
     const call = run({ spec, ticket: task.ticket }, internalMetadata(task.secret), {}, (error, reply) => {
       signal.removeEventListener('abort', abort);
       if (error !== null) {
-        reject(fromServiceError(error, 'WORKER_LOST'));
+        reject(fromServiceError(error, 'CONNECTION_LOST'));
         return;
       }
       const { failure = Buffer.alloc(0), ...end } = must(reply, 'a reply or an error');

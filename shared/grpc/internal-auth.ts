@@ -70,8 +70,15 @@ export function readError(data: Partial<ErrorData> | null): SkeinError {
 export const isAnswer = (thrown: unknown): boolean =>
   (thrown as Partial<ServiceError>).metadata?.get(ERROR_KEY)[0] instanceof Buffer;
 
-/** The error of a failed internal call; `unavailable` is the code to use when the peer could not be reached at all. */
-export function fromServiceError(thrown: unknown, unavailable: 'WORKER_LOST' | 'CATALOG_UNAVAILABLE'): SkeinError {
+/** What a call that nobody answered may mean, and what it says of it. */
+const UNANSWERED = {
+  WORKER_LOST: 'a worker was lost',
+  CONNECTION_LOST: 'the connection to a worker broke',
+  CATALOG_UNAVAILABLE: 'the catalog does not answer',
+} as const;
+
+/** The error of a failed internal call; `unavailable` is the code to use when the peer could not be reached, or the connection broke. */
+export function fromServiceError(thrown: unknown, unavailable: keyof typeof UNANSWERED): SkeinError {
   if (thrown instanceof SkeinError) return thrown;
   const error = thrown as Partial<ServiceError>;
   const [data] = error.metadata?.get(ERROR_KEY) ?? [];
@@ -79,11 +86,7 @@ export function fromServiceError(thrown: unknown, unavailable: 'WORKER_LOST' | '
   if (error.code === status.CANCELLED)
     return new SkeinError('QUERY_CANCELLED', 'the call was cancelled', { cause: thrown });
   if (error.code === status.UNAVAILABLE || error.code === status.DEADLINE_EXCEEDED) {
-    return new SkeinError(
-      unavailable,
-      unavailable === 'WORKER_LOST' ? 'a worker was lost' : 'the catalog does not answer',
-      { cause: thrown },
-    );
+    return new SkeinError(unavailable, UNANSWERED[unavailable], { cause: thrown });
   }
   return new SkeinError('INTERNAL_ERROR', 'internal error', { cause: thrown });
 }

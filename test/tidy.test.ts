@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
+import { parseSync, Visitor } from 'oxc-parser';
 import { describe, expect, test } from 'vitest';
 import { ERRORS } from '#shared/error.ts';
+import { superLinear } from './support/super-linear.ts';
 
 /** The rules of the code that a machine can check. `npm run docs:errors` rewrites docs/errors.md. */
 const ROOT = join(import.meta.dirname, '..');
@@ -104,6 +106,88 @@ describe('imports', () => {
     );
     expect(wrong).toEqual([]);
   });
+});
+
+describe('patterns', () => {
+  /** Those that may take more than linear time, as they stand in the code, each with the reason. */
+  const ALLOWED: ReadonlyMap<string, string> = new Map();
+  /** What runs in the product, and not only in tests and benchmarks. */
+  const product = TRACKED.filter(
+    (path) =>
+      /\.[jt]s$/.test(path) &&
+      !/\.test\.ts$|\.config\.ts$/.test(path) &&
+      !['test', 'bench'].includes(topOf(path)) &&
+      !/^(?:scripted|test)-/.test(basename(path)),
+  );
+
+  test('none takes more than linear time, whatever the text: most meet one that a client wrote', () => {
+    const wrong = new Set<string>();
+    const seen = new Set<string>();
+    for (const path of product) {
+      for (const { pattern, text } of patternsOf(path)) {
+        if (pattern === null) wrong.add(`${path}: ${text} is made while it runs, so nobody can judge it`);
+        if (pattern === null || seen.has(text) || ALLOWED.has(text)) continue;
+        seen.add(text);
+        const why = superLinear(pattern);
+        if (why !== undefined) wrong.add(`${path}: ${text} ${why}`);
+      }
+    }
+    expect([...wrong]).toEqual([]);
+    expect(seen.size).toBeGreaterThan(100);
+  }, 120_000);
+
+  test.each([
+    /(a*)*b/,
+    /^(?:a|[ab])+c/,
+    /a.*b.*c/,
+    /^-+|-+$/g,
+    /,\s*(?![^()]*\))/,
+    // These were in the product.
+    /\n+LINE \d+: [^]*$/,
+    /^([A-Z][A-Za-z]*(?: (?:[A-Z][a-z]+|of|to|in))*) Error: /i,
+    /(["'])(?:file:)?(?:[A-Za-z]:)?[\\/](?:[^"'\n]*[\\/])?([^"'\n]*)\1/g,
+    /function with name .* (?:does not exist|is not in the catalog)/i,
+    /^\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*$/,
+    /([a-z][a-z0-9+.-]*:\/\/[^\s/:@,]*):[^\s/@,]*@/gi,
+  ])('%s takes more than linear time', (pattern) => {
+    expect(superLinear(pattern)).toBeDefined();
+  });
+
+  test.each([
+    /^[^]*$/,
+    /a+b*c?/,
+    /x[^]*$/,
+    /(?<!\/)\/+$/,
+    /"(?:[^"\\]|\\[^])*(?:"|\\?$)/g,
+    /(?:\/[^/]+)+\/([^/]+)/g,
+    /(?:0[xX][0-9a-fA-F_]+|(?:\d[\d_]*)?\.?\d[\d_]*(?:[eE][+-]?\d+)?\.?)/y,
+    /^[a-z]{1,99}(?:,[a-z]{1,99}){0,50}$/,
+  ])('%s takes linear time', (pattern) => {
+    expect(superLinear(pattern)).toBeUndefined();
+  });
+
+  /** The patterns of a file as they stand there; null for one whose text the code puts together. */
+  function patternsOf(path: string): readonly { readonly pattern: RegExp | null; readonly text: string }[] {
+    const source = read(path);
+    const { program, errors } = parseSync(path, source);
+    expect(errors).toEqual([]);
+    const found: { readonly pattern: RegExp | null; readonly text: string }[] = [];
+    const made = ({ start, end, callee }: { start: number; end: number; callee: { type: string } }): void => {
+      if (callee.type === 'Identifier' && (callee as { name?: string }).name === 'RegExp') {
+        found.push({ pattern: null, text: source.slice(start, end) });
+      }
+    };
+    new Visitor({
+      Literal: (node) => {
+        if (!('regex' in node)) return;
+        const { pattern, flags } = node.regex;
+        found.push({ pattern: new RegExp(pattern, flags), text: source.slice(node.start, node.end) });
+      },
+      NewExpression: made,
+      CallExpression: made,
+    }).visit(program);
+    return found;
+  }
 });
 
 describe('documents', () => {

@@ -35,7 +35,7 @@ const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e
 
 /** Bytes of `512MB`, `4 GiB`, `1000`. */
 export function parseBytes(text: string): number {
-  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*$/.exec(text);
+  const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());
   const unit = match === null ? undefined : BYTE_UNITS[(match[2] ?? '').toUpperCase()];
   if (match === null || unit === undefined) return invalid('a size such as 512MB or 4GiB', text);
   return Math.floor(Number(match[1]) * unit);
@@ -43,7 +43,7 @@ export function parseBytes(text: string): number {
 
 /** Milliseconds of `250ms`, `30s`, `5m`, `1h`, `7d`; a bare number is milliseconds. */
 export function parseDuration(text: string): number {
-  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(text);
+  const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());
   const unit = match === null ? undefined : DURATION_UNITS[(match[2] || 'ms').toLowerCase()];
   if (match === null || unit === undefined) return invalid('a duration such as 250ms, 30s, 5m or 1h', text);
   return Math.round(Number(match[1]) * unit);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import project from '../package.json' with { type: 'json' };
+import { must } from './must.ts';
 
 /** A coordinator gives tasks only to workers of its own release. */
 export type Release = { readonly skein: string; readonly duckdb: string };
@@ -26,7 +27,7 @@ export const SKEIN_RELEASE = `${project.version}+${fingerprint()}`;
  * The release of DuckDB that coordinators plan with, such as `1.5.5`: that of the pinned package (`1.5.5-r.5` is the fifth packaging of
  * it). Read from the project and not from the library, which only workers and the planner's processes load.
  */
-export const DUCKDB_RELEASE = project.dependencies['@duckdb/node-api'].replace(/-.*$/, '');
+export const DUCKDB_RELEASE = must(project.dependencies['@duckdb/node-api'].split('-')[0], 'a release');
 
 export const printRelease = ({ skein, duckdb }: Release): string =>
   `${skein === '' ? 'an older Skein' : `Skein ${skein}`} with DuckDB ${duckdb}`;

@@ -58,19 +58,23 @@ export type Judgement = {
   /** Proofs that do not hold, each with the reason. */
   readonly wrong: readonly string[];
   readonly held: readonly Proof[];
-  /** Proofs in files that run only with `npm run test:full`, which no report has. */
+  /** Proofs in files that run only with `npm run test:full` and that no report has, or that this machine left out. */
   readonly unchecked: readonly Proof[];
 };
 
-/** A proof holds when the reports have exactly one test of its name, and that passed. */
-export function judgeProofs(proofs: readonly Proof[], ran: readonly RanTest[]): Judgement {
+/** A proof holds when the reports have exactly one test of its name, and that passed. `leftOut`: files that need what this machine lacks. */
+export function judgeProofs(
+  proofs: readonly Proof[],
+  ran: readonly RanTest[],
+  leftOut: ReadonlySet<string> = new Set(),
+): Judgement {
   const statuses = new Map<string, string[]>();
   for (const { path, name, status } of ran) {
     const key = `${path}${SEPARATOR}${name}`;
     statuses.set(key, [...(statuses.get(key) ?? []), status]);
   }
   const ranInFull = ran.some(({ path }) => isFull(path));
-  const unchecked = ranInFull ? [] : proofs.filter(({ path }) => isFull(path));
+  const unchecked = proofs.filter(({ path }) => leftOut.has(path) || (isFull(path) && !ranInFull));
   const checked = proofs.filter((proof) => !unchecked.includes(proof));
   const why = ({ path, name }: Proof): string | undefined => {
     const found = statuses.get(`${path}${SEPARATOR}${name}`) ?? [];

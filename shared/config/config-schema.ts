@@ -137,10 +137,9 @@ export const CONFIG = {
   'catalog.commit_retries_max': integer(20, 0, 1_000, 'Attempts after a lost compare-and-swap'),
   'catalog.token_ttl': duration(3_600_000, 'Lifetime of an access token'),
   'catalog.token_ttl_max': duration(30 * 86_400_000, 'Longest lifetime that skein token may ask for'),
-  'catalog.refresh_token_ttl': duration(7 * 86_400_000, 'Time after a sign-in for which its refresh tokens are good'),
-  'catalog.token_chain_max': duration(
-    365 * 86_400_000,
-    'Time after a sign-in for which its tokens can be exchanged for new ones',
+  'catalog.refresh_token_ttl': duration(
+    7 * 86_400_000,
+    'Time after a sign-in at which all that stems from it ends: refresh tokens, and tokens that were exchanged for others',
   ),
   'catalog.token_rate_address': integer(1_200, 1, 1_000_000_000, 'Token requests a minute from one address'),
   'catalog.token_rate_principal': integer(600, 1, 1_000_000_000, 'Token requests a minute of one client or user'),

@@ -52,6 +52,13 @@ test('later layers win: defaults, file, file of the data directory, environment,
   });
 });
 
+test('a setting of an earlier release is an error that names its successor, wherever it stands', () => {
+  const successor = 'is no longer a setting: set catalog.refresh_token_ttl instead';
+  expect(refusal(() => load({ SKEIN_CATALOG_TOKEN_CHAIN_MAX: '1d' }))).toContain(successor);
+  file('catalog:\n  token_chain_max: 1d\n');
+  expect(refusal(() => load())).toContain(successor);
+});
+
 test('an unknown key is an error that names the nearest one, wherever it stands', () => {
   expect(refusal(() => load({ SKEIN_WORKER_COREZ: '1' }))).toContain('did you mean SKEIN_WORKER_CORES?');
   expect(refusal(() => load({}, [flag('worker.memory_limt', '1GB')]))).toContain('did you mean worker.memory_limit?');

@@ -224,12 +224,6 @@ export function catalogNotFound(name: string): never {
   throw new SkeinError('CATALOG_NOT_FOUND', `Warehouse does not exist: ${name}`);
 }
 
-/** Whether any tenant has a catalog of this name: for the configuration, which needs no token. */
-export async function catalogExists(tx: Tx, name: string): Promise<boolean> {
-  const row = await tx.selectFrom('catalog').select('id').where('name', '=', name).executeTakeFirst();
-  return row !== undefined;
-}
-
 export async function listCatalogs(db: Database, tenant: string): Promise<string[]> {
   const rows = await db
     .selectFrom('catalog as c')

@@ -60,7 +60,7 @@ type CreateCatalogRequest = {
   readonly undrop_window_ms: string;
 };
 
-/** A catalog; an empty location is `<data_dir>/catalogs/<name>`. @throws TENANT_NOT_FOUND, INVALID_REQUEST, ALREADY_EXISTS */
+/** A catalog; an empty location is `<data_dir>/catalogs/<name>-<uuid>`. @throws TENANT_NOT_FOUND, INVALID_REQUEST, ALREADY_EXISTS */
 export async function createCatalog(
   context: CatalogContext,
   request: CreateCatalogRequest,
@@ -70,7 +70,8 @@ export async function createCatalog(
     const tenantId = await requireTenant(tx, request.tenant);
     const location = request.location === '' ? catalogLocation(context.config, name) : request.location;
     const undropWindowMs = windowOf(request.undrop_window_ms);
-    await insertCatalog(tx, { tenantId, name, location, allowedRoots: request.allow_roots, undropWindowMs });
+    const allowedRoots = request.allow_roots;
+    await insertCatalog(tx, { tenantId, name, location, allowedRoots, chosenBy: 'operator', undropWindowMs });
   });
   return {};
 }

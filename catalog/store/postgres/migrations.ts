@@ -2,6 +2,7 @@ import { sql, type Kysely } from 'kysely';
 import type { OwnSchema } from '#shared/database/own-schema.ts';
 import { IDENTITY_MIGRATION } from './identity-migration.ts';
 import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
+import { ROOTS_MIGRATION } from './roots-migration.ts';
 import { VIEWS_MIGRATION } from './views-migration.ts';
 
 /**
@@ -16,6 +17,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0002_views': { up: (db) => run(db, VIEWS_MIGRATION) },
     '0003_lifecycle': { up: (db) => run(db, LIFECYCLE_MIGRATION) },
     '0004_identity': { up: (db) => run(db, IDENTITY_MIGRATION) },
+    '0005_former_roots': { up: (db) => run(db, ROOTS_MIGRATION) },
   },
 };
 

@@ -11,7 +11,7 @@ import { catalogJson } from './catalog-answer.ts';
 
 /**
  * `POST /v1/catalogs`: a catalog of the caller's tenant. `storage-profile` may name a `location`, as far as the operator lets clients choose
- * (`catalog.client_roots`); further roots and the UNDROP window are the operator's (`skein admin catalog`). 409 when any tenant has the name:
+ * (`catalog.client_roots`), and never one that was another tenant's; further roots and the UNDROP window are the operator's (`skein admin catalog`). 409 when any tenant has the name:
  * it is the prefix of paths.
  */
 export async function createCatalog(context: CatalogContext, request: RestRequest): Promise<Answer> {
@@ -21,7 +21,8 @@ export async function createCatalog(context: CatalogContext, request: RestReques
   const location = chosenLocation(context, profile === undefined ? {} : asObject(profile, 'storage-profile'));
   return context.store.transact(async (tx) => {
     const tenantId = await requireTenant(tx, request.claims.tenant);
-    await insertCatalog(tx, { tenantId, name, location: location ?? catalogLocation(context.config, name) });
+    const place = location ?? catalogLocation(context.config, name);
+    await insertCatalog(tx, { tenantId, name, location: place, chosenBy: 'client' });
     return ok(catalogJson(await requireCatalog(tx, request.claims.tenant, name)));
   });
 }

@@ -41,7 +41,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   const catalog = stack.adopt(openCatalog(config), (client) => client.close());
   const epochs = stack.adopt(new EpochWatch(catalog, log), (watch) => watch.close());
   const sessions = startSessions(config, catalog);
-  const manifestCache = new LruManifestCache(Math.floor(config['coordinator.metadata_cache_bytes'] / 2));
+  const manifestCaches = new LruManifestCache(Math.floor(config['coordinator.metadata_cache_bytes'] / 2));
   const active: Active = { term: undefined };
   const metrics = queryMetrics({
     leading: () => (active.term === undefined ? 0 : 1),
@@ -51,7 +51,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     workersKnown: () => active.term?.pool.states().length ?? 0,
     sessions: () => sessions.store.size,
     historyWaiting: () => active.term?.history.waiting ?? 0,
-    metadataCacheBytes: () => catalog.cacheBytes + manifestCache.bytes,
+    metadataCacheBytes: () => catalog.cacheBytes + manifestCaches.bytes,
   });
   const notReady = (): string | undefined => {
     if (active.term === undefined) return STANDBY;
@@ -60,7 +60,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   };
   const http = await startApi(parts, { sessions, queries: activeQueries(active), epochs, metrics, notReady });
   const coordinatorId = randomUUID();
-  const term = { config, log, coordinatorId, database, front, sessions, manifestCache, metrics };
+  const term = { config, log, coordinatorId, database, front, sessions, manifestCaches, metrics };
   // Its end is that of the queries, with a reason, before the server closes.
   const election = stack.adopt(
     await openElection(config, coordinatorId, (lost, started) => lead(term, active, { lost, started }), log),

@@ -1,6 +1,6 @@
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
-import type { ManifestCache } from '#shared/iceberg/manifest-cache.ts';
+import type { ManifestCaches } from '#shared/iceberg/manifest-cache.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { openMembership } from '#shared/membership/open-membership.ts';
@@ -28,7 +28,7 @@ export type TermParts = {
   readonly database: Kysely<HistoryDatabase>;
   readonly front: Front;
   readonly sessions: SessionServices;
-  readonly manifestCache: ManifestCache;
+  readonly manifestCaches: ManifestCaches;
   readonly metrics: QueryMetrics;
 };
 
@@ -44,7 +44,7 @@ export type Term = AsyncDisposable & {
 
 /** Begins a term: a new epoch, the end of what earlier ones left behind, and links to the workers. */
 export async function startTerm(parts: TermParts): Promise<Term> {
-  const { config, log, front, sessions, manifestCache, metrics, database } = parts;
+  const { config, log, front, sessions, manifestCaches, metrics, database } = parts;
   await using stack = new AsyncDisposableStack();
   const epoch = await nextEpoch(database);
   const orphans = await failOrphans(database, epoch);
@@ -78,7 +78,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
       running,
     },
     io: localFileIo,
-    manifestCache,
+    manifestCaches,
     record: (row) => history.record(row),
     metrics,
   });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import { scriptedTables } from '../resolver/scripted-tables.ts';
+import { SCRIPTED_ASKER, scriptedTables } from '../resolver/scripted-tables.ts';
 import { PlannerPool } from './planner-pool.ts';
 import { queryPreparer } from './prepare-query.ts';
 import type { PreparedQuery } from './prepared-query.ts';
@@ -24,7 +24,7 @@ const prepared = (
   sql: string,
   signal: AbortSignal = AbortSignal.timeout(30_000),
   planner: PlannerPool = pool,
-): Promise<PreparedQuery> => prepare({ sql, offset: 0, context, tables, planner, signal });
+): Promise<PreparedQuery> => prepare({ sql, offset: 0, context, asker: SCRIPTED_ASKER, tables, planner, signal });
 const codeOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'accepted',

@@ -198,7 +198,12 @@ export const CONFIG = {
   'coordinator.sessions_max': integer(10_000, 1, 1_000_000, 'Sessions held at once'),
   'coordinator.history_buffer_max': integer(10_000, 1, 1_000_000, 'History records waiting to be written'),
   'coordinator.metadata_cache_bytes': bytes(256 * MIB, 'Cache of table metadata and manifests'),
-  'coordinator.plan_cache_entries': integer(1_000, 0, 1_000_000, 'Plans kept for statements that come again'),
+  'coordinator.plan_cache_entries': integer(
+    1_000,
+    0,
+    1_000_000,
+    'Plans kept for statements that come again; of too many, the user with the most loses one',
+  ),
 
   'planner.processes': integer(2, 1, 64, 'Planner child processes'),
   'planner.timeout': duration(5_000, 'Time after which a planner is killed and replaced'),

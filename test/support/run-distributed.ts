@@ -15,6 +15,7 @@ import { DISTRIBUTION_LIMITS, type DistributionLimits } from '#coordinator/distr
 import { separateScans } from '#coordinator/distributor/separate-scans.ts';
 import { shapePlan } from '#coordinator/distributor/shape-plan.ts';
 import { queryPreparer } from '#coordinator/planner/prepare-query.ts';
+import { SCRIPTED_ASKER } from '#coordinator/resolver/scripted-tables.ts';
 import type { PreparedQuery } from '#coordinator/planner/prepared-query.ts';
 import { mapChildren, walkPlan } from '#coordinator/planner/plan-tree.ts';
 import type { Plan } from '#coordinator/planner/plan.ts';
@@ -79,7 +80,7 @@ export async function distributedRunner(connection: DuckDBConnection, schema: st
   for (const sql of [...contextSetupSql, ...contextVariablesSql(context)]) await connection.run(sql);
   const facts = scanFactsOf(connection);
   const prepared = (sql: string): Promise<PreparedQuery> =>
-    prepare({ sql, offset: 0, context, tables, planner, signal: AbortSignal.timeout(120_000) });
+    prepare({ sql, offset: 0, context, asker: SCRIPTED_ASKER, tables, planner, signal: AbortSignal.timeout(120_000) });
   return {
     steps: async (sql, options) => {
       const { plan, scans } = separateScans(withPlan(await prepared(sql)));

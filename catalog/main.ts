@@ -14,11 +14,13 @@ import { forgetExpired } from './principal/forget-expired.ts';
 import { SessionEpochs } from './principal/session-epochs.ts';
 import { ScanPlanner } from './planning/scan-planner.ts';
 import { PurgeWorker } from './purge/purge-worker.ts';
+import { KeyAllowance } from './rest/idempotency/key-allowance.ts';
 import { createMetrics } from './rest/metrics.ts';
 import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
 import { RateLimit } from './rest/rate-limit.ts';
 import { createServer } from './rest/server.ts';
 import { connectStore, type Store } from './store/postgres/connect.ts';
+import { countUses } from './store/postgres/idempotency-store.ts';
 import { CATALOG_SCHEMA } from './store/postgres/migrations.ts';
 import { underStartupLock } from './store/postgres/startup-lock.ts';
 import { SigningKeys } from './token/signing-keys.ts';
@@ -134,6 +136,9 @@ async function buildContext(
       address: new RateLimit(clock, config['catalog.token_rate_address']),
       principal: new RateLimit(clock, config['catalog.token_rate_principal']),
     },
+    keyAllowance: new KeyAllowance(clock, config['catalog.idempotency_keys_per_principal_max'], (principal) =>
+      countUses(store.db, principal, new Date(clock.nowMs())),
+    ),
     endpoints: ADVERTISED_ENDPOINTS,
   };
 }

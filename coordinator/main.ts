@@ -132,6 +132,7 @@ function startSessions(config: Config, catalog: CatalogClient): SessionServices 
   const store = new SessionStore({
     idleMs: config['coordinator.session_idle'],
     sessionsMax: config['coordinator.sessions_max'],
+    perPrincipalMax: config['coordinator.sessions_per_principal_max'],
     clock: systemClock,
   });
   const names = new NameFinder({

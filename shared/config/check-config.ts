@@ -52,7 +52,7 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
     /^postgres(ql)?:$/.test(
       URL.parse(config['database.url'])?.protocol ?? '',
     ), `${says('database.url')}: expected postgres://user:password@host:port/database`);
-  return fitQueryMemory(loaded, says);
+  return fitSessions(fitQueryMemory(loaded, says), says);
 }
 
 /** An address, a network, or one of the names that the HTTP server knows. */
@@ -61,6 +61,27 @@ function isProxy(text: string): boolean {
   const [, address = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
   return bits > 0 && Number(length ?? bits) <= bits && length !== '0';
+}
+
+/** Share of all sessions that one principal may have by default. */
+const SESSIONS_SHARE = 10;
+
+function fitSessions(loaded: LoadedConfig, says: (key: ConfigKey) => string): LoadedConfig {
+  const { config, sources } = loaded;
+  const { 'coordinator.sessions_max': sessionsMax, 'coordinator.sessions_per_principal_max': perPrincipal } = config;
+  if (sources['coordinator.sessions_per_principal_max'] !== 'default') {
+    if (perPrincipal <= sessionsMax) return loaded;
+    throw new SkeinError(
+      'INVALID_CONFIGURATION',
+      `${says('coordinator.sessions_per_principal_max')} is more than coordinator.sessions_max`,
+    );
+  }
+  const share = Math.ceil(sessionsMax / SESSIONS_SHARE);
+  if (perPrincipal <= share) return loaded;
+  return {
+    config: { ...config, 'coordinator.sessions_per_principal_max': share } satisfies Config,
+    sources: { ...sources, 'coordinator.sessions_per_principal_max': 'computed' },
+  };
 }
 
 function fitQueryMemory(loaded: LoadedConfig, says: (key: ConfigKey) => string): LoadedConfig {

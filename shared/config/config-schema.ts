@@ -150,6 +150,12 @@ export const CONFIG = {
     1_800_000,
     'Time for which a request can be repeated under its Idempotency-Key',
   ),
+  'catalog.idempotency_keys_per_principal_max': integer(
+    100_000,
+    1,
+    1_000_000_000,
+    'Requests with an Idempotency-Key that are kept of one client or user; more are refused',
+  ),
   'catalog.background_interval': duration(5_000, 'Interval at which the catalog looks for dropped tables to purge'),
   'catalog.background_hold': duration(
     60_000,
@@ -196,6 +202,12 @@ export const CONFIG = {
   'coordinator.queries_queued_max': integer(1_000, 0, 1_000_000, 'Queries that wait; more are refused'),
   'coordinator.session_idle': duration(1_800_000, 'Idle time after which a session ends'),
   'coordinator.sessions_max': integer(10_000, 1, 1_000_000, 'Sessions held at once'),
+  'coordinator.sessions_per_principal_max': integer(
+    1_000,
+    1,
+    1_000_000,
+    'Sessions of one user held at once; unless it is set, at most a tenth of coordinator.sessions_max',
+  ),
   'coordinator.history_buffer_max': integer(10_000, 1, 1_000_000, 'History records waiting to be written'),
   'coordinator.metadata_cache_bytes': bytes(256 * MIB, 'Cache of table metadata and manifests'),
   'coordinator.plan_cache_entries': integer(

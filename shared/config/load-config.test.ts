@@ -151,3 +151,15 @@ test('a child reads back exactly the configuration of its parent, whatever files
 test('a secret that does not parse is not shown', () => {
   expect(refusal(() => load({ SKEIN_CLUSTER_SECRETS: 'hunter2' }))).not.toContain('hunter2');
 });
+
+test('one user’s sessions are a tenth of all, unless they are set', () => {
+  const sessions = (environment: Readonly<Record<string, string>>) =>
+    load(environment).config['coordinator.sessions_per_principal_max'];
+  expect(sessions({})).toBe(1_000);
+  expect(sessions({ SKEIN_COORDINATOR_SESSIONS_MAX: '95' })).toBe(10);
+  const both = { SKEIN_COORDINATOR_SESSIONS_MAX: '95', SKEIN_COORDINATOR_SESSIONS_PER_PRINCIPAL_MAX: '50' };
+  expect(sessions(both)).toBe(50);
+  expect(refusal(() => load({ ...both, SKEIN_COORDINATOR_SESSIONS_MAX: '49' }))).toContain(
+    'is more than coordinator.sessions_max',
+  );
+});

@@ -30,12 +30,12 @@ export async function isBootstrapped(db: Database): Promise<boolean> {
   return (await db.selectFrom('tenant').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Makes tenant, catalog, namespace and user of the configuration, all or nothing. */
-export async function bootstrap(db: Database, config: Config, user: FirstUser): Promise<void> {
+/** Makes tenant, catalog, namespace and user of the configuration, all or nothing; the root of the catalog. */
+export async function bootstrap(db: Database, config: Config, user: FirstUser): Promise<string> {
   const passwordHash = await user.passwordHash;
+  const location = bootstrapLocation(config);
   await db.transaction().execute(async (tx) => {
     const tenantId = await insertTenant(tx, config['bootstrap.tenant']);
-    const location = bootstrapLocation(config);
     const catalogId = await insertCatalog(tx, {
       tenantId,
       name: config['bootstrap.catalog'],
@@ -51,6 +51,7 @@ export async function bootstrap(db: Database, config: Config, user: FirstUser): 
       isBootstrap: true,
     });
   });
+  return location;
 }
 
 const bootstrapLocation = (config: Config): string =>

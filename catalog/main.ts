@@ -19,6 +19,7 @@ import { createMetrics } from './rest/metrics.ts';
 import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
 import { RateLimit } from './rest/rate-limit.ts';
 import { createServer } from './rest/server.ts';
+import { makeRoots, prepareDataDir } from './storage/make-roots.ts';
 import { connectStore, type Store } from './store/postgres/connect.ts';
 import { countUses } from './store/postgres/idempotency-store.ts';
 import { CATALOG_SCHEMA } from './store/postgres/migrations.ts';
@@ -57,13 +58,14 @@ export async function startCatalog(
   clock: Clock = systemClock,
   at: CatalogContext['at'] = () => undefined,
 ): Promise<RunningCatalog> {
+  prepareDataDir(config, log);
   const store = await connectStore(config, log);
   const closers: (() => Promise<unknown>)[] = [() => store.close()];
   const close = async (): Promise<void> => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    const generatedAdminPassword = await prepareStore(store, config);
+    const generatedAdminPassword = await prepareStore(store, { config, log });
     const context = await buildContext(store, { config, log, clock, at });
     closers.push(() => context.epochs.close());
     context.purges.start();
@@ -96,7 +98,10 @@ export async function startCatalog(
 }
 
 /** Migrates, and at the first start bootstraps; the generated password, if there is one. */
-function prepareStore(store: Store, config: Config): Promise<string | undefined> {
+function prepareStore(
+  store: Store,
+  { config, log }: Pick<CatalogContext, 'config' | 'log'>,
+): Promise<string | undefined> {
   return underStartupLock(config, async () => {
     const { rows } = await store.pool.query<{ found: boolean }>(
       "select to_regclass('catalog.tenant') is not null as found",
@@ -106,7 +111,8 @@ function prepareStore(store: Store, config: Config): Promise<string | undefined>
     await migrateSchema(store.db, CATALOG_SCHEMA);
     if (await isBootstrapped(store.db)) return undefined;
     const user = early ?? prepareFirstUser(config);
-    await bootstrap(store.db, config, user);
+    const root = await bootstrap(store.db, config, user);
+    await makeRoots({ io: localFileIo, log }, [root]);
     return user.generatedPassword;
   });
 }

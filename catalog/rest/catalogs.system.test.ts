@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
 import { access, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -164,6 +164,45 @@ describe('catalogs', () => {
     expect((rest.body['catalogs'] as JsonObject[]).map(({ name }) => name)).toEqual(['page_b', 'page_c']);
     expect(rest.body['next-page-token']).toBeNull();
     for (const name of ['page_a', 'page_b', 'page_c']) await drop(`/v1/catalogs/${name}`);
+  });
+});
+
+describe('folders that the service makes', () => {
+  const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+  test('for catalogs are its account’s alone; folders that are there stay as they are', async () => {
+    const open = `${PLACES}/open`;
+    mkdirSync(open);
+    chmodSync(open, 0o755);
+    for (const [name, location] of [
+      ['made', `${PLACES}/made`],
+      ['found', open],
+    ] as const) {
+      await catalog.call('CreateCatalog', { tenant: 'default', name, location, allow_roots: [`${location}-2`] });
+    }
+    const inClientRoot = { type: 'file', location: `${PLACES}/client/made` };
+    await post('/v1/catalogs', { name: 'chosen', 'storage-profile': inClientRoot });
+    await catalog.call('AlterCatalog', { name: 'made', allow_roots: [`${PLACES}/made-3`], undrop_window_ms: '-1' });
+    const own = placeOf(await post('/v1/catalogs', { name: 'unnamed' }));
+    const made = ['made', 'made-2', 'made-3', 'open-2', 'client/made'].map((name) => `${PLACES}/${name}`);
+    for (const path of [...made, `${catalog.dataDir}/warehouse`, `${catalog.dataDir}/catalogs`, own.slice(7)]) {
+      expect(modeOf(path), path).toBe('700');
+    }
+    expect(modeOf(open)).toBe('755');
+    for (const name of ['made', 'found', 'chosen', 'unnamed']) await drop(`/v1/catalogs/${name}`);
+  });
+
+  test('for the first catalog, too, also where the operator puts it', async () => {
+    await using placed = await startTestCatalog({ 'bootstrap.warehouse': `${PLACES}/first` });
+    expect(modeOf(`${PLACES}/first`)).toBe('700');
+    expect(modeOf(`${placed.dataDir}/catalogs`)).toBe('700');
+  });
+
+  test('and that an earlier release left open are closed at the next start', async () => {
+    const folders = ['', '/warehouse', '/catalogs'].map((name) => `${catalog.dataDir}${name}`);
+    for (const path of folders) chmodSync(path, 0o755);
+    await catalog.restart();
+    expect(folders.map(modeOf)).toEqual(['700', '700', '700']);
   });
 });
 

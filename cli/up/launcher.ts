@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { machineMemory } from '#shared/config/check-config.ts';
@@ -9,6 +8,7 @@ import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { redactUrls } from '#shared/config/redact.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
+import { makeDataDir } from '#shared/storage/private-folder.ts';
 import {
   readyPath,
   removeClusterFiles,
@@ -48,8 +48,8 @@ export type Voice = { readonly event: (line: object) => void; readonly tell: (li
 /** Runs a cluster until `stop` is aborted. @throws the reason of a failed start, after everything that had started has ended */
 export async function runCluster(loaded: LoadedConfig, voice: Voice, stop: AbortSignal): Promise<ExitCode> {
   const dataDir = loaded.config.data_dir;
-  makeDataDir(dataDir);
   refuseNewerDataDir(dataDir);
+  prepareDataDir(dataDir);
   const lock = lockDataDir(dataDir);
   try {
     await endLeftovers(dataDir);
@@ -67,9 +67,9 @@ export async function runCluster(loaded: LoadedConfig, voice: Voice, stop: Abort
   }
 }
 
-function makeDataDir(dataDir: string): void {
+function prepareDataDir(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true });
+    makeDataDir(dataDir);
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new SkeinError('START_FAILED', `cannot make the data directory ${dataDir}: ${code}`, { cause });

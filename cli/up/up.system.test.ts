@@ -1,5 +1,14 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -109,7 +118,7 @@ function processesOf(dataDir: string): readonly number[] {
 /** No process, no lock, no word of a cluster, nothing that was for a while: only what is to be kept. */
 function expectNothingLeft(dataDir: string): void {
   expect(processesOf(dataDir)).toEqual([]);
-  const kept = ['format.json', 'logs', 'postgres', 'secrets', 'spill', 'tmp', 'warehouse'];
+  const kept = ['catalogs', 'format.json', 'logs', 'postgres', 'secrets', 'spill', 'tmp', 'warehouse'];
   expect(readdirSync(dataDir).sort()).toEqual(kept);
   for (const folder of ['spill', 'tmp']) expect(readdirSync(join(dataDir, folder))).toEqual([]);
   expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
@@ -158,7 +167,11 @@ afterAll(() => {
 });
 
 describe.sequential('one data directory through its life', () => {
-  const dataDir = newFolder();
+  // Made by the first start.
+  const dataDir = join(newFolder(), 'data');
+  const KEPT = ['.', 'catalogs', 'logs', 'secrets', 'spill', 'warehouse'];
+  const modes = (): readonly string[] =>
+    KEPT.map((name) => `${name} ${(statSync(join(dataDir, name)).mode & 0o777).toString(8)}`);
   let password: unknown;
 
   test('npm start: ready line, every service, restart of what dies; SIGTERM to npm stops everything', async () => {
@@ -174,7 +187,7 @@ describe.sequential('one data directory through its life', () => {
     await waitUntil(() => find(started, 'admin_password') !== undefined, 1_000);
     password = find(started, 'admin_password')?.['password'];
     expect(started.stderr().split(String(password))).toHaveLength(2);
-    expect(statSync(join(dataDir, 'secrets')).mode & 0o777).toBe(0o700);
+    expect(modes()).toEqual(KEPT.map((name) => `${name} 700`));
     expect(statSync(join(dataDir, 'secrets', 'cluster-secret')).mode & 0o777).toBe(0o600);
 
     const before = await services(dataDir);
@@ -195,8 +208,11 @@ describe.sequential('one data directory through its life', () => {
   }, 180_000);
 
   test('a second start finds what the first one made; one data directory has one cluster; signals to the group while a query runs', async () => {
+    // As an earlier release left them.
+    for (const name of ['.', 'catalogs', 'warehouse']) chmodSync(join(dataDir, name), 0o755);
     const started = up(cluster(dataDir));
     await ready(started);
+    expect(modes()).toEqual(KEPT.map((name) => `${name} 700`));
     expect(find(started, 'admin_password')).toBeUndefined();
     expect(await kept(dataDir)).toBe('n,s,t\n100,4950,100\n');
 

@@ -4,6 +4,7 @@ import { fileLocation } from '#shared/storage/location.ts';
 import { catalogLocation } from '../../../bootstrap.ts';
 import { asObject, get, optionalString, requiredString } from '../../../commit/json-reader.ts';
 import type { CatalogContext } from '../../../context.ts';
+import { makeRoots } from '../../../storage/make-roots.ts';
 import { requireBelowRoot } from '../../../storage/table-location.ts';
 import { insertCatalog, requireCatalog, requireTenant } from '../../../store/postgres/catalog-store.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
@@ -19,12 +20,14 @@ export async function createCatalog(context: CatalogContext, request: RestReques
   const name = requiredString(body, 'name');
   const profile = get(body, 'storage-profile');
   const location = chosenLocation(context, profile === undefined ? {} : asObject(profile, 'storage-profile'));
-  return context.store.transact(async (tx) => {
+  const catalog = await context.store.transact(async (tx) => {
     const tenantId = await requireTenant(tx, request.claims.tenant);
     const place = location ?? catalogLocation(context.config, name);
     await insertCatalog(tx, { tenantId, name, location: place, chosenBy: 'client' });
-    return ok(catalogJson(await requireCatalog(tx, request.claims.tenant, name)));
+    return requireCatalog(tx, request.claims.tenant, name);
   });
+  await makeRoots(context, catalog.roots);
+  return ok(catalogJson(catalog));
 }
 
 export const createCatalogAgain = async (context: CatalogContext, { claims, body }: RestRequest): Promise<Answer> => {

@@ -172,6 +172,7 @@ async function startApi({ config, log, stack }: Parts, api: ApiParts): Promise<{
       currentCatalog: async ({ claims }, key) => (await names.current(claims.tenant, store.get(key))).catalog,
     }),
     metrics: api.metrics,
+    metricsToken: config['metrics.token'],
     notReady: api.notReady,
     log,
   });

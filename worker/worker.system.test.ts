@@ -54,6 +54,36 @@ describe('a worker', () => {
     return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
   };
 
+  test('shows its metrics to this machine, not to whom a proxy passes on; health is open', async () => {
+    const ask = (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> =>
+      fetch(new URL(path, worker.metricsUrl), { headers });
+    for (const name of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']) {
+      const refused = await ask('/metrics', { [name]: '192.0.2.1', authorization: 'Bearer x' });
+      expect([refused.status, refused.headers.get('www-authenticate')], name).toEqual([401, 'Bearer']);
+      expect(await refused.json()).toMatchObject({ error: 'UNAUTHENTICATED' });
+      expect((await ask('/health', { [name]: '192.0.2.1' })).status).toBe(200);
+    }
+    expect((await ask('/metrics')).status).toBe(200);
+  });
+
+  test('with metrics.token it shows them to who has it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'skein-worker-'));
+    const token = 'a-token-of-prometheus';
+    const own = { data_dir: folder, 'cluster.secret': SECRET, 'worker.port': 0, 'worker.cores': 1 };
+    const closed = await startWorker(defaultConfig({ ...own, 'metrics.token': token }), silentLogger);
+    try {
+      const status = async (headers: Readonly<Record<string, string>>): Promise<number> =>
+        (await fetch(closed.metricsUrl, { headers })).status;
+      expect(await status({})).toBe(401);
+      expect(await status({ authorization: `Bearer ${token}` })).toBe(200);
+      expect(await status({ authorization: `Bearer ${token}`, 'x-forwarded-for': '192.0.2.1' })).toBe(200);
+      expect(await status({ authorization: `Bearer ${SECRET}` })).toBe(401);
+    } finally {
+      await closed.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
   test('runs a statement and reports on it', async () => {
     const { table, report } = await coordinator.run(
       makeTask("SELECT 42 AS a, now() AS n, current_user AS u, 'x' || i AS s FROM range(3) t(i)"),

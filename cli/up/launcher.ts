@@ -144,7 +144,9 @@ class Cluster {
     const { config } = this.#loaded;
     await Promise.all([
       untilReady(config['up.ready_timeout'], () => health(this.#catalogUrl())),
-      untilReady(config['up.ready_timeout'], () => workersAttached(this.#queryUrl(), this.#ports.workers.length)),
+      untilReady(config['up.ready_timeout'], () =>
+        workersAttached(this.#queryUrl(), this.#ports.workers.length, config['metrics.token']),
+      ),
     ]);
     const ready = this.#readyLine();
     this.#writeServices();
@@ -279,7 +281,13 @@ const postgresFolder = (config: Config): string => join(config.data_dir, 'postgr
 
 function postgresSpec({ config, sources }: LoadedConfig, ports: ClusterPorts): ChildSpec {
   const passwordFile = secretPath(config.data_dir, 'postgres-password');
-  const bare: Config = { ...config, 'database.url': '', 'admin.password': '', 'cluster.secret': '' };
+  const bare: Config = {
+    ...config,
+    'database.url': '',
+    'admin.password': '',
+    'cluster.secret': '',
+    'metrics.token': '',
+  };
   return {
     kind: 'postgres',
     name: 'postgres',
@@ -344,12 +352,13 @@ async function untilReady(timeoutMs: number, probe: () => Promise<string | undef
 }
 
 /** Ready is every worker, not just one: the first statement may want them all. */
-async function workersAttached(queryUrl: string, count: number): Promise<string | undefined> {
+async function workersAttached(queryUrl: string, count: number, token: string): Promise<string | undefined> {
   const objection = await health(queryUrl);
   if (objection !== undefined) return objection;
-  const response = await fetch(`${queryUrl}/metrics`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).catch(
-    () => undefined,
-  );
+  const response = await fetch(`${queryUrl}/metrics`, {
+    signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+    headers: token === '' ? {} : { authorization: `Bearer ${token}` },
+  }).catch(() => undefined);
   // Another address than loopback needs a token: then one worker, which health asks for, has to be enough.
   if (response?.status !== 200) return response === undefined ? 'no answer' : undefined;
   const metrics = await response.text();

@@ -6,6 +6,8 @@ import type { LoadedConfig } from './loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
+/** What fits behind `Bearer`, and cannot be guessed. */
+const METRICS_TOKEN = /^[\x21-\x7E]{16,1000}$/;
 /** Least memory with which a worker is of use. */
 const MEMORY_MIN = 64 * 2 ** 20;
 
@@ -48,6 +50,10 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
     config[
       'coordinator.query_timeout_max'
     ], `${says('coordinator.query_timeout')} is longer than coordinator.query_timeout_max`);
+  require(config['metrics.token'] === '' ||
+    METRICS_TOKEN.test(
+      config['metrics.token'],
+    ), `${says('metrics.token')}: expected at least 16 characters, no spaces`);
   require(config['database.url'] === '' ||
     /^postgres(ql)?:$/.test(
       URL.parse(config['database.url'])?.protocol ?? '',

@@ -124,6 +124,10 @@ export const CONFIG = {
   'cluster.workers': list('URLs of the workers when there is no etcd'),
   'cluster.advertise_host': string('', 'Host under which other services reach this one; empty = the bound address'),
 
+  'metrics.token': secret(
+    'Bearer token for /metrics of every service, which then needs one on this machine, too; empty = only from elsewhere',
+  ),
+
   'database.url': secret('Postgres URL of catalog and coordinator (also DATABASE_URL); empty = the embedded Postgres'),
   'database.pool_max': integer(10, 1, 1_000, 'Connections per service'),
 

@@ -163,3 +163,12 @@ test('one user’s sessions are a tenth of all, unless they are set', () => {
     'is more than coordinator.sessions_max',
   );
 });
+
+test('metrics.token is long, in one piece, and never quoted', () => {
+  for (const text of ['short', 'with a space in it', 'ümlaute-ümlaute-ümlaute']) {
+    const message = refusal(() => load({ SKEIN_METRICS_TOKEN: text }));
+    expect(message).toContain('metrics.token (environment SKEIN_METRICS_TOKEN): expected at least 16 characters');
+    expect(message).not.toContain(text);
+  }
+  expect(load({ SKEIN_METRICS_TOKEN: 'a'.repeat(16) }).config['metrics.token']).toBe('a'.repeat(16));
+});

@@ -70,6 +70,7 @@ function options(): HttpOptions {
       describe: (caller, path) => describeTable(caller, path),
     },
     metrics,
+    metricsToken: '',
     notReady: () => notReady,
     log: silentLogger,
   };
@@ -269,6 +270,19 @@ test.each([
   const answer = await send(method, path);
   expect([answer.status, answer.json()]).toEqual([status, expect.objectContaining({ error: code })]);
   expect(Object.keys(answer.json() as object)).toEqual(['error', 'message', 'sql_state']);
+});
+
+test('metrics need a token when a proxy of this machine passes the request on', async () => {
+  const metrics = (more: Readonly<Record<string, string>>): Promise<Response> =>
+    fetch(`${url}/metrics`, { headers: more });
+  for (const name of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip']) {
+    const refused = await metrics({ [name]: '192.0.2.1' });
+    expect([refused.status, await refused.json()], name).toEqual([
+      401,
+      expect.objectContaining({ error: 'UNAUTHENTICATED' }),
+    ]);
+    expect((await metrics({ [name]: '192.0.2.1', authorization: 'Bearer good' })).status, name).toBe(200);
+  }
 });
 
 test('health, readiness and metrics are open', async () => {

@@ -182,7 +182,7 @@ const metrics = {
   get: {
     operationId: 'metrics',
     summary: 'Prometheus metrics',
-    description: 'Needs a token unless it is asked from this machine.',
+    description: 'Needs a token unless it is asked from this machine, by nobody whose request a proxy passes on.',
     security: [{}, { bearer: [] }],
     responses: {
       200: { description: 'Metrics', content: { 'text/plain': { schema: { type: 'string' } } } },

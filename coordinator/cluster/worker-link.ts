@@ -1,5 +1,6 @@
-import { credentials, type Client, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
+import type { Client, ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
 import { SkeinError } from '#shared/error.ts';
+import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { queryId, type QueryId } from '#shared/id.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -8,7 +9,7 @@ import { must } from '#shared/must.ts';
 
 /** What the links to all workers have in common. */
 export type LinkOptions = {
-  readonly secret: string;
+  readonly security: ChannelSecurity;
   readonly coordinatorId: string;
   readonly epoch: number;
   readonly heartbeatIntervalMs: number;
@@ -39,7 +40,7 @@ export type WorkerInfo = {
 /**
  * ```
  * connecting --beat--> live --silence or broken stream--> lost --retry--> connecting
- *      \--beat of another DuckDB release--> refused --retry--> connecting
+ *      \--beat of another DuckDB release, or no proof of being a worker--> refused --retry--> connecting
  * ```
  */
 export type LinkState =
@@ -67,20 +68,28 @@ export class WorkerLink {
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
   #refusedFor = '';
+  /** Whether it has attached, or its silence has been told. */
+  #known = false;
   /** Threads that this coordinator's tasks have on the worker now. */
   load = 0;
 
+  /** @throws INVALID_CONFIGURATION when the address may not be dialled */
   constructor(address: string, options: LinkOptions, onChange: () => void) {
     this.address = address;
     this.#options = options;
     this.#onChange = onChange;
     const { Client: Constructor } = loadService('worker.proto', 'skein.worker.v1.Worker');
-    this.client = new Constructor(address, credentials.createInsecure(), {
-      'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
-      'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
-      'grpc.initial_reconnect_backoff_ms': 100,
-      'grpc.max_reconnect_backoff_ms': 1_000,
-    });
+    const onUnproven = (reason: string): void => this.#refuse(`it cannot prove that it is a worker: ${reason}`);
+    this.client = options.security.dial(
+      Constructor,
+      { address, role: 'worker', onUnproven },
+      {
+        'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+        'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
+        'grpc.initial_reconnect_backoff_ms': 100,
+        'grpc.max_reconnect_backoff_ms': 1_000,
+      },
+    );
     this.#attach();
   }
 
@@ -100,7 +109,8 @@ export class WorkerLink {
     const { coordinatorId, epoch, heartbeatIntervalMs } = this.#options;
     this.#become({ kind: 'connecting' });
     const attach = (this.client as unknown as Record<string, AttachMethod>)['Attach'];
-    const stream = must(attach, 'worker.proto has Attach').call(this.client, internalMetadata(this.#options.secret));
+    const metadata = internalMetadata(this.#options.security.keyring);
+    const stream = must(attach, 'worker.proto has Attach').call(this.client, metadata);
     this.#stream = stream;
     const beat = (): void => void stream.write({ coordinator_id: coordinatorId, epoch: String(epoch) });
     this.#timer = setInterval(beat, heartbeatIntervalMs);
@@ -109,6 +119,7 @@ export class WorkerLink {
     stream.on('error', (error: ServiceError) => {
       if (this.#stream !== stream) return;
       this.#options.log.debug({ worker: this.address, err: error }, 'the stream to a worker broke');
+      this.#tellUnknown(error.message);
       this.#end({ kind: 'lost' });
     });
     stream.on('end', () => {
@@ -123,7 +134,9 @@ export class WorkerLink {
     const silence = setTimeout(() => {
       // When it was this process that hung, the beats lie in the socket: they are read before this.
       setImmediate(() => {
-        if (this.#silence === silence) this.#end({ kind: 'lost' });
+        if (this.#silence !== silence) return;
+        this.#tellUnknown('it is silent');
+        this.#end({ kind: 'lost' });
       });
     }, this.#options.heartbeatTimeoutMs);
     this.#silence = silence;
@@ -131,13 +144,10 @@ export class WorkerLink {
 
   #onBeat(info: WorkerInfo): void {
     this.#expectBeat();
+    this.#known = true;
     const { duckdbVersion, log } = this.#options;
     if (info.duckdbVersion !== duckdbVersion) {
-      const reason = `it has DuckDB ${info.duckdbVersion}, the coordinator ${duckdbVersion}`;
-      // It is asked again, because it may be replaced; it is said once.
-      if (this.#refusedFor !== reason) log.error({ worker: this.address, reason }, 'worker refused');
-      this.#refusedFor = reason;
-      this.#end({ kind: 'refused', reason });
+      this.#refuse(`it has DuckDB ${info.duckdbVersion}, the coordinator ${duckdbVersion}`);
       return;
     }
     if (this.#state.kind === 'live' && this.#state.info.id === info.id) {
@@ -150,6 +160,20 @@ export class WorkerLink {
     log.info({ worker: this.address, name: info.name, cores: info.cores }, 'worker attached');
     this.#become({ kind: 'live', info, lost: new AbortController() });
     this.#options.onBeat?.(this, info);
+  }
+
+  /** It is asked again, because it may be replaced; it is said once. */
+  #refuse(reason: string): void {
+    if (this.#refusedFor !== reason) this.#options.log.error({ worker: this.address, reason }, 'worker refused');
+    this.#refusedFor = reason;
+    this.#known = true;
+    this.#end({ kind: 'refused', reason });
+  }
+
+  /** A member that has never attached is ignored until it does; that is said once. */
+  #tellUnknown(reason: string): void {
+    if (!this.#known) this.#options.log.warn({ worker: this.address, reason }, 'a worker is ignored until it answers');
+    this.#known = true;
   }
 
   #end(state: LinkState): void {

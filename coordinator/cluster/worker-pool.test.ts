@@ -1,4 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { plainSecurity } from '#shared/grpc/channel-security.ts';
+import { fixedKeyring } from '#shared/keyring.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { staticMembership } from '#shared/membership/static-membership.ts';
 import { startScriptedWorker, type WorkerScript } from './scripted-worker.ts';
@@ -19,7 +21,7 @@ async function worker(changes: Partial<WorkerScript> = {}, port = 0) {
 
 function pool(addresses: readonly string[], secret = 's'): WorkerPool {
   const made = new WorkerPool(staticMembership(addresses), {
-    secret,
+    security: plainSecurity(fixedKeyring(secret)),
     coordinatorId: 'c',
     epoch: 7,
     heartbeatIntervalMs: 50,

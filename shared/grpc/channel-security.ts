@@ -19,7 +19,7 @@ import { ProvenCredentials, roleCredentials } from './proven-credentials.ts';
 import { TlsFiles } from './tls-files.ts';
 
 /** Whom a client dials. */
-export type Peer = {
+type Peer = {
   /** host:port, from anywhere: what answers there has to prove that it is of the role. */
   readonly address: string;
   readonly role: ClusterRole;

@@ -13,6 +13,7 @@ import { serviceStates, type ServiceStatus } from '#cli/status.ts';
 import { defaultConfig, type Config, type ConfigKey } from '#shared/config/config-schema.ts';
 import { parseJson, printJson, type Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
+import type { TlsSettings } from './certificates.ts';
 
 export type QueryRequest = {
   readonly token?: string;
@@ -77,10 +78,10 @@ export const skein = (
 /** A running cluster as a test uses it: the processes that `npm start` starts, whoever has started them. */
 export class Cluster {
   readonly ready: ReadyLine;
-  readonly #tls: TlsSettings;
+  readonly #tls: TlsSettings | undefined;
   #adminToken: Promise<string> | undefined;
 
-  constructor(ready: ReadyLine, tls: TlsSettings = {}) {
+  constructor(ready: ReadyLine, tls?: TlsSettings) {
     this.ready = ready;
     this.#tls = tls;
   }
@@ -193,9 +194,6 @@ export class Cluster {
   }
 }
 
-/** `cluster.tls_*` of a process. */
-export type TlsSettings = Partial<Pick<Config, 'cluster.tls_ca' | 'cluster.tls_cert' | 'cluster.tls_key'>>;
-
 /** Settings as variables of an environment. */
 export const settingsEnv = (settings: Partial<Readonly<Record<ConfigKey, string>>>): Record<string, string> =>
   Object.fromEntries(
@@ -215,7 +213,7 @@ export class StartedCluster extends Cluster implements AsyncDisposable {
 
   constructor(
     ready: ReadyLine,
-    { child, tls }: { readonly child: ChildProcess; readonly tls: TlsSettings },
+    { child, tls }: { readonly child: ChildProcess; readonly tls: TlsSettings | undefined },
     output: LauncherOutput,
     afterStop: () => Promise<void>,
   ) {
@@ -325,7 +323,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Starte
       ended,
     ]);
     if (first.event !== 'ready') throw new Error(`skein up: ${printJson(first)}\n${output.log.slice(-8_000)}`);
-    return new StartedCluster(first as unknown as ReadyLine, { child, tls: options.tls ?? {} }, output, afterStop);
+    return new StartedCluster(first as unknown as ReadyLine, { child, tls: options.tls }, output, afterStop);
   } catch (error) {
     child.kill('SIGKILL');
     await afterStop();

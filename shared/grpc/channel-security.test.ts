@@ -134,9 +134,10 @@ test.each(['plaintext', 'stranger', 'operator'])('a server that is %s never sees
   const unproven: string[] = [];
   expect(await callAs(security('coordinator'), address, 'worker', unproven)).toBe('WORKER_LOST');
   expect(unproven.length).toBeGreaterThan(0);
-  expect(seen()).not.toContain(SECRET);
-  // Behind the handshake it has seen nothing at all.
-  if (kind !== 'plaintext') expect(seen()).toBe('');
+  // HTTP/2 packs headers, so a secret need not show as it is: one has seen the beginning of a handshake, the others nothing behind it.
+  if (kind === 'plaintext') expect(seen().slice(0, 2)).toBe('\x16\x03');
+  else expect(seen()).toBe('');
+  expect(seen()).not.toContain('PRI * HTTP/2.0');
 });
 
 test('without certificates nothing beyond loopback is dialled or listened on', () => {
@@ -153,7 +154,7 @@ test('without certificates nothing beyond loopback is dialled or listened on', (
 
 test('a process does not start with a certificate of another role, without its key, or after its end', async () => {
   expect(() => security('worker', certificates['coordinator'])).toThrow(
-    'is for coordinator, and this process is a worker',
+    'is for coordinator; this process needs one for worker',
   );
   const mixed = { ...certificates['worker'], 'cluster.tls_key': certificates['operator']?.['cluster.tls_key'] ?? '' };
   expect(() => security('worker', mixed as TlsSettings)).toThrow('is not the key');

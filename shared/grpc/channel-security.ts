@@ -61,7 +61,7 @@ export function openChannelSecurity(config: Config, role: ClusterRole, log: Logg
     const has = roles.length === 0 ? 'no role of a cluster' : roles.join(', ');
     throw new SkeinError(
       'INVALID_CONFIGURATION',
-      `the certificate in ${config['cluster.tls_cert']} is for ${has}, and this process is a ${role}`,
+      `the certificate in ${config['cluster.tls_cert']} is for ${has}; this process needs one for ${role}`,
     );
   }
   log.debug({ roles, name: leaf.subjectAltName, until: leaf.validTo }, 'internal channels are mutual TLS');

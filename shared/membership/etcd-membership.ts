@@ -39,17 +39,16 @@ export function etcdMembership(options: EtcdOptions): Membership {
   const closers: (() => void)[] = [];
   let closed = false;
 
-  const malformed = new Set<string>();
-  /** A key that holds no member hides none of the others; it is told of once. */
-  const readMember = (key: string, text: string, kind: Member['kind']): readonly Member[] => {
-    const member = parseMember(text, kind);
-    if (member !== undefined) return [member];
-    if (!malformed.has(key)) options.log.warn({ key }, 'a key of etcd that is no member is ignored');
-    malformed.add(key);
-    return [];
-  };
-
   const watch: Membership['watch'] = (kind, onChange) => {
+    const malformed = new Set<string>();
+    /** A key that holds no member hides none of the others; it is told of once. */
+    const readMember = ([key, text]: readonly [string, string]): readonly Member[] => {
+      const member = parseMember(text, kind);
+      if (member !== undefined) return [member];
+      if (!malformed.has(key)) options.log.warn({ key }, 'a key of etcd that is no member is ignored');
+      malformed.add(key);
+      return [];
+    };
     let last = '';
     let listing = false;
     const list = async (): Promise<void> => {
@@ -57,8 +56,9 @@ export function etcdMembership(options: EtcdOptions): Membership {
       listing = true;
       try {
         const entries = await client.getAll().prefix(folder(options, kind)).strings();
+        for (const key of malformed) if (!Object.hasOwn(entries, key)) malformed.delete(key);
         const members = Object.entries(entries)
-          .flatMap(([key, text]) => readMember(key, text, kind))
+          .flatMap(readMember)
           .toSorted((a, b) => (a.id < b.id ? -1 : 1));
         const text = JSON.stringify(members);
         if (closed || text === last) return;

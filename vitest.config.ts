@@ -1,9 +1,10 @@
 import { defineConfig } from 'vitest/config';
+import { SlowFirst } from '#test/support/run/slow-first.ts';
 import { missingPeers } from '#test/support/peers.ts';
 
 const node = { environment: 'node' as const, pool: 'forks' as const, setupFiles: ['test/support/property-seed.ts'] };
 const system = { ...node, testTimeout: 120_000, hookTimeout: 180_000, expect: { poll: { timeout: 5_000 } } };
-const SUITES = 'test/{slt,tpch,tpcds,oracle,conformance,clients,protocol,simulation,chaos,cluster}/**';
+const SUITES = 'test/{slt,tpch,tpcds,oracle,conformance,clients,protocol,simulation,chaos,cluster,upgrade}/**';
 const TIMED = '**/*.timed.test.ts';
 const FULL = '**/*.full.test.ts';
 const MODULES = '**/node_modules/**';
@@ -17,6 +18,7 @@ const WITHOUT_PEER = missingPeers().flatMap(({ suites }) => suites);
 export default defineConfig({
   test: {
     globalSetup: ['test/support/run/run-resources.ts'],
+    sequence: { sequencer: SlowFirst },
     projects: [
       {
         test: {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Config } from '#shared/config/config-schema.ts';
 import { fileLocation } from '#shared/storage/location.ts';
@@ -29,13 +30,18 @@ export async function isBootstrapped(db: Database): Promise<boolean> {
   return (await db.selectFrom('tenant').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Makes tenant, catalog, namespace and user of the configuration, all or nothing. */
-export async function bootstrap(db: Database, config: Config, user: FirstUser): Promise<void> {
+/** Makes tenant, catalog, namespace and user of the configuration, all or nothing; the root of the catalog. */
+export async function bootstrap(db: Database, config: Config, user: FirstUser): Promise<string> {
   const passwordHash = await user.passwordHash;
+  const location = bootstrapLocation(config);
   await db.transaction().execute(async (tx) => {
     const tenantId = await insertTenant(tx, config['bootstrap.tenant']);
-    const location = bootstrapLocation(config);
-    const catalogId = await insertCatalog(tx, { tenantId, name: config['bootstrap.catalog'], location });
+    const catalogId = await insertCatalog(tx, {
+      tenantId,
+      name: config['bootstrap.catalog'],
+      location,
+      chosenBy: 'operator',
+    });
     await insertNamespace(tx, catalogId, [config['bootstrap.namespace']], {});
     await insertPrincipal(tx, {
       tenantId,
@@ -45,6 +51,7 @@ export async function bootstrap(db: Database, config: Config, user: FirstUser): 
       isBootstrap: true,
     });
   });
+  return location;
 }
 
 const bootstrapLocation = (config: Config): string =>
@@ -52,6 +59,9 @@ const bootstrapLocation = (config: Config): string =>
     ? fileLocation(resolve(config.data_dir, 'warehouse'))
     : config['bootstrap.warehouse'];
 
-/** Root of a catalog for which the operator named none. */
+/**
+ * Root of a new catalog for which nobody named one. No catalog had it before or will have it: a name that comes again, perhaps with another
+ * tenant, does not come with the files of the one that was dropped.
+ */
 export const catalogLocation = (config: Config, name: string): string =>
-  fileLocation(resolve(config.data_dir, 'catalogs', name));
+  fileLocation(resolve(config.data_dir, 'catalogs', `${name}-${randomUUID()}`));

@@ -5,6 +5,7 @@ import type { Logger } from '#shared/log/logger.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
 import type { KeyedQueue } from './commit/keyed-queue.ts';
 import type { ScanPlanner } from './planning/scan-planner.ts';
+import type { KeyAllowance } from './rest/idempotency/key-allowance.ts';
 import type { Metrics } from './rest/metrics.ts';
 import type { RateLimit } from './rest/rate-limit.ts';
 import type { Store } from './store/postgres/connect.ts';
@@ -32,6 +33,8 @@ export type CatalogContext = {
   readonly epochs: SessionEpochs;
   /** Requests at the token endpoint, by address of the peer and by principal. */
   readonly tokenLimits: { readonly address: RateLimit; readonly principal: RateLimit };
+  /** Idempotency keys that each principal may still put to use. */
+  readonly keyAllowance: KeyAllowance;
   readonly metrics: Metrics;
   readonly planner: ScanPlanner;
   /** The background work; `wake` says that something may be due now. */

@@ -2,6 +2,7 @@ import { setInterval } from 'node:timers';
 import type { AddressInfo } from 'node:net';
 import { systemClock, type Clock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
+import { migrateSchema } from '#shared/database/own-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { openChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { Logger } from '#shared/log/logger.ts';
@@ -14,12 +15,16 @@ import { forgetExpired } from './principal/forget-expired.ts';
 import { SessionEpochs } from './principal/session-epochs.ts';
 import { ScanPlanner } from './planning/scan-planner.ts';
 import { PurgeWorker } from './purge/purge-worker.ts';
+import { KeyAllowance } from './rest/idempotency/key-allowance.ts';
 import { createMetrics } from './rest/metrics.ts';
 import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
 import { RateLimit } from './rest/rate-limit.ts';
 import { createServer } from './rest/server.ts';
+import { makeRoots, prepareDataDir } from './storage/make-roots.ts';
 import { connectStore, type Store } from './store/postgres/connect.ts';
-import { migrate, underStartupLock } from './store/postgres/migrate.ts';
+import { countUses } from './store/postgres/idempotency-store.ts';
+import { CATALOG_SCHEMA } from './store/postgres/migrations.ts';
+import { underStartupLock } from './store/postgres/startup-lock.ts';
 import { SigningKeys } from './token/signing-keys.ts';
 import { TokenIssuer } from './token/token-issuer.ts';
 import { TokenVerifier } from './token/token-verifier.ts';
@@ -46,7 +51,7 @@ const ROTATION_CHECK_MAX_MS = 30_000;
 /**
  * Builds the catalog and starts both of its ports. Postgres may come up later (30 s), and other catalogs may start on the same database.
  * `at` is for tests that crash it at a known point.
- * @throws START_FAILED, PORT_IN_USE
+ * @throws START_FAILED, NEWER_DATA, PORT_IN_USE
  */
 export async function startCatalog(
   config: Config,
@@ -54,6 +59,7 @@ export async function startCatalog(
   clock: Clock = systemClock,
   at: CatalogContext['at'] = () => undefined,
 ): Promise<RunningCatalog> {
+  prepareDataDir(config, log);
   const security = openChannelSecurity(config, 'catalog', log);
   const closers: (() => Promise<unknown>)[] = [() => Promise.resolve(security[Symbol.dispose]())];
   const close = async (): Promise<void> => {
@@ -64,7 +70,7 @@ export async function startCatalog(
     security.serverCredentials(config.internal_host);
     const store = await connectStore(config, log);
     closers.push(() => store.close());
-    const generatedAdminPassword = await prepareStore(store, config);
+    const generatedAdminPassword = await prepareStore(store, { config, log });
     const context = await buildContext(store, { config, log, clock, at, security });
     closers.push(() => context.epochs.close());
     context.purges.start();
@@ -97,17 +103,21 @@ export async function startCatalog(
 }
 
 /** Migrates, and at the first start bootstraps; the generated password, if there is one. */
-function prepareStore(store: Store, config: Config): Promise<string | undefined> {
+function prepareStore(
+  store: Store,
+  { config, log }: Pick<CatalogContext, 'config' | 'log'>,
+): Promise<string | undefined> {
   return underStartupLock(config, async () => {
     const { rows } = await store.pool.query<{ found: boolean }>(
       "select to_regclass('catalog.tenant') is not null as found",
     );
     // Without tables it is the first start: the password is hashed while they are made.
     const early = rows[0]?.found === true ? undefined : prepareFirstUser(config);
-    await migrate(store.db);
+    await migrateSchema(store.db, CATALOG_SCHEMA);
     if (await isBootstrapped(store.db)) return undefined;
     const user = early ?? prepareFirstUser(config);
-    await bootstrap(store.db, config, user);
+    const root = await bootstrap(store.db, config, user);
+    await makeRoots({ io: localFileIo, log }, [root]);
     return user.generatedPassword;
   });
 }
@@ -137,6 +147,9 @@ async function buildContext(
       address: new RateLimit(clock, config['catalog.token_rate_address']),
       principal: new RateLimit(clock, config['catalog.token_rate_principal']),
     },
+    keyAllowance: new KeyAllowance(clock, config['catalog.idempotency_keys_per_principal_max'], (principal) =>
+      countUses(store.db, principal, new Date(clock.nowMs())),
+    ),
     endpoints: ADVERTISED_ENDPOINTS,
   };
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { SkeinError } from '#shared/error.ts';
 import { nearestName } from '#shared/config/nearest-name.ts';
+import { DUCKDB_RELEASE, printRelease, SKEIN_RELEASE } from '#shared/release.ts';
 import { commandConfig, parseCommand, usage, type Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
 import { EXIT, UsageError, exitCodeOf, type ExitCode } from './exit-code.ts';
@@ -17,7 +17,8 @@ export async function main(args: readonly string[]): Promise<void> {
 async function run(args: readonly string[]): Promise<ExitCode> {
   const [first] = args;
   if (first === undefined || first === 'help' || first === '--help' || first === '-h') return help(args.slice(1));
-  if (first === 'version' || first === '--version') return say(version());
+  if (first === 'version' || first === '--version')
+    return say(`${printRelease({ skein: SKEIN_RELEASE, duckdb: DUCKDB_RELEASE })}\n`);
   let command: Command | undefined;
   try {
     const found = findCommand(args);
@@ -83,11 +84,6 @@ function help(args: readonly string[]): ExitCode {
 function say(text: string): ExitCode {
   process.stdout.write(text);
   return EXIT.ok;
-}
-
-function version(): string {
-  const path = new URL('../package.json', import.meta.url);
-  return `skein ${(JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version}\n`;
 }
 
 const drained = (stream: NodeJS.WriteStream): Promise<void> =>

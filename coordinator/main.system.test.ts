@@ -11,8 +11,10 @@ import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { silentLogger } from '#shared/log/logger.ts';
+import { SKEIN_RELEASE } from '#shared/release.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/resources.ts';
 import { startWorker, type RunningWorker } from '#worker/main.ts';
+import { startScriptedWorker } from './cluster/scripted-worker.ts';
 import { startCoordinator, type RunningCoordinator } from './main.ts';
 
 /** A coordinator with a real Postgres, catalog and worker, all but the planners in this process. */
@@ -213,4 +215,21 @@ test('a second start has a greater epoch and fails what the first left behind', 
   await expect.poll(ready, { timeout: 10_000 }).toBe(200);
   expect(await history(id)).toMatchObject({ status: 'failed' });
   expect((await query('SELECT 42')).body.rows).toEqual([[42]]);
+});
+
+test('a coordinator whose only worker is of another release is not ready, and says which', async () => {
+  const other = await startScriptedWorker({
+    secret: 'coordinator-test',
+    release: { skein: '0.2.0' },
+    output: async function* () {},
+  });
+  const alone = await startCoordinator({ ...config, 'cluster.workers': [other.address] }, silentLogger);
+  const health = async (): Promise<unknown> => (await fetch(`${alone.queryUrl}/health/ready`)).json();
+  try {
+    const refused = `scripted is Skein 0.2.0 with DuckDB 1.5.5, this coordinator Skein ${SKEIN_RELEASE} with DuckDB 1.5.5`;
+    await expect.poll(health).toEqual({ status: 'not ready', reason: `no worker is available; refused: ${refused}` });
+  } finally {
+    await alone.close();
+    other.kill();
+  }
 });

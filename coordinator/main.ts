@@ -30,7 +30,8 @@ type Parts = {
   readonly stack: AsyncDisposableStack;
 };
 
-/** Builds a coordinator and starts it; it serves queries while it leads. @throws START_FAILED, PORT_IN_USE, INVALID_CONFIGURATION. */
+/** Builds a coordinator and starts it; it serves queries while it leads. @throws START_FAILED, NEWER_DATA, PORT_IN_USE,
+ * INVALID_CONFIGURATION. */
 export async function startCoordinator(config: Config, log: Logger): Promise<RunningCoordinator> {
   await using stack = new AsyncDisposableStack();
   const security = stack.use(openChannelSecurity(config, 'coordinator', log));
@@ -41,7 +42,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   const catalog = stack.adopt(openCatalog(config, security), (client) => client.close());
   const epochs = stack.adopt(new EpochWatch(catalog, log), (watch) => watch.close());
   const sessions = startSessions(config, catalog);
-  const manifestCache = new LruManifestCache(Math.floor(config['coordinator.metadata_cache_bytes'] / 2));
+  const manifestCaches = new LruManifestCache(Math.floor(config['coordinator.metadata_cache_bytes'] / 2));
   const active: Active = { term: undefined };
   const metrics = queryMetrics({
     leading: () => (active.term === undefined ? 0 : 1),
@@ -51,16 +52,16 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     workersKnown: () => active.term?.pool.states().length ?? 0,
     sessions: () => sessions.store.size,
     historyWaiting: () => active.term?.history.waiting ?? 0,
-    metadataCacheBytes: () => catalog.cacheBytes + manifestCache.bytes,
+    metadataCacheBytes: () => catalog.cacheBytes + manifestCaches.bytes,
   });
   const notReady = (): string | undefined => {
     if (active.term === undefined) return STANDBY;
     if (!epochs.isFresh()) return 'the catalog does not answer';
-    return active.term.pool.liveCount() > 0 ? undefined : 'no worker is available';
+    return active.term.pool.liveCount() > 0 ? undefined : active.term.pool.noWorkers().message;
   };
   const http = await startApi(parts, { sessions, queries: activeQueries(active), epochs, metrics, notReady });
   const coordinatorId = randomUUID();
-  const term = { config, log, security, coordinatorId, database, front, sessions, manifestCache, metrics };
+  const term = { config, log, security, coordinatorId, database, front, sessions, manifestCaches, metrics };
   // Its end is that of the queries, with a reason, before the server closes.
   const election = stack.adopt(
     await openElection(config, coordinatorId, (lost, started) => lead(term, active, { lost, started }), log),
@@ -132,6 +133,7 @@ function startSessions(config: Config, catalog: CatalogClient): SessionServices 
   const store = new SessionStore({
     idleMs: config['coordinator.session_idle'],
     sessionsMax: config['coordinator.sessions_max'],
+    perPrincipalMax: config['coordinator.sessions_per_principal_max'],
     clock: systemClock,
   });
   const names = new NameFinder({
@@ -171,6 +173,7 @@ async function startApi({ config, log, stack }: Parts, api: ApiParts): Promise<{
       currentCatalog: async ({ claims }, key) => (await names.current(claims.tenant, store.get(key))).catalog,
     }),
     metrics: api.metrics,
+    metricsToken: config['metrics.token'],
     notReady: api.notReady,
     log,
   });

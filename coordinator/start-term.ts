@@ -1,14 +1,14 @@
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
-import type { ManifestCache } from '#shared/iceberg/manifest-cache.ts';
+import type { ManifestCaches } from '#shared/iceberg/manifest-cache.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { openMembership } from '#shared/membership/open-membership.ts';
+import { DUCKDB_RELEASE, SKEIN_RELEASE } from '#shared/release.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
 import type { Kysely } from 'kysely';
 import { singleGroupAdmission, type Admission } from './admission/admission.ts';
-import { DUCKDB_VERSION } from './cluster/duckdb-version.ts';
 import { WorkerPool } from './cluster/worker-pool.ts';
 import { failOrphans, nextEpoch, type HistoryDatabase } from './history/history-database.ts';
 import { HistoryWriter } from './history/history-writer.ts';
@@ -30,7 +30,7 @@ export type TermParts = {
   readonly database: Kysely<HistoryDatabase>;
   readonly front: Front;
   readonly sessions: SessionServices;
-  readonly manifestCache: ManifestCache;
+  readonly manifestCaches: ManifestCaches;
   readonly metrics: QueryMetrics;
 };
 
@@ -46,7 +46,7 @@ export type Term = AsyncDisposable & {
 
 /** Begins a term: a new epoch, the end of what earlier ones left behind, and links to the workers. */
 export async function startTerm(parts: TermParts): Promise<Term> {
-  const { config, log, security, front, sessions, manifestCache, metrics, database } = parts;
+  const { config, log, security, front, sessions, manifestCaches, metrics, database } = parts;
   await using stack = new AsyncDisposableStack();
   const epoch = await nextEpoch(database);
   const orphans = await failOrphans(database, epoch);
@@ -80,7 +80,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
       running,
     },
     io: localFileIo,
-    manifestCache,
+    manifestCaches,
     record: (row) => history.record(row),
     metrics,
   });
@@ -105,7 +105,7 @@ async function startPool(
     epoch,
     heartbeatIntervalMs: config['cluster.heartbeat_interval'],
     heartbeatTimeoutMs: config['cluster.heartbeat_timeout'],
-    duckdbVersion: DUCKDB_VERSION,
+    release: { skein: SKEIN_RELEASE, duckdb: DUCKDB_RELEASE },
     log,
     onBeat: endUnknown({ running, epoch, keyring: security.keyring }),
   });

@@ -1,3 +1,4 @@
+import type { ErrorData } from '#shared/error.ts';
 import type { TaskId, QueryId, PrincipalId, TenantId } from '#shared/id.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { JsonObject, Json } from '#shared/json.ts';
@@ -147,7 +148,13 @@ export type ScanDelete =
       readonly cardinality: number;
     };
 
-/** How a task went; the last message of its Flight stream carries it as JSON in `app_metadata`, the reply of RunTask as well. */
+/**
+ * The `app_metadata` of the last message of a task's Flight stream, as JSON. After a failure the call's status says the same, but only in
+ * short: it travels as headers.
+ */
+export type StreamEnd = TaskReport | { readonly failure: ErrorData };
+
+/** How a task went that has ended well; the reply of RunTask has it as well. */
 export type TaskReport = {
   readonly taskId: TaskId;
   readonly rows: number;

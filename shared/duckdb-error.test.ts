@@ -1,7 +1,9 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { duckDbError } from './duckdb-error.ts';
-import type { ErrorCode } from './error.ts';
+import { threadCpuMs } from '#test/support/thread-cpu.ts';
+import { DUCKDB_TEXT_BYTES_MAX, duckDbError } from './duckdb-error.ts';
+import { ERROR_MESSAGE_BYTES_MAX, SkeinError, type ErrorCode } from './error.ts';
 
 const CASES: readonly (readonly [sql: string, code: ErrorCode, position?: number])[] = [
   ['selec 1', 'SYNTAX_ERROR', 0],
@@ -40,6 +42,32 @@ const CASES: readonly (readonly [sql: string, code: ErrorCode, position?: number
   ['select ?', 'INVALID_REQUEST'],
 ];
 
+/** Errors that hold what a client wrote: `unit`, so many times that no text of the kind should be handed on. */
+const LONG: readonly (readonly [what: string, sql: (text: string) => string, code: ErrorCode, position?: number])[] = [
+  ['an error of the statement', (text) => `select error('begin ${text} end')`, 'INVALID_ARGUMENT'],
+  ['a value that is no number', (text) => `select '${text}'::int`, 'INVALID_CAST'],
+  ['an unknown column', (text) => `select "${text}" from t`, 'COLUMN_NOT_FOUND', 7],
+  ['an unknown table', (text) => `select * from "${text}"`, 'TABLE_NOT_FOUND', 14],
+  ['an unknown function', (text) => `select "${text}"(1)`, 'FUNCTION_NOT_FOUND', 7],
+  ['an unknown type', (text) => `select 1::"${text}"`, 'NOT_SUPPORTED', 10],
+];
+const UNITS = [
+  'x',
+  'é',
+  '\n',
+  '\n\n',
+  '%',
+  '\\',
+  '\\\\',
+  '\u0001',
+  '/a',
+  '/',
+  ' Error: ',
+  'column ',
+  '\\u00',
+  '{"position":"3","',
+];
+
 describe('duckDbError', () => {
   let connection: DuckDBConnection;
   beforeAll(async () => {
@@ -69,6 +97,77 @@ describe('duckDbError', () => {
     },
   );
 
+  const LONG_CASES = LONG.flatMap(([what, sql, code, position]) =>
+    UNITS.map((unit) => ({
+      what,
+      unit: JSON.stringify(unit),
+      sql: sql(unit.repeat(Math.ceil(5_000 / unit.length)).replaceAll('"', '""')),
+      code,
+      position,
+    })),
+  );
+  test.each(LONG_CASES)('$what, long, of $unit', async ({ sql, code, position }) => {
+    for (const asJson of [true, false]) {
+      await connection.run(`set errors_as_json = ${asJson}`);
+      const text = await errorOf(sql);
+      expect(text.length).toBeGreaterThanOrEqual(5_000);
+      const error = duckDbError(text);
+      expect(error.code).toBe(code);
+      expect(Buffer.byteLength(error.message)).toBeLessThanOrEqual(DUCKDB_TEXT_BYTES_MAX);
+      expect(error.message).not.toMatch(/exception_type|Error: [A-Z]/);
+      if (asJson && error.position !== undefined && position !== undefined) expect(error.position).toBe(position);
+      if (code === 'INVALID_ARGUMENT') expect(error.message).toMatch(/^begin [^]* bytes left out/);
+      // An error of an error, as it comes through a worker, is cut no more.
+      expect(SkeinError.fromData(error.toData()).message).toBe(error.message);
+    }
+  });
+
+  test('no text takes more time than its length is worth', () => {
+    const parts = fc.constantFrom(
+      ...UNITS,
+      '\nLINE 1',
+      '\nLINE 1: ',
+      '"',
+      "'",
+      '"/',
+      '":"',
+      '","',
+      ' in ',
+      'type with name ',
+    );
+    const more = fc.constantFrom(
+      'a ',
+      'of ',
+      'function with name ',
+      'requires a ',
+      'could not cast value ',
+      'Table with name ',
+    );
+    const begin = fc.constantFrom(
+      '',
+      '{"exception_type":"',
+      '{"exception_type":"Binder","exception_message":"',
+      'Binder Error: ',
+    );
+    const types = fc.constantFrom(undefined, 'binder', 'conversion', 'invalid input', 'io', 'out of memory', 'catalog');
+    const unit = fc.array(fc.oneof(parts, more), { minLength: 1, maxLength: 4 }).map((list) => list.join(''));
+    fc.assert(
+      fc.property(begin, unit, parts, types, (head, repeated, tail, type) => {
+        const text = (length: number): string => head + repeated.repeat(length / repeated.length) + tail;
+        // A quadratic pattern takes 8 ms and more for what is left of a text when it has been cut.
+        expect(threadCpuMs(() => void duckDbError(text(DUCKDB_TEXT_BYTES_MAX - 100), type))).toBeLessThan(4);
+        expect(threadCpuMs(() => void duckDbError(text(1_000_000), type))).toBeLessThan(50);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test('no error of ours has a longer message than is sent', () => {
+    const { message } = new SkeinError('TABLE_NOT_FOUND', `table ${'é'.repeat(100_000)} does not exist`);
+    expect(message).toMatch(/^table é+ .* bytes left out .* é+ does not exist$/);
+    expect(Buffer.byteLength(message)).toBeLessThanOrEqual(ERROR_MESSAGE_BYTES_MAX);
+  });
+
   test('type and position of a caller that knows them', () => {
     const error = duckDbError('Referenced column "x" not found in FROM clause!', 'binder', 7);
     expect(error.toData()).toEqual({
@@ -95,6 +194,11 @@ describe('duckDbError', () => {
       'Out of Memory Error: failed to allocate data of size 4.0 MiB (8.3 MiB/9.5 MiB used)\n\nPossible solutions:\n* x',
       'OUT_OF_MEMORY',
       'the query needs more memory than its limit: failed to allocate data of size 4.0 MiB (8.3 MiB/9.5 MiB used)',
+    ],
+    [
+      'Out of Memory Error: Failed to allocate block of 67108864 bytes (bad allocation)',
+      'MEMORY_EXHAUSTED',
+      'the worker has no more memory for the query: Failed to allocate block of 67108864 bytes (bad allocation)',
     ],
     [
       "Out of Memory Error: failed to offload data block of size 256.0 KiB (9.8 MiB/9.5 MiB used).\nThis limit was set by the 'max_temp_directory_size' setting.",

@@ -1,4 +1,8 @@
+import { cutText } from '#shared/cut-text.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
+
+/** What is taken over of a text of DuckDB's: values, names and whole statements stand in it, and all of them may be a client's. */
+export const DUCKDB_TEXT_BYTES_MAX = 4 * 1024;
 
 /** What DuckDB says of an error, taken from its text or, with `errors_as_json`, from its JSON. */
 type Report = {
@@ -12,23 +16,26 @@ type Report = {
   readonly object: string;
 };
 
-const PREFIX = /^([A-Z][A-Za-z]*(?: (?:[A-Z][a-z]+|of|to|in))*) Error: /i;
+// No pattern here takes more than linear time: the texts hold what a client wrote (`test/tidy.test.ts`).
+const PREFIX = /^([a-z]+(?: [a-z]+){0,5}) Error: /i;
 /** DuckDB quotes the line of the statement; ours holds local paths, the user's is known to the user. */
-const QUOTED_LINE = /\n+LINE \d+: [^]*$/;
-const ADVICE = /\n+(?:Possible solutions|See also|Use "SET |This error signals)[^]*$/;
-const FILE_PATH = /(["'])(?:file:)?(?:[A-Za-z]:)?[\\/](?:[^"'\n]*[\\/])?([^"'\n]*)\1/g;
+const QUOTED_LINE = /\nLINE \d+: /;
+const ADVICE = /\n(?:Possible solutions|See also|Use "SET |This error signals)/;
+/** Up to the next quote, or to the end of a text that was cut. */
+const FILE_PATH = /(["'])(?:file:)?(?:[a-z]:)?[\\/]([^"'\n]*)(["']|$)/gi;
 
 /**
  * An error of DuckDB as one of the catalogue. `type` and `position` are given when the caller has them (`json_serialize_plan`);
- * otherwise they are read from `message`, which may be DuckDB's text ("Binder Error: ...") or its JSON (`errors_as_json`).
+ * otherwise they are read from `text`, which may be DuckDB's text ("Binder Error: ...") or its JSON (`errors_as_json`), cut or whole.
  * `position` stays DuckDB's: a 0-based byte offset in the text that DuckDB parsed.
  */
-export function duckDbError(message: string, type?: string, position?: number): SkeinError {
-  const report = readReport(message, type, position);
+export function duckDbError(text: string, type?: string, position?: number): SkeinError {
+  const cut = cutText(text, DUCKDB_TEXT_BYTES_MAX);
+  const report = readReport(cut, type, position);
   const code = codeOf(report);
   return new SkeinError(code, messageOf(code, report), {
     position: report.position,
-    cause: new Error(message),
+    cause: new Error(cut),
   });
 }
 
@@ -39,22 +46,46 @@ function readReport(text: string, type: string | undefined, position: number | u
   const offset = position ?? (json?.['position'] === undefined ? undefined : Number(json['position']));
   return {
     type: (type ?? json?.['exception_type'] ?? prefix?.[1] ?? '').toLowerCase().replace(/ error$/, ''),
-    message: (json?.['exception_message'] ?? rest).replace(QUOTED_LINE, '').replace(ADVICE, '').trim(),
+    message: before(before(json?.['exception_message'] ?? rest, QUOTED_LINE), ADVICE).trim(),
     position: offset !== undefined && Number.isSafeInteger(offset) && offset >= 0 ? offset : undefined,
     subtype: json?.['error_subtype'] ?? '',
     object: json?.['type'] ?? '',
   };
 }
 
-function readJson(text: string): Record<string, string> | undefined {
+/** What stands before the first match. */
+function before(text: string, pattern: RegExp): string {
+  const at = text.search(pattern);
+  return at < 0 ? text : text.slice(0, at);
+}
+
+function readJson(text: string): Record<string, string> {
   try {
     return JSON.parse(text) as Record<string, string>;
   } catch {
-    return undefined;
+    return readMembers(text);
   }
 }
 
-const OVERFLOW = /(?<!field value )out of range|overflow|could not cast value .* to decimal/i;
+const MEMBER = /"((?:[^"\\]|\\[^])*)":"((?:[^"\\]|\\[^])*)(?:"[,}]?|\\?$)/gy;
+const ESCAPE = /\\(?:u([0-9a-f]{4})|([^]))/gi;
+const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
+
+/** The members of a JSON object of texts, as far as they can be read: the cut may have parted an escape, or a name from its value. */
+function readMembers(text: string): Record<string, string> {
+  const plain = (json: string): string =>
+    json.replaceAll(ESCAPE, (_all, code: string | undefined, character: string | undefined) =>
+      code === undefined
+        ? (ESCAPED[character ?? ''] ?? character ?? '')
+        : String.fromCharCode(Number.parseInt(code, 16)),
+    );
+  const members = text.slice(1).matchAll(MEMBER);
+  return Object.fromEntries(members.map(([, name = '', value = '']) => [plain(name), plain(value)]));
+}
+
+const OVERFLOW = /(?<!field value )out of range|overflow/i;
+const isOverflow = (message: string): boolean =>
+  OVERFLOW.test(message) || (/could not cast value /i.test(message) && / to decimal/i.test(message));
 const NO_SUCH_CAST = /unimplemented type for cast|no implicit cast|cannot cast|cannot compare/i;
 const FILE_DATA = /\.parquet|magic bytes|parquet (?:file|reader|footer)|thrift/i;
 
@@ -73,13 +104,13 @@ const CODE_OF_TYPE: Readonly<Record<string, (report: Report) => ErrorCode>> = {
   'out of range': () => 'NUMERIC_OVERFLOW',
   'divide by zero': () => 'DIVISION_BY_ZERO',
   conversion: (r) =>
-    NO_SUCH_CAST.test(r.message) ? 'TYPE_MISMATCH' : OVERFLOW.test(r.message) ? 'NUMERIC_OVERFLOW' : 'INVALID_CAST',
+    NO_SUCH_CAST.test(r.message) ? 'TYPE_MISMATCH' : isOverflow(r.message) ? 'NUMERIC_OVERFLOW' : 'INVALID_CAST',
   'invalid input': invalidInputCode,
   'invalid argument': invalidInputCode,
   constraint: () => 'INVALID_ARGUMENT',
   sequence: () => 'INVALID_ARGUMENT',
   expression: () => 'INVALID_ARGUMENT',
-  'object size': () => 'OUT_OF_MEMORY',
+  'object size': () => 'MEMORY_EXHAUSTED',
   'out of memory': memoryCode,
   interrupt: () => 'QUERY_CANCELLED',
   permission: () => 'NOT_SUPPORTED',
@@ -96,34 +127,31 @@ const CODE_OF_TYPE: Readonly<Record<string, (report: Report) => ErrorCode>> = {
 };
 
 function codeOf(report: Report): ErrorCode {
-  return CODE_OF_TYPE[report.type]?.(report) ?? 'INTERNAL_ERROR';
+  const code = Object.hasOwn(CODE_OF_TYPE, report.type) ? CODE_OF_TYPE[report.type] : undefined;
+  return code?.(report) ?? 'INTERNAL_ERROR';
 }
 
-const BINDING_RULES: readonly (readonly [RegExp, ErrorCode])[] = [
-  [/^ambiguous reference/i, 'AMBIGUOUS_COLUMN'],
-  [/\bambiguous\b/i, 'AMBIGUOUS_COLUMN'],
-  [/^no function matches/i, 'FUNCTION_NOT_FOUND'],
-  [/function with name .* (?:does not exist|is not in the catalog)/i, 'FUNCTION_NOT_FOUND'],
-  [/does not exist because schema/i, 'SCHEMA_NOT_FOUND'],
-  [/^schema with name/i, 'SCHEMA_NOT_FOUND'],
-  [/^catalog ".*" does not exist/i, 'CATALOG_NOT_FOUND'],
-  [/^(?:table|view) with name/i, 'TABLE_NOT_FOUND'],
-  [/^referenced table .* not found/i, 'TABLE_NOT_FOUND'],
-  [
-    /^referenced column|does not have a column named|^column ".*" (?:does not exist|in .* list not found)/i,
-    'COLUMN_NOT_FOUND',
-  ],
-  [/^could not find key|^column .* referenced that exists in the select clause/i, 'COLUMN_NOT_FOUND'],
-  [/\bnesting depth|max(?:imum)? expression depth|recursion\b/i, 'STATEMENT_TOO_COMPLEX'],
-  [
-    /type with name .* does not exist|collation with name|configuration parameter|not (?:yet )?(?:supported|implemented)/i,
-    'NOT_SUPPORTED',
-  ],
-  [
-    /cannot (?:compare|mix|cast|combine|convert)|type mismatch|can only be applied to|must be of type|requires? an? .* (?:type|argument)|cannot deduce/i,
-    'TYPE_MISMATCH',
-  ],
-  [/more than one row returned/i, 'CARDINALITY_VIOLATION'],
+/** The first rule all of whose patterns match. How a message begins decides wherever it can: the end is what a long name cuts off. */
+const BINDING_RULES: readonly (readonly [ErrorCode, ...RegExp[]])[] = [
+  ['AMBIGUOUS_COLUMN', /\bambiguous\b/i],
+  ['FUNCTION_NOT_FOUND', /^no function matches/i],
+  ['FUNCTION_NOT_FOUND', /^(?:\w+ ){0,2}function with name /i],
+  ['SCHEMA_NOT_FOUND', /does not exist because schema/i],
+  ['SCHEMA_NOT_FOUND', /^schema with name/i],
+  ['CATALOG_NOT_FOUND', /^catalog "/i, /" does not exist/i],
+  ['TABLE_NOT_FOUND', /^(?:table|view) with name/i],
+  ['TABLE_NOT_FOUND', /^referenced table /i],
+  ['COLUMN_NOT_FOUND', /^referenced column|does not have a column named/i],
+  ['COLUMN_NOT_FOUND', /^column "/i, /" does not exist| list not found/i],
+  ['COLUMN_NOT_FOUND', /^could not find key/i],
+  ['COLUMN_NOT_FOUND', /^column /i, / referenced that exists in the select clause/i],
+  ['STATEMENT_TOO_COMPLEX', /\bnesting depth|max(?:imum)? expression depth|recursion\b/i],
+  ['NOT_SUPPORTED', /^type with name /i],
+  ['NOT_SUPPORTED', /collation with name|configuration parameter|not (?:yet )?(?:supported|implemented)/i],
+  ['TYPE_MISMATCH', /cannot (?:compare|mix|cast|combine|convert|deduce)/i],
+  ['TYPE_MISMATCH', /type mismatch|can only be applied to|must be of type/i],
+  ['TYPE_MISMATCH', /requires? an? /i, / (?:type|argument)/i],
+  ['CARDINALITY_VIOLATION', /more than one row returned/i],
 ];
 
 /** What the binder refuses and no rule names (a nested aggregate, a column outside of GROUP BY) is a statement that makes no sense. */
@@ -131,7 +159,8 @@ function bindingCode(report: Report): ErrorCode {
   if (report.subtype === 'COLUMN_NOT_FOUND') return 'COLUMN_NOT_FOUND';
   if (report.subtype === 'NO_MATCHING_FUNCTION') return 'FUNCTION_NOT_FOUND';
   if (report.subtype === 'MISSING_ENTRY' && /function/i.test(report.object)) return 'FUNCTION_NOT_FOUND';
-  return BINDING_RULES.find(([pattern]) => pattern.test(report.message))?.[1] ?? 'SYNTAX_ERROR';
+  const rule = BINDING_RULES.find(([, ...patterns]) => patterns.every((pattern) => pattern.test(report.message)));
+  return rule?.[0] ?? 'SYNTAX_ERROR';
 }
 
 function invalidInputCode({ message }: Report): ErrorCode {
@@ -143,10 +172,10 @@ function invalidInputCode({ message }: Report): ErrorCode {
   return 'INVALID_ARGUMENT';
 }
 
+/** An error of DuckDB's own limit says how much of it is used; any other is of the system's allocator. */
 function memoryCode({ message }: Report): ErrorCode {
-  return /max_temp_directory_size|temp(?:orary)? directory|failed to offload/i.test(message)
-    ? 'SPILL_LIMIT'
-    : 'OUT_OF_MEMORY';
+  if (/max_temp_directory_size|temp(?:orary)? directory|failed to offload/i.test(message)) return 'SPILL_LIMIT';
+  return / used\)/.test(message) ? 'OUT_OF_MEMORY' : 'MEMORY_EXHAUSTED';
 }
 
 /** Texts that need a word more or less; an internal error says nothing (its text is the cause, for the log). */
@@ -154,17 +183,21 @@ const MESSAGES: Partial<Record<ErrorCode, (message: string) => string>> = {
   INTERNAL_ERROR: () => 'internal error',
   QUERY_CANCELLED: () => 'the query was cancelled',
   OUT_OF_MEMORY: (text) => `the query needs more memory than its limit: ${shortPaths(text)}`,
+  MEMORY_EXHAUSTED: (text) => `the worker has no more memory for the query: ${shortPaths(text)}`,
   SPILL_LIMIT: (text) => `the query needs more disk than its spill limit: ${shortPaths(text)}`,
   STORAGE_ERROR: shortPaths,
   INVALID_TABLE_DATA: shortPaths,
   NOT_SUPPORTED: shortPaths,
   // A suggestion would come from DuckDB's own catalog.
-  TABLE_NOT_FOUND: (text) => text.replace(/\nDid you mean [^]*$/, ''),
+  TABLE_NOT_FOUND: (text) => before(text, /\nDid you mean /),
 };
 
 const messageOf = (code: ErrorCode, { message }: Report): string => MESSAGES[code]?.(message) ?? message;
 
 /** Local paths are shortened to the file's name. */
 function shortPaths(text: string): string {
-  return text.replace(FILE_PATH, '$1$2$1');
+  return text.replaceAll(FILE_PATH, (_all, open: string, path: string, close: string) => {
+    const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+    return `${open}${name}${close}`;
+  });
 }

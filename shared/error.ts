@@ -1,3 +1,5 @@
+import { cutText } from '#shared/cut-text.ts';
+
 /**
  * The error catalogue: every error that a client can see, in one table. The HTTP API answers `{error, message, sql_state}` from it,
  * gRPC its status, and `docs/errors.md` is printed from it. Across threads and processes an error travels as `ErrorData`.
@@ -81,10 +83,19 @@ export const ERRORS = {
   ),
   QUEUE_FULL: entry('resource', '53300', 429, 8, 'Too many queries are waiting.', true),
   OUT_OF_MEMORY: entry('resource', '53200', 507, 8, 'The query needs more memory than its limit, and cannot spill.'),
+  MEMORY_EXHAUSTED: entry('resource', '53200', 507, 8, 'The worker process has no more memory for the query.'),
   SPILL_LIMIT: entry('resource', '53100', 507, 8, 'The query needs more disk than its spill limit.'),
   NOT_ACTIVE: entry('external', '57P03', 503, 14, 'This coordinator is a standby; another one is active.', true),
   NO_WORKERS: entry('external', '57P03', 503, 14, 'No worker is available.', true),
   WORKER_LOST: entry('external', '58000', 503, 14, 'A worker was lost while it ran the query.', true),
+  CONNECTION_LOST: entry(
+    'external',
+    '58000',
+    503,
+    14,
+    'The connection to a worker broke again and again while the worker ran the query; the worker lives.',
+    true,
+  ),
   INPUT_LOST: entry(
     'external',
     '58000',
@@ -126,6 +137,7 @@ export const ERRORS = {
   ),
   PORT_IN_USE: entry('external', '58000', 500, 14, 'A port is in use.'),
   DATA_DIR_IN_USE: entry('external', '55006', 500, 14, 'The data directory is in use by another cluster.'),
+  NEWER_DATA: entry('external', '55000', 500, 9, 'The data directory or the database was written by a newer release.'),
   START_FAILED: entry('external', '58000', 500, 14, 'A service did not start.'),
   NO_CLUSTER: entry('external', '08001', 503, 14, 'No running cluster was found.'),
   INTERNAL_ERROR: entry('internal', 'XX000', 500, 13, 'A fault of ours; the log has it under the query id.'),
@@ -136,13 +148,22 @@ export type ErrorCode = keyof typeof ERRORS;
 /** An error as data: what crosses threads, processes and the wire. `position` is a 0-based character offset in the statement. */
 export type ErrorData = { readonly code: ErrorCode; readonly message: string; readonly position?: number };
 
-/** The one error class of Skein. `message` is for people and never holds a secret; `cause` stays in the log. */
+/** Longest message of an error, in bytes of UTF-8: what DuckDB says (`DUCKDB_TEXT_BYTES_MAX`), and what we add to it. */
+export const ERROR_MESSAGE_BYTES_MAX = 5 * 1024;
+
+/**
+ * The one error class of Skein. `message` is for people and never holds a secret; a longer one than the limit is cut. `cause` stays in
+ * the log.
+ */
 export class SkeinError extends Error {
   readonly code: ErrorCode;
   readonly position: number | undefined;
 
   constructor(code: ErrorCode, message: string, options: { position?: number | undefined; cause?: unknown } = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(
+      cutText(message, ERROR_MESSAGE_BYTES_MAX),
+      options.cause === undefined ? undefined : { cause: options.cause },
+    );
     this.name = 'SkeinError';
     this.code = code;
     this.position = options.position;

@@ -13,16 +13,27 @@ export type TokenClaims = {
   /** Space-separated. */
   readonly scope: string;
   readonly sess_epoch: number;
+  /** How the principal signed in. A token of an operator (`skein token`) is never exchanged for another. */
   readonly auth_method: 'operator' | 'password' | 'client' | 'pat' | 'keypair';
   readonly jti: string;
   readonly iat: number;
   readonly exp: number;
-  /** When the principal signed in, if the token came of another one by exchange or refresh: a chain of them has an end. */
+  /** When the principal signed in, if the token came of another one by exchange or refresh; absent: at `iat`. */
   readonly auth_time?: number;
 };
 
 export const TOKEN_ISSUER = 'skein';
 export const TOKEN_AUDIENCE = 'skein';
+
+/**
+ * A token is taken for so long after its `exp`. Java's client shows its secret only once its token has expired by its own clock; the
+ * requests that it makes until it has a new one still carry the old one. `expires_in`, which is rounded up, stays within it.
+ */
+export const EXPIRY_TOLERANCE_MS = 1_000;
+
+/** Whether a token is over: its `exp`, and the tolerance. */
+export const hasExpired = ({ exp }: Pick<TokenClaims, 'exp'>, nowMs: number): boolean =>
+  exp * 1_000 + EXPIRY_TOLERANCE_MS <= nowMs;
 
 /** Service specification, Authentication 4: each scope and what it grants. */
 export const SCOPES = {

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
-import { createServer, type Server as HttpServer } from 'node:http';
+import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Server, type ServerCredentials } from '@grpc/grpc-js';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
-import { SkeinError } from '#shared/error.ts';
+import { errorBody, SkeinError } from '#shared/error.ts';
 import { openChannelSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { workerId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { SKEIN_RELEASE } from '#shared/release.ts';
+import { metricsAccess, type MetricsAccess } from '#shared/metrics-access.ts';
 import { duckDbVersion } from './duckdb/instance.ts';
 import { controlHandlers, type WorkerBeat } from './flight/control-service.ts';
 import { PeerClients } from './exchange/peer-clients.ts';
@@ -86,6 +88,7 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
   const beat = (): WorkerBeat => ({
     worker_id: id,
     name: config['worker.name'],
+    skein_release: SKEIN_RELEASE,
     duckdb_version: duckDbVersion(),
     cores: slots,
     memory_limit_bytes: String(config['worker.memory_limit']),
@@ -100,7 +103,7 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
   const server = createGrpcServer(config, { tasks, security, beat });
   const metrics = createMetrics({ pool, memory, spool, store, tasks, name: config['worker.name'] });
   const port = await bindGrpc(server, credentials, `${config.internal_host}:${config['worker.port']}`);
-  const http = await serveMetrics(metrics, config.internal_host, config['worker.metrics_port']);
+  const http = await serveMetrics(metrics, config);
   limitProcessMemory(config['worker.memory_limit'] + config['worker.process_headroom'], slots, log);
   const url = `${config.internal_host}:${port}`;
   addresses.add(url).add(`${config['cluster.advertise_host'] || config.internal_host}:${port}`);
@@ -177,12 +180,33 @@ function bindGrpc(server: Server, credentials: ServerCredentials, address: strin
   });
 }
 
-function serveMetrics(metrics: Metrics, host: string, port: number): Promise<HttpServer> {
+async function answerMetrics(
+  metrics: Metrics,
+  access: MetricsAccess,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    await access({ peer: request.socket.remoteAddress, headers: request.headers });
+    const text = await metrics.text();
+    response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
+  } catch (thrown) {
+    const error = SkeinError.of(thrown);
+    const authenticate = error.code === 'UNAUTHENTICATED' ? { 'www-authenticate': 'Bearer' } : {};
+    response.writeHead(error.entry.http, { 'content-type': 'application/json', ...authenticate });
+    response.end(JSON.stringify(errorBody(error)));
+  }
+}
+
+function serveMetrics(metrics: Metrics, config: Config): Promise<HttpServer> {
+  const { internal_host: host, 'worker.metrics_port': port, 'metrics.token': token } = config;
+  // A user's token would not do: a worker does not hear of those that have been revoked.
+  const access = metricsAccess({ token });
   const http = createServer((request, response) => {
     if (request.url === '/health') {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}\n');
     } else if (request.url === '/metrics') {
-      void metrics.text().then((text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text));
+      void answerMetrics(metrics, access, request, response);
     } else {
       response.writeHead(404).end();
     }

@@ -3,11 +3,12 @@ import type { Client } from '@grpc/grpc-js';
 import { RecordBatchReader, Table, type RecordBatch } from 'apache-arrow';
 import { Message } from 'apache-arrow/ipc/metadata/message';
 import { encodeTaskSpec } from '#proto/task-codec.ts';
-import type { InputSource, TaskReport, TaskSpec } from '#proto/task.ts';
+import type { InputSource, StreamEnd, TaskReport, TaskSpec } from '#proto/task.ts';
 import { plainSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
+import { decodeError, fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
-import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
+import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { signTicket, type Ticket } from '#shared/ticket.ts';
@@ -26,6 +27,7 @@ export type RunTaskResult =
 type RunTaskReply = {
   readonly report: Uint8Array;
   readonly lost: { readonly address: string; readonly task_id: string } | null;
+  readonly failure: Uint8Array;
 };
 
 export function makeTask(sql: TaskSpec['sql'] | string, overrides: Partial<TaskSpec> = {}): TaskSpec {
@@ -108,6 +110,7 @@ export class TestCoordinator {
   async runTask(spec: TaskSpec, signal?: AbortSignal): Promise<RunTaskResult> {
     const request = { spec: Buffer.from(encodeTaskSpec(spec)), ticket: this.ticket(spec) };
     const reply = await this.call<RunTaskReply>('RunTask', request, this.#secret, signal);
+    if (reply.failure.length > 0) throw decodeError(reply.failure);
     if (reply.lost != null) return { kind: 'lost', address: reply.lost.address, taskId: reply.lost.task_id };
     return { kind: 'finished', report: JSON.parse(Buffer.from(reply.report).toString()) as TaskReport };
   }
@@ -155,8 +158,11 @@ export class TestCoordinator {
     for await (const message of this.read(spec, ticket)) {
       messages++;
       const { header, metadata, body } = decodeFlightData(message);
-      if (metadata.length > 0) report = JSON.parse(Buffer.from(metadata).toString()) as TaskReport;
-      else parts.push(...ipcMessage(header, body));
+      if (metadata.length > 0) {
+        const end = JSON.parse(Buffer.from(metadata).toString()) as StreamEnd;
+        if ('failure' in end) throw SkeinError.fromData(end.failure);
+        report = end;
+      } else parts.push(...ipcMessage(header, body));
     }
     if (report === undefined) throw new Error('the stream had no report');
     return { table: tableOf(parts), report, messages };

@@ -26,7 +26,7 @@ const show = (value: Json): string =>
 function isValueOf(type: Type, value: Json): boolean {
   // A struct's default is that of its fields, so only `{}` can be said of it.
   if (typeof type !== 'string') return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
-  const kind = type.replace(/[[(].*$/, '');
+  const [kind = ''] = type.split(/[[(]/, 1);
   const matches = (pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value);
   switch (kind) {
     case 'boolean':
@@ -69,7 +69,7 @@ const isLong = (value: Json): boolean =>
 
 /** The scale must be the type's. */
 function isDecimal(text: string, type: string): boolean {
-  const scale = Number(/(\d+)\)$/.exec(type)?.[1]);
+  const scale = Number(type.slice(type.lastIndexOf(',') + 1, -1));
   const match = /^[+-]?\d+(?:\.(\d+))?$/.exec(text);
   return match !== null && (match[1] ?? '').length === scale;
 }

@@ -20,7 +20,7 @@ export function parseTransform(text: string): string {
 
 /** Whether a transform in canonical spelling applies to a primitive type. */
 export function canTransform(transform: string, type: string): boolean {
-  const kind = transform.replace(/\[.*$/, '');
+  const [kind = ''] = transform.split('[', 1);
   switch (kind) {
     case 'identity':
       return !NOT_IDENTITY.test(type);

@@ -2,6 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { catalogLocation } from '../bootstrap.ts';
 import type { CatalogContext } from '../context.ts';
 import { hashPassword } from '../principal/password.ts';
+import { makeRoots } from '../storage/make-roots.ts';
 import {
   alterCatalog as changeCatalog,
   deleteCatalog,
@@ -60,18 +61,19 @@ type CreateCatalogRequest = {
   readonly undrop_window_ms: string;
 };
 
-/** A catalog; an empty location is `<data_dir>/catalogs/<name>`. @throws TENANT_NOT_FOUND, INVALID_REQUEST, ALREADY_EXISTS */
+/** A catalog; an empty location is `<data_dir>/catalogs/<name>-<uuid>`. @throws TENANT_NOT_FOUND, INVALID_REQUEST, ALREADY_EXISTS */
 export async function createCatalog(
   context: CatalogContext,
   request: CreateCatalogRequest,
 ): Promise<Record<string, never>> {
-  const { name } = request;
+  const { name, allow_roots: allowedRoots } = request;
+  const location = request.location === '' ? catalogLocation(context.config, name) : request.location;
   await context.store.transact(async (tx) => {
     const tenantId = await requireTenant(tx, request.tenant);
-    const location = request.location === '' ? catalogLocation(context.config, name) : request.location;
     const undropWindowMs = windowOf(request.undrop_window_ms);
-    await insertCatalog(tx, { tenantId, name, location, allowedRoots: request.allow_roots, undropWindowMs });
+    await insertCatalog(tx, { tenantId, name, location, allowedRoots, chosenBy: 'operator', undropWindowMs });
   });
+  await makeRoots(context, [location, ...allowedRoots]);
   return {};
 }
 
@@ -102,6 +104,7 @@ export async function alterCatalog(
   const { name, allow_roots: addRoots, disallow_roots: dropRoots, undrop_window_ms: windowMs } = request;
   const window = windowMs === '-1' ? {} : { undropWindowMs: windowOf(windowMs) };
   await context.store.transact((tx) => changeCatalog(tx, name, { addRoots, dropRoots, ...window }));
+  await makeRoots(context, addRoots);
   return {};
 }
 

@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { credentials, type Client, type ClientReadableStream, type Metadata } from '@grpc/grpc-js';
 import { decodeJwt } from 'jose';
@@ -45,6 +46,7 @@ const sql = async (text: string): Promise<void> => {
 type Loaded = {
   status: string;
   metadata_location: string;
+  version: string;
   metadata_json: string;
   allowed_roots: string[];
   namespace: string[];
@@ -78,14 +80,16 @@ describe('LoadTables', () => {
     const location = await createTable('default', 'one');
     await catalog.rest('POST', '/v1/lake/namespaces', { body: { namespace: ['default', 'deep'] } });
     await createTable('default%1Fdeep', 'two');
+    const one = { catalog: 'lake', namespace: ['default'], table: 'one' };
+    const version = (await load([one]))[0]?.version;
     const tables = await load([
       { catalog: 'lake', namespace: ['default', 'deep'], table: 'two' },
       { catalog: 'none', namespace: ['default'], table: 'one' },
       { catalog: 'lake', namespace: ['none'], table: 'one' },
       { catalog: 'lake', namespace: ['default'], table: 'none' },
       { catalog: 'lake', namespace: ['default'], table: 'one' },
-      { catalog: 'lake', namespace: ['default'], table: 'one', known_metadata_location: location },
-      { catalog: 'lake', namespace: ['default'], table: 'one', known_metadata_location: 'file:///older' },
+      { catalog: 'lake', namespace: ['default'], table: 'one', known_version: version },
+      { catalog: 'lake', namespace: ['default'], table: 'one', known_version: 'older' },
     ]);
     expect(tables.map(({ status }) => status)).toEqual([
       'FOUND',
@@ -104,6 +108,23 @@ describe('LoadTables', () => {
     expect(JSON.parse(tables[4]?.metadata_json ?? '')).toMatchObject({ 'format-version': 2 });
     expect(tables[5]).toMatchObject({ metadata_location: location, metadata_json: '' });
     expect(tables[6]?.metadata_json).toBe(tables[4]?.metadata_json);
+  });
+
+  test('a document is known by its version, not by the path of its file', async () => {
+    const location = await createTable('default', 'rewritten');
+    const name = { catalog: 'lake', namespace: ['default'], table: 'rewritten' };
+    const [before] = await load([name]);
+    expect(before?.version).toMatch(/^[0-9a-f-]{36}\.\d+$/);
+    // Given up, written over, and registered again: the same name, table id and path.
+    const rest = (path: string, body?: object) => catalog.rest('POST', `/v1/lake/namespaces/default${path}`, { body });
+    expect((await rest('/tables/rewritten/unregister')).status).toBe(200);
+    const document = JSON.parse(before?.metadata_json ?? '') as { properties: object };
+    await writeFile(new URL(location), JSON.stringify({ ...document, properties: { rewritten: 'true' } }));
+    expect((await rest('/register', { name: 'rewritten', 'metadata-location': location })).status).toBe(200);
+    const [after] = await load([{ ...name, known_version: before?.version ?? '' }]);
+    expect(after?.metadata_location).toBe(location);
+    expect(after?.metadata_json).toContain('"rewritten"');
+    expect((await load([{ ...name, known_version: after?.version ?? '' }]))[0]?.metadata_json).toBe('');
   });
 
   test('the exact name comes first, then the one that differs in case', async () => {

@@ -7,7 +7,7 @@ type TableName = {
   readonly catalog: string;
   readonly namespace: readonly string[];
   readonly table: string;
-  readonly known_metadata_location: string;
+  readonly known_version: string;
 };
 export type LoadTablesRequest = {
   readonly tenant: string;
@@ -17,6 +17,7 @@ export type LoadTablesRequest = {
 type LoadedTable = {
   readonly status: 'FOUND' | 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND';
   readonly metadata_location?: string;
+  readonly version?: string;
   readonly metadata_json?: string;
   readonly allowed_roots?: readonly string[];
   readonly namespace?: readonly string[];
@@ -28,6 +29,7 @@ type FoundRow = {
   readonly path: string | null;
   readonly name: string | null;
   readonly metadata_location: string | null;
+  readonly version: string | null;
   readonly metadata: string | null;
 };
 
@@ -36,7 +38,7 @@ type FoundRow = {
  * every query: the statement is prepared once per connection, and metadata that the caller has is not sent.
  */
 const RESOLVE = `
-  select c.roots, n.path, t.name, t.metadata_location, t.metadata
+  select c.roots, n.path, t.name, t.metadata_location, t.version, t.metadata
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
     with ordinality as w(tenant, catalog, catalog_folded, path, path_folded, name, name_folded, known, i)
   left join lateral (
@@ -50,9 +52,8 @@ const RESOLVE = `
     order by s.path <> w.path, s.path limit 1
   ) n on true
   left join lateral (
-    select b.name, b.metadata_location,
-      case when b.metadata_location = w.known then null else b.metadata end as metadata
-    from catalog.iceberg_table b
+    select b.name, b.metadata_location, v.version, case when v.version = w.known then null else b.metadata end as metadata
+    from catalog.iceberg_table b cross join lateral (select b.id || '.' || b.version as version) v
     where b.namespace_id = n.id and b.name_folded = w.name_folded
     order by b.name <> w.name, b.name limit 1
   ) t on true
@@ -145,7 +146,7 @@ export class TableLoader {
         paths.map((path) => path.toLowerCase()),
         names.map(({ table }) => table),
         names.map(({ table }) => table.toLowerCase()),
-        names.map((name) => name.known_metadata_location),
+        names.map((name) => name.known_version),
       ],
     });
     return rows;
@@ -154,20 +155,21 @@ export class TableLoader {
 
 /** A name that cannot be stored matches nothing; Postgres would refuse the whole statement, so other calls with it. */
 const storable = (name: TableName): TableName => {
-  const texts = [name.catalog, name.table, name.known_metadata_location, ...name.namespace];
+  const texts = [name.catalog, name.table, name.known_version, ...name.namespace];
   const isStorable = texts.every((text) => !text.includes('\0') && !text.includes(LEVEL_SEPARATOR));
   return isStorable
     ? name
-    : { ...name, catalog: name.catalog.replaceAll('\0', ''), namespace: [], table: '', known_metadata_location: '' };
+    : { ...name, catalog: name.catalog.replaceAll('\0', ''), namespace: [], table: '', known_version: '' };
 };
 
-function toLoadedTable({ roots, path, name, metadata_location, metadata }: FoundRow): LoadedTable {
+function toLoadedTable({ roots, path, name, metadata_location, version, metadata }: FoundRow): LoadedTable {
   if (roots === null) return { status: 'CATALOG_NOT_FOUND' };
   if (path === null) return { status: 'SCHEMA_NOT_FOUND' };
   if (name === null || metadata_location === null) return { status: 'TABLE_NOT_FOUND' };
   return {
     status: 'FOUND',
     metadata_location,
+    version: version ?? '',
     metadata_json: metadata ?? '',
     allowed_roots: roots,
     namespace: path.split(LEVEL_SEPARATOR),

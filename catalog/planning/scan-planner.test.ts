@@ -3,6 +3,7 @@ import { systemClock } from '#shared/clock.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { parseTableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { newManifestFile, writeManifestList } from '#shared/iceberg/write-manifest.ts';
+import { tenantId } from '#shared/id.ts';
 import { printJson } from '#shared/json.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
 import { resolveScan, type PlannedScan } from './plan-request.ts';
@@ -15,6 +16,7 @@ const SNAPSHOT = {
   'manifest-list': 'file:///w/t/list.avro',
 };
 const table: ScannedTable = {
+  tenant: tenantId('default'),
   roots: ['file:///w'],
   metadata: parseTableMetadata(
     printJson({

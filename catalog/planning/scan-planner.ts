@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { TenantId } from '#shared/id.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import { planAppended, planEntries, type PlannedEntry } from '#shared/iceberg/plan-files.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
@@ -9,7 +10,11 @@ import type { FileIo } from '#shared/storage/file-io.ts';
 import { predicateOf, type PlannedScan } from './plan-request.ts';
 
 /** The table that is scanned. */
-export type ScannedTable = { readonly metadata: TableMetadata; readonly roots: readonly string[] };
+export type ScannedTable = {
+  readonly tenant: TenantId;
+  readonly metadata: TableMetadata;
+  readonly roots: readonly string[];
+};
 
 type Plan = {
   readonly entries: Promise<readonly PlannedEntry[]>;
@@ -94,7 +99,7 @@ export class ScanPlanner {
   }
 
   async #run(table: ScannedTable, scan: PlannedScan, cancelled: AbortSignal): Promise<readonly PlannedEntry[]> {
-    const { metadata, roots } = table;
+    const { tenant, metadata, roots } = table;
     const schema = metadata.schemas.find(({ schemaId }) => schemaId === scan.schemaId);
     const ids = scan.snapshotIds.map(BigInt);
     if (schema === undefined || ids.some((id) => !metadata.snapshots.has(id))) {
@@ -103,7 +108,7 @@ export class ScanPlanner {
     const timeout = AbortSignal.timeout(this.#config['catalog.plan_timeout']);
     const signal = AbortSignal.any([cancelled, timeout]);
     const filesMax = this.#config['catalog.plan_files_max'];
-    const options = { manifestCache: this.#manifests, allowedRoots: roots, filesMax, signal };
+    const options = { manifestCache: this.#manifests.of(tenant), allowedRoots: roots, filesMax, signal };
     const predicate = predicateOf(scan, schema);
     await this.#enter();
     try {

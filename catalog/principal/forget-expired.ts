@@ -1,3 +1,4 @@
+import { EXPIRY_TOLERANCE_MS } from '#shared/token-claims.ts';
 import type { CatalogContext } from '../context.ts';
 import { deleteExpiredFamilies } from '../store/postgres/refresh-token-store.ts';
 import { forgetDropped } from '../store/postgres/principal-store.ts';
@@ -6,7 +7,7 @@ import { forgetDropped } from '../store/postgres/principal-store.ts';
 export async function forgetExpired(context: Pick<CatalogContext, 'config' | 'clock' | 'store'>): Promise<void> {
   const { config, clock, store } = context;
   const nowMs = clock.nowMs();
-  const tokenTtlMaxMs = Math.max(config['catalog.token_ttl_max'], config['catalog.token_ttl']);
+  const tokenAgeMaxMs = Math.max(config['catalog.token_ttl_max'], config['catalog.token_ttl']) + EXPIRY_TOLERANCE_MS;
   await deleteExpiredFamilies(store.db, new Date(nowMs));
-  await forgetDropped(store.db, new Date(nowMs - tokenTtlMaxMs));
+  await forgetDropped(store.db, new Date(nowMs - tokenAgeMaxMs));
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, statSync } from 'node:fs';
 import { access, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,22 +27,35 @@ const get = (path: string, token?: string): Promise<RestAnswer> =>
   catalog.rest('GET', path, token === undefined ? {} : { token });
 const post = (path: string, body: unknown = {}): Promise<RestAnswer> => catalog.rest('POST', path, { body });
 const drop = (path: string): Promise<RestAnswer> => catalog.rest('DELETE', path);
+const placeOf = ({ body }: RestAnswer): string => (body['storage-profile'] as { location: string }).location;
+
+/** Makes a catalog with a table and drops both; where it was, and the metadata file that is left there. */
+async function dropUsed(body: object): Promise<{ readonly location: string; readonly file: string }> {
+  const created = await post('/v1/catalogs', body);
+  const prefix = `/v1/${created.body['name'] as string}/namespaces`;
+  await post(prefix, { namespace: ['n'] });
+  const table = await post(`${prefix}/n/tables`, { name: 't', schema: SCHEMA });
+  const file = table.body['metadata-location'] as string;
+  await drop(`${prefix}/n/tables/t`);
+  await drop(`${prefix}/n`);
+  expect((await drop(`/v1/catalogs/${created.body['name'] as string}`)).status).toBe(204);
+  await access(new URL(file));
+  return { location: placeOf(created), file };
+}
 
 describe('catalogs', () => {
   test('live from create to drop', async () => {
     const created = await post('/v1/catalogs', { name: 'second' });
+    const location = placeOf(created);
     expect(created).toMatchObject({
       status: 200,
       body: {
         name: 'second',
-        'storage-profile': {
-          type: 'file',
-          location: `file://${catalog.dataDir}/catalogs/second`,
-          'allowed-locations': [`file://${catalog.dataDir}/catalogs/second`],
-        },
+        'storage-profile': { type: 'file', location, 'allowed-locations': [location] },
         'undrop-window-seconds': 0,
       },
     });
+    expect(location.replace(/-[0-9a-f-]{36}$/, '')).toBe(`file://${catalog.dataDir}/catalogs/second`);
     expect((await get('/v1/catalogs/second')).body).toEqual(created.body);
     const { body } = await get('/v1/catalogs');
     expect((body['catalogs'] as JsonObject[]).map(({ name }) => name)).toEqual(['lake', 'second']);
@@ -92,6 +105,57 @@ describe('catalogs', () => {
     expect((await post('/v1/catalogs', { name: 'odd', 'storage-profile': { type: 's3' } })).status).toBe(400);
   });
 
+  test('have a folder of their own: a name that comes again, with another tenant, comes without the files', async () => {
+    const { location, file } = await dropUsed({ name: 'reused' });
+    const again = await catalog.rest('POST', '/v1/catalogs', { token: foreign, body: { name: 'reused' } });
+    expect(again.status).toBe(200);
+    expect(placeOf(again)).not.toBe(location);
+    const send = (path: string, body: object): Promise<RestAnswer> =>
+      catalog.rest('POST', `/v1/reused/namespaces${path}`, { token: foreign, body });
+    await send('', { namespace: ['n'] });
+    for (const [path, body] of [
+      ['/n/register', { name: 't', 'metadata-location': file }],
+      ['/n/register-view', { name: 'v', 'metadata-location': file }],
+      ['/n/tables', { name: 't', schema: SCHEMA, location: `${location}/n/t` }],
+    ] as const) {
+      expect(errorOf(await send(path, body)), path).toEqual([
+        400,
+        'BadRequestException',
+        `Location ${path === '/n/tables' ? `${location}/n/t` : file} is not inside of the catalog's location ${placeOf(again)}`,
+      ]);
+    }
+    for (const path of ['/v1/reused/namespaces/n', '/v1/catalogs/reused']) {
+      await catalog.rest('DELETE', path, { token: foreign });
+    }
+  });
+
+  test('leave their folders to their tenant, whoever has it next', async () => {
+    const root = `${PLACES}/client/kept`;
+    const at = (location: string): object => ({ name: 'kept', 'storage-profile': { type: 'file', location } });
+    const create = (location: string, token: string): Promise<RestAnswer> =>
+      catalog.rest('POST', '/v1/catalogs', { token, body: at(location) });
+    await dropUsed(at(root));
+    await catalog.call('AlterCatalog', { name: 'lake', allow_roots: [`${root}-2`], undrop_window_ms: '-1' });
+    await catalog.call('AlterCatalog', { name: 'lake', disallow_roots: [`${root}-2`], undrop_window_ms: '-1' });
+    for (const location of [root, `${root}/n`, `${root}-2`, `${root}-2/x`]) {
+      expect(errorOf(await create(location, foreign)), location).toEqual([
+        400,
+        'BadRequestException',
+        `the location of catalog kept cannot be used: file://${location}`,
+      ]);
+    }
+    expect((await create(`${root}-3`, foreign)).status, 'a folder beside it').toBe(200);
+    await catalog.rest('DELETE', '/v1/catalogs/kept', { token: foreign });
+    expect((await create(root, catalog.token)).status, 'its own').toBe(200);
+    await drop('/v1/catalogs/kept');
+    // Only the operator gives it away, and then it is the other one's.
+    await catalog.call('CreateCatalog', { tenant: 'rival', name: 'kept', location: root });
+    await catalog.call('DropCatalog', { name: 'kept' });
+    expect((await create(root, catalog.token)).status).toBe(400);
+    expect((await create(root, foreign)).status).toBe(200);
+    await catalog.rest('DELETE', '/v1/catalogs/kept', { token: foreign });
+  });
+
   test('come in pages', async () => {
     for (const name of ['page_a', 'page_b', 'page_c']) await post('/v1/catalogs', { name });
     const first = await get('/v1/catalogs?pageSize=2&pageToken=');
@@ -100,6 +164,45 @@ describe('catalogs', () => {
     expect((rest.body['catalogs'] as JsonObject[]).map(({ name }) => name)).toEqual(['page_b', 'page_c']);
     expect(rest.body['next-page-token']).toBeNull();
     for (const name of ['page_a', 'page_b', 'page_c']) await drop(`/v1/catalogs/${name}`);
+  });
+});
+
+describe('folders that the service makes', () => {
+  const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+  test('for catalogs are its account’s alone; folders that are there stay as they are', async () => {
+    const open = `${PLACES}/open`;
+    mkdirSync(open);
+    chmodSync(open, 0o755);
+    for (const [name, location] of [
+      ['made', `${PLACES}/made`],
+      ['found', open],
+    ] as const) {
+      await catalog.call('CreateCatalog', { tenant: 'default', name, location, allow_roots: [`${location}-2`] });
+    }
+    const inClientRoot = { type: 'file', location: `${PLACES}/client/made` };
+    await post('/v1/catalogs', { name: 'chosen', 'storage-profile': inClientRoot });
+    await catalog.call('AlterCatalog', { name: 'made', allow_roots: [`${PLACES}/made-3`], undrop_window_ms: '-1' });
+    const own = placeOf(await post('/v1/catalogs', { name: 'unnamed' }));
+    const made = ['made', 'made-2', 'made-3', 'open-2', 'client/made'].map((name) => `${PLACES}/${name}`);
+    for (const path of [...made, `${catalog.dataDir}/warehouse`, `${catalog.dataDir}/catalogs`, own.slice(7)]) {
+      expect(modeOf(path), path).toBe('700');
+    }
+    expect(modeOf(open)).toBe('755');
+    for (const name of ['made', 'found', 'chosen', 'unnamed']) await drop(`/v1/catalogs/${name}`);
+  });
+
+  test('for the first catalog, too, also where the operator puts it', async () => {
+    await using placed = await startTestCatalog({ 'bootstrap.warehouse': `${PLACES}/first` });
+    expect(modeOf(`${PLACES}/first`)).toBe('700');
+    expect(modeOf(`${placed.dataDir}/catalogs`)).toBe('700');
+  });
+
+  test('and that an earlier release left open are closed at the next start', async () => {
+    const folders = ['', '/warehouse', '/catalogs'].map((name) => `${catalog.dataDir}${name}`);
+    for (const path of folders) chmodSync(path, 0o755);
+    await catalog.restart();
+    expect(folders.map(modeOf)).toEqual(['700', '700', '700']);
   });
 });
 

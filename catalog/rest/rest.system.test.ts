@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { localPath } from '#shared/storage/location.ts';
-import { type RestAnswer } from '#test/support/catalog.ts';
+import { startTestCatalog, type RestAnswer } from '#test/support/catalog.ts';
 import { ADVERTISED_ENDPOINTS, OPERATIONS } from './operations.ts';
 import { errorOf, locationOf, metadataOf, NS, SCHEMA, setMain, snapshot } from '#test/support/catalog-requests.ts';
 import { createTable, get, post, testCatalog } from '#test/support/catalog-rest.ts';
@@ -459,10 +459,22 @@ describe('hostile requests', () => {
     const { status, body } = await testCatalog().rest('GET', '/metrics', { token: null });
     expect(status).toBe(200);
     expect(body['text']).toContain('skein_catalog_request_seconds_count{operation="createTable",status="200"}');
-    for (const name of ['x-forwarded-for', 'forwarded']) {
+    for (const name of ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via', 'x-forwarded-host']) {
       const passedOn = { headers: { [name]: 'for=192.0.2.1' } };
       expect((await testCatalog().rest('GET', '/metrics', { token: null, ...passedOn })).status, name).toBe(401);
       expect((await testCatalog().rest('GET', '/metrics', passedOn)).status, name).toBe(200);
     }
+  });
+
+  test('with metrics.token, metrics are for who has it, and for users', async () => {
+    await using catalog = await startTestCatalog({ 'metrics.token': 'a-token-of-prometheus' });
+    const status = async (token: string | null): Promise<number> =>
+      (await catalog.rest('GET', '/metrics', { token })).status;
+    expect([await status(null), await status('another'), await status('a-token-of-prometheus')]).toEqual([
+      401, 401, 200,
+    ]);
+    expect(await status(catalog.token)).toBe(200);
+    // It opens nothing else.
+    expect((await catalog.rest('GET', NS, { token: 'a-token-of-prometheus' })).status).toBe(401);
   });
 });

@@ -35,7 +35,7 @@ const slug = (name: string): string =>
   name
     .toLowerCase()
     .replaceAll(/[^a-z0-9_]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
+    .replaceAll(/^-|-$/g, '')
     .slice(0, SLUG_LENGTH_MAX);
 
 /**
@@ -66,7 +66,7 @@ const withoutTrailingSlash = (location: string): string => location.replace(/(?<
 
 /** A client's spelling of a location, as long as it says plainly where it is: without `..`, `.` and empty segments. */
 export const plainLocation = (location: string): string =>
-  /\/\.{0,2}(\/|$)/.test(location.replace(/^[a-z0-9+.-]+:\/*|\/+$/gi, ''))
+  /\/\.{0,2}(\/|$)/.test(location.replace(/^[a-z0-9+.-]+:\/*/i, '').replace(/(?<!\/)\/+$/, ''))
     ? normalizeLocation(location)
     : withoutTrailingSlash(location);
 

@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
-import { TOKEN_AUDIENCE, TOKEN_ISSUER, type TokenClaims } from '#shared/token-claims.ts';
+import {
+  EXPIRY_TOLERANCE_MS,
+  hasExpired,
+  TOKEN_AUDIENCE,
+  TOKEN_ISSUER,
+  type TokenClaims,
+} from '#shared/token-claims.ts';
 import type { SessionEpochs } from '../principal/session-epochs.ts';
 import { ALGORITHM, type SigningKeys } from './signing-keys.ts';
 
@@ -36,7 +42,7 @@ export class TokenVerifier {
     if (token.length > TOKEN_LENGTH_MAX) throw new SkeinError('UNAUTHENTICATED', 'the token is not valid');
     const digest = createHash('sha256').update(token).digest('base64');
     const claims = this.#cache.get(digest) ?? (await this.#verifySignature(token, 'refused'));
-    if (claims.exp * 1000 <= this.#clock.nowMs()) {
+    if (hasExpired(claims, this.#clock.nowMs())) {
       this.#cache.delete(digest);
       throw new SkeinError('UNAUTHENTICATED', 'the token has expired');
     }
@@ -75,6 +81,7 @@ export class TokenVerifier {
           audience: TOKEN_AUDIENCE,
           requiredClaims: ['sub', 'tenant', 'preferred_username', 'scope', 'sess_epoch', 'jti', 'exp'],
           currentDate: new Date(this.#clock.nowMs()),
+          clockTolerance: EXPIRY_TOLERANCE_MS / 1_000,
         },
       );
       return payload as unknown as TokenClaims;

@@ -92,7 +92,7 @@ function parse(args: readonly string[]) {
 
 /** `lake.ns.t`; a part in double quotes keeps its case and spaces; every dot of the middle parts a namespace level. @throws UsageError */
 export function parseTableName(text: string): TableName {
-  const parts = [...text.matchAll(/"((?:[^"]|"")+)"(?:\.|$)|([^".\s]+)(?:\.|$)/g)];
+  const parts = [...text.matchAll(/"((?:[^"]|"")+)"(?:\.|$)|([^".\s]+)(?:\.|$)/gy)];
   const names = parts.map(([, quoted, plain]) => quoted?.replaceAll('""', '"') ?? plain ?? '');
   const whole = parts.map(([match]) => match).join('');
   const [catalog, ...rest] = names;

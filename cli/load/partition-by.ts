@@ -22,8 +22,16 @@ export function parsePartitionBy(text: string): readonly PartitionExpression[] {
 
 /** Splits at commas that stand outside of quotes and parentheses. */
 function splitOutside(text: string): readonly string[] {
-  const parts = text.match(/(?:"(?:[^"]|"")*"|\((?:"(?:[^"]|"")*"|[^)"])*\)|[^,])+|(?<=,)(?=,|$)/g) ?? [''];
-  return parts.map((part) => part.trim());
+  const commas: number[] = [];
+  let [isQuoted, isInside] = [false, false];
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === '"') isQuoted = !isQuoted;
+    else if (isQuoted) continue;
+    else if (character === ',' && !isInside) commas.push(at);
+    else if (character === '(' || character === ')') isInside = character === '(';
+  }
+  return [-1, ...commas].map((comma, i) => text.slice(comma + 1, commas[i]).trim());
 }
 
 function parsePart(text: string): PartitionExpression {

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
+import { makePrivateFolder } from '#shared/storage/private-folder.ts';
 import { LOAD_USAGE, parseLoadArguments, printTableName, UsageError, type LoadArguments } from './load-arguments.ts';
 import { LoadOutput } from './load-output.ts';
 import { loadTable, type LoadContext, type LoadRequest } from './load-table.ts';
@@ -111,7 +112,7 @@ const temporaryFolder = (config: Config): string => join(resolve(config.data_dir
 
 /** A DuckDB of its own, with limits; its spilled data is removed with it. */
 async function openDatabase(config: Config): Promise<AsyncDisposable & { readonly connection: DuckDBConnection }> {
-  await mkdir(temporaryFolder(config), { recursive: true });
+  makePrivateFolder(temporaryFolder(config));
   const folder = await mkdtemp(join(temporaryFolder(config), 'load-'));
   const instance = await DuckDBInstance.create(':memory:', {
     temp_directory: folder,

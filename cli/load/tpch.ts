@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SkeinError } from '#shared/error.ts';
+import { makePrivateFolder } from '#shared/storage/private-folder.ts';
 
 /** TPC-H's tables, small ones first. */
 export const TPCH_TABLES = [
@@ -46,7 +47,7 @@ export async function tpchFiles(
   if (Number(scale) === SHIPPED_SCALE) {
     return { paths: [join(SHIPPED, `${table}.parquet`)], remove: () => Promise.resolve() };
   }
-  await mkdir(folder, { recursive: true });
+  makePrivateFolder(folder);
   const output = await mkdtemp(join(folder, `tpch-${table}-`));
   const remove = (): Promise<void> => rm(output, { recursive: true, force: true });
   try {

@@ -100,7 +100,7 @@ export class QueryClient {
     token: string,
     { headers = {}, body }: { headers?: Readonly<Record<string, string>>; body?: string },
   ): Promise<IncomingMessage> {
-    const url = new URL(this.#options.url.replace(/\/+$/, '') + path);
+    const url = new URL(this.#options.url.replace(/(?<!\/)\/+$/, '') + path);
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
     const length =
       body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };

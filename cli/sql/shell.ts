@@ -54,7 +54,7 @@ export async function shell(client: QueryClient, first: Format, output: Output):
       const command = shellCommand(line.trim());
       if (command === 'quit') break;
       if (command !== undefined) format = command;
-    } else if (text.trim() === '' && /^\s*(exit|quit)\s*;?\s*$/i.test(line)) {
+    } else if (text.trim() === '' && /^(exit|quit)\s*;?$/i.test(line.trim())) {
       break;
     } else if (text.length + line.length > STATEMENT_CHARS_MAX) {
       text = '';

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { machineMemory } from '#shared/config/check-config.ts';
@@ -10,6 +9,7 @@ import { redactUrls } from '#shared/config/redact.ts';
 import { SkeinError } from '#shared/error.ts';
 import { hasSecret } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
+import { makeDataDir } from '#shared/storage/private-folder.ts';
 import {
   readyPath,
   removeClusterFiles,
@@ -21,9 +21,10 @@ import {
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import { NODE_FLAGS, serviceFlags } from '../node-flags.js';
 import { processIdentity } from '../process-identity.ts';
+import { refuseNewerDataDir, writeDataDirFormat } from './data-dir-format.ts';
 import { lockDataDir } from './data-dir-lock.ts';
 import { endLeftovers } from './leftovers.ts';
-import { POSTGRES_DATABASE, POSTGRES_USER } from './postgres-process.ts';
+import { hasDatabase, POSTGRES_DATABASE, POSTGRES_USER } from './postgres-process.ts';
 import { choosePorts, reachableUrl, type ClusterPorts } from './ports.ts';
 import { ensureSecret, secretPath } from './secrets.ts';
 import { ServiceLog } from './service-log.ts';
@@ -48,7 +49,8 @@ export type Voice = { readonly event: (line: object) => void; readonly tell: (li
 /** Runs a cluster until `stop` is aborted. @throws the reason of a failed start, after everything that had started has ended */
 export async function runCluster(loaded: LoadedConfig, voice: Voice, stop: AbortSignal): Promise<ExitCode> {
   const dataDir = loaded.config.data_dir;
-  makeDataDir(dataDir);
+  refuseNewerDataDir(dataDir);
+  prepareDataDir(dataDir);
   const lock = lockDataDir(dataDir);
   try {
     await endLeftovers(dataDir);
@@ -66,9 +68,9 @@ export async function runCluster(loaded: LoadedConfig, voice: Voice, stop: Abort
   }
 }
 
-function makeDataDir(dataDir: string): void {
+function prepareDataDir(dataDir: string): void {
   try {
-    mkdirSync(dataDir, { recursive: true });
+    makeDataDir(dataDir);
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
     throw new SkeinError('START_FAILED', `cannot make the data directory ${dataDir}: ${code}`, { cause });
@@ -118,18 +120,24 @@ class Cluster {
     this.#services = specs.map((spec) => this.#child(spec));
   }
 
-  /** All at once: whoever needs another one waits for it (the catalog for Postgres, the coordinator for both). */
+  /**
+   * The services start all at once: whoever needs another one waits for it (the catalog for Postgres, the coordinator for both). They
+   * start beside Postgres when there is no database yet, and after one that is there has been looked at.
+   */
   async start(): Promise<void> {
     let password: string | undefined;
-    const starts = this.#children().map(async (child) => {
-      const ready = await child.start();
+    const postgres = this.#postgres?.start();
+    const known = this.#refuseNewerDatabase(postgres);
+    const starts = this.#services.map(async (service) => {
+      await known;
+      const ready = await service.start();
       if (ready.generatedAdminPassword !== undefined) {
         password = ready.generatedAdminPassword;
         this.#tellPassword(password);
       }
     });
     try {
-      await Promise.all(starts);
+      await Promise.all([postgres, ...starts]);
     } catch (error) {
       void Promise.allSettled(starts);
       throw error;
@@ -137,7 +145,9 @@ class Cluster {
     const { config } = this.#loaded;
     await Promise.all([
       untilReady(config['up.ready_timeout'], () => health(this.#catalogUrl())),
-      untilReady(config['up.ready_timeout'], () => workersAttached(this.#queryUrl(), this.#ports.workers.length)),
+      untilReady(config['up.ready_timeout'], () =>
+        workersAttached(this.#queryUrl(), this.#ports.workers.length, config['metrics.token']),
+      ),
     ]);
     const ready = this.#readyLine();
     this.#writeServices();
@@ -155,6 +165,19 @@ class Cluster {
     await Promise.all(this.#services.map((service) => service.stop(SERVICES_STOP_MS)));
     await this.#postgres?.stop(POSTGRES_STOP_MS);
     for (const log of this.#logs) log.close();
+  }
+
+  /** Resolves when the services may use the database, and says from then on that this release uses the directory. @throws NEWER_DATA */
+  async #refuseNewerDatabase(postgres: Promise<unknown> | undefined): Promise<void> {
+    const { config } = this.#loaded;
+    if (postgres === undefined || hasDatabase(postgresFolder(config))) {
+      const { refuseNewerDatabase } = await import('./refuse-newer-database.ts');
+      await postgres;
+      await refuseNewerDatabase(config['database.url']);
+    }
+    // A stop that came meanwhile has not seen the services: none may start after it.
+    if (this.#stopping) throw new SkeinError('START_FAILED', 'the cluster was stopped before it was up');
+    writeDataDirFormat(config.data_dir);
   }
 
   #children(): readonly SupervisedChild[] {
@@ -260,15 +283,22 @@ function ownSecretFile(dataDir: string): string {
   ensureSecret(dataDir, 'cluster-secret');
   return secretPath(dataDir, 'cluster-secret');
 }
+const postgresFolder = (config: Config): string => join(config.data_dir, 'postgres');
 
 function postgresSpec({ config, sources }: LoadedConfig, ports: ClusterPorts): ChildSpec {
   const passwordFile = secretPath(config.data_dir, 'postgres-password');
-  const bare: Config = { ...config, 'database.url': '', 'admin.password': '', 'cluster.secret': '' };
+  const bare: Config = {
+    ...config,
+    'database.url': '',
+    'admin.password': '',
+    'cluster.secret': '',
+    'metrics.token': '',
+  };
   return {
     kind: 'postgres',
     name: 'postgres',
     url: `postgres://127.0.0.1:${ports.postgres}/${POSTGRES_DATABASE}`,
-    command: [...NODE_FLAGS, POSTGRES_PROCESS, join(config.data_dir, 'postgres'), passwordFile, String(ports.postgres)],
+    command: [...NODE_FLAGS, POSTGRES_PROCESS, postgresFolder(config), passwordFile, String(ports.postgres)],
     environment: childEnvironment({ config: bare, sources }),
     stop: 'ipc',
   };
@@ -328,12 +358,13 @@ async function untilReady(timeoutMs: number, probe: () => Promise<string | undef
 }
 
 /** Ready is every worker, not just one: the first statement may want them all. */
-async function workersAttached(queryUrl: string, count: number): Promise<string | undefined> {
+async function workersAttached(queryUrl: string, count: number, token: string): Promise<string | undefined> {
   const objection = await health(queryUrl);
   if (objection !== undefined) return objection;
-  const response = await fetch(`${queryUrl}/metrics`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).catch(
-    () => undefined,
-  );
+  const response = await fetch(`${queryUrl}/metrics`, {
+    signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+    headers: token === '' ? {} : { authorization: `Bearer ${token}` },
+  }).catch(() => undefined);
   // Another address than loopback needs a token: then one worker, which health asks for, has to be enough.
   if (response?.status !== 200) return response === undefined ? 'no answer' : undefined;
   const metrics = await response.text();

@@ -94,12 +94,15 @@ async function main(options: Options): Promise<void> {
 
 const send = (message: ChildMessage): void => void process.send?.(message);
 
+/** Whether a folder holds the data of a Postgres. One that is being made has another name. */
+export const hasDatabase = (folder: string): boolean => existsSync(join(folder, 'PG_VERSION'));
+
 async function prepare(
   options: Options,
   holder: { running?: ChildProcess },
 ): Promise<{ binaries: Binaries; account: PostgresAccount }> {
   const binaries = postgresBinaries();
-  if (existsSync(join(options.folder, 'PG_VERSION'))) {
+  if (hasDatabase(options.folder)) {
     const owner = statSync(options.folder).uid;
     const account = postgresAccount(owner, [options.folder], binaries.postgres);
     requireVersion(options.folder, binaries.postgres);

@@ -66,6 +66,17 @@ test('a token that was verified once still expires and is still revoked', async 
   epoch = undefined;
   await expect(authenticate(header)).rejects.toMatchObject({ code: 'CATALOG_UNAVAILABLE' });
   epoch = 3;
-  nowMs += 61_000;
+  nowMs += 63_000;
+  await expect(authenticate(header)).rejects.toMatchObject({ code: 'UNAUTHENTICATED', message: /expired/ });
+});
+
+test('a token is taken for a second after its exp, and no longer', async () => {
+  epoch = 3;
+  nowMs = Date.now();
+  const exp = Math.floor(nowMs / 1_000) + 60;
+  const header = `Bearer ${await token({ exp })}`;
+  nowMs = exp * 1_000 + 900;
+  await authenticate(header);
+  nowMs = exp * 1_000 + 1_000;
   await expect(authenticate(header)).rejects.toMatchObject({ code: 'UNAUTHENTICATED', message: /expired/ });
 });

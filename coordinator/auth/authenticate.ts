@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { SkeinError } from '#shared/error.ts';
-import { scopesOf, TOKEN_AUDIENCE, TOKEN_ISSUER, type Scope, type TokenClaims } from '#shared/token-claims.ts';
+import {
+  EXPIRY_TOLERANCE_MS,
+  hasExpired,
+  scopesOf,
+  TOKEN_AUDIENCE,
+  TOKEN_ISSUER,
+  type Scope,
+  type TokenClaims,
+} from '#shared/token-claims.ts';
 
 /** Who makes a request, and what the token allows. */
 export type Caller = { readonly claims: TokenClaims; readonly scopes: ReadonlySet<string> };
@@ -61,7 +69,7 @@ export function authenticator(options: Options): Authenticate {
         verified.delete(oldest);
       }
     }
-    if (caller.claims.exp * 1000 <= options.nowMs()) {
+    if (hasExpired(caller.claims, options.nowMs())) {
       verified.delete(hash);
       return refuse('the token has expired');
     }
@@ -79,6 +87,7 @@ async function verify(token: string, keys: JWTVerifyGetKey): Promise<Caller> {
       audience: TOKEN_AUDIENCE,
       algorithms: ['RS256', 'ES256', 'EdDSA'],
       requiredClaims: ['sub', 'exp', 'jti', 'tenant', 'sess_epoch', 'scope'],
+      clockTolerance: EXPIRY_TOLERANCE_MS / 1_000,
     });
     const claims = payload as unknown as TokenClaims;
     const texts = [claims.sub, claims.tenant, claims.scope, claims.jti];

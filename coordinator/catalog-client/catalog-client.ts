@@ -41,10 +41,10 @@ export interface CatalogClient {
   close(): void;
 }
 
-type CachedTable = { readonly metadataLocation: string; readonly metadata: TableMetadata };
+type CachedTable = { readonly version: string; readonly metadata: TableMetadata };
 type LoadedTableMessage = {
   readonly status: 'FOUND' | 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND';
-  readonly metadata_location: string;
+  readonly version: string;
   readonly metadata_json: string;
   readonly allowed_roots: readonly string[];
   readonly namespace: readonly string[];
@@ -105,7 +105,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     const request = {
       tenant,
       principal,
-      names: names.map((name, i) => ({ ...name, known_metadata_location: known[i]?.metadataLocation ?? '' })),
+      names: names.map((name, i) => ({ ...name, known_version: known[i]?.version ?? '' })),
     };
     const reply = await call<{ tables: readonly LoadedTableMessage[] }>('LoadTables', request, signal);
     return reply.tables.map((table, i): LoadedTable => {
@@ -116,10 +116,10 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       }
       const cached = known[i];
       const current =
-        cached !== undefined && table.metadata_json === '' && cached.metadataLocation === table.metadata_location
+        cached !== undefined && table.metadata_json === '' && cached.version === table.version
           ? cached
           : {
-              metadataLocation: table.metadata_location,
+              version: table.version,
               metadata: parseTableMetadata(table.metadata_json),
             };
       if (current !== cached) cache.set(key, current, table.metadata_json.length * PARSED_FACTOR);
@@ -130,7 +130,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
           namespace: table.namespace,
           table: table.table,
         },
-        metadataLocation: current.metadataLocation,
+        version: current.version,
         metadata: current.metadata,
         allowedRoots: table.allowed_roots,
       };

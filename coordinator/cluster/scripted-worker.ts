@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import {
   Server,
   ServerCredentials,
@@ -12,15 +13,18 @@ import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { must } from '#shared/must.ts';
+import type { Release } from '#shared/release.ts';
 
 export type FlightMessage = {
   readonly data_header?: Buffer;
   readonly data_body?: Buffer;
   readonly app_metadata?: Buffer;
 };
+/** The release of scripted workers, and of the coordinators that tests attach to them. */
+export const SCRIPTED_RELEASE: Release = { skein: '0.1.0', duckdb: '1.5.5' };
 export type WorkerScript = {
   readonly secret: string;
-  readonly duckdbVersion?: string;
+  readonly release?: Partial<Release>;
   /** What a started task sends; throwing fails the stream. */
   readonly output: (spec: TaskSpec, cancelled: AbortSignal) => AsyncIterable<FlightMessage>;
   readonly refuseStart?: () => void;
@@ -43,13 +47,17 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   const id = `w-${randomUUID()}`;
   /** What beats say that it holds. */
   const held = new Set<string>();
+  /** Connections over which tasks came. */
+  const sessions = new Set<Http2Session>();
   let silent = false;
   let draining = false;
   let sent = 0;
+  let attached = 0;
   const { definition } = loadService('worker.proto', 'skein.worker.v1.Worker');
   server.addService(definition, {
     Attach: (stream: ServerDuplexStream<{ epoch: string }, object>) => {
       requireSecret(stream.metadata, fixedKeyring(script.secret));
+      attached += 1;
       stream.on('error', () => undefined);
       stream.on('data', (beat: { epoch: string }) => {
         beats.push(beat);
@@ -57,7 +65,8 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
         stream.write({
           worker_id: id,
           name: 'scripted',
-          duckdb_version: script.duckdbVersion ?? 'v1.5.5',
+          skein_release: script.release?.skein ?? SCRIPTED_RELEASE.skein,
+          duckdb_version: `v${script.release?.duckdb ?? SCRIPTED_RELEASE.duckdb}`,
           cores: script.cores ?? 2,
           memory_limit_bytes: '1000000000',
           running_tasks: 0,
@@ -76,6 +85,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
       callback: (error: object | null, reply?: object) => void,
     ) => {
       const spec = decodeTaskSpec(call.request.spec.toString());
+      sessions.add(sessionOf(call));
       const gone = new AbortController();
       call.on('cancelled', () => gone.abort());
       const run = async (): Promise<void> => {
@@ -113,6 +123,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   const flight = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
   server.addService(flight.definition, {
     DoGet: (call: ServerWritableStream<{ ticket: Buffer }, FlightMessage>) => {
+      sessions.add(sessionOf(call));
       const run = async (): Promise<void> => {
         script.refuseStart?.();
         const [, text = ''] = call.request.ticket.toString().split('\n');
@@ -154,8 +165,21 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
     thaw: () => void (silent = false),
     drain: () => void (draining = true),
     messagesSent: () => sent,
+    /** How often a coordinator has opened the stream of beats. */
+    attached: () => attached,
+    /** The connections over which tasks came break; it lives. */
+    cutTasks: () => {
+      for (const session of sessions) session.destroy();
+      sessions.clear();
+    },
     kill: () => server.forceShutdown(),
   };
+}
+
+/** grpc-js does not show it. */
+function sessionOf(call: object): Http2Session {
+  const { call: inner } = call as { call: { stream: ServerHttp2Stream } };
+  return must(inner.stream.session, 'a call that runs has a connection');
 }
 
 export const report = (spec: TaskSpec, rows: number): FlightMessage => ({

@@ -6,6 +6,7 @@ import { queryId, type QueryId } from '#shared/id.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
+import { printRelease, type Release } from '#shared/release.ts';
 
 /** What the links to all workers have in common. */
 export type LinkOptions = {
@@ -14,8 +15,8 @@ export type LinkOptions = {
   readonly epoch: number;
   readonly heartbeatIntervalMs: number;
   readonly heartbeatTimeoutMs: number;
-  /** `1.5.5`: plans and `hash()` belong to a release of DuckDB, so a worker with another one is refused. */
-  readonly duckdbVersion: string;
+  /** Ours. A worker of another one is refused: task messages belong to a release of Skein, plans and `hash()` to one of DuckDB. */
+  readonly release: Release;
   readonly log: Logger;
   /** Hears of the queries that a worker holds, with every beat. */
   readonly onBeat?: (link: WorkerLink, info: WorkerInfo) => void;
@@ -25,7 +26,7 @@ export type LinkOptions = {
 export type WorkerInfo = {
   readonly id: string;
   readonly name: string;
-  readonly duckdbVersion: string;
+  readonly release: Release;
   readonly cores: number;
   readonly memoryLimitBytes: number;
   readonly runningTasks: number;
@@ -40,26 +41,42 @@ export type WorkerInfo = {
 /**
  * ```
  * connecting --beat--> live --silence or broken stream--> lost --retry--> connecting
- *      \--beat of another DuckDB release, or no proof of being a worker--> refused --retry--> connecting
+ *      \--beat of another release, or no proof of being a worker--> refused --retry: a beat of our release--> live
  * ```
  */
 export type LinkState =
   | { readonly kind: 'connecting' }
   /** `lost` is aborted with WORKER_LOST when this life of the worker ends. */
   | { readonly kind: 'live'; readonly info: WorkerInfo; readonly lost: AbortController }
+  /** `reason` names the worker and both releases. */
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'lost' };
 
 const RETRY_MS = 500;
 /** Batches are 1 to 4 MB; a single text may be longer. */
 const MESSAGE_BYTES_MAX = 512 * 2 ** 20;
+/** A beat names every query that the worker holds something of. */
+const BEAT_BYTES_MAX = 16 * 2 ** 20;
+/** Time in which a worker that lives takes a new connection for tasks. */
+const RECONNECT_MS = 2_000;
 
-/** The connection to one worker: the Attach stream with its heartbeats, and the channel that tasks use. */
+/** A channel shares its connection with no other, not even to the same address. */
+const OWN_CONNECTION = {
+  'grpc.use_local_subchannel_pool': 1,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 1_000,
+} as const;
+const { Client: WorkerClient } = loadService('worker.proto', 'skein.worker.v1.Worker');
+
+/**
+ * The two connections to one worker. One carries the heartbeats and nothing else: it alone says whether the worker lives. Tasks of all
+ * queries use the other, and when it breaks, the worker need not be lost.
+ */
 export class WorkerLink {
   readonly address: string;
-  /** The channel to the worker; Flight calls go over it too. */
-  readonly client: Client;
   readonly #options: LinkOptions;
+  readonly #beats: Client;
+  #tasks: Client;
   readonly #onChange: () => void;
   #state: LinkState = { kind: 'connecting' };
   #stream: ClientDuplexStream<object, WireBeat> | undefined;
@@ -67,6 +84,8 @@ export class WorkerLink {
   #silence: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
   #closed = false;
+  /** Settles with the next beat. */
+  #beat: PromiseWithResolvers<void> = Promise.withResolvers();
   #refusedFor = '';
   /** Whether it has attached, or its silence has been told. */
   #known = false;
@@ -78,19 +97,23 @@ export class WorkerLink {
     this.address = address;
     this.#options = options;
     this.#onChange = onChange;
-    const { Client: Constructor } = loadService('worker.proto', 'skein.worker.v1.Worker');
-    const onUnproven = (reason: string): void => this.#refuse(`it cannot prove that it is a worker: ${reason}`);
-    this.client = options.security.dial(
-      Constructor,
+    const onUnproven = (why: string): void => {
+      const reason = `it cannot prove that it is a worker: ${why}`;
+      // Whatever a stranger says differently each time is not told again.
+      this.#refuse('unproven', { worker: address, reason });
+    };
+    this.#beats = options.security.dial(
+      WorkerClient,
       { address, role: 'worker', onUnproven },
-      {
-        'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
-        'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
-        'grpc.initial_reconnect_backoff_ms': 100,
-        'grpc.max_reconnect_backoff_ms': 1_000,
-      },
+      { ...OWN_CONNECTION, 'grpc.max_receive_message_length': BEAT_BYTES_MAX },
     );
+    this.#tasks = openTasks(address, options.security);
     this.#attach();
+  }
+
+  /** For every call but the heartbeats, Flight's among them. A worker that comes back has a new one. */
+  get client(): Client {
+    return this.#tasks;
   }
 
   get state(): LinkState {
@@ -101,16 +124,32 @@ export class WorkerLink {
     this.#closed = true;
     clearTimeout(this.#retry);
     this.#end({ kind: 'lost' });
-    this.client.close();
+    this.#tasks.close();
+    this.#beats.close();
+  }
+
+  /**
+   * Whether a worker whose connection broke under a call lives on: it beats once more, and is given some time to take a new connection.
+   * False as soon as one of the signals is aborted, of which one says that this life of the worker has ended.
+   */
+  async outlives(signals: readonly AbortSignal[]): Promise<boolean> {
+    const client = this.#tasks;
+    await untilAborted(signals, this.#beat.promise);
+    const reconnected = new Promise<void>((resolve) => {
+      client.waitForReady(Date.now() + RECONNECT_MS, () => resolve());
+    });
+    await untilAborted(signals, reconnected);
+    return signals.every((signal) => !signal.aborted);
   }
 
   #attach(): void {
     if (this.#closed) return;
     const { coordinatorId, epoch, heartbeatIntervalMs } = this.#options;
-    this.#become({ kind: 'connecting' });
-    const attach = (this.client as unknown as Record<string, AttachMethod>)['Attach'];
+    // A worker that was refused stays so until it says that it was replaced.
+    if (this.#state.kind !== 'refused') this.#become({ kind: 'connecting' });
+    const attach = (this.#beats as unknown as Record<string, AttachMethod>)['Attach'];
     const metadata = internalMetadata(this.#options.security.keyring);
-    const stream = must(attach, 'worker.proto has Attach').call(this.client, metadata);
+    const stream = must(attach, 'worker.proto has Attach').call(this.#beats, metadata);
     this.#stream = stream;
     const beat = (): void => void stream.write({ coordinator_id: coordinatorId, epoch: String(epoch) });
     this.#timer = setInterval(beat, heartbeatIntervalMs);
@@ -145,9 +184,12 @@ export class WorkerLink {
   #onBeat(info: WorkerInfo): void {
     this.#expectBeat();
     this.#known = true;
-    const { duckdbVersion, log } = this.#options;
-    if (info.duckdbVersion !== duckdbVersion) {
-      this.#refuse(`it has DuckDB ${info.duckdbVersion}, the coordinator ${duckdbVersion}`);
+    this.#beat.resolve();
+    this.#beat = Promise.withResolvers();
+    const { release, log } = this.#options;
+    if (info.release.skein !== release.skein || info.release.duckdb !== release.duckdb) {
+      const reason = `${info.name} is ${printRelease(info.release)}, this coordinator ${printRelease(release)}`;
+      this.#refuse(reason, { worker: this.address, name: info.name, reason });
       return;
     }
     if (this.#state.kind === 'live' && this.#state.info.id === info.id) {
@@ -157,17 +199,22 @@ export class WorkerLink {
       this.#options.onBeat?.(this, info);
       return;
     }
+    this.#refusedFor = '';
     log.info({ worker: this.address, name: info.name, cores: info.cores }, 'worker attached');
+    // The old connection may lead to a worker that is gone, and wait before it tries again.
+    this.#tasks.close();
+    this.#tasks = openTasks(this.address, this.#options.security);
+    this.#tasks.getChannel().getConnectivityState(true);
     this.#become({ kind: 'live', info, lost: new AbortController() });
     this.#options.onBeat?.(this, info);
   }
 
-  /** It is asked again, because it may be replaced; it is said once. */
-  #refuse(reason: string): void {
-    if (this.#refusedFor !== reason) this.#options.log.error({ worker: this.address, reason }, 'worker refused');
-    this.#refusedFor = reason;
+  /** It is asked again, because it may be replaced; that is said once for each `cause`. */
+  #refuse(cause: string, said: { readonly reason: string; readonly [key: string]: string }): void {
+    if (this.#refusedFor !== cause) this.#options.log.error(said, 'worker refused');
+    this.#refusedFor = cause;
     this.#known = true;
-    this.#end({ kind: 'refused', reason });
+    this.#end({ kind: 'refused', reason: said.reason });
   }
 
   /** A member that has never attached is ignored until it does; that is said once. */
@@ -201,12 +248,36 @@ export class WorkerLink {
   }
 }
 
+const openTasks = (address: string, security: ChannelSecurity): Client =>
+  security.dial(
+    WorkerClient,
+    { address, role: 'worker' },
+    {
+      ...OWN_CONNECTION,
+      'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+      'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
+    },
+  );
+
+/** Resolves with `work`, or when one of the signals is aborted. */
+async function untilAborted(signals: readonly AbortSignal[], work: Promise<void>): Promise<void> {
+  const aborted = Promise.withResolvers<void>();
+  const stop = (): void => aborted.resolve();
+  for (const signal of signals) {
+    if (signal.aborted) return;
+    signal.addEventListener('abort', stop);
+  }
+  await Promise.race([work, aborted.promise]);
+  for (const signal of signals) signal.removeEventListener('abort', stop);
+}
+
 type AttachMethod = (metadata: ReturnType<typeof internalMetadata>) => ClientDuplexStream<object, WireBeat>;
 
 /** As proto-loader gives it: 64-bit integers as text. */
 type WireBeat = {
   readonly worker_id: string;
   readonly name: string;
+  readonly skein_release: string;
   readonly duckdb_version: string;
   readonly cores: number;
   readonly memory_limit_bytes: string;
@@ -221,7 +292,7 @@ type WireBeat = {
 const workerInfo = (wire: WireBeat): WorkerInfo => ({
   id: wire.worker_id,
   name: wire.name,
-  duckdbVersion: wire.duckdb_version.replace(/^v/, ''),
+  release: { skein: wire.skein_release, duckdb: wire.duckdb_version.replace(/^v/, '') },
   cores: Math.max(1, wire.cores),
   memoryLimitBytes: Number(wire.memory_limit_bytes),
   runningTasks: wire.running_tasks,

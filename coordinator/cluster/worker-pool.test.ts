@@ -5,7 +5,7 @@ import { fixedKeyring } from '#shared/keyring.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import type { Membership } from '#shared/membership/member.ts';
 import { staticMembership } from '#shared/membership/static-membership.ts';
-import { startScriptedWorker, type WorkerScript } from './scripted-worker.ts';
+import { SCRIPTED_RELEASE, startScriptedWorker, type WorkerScript } from './scripted-worker.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 const closers: (() => void)[] = [];
@@ -26,14 +26,14 @@ const options = {
   epoch: 7,
   heartbeatIntervalMs: 50,
   heartbeatTimeoutMs: 1_500,
-  duckdbVersion: '1.5.5',
+  release: SCRIPTED_RELEASE,
 };
 
-function pool(addresses: readonly string[], secret = 's'): WorkerPool {
+function pool(addresses: readonly string[], secret = 's', log = silentLogger): WorkerPool {
   const made = new WorkerPool(staticMembership(addresses), {
     ...options,
     security: plainSecurity(fixedKeyring(secret)),
-    log: silentLogger,
+    log,
   });
   closers.push(() => made.close());
   return made;
@@ -58,11 +58,29 @@ test('workers attach, tell their cores, and get tasks by load', async () => {
   expect(() => made.lease({ ...any, avoid: [a.address, b.address] })).toThrow('no worker');
 });
 
-test('a worker with another DuckDB, or another secret, gets no task', async () => {
-  const other = await worker({ duckdbVersion: 'v1.6.0' });
-  const made = pool([other.address]);
+const OURS = 'Skein 0.1.0 with DuckDB 1.5.5';
+
+test.each([
+  ['another Skein', { skein: '0.2.0' }, 'Skein 0.2.0 with DuckDB 1.5.5'],
+  ['a Skein that does not say its release', { skein: '' }, 'an older Skein with DuckDB 1.5.5'],
+  ['another DuckDB', { duckdb: '1.6.0' }, 'Skein 0.1.0 with DuckDB 1.6.0'],
+])('a worker of %s is refused by name, and takes tasks when it was replaced', async (_what, release, theirs) => {
+  const lines: { readonly msg: string; readonly worker?: string; readonly name?: string; readonly reason?: string }[] =
+    [];
+  const other = await worker({ release });
+  const made = pool([other.address], 's', pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) }));
   await vi.waitFor(() => expect(kinds(made)).toEqual(['refused']));
-  expect(made.liveCount()).toBe(0);
+  const reason = `scripted is ${theirs}, this coordinator ${OURS}`;
+  expect(() => made.lease(any)).toThrow(`no worker is available; refused: ${reason}`);
+  await vi.waitFor(() => expect(other.attached()).toBeGreaterThan(1), { timeout: 5_000 });
+  other.kill();
+  await worker({}, other.port);
+  await vi.waitFor(() => expect(made.liveCount()).toBe(1), { timeout: 5_000 });
+  // It was asked and refused several times, but that was said once.
+  expect(lines).toMatchObject([{ msg: 'worker refused', worker: other.address, name: 'scripted', reason }]);
+});
+
+test('a worker with another secret gets no task', async () => {
   const good = await worker();
   const wrong = pool([good.address], 'wrong');
   await new Promise((resolve) => setTimeout(resolve, 200));

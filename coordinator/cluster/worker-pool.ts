@@ -25,6 +25,9 @@ export type LeaseRequest = {
   readonly avoid: readonly string[];
 };
 
+/** Refused workers that an error names. */
+const REASONS_MAX = 3;
+
 /** The links to all workers of the cluster, kept as membership says. */
 export class WorkerPool {
   readonly #links = new Map<string, WorkerLink>();
@@ -66,6 +69,13 @@ export class WorkerPool {
     return this.open().length;
   }
 
+  /** Why no task can start now: it names the workers that were refused, with the reason. */
+  noWorkers(): SkeinError {
+    const reasons = this.states().flatMap(({ state }) => (state.kind === 'refused' ? [state.reason] : []));
+    const refused = reasons.length === 0 ? '' : `; refused: ${reasons.slice(0, REASONS_MAX).join('; ')}`;
+    return new SkeinError('NO_WORKERS', `no worker is available${refused}`);
+  }
+
   /** @throws NO_WORKERS when none takes tasks. */
   lease(request: LeaseRequest): WorkerLease {
     const candidates = this.open().flatMap((worker) => {
@@ -73,7 +83,7 @@ export class WorkerPool {
       return request.avoid.includes(address) ? [] : [{ address, cores: worker.info.cores, load, worker }];
     });
     const chosen = chooseWorker(candidates, request.affinity);
-    if (chosen === undefined) throw new SkeinError('NO_WORKERS', 'no worker is available');
+    if (chosen === undefined) throw this.noWorkers();
     const { link, info, lost } = chosen.worker;
     const threads = request.wide ? info.cores : 1;
     link.load += threads;

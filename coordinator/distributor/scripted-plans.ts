@@ -4,7 +4,7 @@ import { queryPreparer } from '../planner/prepare-query.ts';
 import { sessionPlanner } from '../planner/session-planner.ts';
 import type { Plan } from '../planner/plan.ts';
 import type { ScanBinding } from '../resolver/scan-binding.ts';
-import { scriptedTables, type TableScript } from '../resolver/scripted-tables.ts';
+import { SCRIPTED_ASKER, scriptedTables, type TableScript } from '../resolver/scripted-tables.ts';
 import { distribute } from './distribute.ts';
 import { explainDistributed } from './explain-distributed.ts';
 import type { DistributedPlan, DistributionFacts, ScanFacts, WholePlan } from './fragment.ts';
@@ -44,7 +44,15 @@ export async function scriptedPlans(): Promise<ScriptedPlans> {
     currentSchema: 's',
   };
   const planOf: ScriptedPlans['planOf'] = async (sql) => {
-    const query = await prepare({ sql, offset: 0, context, tables, planner, signal: AbortSignal.timeout(10_000) });
+    const query = await prepare({
+      sql,
+      offset: 0,
+      context,
+      asker: SCRIPTED_ASKER,
+      tables,
+      planner,
+      signal: AbortSignal.timeout(10_000),
+    });
     return separateScans({ plan: must(query.plan, 'a plan that DuckDB prints'), scans: query.scans });
   };
   return {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely, Migrator, PostgresDialect, sql, type Generated, type Migration, type MigrationProvider } from 'kysely';
+import { Kysely, PostgresDialect, sql, type Generated } from 'kysely';
 import pg from 'pg';
+import { migrateSchema, type OwnSchema } from '#shared/database/own-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { HistoryRow } from './history-record.ts';
@@ -9,10 +10,11 @@ import { createHistory } from './migrations/001-create-history.ts';
 /** The coordinator's own schema. */
 export type HistoryDatabase = { readonly query_history: HistoryRow & { readonly recorded_at?: Generated<Date> } };
 
-const SCHEMA = 'coordinator';
-
-/** In order; a migration that was released never changes. */
-const MIGRATIONS: Readonly<Record<string, Migration>> = { '001-create-history': createHistory };
+/** A migration that was released never changes. */
+export const COORDINATOR_SCHEMA: OwnSchema = {
+  name: 'coordinator',
+  migrations: { '001-create-history': createHistory },
+};
 
 export type DatabaseOptions = { readonly url: string; readonly poolMax: number; readonly log: Logger };
 
@@ -20,22 +22,17 @@ export function openHistoryDatabase(options: DatabaseOptions): Kysely<HistoryDat
   const pool = new pg.Pool({ connectionString: options.url, max: options.poolMax, connectionTimeoutMillis: 5_000 });
   // An idle connection that breaks (Postgres restarted) is replaced at the next use.
   pool.on('error', (error) => options.log.warn({ err: error }, 'a Postgres connection broke'));
-  return new Kysely<HistoryDatabase>({ dialect: new PostgresDialect({ pool }) }).withSchema(SCHEMA);
+  return new Kysely<HistoryDatabase>({ dialect: new PostgresDialect({ pool }) }).withSchema(COORDINATOR_SCHEMA.name);
 }
 
 /** How long a starting coordinator waits for Postgres. */
 const STARTUP_WAIT_MS = 30_000;
 const RETRY_INTERVAL_MS = 200;
 
-/** Brings the schema up to date, as soon as Postgres answers. @throws START_FAILED */
+/** Brings the schema up to date, as soon as Postgres answers. @throws START_FAILED, NEWER_DATA */
 export async function migrateHistory(db: Kysely<HistoryDatabase>): Promise<void> {
   await waitForPostgres(db);
-  const provider: MigrationProvider = { getMigrations: () => Promise.resolve({ ...MIGRATIONS }) };
-  const migrator = new Migrator({ db, provider, migrationTableSchema: SCHEMA });
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) {
-    throw new SkeinError('START_FAILED', 'the schema coordinator cannot be migrated', { cause: error });
-  }
+  await migrateSchema(db, COORDINATOR_SCHEMA);
 }
 
 async function waitForPostgres(db: Kysely<HistoryDatabase>): Promise<void> {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { scriptedTables, TPCH_TABLES } from '../resolver/scripted-tables.ts';
+import { SCRIPTED_ASKER, scriptedTables, TPCH_TABLES } from '../resolver/scripted-tables.ts';
 import type { Expression } from './expression.ts';
 import type { Plan } from './plan.ts';
 import { outputFields } from './plan-schema.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   planner = await sessionPlanner();
 });
 const prepared = (sql: string): Promise<PreparedQuery> =>
-  prepare({ sql, offset: 0, context, tables, planner, signal: AbortSignal.timeout(10_000) });
+  prepare({ sql, offset: 0, context, asker: SCRIPTED_ASKER, tables, planner, signal: AbortSignal.timeout(10_000) });
 
 const QUERIES = new URL('../../test/tpch/queries/', import.meta.url);
 const statements = [

@@ -1,6 +1,7 @@
 import * as duckdb from '@duckdb/node-api';
 import type { StatementContext } from '#proto/task.ts';
-import { duckDbError } from '#shared/duckdb-error.ts';
+import { cutText } from '#shared/cut-text.ts';
+import { DUCKDB_TEXT_BYTES_MAX, duckDbError } from '#shared/duckdb-error.ts';
 import { SkeinError } from '#shared/error.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
@@ -159,7 +160,7 @@ export class PlannerSession {
     const json = parseDuckDbJson(String(reader.getRows()[0]?.[0]));
     const report = json as JsonObject;
     if (report['error'] !== true) return json;
-    const message = textOf(report['error_message']);
+    const message = cutText(textOf(report['error_message']), DUCKDB_TEXT_BYTES_MAX);
     const type = textOf(report['error_type']);
     const position = report['position'] === undefined ? undefined : Number(report['position']);
     if (/expression depth/i.test(message)) {
@@ -216,14 +217,17 @@ export class PlannerSession {
   }
 }
 
+/** A string is passed over whole, also one that is never closed, so that no character is looked at twice. */
+const STRING_OR_BARE_NUMBER = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|(-?(?:Infinity|NaN|inf|nan))/gi;
+
 /** DuckDB prints some doubles bare, which JSON has no form for: they become strings. */
 function parseDuckDbJson(text: string): Json {
   try {
     return parseJson(text);
   } catch {
     return parseJson(
-      text.replace(/("(?:[^"\\]|\\.)*")|-?(?:Infinity|NaN|inf|nan)/gi, (whole, string: string | undefined) =>
-        string === undefined ? JSON.stringify(whole) : whole,
+      text.replaceAll(STRING_OR_BARE_NUMBER, (whole, bare: string | undefined) =>
+        bare === undefined ? whole : JSON.stringify(bare),
       ),
     );
   }

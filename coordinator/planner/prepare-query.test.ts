@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
-import { scriptedTables, TPCH_TABLES } from '../resolver/scripted-tables.ts';
+import { principalId, tenantId } from '#shared/id.ts';
+import { SCRIPTED_ASKER, scriptedTables, TPCH_TABLES } from '../resolver/scripted-tables.ts';
 import { explainPlan } from './explain-plan.ts';
 import type { Planner } from './planner.ts';
 import { queryPreparer } from './prepare-query.ts';
@@ -33,11 +34,16 @@ beforeAll(async () => {
   planner = await sessionPlanner();
 });
 
-const prepared = (sql: string, overrides: Partial<typeof context> = {}): Promise<PreparedQuery> =>
-  prepare({
+const prepared = (
+  sql: string,
+  overrides: Partial<typeof context> = {},
+  { asker = SCRIPTED_ASKER, by = prepare } = {},
+): Promise<PreparedQuery> =>
+  by({
     sql,
     offset: 0,
     context: { ...context, ...overrides },
+    asker,
     tables,
     planner,
     signal: AbortSignal.timeout(10_000),
@@ -233,6 +239,46 @@ describe('results', () => {
     expect(elsewhere.scans[0]?.tableName).toBe('lake.other.t');
     const zone = await prepared("SELECT a, TIMESTAMPTZ '2024-01-01 00:00:00' AS x FROM t", { timeZone: 'Asia/Tokyo' });
     expect(JSON.stringify(zone.plan)).toContain('1704034800000000');
+  });
+
+  test('a kept plan and a kept parse belong to their tenant, whoever of it asks', async () => {
+    const asked: string[] = [];
+    const by = queryPreparer({ cacheEntries: 100 });
+    const counting: Planner = {
+      ...planner,
+      parse: (request, signal) => {
+        asked.push('parse');
+        return planner.parse(request, signal);
+      },
+      plan: (request, signal) => {
+        asked.push('plan');
+        return planner.plan(request, signal);
+      },
+    };
+    const ask = (asker: typeof SCRIPTED_ASKER): Promise<PreparedQuery> =>
+      by({
+        sql: 'SELECT a FROM t',
+        offset: 0,
+        context,
+        asker,
+        tables,
+        planner: counting,
+        signal: new AbortController().signal,
+      });
+    await ask(SCRIPTED_ASKER);
+    await ask({ ...SCRIPTED_ASKER, principal: principalId('another') });
+    expect(asked).toEqual(['parse', 'plan']);
+    await ask({ ...SCRIPTED_ASKER, tenant: tenantId('rival') });
+    expect(asked).toEqual(['parse', 'plan', 'parse', 'plan']);
+  });
+
+  test('whoever fills the cache pushes out their own plans', async () => {
+    const by = queryPreparer({ cacheEntries: 6 });
+    const quiet = { asker: SCRIPTED_ASKER, by };
+    const first = await prepared('SELECT a FROM t', {}, quiet);
+    const loud = { asker: { ...SCRIPTED_ASKER, principal: principalId('loud') }, by };
+    for (let i = 0; i < 20; i += 1) await prepared(`SELECT a + ${i} FROM t`, {}, loud);
+    expect((await prepared('SELECT a FROM t', {}, quiet)).plan).toBe(first.plan);
   });
 });
 

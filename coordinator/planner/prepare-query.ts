@@ -1,5 +1,6 @@
 import type { StatementContext } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { PrincipalId, TenantId } from '#shared/id.ts';
 import { bindTables, type BoundTable } from '../resolver/bind-tables.ts';
 import { ByteOffsets } from '../resolver/byte-offsets.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';
@@ -7,7 +8,7 @@ import type { QueryReferences } from '../resolver/query-references.ts';
 import { plannerSql, spliceTables, userPosition, workerSql } from '../resolver/splice-tables.ts';
 import type { TableSource } from '../resolver/table-source.ts';
 import { checkPlan } from './check-plan.ts';
-import { LruCache } from './lru-cache.ts';
+import { FairCache } from './fair-cache.ts';
 import { planFeatures, unknownFeatures } from './plan-features.ts';
 import type { Plan } from './plan.ts';
 import type { Planner, PlanReply } from './planner.ts';
@@ -21,6 +22,8 @@ type PrepareRequest = {
   /** Offset of `sql` in the statement: what error positions add. */
   readonly offset: number;
   readonly context: StatementContext;
+  /** Who asks: a tenant's plans are its own, and nobody takes all of the cache. */
+  readonly asker: { readonly tenant: TenantId; readonly principal: PrincipalId };
   readonly tables: TableSource;
   readonly planner: Planner;
   readonly signal: AbortSignal;
@@ -36,12 +39,13 @@ export type PrepareQuery = (request: PrepareRequest) => Promise<PreparedQuery>;
 const CACHED_TEXT_MAX = 64 * 1024;
 
 /**
- * `prepareQuery` with its caches. A parse is kept by its text and the current catalog and schema; a plan by its text, the tables'
- * versions and the time zone, and only when it does not depend on who asks and when. Tables are loaded and authorised every time.
+ * `prepareQuery` with its caches. A parse is kept by its text and the current catalog and schema; a plan by its text, the tables, their
+ * versions and the time zone, and only when it does not depend on who asks and when. Both are kept for one tenant. Tables are loaded and
+ * authorised every time.
  */
 export function queryPreparer(options: { readonly cacheEntries: number }): PrepareQuery {
-  const parses = new LruCache<QueryReferences>(options.cacheEntries);
-  const plans = new LruCache<PreparedQuery>(options.cacheEntries);
+  const parses = new FairCache<QueryReferences>(options.cacheEntries);
+  const plans = new FairCache<PreparedQuery>(options.cacheEntries);
   return async (request) => {
     const { sql, context, offset } = request;
     const defaults = { catalog: context.currentCatalog, schema: context.currentSchema };
@@ -50,37 +54,37 @@ export function queryPreparer(options: { readonly cacheEntries: number }): Prepa
     const bound = await inQuery(
       bindTables({ references: references.tables, defaults, source: request.tables, signal: request.signal }),
     );
-    const key = references.contextual || sql.length > CACHED_TEXT_MAX ? null : planKey(sql, context, bound);
+    const key = references.contextual || sql.length > CACHED_TEXT_MAX ? null : planKey(request, bound);
     const known = key === null ? undefined : plans.get(key);
     if (known !== undefined) return withTables(known, bound);
     const query = await plan(request, references, bound);
-    if (key !== null) plans.set(key, query);
+    if (key !== null) plans.set(ownerOf(request), key, query);
     return query;
   };
 }
 
+const ownerOf = ({ asker }: PrepareRequest): string => JSON.stringify([asker.tenant, asker.principal]);
+
 async function parse(
-  { sql, context, planner, signal }: PrepareRequest,
+  request: PrepareRequest,
   defaults: NameDefaults,
-  cache: LruCache<QueryReferences>,
+  cache: FairCache<QueryReferences>,
 ): Promise<QueryReferences> {
-  const key = JSON.stringify([sql, defaults.catalog, defaults.schema]);
+  const { sql, context, asker, planner, signal } = request;
+  const key = JSON.stringify([asker.tenant, sql, defaults.catalog, defaults.schema]);
   const known = key.length > CACHED_TEXT_MAX ? undefined : cache.get(key);
   if (known !== undefined) return known;
   const references = await planner.parse({ sql, defaults, context }, signal);
   // An instant may have been computed from the context.
   const isFixed = references.tables.every((table) => table.at?.kind !== 'timestamp');
-  if (isFixed && key.length <= CACHED_TEXT_MAX) cache.set(key, references);
+  if (isFixed && key.length <= CACHED_TEXT_MAX) cache.set(ownerOf(request), key, references);
   return references;
 }
 
-function planKey(
-  sql: string,
-  { timeZone, currentCatalog, currentSchema }: StatementContext,
-  bound: readonly BoundTable[],
-): string {
-  const tables = bound.map((table) => [table.tableName, table.metadataLocation, table.snapshotId]);
-  return JSON.stringify([sql, timeZone, currentCatalog, currentSchema, tables]);
+function planKey({ sql, asker, context }: PrepareRequest, bound: readonly BoundTable[]): string {
+  const { timeZone, currentCatalog, currentSchema } = context;
+  const tables = bound.map((table) => [table.tableName, table.version, table.snapshotId]);
+  return JSON.stringify([asker.tenant, sql, timeZone, currentCatalog, currentSchema, tables]);
 }
 
 /** A kept plan with the tables as they were authorised this time. */

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { mayMatch } from '#shared/iceberg/may-match.ts';
 import type { Literal, Predicate } from '#shared/iceberg/predicate.ts';
 import { printJson } from '#shared/json.ts';
-import { scriptedTables } from '../resolver/scripted-tables.ts';
+import { SCRIPTED_ASKER, scriptedTables } from '../resolver/scripted-tables.ts';
 import type { Planner } from './planner.ts';
 import { queryPreparer } from './prepare-query.ts';
 import type { PreparedQuery } from './prepared-query.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 
 const prepared = (sql: string): Promise<PreparedQuery> =>
-  prepare({ sql, offset: 0, context, tables, planner, signal: AbortSignal.timeout(10_000) });
+  prepare({ sql, offset: 0, context, asker: SCRIPTED_ASKER, tables, planner, signal: AbortSignal.timeout(10_000) });
 const predicateOf = async (filter: string): Promise<Predicate | undefined> =>
   (await prepared(`SELECT * FROM t WHERE ${filter}`)).scans[0]?.predicate;
 

@@ -82,9 +82,9 @@ export function distributionSettings(
   };
 }
 
-const scanContextOf = ({ services: { io, manifestCache }, active }: QueryExecution): ScanContext => ({
+const scanContextOf = ({ services: { io, manifestCaches }, request, active }: QueryExecution): ScanContext => ({
   io,
-  manifestCache,
+  manifestCache: manifestCaches.of(request.caller.claims.tenant),
   signal: active.signal,
 });
 

@@ -73,7 +73,7 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
   const bytes = new Counter({ name: 'skein_scanned_bytes_total', help: 'Bytes read from storage', registers });
   const retries = new Counter({
     name: 'skein_task_retries_total',
-    help: 'Tasks run again after a lost worker',
+    help: 'Tasks run again after a lost worker or connection',
     registers,
   });
 

@@ -187,17 +187,20 @@ class StatementRun {
     requireScope(this.#request.caller, 'table:read');
     const { front, sessions, metrics } = this.#services;
     const { prepareQuery, planner } = front;
-    const { tenant, sub } = this.#request.caller.claims;
-    const tables = sessions.catalog.tablesFor(tenant, sub);
+    const { tenant, sub: principal } = this.#request.caller.claims;
+    const tables = sessions.catalog.tablesFor(tenant, principal);
     const startMs = this.#active.elapsedMs();
     const { signal } = this.#active;
-    const query = await prepareQuery({ sql: span.text, offset: span.offset, context, tables, planner, signal });
+    const { text: sql, offset } = span;
+    const asker = { tenant, principal };
+    const query = await prepareQuery({ sql, offset, context, asker, tables, planner, signal });
     metrics.planned(this.#active.elapsedMs() - startMs);
     return query;
   }
 
   #scanContext(): ScanContext {
-    const { io, manifestCache } = this.#services;
+    const { io, manifestCaches } = this.#services;
+    const manifestCache = manifestCaches.of(this.#request.caller.claims.tenant);
     return { io, manifestCache, signal: this.#active.signal };
   }
 }

@@ -1,7 +1,7 @@
 import type { SqlText } from '#proto/task.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
-import type { ManifestCache } from '#shared/iceberg/manifest-cache.ts';
+import type { ManifestCaches } from '#shared/iceberg/manifest-cache.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
 import type { Admission } from '../admission/admission.ts';
@@ -37,7 +37,7 @@ export type RunnerServices = {
   readonly front: Front;
   readonly scheduler: Scheduler;
   readonly io: FileIo;
-  readonly manifestCache: ManifestCache;
+  readonly manifestCaches: ManifestCaches;
   readonly record: Recorder;
   readonly metrics: QueryMetrics;
 };

@@ -79,7 +79,7 @@ function bindTable(name: TableName, table: LoadedTable, travel: TimeTravel | nul
     name: table.name,
     tableName: [table.name.catalog, ...table.name.namespace, table.name.table].join('.'),
     tableUuid: metadata.tableUuid,
-    metadataLocation: table.metadataLocation,
+    version: table.version,
     metadata,
     snapshotId: snapshot === null ? null : snapshot.snapshotId.toString(),
     schemaId: schema.schemaId,

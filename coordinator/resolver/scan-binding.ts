@@ -9,8 +9,9 @@ export type ScanBinding = {
   /** `catalog.namespace.table`, for messages and EXPLAIN only. */
   readonly tableName: string;
   readonly tableUuid: string;
-  readonly metadataLocation: string;
-  /** Parsed once per metadata location and shared; never changed. */
+  /** Of the metadata; no other document has the same. */
+  readonly version: string;
+  /** Parsed once per version and shared; never changed. */
   readonly metadata: TableMetadata;
   /** Decimal int64; null for a table without a snapshot. */
   readonly snapshotId: string | null;

@@ -1,9 +1,13 @@
+import { principalId, tenantId } from '#shared/id.ts';
 import { readTableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { LoadedTable, TableName, TableSource } from './table-source.ts';
 
 /** Tables for tests, without files: `lake.tpch.orders` -> its columns as `name type, name type`, types in Iceberg's spelling or `struct(f int)`. */
 export type TableScript = Readonly<Record<string, { readonly columns: string; readonly rows?: number }>>;
+
+/** Who asks for them, unless it matters. */
+export const SCRIPTED_ASKER = { tenant: tenantId('default'), principal: principalId('p') };
 
 const SNAPSHOTS = [11n, 12n] as const;
 
@@ -58,7 +62,7 @@ function scriptedTable(name: string, { columns, rows = 1_000 }: TableScript[stri
   return {
     kind: 'found',
     name: { catalog, namespace: rest.slice(0, -1), table: rest.at(-1) ?? '' },
-    metadataLocation: `file:///warehouse/${rest.join('/')}/metadata/1.json`,
+    version: `${rest.join('/')}.1`,
     metadata,
     allowedRoots: [`file:///warehouse/${rest.join('/')}`],
   };

@@ -13,8 +13,9 @@ export type LoadedTable =
       readonly kind: 'found';
       /** As stored: a lookup folds case when the exact name is absent. */
       readonly name: TableName;
-      readonly metadataLocation: string;
-      /** Parsed once per metadata location and shared; never changed. */
+      /** Says which document the metadata is, of all that any table has had; the path of its file does not. */
+      readonly version: string;
+      /** Parsed once per version and shared; never changed. */
       readonly metadata: TableMetadata;
       /** Roots that every file of the table must lie under. */
       readonly allowedRoots: readonly string[];

@@ -174,7 +174,7 @@ export class TaskDispatcher {
       this.#starving = undefined;
     } else {
       this.#starving ??= setTimeout(() => {
-        this.#fail(new SkeinError('NO_WORKERS', 'no worker is available for the tasks of the query'));
+        this.#fail(this.#options.scheduler.pool.noWorkers());
       }, WORKER_WAIT_MS);
     }
   }
@@ -250,15 +250,22 @@ export class TaskDispatcher {
       this.#inputLost(stage, end.producer);
       return { kind: 'inputLost' };
     } catch (thrown) {
-      return this.#eventOf(thrown, stage, stop.signal);
+      return await this.#eventOf(thrown, stage, { signal: stop.signal, worker });
     } finally {
       worker.lost.removeEventListener('abort', onLost);
     }
   }
 
-  #eventOf(thrown: unknown, stage: StageRun, signal: AbortSignal): TaskEvent {
+  /** `signal` is the task's own: it is aborted as well when the worker is lost. */
+  async #eventOf(
+    thrown: unknown,
+    stage: StageRun,
+    { signal, worker }: { readonly signal: AbortSignal; readonly worker: LiveWorker },
+  ): Promise<TaskEvent> {
+    const broke = SkeinError.of(thrown).code === 'CONNECTION_LOST' && !signal.aborted;
+    if (broke && (await worker.link.outlives([signal]))) return { kind: 'connectionLost' };
     if (signal.aborted && signal.reason === INPUT_LOST) return { kind: 'inputLost' };
-    const error = SkeinError.of(thrown);
+    const error = SkeinError.of(broke ? signal.reason : thrown);
     if (error.code === 'INPUT_LOST') {
       this.#inputLost(stage, taskId(error.message));
       return { kind: 'inputLost' };
@@ -333,6 +340,11 @@ function failure(reason: TaskFailure): SkeinError {
       return new SkeinError(
         'WORKER_LOST',
         `${reason.workersLost} workers were lost while they ran the same task of the query; it is not tried again`,
+      );
+    case 'connections':
+      return new SkeinError(
+        'CONNECTION_LOST',
+        `${reason.connectionsLost} connections to a worker broke while it ran the same task of the query; it is not tried again`,
       );
     case 'attempts':
       return new SkeinError(

@@ -6,7 +6,7 @@ import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { staticMembership } from '#shared/membership/static-membership.ts';
-import { report, startScriptedWorker, type WorkerScript } from '../cluster/scripted-worker.ts';
+import { report, SCRIPTED_RELEASE, startScriptedWorker, type WorkerScript } from '../cluster/scripted-worker.ts';
 import { WorkerPool } from '../cluster/worker-pool.ts';
 import { runQuery, type QueryRun, type Scheduler } from './run-query.ts';
 
@@ -26,7 +26,7 @@ async function cluster(...outputs: WorkerScript['output'][]): Promise<{ schedule
   const options = { security, coordinatorId: 'c', epoch: 1, heartbeatIntervalMs: 50, heartbeatTimeoutMs: 2_000 };
   const pool = new WorkerPool(staticMembership(workers.map((w) => w.address)), {
     ...options,
-    duckdbVersion: '1.5.5',
+    release: SCRIPTED_RELEASE,
     log: silentLogger,
   });
   closers.push(() => pool.close(), ...workers.map((w) => w.kill));
@@ -126,6 +126,40 @@ test('a task of a lost worker runs once more on another, but not when the client
   expect(retries).toBe(1);
 });
 
+test('when the connection breaks and the worker lives, the query runs there again, and the worker is not lost', async () => {
+  let cuts = 0;
+  let workers: Worker[] = [];
+  const cut = (times: number): WorkerScript['output'] =>
+    async function* (spec) {
+      yield { data_body: Buffer.alloc(10) };
+      if (cuts < times) {
+        cuts += 1;
+        for (const worker of workers) worker.cutTasks();
+        await new Promise(() => undefined);
+      }
+      yield* messages(spec);
+    };
+  const twice = await cluster(cut(2), cut(2));
+  ({ workers } = twice);
+  const lives = twice.scheduler.pool.live().map(({ lost }) => lost);
+  expect(await runQuery(twice.scheduler, query())).toMatchObject({ rows: 3 });
+  expect([cuts, retries]).toEqual([2, 2]);
+  // The other one was never tried, and no life of a worker has ended.
+  expect(workers.map((worker) => worker.messagesSent()).toSorted((a, b) => a - b)).toEqual([0, 7]);
+  expect(lives.map(({ aborted }) => aborted)).toEqual([false, false]);
+  cuts = 0;
+  await expect(runQuery(twice.scheduler, query({ mayRetry: () => false }))).rejects.toMatchObject({
+    code: 'CONNECTION_LOST',
+  });
+  expect(cuts).toBe(1);
+  const always = await cluster(cut(100), cut(100));
+  ({ workers } = always);
+  cuts = 0;
+  await expect(runQuery(always.scheduler, query())).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
+  expect([cuts, retries]).toEqual([3, 2]);
+  expect(workers.map((worker) => worker.messagesSent()).toSorted((a, b) => a - b)).toEqual([0, 3]);
+});
+
 test('a query goes on to the next worker from those that refuse it, which is no retry; without another it fails', async () => {
   // eslint-disable-next-line require-yield
   const refuses: WorkerScript['output'] = async function* () {
@@ -166,7 +200,7 @@ test("an error of the worker's keeps its code", async () => {
     epoch: 1,
     heartbeatIntervalMs: 50,
     heartbeatTimeoutMs: 2_000,
-    duckdbVersion: '1.5.5',
+    release: SCRIPTED_RELEASE,
     log: silentLogger,
   });
   closers.push(() => pool.close());

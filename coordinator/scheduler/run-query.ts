@@ -8,6 +8,7 @@ import type { FlightData } from './flight-data.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import { runTask } from './run-task.ts';
 import { taskSpec, taskTicket, type TaskOwner } from './task-spec.ts';
+import { CONNECTIONS_LOST_MAX } from './task-state.ts';
 
 /** What all queries of a coordinator have in common. */
 export type Scheduler = {
@@ -49,7 +50,8 @@ const WORKERS_LOST_MAX = 2;
 
 /**
  * Runs a query whole on one worker; when that is lost before the client saw a byte, once more on another, and when that takes nothing any
- * more because it drains, on the next.
+ * more because it drains, on the next. When only the connection broke, it runs again on the same worker: no error is a reason to try
+ * another one.
  */
 export async function runQuery(scheduler: Scheduler, run: QueryRun): Promise<TaskReport> {
   scheduler.running.add(run.queryId);
@@ -66,8 +68,7 @@ async function attempts(scheduler: Scheduler, run: QueryRun): Promise<TaskReport
   for (;;) {
     const lease = scheduler.pool.lease({ wide: run.wide, affinity: affinity(run.scans), avoid });
     try {
-      run.onStart();
-      return await attempt(scheduler, run, lease);
+      return await onWorker(scheduler, run, lease);
     } catch (error) {
       const { code } = SkeinError.of(error);
       const wasRefused = code === 'NO_WORKERS';
@@ -79,6 +80,23 @@ async function attempts(scheduler: Scheduler, run: QueryRun): Promise<TaskReport
       if (!wasRefused) scheduler.onRetry();
     } finally {
       lease.release();
+    }
+  }
+}
+
+/** On one worker, over one connection after the other. */
+async function onWorker(scheduler: Scheduler, run: QueryRun, lease: WorkerLease): Promise<TaskReport> {
+  for (let connections = 1; ; connections += 1) {
+    try {
+      run.onStart();
+      return await attempt(scheduler, run, lease);
+    } catch (error) {
+      if (SkeinError.of(error).code !== 'CONNECTION_LOST' || run.signal.aborted) throw error;
+      const lives = await lease.link.outlives([run.signal, lease.lost]);
+      run.signal.throwIfAborted();
+      if (!lives) throw SkeinError.of(lease.lost.reason);
+      if (connections >= CONNECTIONS_LOST_MAX || !run.mayRetry()) throw error;
+      scheduler.onRetry();
     }
   }
 }

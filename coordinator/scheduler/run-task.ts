@@ -1,8 +1,8 @@
 import type { Client, ClientReadableStream, Metadata, ServiceError } from '@grpc/grpc-js';
 import { encodeTaskSpec } from '#proto/task-codec.ts';
-import type { TaskReport, TaskSpec } from '#proto/task.ts';
+import type { StreamEnd, TaskReport, TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
-import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { fromServiceError, internalMetadata, readError } from '#shared/grpc/internal-auth.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
 import { tooLong } from './spooled-task.ts';
@@ -30,6 +30,7 @@ const DO_GET = '/arrow.flight.protocol.FlightService/DoGet';
 /**
  * Runs a task and reads its output to the end. One DoGet brings the task and opens its output. When the run fails or is aborted, the
  * worker has stopped the task (or did not answer in time) before this throws.
+ * @throws SkeinError: what the worker says, the reason of the signal, or CONNECTION_LOST, which says nothing of the worker.
  */
 export async function runTask(run: TaskRun): Promise<TaskReport> {
   run.signal.throwIfAborted();
@@ -52,7 +53,7 @@ export async function runTask(run: TaskRun): Promise<TaskReport> {
   try {
     let report: TaskReport | undefined;
     for await (const message of stream as AsyncIterable<FlightData>) {
-      if (message.appMetadata.length > 0) report = JSON.parse(message.appMetadata.toString()) as TaskReport;
+      if (message.appMetadata.length > 0) report = reportOf(message.appMetadata);
       const taken = run.onMessage(message);
       // A reader that has stopped reading must not keep the query beyond its end.
       if (taken !== undefined) await Promise.race([taken, aborted]);
@@ -69,10 +70,17 @@ export async function runTask(run: TaskRun): Promise<TaskReport> {
   }
 }
 
+/** @throws what the task failed with. */
+function reportOf(appMetadata: Uint8Array): TaskReport {
+  const end = JSON.parse(Buffer.from(appMetadata).toString()) as StreamEnd;
+  if ('failure' in end) throw readError(end.failure);
+  return end;
+}
+
 const asIs = (bytes: Buffer): Buffer => bytes;
 
 const failed = (error: unknown): SkeinError =>
-  isServiceError(error) ? fromServiceError(error, 'WORKER_LOST') : SkeinError.of(error);
+  isServiceError(error) ? fromServiceError(error, 'CONNECTION_LOST') : SkeinError.of(error);
 
 const isServiceError = (error: unknown): error is ServiceError =>
   error instanceof Error && typeof (error as Partial<ServiceError>).code === 'number';
@@ -86,7 +94,12 @@ function cancelTask({ client, spec }: TaskRun, metadata: Metadata, failure: Skei
   const invoke = (client as unknown as Record<string, CancelMethod>)['CancelTask'];
   return new Promise((resolve) => {
     const options = { deadline: Date.now() + CANCEL_TIMEOUT_MS };
-    must(invoke, 'worker.proto has CancelTask').call(client, request, metadata, options, resolve);
+    try {
+      must(invoke, 'worker.proto has CancelTask').call(client, request, metadata, options, resolve);
+    } catch {
+      // The client is closed: this life of the worker is over, and with it the task.
+      resolve();
+    }
   });
 }
 

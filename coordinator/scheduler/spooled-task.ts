@@ -2,7 +2,7 @@ import type { Client, ClientUnaryCall, Metadata, ServiceError } from '@grpc/grpc
 import { encodeTaskSpec } from '#proto/task-codec.ts';
 import type { TaskReport, TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
-import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { decodeError, fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { taskId, type QueryId, type TaskId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
@@ -25,6 +25,8 @@ export type SpooledEnd =
 type Reply = {
   readonly report: Buffer;
   readonly lost: { readonly address: string; readonly task_id: string } | null | undefined;
+  /** Empty unless the task failed. */
+  readonly failure?: Buffer;
 };
 type Unary<Request, Answer> = (
   request: Request,
@@ -38,7 +40,7 @@ const method = <Request, Answer>(client: Client, name: string): Unary<Request, A
   return must(found, `worker.proto has ${name}`).bind(client);
 };
 
-/** Runs a task whose output stays on the worker. @throws SkeinError: the worker's, WORKER_LOST, or the reason of the signal. */
+/** Runs a task whose output stays on the worker. @throws SkeinError: the worker's, CONNECTION_LOST, the signal's reason. */
 export function runSpooledTask(task: SpooledTask): Promise<SpooledEnd> {
   task.signal.throwIfAborted();
   const spec = Buffer.from(encodeTaskSpec(task.spec));
@@ -52,14 +54,19 @@ export function runSpooledTask(task: SpooledTask): Promise<SpooledEnd> {
     const run = method<object, Reply>(task.client, 'RunTask');
     const call = run({ spec, ticket: task.ticket }, internalMetadata(task.keyring), {}, (error, reply) => {
       signal.removeEventListener('abort', abort);
-      if (error !== null) reject(fromServiceError(error, 'WORKER_LOST'));
-      else resolve(ended(must(reply, 'a reply or an error')));
+      if (error !== null) {
+        reject(fromServiceError(error, 'CONNECTION_LOST'));
+        return;
+      }
+      const { failure = Buffer.alloc(0), ...end } = must(reply, 'a reply or an error');
+      if (failure.length > 0) reject(decodeError(failure));
+      else resolve(ended(end));
     });
     signal.addEventListener('abort', abort, { once: true });
   });
 }
 
-function ended({ report, lost }: Reply): SpooledEnd {
+function ended({ report, lost }: Omit<Reply, 'failure'>): SpooledEnd {
   if (lost !== null && lost !== undefined) return { kind: 'inputLost', producer: taskId(lost.task_id) };
   return { kind: 'finished', report: JSON.parse(report.toString()) as TaskReport };
 }

@@ -124,6 +124,8 @@ export class StageRun {
     const { id } = worker.info;
     for (const [task, state] of stageTasks(this.#state).entries()) {
       if (state.kind !== 'waiting' || state.refusedBy.includes(id)) continue;
+      if (state.boundTo !== null && state.boundTo !== id && others.some(({ info }) => info.id === state.boundTo))
+        continue;
       const isAvoided = (other: LiveWorker): boolean => state.avoid.includes(other.info.id);
       if (isAvoided(worker) && !others.every(isAvoided)) continue;
       const home = this.#home(task);

@@ -45,6 +45,17 @@ test('a task that two workers were lost with fails, and so does one that is trie
   expect(after(...losses)).toEqual({ kind: 'failed', failure: { kind: 'attempts', attempts: 6 } });
 });
 
+test('a task whose connection broke goes back to its worker, a few times', () => {
+  const broken = after(placed('a'), { kind: 'connectionLost' });
+  expect(broken).toMatchObject({ kind: 'waiting', boundTo: 'a', connectionsLost: 1, workersLost: 0, avoid: [] });
+  expect(after(placed('a'), { kind: 'connectionLost' }, placed('a'), { kind: 'workerLost' })).toMatchObject({
+    boundTo: null,
+    avoid: ['a'],
+  });
+  const breaks = Array.from({ length: 3 }, (): TaskEvent[] => [placed('a'), { kind: 'connectionLost' }]).flat();
+  expect(after(...breaks)).toEqual({ kind: 'failed', failure: { kind: 'connections', connectionsLost: 3 } });
+});
+
 test('what a worker that drains refuses has not run: any number of them may', () => {
   const refusals = Array.from({ length: 20 }, (_, i): TaskEvent[] => [placed(`w${i}`), { kind: 'refused' }]).flat();
   expect(after(...refusals)).toMatchObject({ kind: 'waiting', attempts: 0 });

@@ -5,6 +5,8 @@ import { unreachable } from '#shared/must.ts';
 
 /** Workers that a task may be running on when they are lost; it is the suspect then. */
 const WORKERS_LOST_MAX = 2;
+/** Connections that may break while a worker that lives runs it; it is the suspect then. */
+export const CONNECTIONS_LOST_MAX = 3;
 /** Attempts of a task that a worker took, whatever ended the earlier ones. */
 const ATTEMPTS_MAX = 6;
 
@@ -26,15 +28,19 @@ type Tried = {
   readonly avoid: readonly string[];
   /** Ids of those that drain. */
   readonly refusedBy: readonly string[];
+  /** Connections that broke while it ran, though the worker lived. */
+  readonly connectionsLost: number;
+  /** The worker over whose connection it ran last: nobody else is to be tried while that one takes tasks. */
+  readonly boundTo: string | null;
 };
 
 /**
  * The life of one task of a stage: a fixed share of its input, on one worker after the other until one has finished it.
  * ```
- *             ┌── workerLost, inputLost: tried again, a few times; refused: at once ──────┐
- *             v                                                                           │
- *   ──> waiting ──placed──> running ──finished──> done ──outputLost──> waiting            │
- *                             ├───────────────────────────────────────────────────────────┘
+ *             ┌── workerLost, connectionLost, inputLost: again, a few times; refused: at once ──┐
+ *             v                                                                                 │
+ *   ──> waiting ──placed──> running ──finished──> done ──outputLost──> waiting                  │
+ *                             ├─────────────────────────────────────────────────────────────────┘
  *                             └──failed──> failed
  * ```
  * `done` is left again when the worker that holds the output is lost, or cannot be reached by a reader, while somebody needs it.
@@ -50,6 +56,8 @@ export type TaskFailure =
   | { readonly kind: 'error'; readonly error: SkeinError }
   /** Every worker that ran it was lost. */
   | { readonly kind: 'killsWorkers'; readonly workersLost: number }
+  /** Every connection over which it ran broke. */
+  | { readonly kind: 'connections'; readonly connectionsLost: number }
   | { readonly kind: 'attempts'; readonly attempts: number };
 
 export type TaskEvent =
@@ -58,13 +66,23 @@ export type TaskEvent =
   | { readonly kind: 'failed'; readonly error: SkeinError }
   /** The worker that runs it is gone. */
   | { readonly kind: 'workerLost' }
+  /** The worker that runs it lives, but the connection to it broke. */
+  | { readonly kind: 'connectionLost' }
   /** What it reads is gone; its producer comes first. */
   | { readonly kind: 'inputLost' }
   /** The worker takes no tasks: it drains. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'outputLost' };
 
-export const NEW_TASK: TaskState = { kind: 'waiting', attempts: 0, workersLost: 0, avoid: [], refusedBy: [] };
+export const NEW_TASK: TaskState = {
+  kind: 'waiting',
+  attempts: 0,
+  workersLost: 0,
+  avoid: [],
+  refusedBy: [],
+  connectionsLost: 0,
+  boundTo: null,
+};
 
 /** The state after `event`; an event that does not fit the state, such as the end of an attempt that was given up, changes nothing. */
 export function nextTask(state: TaskState, event: TaskEvent): TaskState {
@@ -82,6 +100,7 @@ export function nextTask(state: TaskState, event: TaskEvent): TaskState {
     case 'failed':
       return state.kind === 'running' ? { kind: 'failed', failure: { kind: 'error', error: event.error } } : state;
     case 'workerLost':
+    case 'connectionLost':
     case 'inputLost':
     case 'refused':
       return state.kind === 'running' ? again(state, event.kind) : state;
@@ -90,7 +109,7 @@ export function nextTask(state: TaskState, event: TaskEvent): TaskState {
       const { attempts } = state;
       // That the output was lost is not the task's fault, but a loop of losses must end.
       if (attempts >= ATTEMPTS_MAX) return { kind: 'failed', failure: { kind: 'attempts', attempts } };
-      return { ...tried(state), kind: 'waiting' };
+      return { ...tried(state), kind: 'waiting', boundTo: null };
     }
     default:
       return unreachable(event);
@@ -99,10 +118,13 @@ export function nextTask(state: TaskState, event: TaskEvent): TaskState {
 
 function again(
   state: Extract<TaskState, { kind: 'running' }>,
-  reason: 'workerLost' | 'inputLost' | 'refused',
+  reason: 'workerLost' | 'connectionLost' | 'inputLost' | 'refused',
 ): TaskState {
   const workersLost = state.workersLost + (reason === 'workerLost' ? 1 : 0);
   if (workersLost >= WORKERS_LOST_MAX) return { kind: 'failed', failure: { kind: 'killsWorkers', workersLost } };
+  const connectionsLost = state.connectionsLost + (reason === 'connectionLost' ? 1 : 0);
+  if (connectionsLost >= CONNECTIONS_LOST_MAX)
+    return { kind: 'failed', failure: { kind: 'connections', connectionsLost } };
   // It did not run where it was refused, and each worker refuses it once.
   const attempts = reason === 'refused' ? state.attempts - 1 : state.attempts;
   if (attempts >= ATTEMPTS_MAX) return { kind: 'failed', failure: { kind: 'attempts', attempts } };
@@ -113,12 +135,16 @@ function again(
     workersLost,
     avoid: reason === 'workerLost' ? [...avoid, worker.id] : avoid,
     refusedBy: reason === 'refused' ? [...refusedBy, worker.id] : refusedBy,
+    connectionsLost,
+    boundTo: reason === 'connectionLost' ? worker.id : null,
   };
 }
 
-const tried = ({ attempts, workersLost, avoid, refusedBy }: Tried): Tried => ({
+const tried = ({ attempts, workersLost, avoid, refusedBy, connectionsLost, boundTo }: Tried): Tried => ({
   attempts,
   workersLost,
   avoid,
   refusedBy,
+  connectionsLost,
+  boundTo,
 });

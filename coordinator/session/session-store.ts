@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId, TenantId } from '#shared/id.ts';
-import { EMPTY_SESSION, type SessionState } from './session.ts';
+import { EMPTY_SESSION, holdsNothing, type SessionState } from './session.ts';
 
 /** A session belongs to its principal: the same id under another principal is another session. */
 export type SessionKey = {
@@ -13,12 +13,18 @@ export type SessionKey = {
 };
 
 type Entry = { readonly state: SessionState; readonly principal: string; readonly usedAtMs: number };
-type Options = { readonly idleMs: number; readonly sessionsMax: number; readonly clock: Clock };
+type Options = {
+  readonly idleMs: number;
+  /** Of all principals. */
+  readonly sessionsMax: number;
+  readonly perPrincipalMax: number;
+  readonly clock: Clock;
+};
 
-/** So that one principal cannot take all of `coordinator.sessions_max`. */
-const SESSIONS_OF_A_PRINCIPAL_MAX = 1_000;
-
-/** Sessions of all protocols, kept while they hold anything and until they were idle for `coordinator.session_idle`. */
+/**
+ * Sessions of all protocols, kept while they hold anything and until they were idle for `coordinator.session_idle`. Nobody's session ends for
+ * another's: who has too many gets no further one.
+ */
 export class SessionStore {
   readonly #options: Options;
   /** By last use, oldest first. */
@@ -44,32 +50,49 @@ export class SessionStore {
     return entry.state;
   }
 
-  /** Applies a change of one statement. @throws QUEUE_FULL when there are too many sessions. */
+  /** Applies a change of one statement. @throws QUEUE_FULL when there are too many sessions, of all or of the principal. */
   update(key: SessionKey, change: (state: SessionState) => SessionState): void {
     this.#expire();
     const text = keyText(key);
     const before = this.#sessions.get(text);
     const state = change(before?.state ?? EMPTY_SESSION);
     const principal = JSON.stringify([key.tenant, key.principal]);
-    const count = this.#perPrincipal.get(principal) ?? 0;
-    if (before === undefined) {
-      if (this.#sessions.size >= this.#options.sessionsMax || count >= SESSIONS_OF_A_PRINCIPAL_MAX) {
-        throw new SkeinError('QUEUE_FULL', 'too many sessions are open');
-      }
-      this.#perPrincipal.set(principal, count + 1);
+    if (holdsNothing(state)) {
+      if (before !== undefined) this.#end(text, before);
+      return;
     }
+    if (before === undefined) this.#begin(principal);
     this.#sessions.delete(text);
     this.#sessions.set(text, { state, principal, usedAtMs: this.#options.clock.monotonicMs() });
+  }
+
+  /** Counts a new session. @throws QUEUE_FULL */
+  #begin(principal: string): void {
+    const { sessionsMax, perPrincipalMax, idleMs } = this.#options;
+    const count = this.#perPrincipal.get(principal) ?? 0;
+    if (count >= perPrincipalMax) {
+      const seconds = Math.ceil(idleMs / 1_000);
+      throw new SkeinError(
+        'QUEUE_FULL',
+        `you have ${count} sessions, as many as a user may: each ends when it was idle for ${seconds} s`,
+      );
+    }
+    if (this.#sessions.size >= sessionsMax) throw new SkeinError('QUEUE_FULL', 'too many sessions are open');
+    this.#perPrincipal.set(principal, count + 1);
+  }
+
+  #end(text: string, { principal }: Entry): void {
+    this.#sessions.delete(text);
+    const left = (this.#perPrincipal.get(principal) ?? 1) - 1;
+    if (left === 0) this.#perPrincipal.delete(principal);
+    else this.#perPrincipal.set(principal, left);
   }
 
   #expire(): void {
     const limitMs = this.#options.clock.monotonicMs() - this.#options.idleMs;
     for (const [text, entry] of this.#sessions) {
       if (entry.usedAtMs >= limitMs) return;
-      this.#sessions.delete(text);
-      const left = (this.#perPrincipal.get(entry.principal) ?? 1) - 1;
-      if (left === 0) this.#perPrincipal.delete(entry.principal);
-      else this.#perPrincipal.set(entry.principal, left);
+      this.#end(text, entry);
     }
   }
 }

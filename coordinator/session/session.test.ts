@@ -49,7 +49,8 @@ test.each([
 
 test('a session belongs to its principal, ends when idle, and is bounded', () => {
   let now = 0;
-  const store = new SessionStore({ idleMs: 100, sessionsMax: 2, clock: { nowMs: () => now, monotonicMs: () => now } });
+  const clock = { nowMs: () => now, monotonicMs: () => now };
+  const store = new SessionStore({ idleMs: 100, sessionsMax: 2, perPrincipalMax: 2, clock });
   const use = (catalog: string) => (state: typeof EMPTY_SESSION) => ({ ...state, catalog });
   store.update(key('a'), use('one'));
   expect(store.get(key('A')).catalog).toBe('one');
@@ -62,6 +63,28 @@ test('a session belongs to its principal, ends when idle, and is bounded', () =>
   expect(store.get(key('b')).catalog).toBeNull();
   expect(store.get(key('a')).catalog).toBe('one');
   expect(store.size).toBe(1);
+});
+
+test('a principal with too many sessions gets no further one, and takes none from others', () => {
+  const clock = { nowMs: () => 0, monotonicMs: () => 0 };
+  const store = new SessionStore({ idleMs: 60_000, sessionsMax: 4, perPrincipalMax: 2, clock });
+  const use = (state: typeof EMPTY_SESSION) => ({ ...state, catalog: 'c' });
+  store.update(key('mine', 'quiet'), use);
+  for (const id of ['1', '2']) store.update(key(id, 'loud'), use);
+  expect(() => store.update(key('3', 'loud'), use)).toThrow(
+    'you have 2 sessions, as many as a user may: each ends when it was idle for 60 s',
+  );
+  // One that it has goes on, and others begin.
+  store.update(key('1', 'loud'), use);
+  store.update(key('second', 'quiet'), use);
+  expect(store.get(key('mine', 'quiet')).catalog).toBe('c');
+  expect(() => store.update(key('x', 'third'), use)).toThrow('too many sessions are open');
+  // A session that holds nothing any more is none.
+  store.update(key('1', 'loud'), () => EMPTY_SESSION);
+  expect(store.size).toBe(3);
+  store.update(key('3', 'loud'), use);
+  store.update(key('nothing', 'third'), (state) => state);
+  expect(store.size).toBe(4);
 });
 
 test.each([

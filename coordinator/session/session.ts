@@ -12,6 +12,10 @@ export type SessionState = {
 
 export const EMPTY_SESSION: SessionState = { catalog: null, schema: null, settings: new Map() };
 
+/** Whether it is as a new one. */
+export const holdsNothing = ({ catalog, schema, settings }: SessionState): boolean =>
+  catalog === null && schema === null && settings.size === 0;
+
 /** @throws INVALID_REQUEST for an unknown setting or a value that is not valid. */
 export function withSetting(state: SessionState, name: string, value: string, config: Config): SessionState {
   const known = settingName(name);

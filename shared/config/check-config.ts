@@ -7,6 +7,8 @@ import { SkeinError } from '#shared/error.ts';
 import { isLoopback } from '#shared/grpc/loopback.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
+/** What fits behind `Bearer`, and cannot be guessed. */
+const METRICS_TOKEN = /^[\x21-\x7E]{16,1000}$/;
 /** Least memory with which a worker is of use. */
 const MEMORY_MIN = 64 * 2 ** 20;
 
@@ -58,11 +60,15 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
     config[
       'coordinator.query_timeout_max'
     ], `${says('coordinator.query_timeout')} is longer than coordinator.query_timeout_max`);
+  require(config['metrics.token'] === '' ||
+    METRICS_TOKEN.test(
+      config['metrics.token'],
+    ), `${says('metrics.token')}: expected at least 16 characters, no spaces`);
   require(config['database.url'] === '' ||
     /^postgres(ql)?:$/.test(
       URL.parse(config['database.url'])?.protocol ?? '',
     ), `${says('database.url')}: expected postgres://user:password@host:port/database`);
-  return fitQueryMemory(loaded, says);
+  return fitSessions(fitQueryMemory(loaded, says), says);
 }
 
 /** etcd says who the workers are: nobody on the way may change that. */
@@ -85,6 +91,27 @@ function isProxy(text: string): boolean {
   const [, address = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
   return bits > 0 && Number(length ?? bits) <= bits && length !== '0';
+}
+
+/** Share of all sessions that one principal may have by default. */
+const SESSIONS_SHARE = 10;
+
+function fitSessions(loaded: LoadedConfig, says: (key: ConfigKey) => string): LoadedConfig {
+  const { config, sources } = loaded;
+  const { 'coordinator.sessions_max': sessionsMax, 'coordinator.sessions_per_principal_max': perPrincipal } = config;
+  if (sources['coordinator.sessions_per_principal_max'] !== 'default') {
+    if (perPrincipal <= sessionsMax) return loaded;
+    throw new SkeinError(
+      'INVALID_CONFIGURATION',
+      `${says('coordinator.sessions_per_principal_max')} is more than coordinator.sessions_max`,
+    );
+  }
+  const share = Math.ceil(sessionsMax / SESSIONS_SHARE);
+  if (perPrincipal <= share) return loaded;
+  return {
+    config: { ...config, 'coordinator.sessions_per_principal_max': share } satisfies Config,
+    sources: { ...sources, 'coordinator.sessions_per_principal_max': 'computed' },
+  };
 }
 
 function fitQueryMemory(loaded: LoadedConfig, says: (key: ConfigKey) => string): LoadedConfig {

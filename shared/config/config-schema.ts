@@ -35,7 +35,7 @@ const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e
 
 /** Bytes of `512MB`, `4 GiB`, `1000`. */
 export function parseBytes(text: string): number {
-  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*$/.exec(text);
+  const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());
   const unit = match === null ? undefined : BYTE_UNITS[(match[2] ?? '').toUpperCase()];
   if (match === null || unit === undefined) return invalid('a size such as 512MB or 4GiB', text);
   return Math.floor(Number(match[1]) * unit);
@@ -43,7 +43,7 @@ export function parseBytes(text: string): number {
 
 /** Milliseconds of `250ms`, `30s`, `5m`, `1h`, `7d`; a bare number is milliseconds. */
 export function parseDuration(text: string): number {
-  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(text);
+  const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());
   const unit = match === null ? undefined : DURATION_UNITS[(match[2] || 'ms').toLowerCase()];
   if (match === null || unit === undefined) return invalid('a duration such as 250ms, 30s, 5m or 1h', text);
   return Math.round(Number(match[1]) * unit);
@@ -135,6 +135,10 @@ export const CONFIG = {
   'cluster.workers': list('URLs of the workers when there is no etcd'),
   'cluster.advertise_host': string('', 'Host under which other services reach this one; empty = the bound address'),
 
+  'metrics.token': secret(
+    'Bearer token for /metrics of every service, which then needs one on this machine, too; empty = only from elsewhere',
+  ),
+
   'database.url': secret('Postgres URL of catalog and coordinator (also DATABASE_URL); empty = the embedded Postgres'),
   'database.pool_max': integer(10, 1, 1_000, 'Connections per service'),
 
@@ -148,10 +152,9 @@ export const CONFIG = {
   'catalog.commit_retries_max': integer(20, 0, 1_000, 'Attempts after a lost compare-and-swap'),
   'catalog.token_ttl': duration(3_600_000, 'Lifetime of an access token'),
   'catalog.token_ttl_max': duration(30 * 86_400_000, 'Longest lifetime that skein token may ask for'),
-  'catalog.refresh_token_ttl': duration(7 * 86_400_000, 'Time after a sign-in for which its refresh tokens are good'),
-  'catalog.token_chain_max': duration(
-    365 * 86_400_000,
-    'Time after a sign-in for which its tokens can be exchanged for new ones',
+  'catalog.refresh_token_ttl': duration(
+    7 * 86_400_000,
+    'Time after a sign-in at which all that stems from it ends: refresh tokens, and tokens that were exchanged for others',
   ),
   'catalog.token_rate_address': integer(1_200, 1, 1_000_000_000, 'Token requests a minute from one address'),
   'catalog.token_rate_principal': integer(600, 1, 1_000_000_000, 'Token requests a minute of one client or user'),
@@ -161,6 +164,12 @@ export const CONFIG = {
   'catalog.idempotency_lifetime': duration(
     1_800_000,
     'Time for which a request can be repeated under its Idempotency-Key',
+  ),
+  'catalog.idempotency_keys_per_principal_max': integer(
+    100_000,
+    1,
+    1_000_000_000,
+    'Requests with an Idempotency-Key that are kept of one client or user; more are refused',
   ),
   'catalog.background_interval': duration(5_000, 'Interval at which the catalog looks for dropped tables to purge'),
   'catalog.background_hold': duration(
@@ -208,9 +217,20 @@ export const CONFIG = {
   'coordinator.queries_queued_max': integer(1_000, 0, 1_000_000, 'Queries that wait; more are refused'),
   'coordinator.session_idle': duration(1_800_000, 'Idle time after which a session ends'),
   'coordinator.sessions_max': integer(10_000, 1, 1_000_000, 'Sessions held at once'),
+  'coordinator.sessions_per_principal_max': integer(
+    1_000,
+    1,
+    1_000_000,
+    'Sessions of one user held at once; unless it is set, at most a tenth of coordinator.sessions_max',
+  ),
   'coordinator.history_buffer_max': integer(10_000, 1, 1_000_000, 'History records waiting to be written'),
   'coordinator.metadata_cache_bytes': bytes(256 * MIB, 'Cache of table metadata and manifests'),
-  'coordinator.plan_cache_entries': integer(1_000, 0, 1_000_000, 'Plans kept for statements that come again'),
+  'coordinator.plan_cache_entries': integer(
+    1_000,
+    0,
+    1_000_000,
+    'Plans kept for statements that come again; of too many, the user with the most loses one',
+  ),
 
   'planner.processes': integer(2, 1, 64, 'Planner child processes'),
   'planner.timeout': duration(5_000, 'Time after which a planner is killed and replaced'),

@@ -52,6 +52,13 @@ test('later layers win: defaults, file, file of the data directory, environment,
   });
 });
 
+test('a setting of an earlier release is an error that names its successor, wherever it stands', () => {
+  const successor = 'is no longer a setting: set catalog.refresh_token_ttl instead';
+  expect(refusal(() => load({ SKEIN_CATALOG_TOKEN_CHAIN_MAX: '1d' }))).toContain(successor);
+  file('catalog:\n  token_chain_max: 1d\n');
+  expect(refusal(() => load())).toContain(successor);
+});
+
 test('an unknown key is an error that names the nearest one, wherever it stands', () => {
   expect(refusal(() => load({ SKEIN_WORKER_COREZ: '1' }))).toContain('did you mean SKEIN_WORKER_CORES?');
   expect(refusal(() => load({}, [flag('worker.memory_limt', '1GB')]))).toContain('did you mean worker.memory_limit?');
@@ -172,4 +179,25 @@ test('a child reads back exactly the configuration of its parent, whatever files
 
 test('a secret that does not parse is not shown', () => {
   expect(refusal(() => load({ SKEIN_CLUSTER_SECRETS: 'hunter2' }))).not.toContain('hunter2');
+});
+
+test('one user’s sessions are a tenth of all, unless they are set', () => {
+  const sessions = (environment: Readonly<Record<string, string>>) =>
+    load(environment).config['coordinator.sessions_per_principal_max'];
+  expect(sessions({})).toBe(1_000);
+  expect(sessions({ SKEIN_COORDINATOR_SESSIONS_MAX: '95' })).toBe(10);
+  const both = { SKEIN_COORDINATOR_SESSIONS_MAX: '95', SKEIN_COORDINATOR_SESSIONS_PER_PRINCIPAL_MAX: '50' };
+  expect(sessions(both)).toBe(50);
+  expect(refusal(() => load({ ...both, SKEIN_COORDINATOR_SESSIONS_MAX: '49' }))).toContain(
+    'is more than coordinator.sessions_max',
+  );
+});
+
+test('metrics.token is long, in one piece, and never quoted', () => {
+  for (const text of ['short', 'with a space in it', 'ümlaute-ümlaute-ümlaute']) {
+    const message = refusal(() => load({ SKEIN_METRICS_TOKEN: text }));
+    expect(message).toContain('metrics.token (environment SKEIN_METRICS_TOKEN): expected at least 16 characters');
+    expect(message).not.toContain(text);
+  }
+  expect(load({ SKEIN_METRICS_TOKEN: 'a'.repeat(16) }).config['metrics.token']).toBe('a'.repeat(16));
 });

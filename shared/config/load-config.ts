@@ -30,11 +30,16 @@ const ALIASES: Readonly<Record<string, ConfigKey>> = {
   ETCD_ENDPOINTS: 'cluster.etcd_endpoints',
 };
 
+/** Settings of earlier releases, and the one that bounds the same thing now: to ignore a limit that an operator set would lift it. */
+const RETIRED: Readonly<Record<string, ConfigKey>> = {
+  'catalog.token_chain_max': 'catalog.refresh_token_ttl',
+};
+
 const KEYS = Object.keys(CONFIG) as ConfigKey[];
 const isKey = (key: string): key is ConfigKey => Object.hasOwn(CONFIG, key);
 
 /** `worker.memory_limit` -> `SKEIN_WORKER_MEMORY_LIMIT`. */
-const variableOf = (key: ConfigKey): string => PREFIX + key.toUpperCase().replaceAll('.', '_');
+const variableOf = (key: string): string => PREFIX + key.toUpperCase().replaceAll('.', '_');
 const KEY_OF_VARIABLE = new Map<string, ConfigKey>(KEYS.map((key) => [variableOf(key), key]));
 
 type Setting = { readonly key: ConfigKey; readonly text: string; readonly source: string };
@@ -167,6 +172,8 @@ function parsed(key: ConfigKey, text: string, source: string): unknown {
 }
 
 function unknown(what: string, name: string, where: string, names: Iterable<string>): SkeinError {
+  const retired = Object.entries(RETIRED).find(([key]) => name === key || name === variableOf(key));
+  if (retired !== undefined) return invalid(`${name} in ${where} is no longer a setting: set ${retired[1]} instead`);
   const nearest = nearestName(name, names);
   return invalid(`unknown ${what} ${name} in ${where}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`);
 }

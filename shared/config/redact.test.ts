@@ -8,6 +8,8 @@ test.each([
   ['http://127.0.0.1:8181', 'http://127.0.0.1:8181'],
   ['postgres://:p@h/d', 'postgres://:***@h/d'],
   ['/data/a:b@c', '/data/a:b@c'],
+  ['s3://b/k?x=1?token=a?b&secret_key=&y=2, s3://c?key', 's3://b/k?x=1?token=***&secret_key=***&y=2, s3://c?key'],
+  ['http://h/?password=a?token=b c', 'http://h/?password=*** c'],
 ])('%s', (text, redacted) => {
   expect(redactUrls(text)).toBe(redacted);
 });

@@ -1,8 +1,23 @@
 /** What stands in the place of a secret. */
 export const REDACTED = '***';
 
+const USER_AND_PASSWORD = /(:\/\/[^\s/:@,]*):[^\s/@,]*@/g;
+const PARAMETER = /[?&]([^=&\s?]*)=/g;
+const SECRET_NAME = /password|secret|token|key/i;
+const VALUE = /[^&\s,]*/y;
+
 /** The text with the password of every URL in it, also one among the query parameters, replaced. */
-export const redactUrls = (text: string): string =>
-  text
-    .replace(/([a-z][a-z0-9+.-]*:\/\/[^\s/:@,]*):[^\s/@,]*@/gi, `$1:${REDACTED}@`)
-    .replace(/([?&][^=&\s]*(?:password|secret|token|key)[^=&\s]*=)[^&\s,]*/gi, `$1${REDACTED}`);
+export function redactUrls(text: string): string {
+  const url = text.replaceAll(USER_AND_PASSWORD, `$1:${REDACTED}@`);
+  let redacted = '';
+  let at = 0;
+  for (const { 0: parameter, 1: name = '', index } of url.matchAll(PARAMETER)) {
+    // What looks like one in a secret is a part of it.
+    if (index < at || !SECRET_NAME.test(name)) continue;
+    redacted += url.slice(at, index + parameter.length) + REDACTED;
+    VALUE.lastIndex = index + parameter.length;
+    VALUE.test(url);
+    at = VALUE.lastIndex;
+  }
+  return redacted + url.slice(at);
+}

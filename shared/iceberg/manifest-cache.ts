@@ -1,16 +1,51 @@
+import { createHash } from 'node:crypto';
+import { printJson } from '#shared/json.ts';
+import type { ManifestFile } from './manifest.ts';
+import type { PartitionSpec } from './partition-spec.ts';
+import type { Snapshot, TableMetadata } from './table-metadata.ts';
+import type { IcebergType } from './type.ts';
+
 /**
- * Parsed manifests and manifest lists by location. They are immutable, so an entry never goes stale. Who asks has checked that the
- * location lies under the roots of its table.
+ * Parsed manifests and manifest lists. The key says everything that decides what is parsed: the file, the table that refers to it with the
+ * roots that it may read, and what of its reference is inherited. A path alone would not do: two tables, or two lists of one, may refer
+ * to one file with other sequence numbers, row ids or partition fields. Who asks has checked that the file lies under those roots.
  */
 export interface ManifestCache {
-  /** The value under `location`, made at most once at a time; `bytes` is what it holds of memory, roughly. */
-  load<T>(location: string, make: () => Promise<{ readonly value: T; readonly bytes: number }>): Promise<T>;
+  /** The value under `key`, made at most once at a time; `bytes` is what it holds of memory, roughly. */
+  load<T>(key: string, make: () => Promise<{ readonly value: T; readonly bytes: number }>): Promise<T>;
 }
+
+/** One memory for all tenants, in which each sees only what its own tables left. */
+export interface ManifestCaches {
+  of(tenant: string): ManifestCache;
+}
+
+/** Stands for the table in the keys of its files. */
+export const tableKey = (
+  { tableUuid, formatVersion, location }: TableMetadata,
+  allowedRoots: readonly string[],
+): string => digest([tableUuid, formatVersion, location, allowedRoots]);
+
+/** Of a snapshot's manifest list. */
+export const manifestListKey = (table: string, { snapshotId, sequenceNumber, manifestList }: Snapshot): string =>
+  `list ${table} ${snapshotId} ${sequenceNumber} ${manifestList}`;
+
+/** @param reading stands for the partition fields that the manifest is read with, and their types: `readingKey` */
+export const manifestKey = (table: string, manifest: ManifestFile, reading: string): string => {
+  const { path, lengthBytes, content, sequenceNumber, addedSnapshotId, firstRowId } = manifest;
+  return `${content} ${table} ${reading} ${sequenceNumber} ${addedSnapshotId} ${firstRowId} ${lengthBytes} ${path}`;
+};
+
+/** Stands for a partition spec as one table reads it: its fields, and the types of their values there. */
+export const readingKey = (spec: PartitionSpec, types: readonly (IcebergType | undefined)[]): string =>
+  digest([spec, types]);
+
+const digest = (parts: readonly unknown[]): string => createHash('sha256').update(printJson(parts)).digest('base64url');
 
 type Entry = { readonly value: unknown; readonly bytes: number };
 
 /** Keeps the most recently used values, `bytesMax` together. A value larger than a quarter of it is not kept. */
-export class LruManifestCache implements ManifestCache {
+export class LruManifestCache implements ManifestCache, ManifestCaches {
   readonly #bytesMax: number;
   readonly #entries = new Map<string, Entry>();
   readonly #loading = new Map<string, Promise<Entry>>();
@@ -24,32 +59,36 @@ export class LruManifestCache implements ManifestCache {
     return this.#bytes;
   }
 
-  async load<T>(location: string, make: () => Promise<{ readonly value: T; readonly bytes: number }>): Promise<T> {
-    const found = this.#entries.get(location);
+  of(tenant: string): ManifestCache {
+    return { load: (key, make) => this.load(JSON.stringify([tenant, key]), make) };
+  }
+
+  async load<T>(key: string, make: () => Promise<{ readonly value: T; readonly bytes: number }>): Promise<T> {
+    const found = this.#entries.get(key);
     if (found !== undefined) {
-      this.#entries.delete(location);
-      this.#entries.set(location, found);
+      this.#entries.delete(key);
+      this.#entries.set(key, found);
       return found.value as T;
     }
-    const loading = this.#loading.get(location) ?? this.#start(location, make);
+    const loading = this.#loading.get(key) ?? this.#start(key, make);
     return (await loading).value as T;
   }
 
-  async #start(location: string, make: () => Promise<Entry>): Promise<Entry> {
+  async #start(key: string, make: () => Promise<Entry>): Promise<Entry> {
     const loading = make();
-    this.#loading.set(location, loading);
+    this.#loading.set(key, loading);
     try {
       const entry = await loading;
-      this.#keep(location, entry);
+      this.#keep(key, entry);
       return entry;
     } finally {
-      this.#loading.delete(location);
+      this.#loading.delete(key);
     }
   }
 
-  #keep(location: string, entry: Entry): void {
+  #keep(key: string, entry: Entry): void {
     if (entry.bytes > this.#bytesMax / 4) return;
-    this.#entries.set(location, entry);
+    this.#entries.set(key, entry);
     this.#bytes += entry.bytes;
     for (const [oldest, { bytes }] of this.#entries) {
       if (this.#bytes <= this.#bytesMax) return;

@@ -35,7 +35,7 @@ const LOCATION = 'file:///w/t';
 const STRING: IcebergType = { kind: 'string' };
 const partitionColumn = { fieldId: 1000, name: 'p', type: STRING };
 
-const metadata = readTableMetadata({
+const DOCUMENT: JsonObject = {
   'format-version': 2,
   'table-uuid': 'u',
   location: LOCATION,
@@ -57,7 +57,8 @@ const metadata = readTableMetadata({
   'default-spec-id': 1,
   'current-snapshot-id': 1,
   snapshots: [{ 'snapshot-id': 1, 'sequence-number': 9, 'timestamp-ms': 0, 'manifest-list': `${LOCATION}/l.avro` }],
-});
+};
+const metadata = readTableMetadata(DOCUMENT);
 
 /** Fields that version 3 and deletes add to those that we write. */
 const EXTRA: readonly JsonObject[] = (
@@ -336,6 +337,64 @@ describe('pruning', () => {
       },
     ]);
     expect((await plan(io)).files.map(({ firstRowId }) => firstRowId)).toStrictEqual(['100', '3', '107']);
+  });
+});
+
+describe('a cache that tables share gives each what its own reference says', () => {
+  const UUID = 'f81d4fae-7dec-11d0-a765-00a0c91e6bf6';
+  const MANIFESTS: readonly ManifestRow[] = [
+    { specId: 1, files: [file('a', { partition: { p: UUID } })] },
+    { specId: 1, seq: 5n, deletes: true, files: [file('d', { content: 1, partition: { p: UUID } })] },
+  ];
+  type Other = {
+    readonly changes?: JsonObject;
+    readonly first?: Partial<ManifestRow>;
+    readonly roots?: readonly string[];
+  };
+  /** A table at the same paths; what a cache that the first one has filled gives it, and what an empty one. */
+  async function twice({ changes = {}, first = {}, roots = [LOCATION] }: Other): Promise<PlannedFiles[]> {
+    const cache = new LruManifestCache(1e6);
+    await plan(tableIo(MANIFESTS), { kind: 'true' }, cache);
+    const io = tableIo(MANIFESTS.map((manifest, i) => (i === 0 ? { ...manifest, ...first } : manifest)));
+    const other = readTableMetadata({ ...DOCUMENT, ...changes });
+    const read = (manifestCache: LruManifestCache): Promise<PlannedFiles> =>
+      planFiles(io, other, other.currentSnapshotId, { kind: 'true' }, { manifestCache, allowedRoots: roots });
+    return [await read(cache), await read(new LruManifestCache(1e6))];
+  }
+  const another = { 'table-uuid': 'v' };
+  const snapshots = [{ ...(DOCUMENT['snapshots'] as readonly JsonObject[])[0], 'snapshot-id': 2 }];
+  const specs = [{ 'spec-id': 1, fields: [{ 'source-id': 2, 'field-id': 1001, name: 'q', transform: 'identity' }] }];
+  const schemas = [
+    {
+      'schema-id': 0,
+      type: 'struct',
+      fields: [
+        { id: 1, name: 'id', required: false, type: 'long' },
+        { id: 2, name: 'p', required: false, type: 'uuid' },
+      ],
+    },
+  ];
+
+  test.each<[string, Other]>([
+    ['another table, its sequence number', { changes: another, first: { seq: 9n } }],
+    ['another table, its row ids', { changes: another, first: { firstRowId: 500n } }],
+    ['another snapshot', { changes: { 'current-snapshot-id': 2, snapshots }, first: { firstRowId: 500n } }],
+    ['a table of the same id, its partition fields', { changes: { 'partition-specs': specs } }],
+    ['a table of the same id, its types', { changes: { schemas } }],
+  ])('%s', async (_what, other) => {
+    const [warm, cold] = await twice(other);
+    expect(warm).toStrictEqual(cold);
+  });
+
+  test('a tenant, and roots that are not the other one’s', async () => {
+    const cache = new LruManifestCache(1e6);
+    const read = (tenant: string, io: FileIo, root = LOCATION): Promise<PlannedFiles> =>
+      planFiles(io, metadata, 1n, { kind: 'true' }, { manifestCache: cache.of(tenant), allowedRoots: [root] });
+    const gone = { ...tableIo(MANIFESTS), sizeBytes: (uri: string) => Promise.reject(new FileNotFound(uri)) };
+    expect((await read('one', tableIo(MANIFESTS))).files).toHaveLength(1);
+    expect((await read('one', gone)).files).toHaveLength(1);
+    await expect(read('two', gone)).rejects.toMatchObject({ code: 'INVALID_TABLE_DATA' });
+    await expect(read('one', gone, 'file:///w')).rejects.toMatchObject({ code: 'INVALID_TABLE_DATA' });
   });
 });
 

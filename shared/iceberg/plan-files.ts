@@ -6,7 +6,7 @@ import { must } from '#shared/must.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
 import { requireWithin } from './allowed-roots.ts';
 import { DeleteIndex } from './delete-index.ts';
-import type { ManifestCache } from './manifest-cache.ts';
+import { manifestKey, manifestListKey, readingKey, tableKey, type ManifestCache } from './manifest-cache.ts';
 import {
   columnStats,
   readManifest,
@@ -24,6 +24,7 @@ import { decodeBound, literalToJson } from './single-value.ts';
 import { specById, type Snapshot, type TableMetadata } from './table-metadata.ts';
 import { resultType } from './transform.ts';
 import { invalid, type IcebergType } from './type.ts';
+import { unlistedManifest } from './unlisted-manifest.ts';
 
 export type PlanFilesOptions = {
   readonly manifestCache: ManifestCache;
@@ -133,29 +134,15 @@ export async function snapshotManifests(
   snapshotId: bigint,
   options: Pick<PlanFilesOptions, 'manifestCache' | 'allowedRoots'>,
 ): Promise<readonly ManifestFile[]> {
-  const { manifestList, manifests, sequenceNumber } = snapshotById(metadata, snapshotId);
+  const snapshot = snapshotById(metadata, snapshotId);
+  const { manifestList, manifests } = snapshot;
   const checkLocation = requireWithin(options.allowedRoots);
   if (manifestList !== null) {
     checkLocation(manifestList);
-    return options.manifestCache.load(manifestList, () => readManifestList(io, manifestList));
+    const key = manifestListKey(tableKey(metadata, options.allowedRoots), snapshot);
+    return options.manifestCache.load(key, () => readManifestList(io, manifestList));
   }
-  return manifests.map((path) => ({
-    path,
-    lengthBytes: 0,
-    specId: metadata.defaultSpecId,
-    content: 'data',
-    sequenceNumber,
-    minSequenceNumber: sequenceNumber,
-    addedSnapshotId: snapshotId,
-    addedFiles: undefined,
-    existingFiles: undefined,
-    deletedFiles: undefined,
-    addedRows: undefined,
-    existingRows: undefined,
-    deletedRows: undefined,
-    partitions: undefined,
-    firstRowId: undefined,
-  }));
+  return manifests.map((path) => unlistedManifest(path, metadata.defaultSpecId, snapshot));
 }
 
 const EMPTY: PlanReport = {
@@ -176,6 +163,7 @@ class Planning {
   readonly #predicate: Predicate;
   readonly #options: PlanFilesOptions;
   readonly #checkLocation: (location: string) => void;
+  readonly #tableKey: string;
   readonly #partitioned = new Map<number, SpecFilter>();
   readonly #scanDeletes = new Map<DataFile, ScanDelete>();
   readonly #report: { -readonly [K in keyof PlanReport]: PlanReport[K] } = { ...EMPTY };
@@ -187,6 +175,7 @@ class Planning {
     this.#predicate = predicate;
     this.#options = options;
     this.#checkLocation = requireWithin(options.allowedRoots);
+    this.#tableKey = tableKey(metadata, options.allowedRoots);
   }
 
   get report(): PlanReport {
@@ -289,8 +278,8 @@ class Planning {
 
   #load(manifest: ManifestFile): Promise<readonly ManifestEntry[]> {
     this.#checkLocation(manifest.path);
-    const { spec } = this.#filterOf(manifest.specId);
-    return this.#options.manifestCache.load(manifest.path, () =>
+    const { spec, key } = this.#filterOf(manifest.specId);
+    return this.#options.manifestCache.load(manifestKey(this.#tableKey, manifest, key), () =>
       readManifest(this.#io, manifest, spec, (fieldId) => this.#typeOf(fieldId)),
     );
   }
@@ -347,13 +336,15 @@ class Planning {
     if (found !== undefined) return found;
     const spec = specById(this.#metadata, specId);
     const typeOf = (fieldId: number): IcebergType | undefined => this.#typeOf(fieldId);
+    const types = spec.fields.map(({ transform, sourceId }) => {
+      const source = typeOf(sourceId);
+      return source === undefined ? undefined : resultType(transform, source);
+    });
     const filter: SpecFilter = {
       spec,
+      key: readingKey(spec, types),
       predicate: projectPredicate(this.#predicate, spec, typeOf),
-      types: spec.fields.map(({ transform, sourceId }) => {
-        const source = typeOf(sourceId);
-        return source === undefined ? undefined : resultType(transform, source);
-      }),
+      types,
       identities: spec.fields.flatMap(({ transform, sourceId }, index) => {
         const type = typeOf(sourceId);
         return transform.kind === 'identity' && type !== undefined ? [{ index, sourceId, type }] : [];
@@ -371,6 +362,8 @@ class Planning {
 /** What a partition spec makes of the predicate. */
 type SpecFilter = {
   readonly spec: PartitionSpec;
+  /** Stands for the spec and its types in the manifest cache. */
+  readonly key: string;
   readonly predicate: Predicate;
   readonly types: readonly (IcebergType | undefined)[];
   readonly identities: readonly { readonly index: number; readonly sourceId: number; readonly type: IcebergType }[];

@@ -36,4 +36,4 @@ export const memberAddress = (url: string): string =>
   url
     .trim()
     .replace(/^[a-z+]+:\/\//i, '')
-    .replace(/\/+$/, '');
+    .replace(/(?<!\/)\/+$/, '');

@@ -9,8 +9,11 @@ export interface FileIo {
   readRange(uri: string, offset: number, length: number): Promise<Uint8Array>;
   /** Creates the file and its folders, whole or not at all; never overwrites. Throws when it exists; `FileNotFound` when a folder cannot be, because a file lies there. */
   write(uri: string, bytes: Uint8Array): Promise<void>;
-  /** Makes a folder and its parents where the storage has folders; one that exists is no error. `FileNotFound` when a file lies in the way. */
-  makeFolder(uri: string): Promise<void>;
+  /**
+   * Makes a folder and its parents where the storage has folders, `private` ones for this account alone; one that exists is no error and stays
+   * as it is. `FileNotFound` when a file lies in the way.
+   */
+  makeFolder(uri: string, access?: 'private'): Promise<void>;
   /** Removes the empty folders at and below a location, where the storage has folders; follows no symbolic link. */
   removeEmptyFolders(uri: string): Promise<void>;
   /** `FileNotFound` for a folder, too. */

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
 import { FileNotFound, type FileIo } from './file-io.ts';
 import { fileLocation, localPath } from './location.ts';
+import { PRIVATE_MODE } from './private-folder.ts';
 
 /** `file:` locations. A write goes to a temporary name, is synced, and then linked, so a reader never sees half a file. */
 export const localFileIo: FileIo = {
@@ -29,7 +30,8 @@ export const localFileIo: FileIo = {
       }
     }),
 
-  makeFolder: (uri) => guard(uri, () => makeFolders(localPath(uri), uri)),
+  makeFolder: (uri, access) =>
+    guard(uri, () => makeFolders(localPath(uri), uri, access === 'private' ? PRIVATE_MODE : undefined)),
 
   removeEmptyFolders: (uri) => guard(uri, () => removeEmptyFolders(localPath(uri))),
 
@@ -53,9 +55,9 @@ export const localFileIo: FileIo = {
 };
 
 /** @throws FileNotFound where a file lies in the way. */
-async function makeFolders(path: string, uri: string): Promise<void> {
+async function makeFolders(path: string, uri: string, mode?: number): Promise<void> {
   try {
-    await mkdir(path, { recursive: true });
+    await mkdir(path, { recursive: true, ...(mode === undefined ? {} : { mode }) });
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? new FileNotFound(uri) : error;
   }

@@ -12,6 +12,9 @@ import { python, pythonBin } from '#test/support/python.ts';
 
 /** Other people's clients sign in with a credential, and stay signed in while their tokens end every few seconds. */
 const TOKEN_TTL_MS = 10_000;
+/** Of a catalog whose sign-ins end soon, too. */
+const SHORT_TOKEN_TTL_MS = 6_000;
+const SHORT_SIGN_IN_MS = 9_000;
 
 type Client = { readonly client_id: string; readonly client_secret: string };
 /** What the token endpoint was asked, and what it answered. */
@@ -19,17 +22,19 @@ type Asked = { readonly grant: string; readonly scheme: string; readonly scope: 
 
 let catalog: TestCatalog;
 let client: Client;
+let shortCatalog: TestCatalog;
 let classpath: string;
 let proxy: Server;
 let proxyUrl: string;
+type Endpoint = { readonly url: string; readonly of: TestCatalog; readonly asked: Asked[] };
 /** By the test, which the path of its token endpoint begins with: they run at once, because most of their time is waiting. */
-const asked = new Map<string, Asked[]>();
+const endpoints = new Map<string, Endpoint>();
 
-/** A token endpoint of a test's own, and what it is asked. */
-function tokenEndpoint(key: string): { readonly url: string; readonly asked: Asked[] } {
-  const list: Asked[] = [];
-  asked.set(key, list);
-  return { url: `${proxyUrl}/${key}/v1/oauth/tokens`, asked: list };
+/** A token endpoint of a test's own, before that of a catalog, and what it is asked. */
+function tokenEndpoint(key: string, of = catalog): Endpoint {
+  const endpoint = { url: `${proxyUrl}/${key}/v1/oauth/tokens`, of, asked: [] };
+  endpoints.set(key, endpoint);
+  return endpoint;
 }
 
 beforeAll(async () => {
@@ -38,6 +43,10 @@ beforeAll(async () => {
   await pythonBin();
   catalog = await startTestCatalog({ 'catalog.token_ttl': TOKEN_TTL_MS });
   client = await catalog.call<Client>('CreateClient', { tenant: 'default', name: 'engine' });
+  shortCatalog = await startTestCatalog({
+    'catalog.token_ttl': SHORT_TOKEN_TTL_MS,
+    'catalog.refresh_token_ttl': SHORT_SIGN_IN_MS,
+  });
   proxy = createServer((request, response) => void passOn(request, response)).listen(0, '127.0.0.1');
   await new Promise((resolve) => proxy.once('listening', resolve));
   proxyUrl = `http://127.0.0.1:${(proxy.address() as { port: number }).port}`;
@@ -45,6 +54,7 @@ beforeAll(async () => {
 afterAll(async () => {
   proxy?.close();
   await catalog?.[Symbol.asyncDispose]();
+  await shortCatalog?.[Symbol.asyncDispose]();
 });
 
 /** Stands before the token endpoint, to see what it is asked. */
@@ -53,9 +63,10 @@ async function passOn(request: IncomingMessage, response: ServerResponse): Promi
   const { authorization = '', 'content-type': type = '' } = request.headers;
   const headers = { 'content-type': type, ...(authorization === '' ? {} : { authorization }) };
   const [, key = '', path = ''] = /^\/([^/]+)(.*)$/.exec(request.url ?? '') ?? [];
-  const answer = await fetch(`${catalog.running.url}${path}`, { method: 'POST', body, headers });
+  const endpoint = must(endpoints.get(key), 'a test asked for it');
+  const answer = await fetch(`${endpoint.of.running.url}${path}`, { method: 'POST', body, headers });
   const form = new URLSearchParams(body);
-  asked.get(key)?.push({
+  endpoint.asked.push({
     grant: (form.get('grant_type') ?? '').replace(/^.*:/, ''),
     scheme: authorization.split(' ')[0] ?? '',
     scope: form.get('scope') ?? '',
@@ -88,6 +99,22 @@ test.concurrent.each(CREDENTIALS)(
   },
   300_000,
 );
+
+test.concurrent('Java: when its sign-in ends, its secret begins another', async () => {
+  const { client_id, client_secret } = await shortCatalog.call<Client>('CreateClient', {
+    tenant: 'default',
+    name: 'engine',
+  });
+  const endpoint = tokenEndpoint('java-short', shortCatalog);
+  const seconds = String((SHORT_SIGN_IN_MS * 3) / 1_000);
+  const args = ['SignedInCatalog', shortCatalog.running.url, endpoint.url, `${client_id}:${client_secret}`, seconds];
+  const result = await java(classpath, { 'org.slf4j.simpleLogger.defaultLogLevel': 'error' }, args);
+  expect(result).toMatchObject({ code: 0, stderr: '' });
+  expect(result.stdout).toMatch(/^(\[default\]\n)+$/);
+  const exchanges = endpoint.asked.filter(({ grant }) => grant === 'token-exchange');
+  expect(exchanges).toContainEqual({ grant: 'token-exchange', scheme: 'Bearer', scope: 'catalog', status: 200 });
+  expect(exchanges).toContainEqual({ grant: 'token-exchange', scheme: 'Basic', scope: 'catalog', status: 200 });
+}, 300_000);
 
 test.concurrent.each(CREDENTIALS)(
   'PyIceberg, %s: it signs in again when its token has ended',

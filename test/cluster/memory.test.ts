@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StartedCluster } from '#test/support/cluster.ts';
@@ -8,6 +9,8 @@ import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 
 const MIB = 2 ** 20;
 const QUERY_MEMORY_BYTES = 64 * MIB;
+/** DuckDB counts memory per core, up to 32 KiB on each before it adds that to what it holds against its limit (`buffer_pool.cpp`). */
+const UNCOUNTED_BYTES_MAX = availableParallelism() * 32 * 2 ** 10;
 
 let cluster: StartedCluster;
 const sessionId = randomUUID();
@@ -36,7 +39,9 @@ test('a query over its limit of memory spills, and is answered', async () => {
     readonly fragments: readonly { readonly spilled_bytes: number; readonly peak_memory_bytes: number }[];
   };
   expect(Math.max(...fragments.map((one) => one.spilled_bytes))).toBeGreaterThan(10 * MIB);
-  expect(Math.max(...fragments.map((one) => one.peak_memory_bytes))).toBeLessThanOrEqual(QUERY_MEMORY_BYTES);
+  expect(Math.max(...fragments.map((one) => one.peak_memory_bytes))).toBeLessThanOrEqual(
+    QUERY_MEMORY_BYTES + UNCOUNTED_BYTES_MAX,
+  );
 }, 120_000);
 
 test('over the limit of spilled bytes it ends with the reason, and nothing of it is left', async () => {

@@ -108,13 +108,18 @@ describe('another tenant’s objects are answered, word for word, as absent ones
     }
   });
 
-  test('the configuration tells who shows no good token that a name is in use, and no more', async () => {
+  test('the configuration tells who shows no good token nothing of any name', async () => {
     const ask = (name: string, token: string | null): Promise<RestAnswer> =>
       catalog.rest('GET', `/v1/config?warehouse=${name}`, { token });
     for (const token of [null, 'x', `${rival}x`]) {
-      expect((await ask(CATALOG, token)).status).toBe(200);
-      expect((await ask(ABSENT, token)).status).toBe(404);
+      const [used, absent] = [await ask(CATALOG, token), await ask(ABSENT, token)];
+      expect([used.status, absent.status]).toEqual([200, 200]);
+      expect(JSON.stringify(used.body)).toBe(JSON.stringify(absent.body).replaceAll(ABSENT, CATALOG));
     }
+    // With a token it is absent, and says so.
+    const [foreign, absent] = [await ask(CATALOG, rival), await ask(ABSENT, rival)];
+    expect(foreign.status).toBe(404);
+    expect(JSON.stringify(foreign.body)).toBe(JSON.stringify(absent.body).replaceAll(ABSENT, CATALOG));
     expect((await ask('rival_lake', rival)).status).toBe(200);
   });
 

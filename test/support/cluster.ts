@@ -46,16 +46,24 @@ const EVENT_TIMEOUT_MS = 30_000;
 /** The project's own folder: where every process of a test starts. */
 export const projectRoot = ROOT;
 
+type RunOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  /** It is ended (SIGTERM) when it runs longer: for a command that would go on if a test fails. */
+  readonly timeoutMs?: number;
+};
+
 /** Runs a command to its end and answers what it printed; never throws for an exit code. */
 export async function run(
   command: string,
   args: readonly string[],
-  options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string; readonly cwd?: string } = {},
+  options: RunOptions & { readonly cwd?: string } = {},
 ): Promise<CliResult> {
   const child = spawn(command, [...args], {
     cwd: options.cwd ?? ROOT,
     env: { ...process.env, ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
+    ...(options.timeoutMs === undefined ? {} : { timeout: options.timeoutMs }),
   });
   let stdout = '';
   let stderr = '';
@@ -70,10 +78,8 @@ export async function run(
 const SKEIN = ['--disable-warning=ExperimentalWarning', join(ROOT, 'cli/skein.js')] as const;
 
 /** `skein <args>` as its own process, with the Node that runs this test. */
-export const skein = (
-  args: readonly string[],
-  options: { readonly env?: Readonly<Record<string, string>>; readonly input?: string } = {},
-): Promise<CliResult> => run(process.execPath, [...SKEIN, ...args], options);
+export const skein = (args: readonly string[], options: RunOptions = {}): Promise<CliResult> =>
+  run(process.execPath, [...SKEIN, ...args], options);
 
 /** A running cluster as a test uses it: the processes that `npm start` starts, whoever has started them. */
 export class Cluster {

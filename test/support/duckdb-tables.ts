@@ -68,7 +68,7 @@ async function loadTable(
   return {
     kind: 'found',
     name: { catalog: 'lake', namespace: [schema], table },
-    metadataLocation: `file:///warehouse/${schema}/${table}/metadata/1.json`,
+    version: `${schema}/${table}.1`,
     metadata,
     allowedRoots: [`file:///warehouse/${schema}/${table}`],
   };

@@ -15,6 +15,7 @@ import { DISTRIBUTION_LIMITS, type DistributionLimits } from '#coordinator/distr
 import { separateScans } from '#coordinator/distributor/separate-scans.ts';
 import { shapePlan } from '#coordinator/distributor/shape-plan.ts';
 import { queryPreparer } from '#coordinator/planner/prepare-query.ts';
+import { SCRIPTED_ASKER } from '#coordinator/resolver/scripted-tables.ts';
 import type { PreparedQuery } from '#coordinator/planner/prepared-query.ts';
 import { mapChildren, walkPlan } from '#coordinator/planner/plan-tree.ts';
 import type { Plan } from '#coordinator/planner/plan.ts';
@@ -39,6 +40,7 @@ export type RunOptions = {
 };
 
 export type RunAnswer = {
+  readonly columns: readonly string[];
   readonly rows: readonly (readonly Json[])[];
   /** The plans in the order in which they were made, one per wave of stages; or why it ran whole. */
   readonly plans: readonly (DistributedPlan | WholePlan)[];
@@ -78,7 +80,7 @@ export async function distributedRunner(connection: DuckDBConnection, schema: st
   for (const sql of [...contextSetupSql, ...contextVariablesSql(context)]) await connection.run(sql);
   const facts = scanFactsOf(connection);
   const prepared = (sql: string): Promise<PreparedQuery> =>
-    prepare({ sql, offset: 0, context, tables, planner, signal: AbortSignal.timeout(120_000) });
+    prepare({ sql, offset: 0, context, asker: SCRIPTED_ASKER, tables, planner, signal: AbortSignal.timeout(120_000) });
   return {
     steps: async (sql, options) => {
       const { plan, scans } = separateScans(withPlan(await prepared(sql)));
@@ -91,18 +93,20 @@ export async function distributedRunner(connection: DuckDBConnection, schema: st
     },
     run: async (sql, options) => {
       const query = await prepared(sql);
+      const columns = query.columns.map(({ name }) => name);
       const run = new QueryRun(connection, options);
       try {
         if (query.plan === null) {
           const whole: WholePlan = { kind: 'whole', reason: 'DuckDB does not print its plan' };
-          return { rows: await run.whole(query.workerSql, query.scans), plans: [whole] };
+          return { columns, rows: await run.whole(query.workerSql, query.scans), plans: [whole] };
         }
         const separate = separateScans({ plan: query.plan, scans: query.scans });
         const scans = await Promise.all(separate.scans.map(facts));
-        return await run.distributed(shapePlan(separate.plan), separate.scans, scans, {
+        const { rows, plans } = await run.distributed(shapePlan(separate.plan), separate.scans, scans, {
           sql: query.workerSql,
           scans: query.scans,
         });
+        return { columns, rows, plans };
       } finally {
         await run.drop();
       }
@@ -145,7 +149,7 @@ class QueryRun {
     bindings: readonly ScanBinding[],
     scans: readonly ScanFacts[],
     original: { readonly sql: SqlText; readonly scans: readonly ScanBinding[] },
-  ): Promise<RunAnswer> {
+  ): Promise<Omit<RunAnswer, 'columns'>> {
     const plans: (DistributedPlan | WholePlan)[] = [];
     let plan = shaped;
     let nextStage = 1;

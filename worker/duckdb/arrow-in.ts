@@ -1,10 +1,10 @@
 import { SkeinError } from '#shared/error.ts';
-import { duckDbError } from '#shared/duckdb-error.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { NO_BYTES, type ArrowBuffer } from './arrow-buffer.ts';
 import { layoutOf, type ArrowField, type Layout } from './arrow-schema.ts';
 import { check } from './arrow-out.ts';
 import { ARRAY_WORDS } from './column-builder.ts';
+import { errorAt } from './error-at.ts';
 import type { Connection } from './instance.ts';
 import { duckdb, word, type Address } from './library.ts';
 import { addressOf, noRelease } from './memory.ts';
@@ -90,7 +90,7 @@ export class ArrowInput implements Disposable {
   }
 
   #failAppender(appender: BigUint64Array): never {
-    throw duckDbError(duckdb.appender_error(appender[0] ?? 0n) ?? '');
+    throw errorAt(duckdb.appender_error(appender[0] ?? 0n));
   }
 
   /** Of `InputFunctions`: the columns and the exact number of rows. */

@@ -6,11 +6,10 @@ import {
   Message,
   RecordBatch,
 } from 'apache-arrow/ipc/metadata/message';
-import { duckDbError } from '#shared/duckdb-error.ts';
-import { must } from '#shared/must.ts';
 import type { ArrowBuffer } from './arrow-buffer.ts';
 import { arrowSchema, type ArrowField } from './arrow-schema.ts';
 import { ARRAY_WORDS, ColumnBuilder, type BatchParts } from './column-builder.ts';
+import { errorAt } from './error-at.ts';
 import { duckdb, word, type Address, type ResultWords } from './library.ts';
 import { addressOf, callRelease, readBytes, readText, readWords } from './memory.ts';
 
@@ -218,10 +217,7 @@ function readMetadata(address: Address): (readonly [string, string])[] {
 /** Throws the error of an Arrow call, if it has one, and destroys it. */
 export function check(error: Address | null): void {
   if (error === null || error === 0n) return;
-  const handle = word(error);
-  const text = duckdb.error_data_has_error(error)
-    ? must(duckdb.error_data_message(error), 'an error has a text')
-    : null;
-  duckdb.destroy_error_data(handle);
-  if (text !== null) throw duckDbError(text);
+  const failure = duckdb.error_data_has_error(error) ? errorAt(duckdb.error_data_message(error)) : null;
+  duckdb.destroy_error_data(word(error));
+  if (failure !== null) throw failure;
 }

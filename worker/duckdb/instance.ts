@@ -1,7 +1,6 @@
-import { duckDbError } from '#shared/duckdb-error.ts';
 import { SkeinError } from '#shared/error.ts';
+import { errorAt } from './error-at.ts';
 import { duckdb, word, type Address } from './library.ts';
-import { readText } from './memory.ts';
 
 /** One in-memory DuckDB. Everything opened from it must be disposed first. */
 export class Instance implements Disposable {
@@ -25,9 +24,9 @@ export class Instance implements Disposable {
         }
       }
       if (duckdb.open_ext(':memory:', database, config[0] ?? 0n, failure) !== 0) {
-        const text = readText(failure[0] ?? 0n);
+        const error = errorAt(failure[0] ?? 0n);
         duckdb.free(failure[0] ?? 0n);
-        throw duckDbError(text);
+        throw error;
       }
     } finally {
       duckdb.destroy_config(config);
@@ -77,9 +76,7 @@ export class Connection implements Disposable {
   run(sql: string): void {
     const result = new BigUint64Array(6);
     try {
-      if (duckdb.query(this.address, cString(sql), result) !== 0) {
-        throw duckDbError(duckdb.result_error(result) ?? '');
-      }
+      if (duckdb.query(this.address, cString(sql), result) !== 0) throw errorAt(duckdb.result_error(result));
     } finally {
       duckdb.destroy_result(result);
     }
@@ -89,9 +86,7 @@ export class Connection implements Disposable {
   readNumbers(sql: string): number[] {
     const result = new BigUint64Array(6);
     try {
-      if (duckdb.query(this.address, cString(sql), result) !== 0) {
-        throw duckDbError(duckdb.result_error(result) ?? '');
-      }
+      if (duckdb.query(this.address, cString(sql), result) !== 0) throw errorAt(duckdb.result_error(result));
       const columns = Number(duckdb.column_count(result));
       return Array.from({ length: columns }, (_, column) => Number(duckdb.value_int64(result, column, 0)));
     } finally {

@@ -11,7 +11,10 @@ export type Out = BigUint64Array<ArrayBuffer>;
 /** Where a C function reads or writes: memory of JavaScript's that lives during the call, or an address. */
 export type Memory = Address | Uint8Array | BigUint64Array | null;
 
-/** The part of DuckDB's C API (duckdb.h of 1.5) that a worker uses, each function named without its prefix `duckdb_`. */
+/**
+ * The part of DuckDB's C API (duckdb.h of 1.5) that a worker uses, each function named without its prefix `duckdb_`. Texts of errors come
+ * as addresses, for `errorAt`: a client decides how long they are.
+ */
 export type Library = {
   readonly library_version: () => string;
   readonly create_config: (out: Out) => number;
@@ -24,7 +27,7 @@ export type Library = {
   readonly interrupt: (connection: Address) => void;
   readonly free: (pointer: Address) => void;
   readonly query: (connection: Address, sql: string, result: ResultWords) => number;
-  readonly result_error: (result: ResultWords) => string | null;
+  readonly result_error: (result: ResultWords) => Address | null;
   readonly destroy_result: (result: ResultWords) => void;
   readonly value_int64: (result: ResultWords, column: number, row: number) => number | bigint;
   readonly column_count: (result: ResultWords) => number | bigint;
@@ -32,12 +35,12 @@ export type Library = {
   readonly column_logical_type: (result: ResultWords, column: number) => Address;
   readonly destroy_logical_type: (type: Out) => void;
   readonly prepare: (connection: Address, sql: string, out: Out) => number;
-  readonly prepare_error: (statement: Address) => string | null;
+  readonly prepare_error: (statement: Address) => Address | null;
   readonly destroy_prepare: (statement: Out) => void;
   readonly pending_prepared: (statement: Address, out: Out) => number;
   readonly pending_prepared_streaming: (statement: Address, out: Out) => number;
   readonly pending_execute_task: (pending: Address) => number;
-  readonly pending_error: (pending: Address) => string | null;
+  readonly pending_error: (pending: Address) => Address | null;
   readonly pending_execution_is_finished: (state: number) => boolean;
   readonly destroy_pending: (pending: Out) => void;
   readonly execute_pending: (pending: Address, result: ResultWords) => number;
@@ -82,7 +85,7 @@ export type Library = {
   readonly data_chunk_from_arrow: (connection: Address, array: Memory, schema: Address, out: Out) => Address;
   readonly destroy_arrow_converted_schema: (schema: Out) => void;
   readonly error_data_has_error: (error: Address) => boolean;
-  readonly error_data_message: (error: Address) => string;
+  readonly error_data_message: (error: Address) => Address | null;
   readonly destroy_error_data: (error: Out) => void;
   readonly create_table_function: () => Address;
   readonly destroy_table_function: (fn: Out) => void;
@@ -107,7 +110,7 @@ export type Library = {
   readonly function_set_error: (info: Address, message: string) => void;
   readonly appender_create: (connection: Address, schema: null, table: string, out: Out) => number;
   readonly append_data_chunk: (appender: Address, chunk: Address) => number;
-  readonly appender_error: (appender: Address) => string | null;
+  readonly appender_error: (appender: Address) => Address | null;
   readonly appender_flush: (appender: Address) => number;
   readonly appender_destroy: (appender: Out) => number;
   readonly get_profiling_info: (connection: Address) => Address;
@@ -134,7 +137,7 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   interrupt: ['void', 'void *'],
   free: ['void', 'void *'],
   query: ['int', 'void *', 'str', 'void *'],
-  result_error: ['str', 'void *'],
+  result_error: ['void *', 'void *'],
   destroy_result: ['void', 'void *'],
   value_int64: ['int64', 'void *', 'uint64', 'uint64'],
   column_count: ['uint64', 'void *'],
@@ -142,12 +145,12 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   column_logical_type: ['void *', 'void *', 'uint64'],
   destroy_logical_type: ['void', 'void *'],
   prepare: ['int', 'void *', 'str', 'void *'],
-  prepare_error: ['str', 'void *'],
+  prepare_error: ['void *', 'void *'],
   destroy_prepare: ['void', 'void *'],
   pending_prepared: ['int', 'void *', 'void *'],
   pending_prepared_streaming: ['int', 'void *', 'void *'],
   pending_execute_task: ['int', 'void *'],
-  pending_error: ['str', 'void *'],
+  pending_error: ['void *', 'void *'],
   pending_execution_is_finished: ['bool', 'int'],
   destroy_pending: ['void', 'void *'],
   execute_pending: ['int', 'void *', 'void *'],
@@ -177,7 +180,7 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   data_chunk_from_arrow: ['void *', 'void *', 'void *', 'void *', 'void *'],
   destroy_arrow_converted_schema: ['void', 'void *'],
   error_data_has_error: ['bool', 'void *'],
-  error_data_message: ['str', 'void *'],
+  error_data_message: ['void *', 'void *'],
   destroy_error_data: ['void', 'void *'],
   create_table_function: ['void *'],
   destroy_table_function: ['void', 'void *'],
@@ -202,7 +205,7 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   function_set_error: ['void', 'void *', 'str'],
   appender_create: ['int', 'void *', 'str', 'str', 'void *'],
   append_data_chunk: ['int', 'void *', 'void *'],
-  appender_error: ['str', 'void *'],
+  appender_error: ['void *', 'void *'],
   appender_flush: ['int', 'void *'],
   appender_destroy: ['int', 'void *'],
   get_profiling_info: ['void *', 'void *'],

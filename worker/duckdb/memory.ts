@@ -1,4 +1,5 @@
 import koffi from 'koffi';
+import { joinEnds } from '#shared/cut-text.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Address, Memory } from './library.ts';
 
@@ -19,16 +20,16 @@ const free = libc.func('free', 'void', ['void *']) as unknown as (block: Address
 /**
  * A block of native memory, aligned to 16 bytes, until `freeBlock`. Threads hand blocks on by their address: nothing is copied, no
  * collector decides when they go, and a `SharedArrayBuffer` takes four times as long to make and fill.
- * @throws OUT_OF_MEMORY
+ * @throws MEMORY_EXHAUSTED
  */
 export const allocateBlock = (bytes: number): Address => allocated(malloc(Math.max(bytes, 1)));
 
-/** The block with `bytes` bytes, elsewhere perhaps; a new one for 0n. When it cannot grow, it stays as it is. @throws OUT_OF_MEMORY */
+/** The block with `bytes` bytes, elsewhere perhaps; a new one for 0n. When it cannot grow, it stays as it is. @throws MEMORY_EXHAUSTED */
 export const growBlock = (block: Address, bytes: number): Address =>
   allocated(realloc(block === 0n ? null : block, bytes));
 
 function allocated(block: Address | null): Address {
-  if (block === null || block === 0n) throw new SkeinError('OUT_OF_MEMORY', 'the worker has no memory for a batch');
+  if (block === null || block === 0n) throw new SkeinError('MEMORY_EXHAUSTED', 'the worker has no memory for a batch');
   return block;
 }
 
@@ -64,6 +65,17 @@ export function readBytes(source: Address, bytes: number): Uint8Array<ArrayBuffe
 
 /** The NUL-terminated UTF-8 text at an address; '' for a null pointer. */
 export const readText = (source: Address): string => (source === 0n ? '' : koffi.decode.string(source));
+
+const strlen = libc.func('strlen', 'size_t', ['void *']) as unknown as (source: Address) => number | bigint;
+
+/** As `readText`, cut as `cutText` does it: no more than `bytesMax` bytes at either end are copied, however long the text is. */
+export function readCutText(source: Address, bytesMax: number): string {
+  if (source === 0n) return '';
+  const bytes = Number(strlen(source));
+  if (bytes <= bytesMax) return new TextDecoder().decode(readBytes(source, bytes));
+  const last = readBytes(source + BigInt(bytes - bytesMax), bytesMax);
+  return joinEnds(readBytes(source, bytesMax), last, bytes, bytesMax);
+}
 
 /** Where a buffer of JavaScript's lies. It does not move; the caller keeps it alive while the address is in use. */
 export const addressOf = (bytes: NodeJS.ArrayBufferView): Address => koffi.address(bytes);

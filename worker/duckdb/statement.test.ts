@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DUCKDB_TEXT_BYTES_MAX } from '#shared/duckdb-error.ts';
 import { Instance, type Connection } from './instance.ts';
 import { destroyChunk, Statement } from './statement.ts';
 import { queryArrow } from './test-ipc.ts';
@@ -53,6 +54,25 @@ describe('a statement', () => {
   ])('%j fails with %s, and the connection lives on', (sql, code) => {
     expect(() => runAll(sql)).toThrow(expect.objectContaining({ code }));
     expect(runAll('SELECT 1').rows).toBe(1);
+  });
+
+  test.each([
+    ['its step', "SELECT error(repeat('é', 500000 + i::INT)) FROM range(1) t(i)"],
+    ['its rows', "SELECT CASE WHEN i > 900000 THEN error(repeat('é', 500000)) END FROM range(1000000) t(i)"],
+    ['its plan', "SELECT error(repeat('é', 500000))"],
+    ['a setting', "SET threads = error(repeat('é', 500000))"],
+  ])('of a text of a megabyte that %s fails with, two ends are kept', (_where, sql) => {
+    let thrown: unknown;
+    try {
+      if (sql.startsWith('SET')) connection.run(sql);
+      else runAll(sql);
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toMatchObject({ code: 'INVALID_ARGUMENT' });
+    const { message } = thrown as Error;
+    expect(message).toMatch(/^é+ \[\.\.\. 99\d{4} bytes left out \.\.\.\] é+$/);
+    expect(Buffer.byteLength(message)).toBeLessThanOrEqual(DUCKDB_TEXT_BYTES_MAX);
   });
 
   test('an error in the middle of the rows comes with the fetch', () => {

@@ -1,4 +1,5 @@
 import { duckDbError } from '#shared/duckdb-error.ts';
+import { errorAt, errorTextAt } from './error-at.ts';
 import { cString, type Connection } from './instance.ts';
 import { duckdb, word, type Address, type ResultWords } from './library.ts';
 
@@ -25,10 +26,10 @@ export class Statement implements Disposable {
   constructor(connection: Connection, sql: string) {
     try {
       if (duckdb.prepare(connection.address, cString(sql), this.#prepared) !== 0) {
-        throw duckDbError(duckdb.prepare_error(this.#prepared[0] ?? 0n) ?? '');
+        throw errorAt(duckdb.prepare_error(this.#prepared[0] ?? 0n));
       }
       if (duckdb.pending_prepared_streaming(this.#prepared[0] ?? 0n, this.#pending) !== 0) {
-        throw duckDbError(duckdb.pending_error(this.#pending[0] ?? 0n) ?? '');
+        throw errorAt(duckdb.pending_error(this.#pending[0] ?? 0n));
       }
     } catch (error) {
       this[Symbol.dispose]();
@@ -39,7 +40,7 @@ export class Statement implements Disposable {
   step(): StepState {
     const pending = this.#pending[0] ?? 0n;
     const state = duckdb.pending_execute_task(pending);
-    if (state === PENDING_ERROR) throw duckDbError(duckdb.pending_error(pending) ?? '');
+    if (state === PENDING_ERROR) throw errorAt(duckdb.pending_error(pending));
     if (!duckdb.pending_execution_is_finished(state)) return state === NO_TASKS_AVAILABLE ? 'waiting' : 'more';
     this.#executed = true;
     if (duckdb.execute_pending(pending, this.#words) !== 0) this.#fail();
@@ -55,13 +56,13 @@ export class Statement implements Disposable {
   fetch(): Address | undefined {
     const chunk = duckdb.fetch_chunk(this.#result) as Address | null;
     if (chunk !== null && chunk !== 0n) return chunk;
-    const error = duckdb.result_error(this.#words);
-    if (error !== null && error !== '') throw duckDbError(error);
+    const error = errorTextAt(duckdb.result_error(this.#words));
+    if (error !== '') throw duckDbError(error);
     return undefined;
   }
 
   #fail(): never {
-    throw duckDbError(duckdb.result_error(this.#words) ?? '');
+    throw errorAt(duckdb.result_error(this.#words));
   }
 
   [Symbol.dispose](): void {

@@ -9,7 +9,7 @@ import type { Clock } from '#shared/clock.ts';
 import { ERRORS, SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
-import { toServiceError } from '#shared/grpc/internal-auth.ts';
+import { encodeError, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { queryId, taskId, type QueryId, type WorkerId } from '#shared/id.ts';
 import { verifyTicket, type Ticket } from '#shared/ticket.ts';
 import type { TaskRegistry } from './task-registry.ts';
@@ -18,6 +18,7 @@ import type { TaskRegistry } from './task-registry.ts';
 export type WorkerBeat = {
   readonly worker_id: WorkerId;
   readonly name: string;
+  readonly skein_release: string;
   readonly duckdb_version: string;
   readonly cores: number;
   readonly memory_limit_bytes: string;
@@ -55,6 +56,7 @@ export function controlHandlers(options: ControlOptions): UntypedServiceImplemen
       const verified = verify(ticket);
       const end = await tasks.run(signal, decodeTaskSpec(Buffer.from(spec).toString()), verified);
       if (end.kind === 'lost') return { lost: { address: end.lost.address, task_id: end.lost.taskId } };
+      if (end.kind === 'failed') return { failure: encodeError(SkeinError.fromData(end.error)) };
       return { report: Buffer.from(JSON.stringify(end.report)) };
     }),
     EndQuery: ofCoordinator<{ query_id: string }>(async (request) => {

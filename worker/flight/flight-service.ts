@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import type { handleServerStreamingCall, ServiceDefinition } from '@grpc/grpc-js';
 import { decodeTaskSpec } from '#proto/task-codec.ts';
+import type { StreamEnd } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { toServiceError } from '#shared/grpc/internal-auth.ts';
@@ -30,7 +31,7 @@ const asBuffer = (message: Uint8Array | LentMessage): Buffer =>
 
 /**
  * `DoGet`, which may bring its task with it: schema, record batches, then a message whose `app_metadata` is the JSON of the task's
- * report. Errors are the gRPC status. A reader of a streamed output that goes away ends the task.
+ * report, or of why it failed. Errors are the gRPC status. A reader of a streamed output that goes away ends the task.
  */
 export function doGetHandler(options: {
   readonly tasks: TaskRegistry;
@@ -102,15 +103,21 @@ function splitTicket(bytes: Buffer): TicketParts {
 
 const NEWLINE = 0x0a;
 
+const writeEnd = (call: FlightCall, end: StreamEnd): void =>
+  void call.write(encodeAppMetadata(Buffer.from(JSON.stringify(end))));
+
 async function send(call: FlightCall, spool: TaskSpool): Promise<void> {
   const window = new SendWindow(() => call.cancelled);
   call.on('cancelled', () => window.wake());
   for (;;) {
     const item = await spool.next();
     if (call.cancelled) return;
-    if (item.kind === 'failed') throw SkeinError.fromData(item.error);
+    if (item.kind === 'failed') {
+      writeEnd(call, { failure: item.error });
+      throw SkeinError.fromData(item.error);
+    }
     if (item.kind === 'finished') {
-      call.write(encodeAppMetadata(Buffer.from(JSON.stringify(item.report))));
+      writeEnd(call, item.report);
       return;
     }
     const { length } = item.data;

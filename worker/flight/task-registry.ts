@@ -128,9 +128,9 @@ export class TaskRegistry {
   /**
    * Runs a task with a spooled output to its end; one that is here already is waited for. `signal` is the caller's: when the last caller
    * goes, the task ends.
-   * @throws what `start` throws, and what ends the task.
+   * @throws what `start` throws; how the task ends is an answer.
    */
-  async run(signal: AbortSignal, spec: TaskSpec, ticket: Ticket): Promise<TaskEnd & { kind: 'finished' | 'lost' }> {
+  async run(signal: AbortSignal, spec: TaskSpec, ticket: Ticket): Promise<TaskEnd> {
     if (spec.output.kind !== 'spool') throw new SkeinError('INVALID_REQUEST', 'RunTask is for spooled outputs');
     const task = this.#admit(spec, ticket);
     if (task.output.kind !== 'spool') throw new SkeinError('INVALID_REQUEST', 'the task streams its output');
@@ -146,7 +146,6 @@ export class TaskRegistry {
       const end = await task.output.end;
       await task.stopped;
       if (end.kind !== 'finished') await this.#forget(task);
-      if (end.kind === 'failed') throw SkeinError.fromData(end.error);
       return end;
     } finally {
       signal.removeEventListener('abort', leave);

@@ -7,6 +7,7 @@ import {
   type Statistics,
 } from 'hyparquet';
 import { SkeinError } from '#shared/error.ts';
+import type { TenantId } from '#shared/id.ts';
 import type { ColumnStats } from '#shared/iceberg/may-match.ts';
 import type { Literal } from '#shared/iceberg/predicate.ts';
 import { localPath } from '#shared/storage/location.ts';
@@ -47,32 +48,46 @@ const FOOTER_BYTES_MAX = 256 * 2 ** 20;
 /** Leaves times row groups that the cache holds in all. */
 const CACHE_CELLS_MAX = 2_000_000;
 
-/** Footers of immutable files, the latest used kept. One per thread. */
+/** A file as a table refers to it. */
+type FileReference = { readonly path: string; readonly sizeBytes: number };
+
+/** The footer of a file. @throws STORAGE_ERROR when it cannot be read, INVALID_TABLE_DATA when it is no Parquet file. */
+export type ReadFooter = (file: FileReference) => Promise<Footer>;
+
+/** Whose files they are. */
+type Owner = { readonly tenant: TenantId; readonly tableUuid: string };
+
+/**
+ * Footers of immutable files, the latest used kept. One per thread. A footer belongs to the table whose scan read it: a path that was one
+ * table's may be another's later, of another tenant even, and then another file lies there.
+ */
 export class FooterCache {
   readonly #footers = new Map<string, Footer>();
   #cells = 0;
 
-  /** @throws STORAGE_ERROR when the file cannot be read, INVALID_TABLE_DATA when it is no Parquet file. */
-  async read(location: string): Promise<Footer> {
-    const path = localPath(location);
-    const cached = this.#footers.get(path);
+  of({ tenant, tableUuid }: Owner): ReadFooter {
+    return ({ path, sizeBytes }) => this.#read(JSON.stringify([tenant, tableUuid, sizeBytes, path]), path);
+  }
+
+  async #read(key: string, location: string): Promise<Footer> {
+    const cached = this.#footers.get(key);
     if (cached !== undefined) {
-      this.#footers.delete(path);
-      this.#footers.set(path, cached);
+      this.#footers.delete(key);
+      this.#footers.set(key, cached);
       return cached;
     }
-    const footer = await readFooter(path);
+    const footer = await readFooter(localPath(location));
     // Two readers may have come at the same time.
-    if (!this.#footers.has(path)) this.#cells += cellsOf(footer);
-    this.#footers.set(path, footer);
+    if (!this.#footers.has(key)) this.#cells += cellsOf(footer);
+    this.#footers.set(key, footer);
     this.#evict();
     return footer;
   }
 
   #evict(): void {
-    for (const [path, footer] of this.#footers) {
+    for (const [key, footer] of this.#footers) {
       if (this.#cells <= CACHE_CELLS_MAX) return;
-      this.#footers.delete(path);
+      this.#footers.delete(key);
       this.#cells -= cellsOf(footer);
     }
   }

@@ -4,7 +4,7 @@ import { mayMatch } from '#shared/iceberg/may-match.ts';
 import { parseType, type IcebergType } from '#shared/iceberg/type.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { isWithin } from '#shared/storage/location.ts';
-import type { FileField, Footer, FooterCache, RowGroup } from './footer.ts';
+import type { FileField, Footer, ReadFooter, RowGroup } from './footer.ts';
 import { withFieldIds } from './name-mapping.ts';
 import { printColumn } from './print-column.ts';
 import { printValue } from './print-value.ts';
@@ -32,9 +32,9 @@ export type EqualityDelete = {
 };
 
 /** Matches the file's columns with the scan's, and counts what will be read. */
-export async function planFile(scan: ScanSpec, file: ScanFile, footers: FooterCache): Promise<PlannedFile> {
+export async function planFile(scan: ScanSpec, file: ScanFile, readFooter: ReadFooter): Promise<PlannedFile> {
   checkRoots(scan, [file.path, ...file.deletes.map((one) => one.path)]);
-  const footer = await footers.read(file.path);
+  const footer = await readFooter(file);
   const fields = withFieldIds(footer.fields, scan.nameMapping, baseName(file.path));
   const source = columnSource(fields, file);
   const groups = groupsOf(footer, file);

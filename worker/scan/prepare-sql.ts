@@ -16,8 +16,10 @@ export type PreparedSql = {
 export async function prepareSql(signal: AbortSignal, spec: TaskSpec, footers: FooterCache): Promise<PreparedSql> {
   const positions = new DeletedPositions();
   const scans: PrintedScan[] = [];
-  for (const [index, scan] of spec.scans.entries())
-    scans.push(await printScan(signal, scan, { index, footers, positions }));
+  for (const [index, scan] of spec.scans.entries()) {
+    const readFooter = footers.of({ tenant: spec.tenant, tableUuid: scan.tableUuid });
+    scans.push(await printScan(signal, scan, { index, readFooter, positions }));
+  }
   signal.throwIfAborted();
   return {
     print: (inputs) =>

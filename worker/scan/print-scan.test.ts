@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ScanColumn, ScanDelete, ScanFile, ScanSpec } from '#proto/task.ts';
+import { tenantId } from '#shared/id.ts';
 import type { Json } from '#shared/json.ts';
 import { DeletedPositions } from './deleted-positions.ts';
-import { FooterCache } from './footer.ts';
+import { FooterCache, type ReadFooter } from './footer.ts';
 import { printScan } from './print-scan.ts';
 
 let dir: string;
@@ -67,10 +68,14 @@ const scanOf = (
   ...more,
 });
 
+/** What one table reads of its files; of a cache that holds nothing yet, unless one is given. */
+const footersOf = (tenant: string, tableUuid: string, footers = new FooterCache()): ReadFooter =>
+  footers.of({ tenant: tenantId(tenant), tableUuid });
+
 const print = (scan: ScanSpec) =>
   printScan(new AbortController().signal, scan, {
     index: 0,
-    footers: new FooterCache(),
+    readFooter: footersOf('t', 'u'),
     positions: new DeletedPositions(),
   });
 
@@ -290,7 +295,7 @@ describe('rows', () => {
     const select = 'SELECT i FROM range(20000) t(i) WHERE i % 3 > 0 OR i > 9000';
     const path = await write('uneven.parquet', select, '{i: 1}', ', ROW_GROUP_SIZE 2048');
     await connection.run('RESET preserve_insertion_order');
-    const sizes = (await new FooterCache().read(path)).rowGroups.map((group) => group.rows);
+    const sizes = (await footersOf('t', 'u')(file(path))).rowGroups.map((group) => group.rows);
     expect(new Set(sizes).size).toBeGreaterThan(3);
     const total = sizes.reduce((sum, size) => sum + size, 0);
     const expected = (await connection.runAndReadAll(`${select} ORDER BY i`)).getRows();
@@ -425,4 +430,19 @@ describe('rows', () => {
       message: 'text.parquet is not a valid Parquet file',
     });
   });
+});
+
+test('a footer is kept for the table that read it: another one’s file at the same path is read', async () => {
+  const footers = new FooterCache();
+  const names = async (tenant: string, tableUuid: string, sizeBytes = 1): Promise<string[]> => {
+    const { fields } = await footersOf(tenant, tableUuid, footers)({ path, sizeBytes });
+    return fields.map(({ name }) => name);
+  };
+  const path = await write('passed-on.parquet', 'SELECT 1 AS mine', '{mine: 1}');
+  expect(await names('one', 'u')).toEqual(['mine']);
+  await write('passed-on.parquet', 'SELECT 1 AS theirs', '{theirs: 1}');
+  expect(await names('one', 'u')).toEqual(['mine']);
+  expect(await names('two', 'u')).toEqual(['theirs']);
+  expect(await names('one', 'v')).toEqual(['theirs']);
+  expect(await names('one', 'u', 2)).toEqual(['theirs']);
 });

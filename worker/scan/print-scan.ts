@@ -6,7 +6,7 @@ import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { localPath, normalizeLocation } from '#shared/storage/location.ts';
 import type { DeletedPositions } from './deleted-positions.ts';
 import { baseName, columnSource, planFile, type EqualityDelete, type PlannedFile } from './plan-file.ts';
-import type { FooterCache } from './footer.ts';
+import type { ReadFooter } from './footer.ts';
 import { readDeletionVector } from './deletion-vector.ts';
 import { withFieldIds } from './name-mapping.ts';
 
@@ -31,13 +31,13 @@ export type PrintedScan = { readonly sql: string; readonly report: ScanReport };
 export async function printScan(
   signal: AbortSignal,
   scan: ScanSpec,
-  tools: { readonly index: number; readonly footers: FooterCache; readonly positions: DeletedPositions },
+  tools: { readonly index: number; readonly readFooter: ReadFooter; readonly positions: DeletedPositions },
 ): Promise<PrintedScan> {
   const files: PlannedFile[] = [];
   for (let start = 0; start < scan.files.length; start += FOOTERS_AT_ONCE) {
     signal.throwIfAborted();
     const batch = scan.files.slice(start, start + FOOTERS_AT_ONCE);
-    files.push(...(await Promise.all(batch.map((file) => planFile(scan, file, tools.footers)))));
+    files.push(...(await Promise.all(batch.map((file) => planFile(scan, file, tools.readFooter)))));
   }
   const branches = new Map<string, PlannedFile[]>();
   for (const file of files) {
@@ -72,7 +72,7 @@ function branchKey({ file, bounds, signature, columns }: PlannedFile): string {
 async function printBranch(
   scan: ScanSpec,
   files: readonly PlannedFile[],
-  tools: { readonly footers: FooterCache; readonly positions: DeletedPositions },
+  tools: { readonly readFooter: ReadFooter; readonly positions: DeletedPositions },
 ): Promise<string> {
   const [first] = files;
   const { bounds, columns, equality } = must(first, 'a branch has a file');
@@ -81,7 +81,7 @@ async function printBranch(
   const joins = [
     ...positionJoin(files),
     ...(await vectorJoin(must(first, 'a branch has a file'), tools.positions)),
-    ...(await equalityJoins(scan, equality, tools.footers)),
+    ...(await equalityJoins(scan, equality, tools.readFooter)),
   ];
   const where = bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`;
   if (joins.length > 0 || where !== '') checkVirtualColumns(files);
@@ -145,7 +145,7 @@ async function vectorJoin({ file }: PlannedFile, positions: DeletedPositions): P
 async function equalityJoins(
   scan: ScanSpec,
   deletes: readonly EqualityDelete[],
-  footers: FooterCache,
+  readFooter: ReadFooter,
 ): Promise<string[]> {
   const byColumns = new Map<string, EqualityDelete[]>();
   for (const one of deletes) {
@@ -156,15 +156,15 @@ async function equalityJoins(
   for (const group of byColumns.values()) {
     const alias = `e${joins.length}`;
     const sources: string[] = [];
-    for (const { spec } of group) sources.push(await printDeleteFile(scan, spec, footers));
+    for (const { spec } of group) sources.push(await printDeleteFile(scan, spec, readFooter));
     const conditions = (group[0]?.columns ?? []).map((sql, i) => `${sql} IS NOT DISTINCT FROM ${alias}.c${i}`);
     joins.push(` ANTI JOIN (${sources.join(' UNION ')}) AS ${alias} ON ${conditions.join(' AND ')}`);
   }
   return joins;
 }
 
-async function printDeleteFile(scan: ScanSpec, spec: EqualityDelete['spec'], footers: FooterCache): Promise<string> {
-  const footer = await footers.read(spec.path);
+async function printDeleteFile(scan: ScanSpec, spec: EqualityDelete['spec'], readFooter: ReadFooter): Promise<string> {
+  const footer = await readFooter(spec);
   const fields = withFieldIds(footer.fields, scan.nameMapping, baseName(spec.path));
   for (const column of spec.columns) {
     // Without its values it would delete rows that it does not name. Columns inside of structs are not compared.

@@ -214,3 +214,29 @@ test('an expired key is forgotten, and may be used anew', async () => {
   passedMs += 1_800_001;
   await expect.poll(keys, { timeout: 20_000 }).toBe(0);
 });
+
+test('a principal has a limit of keys that are in use; answers that are kept are given again, others are served', async () => {
+  await using small = await startTestCatalog({ 'catalog.idempotency_keys_per_principal_max': 2 }, clock);
+  await small.call('CreateClient', { tenant: 'default', name: 'other' });
+  const other = await small.mint({ user: 'other' });
+  const make = (name: string, key?: string, token = small.token): Promise<RestAnswer> =>
+    small.rest('POST', `${NS}/default/tables`, {
+      token,
+      body: { name, schema: SCHEMA },
+      ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
+    });
+  const [first, second, third] = [newKey(), newKey(), newKey()];
+  const made = await make('a', first);
+  // A refusal that would come again is a row, too.
+  expect([made.status, (await make('a', second)).status]).toEqual([200, 409]);
+  expect(errorOf(await make('b', third))).toEqual([
+    429,
+    'TooManyRequestsException',
+    'too many Idempotency-Keys are in use: at most 2 within PT1800S',
+  ]);
+  expect((await make('a', first)).body).toEqual(made.body);
+  expect((await make('b', third, other)).status).toBe(200);
+  expect((await make('c')).status).toBe(200);
+  passedMs += 1_800_001;
+  await expect.poll(async () => (await make('d', third)).status).toBe(200);
+});

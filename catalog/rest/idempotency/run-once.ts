@@ -12,6 +12,7 @@ import {
   type UsedKey,
 } from '../../store/postgres/idempotency-store.ts';
 import { icebergError } from '../iceberg-error.ts';
+import { isoDuration } from './idempotency-key.ts';
 import type { Answer, RepeatableOperation, RestRequest } from '../operation.ts';
 
 /**
@@ -31,7 +32,7 @@ export type Once = {
 /** Ends the work of a request whose key another one has used meanwhile. */
 class KeyTaken extends Error {}
 
-/** @throws KEY_REUSED, and what the operation throws if it may be tried again. */
+/** @throws KEY_REUSED, QUEUE_FULL when the principal has too many keys in use, and what the operation throws if it may be tried again. */
 export async function runOnce(
   context: CatalogContext,
   operation: RepeatableOperation,
@@ -55,6 +56,11 @@ export async function runOnce(
     const used = (await findUse(db, use, row.now)) ?? gone();
     return replay(context, operation, request, { used, hash: once.requestHash });
   };
+  if (!(await context.keyAllowance.take(use.principal))) {
+    // What was answered before is answered again.
+    if ((await findUse(db, use, row.now)) === undefined) throw tooManyKeys(context);
+    return replayed();
+  }
   // Nobody looks first whether the key is in use: it nearly never is, and a change finds out before it changes anything.
   const state = { claimed: false, kept: false };
   const transact: Transact = async (work, answerOf) => {
@@ -126,6 +132,12 @@ async function replay(
     ...(used.body === null ? {} : { text: used.body }),
     ...(used.etag === null ? {} : { headers: { etag: used.etag } }),
   };
+}
+
+function tooManyKeys({ config }: CatalogContext): SkeinError {
+  const keysMax = config['catalog.idempotency_keys_per_principal_max'];
+  const within = isoDuration(config['catalog.idempotency_lifetime']);
+  return new SkeinError('QUEUE_FULL', `too many Idempotency-Keys are in use: at most ${keysMax} within ${within}`);
 }
 
 /** The row went between two looks: it expired just now. */

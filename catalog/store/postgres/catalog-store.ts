@@ -1,7 +1,7 @@
 import type { TenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
-import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
-import { sql } from 'kysely';
+import { normalizeLocation } from '#shared/storage/location.ts';
+import { keepFormerRoots, takeRoots, type WantedRoots } from './catalog-roots.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
 import type { Page } from './page.ts';
 import type { Database, Tx } from './tables.ts';
@@ -26,8 +26,6 @@ const RESERVED_NAMES = new Set(['config', 'oauth', 'catalogs', 'transactions', '
 /** One URL segment without escapes. */
 const CATALOG_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 const TENANT_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
-/** Key of the advisory lock under which roots are compared and one is added. */
-const ROOTS_LOCK = 5_324_002;
 
 export async function insertTenant(tx: Tx, name: string): Promise<string> {
   if (!TENANT_NAME.test(name)) throw new SkeinError('INVALID_REQUEST', `not a tenant name: ${name}`);
@@ -72,21 +70,22 @@ type NewCatalog = {
   readonly name: string;
   readonly location: string;
   readonly allowedRoots?: readonly string[];
+  readonly chosenBy: WantedRoots['chosenBy'];
   readonly undropWindowMs?: number;
 };
 
 /**
  * Adds a catalog, inside of a transaction.
- * @throws INVALID_REQUEST on a reserved or odd name, or a root that overlaps another tenant's; ALREADY_EXISTS.
+ * @throws INVALID_REQUEST on a reserved or odd name, or a root that is another tenant's (`takeRoots`); ALREADY_EXISTS.
  */
 export async function insertCatalog(tx: Tx, catalog: NewCatalog): Promise<string> {
-  const { tenantId, name } = catalog;
+  const { tenantId, name, chosenBy } = catalog;
   if (!CATALOG_NAME.test(name) || RESERVED_NAMES.has(name.toLowerCase())) {
     throw new SkeinError('INVALID_REQUEST', `not a catalog name: ${name}`);
   }
   const location = normalizeLocation(catalog.location);
   const allowedRoots = (catalog.allowedRoots ?? []).map(normalizeLocation);
-  await requireOwnRoots(tx, tenantId, name, [location, ...allowedRoots]);
+  await takeRoots(tx, { tenantId, catalog: name, roots: [location, ...allowedRoots], chosenBy });
   try {
     const row = await tx
       .insertInto('catalog')
@@ -105,21 +104,6 @@ export async function insertCatalog(tx: Tx, catalog: NewCatalog): Promise<string
     if (isUniqueViolation(error)) throw new SkeinError('ALREADY_EXISTS', `Catalog already exists: ${name}`);
     if (isForeignKeyViolation(error)) throw new SkeinError('TENANT_NOT_FOUND', 'the tenant was dropped meanwhile');
     throw error;
-  }
-}
-
-/** @throws INVALID_REQUEST when a root overlaps one of another tenant. Until the transaction ends no root appears elsewhere. */
-async function requireOwnRoots(tx: Tx, tenantId: string, name: string, roots: readonly string[]): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${ROOTS_LOCK})`.execute(tx);
-  const others = await tx
-    .selectFrom('catalog')
-    .select(['location', 'allowed_roots'])
-    .where('tenant_id', '!=', tenantId)
-    .execute();
-  const foreign = others.flatMap((other) => [other.location, ...other.allowed_roots]);
-  const taken = roots.find((root) => foreign.some((other) => isWithin(root, other) || isWithin(other, root)));
-  if (taken !== undefined) {
-    throw new SkeinError('INVALID_REQUEST', `the location of catalog ${name} cannot be used: ${taken}`);
   }
 }
 
@@ -142,7 +126,13 @@ export async function alterCatalog(
   if (row === undefined) return catalogNotFound(name);
   const added = change.addRoots.map(normalizeLocation);
   const dropped = new Set(change.dropRoots.map(normalizeLocation));
-  await requireOwnRoots(tx, row.tenant_id, name, added);
+  const { tenant_id: tenantId } = row;
+  await takeRoots(tx, { tenantId, catalog: name, roots: added, chosenBy: 'operator' });
+  await keepFormerRoots(
+    tx,
+    tenantId,
+    row.allowed_roots.filter((root) => dropped.has(root)),
+  );
   const roots = new Set([...row.allowed_roots, ...added].filter((root) => !dropped.has(root)));
   await tx
     .updateTable('catalog')
@@ -154,16 +144,20 @@ export async function alterCatalog(
     .execute();
 }
 
-/** @throws CATALOG_NOT_FOUND; CATALOG_NOT_EMPTY while it holds namespaces, or dropped tables whose time has not come. */
+/**
+ * Drops a catalog, inside of a transaction; its roots stay its tenant's.
+ * @throws CATALOG_NOT_FOUND; CATALOG_NOT_EMPTY while it holds namespaces, or dropped tables whose time has not come.
+ */
 export async function deleteCatalog(
   tx: Tx,
   { name, id }: { readonly name: string; /** Absent: whoever has it. */ readonly id?: string },
 ): Promise<void> {
   try {
-    let query = tx.deleteFrom('catalog').where('name', '=', name);
+    let query = tx.deleteFrom('catalog').where('name', '=', name).returning(['tenant_id', 'location', 'allowed_roots']);
     if (id !== undefined) query = query.where('id', '=', id);
-    const { numDeletedRows } = await query.executeTakeFirst();
-    if (numDeletedRows === 0n) catalogNotFound(name);
+    const row = await query.executeTakeFirst();
+    if (row === undefined) return catalogNotFound(name);
+    await keepFormerRoots(tx, row.tenant_id, [row.location, ...row.allowed_roots]);
   } catch (error) {
     if (!isForeignKeyViolation(error)) throw error;
     throw new SkeinError(
@@ -222,12 +216,6 @@ export async function listCatalogRows(tx: Tx, tenant: string | undefined, page: 
 
 export function catalogNotFound(name: string): never {
   throw new SkeinError('CATALOG_NOT_FOUND', `Warehouse does not exist: ${name}`);
-}
-
-/** Whether any tenant has a catalog of this name: for the configuration, which needs no token. */
-export async function catalogExists(tx: Tx, name: string): Promise<boolean> {
-  const row = await tx.selectFrom('catalog').select('id').where('name', '=', name).executeTakeFirst();
-  return row !== undefined;
 }
 
 export async function listCatalogs(db: Database, tenant: string): Promise<string[]> {

@@ -1,10 +1,11 @@
+import type { PrincipalId } from '#shared/id.ts';
 import type { Tx } from './tables.ts';
 
 /** Idempotency keys: which request each was used for, and what became of it. */
 
 /** One use of a key. */
 export type KeyUse = {
-  readonly principal: string;
+  readonly principal: PrincipalId;
   readonly catalog: string;
   readonly key: string;
   readonly operation: string;
@@ -51,6 +52,17 @@ export async function insertUse(
     )
     .executeTakeFirst();
   return numInsertedOrUpdatedRows === 1n;
+}
+
+/** Keys of a principal that have not expired. */
+export async function countUses(tx: Tx, principal: PrincipalId, now: Date): Promise<number> {
+  const { count } = await tx
+    .selectFrom('idempotency_key')
+    .select(({ fn }) => fn.countAll<string>().as('count'))
+    .where('principal', '=', principal)
+    .where('expires_at', '>', now)
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 export async function keepAnswer(tx: Tx, use: KeyUse, answer: KeptAnswer): Promise<void> {

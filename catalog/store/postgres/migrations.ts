@@ -1,6 +1,8 @@
-import { sql, type Kysely, type Migration } from 'kysely';
+import { sql, type Kysely } from 'kysely';
+import type { OwnSchema } from '#shared/database/own-schema.ts';
 import { IDENTITY_MIGRATION } from './identity-migration.ts';
 import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
+import { ROOTS_MIGRATION } from './roots-migration.ts';
 import { VIEWS_MIGRATION } from './views-migration.ts';
 
 /**
@@ -8,11 +10,15 @@ import { VIEWS_MIGRATION } from './views-migration.ts';
  * Names are compared and sorted as bytes (collation "C"), whatever the locale of the server; `*_folded` is the name in lower case as
  * JavaScript folds it, for SQL's case-insensitive lookups.
  */
-export const MIGRATIONS: Readonly<Record<string, Migration>> = {
-  '0001_catalog': { up: (db) => run(db, CATALOG) },
-  '0002_views': { up: (db) => run(db, VIEWS_MIGRATION) },
-  '0003_lifecycle': { up: (db) => run(db, LIFECYCLE_MIGRATION) },
-  '0004_identity': { up: (db) => run(db, IDENTITY_MIGRATION) },
+export const CATALOG_SCHEMA: OwnSchema = {
+  name: 'catalog',
+  migrations: {
+    '0001_catalog': { up: (db) => run(db, CATALOG) },
+    '0002_views': { up: (db) => run(db, VIEWS_MIGRATION) },
+    '0003_lifecycle': { up: (db) => run(db, LIFECYCLE_MIGRATION) },
+    '0004_identity': { up: (db) => run(db, IDENTITY_MIGRATION) },
+    '0005_former_roots': { up: (db) => run(db, ROOTS_MIGRATION) },
+  },
 };
 
 async function run(db: Kysely<unknown>, statements: readonly string[]): Promise<void> {

@@ -61,6 +61,12 @@ export type Tables = {
     undrop_window_s: ColumnType<string, number | undefined, number>;
     created_at: Created;
   };
+  /** Roots that a tenant's catalogs had, and whose files may still lie there. */
+  former_root: {
+    /** Normalised. */
+    location: string;
+    tenant_id: string;
+  };
   namespace: {
     id: Generated<string>;
     catalog_id: string;

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { errorBody, SkeinError } from '#shared/error.ts';
 import { isUuid, queryId as toQueryId, type QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { metricsAccess } from '#shared/metrics-access.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import { requireScope } from '../../auth/authenticate.ts';
 import type { QueryMetrics } from '../../query/query-metrics.ts';
@@ -25,6 +26,8 @@ export type HttpOptions = {
   readonly queries: QueryService;
   readonly tables: TableApi;
   readonly metrics: QueryMetrics;
+  /** `metrics.token` */
+  readonly metricsToken: string;
   /** Why this coordinator cannot take queries now; undefined = it can. */
   readonly notReady: () => string | undefined;
   readonly log: Logger;
@@ -49,6 +52,16 @@ const callerOf = (request: FastifyRequest): Caller => {
 
 /** Starts the query HTTP API (service specification, Query HTTP API; design 3.9). */
 export async function startHttp(options: HttpOptions): Promise<{ url: string; close(): Promise<void> }> {
+  const app = httpApp(options);
+  await listen(app, options);
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  return { url: `http://${host}:${port}`, close: () => app.close() };
+}
+
+/** The routes, before anything listens. @throws Error when one is not in the OpenAPI document. */
+export function httpApp(options: HttpOptions): FastifyInstance {
   const app = Fastify({
     bodyLimit: options.bodyBytesMax,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -77,14 +90,19 @@ export async function startHttp(options: HttpOptions): Promise<{ url: string; cl
     const error = new SkeinError('NOT_FOUND', `${request.method} ${request.url.slice(0, 200)} does not exist`);
     return sendError(reply, error, options.log, true);
   });
+  app.addHook('onRoute', mustBeDocumented);
   openRoutes(app, options);
   queryRoutes(app, options);
   tableRoutes(app, options);
-  await listen(app, options);
-  const address = app.server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : options.port;
-  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
-  return { url: `http://${host}:${port}`, close: () => app.close() };
+  return app;
+}
+
+function mustBeDocumented({ method, url }: { readonly method: string | string[]; readonly url: string }): void {
+  const path = url.replaceAll(/:(\w+)/g, '{$1}');
+  const paths: Readonly<Record<string, object>> = openApiDocument.paths;
+  const documented = Object.keys(paths[path] ?? {});
+  const missing = [method].flat().filter((one) => !documented.includes(one.toLowerCase()));
+  if (missing.length > 0) throw new Error(`the OpenAPI document has no ${missing.join()} ${path}`);
 }
 
 async function listen(app: FastifyInstance, { host, port }: HttpOptions): Promise<void> {
@@ -111,7 +129,7 @@ function answerBrokenHttp(_error: Error, socket: Socket): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** Who may see them: health is open to all, metrics to this machine or any token. */
+/** Who may see them: health is open to all, metrics to this machine and to any token. */
 function openRoutes(app: FastifyInstance, options: HttpOptions): void {
   app.get('/health', () => ({ status: 'ok' }));
   app.get('/health/ready', (_request, reply) => {
@@ -121,14 +139,13 @@ function openRoutes(app: FastifyInstance, options: HttpOptions): void {
       .send(reason === undefined ? { status: 'ready' } : { status: 'not ready', reason });
   });
   app.get('/openapi.json', () => openApiDocument);
+  const access = metricsAccess({ token: options.metricsToken, verify: options.authenticate });
   app.get('/metrics', async (request, reply) => {
-    if (!isLoopback(request.ip)) await options.authenticate(request.headers.authorization);
+    await access({ peer: request.socket.remoteAddress, headers: request.headers });
     const text = await options.metrics.registry.metrics();
     return reply.type(options.metrics.registry.contentType).send(text);
   });
 }
-
-const isLoopback = (ip: string): boolean => ip === '::1' || /^(::ffff:)?127\./.test(ip);
 
 function queryRoutes(app: FastifyInstance, options: HttpOptions): void {
   const authenticate = async (request: FastifyRequest): Promise<void> => {

@@ -1,8 +1,9 @@
 import { Client } from 'pg';
-import { migrate } from '#catalog/store/postgres/migrate.ts';
 import { connectStore } from '#catalog/store/postgres/connect.ts';
+import { CATALOG_SCHEMA } from '#catalog/store/postgres/migrations.ts';
 import { migrateHistory, openHistoryDatabase } from '#coordinator/history/history-database.ts';
 import { defaultConfig } from '#shared/config/config-schema.ts';
+import { migrateSchema } from '#shared/database/own-schema.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { startTestPostgres, type TestPostgres } from '../postgres.ts';
 
@@ -44,7 +45,7 @@ async function startWithTemplate(): Promise<TestPostgres> {
   await run(server.url, `create database ${TEMPLATE}`);
   const url = databaseUrl(server.url, TEMPLATE);
   const store = await connectStore(defaultConfig({ 'database.url': url }), silentLogger);
-  await migrate(store.db);
+  await migrateSchema(store.db, CATALOG_SCHEMA);
   await store.close();
   const history = openHistoryDatabase({ url, poolMax: 1, log: silentLogger });
   await migrateHistory(history);

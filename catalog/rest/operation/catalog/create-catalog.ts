@@ -4,6 +4,7 @@ import { fileLocation } from '#shared/storage/location.ts';
 import { catalogLocation } from '../../../bootstrap.ts';
 import { asObject, get, optionalString, requiredString } from '../../../commit/json-reader.ts';
 import type { CatalogContext } from '../../../context.ts';
+import { makeRoots } from '../../../storage/make-roots.ts';
 import { requireBelowRoot } from '../../../storage/table-location.ts';
 import { insertCatalog, requireCatalog, requireTenant } from '../../../store/postgres/catalog-store.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
@@ -11,7 +12,7 @@ import { catalogJson } from './catalog-answer.ts';
 
 /**
  * `POST /v1/catalogs`: a catalog of the caller's tenant. `storage-profile` may name a `location`, as far as the operator lets clients choose
- * (`catalog.client_roots`); further roots and the UNDROP window are the operator's (`skein admin catalog`). 409 when any tenant has the name:
+ * (`catalog.client_roots`), and never one that was another tenant's; further roots and the UNDROP window are the operator's (`skein admin catalog`). 409 when any tenant has the name:
  * it is the prefix of paths.
  */
 export async function createCatalog(context: CatalogContext, request: RestRequest): Promise<Answer> {
@@ -19,11 +20,14 @@ export async function createCatalog(context: CatalogContext, request: RestReques
   const name = requiredString(body, 'name');
   const profile = get(body, 'storage-profile');
   const location = chosenLocation(context, profile === undefined ? {} : asObject(profile, 'storage-profile'));
-  return context.store.transact(async (tx) => {
+  const catalog = await context.store.transact(async (tx) => {
     const tenantId = await requireTenant(tx, request.claims.tenant);
-    await insertCatalog(tx, { tenantId, name, location: location ?? catalogLocation(context.config, name) });
-    return ok(catalogJson(await requireCatalog(tx, request.claims.tenant, name)));
+    const place = location ?? catalogLocation(context.config, name);
+    await insertCatalog(tx, { tenantId, name, location: place, chosenBy: 'client' });
+    return requireCatalog(tx, request.claims.tenant, name);
   });
+  await makeRoots(context, catalog.roots);
+  return ok(catalogJson(catalog));
 }
 
 export const createCatalogAgain = async (context: CatalogContext, { claims, body }: RestRequest): Promise<Answer> => {

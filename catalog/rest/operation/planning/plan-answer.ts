@@ -21,7 +21,7 @@ export type OpenTable = ScannedTable & { readonly id: string };
 export async function openTable(context: CatalogContext, request: RestRequest): Promise<OpenTable> {
   const { claims, catalog, ident } = tableTarget(request);
   const { id, metadata, roots } = await requireTable(context.store.db, claims.tenant, catalog, ident);
-  return { id, roots, metadata: parseTableMetadata(metadata) };
+  return { id, tenant: claims.tenant, roots, metadata: parseTableMetadata(metadata) };
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -4,7 +4,7 @@ import type { CatalogContext } from '../../../context.ts';
 import { findTokenPrincipal } from '../../../store/postgres/principal-store.ts';
 import { grantScopes } from '../../../token/grant-scopes.ts';
 import type { Answer } from '../../operation.ts';
-import { ACCESS_TOKEN_TYPE, countRequest, issue } from './issue.ts';
+import { ACCESS_TOKEN_TYPE, countRequest, issue, lifetimeMs } from './issue.ts';
 import { invalidClient, OAuthError } from './oauth-error.ts';
 import type { Credentials } from './read-credentials.ts';
 import { requireClient } from './require-client.ts';
@@ -17,10 +17,14 @@ const TYPES = [ACCESS_TOKEN_TYPE, 'urn:ietf:params:oauth:token-type:jwt'];
 type Caller = { readonly sub: string; readonly tenant: string; readonly bySecret: boolean };
 
 /**
- * RFC 8693: an access token of ours for a new one of the same principal, with no more scopes than it has. Java's client renews its token
- * so: with the old one as `subject_token` and as bearer, or, when it has expired, with the secret in HTTP Basic. Who shows a secret may
- * exchange its own expired token; a chain of exchanges ends `catalog.token_chain_max` after the principal signed in.
- * What is wrong with the subject token is `invalid_request`, as 2.2.2 wants it.
+ * RFC 8693: an access token of ours for a new one of the same principal, with no more scopes than it has.
+ *
+ * A bearer token alone carries its sign-in on: the new token remembers when the principal signed in, and all of them end
+ * `catalog.refresh_token_ttl` after that. A client that shows its secret signs in anew, and may exchange a token of its own that has
+ * expired. A token that an operator made is never exchanged: whoever finds it cannot keep it alive.
+ *
+ * Java's client renews its token with the old one as `subject_token` and as bearer; once it has expired, with the secret in HTTP Basic.
+ * A fault of the subject token is `invalid_request` (2.2.2).
  */
 export async function exchangeGrant(
   context: CatalogContext,
@@ -35,20 +39,20 @@ export async function exchangeGrant(
 
   const caller = await requireCaller(context, credentials);
   const claims = await subjectOf(context, subjectToken, caller);
+  if (claims.auth_method === 'operator') throw badSubject('an operator made the token, and such tokens do not renew');
   const principal = await findTokenPrincipal(context.store.db, claims.sub);
   if (principal?.status !== 'ACTIVE' || principal.tenant !== claims.tenant) throw badSubject('the token is not valid');
   if (claims.sess_epoch < principal.sessionEpoch) throw badSubject('the token has been revoked');
-  const authenticatedAtMs = (claims.auth_time ?? claims.iat) * 1000;
-  if (context.clock.nowMs() - authenticatedAtMs > context.config['catalog.token_chain_max']) {
-    throw badSubject('the sign-in that it comes from is too long ago');
-  }
+  const signsIn = caller.bySecret && caller.sub === claims.sub;
+  const authenticatedAtMs = signsIn ? context.clock.nowMs() : (claims.auth_time ?? claims.iat) * 1000;
+  if (lifetimeMs(context, authenticatedAtMs) === 0) throw badSubject('the sign-in that it comes from has ended');
   const own = scopesOf(claims);
   const allowed = [...own].filter((scope) => principal.scopes?.includes(scope) ?? true);
   return issue(context, {
     principal,
     scopes: grantScopes(form['scope'], allowed),
     authMethod: claims.auth_method,
-    authenticatedAtMs,
+    ...(signsIn ? {} : { authenticatedAtMs }),
     ...(requested === undefined ? {} : { issuedTokenType: requested }),
   });
 }

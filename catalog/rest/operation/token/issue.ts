@@ -1,5 +1,5 @@
 import type { CatalogContext } from '../../../context.ts';
-import type { TokenClaims } from '#shared/token-claims.ts';
+import { EXPIRY_TOLERANCE_MS, type TokenClaims } from '#shared/token-claims.ts';
 import type { TokenPrincipal } from '../../../store/postgres/principal-store.ts';
 import type { Json } from '#shared/json.ts';
 import { ok, type Answer } from '../../operation.ts';
@@ -11,10 +11,20 @@ type Grant = {
   readonly principal: TokenPrincipal;
   readonly scopes: readonly string[];
   readonly authMethod: TokenClaims['auth_method'];
+  /** When the principal signed in; absent: it does now. The caller has seen that `lifetimeMs` of it is not 0. */
   readonly authenticatedAtMs?: number;
   readonly refreshToken?: string;
   readonly issuedTokenType?: string;
 };
+
+/**
+ * Lifetime of a token that is issued now: `catalog.token_ttl`, or what is left of its sign-in, of which nothing is taken any more
+ * `catalog.refresh_token_ttl` after it began. 0 = the sign-in has ended.
+ */
+export function lifetimeMs({ clock, config }: CatalogContext, authenticatedAtMs: number): number {
+  const endMs = authenticatedAtMs + config['catalog.refresh_token_ttl'] - EXPIRY_TOLERANCE_MS;
+  return Math.max(0, Math.min(config['catalog.token_ttl'], endMs - clock.nowMs()));
+}
 
 /** The answer to a grant: RFC 6749, 5.1, with what RFC 8693, 2.2.1 adds (Java's client needs `issued_token_type` of every grant). */
 export async function issue(context: CatalogContext, grant: Grant): Promise<Answer> {
@@ -30,12 +40,12 @@ export async function issue(context: CatalogContext, grant: Grant): Promise<Answ
       authMethod,
       ...(authenticatedAtMs === undefined ? {} : { authenticatedAtMs }),
     },
-    context.config['catalog.token_ttl'],
+    lifetimeMs(context, authenticatedAtMs ?? context.clock.nowMs()),
   );
   const body: Json = {
     access_token: token,
     token_type: 'Bearer',
-    expires_in: Math.ceil((expiresAtMs - context.clock.nowMs()) / 1000),
+    expires_in: Math.max(0, Math.ceil((expiresAtMs - context.clock.nowMs()) / 1000)),
     issued_token_type: grant.issuedTokenType ?? ACCESS_TOKEN_TYPE,
     scope: scopes.join(' '),
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),

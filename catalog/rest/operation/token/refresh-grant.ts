@@ -3,7 +3,7 @@ import { deleteFamily, replaceToken } from '../../../store/postgres/refresh-toke
 import { grantScopes } from '../../../token/grant-scopes.ts';
 import { newRefreshToken, parseRefreshToken } from '../../../token/refresh-token.ts';
 import type { Answer } from '../../operation.ts';
-import { issue } from './issue.ts';
+import { issue, lifetimeMs } from './issue.ts';
 import { OAuthError } from './oauth-error.ts';
 import type { Credentials } from './read-credentials.ts';
 import { requireClient } from './require-client.ts';
@@ -33,6 +33,7 @@ export async function refreshGrant(
     if (ended) log.warn({ clientId, family: shown.family }, 'a refresh token came again, or too late: its family ends');
     throw invalidGrant();
   }
+  if (lifetimeMs(context, family.authenticatedAtMs) === 0) throw invalidGrant();
   const allowed = family.scopes.filter((scope) => client.scopes.includes(scope));
   return issue(context, {
     principal: client.principal,

@@ -259,20 +259,40 @@ describe('token exchange', () => {
     }
   });
 
-  test('works for an operator’s token too, and keeps its scopes', async () => {
-    const token = await catalog.mint({ scope: ['table:read'], ttl_ms: 10 * HOUR_MS });
-    const { access_token, scope } = await granted(exchange(token, { scope: 'table:read table:write' }), bearer(token));
-    expect(scope).toBe('table:read');
-    expect(claimsOf(access_token)).toMatchObject({ preferred_username: 'admin', auth_method: 'operator' });
+  test('keeps the scopes of the token', async () => {
+    const client = await newClient('scoped');
+    const { access_token } = await signIn(client, { scope: 'table:read' });
+    const wider = await granted(exchange(access_token, { scope: 'table:read table:write' }), bearer(access_token));
+    expect(wider.scope).toBe('table:read');
   });
 
-  test('a client may narrow the token of a user of its tenant, while that one lives', async () => {
+  test('an operator’s token is exchanged for none, whoever shows it', async () => {
+    const client = await newClient('borrowing');
+    for (const token of [
+      await catalog.mint({ ttl_ms: 60_000 }),
+      await catalog.mint({ scope: ['table:read'] }),
+      await catalog.mint({ user: 'borrowing' }),
+    ]) {
+      for (const headers of [bearer(token), bearer(catalog.token), basic(client)]) {
+        const answer = await send(exchange(token), headers);
+        expect([answer.status, answer.body['error']]).toEqual([400, 'invalid_request']);
+        expect(answer.body['error_description']).toContain('an operator made the token');
+      }
+      expect(await statusWith(token)).toBe(claimsOf(token)['scope'] === 'table:read' ? 403 : 200);
+    }
+  });
+
+  test('a client may narrow the token of another client of its tenant, while that one lives', async () => {
     const client = await newClient('gateway');
-    const token = await catalog.mint({ ttl_ms: 60_000 });
-    const { access_token } = await granted(exchange(token, { scope: 'table:read', ...client }));
-    expect(claimsOf(access_token)).toMatchObject({ preferred_username: 'admin', scope: 'table:read' });
+    const { access_token: token } = await signIn(await newClient('guest'));
+    const narrowed = await granted(exchange(token, { scope: 'table:read', ...client }));
+    expect(claimsOf(narrowed.access_token)).toMatchObject({
+      preferred_username: 'guest',
+      scope: 'table:read',
+      auth_time: claimsOf(token).iat,
+    });
     try {
-      passedMs = 120_000;
+      passedMs = 2 * HOUR_MS;
       expect(await refused(exchange(token, client))).toEqual([400, 'invalid_request']);
     } finally {
       passedMs = 0;
@@ -289,15 +309,48 @@ describe('token exchange', () => {
     expect(foreign.body).toEqual(forged.body);
   });
 
-  test('a chain of exchanges ends', async () => {
+  test('what a bearer alone reaches ends catalog.refresh_token_ttl after the sign-in', async () => {
     const client = await newClient('endless');
+    const weekMs = catalog.config['catalog.refresh_token_ttl'];
     try {
-      let { access_token } = await signIn(client);
-      passedMs = 300 * 24 * HOUR_MS;
-      ({ access_token } = await granted(exchange(access_token), basic(client)));
-      ({ access_token } = await granted(exchange(access_token), bearer(access_token)));
-      passedMs = 366 * 24 * HOUR_MS;
-      expect(await refused(exchange(access_token), basic(client))).toEqual([400, 'invalid_request']);
+      let { access_token, refresh_token } = await signIn(client);
+      const beganS = claimsOf(access_token).iat ?? 0;
+      for (let hours = 1; hours < 24 * 7; hours += 24) {
+        passedMs = hours * HOUR_MS - 60_000;
+        const renewal = { grant_type: 'refresh_token', refresh_token: refresh_token ?? '', ...client };
+        ({ access_token, refresh_token } = await granted(renewal));
+        ({ access_token } = await granted(exchange(access_token), bearer(access_token)));
+      }
+      // Whatever came last, it lives no longer than the sign-in.
+      passedMs = weekMs - HOUR_MS / 2;
+      const last = await granted({ grant_type: 'refresh_token', refresh_token: refresh_token ?? '', ...client });
+      const exchanged = await granted(exchange(last.access_token), bearer(last.access_token));
+      for (const { access_token: token, expires_in } of [last, exchanged]) {
+        expect(claimsOf(token)['auth_time']).toBe(beganS);
+        expect(claimsOf(token).exp).toBeLessThan(beganS + weekMs / 1_000 + 1);
+        expect(expires_in).toBeLessThanOrEqual(1_800);
+      }
+      passedMs = weekMs + 2_000;
+      expect(await statusWith(exchanged.access_token)).toBe(401);
+      expect(await refused(exchange(exchanged.access_token), bearer(exchanged.access_token))).toEqual([
+        401,
+        'invalid_client',
+      ]);
+    } finally {
+      passedMs = 0;
+    }
+  });
+
+  test('a client that shows its secret signs in anew', async () => {
+    const client = await newClient('returning');
+    const { access_token: old } = await signIn(client, { scope: 'table:read' });
+    try {
+      passedMs = 30 * 24 * HOUR_MS;
+      const { access_token: token, ...more } = await granted(exchange(old), basic(client));
+      expect(more).toMatchObject({ expires_in: 3_600, scope: 'table:read' });
+      expect(claimsOf(token)).not.toHaveProperty('auth_time');
+      const { access_token: next } = await granted(exchange(token), bearer(token));
+      expect(claimsOf(next)['auth_time']).toBe(claimsOf(token).iat);
     } finally {
       passedMs = 0;
     }

@@ -1,0 +1,34 @@
+/** Room for the words that stand where a text was cut. */
+const MARK_BYTES_MAX = 48;
+
+/**
+ * The text, or its two ends when it is longer than `bytesMax` bytes of UTF-8: the first half says what happened, the second often where.
+ * Between them stands how much was left out. Takes time in proportion to the length, whatever the text holds.
+ */
+export function cutText(text: string, bytesMax: number): string {
+  // A UTF-16 unit takes at most three bytes.
+  if (text.length * 3 <= bytesMax) return text;
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= bytesMax) return text;
+  return joinEnds(Buffer.from(text.slice(0, bytesMax)), Buffer.from(text.slice(-bytesMax)), bytes, bytesMax);
+}
+
+/**
+ * As `cutText`, of a text of `bytes` bytes of UTF-8 that nobody wants to decode: `first` and `last` are its first and last `bytesMax`
+ * bytes, or more.
+ */
+export function joinEnds(first: Uint8Array, last: Uint8Array, bytes: number, bytesMax: number): string {
+  const half = Math.max(0, Math.floor((bytesMax - MARK_BYTES_MAX) / 2));
+  // A decoder that expects more keeps a character that is not whole to itself.
+  const head = new TextDecoder().decode(first.subarray(0, half), { stream: true });
+  const tail = new TextDecoder().decode(wholeCharacters(last.subarray(last.length - half)));
+  const leftOut = bytes - Buffer.byteLength(head) - Buffer.byteLength(tail);
+  return `${head} [... ${leftOut} bytes left out ...] ${tail}`;
+}
+
+/** Without the rest of a character whose first byte is not there. */
+function wholeCharacters(bytes: Uint8Array): Uint8Array {
+  let start = 0;
+  while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
+  return bytes.subarray(start);
+}

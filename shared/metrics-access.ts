@@ -1,0 +1,51 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { SkeinError } from '#shared/error.ts';
+
+/** Who asks for `/metrics`: the peer of the connection, and what it sent. */
+type MetricsRequest = { readonly peer: string | undefined; readonly headers: IncomingHttpHeaders };
+
+type Options = {
+  /** `metrics.token`; empty = none. */
+  readonly token: string;
+  /** Takes the bearer tokens of users; absent where nobody knows which of them have been revoked. @throws UNAUTHENTICATED */
+  readonly verify?: (authorization: string | undefined) => Promise<unknown>;
+};
+
+/** @throws UNAUTHENTICATED */
+export type MetricsAccess = (request: MetricsRequest) => Promise<void>;
+
+/**
+ * Who may read `/metrics`, of every service alike: a process of this machine, and elsewhere who has `metrics.token` or the token of a user.
+ * Behind a proxy on this machine everybody's connection comes from loopback; such a request carries what proxies add, and counts as one from
+ * elsewhere. A proxy that adds nothing cannot be told from a process of this machine: with `metrics.token` set, that needs a token, too.
+ */
+export function metricsAccess({ token, verify = refuse }: Options): MetricsAccess {
+  const isToken = (authorization: string | undefined): boolean =>
+    token !== '' && sameText(bearerOf(authorization) ?? '', token);
+  return async ({ peer, headers }) => {
+    if (isToken(headers.authorization)) return;
+    if (token === '' && isLoopback(peer) && !isPassedOn(headers)) return;
+    await verify(headers.authorization);
+  };
+}
+
+const refuse = (): Promise<never> =>
+  Promise.reject(new SkeinError('UNAUTHENTICATED', 'metrics.token is needed as a bearer token'));
+
+const bearerOf = (authorization: string | undefined): string | undefined =>
+  /^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1];
+
+const isLoopback = (address: string | undefined): boolean => /^(::ffff:)?127\.|^::1$/.test(address ?? '');
+
+/** What proxies add to a request (RFC 7239, RFC 9110 7.6.3, and what is in use). */
+const FORWARDING =
+  /^(forwarded|via|x-forwarded(-.*)?|x-original-forwarded-for|x-real-ip|x-client-ip|x-cluster-client-ip|x-envoy-.*|true-client-ip|fastly-client-ip|cf-.*)$/;
+
+const isPassedOn = (headers: IncomingHttpHeaders): boolean =>
+  Object.keys(headers).some((name) => FORWARDING.test(name));
+
+/** Compares digests, so that not even the length shows. */
+const sameText = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -12,7 +12,8 @@ COPY coordinator ./coordinator
 COPY worker ./worker
 COPY cli ./cli
 RUN ln -s /app/cli/skein.js /usr/local/bin/skein \
-  && mkdir -p /data /spill && chown node:node /data /spill
+  && for folder in ca catalog coordinator worker operator etcd secret; do mkdir -p "/tls/$folder"; done \
+  && mkdir -p /data /spill && chown -R node:node /data /spill /tls && chmod -R go-rwx /tls
 
 # A running query holds a thread of libuv's pool; the default of 4 is too few, and it counts only before Node starts.
 ENV NODE_ENV=production \

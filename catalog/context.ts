@@ -1,5 +1,6 @@
 import type { Clock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
+import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
 import type { KeyedQueue } from './commit/keyed-queue.ts';
@@ -21,6 +22,7 @@ export type CatalogContext = {
   readonly config: Config;
   readonly log: Logger;
   readonly clock: Clock;
+  readonly security: ChannelSecurity;
   readonly store: Store;
   readonly io: FileIo;
   /** Orders the commits to one table within this process, so that they rarely lose a compare-and-swap. */

@@ -4,6 +4,7 @@ import { systemClock, type Clock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { migrateSchema } from '#shared/database/own-schema.ts';
 import { SkeinError } from '#shared/error.ts';
+import { openChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
 import { bootstrap, isBootstrapped, prepareFirstUser } from './bootstrap.ts';
@@ -59,14 +60,18 @@ export async function startCatalog(
   at: CatalogContext['at'] = () => undefined,
 ): Promise<RunningCatalog> {
   prepareDataDir(config, log);
-  const store = await connectStore(config, log);
-  const closers: (() => Promise<unknown>)[] = [() => store.close()];
+  const security = openChannelSecurity(config, 'catalog', log);
+  const closers: (() => Promise<unknown>)[] = [() => Promise.resolve(security[Symbol.dispose]())];
   const close = async (): Promise<void> => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
+    // A wrong setting is said before anything is waited for.
+    security.serverCredentials(config.internal_host);
+    const store = await connectStore(config, log);
+    closers.push(() => store.close());
     const generatedAdminPassword = await prepareStore(store, { config, log });
-    const context = await buildContext(store, { config, log, clock, at });
+    const context = await buildContext(store, { config, log, clock, at, security });
     closers.push(() => context.epochs.close());
     context.purges.start();
     closers.push(() => context.purges.close());
@@ -119,7 +124,7 @@ function prepareStore(
 
 async function buildContext(
   store: Store,
-  parts: Pick<CatalogContext, 'config' | 'log' | 'clock' | 'at'>,
+  parts: Pick<CatalogContext, 'config' | 'log' | 'clock' | 'at' | 'security'>,
 ): Promise<CatalogContext & { readonly purges: PurgeWorker }> {
   const { config, log, clock } = parts;
   const keys = new SigningKeys(store.db, clock, {

@@ -1,15 +1,17 @@
-import { credentials, type Client, type ServiceError } from '@grpc/grpc-js';
+import type { Client, ServiceError } from '@grpc/grpc-js';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
+import { hasSecret } from '#shared/keyring.ts';
 import { findCluster, type ReadyLine } from './cluster-file.ts';
-import { readSecret } from './up/secrets.ts';
+import { operatorSecurity } from './operator-security.ts';
 
 const CALL_TIMEOUT_MS = 15_000;
 
-/** Where the catalog's internal gRPC is, and the secret that it asks for. */
-type InternalTarget = { readonly internalUrl: string; readonly secret: string };
+/** Where the catalog's internal gRPC is, and how it is talked to. */
+type InternalTarget = { readonly internalUrl: string; readonly security: ChannelSecurity };
 
 /** Where the cluster is, and who the commands are by default. */
 export type Target = InternalTarget & {
@@ -27,13 +29,13 @@ export type Target = InternalTarget & {
 export function findTarget({ config, sources }: LoadedConfig): Target {
   try {
     const { ready, services } = findCluster(config.data_dir);
-    return fromReady(ready, services.catalog_internal_url, config['cluster.secret'] || ownSecret(config.data_dir));
+    return fromReady(ready, services.catalog_internal_url, operatorSecurity(config));
   } catch (error) {
-    const named = sources['catalog.internal_url'] !== 'default' && config['cluster.secret'] !== '';
+    const named = sources['catalog.internal_url'] !== 'default' && hasSecret(config);
     if (SkeinError.of(error).code !== 'NO_CLUSTER' || !named) throw error;
     return {
       internalUrl: config['catalog.internal_url'],
-      secret: config['cluster.secret'],
+      security: operatorSecurity(config),
       catalogUrl: config['catalog.url'],
       queryUrl: config['client.query_url'] || `http://127.0.0.1:${config['coordinator.http_port']}`,
       tenant: config['bootstrap.tenant'],
@@ -42,32 +44,19 @@ export function findTarget({ config, sources }: LoadedConfig): Target {
   }
 }
 
-const fromReady = (ready: ReadyLine, internalUrl: string, secret: string): Target => ({
+const fromReady = (ready: ReadyLine, internalUrl: string, security: ChannelSecurity): Target => ({
   internalUrl,
-  secret,
+  security,
   catalogUrl: ready.catalog_url,
   queryUrl: ready.query_url,
   tenant: ready.tenant,
   user: ready.user,
 });
 
-/** The secret of the cluster that keeps its data there. @throws UNAUTHENTICATED when it cannot be read */
-export function ownSecret(dataDir: string): string {
-  try {
-    const secret = readSecret(dataDir, 'cluster-secret');
-    if (secret !== undefined) return secret;
-  } catch (cause) {
-    throw new SkeinError('UNAUTHENTICATED', `this user may not read the secret of the cluster in ${dataDir}`, {
-      cause,
-    });
-  }
-  throw new SkeinError('UNAUTHENTICATED', `the secret of the cluster in ${dataDir} is missing`);
-}
-
 /** One call of the catalog's internal service. @throws what it answers, CATALOG_UNAVAILABLE */
 export async function callCatalog<Reply>(target: InternalTarget, method: string, request: object): Promise<Reply> {
   const { Client: Constructor } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
-  const client: Client = new Constructor(target.internalUrl, credentials.createInsecure());
+  const client: Client = target.security.dial(Constructor, { address: target.internalUrl, role: 'catalog' });
   try {
     return await new Promise<Reply>((resolve, reject) => {
       const call = (client as unknown as Record<string, (...args: unknown[]) => void>)[method];
@@ -75,7 +64,7 @@ export async function callCatalog<Reply>(target: InternalTarget, method: string,
       call?.call(
         client,
         request,
-        internalMetadata(target.secret),
+        internalMetadata(target.security.keyring),
         options,
         (error: ServiceError | null, reply: Reply) => {
           if (error === null) resolve(reply);

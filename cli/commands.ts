@@ -33,6 +33,8 @@ const CATALOG_FLAGS: readonly Flag[] = [
   },
 ];
 
+const OUT_FLAG: Flag = { name: 'out', value: 'DIR', doc: 'Folder of the certificates (default <data-dir>/tls)' };
+
 const service = (name: ServiceName, summary: string): Command => ({
   name,
   summary,
@@ -204,6 +206,42 @@ export const COMMANDS: readonly Command[] = [
     flags: [tenantFlag],
     run: async ({ loaded, flags, positionals }) =>
       (await import('./admin-client.ts')).dropClient(loaded, flags, only(positionals, 'NAME')),
+  },
+  {
+    name: 'cluster ca',
+    summary: 'Makes what a cluster of several machines needs: an authority, a certificate for each role, a secret.',
+    flags: [
+      OUT_FLAG,
+      { name: 'name', value: 'NAME', doc: 'Name of the authority (default skein)' },
+      { name: 'days', value: 'N', doc: 'Life of the authority (default 3650)' },
+      { name: 'cert-days', value: 'N', doc: 'Life of the certificates (default 365)' },
+      { name: 'etcd-host', value: 'HOST', doc: 'Further name or address of etcd; may be repeated' },
+    ],
+    run: async ({ loaded, flags }) => (await import('./cluster/certificate-commands.ts')).clusterCa(loaded, flags),
+  },
+  {
+    name: 'cluster cert',
+    summary: 'Makes one more certificate, or a new one in the place of an old one.',
+    flags: [
+      OUT_FLAG,
+      { name: 'role', value: 'ROLE', doc: 'catalog, coordinator, worker, operator or etcd; may be repeated' },
+      { name: 'name', value: 'NAME', doc: 'Name of its holder, and of its folder (default: the role)' },
+      { name: 'host', value: 'HOST', doc: 'Name or address of its holder, where clients compare it; may be repeated' },
+      { name: 'days', value: 'N', doc: 'Life (default 365)' },
+    ],
+    run: async ({ loaded, flags }) => (await import('./cluster/certificate-commands.ts')).clusterCert(loaded, flags),
+  },
+  {
+    name: 'cluster etcd-auth',
+    summary: 'Has etcd ask who its clients are, and lets each role do there what it needs.',
+    flags: [],
+    run: async ({ loaded }) => (await import('./cluster/etcd-auth.ts')).etcdAuth(loaded),
+  },
+  {
+    name: 'cluster rotate-secret',
+    summary: 'Replaces the secret of the cluster while it runs.',
+    flags: [{ name: 'step', value: 'STEP', doc: 'One step only, for a cluster of several machines: add, use or drop' }],
+    run: async ({ loaded, flags }) => (await import('./cluster/rotate-secret.ts')).rotateSecret(loaded, flags),
   },
   service('catalog', 'Runs one catalog.'),
   service('coordinator', 'Runs one coordinator.'),

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import type { Config } from '#shared/config/config-schema.ts';
 import { loadConfig } from '#shared/config/load-config.ts';
 import { must } from '#shared/must.ts';
 import { COMMANDS } from './commands.ts';
@@ -14,7 +15,8 @@ type Service = {
   readonly build?: string;
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string | number>>;
-  readonly depends_on?: Readonly<Record<string, unknown>>;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly profiles?: readonly string[];
   readonly volumes?: readonly string[];
   readonly healthcheck?: { readonly test: readonly string[] };
 };
@@ -23,7 +25,9 @@ const compose = parse(read('docker-compose.yml'), { merge: true }) as {
   readonly volumes: Readonly<Record<string, unknown>>;
 };
 const services = Object.entries(compose.services);
-const ours = services.filter(([, { build }]) => build !== undefined);
+/** Services of ours that stay up; the others do one thing and end. */
+const ours = services.filter(([, { build, healthcheck }]) => build !== undefined && healthcheck !== undefined);
+const ROLES = ['catalog', 'coordinator', 'worker', 'operator', 'etcd'];
 
 /** `${NAME:-default}` is its default, `${NAME:?why}` a value. */
 const substituted = (value: string | number): string =>
@@ -31,30 +35,83 @@ const substituted = (value: string | number): string =>
     kind === '-' ? text : `value-of-${name}`,
   );
 
+/** The configuration that a service starts with. */
+function configOf({ environment = {} }: Service): Config {
+  const texts = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, substituted(value)]));
+  return loadConfig({ environment: texts, workingDir: '/nonexistent' }).config;
+}
+
 test('it is the cluster of the design', () => {
-  expect(services.map(([name]) => name).join(' ')).toBe('postgres etcd catalog coordinator worker-1 worker-2 worker-3');
+  expect(services.map(([name]) => name).join(' ')).toBe(
+    'ca postgres etcd etcd-auth operator catalog coordinator worker-1 worker-2 worker-3',
+  );
+  expect(ours.map(([name]) => name).join(' ')).toBe('catalog coordinator worker-1 worker-2 worker-3');
+  // One command starts all of it: an operator comes when it is called.
+  expect(services.flatMap(([name, { profiles }]) => (profiles === undefined ? [] : [name]))).toEqual(['operator']);
 });
 
 test.each(ours)('%s runs a command that exists, with settings that are valid', (name, service) => {
   const [command] = must(service.command, 'a command');
-  expect(COMMANDS.map((known) => known.name)).toContain(command);
-  const environment = Object.fromEntries(
-    Object.entries(service.environment ?? {}).map(([key, value]) => [key, substituted(value)]),
-  );
-  const { config } = loadConfig({ environment, workingDir: '/nonexistent' });
+  const config = configOf(service);
   expect(config.internal_host).toBe('0.0.0.0');
-  expect(config['cluster.secret']).not.toBe('');
-  expect(config['cluster.etcd_endpoints']).toEqual(['http://etcd:2379']);
   // A worker never sees the database.
   expect(config['database.url'] === '').toBe(command === 'worker');
   if (command === 'worker') expect([config['worker.name'], config['cluster.advertise_host']]).toEqual([name, name]);
+});
+
+test('every command of a service of ours exists', () => {
+  const commands = services.flatMap(([, { build, command = [] }]) =>
+    build === undefined ? [] : [command.slice(0, 2)],
+  );
+  for (const command of commands.filter((words) => words.length > 0)) {
+    expect(COMMANDS.map((known) => known.name)).toContain(command.filter((word) => !word.startsWith('-')).join(' '));
+  }
+});
+
+test('between containers everything internal is mutual TLS, with the certificate of the service’s role and no other', () => {
+  for (const [name, service] of [...ours, ...services.filter(([one]) => ['operator', 'etcd-auth'].includes(one))]) {
+    const config = configOf(service);
+    const role = ROLES.find((one) => name.startsWith(one) && one !== 'etcd') ?? 'operator';
+    const files = ['cluster.tls_ca', 'cluster.tls_cert', 'cluster.tls_key'] as const;
+    expect(files.map((key) => config[key])).toEqual(
+      ['ca.pem', 'cert.pem', 'key.pem'].map((file) => `/tls/${role}/${file}`),
+    );
+    expect(config['cluster.etcd_endpoints']).toEqual(['https://etcd:2379']);
+    expect(config['cluster.secret_file']).toBe('/tls/secret/cluster-secret');
+    const mounts = (service.volumes ?? []).filter((volume) => volume.includes(':/tls/'));
+    const secret = name === 'operator' ? 'secret:/tls/secret' : 'secret:/tls/secret:ro';
+    expect(mounts.toSorted()).toEqual([secret, `tls-${role}:/tls/${role}:ro`].toSorted());
+  }
+});
+
+test('etcd serves TLS alone and asks for certificates; whoever needs it waits until it also asks who its clients are', () => {
+  const etcd = must(compose.services['etcd'], 'etcd');
+  const words = (etcd.command ?? []).join(' ');
+  expect(words).toContain('--client-cert-auth');
+  expect(words).not.toContain('http://');
+  expect(must(etcd.healthcheck, 'a health check').test.join(' ')).not.toContain('http://');
+  for (const [name, { depends_on: after = {} }] of services) {
+    if (/^(coordinator|worker-.)$/.test(name)) {
+      expect(after['etcd-auth']?.condition).toBe('service_completed_successfully');
+    }
+    if (['etcd', 'catalog'].includes(name)) expect(after['ca']?.condition).toBe('service_completed_successfully');
+  }
+});
+
+test('the authority’s key is in a volume that only its own service sees, and the image has a folder for every volume', () => {
+  const holders = services.filter(([, { volumes = [] }]) => volumes.some((volume) => volume.startsWith('tls-ca:')));
+  expect(holders.map(([name]) => name)).toEqual(['ca']);
+  const folders = /for folder in ([^;]+);/.exec(read('Dockerfile'))?.[1]?.split(' ');
+  const mounted = must(compose.services['ca'], 'ca').volumes?.map((volume) => volume.split('/').at(-1));
+  expect(mounted?.toSorted()).toEqual(folders?.toSorted());
+  expect(mounted?.toSorted()).toEqual(['ca', 'secret', ...ROLES].toSorted());
 });
 
 test('what a service names exists: other services, volumes, ports of the health checks', () => {
   for (const [, { depends_on = {}, volumes = [], healthcheck }] of services) {
     for (const other of Object.keys(depends_on)) expect(compose.services).toHaveProperty([other]);
     for (const volume of volumes) expect(compose.volumes).toHaveProperty([volume.split(':')[0] ?? '']);
-    expect(healthcheck?.test[0]).toBe('CMD');
+    if (healthcheck !== undefined) expect(healthcheck.test[0]).toBe('CMD');
   }
   const ports = Object.fromEntries(ours.map(([name, { environment = {} }]) => [name, Object.values(environment)]));
   for (const [name, { healthcheck }] of ours) {

@@ -11,7 +11,7 @@ test('every key is printed with its value and source, and no secret', () => {
       SKEIN_CLUSTER_SECRET: 'hush-1',
       SKEIN_ADMIN_PASSWORD: 'hush-2',
       DATABASE_URL: 'postgres://skein:hush-3@db:5432/skein',
-      ETCD_ENDPOINTS: 'http://u:hush-4@a:2379,http://b:2379',
+      ETCD_ENDPOINTS: 'http://u:hush-4@127.0.0.1:2379,http://127.0.0.1:2380',
       SKEIN_WORKER_MEMORY_LIMIT: '512MB',
     }),
     {},

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
+import { hasSecret } from '#shared/keyring.ts';
 import { createLogger, type Logger } from '#shared/log/logger.ts';
 import { registerMember } from '#shared/membership/open-membership.ts';
 import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts';
@@ -110,8 +111,8 @@ export async function runService(name: ServiceName, config: Config): Promise<Exi
 
 /** What has no default that could work: said at once, not after a wait. @throws INVALID_CONFIGURATION */
 function requireSettings(name: ServiceName, config: Config): void {
-  const needed = name === 'worker' ? (['cluster.secret'] as const) : (['cluster.secret', 'database.url'] as const);
-  const missing = needed.find((key) => config[key] === '');
+  const hasDatabase = name === 'worker' || config['database.url'] !== '';
+  const missing = hasSecret(config) ? (hasDatabase ? undefined : 'database.url') : 'cluster.secret';
   if (missing !== undefined)
     throw new SkeinError('INVALID_CONFIGURATION', `${missing} is not set; skein ${name} needs it`);
 }

@@ -1,17 +1,18 @@
-import { credentials, type Client, type ServiceError } from '@grpc/grpc-js';
+import type { Client, ServiceError } from '@grpc/grpc-js';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
-import { ownSecret } from './catalog-rpc.ts';
+import { operatorSecurity } from './operator-security.ts';
 import { findCluster } from './cluster-file.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 
 /** `skein worker drain`: answers when the worker has nothing left. @throws NO_CLUSTER, NO_WORKERS, UNAUTHENTICATED, WORKER_LOST */
 export async function workerDrain({ config }: LoadedConfig, worker: string): Promise<ExitCode> {
-  const secret = config['cluster.secret'] || ownSecret(config.data_dir);
+  using security = operatorSecurity(config);
   const address = worker.includes(':') ? worker : addressOf(config.data_dir, worker);
-  await drain(address, secret);
+  await drain(address, security);
   process.stdout.write(`${worker} is drained\n`);
   return EXIT.ok;
 }
@@ -27,13 +28,13 @@ function addressOf(dataDir: string, name: string): string {
   return new URL(found.url).host;
 }
 
-async function drain(address: string, secret: string): Promise<void> {
+async function drain(address: string, security: ChannelSecurity): Promise<void> {
   const { Client: Constructor } = loadService('worker.proto', 'skein.worker.v1.Worker');
-  const client: Client = new Constructor(address, credentials.createInsecure());
+  const client: Client = security.dial(Constructor, { address, role: 'worker' });
   try {
     await new Promise<void>((resolve, reject) => {
       const call = (client as unknown as Record<string, (...args: unknown[]) => void>)['Drain'];
-      call?.call(client, {}, internalMetadata(secret), (error: ServiceError | null) => {
+      call?.call(client, {}, internalMetadata(security.keyring), (error: ServiceError | null) => {
         if (error === null) resolve();
         else reject(fromServiceError(error, 'WORKER_LOST'));
       });

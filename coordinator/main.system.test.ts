@@ -6,6 +6,7 @@ import { credentials } from '@grpc/grpc-js';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startCatalog, type RunningCatalog } from '#catalog/main.ts';
+import { fixedKeyring } from '#shared/keyring.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -80,7 +81,7 @@ function mint(scope: readonly string[]): Promise<string> {
     (internal as unknown as Record<string, (...args: unknown[]) => void>)['MintToken']?.call(
       internal,
       request,
-      internalMetadata('coordinator-test'),
+      internalMetadata(fixedKeyring('coordinator-test')),
       done,
     );
   });

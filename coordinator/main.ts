@@ -3,6 +3,7 @@ import type { Kysely } from 'kysely';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
+import { openChannelSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { openElection } from '#shared/membership/open-membership.ts';
@@ -32,13 +33,13 @@ type Parts = {
 /** Builds a coordinator and starts it; it serves queries while it leads. @throws START_FAILED, NEWER_DATA, PORT_IN_USE,
  * INVALID_CONFIGURATION. */
 export async function startCoordinator(config: Config, log: Logger): Promise<RunningCoordinator> {
-  if (config['cluster.secret'] === '') throw new SkeinError('INVALID_CONFIGURATION', 'cluster.secret is not set');
   await using stack = new AsyncDisposableStack();
+  const security = stack.use(openChannelSecurity(config, 'coordinator', log));
   const parts: Parts = { config, log, stack };
   const front = startFront(config, log);
   stack.defer(() => front.planner.close());
   const database = await openDatabase(parts);
-  const catalog = stack.adopt(openCatalog(config), (client) => client.close());
+  const catalog = stack.adopt(openCatalog(config, security), (client) => client.close());
   const epochs = stack.adopt(new EpochWatch(catalog, log), (watch) => watch.close());
   const sessions = startSessions(config, catalog);
   const manifestCaches = new LruManifestCache(Math.floor(config['coordinator.metadata_cache_bytes'] / 2));
@@ -60,7 +61,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   };
   const http = await startApi(parts, { sessions, queries: activeQueries(active), epochs, metrics, notReady });
   const coordinatorId = randomUUID();
-  const term = { config, log, coordinatorId, database, front, sessions, manifestCaches, metrics };
+  const term = { config, log, security, coordinatorId, database, front, sessions, manifestCaches, metrics };
   // Its end is that of the queries, with a reason, before the server closes.
   const election = stack.adopt(
     await openElection(config, coordinatorId, (lost, started) => lead(term, active, { lost, started }), log),
@@ -121,10 +122,10 @@ async function openDatabase({ config, log, stack }: Parts): Promise<Kysely<Histo
   return db;
 }
 
-const openCatalog = (config: Config): CatalogClient =>
+const openCatalog = (config: Config, security: ChannelSecurity): CatalogClient =>
   catalogClient({
     address: config['catalog.internal_url'],
-    secret: config['cluster.secret'],
+    security,
     cacheBytes: Math.floor(config['coordinator.metadata_cache_bytes'] / 2),
   });
 
@@ -162,7 +163,7 @@ async function startApi({ config, log, stack }: Parts, api: ApiParts): Promise<{
     resultBytesMax: config['coordinator.result_bytes_max'],
     timeoutMsMax: config['coordinator.query_timeout_max'],
     authenticate: authenticator({
-      keys: catalogKeys(config['catalog.url']),
+      keys: catalogKeys(catalog),
       epochOf: (principal) => api.epochs.current(principal),
       nowMs: () => systemClock.nowMs(),
     }),

@@ -1,5 +1,6 @@
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
+import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { ManifestCaches } from '#shared/iceberg/manifest-cache.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
@@ -24,6 +25,7 @@ import type { SessionServices } from './session/run-session-statement.ts';
 export type TermParts = {
   readonly config: Config;
   readonly log: Logger;
+  readonly security: ChannelSecurity;
   readonly coordinatorId: string;
   readonly database: Kysely<HistoryDatabase>;
   readonly front: Front;
@@ -44,7 +46,7 @@ export type Term = AsyncDisposable & {
 
 /** Begins a term: a new epoch, the end of what earlier ones left behind, and links to the workers. */
 export async function startTerm(parts: TermParts): Promise<Term> {
-  const { config, log, front, sessions, manifestCaches, metrics, database } = parts;
+  const { config, log, security, front, sessions, manifestCaches, metrics, database } = parts;
   await using stack = new AsyncDisposableStack();
   const epoch = await nextEpoch(database);
   const orphans = await failOrphans(database, epoch);
@@ -70,7 +72,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     front,
     scheduler: {
       pool,
-      secret: config['cluster.secret'],
+      keyring: security.keyring,
       epoch,
       spillLimitBytes: config['worker.spill_limit'],
       taskBytesMax: config['worker.task_bytes_max'],
@@ -93,20 +95,19 @@ type PoolParts = {
 };
 
 async function startPool(
-  { config, log, coordinatorId }: TermParts,
+  { config, log, coordinatorId, security }: TermParts,
   { epoch, running, stack }: PoolParts,
 ): Promise<WorkerPool> {
   const membership = stack.adopt(await openMembership(config, log), (open) => open.close());
-  const secret = config['cluster.secret'];
   const pool = new WorkerPool(membership, {
-    secret,
+    security,
     coordinatorId,
     epoch,
     heartbeatIntervalMs: config['cluster.heartbeat_interval'],
     heartbeatTimeoutMs: config['cluster.heartbeat_timeout'],
     release: { skein: SKEIN_RELEASE, duckdb: DUCKDB_RELEASE },
     log,
-    onBeat: endUnknown({ running, epoch, secret }),
+    onBeat: endUnknown({ running, epoch, keyring: security.keyring }),
   });
   return stack.adopt(pool, (open) => open.close());
 }

@@ -1,10 +1,12 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId, QueryId, TaskId, TenantId } from '#shared/id.ts';
+import { sameText, type Keyring } from '#shared/keyring.ts';
 
 /**
  * What a coordinator signs for a worker: this task of this query may read these locations until then. `DoGet` needs the same ticket
- * with the partition it opens. Form: `base64url(JSON).base64url(HMAC-SHA256)` under the cluster's secret.
+ * with the partition it opens. Form: `key id.base64url(JSON).base64url(HMAC-SHA256)` under one of the cluster's secrets, which the key
+ * id names: a ticket stays good while its secret is accepted, also when another one has become the current.
  */
 export type Ticket = {
   readonly queryId: QueryId;
@@ -19,25 +21,24 @@ export type Ticket = {
   readonly partition: number;
 };
 
-export function signTicket(ticket: Ticket, secret: string): string {
+export function signTicket(ticket: Ticket, { current }: Keyring): string {
   const body = Buffer.from(JSON.stringify(ticket)).toString('base64url');
-  return `${body}.${mac(body, secret)}`;
+  return `${keyId(current)}.${body}.${mac(body, current)}`;
 }
 
-/** @throws UNAUTHENTICATED when the signature is wrong, the form is off, or it has expired. */
-export function verifyTicket(text: string, secret: string, nowMs: number): Ticket {
-  const [body = '', signature = ''] = text.split('.');
+/** @throws UNAUTHENTICATED when no accepted secret has signed it, the form is off, or it has expired. */
+export function verifyTicket(text: string, { accepted }: Keyring, nowMs: number): Ticket {
+  const [id = '', body = '', signature = ''] = text.split('.');
+  const secret = accepted.find((one) => keyId(one) === id);
+  if (secret === undefined) throw new SkeinError('UNAUTHENTICATED', 'the ticket is signed with an unknown key');
   if (!sameText(signature, mac(body, secret))) throw new SkeinError('UNAUTHENTICATED', 'the ticket is not valid');
   const ticket = JSON.parse(Buffer.from(body, 'base64url').toString()) as Ticket;
   if (ticket.expiresAtMs < nowMs) throw new SkeinError('UNAUTHENTICATED', 'the ticket has expired');
   return ticket;
 }
 
-/** Constant-time comparison of two secrets; their lengths may show. */
-export function sameText(left: string, right: string): boolean {
-  const a = Buffer.from(left);
-  const b = Buffer.from(right);
-  return a.length === b.length && timingSafeEqual(a, b);
-}
+/** 48 bits tell the few secrets of a keyring apart, and say no more of them than a signature does. */
+const keyId = (secret: string): string =>
+  createHmac('sha256', secret).update('ticket key id').digest('base64url').slice(0, 8);
 
 const mac = (body: string, secret: string): string => createHmac('sha256', secret).update(body).digest('base64url');

@@ -33,6 +33,8 @@ const MAY_IMPORT: Readonly<Record<(typeof TOP_FOLDERS)[number], readonly string[
 };
 /** Vitest loads it by its default export. */
 const REPORTER = 'test/support/run/slowest-files.ts';
+/** A worker for tests of the coordinator. */
+const SCRIPTED_WORKER = 'coordinator/cluster/scripted-worker.ts';
 /** Beside these folders, a file may import this one. */
 const ROOT_FILE = 'package.json';
 /** A file may be longer when its first line says why: `// long file: ...`. */
@@ -89,6 +91,18 @@ describe('files', () => {
         /\.to(Locale)?(Lower|Upper)Case\(|\.localeCompare\(|\/(?=[gmsy]*i)[gimsy]*[uv]/.test(read(path)),
       );
     expect(wrong).toEqual([]);
+  });
+
+  test('credentials of channels are made in one folder, except by tests', () => {
+    const allowed = ['shared/grpc/channel-security.ts', 'shared/grpc/proven-credentials.ts'];
+    // etcd's are its own: a name is compared there, and no role.
+    const forEtcd = 'shared/membership/etcd-membership.ts';
+    const makes = /\b(createInsecure|createSsl|createFromSecureContext|createCertificateProvider\w+)\(/;
+    const wrong = SOURCES.filter((path) => topOf(path) !== 'test' && !path.endsWith('.test.ts'))
+      .filter((path) => ![...allowed, forEtcd, SCRIPTED_WORKER].includes(path))
+      .filter((path) => makes.test(read(path)));
+    expect(wrong).toEqual([]);
+    expect(read(forEtcd)).not.toContain('createInsecure');
   });
 
   test('files stay short, or say in their first line why not', () => {

@@ -4,10 +4,11 @@ import { createServer, type IncomingMessage, type Server as HttpServer, type Ser
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Server, type ServerCredentials } from '@grpc/grpc-js';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { errorBody, SkeinError } from '#shared/error.ts';
+import { openChannelSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { workerId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
@@ -45,8 +46,8 @@ const SPOOL_SHARE_MAX = 1 / 3;
 
 /** Builds a worker and starts it. @throws PORT_IN_USE, START_FAILED. */
 export async function startWorker(config: Config, log: Logger): Promise<RunningWorker> {
-  const secret = config['cluster.secret'];
-  if (secret === '') throw new SkeinError('INVALID_CONFIGURATION', 'cluster.secret is not set');
+  const security = openChannelSecurity(config, 'worker', log);
+  const credentials = security.serverCredentials(config.internal_host);
   const spillDir = resolve(config['worker.spill_dir'] || join(config.data_dir, 'spill', config['worker.name']));
   await clearFolder(spillDir);
   const slots = config['worker.cores'];
@@ -67,7 +68,7 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
     memory: spool,
     diskBytesMax: config['worker.spool_disk_limit'],
   });
-  const peers = new PeerClients({ secret, silenceMs: config['worker.exchange_timeout'] });
+  const peers = new PeerClients({ security, silenceMs: config['worker.exchange_timeout'] });
   const addresses = new Set<string>();
   const tasks = new TaskRegistry({
     pool,
@@ -76,7 +77,7 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
     store,
     peers,
     addresses,
-    secret,
+    keyring: security.keyring,
     tasksMax,
     orphanTimeoutMs: config['worker.orphan_timeout'],
     clock: systemClock,
@@ -99,9 +100,9 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
     machine_cores: machine.cores,
     query_ids: tasks.queries(),
   });
-  const server = createGrpcServer(config, tasks, beat);
+  const server = createGrpcServer(config, { tasks, security, beat });
   const metrics = createMetrics({ pool, memory, spool, store, tasks, name: config['worker.name'] });
-  const port = await bindGrpc(server, `${config.internal_host}:${config['worker.port']}`);
+  const port = await bindGrpc(server, credentials, `${config.internal_host}:${config['worker.port']}`);
   const http = await serveMetrics(metrics, config);
   limitProcessMemory(config['worker.memory_limit'] + config['worker.process_headroom'], slots, log);
   const url = `${config.internal_host}:${port}`;
@@ -122,19 +123,25 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
       http.closeAllConnections();
       await new Promise((done) => http.close(done));
       await pool.close();
+      security[Symbol.dispose]();
       await rm(spillDir, { recursive: true, force: true });
     },
   };
 }
 
-function createGrpcServer(config: Config, tasks: TaskRegistry, beat: () => WorkerBeat): Server {
-  const secret = config['cluster.secret'];
+type ServerParts = {
+  readonly tasks: TaskRegistry;
+  readonly security: ChannelSecurity;
+  readonly beat: () => WorkerBeat;
+};
+
+function createGrpcServer(config: Config, { tasks, security, beat }: ServerParts): Server {
   const server = new Server({ 'grpc.max_receive_message_length': config['worker.task_bytes_max'] });
   server.addService(
     loadService('worker.proto', 'skein.worker.v1.Worker').definition,
     controlHandlers({
       tasks,
-      secret,
+      security,
       clock: systemClock,
       beat,
       beatIntervalMs: config['cluster.heartbeat_interval'],
@@ -143,7 +150,7 @@ function createGrpcServer(config: Config, tasks: TaskRegistry, beat: () => Worke
   server.addService(flightDefinition(), {
     DoGet: doGetHandler({
       tasks,
-      secret,
+      security,
       clock: systemClock,
       compression: config['worker.exchange_compression'],
     }),
@@ -164,9 +171,9 @@ async function clearFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
 }
 
-function bindGrpc(server: Server, address: string): Promise<number> {
+function bindGrpc(server: Server, credentials: ServerCredentials, address: string): Promise<number> {
   return new Promise((resolvePort, reject) => {
-    server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => {
+    server.bindAsync(address, credentials, (error, port) => {
       if (error === null) resolvePort(port);
       else reject(new SkeinError('PORT_IN_USE', `cannot listen on ${address}`, { cause: error }));
     });

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { credentials, type Client } from '@grpc/grpc-js';
+import type { Client } from '@grpc/grpc-js';
 import { RecordBatchReader, Table, type RecordBatch } from 'apache-arrow';
 import { Message } from 'apache-arrow/ipc/metadata/message';
 import { encodeTaskSpec } from '#proto/task-codec.ts';
 import type { InputSource, StreamEnd, TaskReport, TaskSpec } from '#proto/task.ts';
+import { plainSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { decodeError, fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { fixedKeyring } from '#shared/keyring.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
@@ -63,10 +65,10 @@ export class TestCoordinator {
   readonly #flight: Client;
   readonly #secret: string;
 
-  constructor(url: string, secret: string) {
+  constructor(url: string, secret: string, security: ChannelSecurity = plainSecurity(fixedKeyring(secret))) {
     const options = { 'grpc.max_receive_message_length': -1 };
-    this.#control = new WORKER.Client(url, credentials.createInsecure(), options);
-    this.#flight = new FLIGHT.Client(url, credentials.createInsecure(), options);
+    this.#control = security.dial(WORKER.Client, { address: url, role: 'worker' }, options);
+    this.#flight = security.dial(FLIGHT.Client, { address: url, role: 'worker' }, options);
     this.#secret = secret;
     this.url = url;
   }
@@ -77,7 +79,7 @@ export class TestCoordinator {
     const expiresAtMs = Date.now() + 60_000;
     return signTicket(
       { queryId: query, taskId: task, tenant, principal, epoch, expiresAtMs, locations, partition: 0, ...overrides },
-      this.#secret,
+      fixedKeyring(this.#secret),
     );
   }
 
@@ -90,7 +92,7 @@ export class TestCoordinator {
         requestSerialize as (request: object) => Buffer,
         responseDeserialize as (bytes: Buffer) => object,
         request,
-        internalMetadata(secret),
+        internalMetadata(fixedKeyring(secret)),
         (error, reply) => {
           if (error === null) resolve(reply as Reply);
           else reject(fromServiceError(error, 'WORKER_LOST'));
@@ -138,7 +140,7 @@ export class TestCoordinator {
       doGet.requestSerialize as (request: object) => Buffer,
       (bytes: Buffer) => bytes,
       { ticket: Buffer.from(ticket) },
-      internalMetadata(this.#secret),
+      internalMetadata(fixedKeyring(this.#secret)),
     );
     try {
       for await (const message of call) yield message as Uint8Array;
@@ -177,7 +179,7 @@ export class TestCoordinator {
       method.path,
       method.requestSerialize as (request: object) => Buffer,
       method.responseDeserialize as (bytes: Buffer) => Record<string, unknown>,
-      internalMetadata(this.#secret),
+      internalMetadata(fixedKeyring(this.#secret)),
     );
     call.on('error', () => undefined);
     return {

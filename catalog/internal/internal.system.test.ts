@@ -4,6 +4,7 @@ import { credentials, type Client, type ClientReadableStream, type Metadata } fr
 import { decodeJwt } from 'jose';
 import { Client as PgClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fixedKeyring } from '#shared/keyring.ts';
 import type { Clock } from '#shared/clock.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -276,12 +277,12 @@ test('a raised session epoch refuses older tokens at once, and is told to watche
   const client = new Internal(catalog.running.internalAddress, credentials.createInsecure()) as unknown as Client & {
     WatchEpochs: (request: object, metadata: Metadata) => ClientReadableStream<{ epochs: { session_epoch: string }[] }>;
   };
-  const refused = client.WatchEpochs({}, internalMetadata('wrong'));
+  const refused = client.WatchEpochs({}, internalMetadata(fixedKeyring('wrong')));
   const code = await new Promise((resolve) =>
     refused.once('error', (error) => resolve((error as { code?: number }).code)),
   );
   expect(code).toBe(16);
-  const stream = client.WatchEpochs({}, internalMetadata(TEST_SECRET));
+  const stream = client.WatchEpochs({}, internalMetadata(fixedKeyring(TEST_SECRET)));
   const messages: string[][] = [];
   stream.on('data', ({ epochs }: { epochs: { session_epoch: string }[] }) =>
     messages.push(epochs.map((e) => e.session_epoch)),

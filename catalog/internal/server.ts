@@ -1,11 +1,6 @@
-import {
-  Server,
-  ServerCredentials,
-  type handleUnaryCall,
-  type sendUnaryData,
-  type ServerUnaryCall,
-} from '@grpc/grpc-js';
-import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
+import { Server, type handleUnaryCall, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
+import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
+import { toServiceError } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../context.ts';
@@ -37,33 +32,44 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
   const loader = new TableLoader(context.store.pool);
   const { definition } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
   server.addService(definition, {
-    LoadTables: unary(context, (_context, request: LoadTablesRequest) => loader.load(request)),
-    ListCatalogs: unary(context, listCatalogs),
-    ListNamespaces: unary(context, listNamespaces),
-    ListTables: unary(context, listTables),
+    LoadTables: unary(context, COORDINATOR, (_context, request: LoadTablesRequest) => loader.load(request)),
+    ListCatalogs: unary(context, COORDINATOR, listCatalogs),
+    ListNamespaces: unary(context, COORDINATOR, listNamespaces),
+    ListTables: unary(context, COORDINATOR, listTables),
     WatchEpochs: watchEpochs(context),
-    MintToken: unary(context, mintToken),
-    CreateClient: unary(context, createClient),
-    RotateClient: unary(context, rotateClient),
-    ListClients: unary(context, listClients),
-    DropClient: unary(context, dropClient),
-    CreateTenant: unary(context, createTenant),
-    ListTenants: unary(context, listTenants),
-    DropTenant: unary(context, dropTenant),
-    CreateCatalog: unary(context, createCatalog),
-    AlterCatalog: unary(context, alterCatalog),
-    DropCatalog: unary(context, dropCatalog),
-    DescribeCatalogs: unary(context, describeCatalogs),
+    GetSigningKeys: unary(context, COORDINATOR, ({ keys }) =>
+      Promise.resolve({ jwks_json: JSON.stringify(keys.jwks()) }),
+    ),
+    MintToken: unary(context, OPERATOR, mintToken),
+    CreateClient: unary(context, OPERATOR, createClient),
+    RotateClient: unary(context, OPERATOR, rotateClient),
+    ListClients: unary(context, OPERATOR, listClients),
+    DropClient: unary(context, OPERATOR, dropClient),
+    CreateTenant: unary(context, OPERATOR, createTenant),
+    ListTenants: unary(context, OPERATOR, listTenants),
+    DropTenant: unary(context, OPERATOR, dropTenant),
+    CreateCatalog: unary(context, OPERATOR, createCatalog),
+    AlterCatalog: unary(context, OPERATOR, alterCatalog),
+    DropCatalog: unary(context, OPERATOR, dropCatalog),
+    DescribeCatalogs: unary(context, OPERATOR, describeCatalogs),
   });
   const host = config['internal_host'];
-  const port = await bind(server, host, config['catalog.internal_port']);
+  const port = await bind(server, context, config['catalog.internal_port']);
   return { server, address: `${host}:${port}` };
 }
 
-function unary<Request, Reply>(context: CatalogContext, work: Unary<Request, Reply>): handleUnaryCall<Request, Reply> {
+/** The catalog's own certificate counts as an operator's: whoever holds it has the catalog's database. */
+const OPERATOR: readonly ClusterRole[] = ['operator', 'catalog'];
+const COORDINATOR: readonly ClusterRole[] = ['coordinator'];
+
+function unary<Request, Reply>(
+  context: CatalogContext,
+  callers: readonly ClusterRole[],
+  work: Unary<Request, Reply>,
+): handleUnaryCall<Request, Reply> {
   const answer = async (call: ServerUnaryCall<Request, Reply>, callback: sendUnaryData<Reply>): Promise<void> => {
     try {
-      requireSecret(call.metadata, context.config['cluster.secret']);
+      context.security.admit(call, callers);
       callback(null, await work(context, call.request));
     } catch (thrown) {
       const error = toCatalogError(thrown);
@@ -74,9 +80,11 @@ function unary<Request, Reply>(context: CatalogContext, work: Unary<Request, Rep
   return (call, callback) => void answer(call, callback);
 }
 
-function bind(server: Server, host: string, port: number): Promise<number> {
+function bind(server: Server, { config, security }: CatalogContext, port: number): Promise<number> {
+  const host = config.internal_host;
+  const credentials = security.serverCredentials(host);
   return new Promise((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
+    server.bindAsync(`${host}:${port}`, credentials, (error, bound) => {
       if (error === null) resolve(bound);
       else reject(new SkeinError('PORT_IN_USE', `port ${port} of ${host} is in use`, { cause: error }));
     });

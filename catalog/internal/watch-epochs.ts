@@ -1,5 +1,5 @@
 import type { handleServerStreamingCall, ServerWritableStream } from '@grpc/grpc-js';
-import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
+import { toServiceError } from '#shared/grpc/internal-auth.ts';
 import type { CatalogContext } from '../context.ts';
 
 type EpochList = { readonly epochs: readonly { readonly principal: string; readonly session_epoch: string }[] };
@@ -11,7 +11,7 @@ const BEHIND_MAX = 10_000;
 export function watchEpochs(context: CatalogContext): handleServerStreamingCall<unknown, EpochList> {
   return (call: ServerWritableStream<unknown, EpochList>) => {
     try {
-      requireSecret(call.metadata, context.config['cluster.secret']);
+      context.security.admit(call, ['coordinator']);
     } catch (error) {
       call.emit('error', toServiceError(error));
       return;

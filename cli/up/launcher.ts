@@ -7,6 +7,7 @@ import { childEnvironment, settingText } from '#shared/config/load-config.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { redactUrls } from '#shared/config/redact.ts';
 import { SkeinError } from '#shared/error.ts';
+import { hasSecret } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
 import { makeDataDir } from '#shared/storage/private-folder.ts';
 import {
@@ -263,7 +264,7 @@ function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterPorts): 
     sources,
     config: {
       ...config,
-      'cluster.secret': config['cluster.secret'] || ensureSecret(config.data_dir, 'cluster-secret'),
+      'cluster.secret_file': hasSecret(config) ? config['cluster.secret_file'] : ownSecretFile(config.data_dir),
       'cluster.workers': workers,
       'database.url': config['database.url'] || embedded,
       'catalog.port': ports.catalog,
@@ -277,6 +278,11 @@ function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterPorts): 
   };
 }
 
+/** The file of the cluster's secret in the data directory: services read it again when it changes, an environment they cannot. */
+function ownSecretFile(dataDir: string): string {
+  ensureSecret(dataDir, 'cluster-secret');
+  return secretPath(dataDir, 'cluster-secret');
+}
 const postgresFolder = (config: Config): string => join(config.data_dir, 'postgres');
 
 function postgresSpec({ config, sources }: LoadedConfig, ports: ClusterPorts): ChildSpec {

@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 export type SecretName = 'cluster-secret' | 'postgres-password';
 
 export const secretPath = (dataDir: string, name: SecretName): string => join(dataDir, 'secrets', name);
 
-/** A secret of the cluster, made when it is first asked for; a file of mode 600 in a folder of mode 700. */
-export function ensureSecret(dataDir: string, name: SecretName): string {
-  const path = secretPath(dataDir, name);
-  const found = readSecret(dataDir, name);
+/** A secret of the cluster, made when it is first asked for. */
+export const ensureSecret = (dataDir: string, name: SecretName): string => ensureSecretFile(secretPath(dataDir, name));
+
+/** The secret in a file, made when it is first asked for; a file of mode 600 in a folder of mode 700. */
+export function ensureSecretFile(path: string): string {
+  const found = readSecretFile(path);
   if (found !== undefined) return found;
-  mkdirSync(join(dataDir, 'secrets'), { recursive: true, mode: 0o700 });
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const temporary = `${path}.${process.pid}.tmp`;
   writeFileSync(temporary, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true });
   try {
@@ -22,13 +24,23 @@ export function ensureSecret(dataDir: string, name: SecretName): string {
   } finally {
     rmSync(temporary, { force: true });
   }
-  return readFileSync(path, 'utf8').trim();
+  return readSecretFile(path) ?? '';
 }
 
-/** A secret that was made before; undefined when there is none. */
-export function readSecret(dataDir: string, name: SecretName): string | undefined {
+/** Writes a list of secrets, the one in use first; a reader sees the old list or the new one. */
+export function writeSecrets(path: string, secrets: readonly string[]): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, `${secrets.join('\n')}\n`, { mode: 0o600, flush: true });
+  renameSync(temporary, path);
+}
+
+/** A secret that was made before, the one in use when there are several; undefined when there is none. */
+export const readSecret = (dataDir: string, name: SecretName): string | undefined =>
+  readSecretFile(secretPath(dataDir, name));
+
+function readSecretFile(path: string): string | undefined {
   try {
-    return readFileSync(secretPath(dataDir, name), 'utf8').trim();
+    return readFileSync(path, 'utf8').split('\n')[0]?.trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createRemoteJWKSet, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
+import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
 import { SkeinError } from '#shared/error.ts';
 import {
   EXPIRY_TOLERANCE_MS,
@@ -29,13 +29,16 @@ const VERIFIED_MAX = 10_000;
 /** An unknown key id asks the catalog again, at most this often. */
 const KEYS_COOLDOWN_MS = 2_000;
 const KEYS_AGE_MS_MAX = 600_000;
-const KEYS_TIMEOUT_MS = 5_000;
 
-export const catalogKeys = (catalogUrl: string): JWTVerifyGetKey =>
-  createRemoteJWKSet(new URL('/.well-known/jwks.json', catalogUrl), {
+/**
+ * The keys that the catalog signs tokens with. They come over the internal channel: over HTTP, anybody between the machines could put
+ * keys of their own in place of the catalog's. `signingKeys` answers a JSON Web Key Set.
+ */
+export const catalogKeys = (catalog: { signingKeys(): Promise<string> }): JWTVerifyGetKey =>
+  createRemoteJWKSet(new URL('internal:signing-keys'), {
     cooldownDuration: KEYS_COOLDOWN_MS,
     cacheMaxAge: KEYS_AGE_MS_MAX,
-    timeoutDuration: KEYS_TIMEOUT_MS,
+    [customFetch]: async () => new Response(await catalog.signingKeys()),
   });
 
 const refuse = (message: string): never => {

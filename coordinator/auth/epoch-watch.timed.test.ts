@@ -1,6 +1,8 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';
+import { plainSecurity } from '#shared/grpc/channel-security.ts';
+import { fixedKeyring } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { startTestCatalog } from '#test/support/catalog.ts';
@@ -23,7 +25,11 @@ test('a changed epoch is known within a second, also when the connection to the 
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => proxy.once('listening', resolve));
   const address = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  const client = catalogClient({ address, secret: catalog.config['cluster.secret'], cacheBytes: 1_000 });
+  const client = catalogClient({
+    address,
+    security: plainSecurity(fixedKeyring(catalog.config['cluster.secret'])),
+    cacheBytes: 1_000,
+  });
   const watch = new EpochWatch(client, silentLogger);
   try {
     const newPrincipal = async (name: string): Promise<string> => {

@@ -1,5 +1,6 @@
-import { credentials, type Client, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js';
+import type { Client, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { SkeinError } from '#shared/error.ts';
+import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import type { PrincipalId, TenantId } from '#shared/id.ts';
@@ -32,6 +33,8 @@ export interface CatalogClient {
   listNamespaces(tenant: TenantId, catalog: string): Promise<readonly (readonly string[])[]>;
   /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
   listTables(tenant: TenantId, catalog: string, namespace: readonly string[]): Promise<readonly string[]>;
+  /** The keys that verify tokens, a JSON Web Key Set. */
+  signingKeys(): Promise<string>;
   /** Session epochs: all above 0 at first, then changes; ends with the signal or an error. */
   watchEpochs(signal: AbortSignal): AsyncIterable<EpochUpdate>;
   readonly cacheBytes: number;
@@ -48,18 +51,23 @@ type LoadedTableMessage = {
   readonly table: string;
 };
 
-export type CatalogClientOptions = { readonly address: string; readonly secret: string; readonly cacheBytes: number };
+export type CatalogClientOptions = {
+  readonly address: string;
+  readonly security: ChannelSecurity;
+  readonly cacheBytes: number;
+};
 
 export function catalogClient(options: CatalogClientOptions): CatalogClient {
   const { Client: Constructor } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
-  const client: Client = new Constructor(options.address, credentials.createInsecure(), {
+  const { security } = options;
+  const peer = { address: options.address, role: 'catalog' } as const;
+  const client: Client = security.dial(Constructor, peer, {
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.keepalive_time_ms': 30_000,
     'grpc.initial_reconnect_backoff_ms': 200,
     'grpc.max_reconnect_backoff_ms': 2_000,
   });
-  const epochsClient: Client = new Constructor(options.address, credentials.createInsecure(), EPOCHS_CONNECTION);
-  const metadata = internalMetadata(options.secret);
+  const epochsClient: Client = security.dial(Constructor, peer, EPOCHS_CONNECTION);
   const cache = new LruByBytes<CachedTable>(options.cacheBytes);
 
   const call = <Reply>(method: string, request: object, signal?: AbortSignal): Promise<Reply> =>
@@ -72,7 +80,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       const pending = must(invoke, `catalog.proto has ${method}`).call(
         client,
         request,
-        metadata,
+        internalMetadata(security.keyring),
         { deadline: Date.now() + CALL_TIMEOUT_MS },
         (error, reply) => {
           signal?.removeEventListener('abort', cancel);
@@ -131,7 +139,11 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
 
   async function* watchEpochs(signal: AbortSignal): AsyncGenerator<EpochUpdate> {
     const watch = (epochsClient as unknown as Record<string, StreamMethod>)['WatchEpochs'];
-    const stream = must(watch, 'catalog.proto has WatchEpochs').call(epochsClient, {}, metadata);
+    const stream = must(watch, 'catalog.proto has WatchEpochs').call(
+      epochsClient,
+      {},
+      internalMetadata(security.keyring),
+    );
     const cancel = (): void => stream.cancel();
     signal.addEventListener('abort', cancel, { once: true });
     try {
@@ -159,6 +171,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     },
     listTables: async (tenant, catalog, namespace) =>
       (await call<{ names: readonly string[] }>('ListTables', { tenant, catalog, namespace })).names,
+    signingKeys: async () => (await call<{ jwks_json: string }>('GetSigningKeys', {})).jwks_json,
     watchEpochs,
     get cacheBytes() {
       return cache.bytes;

@@ -10,6 +10,7 @@ import {
 import { decodeTaskSpec } from '#proto/task-codec.ts';
 import type { TaskReport, TaskSpec } from '#proto/task.ts';
 import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
+import { fixedKeyring } from '#shared/keyring.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { must } from '#shared/must.ts';
 import type { Release } from '#shared/release.ts';
@@ -55,7 +56,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   const { definition } = loadService('worker.proto', 'skein.worker.v1.Worker');
   server.addService(definition, {
     Attach: (stream: ServerDuplexStream<{ epoch: string }, object>) => {
-      requireSecret(stream.metadata, script.secret);
+      requireSecret(stream.metadata, fixedKeyring(script.secret));
       attached += 1;
       stream.on('error', () => undefined);
       stream.on('data', (beat: { epoch: string }) => {

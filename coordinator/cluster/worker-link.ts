@@ -1,5 +1,6 @@
-import { credentials, type Client, type ClientDuplexStream, type ServiceError } from '@grpc/grpc-js';
+import type { Client, ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
 import { SkeinError } from '#shared/error.ts';
+import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { queryId, type QueryId } from '#shared/id.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -9,7 +10,7 @@ import { printRelease, type Release } from '#shared/release.ts';
 
 /** What the links to all workers have in common. */
 export type LinkOptions = {
-  readonly secret: string;
+  readonly security: ChannelSecurity;
   readonly coordinatorId: string;
   readonly epoch: number;
   readonly heartbeatIntervalMs: number;
@@ -40,7 +41,7 @@ export type WorkerInfo = {
 /**
  * ```
  * connecting --beat--> live --silence or broken stream--> lost --retry--> connecting
- *      \--beat of another release--> refused --retry: a beat of our release--> live
+ *      \--beat of another release, or no proof of being a worker--> refused --retry: a beat of our release--> live
  * ```
  */
 export type LinkState =
@@ -86,18 +87,27 @@ export class WorkerLink {
   /** Settles with the next beat. */
   #beat: PromiseWithResolvers<void> = Promise.withResolvers();
   #refusedFor = '';
+  /** Whether it has attached, or its silence has been told. */
+  #known = false;
   /** Threads that this coordinator's tasks have on the worker now. */
   load = 0;
 
+  /** @throws INVALID_CONFIGURATION when the address may not be dialled */
   constructor(address: string, options: LinkOptions, onChange: () => void) {
     this.address = address;
     this.#options = options;
     this.#onChange = onChange;
-    this.#beats = new WorkerClient(address, credentials.createInsecure(), {
-      ...OWN_CONNECTION,
-      'grpc.max_receive_message_length': BEAT_BYTES_MAX,
-    });
-    this.#tasks = openTasks(address);
+    const onUnproven = (why: string): void => {
+      const reason = `it cannot prove that it is a worker: ${why}`;
+      // Whatever a stranger says differently each time is not told again.
+      this.#refuse('unproven', { worker: address, reason });
+    };
+    this.#beats = options.security.dial(
+      WorkerClient,
+      { address, role: 'worker', onUnproven },
+      { ...OWN_CONNECTION, 'grpc.max_receive_message_length': BEAT_BYTES_MAX },
+    );
+    this.#tasks = openTasks(address, options.security);
     this.#attach();
   }
 
@@ -138,7 +148,8 @@ export class WorkerLink {
     // A worker that was refused stays so until it says that it was replaced.
     if (this.#state.kind !== 'refused') this.#become({ kind: 'connecting' });
     const attach = (this.#beats as unknown as Record<string, AttachMethod>)['Attach'];
-    const stream = must(attach, 'worker.proto has Attach').call(this.#beats, internalMetadata(this.#options.secret));
+    const metadata = internalMetadata(this.#options.security.keyring);
+    const stream = must(attach, 'worker.proto has Attach').call(this.#beats, metadata);
     this.#stream = stream;
     const beat = (): void => void stream.write({ coordinator_id: coordinatorId, epoch: String(epoch) });
     this.#timer = setInterval(beat, heartbeatIntervalMs);
@@ -147,6 +158,7 @@ export class WorkerLink {
     stream.on('error', (error: ServiceError) => {
       if (this.#stream !== stream) return;
       this.#options.log.debug({ worker: this.address, err: error }, 'the stream to a worker broke');
+      this.#tellUnknown(error.message);
       this.#end({ kind: 'lost' });
     });
     stream.on('end', () => {
@@ -161,7 +173,9 @@ export class WorkerLink {
     const silence = setTimeout(() => {
       // When it was this process that hung, the beats lie in the socket: they are read before this.
       setImmediate(() => {
-        if (this.#silence === silence) this.#end({ kind: 'lost' });
+        if (this.#silence !== silence) return;
+        this.#tellUnknown('it is silent');
+        this.#end({ kind: 'lost' });
       });
     }, this.#options.heartbeatTimeoutMs);
     this.#silence = silence;
@@ -169,15 +183,13 @@ export class WorkerLink {
 
   #onBeat(info: WorkerInfo): void {
     this.#expectBeat();
+    this.#known = true;
     this.#beat.resolve();
     this.#beat = Promise.withResolvers();
     const { release, log } = this.#options;
     if (info.release.skein !== release.skein || info.release.duckdb !== release.duckdb) {
       const reason = `${info.name} is ${printRelease(info.release)}, this coordinator ${printRelease(release)}`;
-      // It is asked again, because it may be replaced; it is said once.
-      if (this.#refusedFor !== reason) log.error({ worker: this.address, name: info.name, reason }, 'worker refused');
-      this.#refusedFor = reason;
-      this.#end({ kind: 'refused', reason });
+      this.#refuse(reason, { worker: this.address, name: info.name, reason });
       return;
     }
     if (this.#state.kind === 'live' && this.#state.info.id === info.id) {
@@ -191,10 +203,24 @@ export class WorkerLink {
     log.info({ worker: this.address, name: info.name, cores: info.cores }, 'worker attached');
     // The old connection may lead to a worker that is gone, and wait before it tries again.
     this.#tasks.close();
-    this.#tasks = openTasks(this.address);
+    this.#tasks = openTasks(this.address, this.#options.security);
     this.#tasks.getChannel().getConnectivityState(true);
     this.#become({ kind: 'live', info, lost: new AbortController() });
     this.#options.onBeat?.(this, info);
+  }
+
+  /** It is asked again, because it may be replaced; that is said once for each `cause`. */
+  #refuse(cause: string, said: { readonly reason: string; readonly [key: string]: string }): void {
+    if (this.#refusedFor !== cause) this.#options.log.error(said, 'worker refused');
+    this.#refusedFor = cause;
+    this.#known = true;
+    this.#end({ kind: 'refused', reason: said.reason });
+  }
+
+  /** A member that has never attached is ignored until it does; that is said once. */
+  #tellUnknown(reason: string): void {
+    if (!this.#known) this.#options.log.warn({ worker: this.address, reason }, 'a worker is ignored until it answers');
+    this.#known = true;
   }
 
   #end(state: LinkState): void {
@@ -222,12 +248,16 @@ export class WorkerLink {
   }
 }
 
-const openTasks = (address: string): Client =>
-  new WorkerClient(address, credentials.createInsecure(), {
-    ...OWN_CONNECTION,
-    'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
-    'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
-  });
+const openTasks = (address: string, security: ChannelSecurity): Client =>
+  security.dial(
+    WorkerClient,
+    { address, role: 'worker' },
+    {
+      ...OWN_CONNECTION,
+      'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
+      'grpc.max_send_message_length': MESSAGE_BYTES_MAX,
+    },
+  );
 
 /** Resolves with `work`, or when one of the signals is aborted. */
 async function untilAborted(signals: readonly AbortSignal[], work: Promise<void>): Promise<void> {

@@ -1,6 +1,9 @@
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
+import { plainSecurity } from '#shared/grpc/channel-security.ts';
+import { fixedKeyring } from '#shared/keyring.ts';
 import { silentLogger } from '#shared/log/logger.ts';
+import type { Membership } from '#shared/membership/member.ts';
 import { staticMembership } from '#shared/membership/static-membership.ts';
 import { SCRIPTED_RELEASE, startScriptedWorker, type WorkerScript } from './scripted-worker.ts';
 import { WorkerPool } from './worker-pool.ts';
@@ -18,14 +21,18 @@ async function worker(changes: Partial<WorkerScript> = {}, port = 0) {
   return started;
 }
 
+const options = {
+  coordinatorId: 'c',
+  epoch: 7,
+  heartbeatIntervalMs: 50,
+  heartbeatTimeoutMs: 1_500,
+  release: SCRIPTED_RELEASE,
+};
+
 function pool(addresses: readonly string[], secret = 's', log = silentLogger): WorkerPool {
   const made = new WorkerPool(staticMembership(addresses), {
-    secret,
-    coordinatorId: 'c',
-    epoch: 7,
-    heartbeatIntervalMs: 50,
-    heartbeatTimeoutMs: 1_500,
-    release: SCRIPTED_RELEASE,
+    ...options,
+    security: plainSecurity(fixedKeyring(secret)),
     log,
   });
   closers.push(() => made.close());
@@ -78,6 +85,33 @@ test('a worker with another secret gets no task', async () => {
   const wrong = pool([good.address], 'wrong');
   await new Promise((resolve) => setTimeout(resolve, 200));
   expect(wrong.liveCount()).toBe(0);
+});
+
+test('a member beyond loopback is not dialled in plaintext, and one that never answers is ignored; each is told of once', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) });
+  const good = await worker();
+  let tell: (addresses: readonly string[]) => void = () => undefined;
+  const membership: Membership = {
+    watch: (_kind, onChange) => {
+      tell = (addresses) =>
+        onChange(addresses.map((address) => ({ kind: 'worker', id: address, name: address, address })));
+    },
+    close: () => Promise.resolve(),
+  };
+  const made = new WorkerPool(membership, { ...options, security: plainSecurity(fixedKeyring('s')), log });
+  closers.push(() => made.close());
+  const addresses = ['10.1.2.3:8090', '127.0.0.1:1', good.address];
+  tell(addresses);
+  tell([...addresses, 'worker.example:8090']);
+  await vi.waitFor(() => expect(made.liveCount()).toBe(1));
+  // Several attempts at the one that does not answer.
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  const about = (text: string): number => lines.filter((line) => line.includes(text)).length;
+  expect(['10.1.2.3:8090', '127.0.0.1:1"', 'worker.example:8090'].map(about)).toEqual([1, 1, 1]);
+  expect(about('mutual TLS')).toBe(2);
+  expect(made.states().map(({ address }) => address)).not.toContain('10.1.2.3:8090');
+  expect(made.liveCount()).toBe(1);
 });
 
 test('a worker that dies is lost at once, its tasks are told, and it is found again when it is back', async () => {

@@ -33,6 +33,8 @@ export class WorkerPool {
   readonly #links = new Map<string, WorkerLink>();
   readonly #options: LinkOptions;
   readonly #listeners = new Set<() => void>();
+  /** Addresses of members that may not be dialled; each is told of once. */
+  readonly #refused = new Set<string>();
 
   constructor(membership: Membership, options: LinkOptions) {
     this.#options = options;
@@ -104,13 +106,24 @@ export class WorkerPool {
 
   #update(members: readonly Member[]): void {
     const addresses = new Set(members.map((member) => member.address));
+    for (const address of this.#refused) if (!addresses.has(address)) this.#refused.delete(address);
     for (const [address, link] of this.#links) {
       if (addresses.has(address)) continue;
       link.close();
       this.#links.delete(address);
     }
     for (const address of addresses) {
-      if (!this.#links.has(address)) this.#links.set(address, new WorkerLink(address, this.#options, this.#changed));
+      if (!this.#links.has(address)) this.#link(address);
+    }
+  }
+
+  #link(address: string): void {
+    try {
+      this.#links.set(address, new WorkerLink(address, this.#options, this.#changed));
+    } catch (error) {
+      const { message } = SkeinError.of(error);
+      if (!this.#refused.has(address)) this.#options.log.error({ worker: address, reason: message }, 'worker refused');
+      this.#refused.add(address);
     }
   }
 }

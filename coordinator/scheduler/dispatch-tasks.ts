@@ -79,9 +79,9 @@ export class TaskDispatcher {
     this.#fail(new SkeinError('QUERY_CANCELLED', 'the query has ended'));
     this.#unwatch();
     this.#options.signal.removeEventListener('abort', this.#onAbort);
-    const { secret } = this.#options.scheduler;
+    const { keyring } = this.#options.scheduler;
     const alive = [...this.#used.values()].filter(({ lost }) => !lost.aborted);
-    await Promise.all(alive.map(({ link }) => endQuery(link.client, secret, this.#options.owner.queryId)));
+    await Promise.all(alive.map(({ link }) => endQuery(link.client, keyring, this.#options.owner.queryId)));
   }
 
   #fail(error: Error): void {
@@ -235,9 +235,9 @@ export class TaskDispatcher {
       if (worker.lost.aborted) onLost();
       const task = {
         client: worker.link.client,
-        secret: scheduler.secret,
+        keyring: scheduler.keyring,
         spec,
-        ticket: taskTicket(owner, spec, scheduler.secret),
+        ticket: taskTicket(owner, spec, scheduler.keyring),
         taskBytesMax: scheduler.taskBytesMax,
         signal: stop.signal,
       };
@@ -326,7 +326,7 @@ export class TaskDispatcher {
     const known = this.#tickets.get(key);
     if (known !== undefined) return known;
     const { owner, scheduler } = this.#options;
-    const ticket = partitionTicket(owner, output.taskId, partition, scheduler.secret);
+    const ticket = partitionTicket(owner, output.taskId, partition, scheduler.keyring);
     this.#tickets.set(key, ticket);
     return ticket;
   }

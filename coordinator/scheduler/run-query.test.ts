@@ -1,5 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { TaskSpec } from '#proto/task.ts';
+import { plainSecurity } from '#shared/grpc/channel-security.ts';
+import { fixedKeyring } from '#shared/keyring.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
@@ -13,13 +15,15 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
+const security = plainSecurity(fixedKeyring('s'));
+
 type Worker = Awaited<ReturnType<typeof startScriptedWorker>>;
 let retries: number;
 
 async function cluster(...outputs: WorkerScript['output'][]): Promise<{ scheduler: Scheduler; workers: Worker[] }> {
   retries = 0;
   const workers = await Promise.all(outputs.map((output) => startScriptedWorker({ secret: 's', output })));
-  const options = { secret: 's', coordinatorId: 'c', epoch: 1, heartbeatIntervalMs: 50, heartbeatTimeoutMs: 2_000 };
+  const options = { security, coordinatorId: 'c', epoch: 1, heartbeatIntervalMs: 50, heartbeatTimeoutMs: 2_000 };
   const pool = new WorkerPool(staticMembership(workers.map((w) => w.address)), {
     ...options,
     release: SCRIPTED_RELEASE,
@@ -31,7 +35,7 @@ async function cluster(...outputs: WorkerScript['output'][]): Promise<{ schedule
   return {
     scheduler: {
       pool,
-      secret: 's',
+      keyring: security.keyring,
       epoch: 1,
       spillLimitBytes: 1,
       taskBytesMax: 10_000,
@@ -191,7 +195,7 @@ test("an error of the worker's keeps its code", async () => {
   });
   closers.push(refusing.kill);
   const pool = new WorkerPool(staticMembership([refusing.address]), {
-    secret: 's',
+    security,
     coordinatorId: 'c',
     epoch: 1,
     heartbeatIntervalMs: 50,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { SqlText, StatementContext, TaskReport } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { taskId, type PrincipalId, type QueryId, type TenantId } from '#shared/id.ts';
+import type { Keyring } from '#shared/keyring.ts';
 import type { WorkerLease, WorkerPool } from '../cluster/worker-pool.ts';
 import type { FlightData } from './flight-data.ts';
 import type { PlannedScan } from './plan-scans.ts';
@@ -12,7 +13,7 @@ import { CONNECTIONS_LOST_MAX } from './task-state.ts';
 /** What all queries of a coordinator have in common. */
 export type Scheduler = {
   readonly pool: WorkerPool;
-  readonly secret: string;
+  readonly keyring: Keyring;
   readonly epoch: number;
   readonly spillLimitBytes: number;
   /** `worker.task_bytes_max` */
@@ -106,7 +107,7 @@ function affinity(scans: readonly PlannedScan[]): string | undefined {
 }
 
 async function attempt(scheduler: Scheduler, run: QueryRun, lease: WorkerLease): Promise<TaskReport> {
-  const { secret, epoch, spillLimitBytes, taskBytesMax } = scheduler;
+  const { keyring, epoch, spillLimitBytes, taskBytesMax } = scheduler;
   const owner: TaskOwner = { ...run, epoch, spillLimitBytes };
   const spec = taskSpec(
     owner,
@@ -122,7 +123,7 @@ async function attempt(scheduler: Scheduler, run: QueryRun, lease: WorkerLease):
     },
     lease.info,
   );
-  const ticket = taskTicket(owner, spec, secret);
+  const ticket = taskTicket(owner, spec, keyring);
   // Not AbortSignal.any: the worker's signal lives for days, and would keep a trace of every task.
   const stop = new AbortController();
   const onAbort = (): void => stop.abort(run.signal.reason);
@@ -135,7 +136,7 @@ async function attempt(scheduler: Scheduler, run: QueryRun, lease: WorkerLease):
     const { signal } = stop;
     return await runTask({
       client: lease.link.client,
-      secret,
+      keyring,
       spec,
       ticket,
       taskBytesMax,

@@ -1,5 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { ScanFile, TaskSpec } from '#proto/task.ts';
+import { plainSecurity } from '#shared/grpc/channel-security.ts';
+import { fixedKeyring } from '#shared/keyring.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
@@ -35,6 +37,9 @@ type Behaviour = {
   readonly spool?: (spec: TaskSpec, worker: Worker, cancelled: AbortSignal) => Promise<SpooledAnswer | undefined>;
   readonly stream?: (spec: TaskSpec, worker: Worker) => Promise<void>;
 };
+
+const keyring = fixedKeyring('s');
+const security = plainSecurity(keyring);
 
 /** Long enough for a machine that has a lot to do. */
 const HEARTBEAT_TIMEOUT_MS = 1_500;
@@ -73,19 +78,19 @@ async function cluster(count: number, behaviour: Behaviour = {}, options: { read
     close: () => Promise.resolve(),
   };
   const pool = new WorkerPool(membership, {
-    secret: 's',
+    security,
     coordinatorId: 'c',
     epoch: 1,
     heartbeatIntervalMs: 50,
     heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS,
     release: SCRIPTED_RELEASE,
     log: silentLogger,
-    onBeat: endUnknown({ running, epoch: 1, secret: 's' }),
+    onBeat: endUnknown({ running, epoch: 1, keyring }),
   });
   closers.push(() => pool.close(), ...workers.map((w) => w.kill));
   await vi.waitFor(() => expect(pool.liveCount()).toBe(options.joinLater === true ? 1 : count));
   const onRetry = (): void => void (retries += 1);
-  const scheduler = { pool, secret: 's', epoch: 1, spillLimitBytes: 1, taskBytesMax: 100_000, onRetry, running };
+  const scheduler = { pool, keyring, epoch: 1, spillLimitBytes: 1, taskBytesMax: 100_000, onRetry, running };
   /** The workers that were not there are, and the coordinator knows. */
   const join = async (): Promise<void> => {
     tell(known);

@@ -3,13 +3,14 @@ import { encodeTaskSpec } from '#proto/task-codec.ts';
 import type { StreamEnd, TaskReport, TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { fromServiceError, internalMetadata, readError } from '#shared/grpc/internal-auth.ts';
+import type { Keyring } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
 import { tooLong } from './spooled-task.ts';
 import { decodeFlightData, encodeTicket, type FlightData } from './flight-data.ts';
 
 export type TaskRun = {
   readonly client: Client;
-  readonly secret: string;
+  readonly keyring: Keyring;
   readonly spec: TaskSpec;
   /** Signed, for this task and its one output. */
   readonly ticket: string;
@@ -33,7 +34,7 @@ const DO_GET = '/arrow.flight.protocol.FlightService/DoGet';
  */
 export async function runTask(run: TaskRun): Promise<TaskReport> {
   run.signal.throwIfAborted();
-  const metadata = internalMetadata(run.secret);
+  const metadata = internalMetadata(run.keyring);
   const ticket = encodeTicket(`${run.ticket}\n${encodeTaskSpec(run.spec)}`);
   if (ticket.length > run.taskBytesMax) throw tooLong(ticket.length, run.taskBytesMax);
   const stream = run.client.makeServerStreamRequest(DO_GET, asIs, decodeFlightData, ticket, metadata);

@@ -4,11 +4,12 @@ import type { TaskReport, TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { decodeError, fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { taskId, type QueryId, type TaskId } from '#shared/id.ts';
+import type { Keyring } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
 
 export type SpooledTask = {
   readonly client: Client;
-  readonly secret: string;
+  readonly keyring: Keyring;
   readonly spec: TaskSpec;
   readonly ticket: string;
   readonly taskBytesMax: number;
@@ -51,7 +52,7 @@ export function runSpooledTask(task: SpooledTask): Promise<SpooledEnd> {
       reject(SkeinError.of(signal.reason));
     };
     const run = method<object, Reply>(task.client, 'RunTask');
-    const call = run({ spec, ticket: task.ticket }, internalMetadata(task.secret), {}, (error, reply) => {
+    const call = run({ spec, ticket: task.ticket }, internalMetadata(task.keyring), {}, (error, reply) => {
       signal.removeEventListener('abort', abort);
       if (error !== null) {
         reject(fromServiceError(error, 'CONNECTION_LOST'));
@@ -80,10 +81,10 @@ export const tooLong = (bytes: number, bytesMax: number): SkeinError =>
 const END_TIMEOUT_MS = 5_000;
 
 /** Ends what a worker still has of a query; false when it did not say so in time. Never throws. */
-export function endQuery(client: Client, secret: string, queryId: QueryId): Promise<boolean> {
+export function endQuery(client: Client, keyring: Keyring, queryId: QueryId): Promise<boolean> {
   return new Promise((resolve) => {
     const end = method<object, object>(client, 'EndQuery');
     const options = { deadline: Date.now() + END_TIMEOUT_MS };
-    end({ query_id: queryId }, internalMetadata(secret), options, (error) => resolve(error === null));
+    end({ query_id: queryId }, internalMetadata(keyring), options, (error) => resolve(error === null));
   });
 }

@@ -1,5 +1,6 @@
 import type { InputSource, InputSpec, OutputSpec, StatementContext, TaskSpec } from '#proto/task.ts';
 import type { PrincipalId, QueryId, TaskId, TenantId } from '#shared/id.ts';
+import type { Keyring } from '#shared/keyring.ts';
 import { signTicket } from '#shared/ticket.ts';
 import type { WorkerInfo } from '../cluster/worker-link.ts';
 import { printSqlType, type SqlField } from '../planner/sql-type.ts';
@@ -46,23 +47,23 @@ export function taskSpec(owner: TaskOwner, parts: TaskParts, worker: WorkerInfo)
 }
 
 /** For the task itself: to start it and to read what it streams. */
-export function taskTicket(owner: TaskOwner, spec: TaskSpec, secret: string): string {
+export function taskTicket(owner: TaskOwner, spec: TaskSpec, keyring: Keyring): string {
   const locations = [...new Set(spec.scans.flatMap((scan) => scan.allowedRoots))];
-  return ticket(owner, { taskId: spec.taskId, partition: 0, locations }, secret);
+  return ticket(owner, { taskId: spec.taskId, partition: 0, locations }, keyring);
 }
 
 /** For a reader of one partition of what the task spooled. */
-export const partitionTicket = (owner: TaskOwner, taskId: TaskId, partition: number, secret: string): string =>
-  ticket(owner, { taskId, partition, locations: [] }, secret);
+export const partitionTicket = (owner: TaskOwner, taskId: TaskId, partition: number, keyring: Keyring): string =>
+  ticket(owner, { taskId, partition, locations: [] }, keyring);
 
 function ticket(
   { queryId, tenant, principal, epoch, deadlineMs }: TaskOwner,
   opens: { readonly taskId: TaskId; readonly partition: number; readonly locations: readonly string[] },
-  secret: string,
+  keyring: Keyring,
 ): string {
   return signTicket(
     { queryId, tenant, principal, epoch, expiresAtMs: deadlineMs + TICKET_MARGIN_MS, ...opens },
-    secret,
+    keyring,
   );
 }
 

@@ -4,6 +4,7 @@ import { totalmem } from 'node:os';
 import type { Config, ConfigKey } from './config-schema.ts';
 import type { LoadedConfig } from './loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
+import { isLoopback } from '#shared/grpc/loopback.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 /** What fits behind `Bearer`, and cannot be guessed. */
@@ -40,6 +41,15 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
     config[
       'cluster.heartbeat_interval'
     ], `${says('cluster.heartbeat_timeout')} must be longer than cluster.heartbeat_interval`);
+  require(config['cluster.secret'] === '' ||
+    config['cluster.secret_file'] === '', `${says('cluster.secret_file')} and cluster.secret are both set`);
+  for (const prefix of ['cluster.tls', 'cluster.etcd_tls'] as const) {
+    const keys = [`${prefix}_ca`, `${prefix}_cert`, `${prefix}_key`] as const;
+    const unset = keys.filter((key) => config[key] === '');
+    require(unset.length % 3 === 0, `${keys.join(', ')} are set together, and ${unset.join(', ')} is not`);
+  }
+  const objection = config['cluster.etcd_endpoints'].map((text) => etcdObjection(text, config)).find(Boolean);
+  require(objection === undefined, `${says('cluster.etcd_endpoints')}: ${objection}`);
   require(config['cluster.lease_ttl'] >= 1_000, `${says('cluster.lease_ttl')} is less than 1s`);
   require(config['catalog.token_ttl'] <=
     config['catalog.token_ttl_max'], `${says('catalog.token_ttl')} is longer than catalog.token_ttl_max`);
@@ -59,6 +69,20 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
       URL.parse(config['database.url'])?.protocol ?? '',
     ), `${says('database.url')}: expected postgres://user:password@host:port/database`);
   return fitSessions(fitQueryMemory(loaded, says), says);
+}
+
+/** etcd says who the workers are: nobody on the way may change that. */
+function etcdObjection(endpoint: string, config: Config): string | undefined {
+  const url = URL.parse(endpoint.includes('://') ? endpoint : `http://${endpoint}`);
+  if (url === null || !['http:', 'https:'].includes(url.protocol))
+    return 'expected http://host:port or https://host:port';
+  if (url.protocol === 'http:') {
+    return isLoopback(url.hostname)
+      ? undefined
+      : `${url.host} is beyond loopback, where etcd needs https:// (mutual TLS)`;
+  }
+  const hasFiles = config['cluster.etcd_tls_ca'] !== '' || config['cluster.tls_ca'] !== '';
+  return hasFiles ? undefined : `${url.host} needs cluster.tls_* or cluster.etcd_tls_*`;
 }
 
 /** An address, a network, or one of the names that the HTTP server knows. */

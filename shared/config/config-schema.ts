@@ -114,9 +114,20 @@ export const CONFIG = {
   log_level: string('info', 'trace, debug, info, warn, error or silent'),
 
   'cluster.secret': secret('Shared secret of the services; every internal call carries it'),
+  'cluster.secret_file': string(
+    '',
+    'File of that secret instead, a line each: the first is used, all are accepted; it is read again when it changes',
+  ),
+  'cluster.tls_ca': string('', 'PEM file of the authorities whose certificates internal channels trust'),
+  'cluster.tls_cert': string('', 'PEM file of this service’s certificate (skein cluster ca); needed beyond loopback'),
+  'cluster.tls_key': string('', 'PEM file of its private key'),
+  'cluster.reload_interval': duration(2_000, 'Interval at which files of secrets and certificates are read again'),
   'cluster.etcd_endpoints': list(
     'etcd endpoints for membership (also ETCD_ENDPOINTS); empty = the static list of workers',
   ),
+  'cluster.etcd_tls_ca': string('', 'PEM file of etcd’s authority; empty = cluster.tls_ca'),
+  'cluster.etcd_tls_cert': string('', 'PEM file of the certificate for etcd; empty = cluster.tls_cert'),
+  'cluster.etcd_tls_key': string('', 'PEM file of its private key; empty = cluster.tls_key'),
   'cluster.etcd_prefix': string('/skein/', 'Key prefix in etcd'),
   'cluster.lease_ttl': duration(5_000, 'Time to live of a membership lease'),
   'cluster.heartbeat_interval': duration(1_000, 'Interval of the heartbeats between coordinator and workers'),

@@ -93,10 +93,14 @@ test('numbers of a file are read as they are written', () => {
 });
 
 test('names that other software uses; ours win; an empty variable is none', () => {
-  const environment = { DATABASE_URL: 'postgres://a/b', ETCD_ENDPOINTS: 'http://a:1, http://b:2', SKEIN_HOST: '' };
+  const environment = {
+    DATABASE_URL: 'postgres://a/b',
+    ETCD_ENDPOINTS: 'http://127.0.0.1:1, http://127.0.0.1:2',
+    SKEIN_HOST: '',
+  };
   const { config } = load(environment);
   expect(config['database.url']).toBe('postgres://a/b');
-  expect(config['cluster.etcd_endpoints']).toEqual(['http://a:1', 'http://b:2']);
+  expect(config['cluster.etcd_endpoints']).toEqual(['http://127.0.0.1:1', 'http://127.0.0.1:2']);
   expect(config.host).toBe('127.0.0.1');
   expect(load({ ...environment, SKEIN_DATABASE_URL: 'postgres://c/d' }).config['database.url']).toBe('postgres://c/d');
 });
@@ -137,6 +141,31 @@ test('trusted proxies are addresses, networks or names of such', () => {
       text,
     ).toContain('catalog.trusted_proxies');
   }
+});
+
+const TLS = { SKEIN_CLUSTER_TLS_CA: 'ca.pem', SKEIN_CLUSTER_TLS_CERT: 'cert.pem', SKEIN_CLUSTER_TLS_KEY: 'key.pem' };
+
+test('etcd beyond loopback needs https:// and certificates', () => {
+  for (const endpoint of ['http://10.0.0.1:2379', '10.0.0.1:2379', 'http://127.0.0.1:1,http://etcd:2379']) {
+    expect(
+      refusal(() => load({ ...TLS, ETCD_ENDPOINTS: endpoint })),
+      endpoint,
+    ).toContain('beyond loopback');
+  }
+  expect(refusal(() => load({ ETCD_ENDPOINTS: 'https://etcd:2379' }))).toContain('needs cluster.tls_*');
+  expect(refusal(() => load({ ETCD_ENDPOINTS: 'ftp://etcd:2379' }))).toContain('expected http://host:port');
+  expect(refusal(() => load({ ETCD_ENDPOINTS: 'http://u:hunter2@etcd:2379' }))).not.toContain('hunter2');
+  for (const endpoint of ['http://[::1]:2379', 'localhost:2379', 'https://etcd:2379']) {
+    expect(load({ ...TLS, ETCD_ENDPOINTS: endpoint }).config['cluster.etcd_endpoints']).toEqual([endpoint]);
+  }
+});
+
+test('the files of a certificate are set together; the secret is a value or a file', () => {
+  const { SKEIN_CLUSTER_TLS_KEY: _, ...two } = TLS;
+  expect(refusal(() => load(two))).toContain('cluster.tls_key is not');
+  expect(refusal(() => load({ SKEIN_CLUSTER_ETCD_TLS_CA: 'ca.pem' }))).toContain('cluster.etcd_tls_cert');
+  const both = { SKEIN_CLUSTER_SECRET: 'hunter2', SKEIN_CLUSTER_SECRET_FILE: 'secret' };
+  expect(refusal(() => load(both))).toContain('both set');
 });
 
 test('a child reads back exactly the configuration of its parent, whatever files say', () => {

@@ -1,7 +1,7 @@
 import { Metadata, status, type ServiceError } from '@grpc/grpc-js';
 import { cutText } from '#shared/cut-text.ts';
 import { ERRORS, SkeinError, type ErrorData } from '#shared/error.ts';
-import { sameText } from '#shared/ticket.ts';
+import { sameText, type Keyring } from '#shared/keyring.ts';
 
 /** Metadata key of the catalogue's error, JSON of `ErrorData`, on every failed internal call. */
 const ERROR_KEY = 'skein-error-bin';
@@ -14,16 +14,16 @@ const ERROR_JSON_BYTES_MAX = 2 * 1024;
 const DETAILS_MAX = 256;
 
 /** What every internal call carries. */
-export function internalMetadata(secret: string): Metadata {
+export function internalMetadata({ current }: Keyring): Metadata {
   const metadata = new Metadata();
-  metadata.set('authorization', `Bearer ${secret}`);
+  metadata.set('authorization', `Bearer ${current}`);
   return metadata;
 }
 
-/** @throws UNAUTHENTICATED unless the call carries the cluster's secret. */
-export function requireSecret(metadata: Metadata, secret: string): void {
+/** @throws UNAUTHENTICATED unless the call carries a secret that the cluster accepts. */
+export function requireSecret(metadata: Metadata, { accepted }: Keyring): void {
   const [header] = metadata.get('authorization');
-  if (secret === '' || typeof header !== 'string' || !sameText(header, `Bearer ${secret}`)) {
+  if (typeof header !== 'string' || !accepted.some((secret) => secret !== '' && sameText(header, `Bearer ${secret}`))) {
     throw new SkeinError('UNAUTHENTICATED', 'this port is for the services of the cluster');
   }
 }

@@ -1,12 +1,16 @@
+import { experimental } from '@grpc/grpc-js';
 import { Etcd3, type Watcher } from 'etcd3';
+import type { TlsFiles } from '#shared/grpc/tls-files.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import type { Member, Membership } from './member.ts';
+import { parseMember, type Member, type Membership } from './member.ts';
 
 export type EtcdOptions = {
   readonly endpoints: readonly string[];
   readonly prefix: string;
   readonly leaseTtlMs: number;
   readonly log: Logger;
+  /** For endpoints with `https://`; etcd asks for a client certificate too. Whoever opened it closes it. */
+  readonly tls?: TlsFiles | undefined;
 };
 
 /** The prefix is listed again this often: after an outage a watch came back later than the leases (measured: over 8 s). */
@@ -14,11 +18,18 @@ const LIST_INTERVAL_MS = 5_000;
 /** Pause between attempts to register while etcd is away. */
 const REGISTER_RETRY_MS = 1_000;
 
-export const etcdClient = (options: EtcdOptions): Etcd3 =>
-  new Etcd3({
-    hosts: options.endpoints.map((endpoint) => (endpoint.includes('://') ? endpoint : `http://${endpoint}`)),
-    dialTimeout: 5_000,
-  });
+export function etcdClient({ endpoints, tls }: EtcdOptions): Etcd3 {
+  const hosts = endpoints.map((endpoint) => (endpoint.includes('://') ? endpoint : `http://${endpoint}`));
+  const client = new Etcd3({ hosts, dialTimeout: 5_000 });
+  if (tls === undefined) return client;
+  // etcd3 reads certificates once. Its hosts are given credentials that follow the files, before the first of them connects.
+  const followed = experimental.createCertificateProviderChannelCredentials(tls, tls);
+  const { pool } = client as unknown as {
+    readonly pool: { readonly hosts: readonly { channelCredentials: unknown }[] };
+  };
+  for (const host of pool.hosts) host.channelCredentials = followed;
+  return client;
+}
 
 const folder = (options: EtcdOptions, kind: Member['kind']): string => `${options.prefix}members/${kind}/`;
 
@@ -29,6 +40,15 @@ export function etcdMembership(options: EtcdOptions): Membership {
   let closed = false;
 
   const watch: Membership['watch'] = (kind, onChange) => {
+    const malformed = new Set<string>();
+    /** A key that holds no member hides none of the others; it is told of once. */
+    const readMember = ([key, text]: readonly [string, string]): readonly Member[] => {
+      const member = parseMember(text, kind);
+      if (member !== undefined) return [member];
+      if (!malformed.has(key)) options.log.warn({ key }, 'a key of etcd that is no member is ignored');
+      malformed.add(key);
+      return [];
+    };
     let last = '';
     let listing = false;
     const list = async (): Promise<void> => {
@@ -36,8 +56,9 @@ export function etcdMembership(options: EtcdOptions): Membership {
       listing = true;
       try {
         const entries = await client.getAll().prefix(folder(options, kind)).strings();
-        const members = Object.values(entries)
-          .map((text) => JSON.parse(text) as Member)
+        for (const key of malformed) if (!Object.hasOwn(entries, key)) malformed.delete(key);
+        const members = Object.entries(entries)
+          .flatMap(readMember)
           .toSorted((a, b) => (a.id < b.id ? -1 : 1));
         const text = JSON.stringify(members);
         if (closed || text === last) return;

@@ -16,6 +16,21 @@ export interface Membership {
   close(): Promise<void>;
 }
 
+/** The member that a text of etcd describes; undefined when it describes none of the kind. */
+export function parseMember(text: string, kind: Member['kind']): Member | undefined {
+  let read: Partial<Record<keyof Member, unknown>> | null;
+  try {
+    read = JSON.parse(text) as typeof read;
+  } catch {
+    return undefined;
+  }
+  const { id, name, address } = read ?? {};
+  if (read?.kind !== kind || typeof id !== 'string' || typeof name !== 'string' || typeof address !== 'string') {
+    return undefined;
+  }
+  return { kind, id, name, address };
+}
+
 /** `host:port` of `http://host:port/`, `grpc://host:port` or `host:port`. */
 export const memberAddress = (url: string): string =>
   url

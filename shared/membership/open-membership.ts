@@ -1,5 +1,6 @@
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { TlsFiles } from '#shared/grpc/tls-files.ts';
 import type { Election, Lead } from './election.ts';
 import type { EtcdOptions } from './etcd-membership.ts';
 import type { Member, Membership } from './member.ts';
@@ -14,26 +15,49 @@ import { staticMembership } from './static-membership.ts';
 export async function openMembership(config: Config, log: Logger): Promise<Membership> {
   if (config['cluster.etcd_endpoints'].length === 0) return staticMembership(config['cluster.workers']);
   const { etcdMembership } = await import('./etcd-membership.ts');
-  return etcdMembership(etcdOptions(config, log));
+  return closingTls(etcdOptions(config, log), etcdMembership);
 }
 
 /** Makes this process known; without etcd there is nothing to do (the others have it in their configuration). */
 export async function registerMember(config: Config, member: Member, log: Logger): Promise<{ close(): Promise<void> }> {
   if (config['cluster.etcd_endpoints'].length === 0) return { close: () => Promise.resolve() };
   const { etcdRegistration } = await import('./etcd-membership.ts');
-  return etcdRegistration(etcdOptions(config, log), member);
+  return closingTls(etcdOptions(config, log), (options) => etcdRegistration(options, member));
 }
 
 /** The candidate `id` among the coordinators: without etcd it is the only one, and leads from the start. */
 export async function openElection(config: Config, id: string, lead: Lead, log: Logger): Promise<Election> {
   if (config['cluster.etcd_endpoints'].length === 0) return soleCandidate(lead);
   const { etcdElection } = await import('./etcd-election.ts');
-  return etcdElection(etcdOptions(config, log), 'coordinator', id, lead);
+  return closingTls(etcdOptions(config, log), (options) => etcdElection(options, 'coordinator', id, lead));
 }
 
-const etcdOptions = (config: Config, log: Logger): EtcdOptions => ({
+/** How etcd is reached; the caller closes `tls`. @throws INVALID_CONFIGURATION */
+export const etcdOptions = (config: Config, log: Logger): EtcdOptions => ({
   endpoints: config['cluster.etcd_endpoints'],
   prefix: config['cluster.etcd_prefix'],
   leaseTtlMs: config['cluster.lease_ttl'],
   log,
+  tls: config['cluster.etcd_endpoints'].some((endpoint) => endpoint.startsWith('https://'))
+    ? new TlsFiles(
+        {
+          ca: config['cluster.etcd_tls_ca'] || config['cluster.tls_ca'],
+          cert: config['cluster.etcd_tls_cert'] || config['cluster.tls_cert'],
+          key: config['cluster.etcd_tls_key'] || config['cluster.tls_key'],
+        },
+        { intervalMs: config['cluster.reload_interval'], log },
+      )
+    : undefined,
 });
+
+/** What uses etcd, whose close also ends the following of its certificates. */
+function closingTls<T extends { close(): Promise<void> }>(options: EtcdOptions, open: (options: EtcdOptions) => T): T {
+  const opened = open(options);
+  const close = opened.close.bind(opened);
+  return Object.assign(opened, {
+    close: async () => {
+      await close();
+      options.tls?.[Symbol.dispose]();
+    },
+  });
+}

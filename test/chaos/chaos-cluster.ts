@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { readSecret } from '#cli/up/secrets.ts';
+import { secretPath } from '#cli/up/secrets.ts';
 import { must } from '#shared/must.ts';
-import { projectRoot, startCluster, type Cluster } from '#test/support/cluster.ts';
+import { ALL_ROLES, TestCertificates, type TlsSettings } from '#test/support/certificates.ts';
+import { projectRoot, settingsEnv, startCluster, type Cluster } from '#test/support/cluster.ts';
 import { startEtcd, type Etcd } from '#test/support/etcd.ts';
 import { startTestPostgres } from '#test/support/postgres.ts';
 import { TcpProxy } from './tcp-proxy.ts';
@@ -41,7 +42,7 @@ const WORKER_ENVIRONMENT = {
 export type Recorded = { readonly status: string; readonly error_code: string | null };
 
 /**
- * A cluster whose members find each other through etcd: two workers of the launcher, each behind a proxy, and, where the machine lets us
+ * A cluster whose members find each other through etcd, over mutual TLS: two workers of the launcher, each behind a proxy, and, where the machine lets us
  * make network namespaces, one more in a network of its own.
  */
 export class ChaosCluster implements AsyncDisposable {
@@ -65,7 +66,11 @@ export class ChaosCluster implements AsyncDisposable {
     if (network !== null) stack.use(network);
     const host = network?.hostAddress ?? '127.0.0.2';
     const postgres = stack.use(await startTestPostgres());
-    const etcd = stack.use(await startEtcd(network === null ? '127.0.0.1' : '0.0.0.0'));
+    const certificates = stack.use(await TestCertificates.make());
+    const tls = await certificates.issue('cluster', ALL_ROLES);
+    const server = await certificates.issue('etcd', ['etcd'], ['127.0.0.1', host]);
+    const listenHost = network === null ? '127.0.0.1' : '0.0.0.0';
+    const etcd = stack.use(await startEtcd({ listenHost, tls: { server, client: tls } }));
     const base = await freePorts(WORKERS_OFFSET + LAUNCHED);
     const proxies: TcpProxy[] = [];
     for (let i = 0; i < LAUNCHED; i++) {
@@ -74,6 +79,7 @@ export class ChaosCluster implements AsyncDisposable {
     }
     const cluster = await startCluster({
       dataDir,
+      tls,
       workers: LAUNCHED,
       args: ['--port-base', String(base)],
       env: {
@@ -87,7 +93,8 @@ export class ChaosCluster implements AsyncDisposable {
     stack.defer(async () => void (await cluster.stop()));
     const victims = proxies.map((proxy, i) => launchedVictim(cluster, `worker-${i + 1}`, proxy));
     if (network !== null) {
-      const worker = stack.use(new NamespacedWorker('far-1', await network.add(), { etcd, host, dataDir }));
+      const far = await certificates.issue('far-1', ['worker']);
+      const worker = stack.use(new NamespacedWorker('far-1', await network.add(), { etcd, host, dataDir, tls: far }));
       await worker.start();
       victims.push(worker.victim());
     }
@@ -167,7 +174,7 @@ function launchedVictim(cluster: Cluster, name: string, proxy: TcpProxy): Victim
   };
 }
 
-type Surroundings = { readonly etcd: Etcd; readonly host: string; readonly dataDir: string };
+type Surroundings = { readonly etcd: Etcd; readonly host: string; readonly dataDir: string; readonly tls: TlsSettings };
 
 /** `skein worker` in a network namespace, started again when it dies, as an operator's supervisor does it. */
 class NamespacedWorker implements AsyncDisposable {
@@ -186,7 +193,7 @@ class NamespacedWorker implements AsyncDisposable {
   }
 
   async start(): Promise<void> {
-    const { etcd, host, dataDir } = this.#at;
+    const { etcd, host, dataDir, tls } = this.#at;
     const skein = ['--disable-warning=ExperimentalWarning', join(projectRoot, 'cli/skein.js'), 'worker'];
     const child = spawn('ip', ['netns', 'exec', this.#member.name, process.execPath, ...skein], {
       cwd: projectRoot,
@@ -196,7 +203,8 @@ class NamespacedWorker implements AsyncDisposable {
         UV_THREADPOOL_SIZE: '16',
         ETCD_ENDPOINTS: etcd.endpoint.replace('127.0.0.1', host),
         SKEIN_DATA_DIR: dataDir,
-        SKEIN_CLUSTER_SECRET: must(readSecret(dataDir, 'cluster-secret'), 'the launcher has made it'),
+        ...settingsEnv(tls),
+        SKEIN_CLUSTER_SECRET_FILE: secretPath(dataDir, 'cluster-secret'),
         SKEIN_INTERNAL_HOST: this.#member.address,
         SKEIN_WORKER_NAME: this.#name,
         SKEIN_LOG_LEVEL: 'warn',

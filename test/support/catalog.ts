@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { credentials, type Client, type Metadata, type ServiceError } from '@grpc/grpc-js';
 import { Client as PgClient } from 'pg';
 import { startCatalog, type RunningCatalog } from '#catalog/main.ts';
+import { fixedKeyring } from '#shared/keyring.ts';
 import type { Clock } from '#shared/clock.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
@@ -72,7 +73,7 @@ export async function startTestCatalog(
 
   const call = <Reply>(method: string, request: object, secret = TEST_SECRET): Promise<Reply> =>
     new Promise((resolve, reject) => {
-      client[method]?.(request, internalMetadata(secret), (error, reply) => {
+      client[method]?.(request, internalMetadata(fixedKeyring(secret)), (error, reply) => {
         if (error === null) resolve(reply as Reply);
         else reject(fromServiceError(error, 'CATALOG_UNAVAILABLE'));
       });

@@ -5,13 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
-import { mintToken, ownSecret, type TokenRequest } from '#cli/catalog-rpc.ts';
+import { mintToken, type TokenRequest } from '#cli/catalog-rpc.ts';
 import { findCluster, type ReadyLine } from '#cli/cluster-file.ts';
 import { runLoad } from '#cli/load/run-load.ts';
+import { operatorSecurity } from '#cli/operator-security.ts';
 import { serviceStates, type ServiceStatus } from '#cli/status.ts';
-import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
+import { defaultConfig, type Config, type ConfigKey } from '#shared/config/config-schema.ts';
 import { parseJson, printJson, type Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
+import type { TlsSettings } from './certificates.ts';
 
 export type QueryRequest = {
   readonly token?: string;
@@ -82,10 +84,12 @@ export const skein = (args: readonly string[], options: RunOptions = {}): Promis
 /** A running cluster as a test uses it: the processes that `npm start` starts, whoever has started them. */
 export class Cluster {
   readonly ready: ReadyLine;
+  readonly #tls: TlsSettings | undefined;
   #adminToken: Promise<string> | undefined;
 
-  constructor(ready: ReadyLine) {
+  constructor(ready: ReadyLine, tls?: TlsSettings) {
     this.ready = ready;
+    this.#tls = tls;
   }
 
   get catalogUrl(): string {
@@ -121,11 +125,11 @@ export class Cluster {
     return this.#adminToken;
   }
 
-  #mint(request: TokenRequest): Promise<string> {
+  async #mint(request: TokenRequest): Promise<string> {
     const { services } = findCluster(this.dataDir);
     const { tenant, user } = this.ready;
-    const secret = ownSecret(this.dataDir);
-    return mintToken({ internalUrl: services.catalog_internal_url, secret, tenant, user }, request);
+    using security = operatorSecurity(defaultConfig({ ...this.#tls, data_dir: this.dataDir }));
+    return await mintToken({ internalUrl: services.catalog_internal_url, security, tenant, user }, request);
   }
 
   /** `skein load <args>`, in this process. @throws when it fails, with its messages */
@@ -196,6 +200,12 @@ export class Cluster {
   }
 }
 
+/** Settings as variables of an environment. */
+export const settingsEnv = (settings: Partial<Readonly<Record<ConfigKey, string>>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(settings).map(([key, value]) => [`SKEIN_${key.replaceAll('.', '_').toUpperCase()}`, value]),
+  );
+
 export type WorkerAddress = { readonly name: string; readonly pid: number; readonly metricsUrl: string };
 
 /** What the launcher prints on standard output, a line each: `ready`, `exited`, `restarted`, ... */
@@ -207,8 +217,13 @@ export class StartedCluster extends Cluster implements AsyncDisposable {
   readonly #output: LauncherOutput;
   readonly #afterStop: () => Promise<void>;
 
-  constructor(ready: ReadyLine, child: ChildProcess, output: LauncherOutput, afterStop: () => Promise<void>) {
-    super(ready);
+  constructor(
+    ready: ReadyLine,
+    { child, tls }: { readonly child: ChildProcess; readonly tls: TlsSettings | undefined },
+    output: LauncherOutput,
+    afterStop: () => Promise<void>,
+  ) {
+    super(ready, tls);
     this.child = child;
     this.#output = output;
     this.#afterStop = afterStop;
@@ -279,6 +294,8 @@ export type ClusterOptions = {
   readonly workers?: number;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** The certificates of its services; without them its channels are plaintext on loopback. */
+  readonly tls?: TlsSettings;
   /** Kept by `stop()` when it is given. */
   readonly dataDir?: string;
   /** How long it may take; more than the default only in a test that lasts longer. */
@@ -296,7 +313,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Starte
   const args = ['up', '--data-dir', dataDir, '--port-base', '0', '--workers', String(options.workers ?? 2)];
   const child = spawn(process.execPath, [...SKEIN, ...args, ...(options.args ?? [])], {
     cwd: ROOT,
-    env: { ...process.env, SKEIN_ADMIN_PASSWORD: ADMIN_PASSWORD, ...options.env },
+    env: { ...process.env, SKEIN_ADMIN_PASSWORD: ADMIN_PASSWORD, ...settingsEnv(options.tls ?? {}), ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = new LauncherOutput(child);
@@ -312,7 +329,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Starte
       ended,
     ]);
     if (first.event !== 'ready') throw new Error(`skein up: ${printJson(first)}\n${output.log.slice(-8_000)}`);
-    return new StartedCluster(first as unknown as ReadyLine, child, output, afterStop);
+    return new StartedCluster(first as unknown as ReadyLine, { child, tls: options.tls }, output, afterStop);
   } catch (error) {
     child.kill('SIGKILL');
     await afterStop();

@@ -3,9 +3,18 @@ import { once } from 'node:events';
 import { access, constants, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { TlsFiles } from '#shared/grpc/tls-files.ts';
+import { silentLogger } from '#shared/log/logger.ts';
+import { etcdClient } from '#shared/membership/etcd-membership.ts';
+import type { TlsSettings } from './certificates.ts';
 import { freePort } from './postgres.ts';
 
-export type Etcd = AsyncDisposable & { readonly endpoint: string; keys(prefix: string): Promise<readonly string[]> };
+export type Etcd = AsyncDisposable & {
+  readonly endpoint: string;
+  keys(prefix: string): Promise<readonly string[]>;
+  put(key: string, value: string): Promise<void>;
+  remove(key: string): Promise<void>;
+};
 
 const START_TIMEOUT_MS = 20_000;
 const MEMORY_FOLDER = '/dev/shm';
@@ -27,29 +36,44 @@ async function hasMemoryFolder(): Promise<boolean> {
   }
 }
 
+export type EtcdSettings = {
+  readonly listenHost?: string;
+  /** With these etcd speaks TLS only, and asks for a certificate: its own, and that of whoever looks into it here. */
+  readonly tls?: { readonly server: TlsSettings; readonly client: TlsSettings };
+};
+
 /** A real etcd (Debian's etcd-server) with a folder of its own. Throws when the machine has none: a test of membership needs it. */
-export async function startEtcd(listenHost = '127.0.0.1'): Promise<Etcd> {
+export async function startEtcd({ listenHost = '127.0.0.1', tls }: EtcdSettings = {}): Promise<Etcd> {
   const folder = await makeEtcdFolder();
   const port = await freePort();
-  const endpoint = `http://127.0.0.1:${port}`;
+  const scheme = tls === undefined ? 'http' : 'https';
+  const endpoint = `${scheme}://127.0.0.1:${port}`;
   const peer = `http://127.0.0.1:${await freePort()}`;
   const child = spawn(
     'etcd',
     [
       ['--data-dir', folder],
-      ['--listen-client-urls', `http://${listenHost}:${port}`, '--advertise-client-urls', endpoint],
+      ['--listen-client-urls', `${scheme}://${listenHost}:${port}`, '--advertise-client-urls', endpoint],
       ['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `default=${peer}`],
+      ...(tls === undefined ? [] : [tlsArguments(tls.server)]),
     ].flat(),
     { stdio: 'ignore' },
   );
   const failed = once(child, 'error').then(([error]) => {
     throw new Error('etcd did not start; install Debian’s etcd-server', { cause: error });
   });
+  const files =
+    tls &&
+    new TlsFiles(
+      { ca: tls.client['cluster.tls_ca'], cert: tls.client['cluster.tls_cert'], key: tls.client['cluster.tls_key'] },
+      { intervalMs: 60_000, log: silentLogger },
+    );
+  const client = etcdClient({ endpoints: [endpoint], prefix: '', leaseTtlMs: 0, log: silentLogger, tls: files });
   const end = performance.now() + START_TIMEOUT_MS;
   const healthy = async (): Promise<void> => {
     while (
-      !(await fetch(`${endpoint}/health`).then(
-        (r) => r.ok,
+      !(await client.get('health').then(
+        () => true,
         () => false,
       ))
     ) {
@@ -60,8 +84,12 @@ export async function startEtcd(listenHost = '127.0.0.1'): Promise<Etcd> {
   await Promise.race([healthy(), failed]);
   return {
     endpoint,
-    keys: (prefix) => listKeys(endpoint, prefix),
+    keys: (prefix) => client.getAll().prefix(prefix).keys(),
+    put: async (key, value) => void (await client.put(key).value(value)),
+    remove: async (key) => void (await client.delete().key(key)),
     [Symbol.asyncDispose]: async () => {
+      client.close();
+      files?.[Symbol.dispose]();
       const closed = once(child, 'close');
       child.kill('SIGKILL');
       await closed;
@@ -70,15 +98,9 @@ export async function startEtcd(listenHost = '127.0.0.1'): Promise<Etcd> {
   };
 }
 
-/** Through etcd's JSON gateway: every key that starts with `prefix`. */
-async function listKeys(endpoint: string, prefix: string): Promise<readonly string[]> {
-  const key = Buffer.from(prefix);
-  const last = Buffer.from(key);
-  last[last.length - 1] = (last.at(-1) ?? 0) + 1;
-  const response = await fetch(`${endpoint}/v3/kv/range`, {
-    method: 'POST',
-    body: JSON.stringify({ key: key.toString('base64'), range_end: last.toString('base64'), keys_only: true }),
-  });
-  const { kvs = [] } = (await response.json()) as { kvs?: readonly { key: string }[] };
-  return kvs.map((entry) => Buffer.from(entry.key, 'base64').toString());
-}
+const tlsArguments = (server: TlsSettings): readonly string[] => [
+  '--client-cert-auth',
+  `--trusted-ca-file=${server['cluster.tls_ca']}`,
+  `--cert-file=${server['cluster.tls_cert']}`,
+  `--key-file=${server['cluster.tls_key']}`,
+];

@@ -8,6 +8,7 @@ import { startCatalog, type RunningCatalog } from '#catalog/main.ts';
 import { parseTableName } from '#cli/load/load-arguments.ts';
 import { RestCatalog, type CatalogAccess } from '#cli/load/rest-catalog.ts';
 import { runLoad } from '#cli/load/run-load.ts';
+import { fixedKeyring } from '#shared/keyring.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -177,7 +178,7 @@ function mintToken(address: string): Promise<string> {
     call?.call(
       client,
       { tenant: 'default', user: 'admin' },
-      internalMetadata(SECRET),
+      internalMetadata(fixedKeyring(SECRET)),
       (error: unknown, reply: Reply) => {
         client.close();
         if (error !== null && error !== undefined) reject(new Error('no token', { cause: error }));

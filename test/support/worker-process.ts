@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ConfigKey } from '#shared/config/config-schema.ts';
+import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { TestCoordinator } from '#worker/test-client.ts';
-import { projectRoot } from './cluster.ts';
+import { projectRoot, settingsEnv } from './cluster.ts';
 
 /** One `skein worker` of its own, with a coordinator as small as it can be. */
 export type WorkerProcess = AsyncDisposable & {
@@ -21,15 +22,14 @@ const START_TIMEOUT_MS = 60_000;
 /** Ticks of a second in /proc. */
 const TICKS = 100;
 
+/** `security` is how the test talks to it, when that is not plaintext. */
 export async function startWorkerProcess(
   settings: Partial<Readonly<Record<ConfigKey, string>>> & { readonly 'cluster.secret': string },
+  security?: ChannelSecurity,
 ): Promise<WorkerProcess> {
-  const own = Object.entries({ 'worker.port': '0', ...settings }).map(
-    ([key, value]) => [`SKEIN_${key.replaceAll('.', '_').toUpperCase()}`, value] as const,
-  );
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'cli/skein.js', 'worker'], {
     cwd: projectRoot,
-    env: { ...process.env, ...Object.fromEntries(own) },
+    env: { ...process.env, ...settingsEnv({ 'worker.port': '0', ...settings }) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit').then(([code, signal]) => (code ?? signal) as number | NodeJS.Signals);
@@ -42,7 +42,7 @@ export async function startWorkerProcess(
   const [line] = first as [string | undefined];
   if (line === undefined) throw new Error(`the worker did not start: ${log}`);
   const ready = JSON.parse(line) as { readonly url: string; readonly metrics_url: string };
-  const at = new TestCoordinator(ready.url, settings['cluster.secret']);
+  const at = new TestCoordinator(ready.url, settings['cluster.secret'], security);
   return {
     at,
     metricsUrl: ready.metrics_url,

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { credentials, type Client } from '@grpc/grpc-js';
+import type { Client } from '@grpc/grpc-js';
 import { Message } from 'apache-arrow/ipc/metadata/message';
 import type { InputSource } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
+import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { fromServiceError, internalMetadata, isAnswer } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { must } from '#shared/must.ts';
@@ -24,7 +25,7 @@ const WINDOW_BYTES = 4 * 2 ** 20;
 const NOT_LOST: ReadonlySet<ErrorCode> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'INVALID_REQUEST']);
 
 export type PeerOptions = {
-  readonly secret: string;
+  readonly security: ChannelSecurity;
   /** So long without a message from a peer, and the connection counts as broken. */
   readonly silenceMs: number;
 };
@@ -108,7 +109,7 @@ export class PeerClients {
       doGet.requestSerialize as (request: object) => Buffer,
       (bytes: Buffer) => bytes,
       { ticket: Buffer.from(`${source.ticket}@${progress.next}${end}`) },
-      internalMetadata(this.#options.secret),
+      internalMetadata(this.#options.security.keyring),
     );
     let silent = false;
     const abort = (): void => call.cancel();
@@ -153,12 +154,16 @@ export class PeerClients {
       oldest[1].close();
       this.#clients.delete(oldest[0]);
     }
-    const client = new FLIGHT.Client(address, credentials.createInsecure(), {
-      'grpc.max_receive_message_length': -1,
-      'grpc.initial_reconnect_backoff_ms': RETRY_MS,
-      'grpc.max_reconnect_backoff_ms': 1_000,
-      'grpc-node.flow_control_window': WINDOW_BYTES,
-    });
+    const client = this.#options.security.dial(
+      FLIGHT.Client,
+      { address, role: 'worker' },
+      {
+        'grpc.max_receive_message_length': -1,
+        'grpc.initial_reconnect_backoff_ms': RETRY_MS,
+        'grpc.max_reconnect_backoff_ms': 1_000,
+        'grpc-node.flow_control_window': WINDOW_BYTES,
+      },
+    );
     this.#clients.set(address, client);
     return client;
   }

@@ -1,16 +1,17 @@
 import type {
   handleBidiStreamingCall,
   handleUnaryCall,
-  Metadata,
   ServerUnaryCall,
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { decodeTaskSpec } from '#proto/task-codec.ts';
 import type { Clock } from '#shared/clock.ts';
 import { ERRORS, SkeinError, type ErrorCode } from '#shared/error.ts';
-import { encodeError, requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
+import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
+import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
+import { encodeError, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { queryId, taskId, type QueryId, type WorkerId } from '#shared/id.ts';
-import { verifyTicket } from '#shared/ticket.ts';
+import { verifyTicket, type Ticket } from '#shared/ticket.ts';
 import type { TaskRegistry } from './task-registry.ts';
 
 /** What a worker says of itself with every beat. 64-bit numbers are decimal text, as proto-loader takes them. */
@@ -33,7 +34,7 @@ type CoordinatorBeat = { readonly coordinator_id: string; readonly epoch: string
 
 export type ControlOptions = {
   readonly tasks: TaskRegistry;
-  readonly secret: string;
+  readonly security: ChannelSecurity;
   readonly clock: Clock;
   readonly beat: () => WorkerBeat;
   readonly beatIntervalMs: number;
@@ -41,29 +42,31 @@ export type ControlOptions = {
 
 /** The handlers of `skein.worker.v1.Worker`. */
 export function controlHandlers(options: ControlOptions): UntypedServiceImplementation {
-  const { tasks, secret, clock } = options;
+  const { tasks, security, clock } = options;
+  const verify = (ticket: string): Ticket => verifyTicket(ticket, security.keyring, clock.nowMs());
+  const ofCoordinator = <Request>(handle: Handle<Request>) => unary(security, COORDINATOR, handle);
   return {
     Attach: attachHandler(options),
-    StartTask: unary<{ spec: Uint8Array; ticket: string }>(secret, ({ spec, ticket }) => {
-      const verified = verifyTicket(ticket, secret, clock.nowMs());
+    StartTask: ofCoordinator<{ spec: Uint8Array; ticket: string }>(({ spec, ticket }) => {
+      const verified = verify(ticket);
       tasks.start(decodeTaskSpec(Buffer.from(spec).toString()), verified);
       return {};
     }),
-    RunTask: unary<{ spec: Uint8Array; ticket: string }>(secret, async ({ spec, ticket }, signal) => {
-      const verified = verifyTicket(ticket, secret, clock.nowMs());
+    RunTask: ofCoordinator<{ spec: Uint8Array; ticket: string }>(async ({ spec, ticket }, signal) => {
+      const verified = verify(ticket);
       const end = await tasks.run(signal, decodeTaskSpec(Buffer.from(spec).toString()), verified);
       if (end.kind === 'lost') return { lost: { address: end.lost.address, task_id: end.lost.taskId } };
       if (end.kind === 'failed') return { failure: encodeError(SkeinError.fromData(end.error)) };
       return { report: Buffer.from(JSON.stringify(end.report)) };
     }),
-    EndQuery: unary<{ query_id: string }>(secret, async (request) => {
+    EndQuery: ofCoordinator<{ query_id: string }>(async (request) => {
       await tasks.endQuery(queryId(request.query_id));
       return {};
     }),
-    CancelTask: unary<{ task_id: string; code: string; reason: string }>(secret, async (request) => ({
+    CancelTask: ofCoordinator<{ task_id: string; code: string; reason: string }>(async (request) => ({
       found: await tasks.cancel(taskId(request.task_id), new SkeinError(errorCode(request.code), request.reason)),
     })),
-    Drain: unary<object>(secret, async () => {
+    Drain: unary<object>(security, ['coordinator', 'operator'], async () => {
       await tasks.drain();
       return {};
     }),
@@ -72,10 +75,15 @@ export function controlHandlers(options: ControlOptions): UntypedServiceImplemen
 
 const errorCode = (code: string): ErrorCode => (Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'QUERY_CANCELLED');
 
-/** `signal` of the handler says that the caller has gone. */
+/** `signal` says that the caller has gone. */
+type Handle<Request> = (request: Request, signal: AbortSignal) => object | Promise<object>;
+
+const COORDINATOR: readonly ClusterRole[] = ['coordinator'];
+
 function unary<Request>(
-  secret: string,
-  handle: (request: Request, signal: AbortSignal) => object | Promise<object>,
+  security: ChannelSecurity,
+  callers: readonly ClusterRole[],
+  handle: Handle<Request>,
 ): handleUnaryCall<Request, object> {
   const answer = async (
     call: ServerUnaryCall<Request, object>,
@@ -85,7 +93,7 @@ function unary<Request>(
     const cancelled = new AbortController();
     call.on('cancelled', () => cancelled.abort());
     try {
-      requireSecret(call.metadata, secret);
+      security.admit(call, callers);
       reply = await handle(call.request, cancelled.signal);
     } catch (error) {
       callback(toServiceError(error));
@@ -101,7 +109,7 @@ function unary<Request>(
  * drains.
  */
 function attachHandler(options: ControlOptions): handleBidiStreamingCall<CoordinatorBeat, WorkerBeat> {
-  const { tasks, secret, beat, beatIntervalMs } = options;
+  const { tasks, security, beat, beatIntervalMs } = options;
   return (call) => {
     const tell = (): void => void call.write(beat());
     const stop = (): void => {
@@ -115,7 +123,7 @@ function attachHandler(options: ControlOptions): handleBidiStreamingCall<Coordin
     const timer = setInterval(tell, beatIntervalMs);
     tasks.drainBegan.addEventListener('abort', tell, { once: true });
     try {
-      checkSecret(call.metadata, secret);
+      security.admit(call, COORDINATOR);
     } catch (error) {
       fail(error);
       return;
@@ -136,5 +144,3 @@ function attachHandler(options: ControlOptions): handleBidiStreamingCall<Coordin
     tell();
   };
 }
-
-const checkSecret = (metadata: Metadata, secret: string): void => requireSecret(metadata, secret);

@@ -3,7 +3,8 @@ import type { handleServerStreamingCall, ServiceDefinition } from '@grpc/grpc-js
 import { decodeTaskSpec } from '#proto/task-codec.ts';
 import type { StreamEnd } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
-import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
+import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
+import { toServiceError } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { verifyTicket } from '#shared/ticket.ts';
 import type { Clock } from '#shared/clock.ts';
@@ -34,16 +35,16 @@ const asBuffer = (message: Uint8Array | LentMessage): Buffer =>
  */
 export function doGetHandler(options: {
   readonly tasks: TaskRegistry;
-  readonly secret: string;
+  readonly security: ChannelSecurity;
   readonly clock: Clock;
   /** Of partitions that go to another host. */
   readonly compression: 'none' | 'lz4';
 }): handleServerStreamingCall<TicketMessage, Uint8Array | LentMessage> {
-  const { tasks, secret, clock, compression } = options;
+  const { tasks, security, clock, compression } = options;
   const serve = async (call: FlightCall): Promise<void> => {
-    requireSecret(call.metadata, secret);
+    security.admit(call, ['coordinator', 'worker']);
     const { text, spec, range } = splitTicket(Buffer.from(call.request.ticket));
-    const ticket = verifyTicket(text, secret, clock.nowMs());
+    const ticket = verifyTicket(text, security.keyring, clock.nowMs());
     if (spec !== undefined) tasks.start(decodeTaskSpec(spec), ticket);
     const opened = await tasks.open(ticket, range !== undefined);
     if (opened.kind === 'partition') {

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { TaskSpec } from '#proto/task.ts';
+import { plainSecurity } from '#shared/grpc/channel-security.ts';
+import { fixedKeyring } from '#shared/keyring.ts';
 import { systemClock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import { silentLogger as log } from '#shared/log/logger.ts';
@@ -70,9 +72,9 @@ async function waitingTask(orphanTimeoutMs: number) {
     memory,
     spool,
     store: new SpoolStore({ folder: join(dir, 'exchange'), memory: spool, diskBytesMax: 1e6 }),
-    peers: new PeerClients({ secret: 's', silenceMs: 1_000 }),
+    peers: new PeerClients({ security: plainSecurity(fixedKeyring('s')), silenceMs: 1_000 }),
     addresses: new Set(),
-    secret: 's',
+    keyring: fixedKeyring('s'),
     tasksMax: 10,
     orphanTimeoutMs,
     clock: systemClock,

@@ -4,6 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { QueryId, TaskId, TenantId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { isWithin } from '#shared/storage/location.ts';
+import type { Keyring } from '#shared/keyring.ts';
 import { verifyTicket, type Ticket } from '#shared/ticket.ts';
 import type { InputPlaces } from '../exchange/collect-inputs.ts';
 import type { PeerClients } from '../exchange/peer-clients.ts';
@@ -57,7 +58,7 @@ export type TaskRegistryOptions = {
   readonly peers: PeerClients;
   /** Addresses of this worker, as others name it. */
   readonly addresses: ReadonlySet<string>;
-  readonly secret: string;
+  readonly keyring: Keyring;
   readonly tasksMax: number;
   readonly orphanTimeoutMs: number;
   readonly clock: Clock;
@@ -251,7 +252,7 @@ export class TaskRegistry {
 
   /** A task reads what its own query has made, wherever that lies. @throws UNAUTHENTICATED */
   #checkSource({ taskId, partition, ticket: text }: InputSource, spec: TaskSpec): void {
-    const ticket = verifyTicket(text, this.#options.secret, this.#options.clock.nowMs());
+    const ticket = verifyTicket(text, this.#options.keyring, this.#options.clock.nowMs());
     const isFor = ticket.taskId === taskId && ticket.partition === partition;
     if (!isFor || ticket.queryId !== spec.queryId || ticket.tenant !== spec.tenant) {
       throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another output');

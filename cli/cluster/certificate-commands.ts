@@ -1,0 +1,84 @@
+import { join, resolve } from 'node:path';
+import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { SkeinError } from '#shared/error.ts';
+import { clusterRole, isCertificateName, CLUSTER_ROLES, type ClusterRole } from '#shared/grpc/cluster-role.ts';
+import type { Flags } from '../command.ts';
+import { EXIT, UsageError, type ExitCode } from '../exit-code.ts';
+import { ensureSecretFile } from '../up/secrets.ts';
+import { CertificateFolder } from './certificate-folder.ts';
+
+const AUTHORITY_DAYS = 3_650;
+const CERTIFICATE_DAYS = 365;
+const DAYS_MAX = 36_500;
+/** Names under which etcd is reached in `docker-compose.yml` and on its own machine. */
+const ETCD_HOSTS = ['etcd', 'localhost', '127.0.0.1'];
+
+/**
+ * `skein cluster ca`: an authority, a certificate for each role, and a secret; what is there and good for a while stays, so that the
+ * command may run at every start of a cluster. It renews certificates in the last third of their lives.
+ */
+export async function clusterCa({ config }: LoadedConfig, flags: Flags): Promise<ExitCode> {
+  const root = rootOf(config.data_dir, flags);
+  const folder = new CertificateFolder(root);
+  const authority = await folder.ensureAuthority(nameOf(flags, 'skein'), daysOf(flags, 'days', AUTHORITY_DAYS));
+  const days = daysOf(flags, 'cert-days', CERTIFICATE_DAYS);
+  for (const role of CLUSTER_ROLES) {
+    const hosts = role === 'etcd' ? [...ETCD_HOSTS, ...flags.texts('etcd-host')] : [];
+    const made = await folder.ensureCertificate(authority, { roles: [role], name: role, hosts, days });
+    say(`${folder.path(role)}: ${made ? 'made' : 'kept'}`);
+  }
+  const secretFile = join(root, 'secret', 'cluster-secret');
+  ensureSecretFile(secretFile);
+  say(`${secretFile}: the secret of the cluster (cluster.secret_file)`);
+  return EXIT.ok;
+}
+
+/** `skein cluster cert`: one more certificate, or a new one in the place of an old one. */
+export async function clusterCert({ config }: LoadedConfig, flags: Flags): Promise<ExitCode> {
+  const root = rootOf(config.data_dir, flags);
+  const folder = new CertificateFolder(root);
+  const authority = folder.authority();
+  if (authority === undefined) {
+    throw new SkeinError(
+      'INVALID_CONFIGURATION',
+      `no authority in ${root}; make one with: skein cluster ca --out ${root}`,
+    );
+  }
+  const roles = flags.texts('role').map(roleOf);
+  if (roles.length === 0) throw new UsageError(`--role is needed: ${CLUSTER_ROLES.join(', ')}`);
+  const name = nameOf(flags, roles[0] ?? '');
+  if (name === 'ca' || name === 'secret') throw new UsageError(`--name ${name}: that folder is taken`);
+  const days = daysOf(flags, 'days', CERTIFICATE_DAYS);
+  await folder.ensureCertificate(authority, { roles, name, hosts: flags.texts('host'), days }, { again: true });
+  say(`${folder.path(name)}: made`);
+  return EXIT.ok;
+}
+
+const rootOf = (dataDir: string, flags: Flags): string => resolve(flags.text('out') ?? join(dataDir, 'tls'));
+
+function roleOf(text: string): ClusterRole {
+  try {
+    return clusterRole(text);
+  } catch (error) {
+    throw new UsageError(`--role: ${SkeinError.of(error).message}`);
+  }
+}
+
+function nameOf(flags: Flags, fallback: string): string {
+  const name = flags.text('name') ?? fallback;
+  if (!isCertificateName(name)) throw new UsageError('--name: expected letters, digits, ., _ and -, at most 63');
+  return name;
+}
+
+function daysOf(flags: Flags, flag: string, fallback: number): number {
+  const text = flags.text(flag);
+  if (text === undefined) return fallback;
+  const days = Number(text);
+  if (!Number.isInteger(days) || days < 1 || days > DAYS_MAX)
+    throw new UsageError(`--${flag}: expected 1 to ${DAYS_MAX}`);
+  return days;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

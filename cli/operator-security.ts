@@ -1,0 +1,29 @@
+import { accessSync, constants } from 'node:fs';
+import type { Config } from '#shared/config/config-schema.ts';
+import { SkeinError } from '#shared/error.ts';
+import { openChannelSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
+import { hasSecret } from '#shared/keyring.ts';
+import { silentLogger } from '#shared/log/logger.ts';
+import { secretPath } from './up/secrets.ts';
+
+/**
+ * How a command talks to the services: with the configured secret, else with that of the cluster in the data directory.
+ * @throws UNAUTHENTICATED when there is no secret that this user may read, INVALID_CONFIGURATION
+ */
+export function operatorSecurity(config: Config): ChannelSecurity {
+  if (hasSecret(config)) return openChannelSecurity(config, 'operator', silentLogger);
+  const secretFile = ownSecretFile(config.data_dir);
+  return openChannelSecurity({ ...config, 'cluster.secret_file': secretFile }, 'operator', silentLogger);
+}
+
+/** The file of the secret of the cluster that keeps its data there. @throws UNAUTHENTICATED when it cannot be read */
+export function ownSecretFile(dataDir: string): string {
+  const path = secretPath(dataDir, 'cluster-secret');
+  try {
+    accessSync(path, constants.R_OK);
+    return path;
+  } catch (cause) {
+    const what = (cause as NodeJS.ErrnoException).code === 'ENOENT' ? 'is missing' : 'is not for this user to read';
+    throw new SkeinError('UNAUTHENTICATED', `the secret of the cluster in ${dataDir} ${what}`, { cause });
+  }
+}

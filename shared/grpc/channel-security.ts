@@ -1,0 +1,137 @@
+import {
+  credentials,
+  experimental,
+  ServerCredentials,
+  type ChannelCredentials,
+  type ChannelOptions,
+  type Client,
+  type Metadata,
+  type ServiceClientConstructor,
+} from '@grpc/grpc-js';
+import type { Config } from '#shared/config/config-schema.ts';
+import { SkeinError } from '#shared/error.ts';
+import { openKeyring, type Keyring } from '#shared/keyring.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import { rolesOf, type ClusterRole } from './cluster-role.ts';
+import { requireSecret } from './internal-auth.ts';
+import { hostOf, isLoopback } from './loopback.ts';
+import { ProvenCredentials, roleCredentials } from './proven-credentials.ts';
+import { TlsFiles } from './tls-files.ts';
+
+/** Whom a client dials. */
+type Peer = {
+  /** host:port, from anywhere: what answers there has to prove that it is of the role. */
+  readonly address: string;
+  readonly role: ClusterRole;
+  /** Hears why the peer could not prove itself, at every attempt. */
+  readonly onUnproven?: (reason: string) => void;
+};
+
+/** A call as a server sees it. */
+type IncomingCall = {
+  readonly metadata: Metadata;
+  getAuthContext(): { readonly sslPeerCertificate?: { readonly subjectaltname?: string } };
+};
+
+/**
+ * How the processes of a cluster trust each other: the one place that makes the credentials of internal channels. With `cluster.tls_*`
+ * every channel is mutual TLS, on loopback too; without, only loopback is dialled or listened on, in plaintext. A peer proves its role
+ * with a certificate of the cluster's authority before the secret is sent, and the secret is asked for as well.
+ */
+export interface ChannelSecurity extends Disposable {
+  readonly keyring: Keyring;
+  /** A client; nothing is sent before the peer has proven itself. @throws INVALID_CONFIGURATION for plaintext beyond loopback */
+  dial(Client: ServiceClientConstructor, peer: Peer, options?: ChannelOptions): Client;
+  /** What a server listens with. @throws INVALID_CONFIGURATION for plaintext beyond loopback */
+  serverCredentials(host: string): ServerCredentials;
+  /** @throws FORBIDDEN unless the caller has proven one of the roles, UNAUTHENTICATED without the cluster's secret. */
+  admit(call: IncomingCall, roles: readonly ClusterRole[]): void;
+}
+
+/** An environment's `http_proxy` has no say in where internal calls go. */
+const NO_PROXY = { 'grpc.enable_http_proxy': 0 } as const;
+
+/** The channels of a process that is of `role`, as configured. @throws INVALID_CONFIGURATION */
+export function openChannelSecurity(config: Config, role: ClusterRole, log: Logger): ChannelSecurity {
+  const tls = openTls(config, log);
+  if (tls === undefined) return plainSecurity(openKeyring(config, log));
+  const { leaf } = tls.material;
+  const roles = rolesOf(leaf.subjectAltName);
+  if (!roles.includes(role)) {
+    const has = roles.length === 0 ? 'no role of a cluster' : roles.join(', ');
+    throw new SkeinError(
+      'INVALID_CONFIGURATION',
+      `the certificate in ${config['cluster.tls_cert']} is for ${has}; this process needs one for ${role}`,
+    );
+  }
+  log.debug({ roles, name: leaf.subjectAltName, until: leaf.validTo }, 'internal channels are mutual TLS');
+  return tlsSecurity(openKeyring(config, log), tls);
+}
+
+/** The files of `cluster.tls_*`; undefined when they are not set (`checkConfig` sees to it that all are, or none). */
+function openTls(config: Config, log: Logger): TlsFiles | undefined {
+  const { 'cluster.tls_ca': ca, 'cluster.tls_cert': cert, 'cluster.tls_key': key } = config;
+  if (ca === '') return undefined;
+  return new TlsFiles({ ca, cert, key }, { intervalMs: config['cluster.reload_interval'], log });
+}
+
+const plaintextRefused = (where: string): SkeinError =>
+  new SkeinError(
+    'INVALID_CONFIGURATION',
+    `${where} is beyond loopback, where internal channels need mutual TLS: set cluster.tls_ca, cluster.tls_cert and ` +
+      'cluster.tls_key (skein cluster ca makes them)',
+  );
+
+/** Plaintext on loopback, and nothing else. */
+export function plainSecurity(keyring: Keyring & Partial<Disposable>): ChannelSecurity {
+  return {
+    keyring,
+    dial: (Client, { address }, options) => {
+      const host = hostOf(address);
+      if (host === undefined || !isLoopback(host)) throw plaintextRefused(address);
+      return new Client(address, credentials.createInsecure(), { ...options, ...NO_PROXY });
+    },
+    serverCredentials: (host) => {
+      if (!isLoopback(host)) throw plaintextRefused(`the address ${host}`);
+      return ServerCredentials.createInsecure();
+    },
+    admit: (call) => requireSecret(call.metadata, keyring),
+    [Symbol.dispose]: () => keyring[Symbol.dispose]?.(),
+  };
+}
+
+function tlsSecurity(keyring: Keyring & Disposable, tls: TlsFiles): ChannelSecurity {
+  const byRole = new Map<ClusterRole, ChannelCredentials>();
+  const credentialsFor = (role: ClusterRole): ChannelCredentials => {
+    const found = byRole.get(role) ?? roleCredentials(tls, role);
+    byRole.set(role, found);
+    return found;
+  };
+  return {
+    keyring,
+    dial: (Client, { address, role, onUnproven }, options) => {
+      if (hostOf(address) === undefined) {
+        throw new SkeinError('INVALID_CONFIGURATION', `${address} is not an address of the form host:port`);
+      }
+      return new Client(address, new ProvenCredentials(credentialsFor(role), onUnproven), {
+        ...options,
+        ...NO_PROXY,
+        // The name that the handshake asks for; an address may not stand there.
+        'grpc.ssl_target_name_override': `${role}.skein`,
+      });
+    },
+    serverCredentials: () => experimental.createCertificateProviderServerCredentials(tls, tls, true),
+    admit: (call, roles) => {
+      const proven = rolesOf(call.getAuthContext().sslPeerCertificate?.subjectaltname);
+      if (!proven.some((role) => roles.includes(role))) {
+        const has = proven.length === 0 ? 'no role' : `the role ${proven.join(', ')}`;
+        throw new SkeinError('FORBIDDEN', `a certificate with ${has} may not make this call`);
+      }
+      requireSecret(call.metadata, keyring);
+    },
+    [Symbol.dispose]: () => {
+      tls[Symbol.dispose]();
+      if (keyring[Symbol.dispose] !== undefined) keyring[Symbol.dispose]();
+    },
+  };
+}

@@ -22,6 +22,7 @@ import { RateLimit } from './rest/rate-limit.ts';
 import { createServer } from './rest/server.ts';
 import { makeRoots, prepareDataDir } from './storage/make-roots.ts';
 import { connectStore, type Store } from './store/postgres/connect.ts';
+import { countParked } from './store/postgres/dropped-table-store.ts';
 import { countUses } from './store/postgres/idempotency-store.ts';
 import { CATALOG_SCHEMA } from './store/postgres/migrations.ts';
 import { underStartupLock } from './store/postgres/startup-lock.ts';
@@ -131,7 +132,7 @@ async function buildContext(
   const epochs = new SessionEpochs(config, store.db, log);
   await Promise.all([keys.rotate(), epochs.start()]);
   const readers = readerPool(config, Math.floor(config['catalog.manifest_cache_bytes'] / 2), log);
-  const worked = { ...parts, store, io: localFileIo, readers, metrics: createMetrics() };
+  const worked = { ...parts, store, io: localFileIo, readers, metrics: createMetrics(() => countParked(store.db)) };
   return {
     ...worked,
     purges: new PurgeWorker(worked),

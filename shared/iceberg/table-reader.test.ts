@@ -41,7 +41,7 @@ beforeAll(async () => {
   budget = new ByteBudget(64 * MIB);
 });
 afterAll(async () => {
-  await pool.close();
+  await pool[Symbol.asyncDispose]();
   await rm(dir, { recursive: true, force: true });
 });
 
@@ -150,7 +150,7 @@ test('a small table and a large one are read alike', async () => {
 });
 
 test('what was decoded for a tenant, here or in a thread, is not another tenantâ€™s', async () => {
-  const threads = startPool(1);
+  await using threads = startPool(1);
   const tables = reader(undefined, threads);
   for (const [name, sizes] of Object.entries({ few: [3], many: [9_000, 10] })) {
     const request = await tableOf(name, sizes);
@@ -164,7 +164,6 @@ test('what was decoded for a tenant, here or in a thread, is not another tenantâ
     expect(await count('acme')).toBe(total);
     await expect(count('globex')).rejects.toMatchObject({ code: 'INVALID_TABLE_DATA' });
   }
-  await threads.close();
 });
 
 test('a list of files that is too long is refused, by its size and by what there is for one tenant', async () => {

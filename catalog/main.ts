@@ -13,6 +13,7 @@ import type { CatalogContext } from './context.ts';
 import { startInternalServer } from './internal/server.ts';
 import { forgetExpired } from './principal/forget-expired.ts';
 import { SessionEpochs } from './principal/session-epochs.ts';
+import { readerPool } from '#shared/thread/reader-pool.ts';
 import { ScanPlanner } from './planning/scan-planner.ts';
 import { PurgeWorker } from './purge/purge-worker.ts';
 import { KeyAllowance } from './rest/idempotency/key-allowance.ts';
@@ -22,6 +23,7 @@ import { RateLimit } from './rest/rate-limit.ts';
 import { createServer } from './rest/server.ts';
 import { makeRoots, prepareDataDir } from './storage/make-roots.ts';
 import { connectStore, type Store } from './store/postgres/connect.ts';
+import { countParked } from './store/postgres/dropped-table-store.ts';
 import { countUses } from './store/postgres/idempotency-store.ts';
 import { CATALOG_SCHEMA } from './store/postgres/migrations.ts';
 import { underStartupLock } from './store/postgres/startup-lock.ts';
@@ -73,6 +75,7 @@ export async function startCatalog(
     const generatedAdminPassword = await prepareStore(store, { config, log });
     const context = await buildContext(store, { config, log, clock, at, security });
     closers.push(() => context.epochs.close());
+    closers.push(() => context.readers[Symbol.asyncDispose]());
     context.purges.start();
     closers.push(() => context.purges.close());
     const rotation = setInterval(() => {
@@ -133,7 +136,8 @@ async function buildContext(
   });
   const epochs = new SessionEpochs(config, store.db, log);
   await Promise.all([keys.rotate(), epochs.start()]);
-  const worked = { ...parts, store, io: localFileIo, metrics: createMetrics() };
+  const readers = readerPool(config, Math.floor(config['catalog.manifest_cache_bytes'] / 2), log);
+  const worked = { ...parts, store, io: localFileIo, readers, metrics: createMetrics(() => countParked(store.db)) };
   return {
     ...worked,
     purges: new PurgeWorker(worked),

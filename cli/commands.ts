@@ -57,9 +57,9 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'status',
-    summary: 'Says which services run.',
+    summary: 'Says which services run, and which background jobs are parked.',
     flags: [JSON_FLAG],
-    run: async ({ loaded, flags }) => (await import('./status.ts')).status(loaded.config, flags.has('json')),
+    run: async ({ loaded, flags }) => (await import('./status.ts')).status(loaded, flags.has('json')),
   },
   {
     name: 'token',
@@ -242,6 +242,20 @@ export const COMMANDS: readonly Command[] = [
     summary: 'Replaces the secret of the cluster while it runs.',
     flags: [{ name: 'step', value: 'STEP', doc: 'One step only, for a cluster of several machines: add, use or drop' }],
     run: async ({ loaded, flags }) => (await import('./cluster/rotate-secret.ts')).rotateSecret(loaded, flags),
+  },
+  {
+    name: 'admin job list',
+    summary: 'Prints the background jobs that failed too often and are parked: purges of dropped tables.',
+    flags: [JSON_FLAG],
+    run: async ({ loaded, flags }) => (await import('./admin-job.ts')).listJobs(loaded, flags.has('json')),
+  },
+  {
+    name: 'admin job retry',
+    summary: 'Has a parked job tried again.',
+    positionals: 'JOB',
+    flags: [{ name: 'all', doc: 'Every parked job' }],
+    run: async ({ loaded, flags, positionals }) =>
+      (await import('./admin-job.ts')).retryJobs(loaded, flags, positionals),
   },
   service('catalog', 'Runs one catalog.'),
   service('coordinator', 'Runs one coordinator.'),

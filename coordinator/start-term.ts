@@ -1,12 +1,12 @@
 import { systemClock } from '#shared/clock.ts';
+import type { ByteBudget } from '#shared/byte-budget.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
-import type { ManifestCaches } from '#shared/iceberg/manifest-cache.ts';
+import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { openMembership } from '#shared/membership/open-membership.ts';
 import { DUCKDB_RELEASE, SKEIN_RELEASE } from '#shared/release.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
 import type { Kysely } from 'kysely';
 import { singleGroupAdmission, type Admission } from './admission/admission.ts';
 import { WorkerPool } from './cluster/worker-pool.ts';
@@ -30,7 +30,9 @@ export type TermParts = {
   readonly database: Kysely<HistoryDatabase>;
   readonly front: Front;
   readonly sessions: SessionServices;
-  readonly manifestCaches: ManifestCaches;
+  readonly tables: TableReader;
+  /** Memory for the lists of files of all queries. */
+  readonly fileLists: ByteBudget;
   readonly metrics: QueryMetrics;
 };
 
@@ -46,7 +48,7 @@ export type Term = AsyncDisposable & {
 
 /** Begins a term: a new epoch, the end of what earlier ones left behind, and links to the workers. */
 export async function startTerm(parts: TermParts): Promise<Term> {
-  const { config, log, security, front, sessions, manifestCaches, metrics, database } = parts;
+  const { config, log, security, front, sessions, tables, fileLists, metrics, database } = parts;
   await using stack = new AsyncDisposableStack();
   const epoch = await nextEpoch(database);
   const orphans = await failOrphans(database, epoch);
@@ -79,8 +81,8 @@ export async function startTerm(parts: TermParts): Promise<Term> {
       onRetry: metrics.taskRetried,
       running,
     },
-    io: localFileIo,
-    manifestCaches,
+    tables,
+    fileLists,
     record: (row) => history.record(row),
     metrics,
   });

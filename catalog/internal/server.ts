@@ -15,6 +15,7 @@ import {
   listTenants,
 } from './administration.ts';
 import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
+import { listJobs, retryJobs } from './jobs.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
 import { TableLoader, type LoadTablesRequest } from './table-loader.ts';
 import { mintToken } from './mint-token.ts';
@@ -52,6 +53,8 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     AlterCatalog: unary(context, OPERATOR, alterCatalog),
     DropCatalog: unary(context, OPERATOR, dropCatalog),
     DescribeCatalogs: unary(context, OPERATOR, describeCatalogs),
+    ListJobs: unary(context, OPERATOR, listJobs),
+    RetryJobs: unary(context, OPERATOR, retryJobs),
   });
   const host = config['internal_host'];
   const port = await bind(server, context, config['catalog.internal_port']);

@@ -5,6 +5,7 @@ import { plainSecurity } from '#shared/grpc/channel-security.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
 import { silentLogger } from '#shared/log/logger.ts';
+import type { WorkPool } from '#shared/thread/work-pool.ts';
 import { startTestCatalog } from '#test/support/catalog.ts';
 import { KNOWN_WITHIN_MS } from '#test/support/known-within.ts';
 import { catalogClient } from '../catalog-client/catalog-client.ts';
@@ -29,6 +30,7 @@ test('a changed epoch is known within a second, also when the connection to the 
     address,
     security: plainSecurity(fixedKeyring(catalog.config['cluster.secret'])),
     cacheBytes: 1_000,
+    readers: {} as WorkPool,
   });
   const watch = new EpochWatch(client, silentLogger);
   try {

@@ -4,8 +4,10 @@ import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import type { PrincipalId, TenantId } from '#shared/id.ts';
-import { parseTableMetadata, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import { parseLargeMetadata } from '#shared/iceberg/parse-large-metadata.ts';
+import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
+import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { LoadedTable, TableName, TableSource } from '../resolver/table-source.ts';
 import { LruByBytes } from './lru-by-bytes.ts';
 
@@ -55,6 +57,8 @@ export type CatalogClientOptions = {
   readonly address: string;
   readonly security: ChannelSecurity;
   readonly cacheBytes: number;
+  /** Parse large metadata. */
+  readonly readers: WorkPool;
 };
 
 export function catalogClient(options: CatalogClientOptions): CatalogClient {
@@ -108,8 +112,9 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       names: names.map((name, i) => ({ ...name, known_version: known[i]?.version ?? '' })),
     };
     const reply = await call<{ tables: readonly LoadedTableMessage[] }>('LoadTables', request, signal);
-    return reply.tables.map((table, i): LoadedTable => {
+    const loadTable = async (table: LoadedTableMessage, i: number): Promise<LoadedTable> => {
       const key = must(keys[i], 'one answer for each name');
+      const { catalog } = must(names[i], 'one answer for each name');
       if (table.status !== 'FOUND') {
         cache.delete(key);
         return { kind: 'missing', code: table.status };
@@ -120,21 +125,22 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
           ? cached
           : {
               version: table.version,
-              metadata: parseTableMetadata(table.metadata_json),
+              metadata: await parseLargeMetadata(options.readers, table.metadata_json, {
+                owner: tenant,
+                what: `the metadata of ${[catalog, ...table.namespace, table.table].join('.')}`,
+                signal,
+              }),
             };
       if (current !== cached) cache.set(key, current, table.metadata_json.length * PARSED_FACTOR);
       return {
         kind: 'found',
-        name: {
-          catalog: must(names[i], 'one answer for each name').catalog,
-          namespace: table.namespace,
-          table: table.table,
-        },
+        name: { catalog, namespace: table.namespace, table: table.table },
         version: current.version,
         metadata: current.metadata,
         allowedRoots: table.allowed_roots,
       };
-    });
+    };
+    return Promise.all(reply.tables.map(loadTable));
   };
 
   async function* watchEpochs(signal: AbortSignal): AsyncGenerator<EpochUpdate> {

@@ -22,7 +22,7 @@ export interface ManifestCaches {
 
 /** Stands for the table in the keys of its files. */
 export const tableKey = (
-  { tableUuid, formatVersion, location }: TableMetadata,
+  { tableUuid, formatVersion, location }: Pick<TableMetadata, 'tableUuid' | 'formatVersion' | 'location'>,
   allowedRoots: readonly string[],
 ): string => digest([tableUuid, formatVersion, location, allowedRoots]);
 

@@ -1,14 +1,18 @@
 import { expect, test, describe } from 'vitest';
-import type { ScanDelete } from '#proto/task.ts';
+import type { ScanDelete, ScanFile } from '#proto/task.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
 import { FileNotFound, type FileIo } from '#shared/storage/file-io.ts';
 import { writeAvroFile } from './avro/write-container.ts';
-import { LruManifestCache } from './manifest-cache.ts';
+import { LruManifestCache, type ManifestCache } from './manifest-cache.ts';
 import { MANIFEST_LIST_SCHEMA, manifestSchema } from './manifest-schema.ts';
-import { planFiles, type PlannedFiles } from './plan-files.ts';
+import { limitsApart } from './decode-limits.ts';
+import { planFiles } from './plan-files.ts';
+import type { PlanFilesOptions } from './planning.ts';
 import type { Predicate } from './predicate.ts';
 import { encodeBound } from './single-value.ts';
 import { readTableMetadata } from './table-metadata.ts';
+import type { PlannedFiles } from './table-reader.ts';
 import type { IcebergType } from './type.ts';
 
 /** A table in memory: what a manifest or a list leaves out is filled in with what most have. */
@@ -172,7 +176,6 @@ function tableIo(manifests: readonly ManifestRow[], read: string[] = []): FileIo
   return {
     read: async (uri) => get(uri),
     readRange: refuse,
-    sizeBytes: async (uri) => files.get(uri)?.length ?? 0,
     resolve: (uri) => Promise.resolve(uri),
     exists: async (uri) => files.has(uri),
     write: refuse,
@@ -182,11 +185,24 @@ function tableIo(manifests: readonly ManifestRow[], read: string[] = []): FileIo
   };
 }
 
-const plan = (
+const optionsOf = (manifestCache: ManifestCache, allowedRoots: readonly string[] = [LOCATION]): PlanFilesOptions => ({
+  manifestCache,
+  allowedRoots,
+  limits: limitsApart(2 ** 26),
+  largeManifests: 'read',
+});
+
+async function plan(
   io: FileIo,
   predicate: Predicate = { kind: 'true' },
-  manifestCache = new LruManifestCache(1e6),
-): Promise<PlannedFiles> => planFiles(io, metadata, 1n, predicate, { manifestCache, allowedRoots: [LOCATION] });
+  options = optionsOf(new LruManifestCache(1e6)),
+  table = metadata,
+): Promise<PlannedFiles> {
+  const files: ScanFile[] = [];
+  const snapshotId = must(table.currentSnapshotId, 'the table has a snapshot');
+  const report = await planFiles(io, table, snapshotId, predicate, options, (one) => files.push(one));
+  return { files, report };
+}
 
 const file = (name: string, rest: Partial<FileRow> = {}): FileRow => ({ path: `${LOCATION}/${name}`, ...rest });
 
@@ -318,7 +334,7 @@ describe('pruning', () => {
     const io = tableIo([{ files: [file('gone', { status: 2 }), file('old', { status: 0, seq: 1n })] }], read);
     const cache = new LruManifestCache(1e6);
     for (let i = 0; i < 3; i++) {
-      const planned = await plan(io, { kind: 'true' }, cache);
+      const planned = await plan(io, { kind: 'true' }, optionsOf(cache));
       expect(planned.files.map(({ path }) => nameOf(path))).toStrictEqual(['old']);
     }
     expect(read).toHaveLength(2);
@@ -354,11 +370,11 @@ describe('a cache that tables share gives each what its own reference says', () 
   /** A table at the same paths; what a cache that the first one has filled gives it, and what an empty one. */
   async function twice({ changes = {}, first = {}, roots = [LOCATION] }: Other): Promise<PlannedFiles[]> {
     const cache = new LruManifestCache(1e6);
-    await plan(tableIo(MANIFESTS), { kind: 'true' }, cache);
+    await plan(tableIo(MANIFESTS), { kind: 'true' }, optionsOf(cache));
     const io = tableIo(MANIFESTS.map((manifest, i) => (i === 0 ? { ...manifest, ...first } : manifest)));
     const other = readTableMetadata({ ...DOCUMENT, ...changes });
     const read = (manifestCache: LruManifestCache): Promise<PlannedFiles> =>
-      planFiles(io, other, other.currentSnapshotId, { kind: 'true' }, { manifestCache, allowedRoots: roots });
+      plan(io, { kind: 'true' }, optionsOf(manifestCache, roots), other);
     return [await read(cache), await read(new LruManifestCache(1e6))];
   }
   const another = { 'table-uuid': 'v' };
@@ -389,8 +405,8 @@ describe('a cache that tables share gives each what its own reference says', () 
   test('a tenant, and roots that are not the other one’s', async () => {
     const cache = new LruManifestCache(1e6);
     const read = (tenant: string, io: FileIo, root = LOCATION): Promise<PlannedFiles> =>
-      planFiles(io, metadata, 1n, { kind: 'true' }, { manifestCache: cache.of(tenant), allowedRoots: [root] });
-    const gone = { ...tableIo(MANIFESTS), sizeBytes: (uri: string) => Promise.reject(new FileNotFound(uri)) };
+      plan(io, { kind: 'true' }, optionsOf(cache.of(tenant), [root]));
+    const gone = { ...tableIo(MANIFESTS), read: (uri: string) => Promise.reject(new FileNotFound(uri)) };
     expect((await read('one', tableIo(MANIFESTS))).files).toHaveLength(1);
     expect((await read('one', gone)).files).toHaveLength(1);
     await expect(read('two', gone)).rejects.toMatchObject({ code: 'INVALID_TABLE_DATA' });
@@ -417,10 +433,15 @@ describe('what is wrong with a table is said', () => {
   });
 
   test('a snapshot that the table does not have', async () => {
-    const options = { manifestCache: new LruManifestCache(1), allowedRoots: [LOCATION] };
-    await expect(planFiles(tableIo([]), metadata, 5n, { kind: 'true' }, options)).rejects.toMatchObject({
-      code: 'INVALID_TABLE_DATA',
-    });
+    const planned = planFiles(
+      tableIo([]),
+      metadata,
+      5n,
+      { kind: 'true' },
+      optionsOf(new LruManifestCache(1)),
+      () => undefined,
+    );
+    await expect(planned).rejects.toMatchObject({ code: 'INVALID_TABLE_DATA' });
   });
 });
 

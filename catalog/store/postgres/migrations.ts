@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely';
 import type { OwnSchema } from '#shared/database/own-schema.ts';
 import { IDENTITY_MIGRATION } from './identity-migration.ts';
+import { JOBS_MIGRATION } from './jobs-migration.ts';
 import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
 import { ROOTS_MIGRATION } from './roots-migration.ts';
 import { VIEWS_MIGRATION } from './views-migration.ts';
@@ -18,6 +19,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0003_lifecycle': { up: (db) => run(db, LIFECYCLE_MIGRATION) },
     '0004_identity': { up: (db) => run(db, IDENTITY_MIGRATION) },
     '0005_former_roots': { up: (db) => run(db, ROOTS_MIGRATION) },
+    '0006_jobs': { up: (db) => run(db, JOBS_MIGRATION) },
   },
 };
 

@@ -16,7 +16,8 @@ const UNITS = ['x', 'é', '🦆', '\n', '%', '\\', '"', '/a', ' ', '\u0001', '\u
 
 const literal = (unit: string): string => `'${unit.replaceAll("'", "''")}'`;
 const long = (unit: string): string => `repeat(${literal(unit)}, ${Math.ceil(LENGTH / unit.length)})`;
-const NAME = 'n'.repeat(LENGTH);
+/** The longest that a statement may have. */
+const NAME = 'n'.repeat(1_024);
 
 type Case = readonly [what: string, sql: string, code: ErrorCode];
 
@@ -63,6 +64,7 @@ const CASES: readonly Case[] = [
   ['a setting', `SET "${NAME}" = 1`, 'INVALID_REQUEST'],
   ['the value of a setting', `SET skein.query_timeout = '${NAME}'`, 'INVALID_REQUEST'],
   ['a schema', `USE "${NAME}"`, 'SCHEMA_NOT_FOUND'],
+  ['a longer name', `SELECT "${'n'.repeat(LENGTH)}"`, 'NAME_TOO_LONG'],
   ['syntax', `SELECT FROM "${NAME}" WHERE ,`, 'SYNTAX_ERROR'],
 ];
 
@@ -157,7 +159,7 @@ test('a long text is cut in its middle, and its two ends say what and where', as
   expect(body.message).toMatch(/^begin x{1000,} \[\.\.\. \d+ bytes left out \.\.\.\] x{1000,} end 0$/);
 });
 
-test('a result may have names of any length', async () => {
+test('a result may have the longest names', async () => {
   const { status, body } = await cluster.query(`SELECT r_regionkey AS "${NAME}" FROM tpch.region LIMIT 1`, {
     sessionId,
   });
@@ -166,7 +168,7 @@ test('a result may have names of any length', async () => {
 });
 
 test('the catalog cuts as well', async () => {
-  const fields = [{ id: 1, name: 'a', required: false, type: NAME }];
+  const fields = [{ id: 1, name: 'a', required: false, type: 'n'.repeat(LENGTH) }];
   const table = { name: 't', schema: { type: 'struct', fields } };
   const { status, body } = await cluster.catalog('POST', '/v1/lake/namespaces/tpch/tables', table);
   const { message } = (body as { error: { message: string } }).error;

@@ -33,7 +33,10 @@ export type Victim = {
 /** Workers of `skein up`, behind proxies. */
 const LAUNCHED = 2;
 const WORKERS_OFFSET = 10;
+/** Workers beyond the loopback show their metrics to nobody else. */
+const METRICS_TOKEN = 'metrics-of-the-chaos-suite';
 const WORKER_ENVIRONMENT = {
+  SKEIN_METRICS_TOKEN: METRICS_TOKEN,
   SKEIN_WORKER_CORES: '1',
   SKEIN_WORKER_MEMORY_LIMIT: '1GiB',
 };
@@ -118,10 +121,8 @@ export class ChaosCluster implements AsyncDisposable {
 
   /** Tasks that the coordinator has run again so far. */
   async retries(): Promise<number> {
-    // The coordinator does not listen on the loopback alone, so the page is not open to everybody.
-    const headers = { authorization: `Bearer ${await this.cluster.token()}` };
-    const page = await fetch(`${this.cluster.queryUrl}/metrics`, { headers }).then((response) => response.text());
-    return gaugeOf(page, 'skein_task_retries_total');
+    const page = await readPage(`${this.cluster.queryUrl}/metrics`);
+    return gaugeOf(must(page, 'the coordinator answers'), 'skein_task_retries_total');
   }
 
   /** What the workers still hold, and what history still calls open, though no query runs: `name: what`. */
@@ -244,7 +245,7 @@ class NamespacedWorker implements AsyncDisposable {
 }
 
 const readPage = (url: string): Promise<string | undefined> =>
-  fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+  fetch(url, { headers: { authorization: `Bearer ${METRICS_TOKEN}` }, signal: AbortSignal.timeout(2_000) }).then(
     (response) => response.text(),
     () => undefined,
   );

@@ -11,10 +11,10 @@ import { compileJava, java, mavenClasspath } from '#test/support/java.ts';
 import { python, pythonBin } from '#test/support/python.ts';
 
 /** Other people's clients sign in with a credential, and stay signed in while their tokens end every few seconds. */
-const TOKEN_TTL_MS = 10_000;
+const TOKEN_TTL_MS = 15_000;
 /** Times of a catalog whose sign-ins end soon, too. */
-const SHORT_TOKEN_TTL_MS = 6_000;
-const SHORT_SIGN_IN_MS = 9_000;
+const SHORT_TOKEN_TTL_MS = 15_000;
+const SHORT_SIGN_IN_MS = 22_000;
 
 type Client = { readonly client_id: string; readonly client_secret: string };
 /** What the token endpoint was asked, and what it answered. */

@@ -179,7 +179,7 @@ describe('metadata', () => {
       },
     ]);
     await createEvents();
-    const events = await call('GET', '/api/catalogs/lake/namespaces/tpch/tables/events');
+    const events = await call('GET', '/api/catalogs/lake/namespaces/query_api/tables/events');
     expect([events.status, events.body]).toEqual([
       200,
       {
@@ -210,7 +210,8 @@ describe('metadata', () => {
       { 'source-id': 1, 'field-id': 1_001, name: 'id_bucket', transform: 'bucket[16]' },
       { 'source-id': 3, 'field-id': 1_002, name: 'price', transform: 'identity' },
     ];
-    const created = await cluster.catalog('POST', '/v1/lake/namespaces/tpch/tables', {
+    await cluster.catalog('POST', '/v1/lake/namespaces', { namespace: ['query_api'] });
+    const created = await cluster.catalog('POST', '/v1/lake/namespaces/query_api/tables', {
       name: 'events',
       schema: { type: 'struct', 'schema-id': 0, fields },
       'partition-spec': { 'spec-id': 0, fields: partitions },

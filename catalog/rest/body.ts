@@ -19,7 +19,7 @@ const DECOMPRESS: ReadonlyMap<string, Decompress> = new Map([
 ]);
 
 /** Whether a `Content-Encoding` says that the body is packed. */
-export const isPacked = (encoding: string | undefined): boolean => !/^\s*(identity)?\s*$/i.test(encoding ?? '');
+export const isPacked = (encoding = ''): boolean => !['', 'identity'].includes(encoding.trim().toLowerCase());
 
 /**
  * Unpacks a request's body as its `Content-Encoding` says; `bytesMax` is the limit of what it unpacks to. Unpacking ends at the limit.

@@ -262,9 +262,10 @@ export class TaskDispatcher {
     stage: StageRun,
     { signal, worker }: { readonly signal: AbortSignal; readonly worker: LiveWorker },
   ): Promise<TaskEvent> {
-    const broke = SkeinError.of(thrown).code === 'CONNECTION_LOST' && !signal.aborted;
-    if (broke && (await worker.link.outlives([signal]))) return { kind: 'connectionLost' };
+    const broke = SkeinError.of(thrown).code === 'CONNECTION_LOST';
+    if (broke && !signal.aborted && (await worker.link.outlives([signal]))) return { kind: 'connectionLost' };
     if (signal.aborted && signal.reason === INPUT_LOST) return { kind: 'inputLost' };
+    // A connection that breaks while its worker is lost says less than the signal does.
     const error = SkeinError.of(broke ? signal.reason : thrown);
     if (error.code === 'INPUT_LOST') {
       this.#inputLost(stage, taskId(error.message));

@@ -91,7 +91,8 @@ async function onWorker(scheduler: Scheduler, run: QueryRun, lease: WorkerLease)
       run.onStart();
       return await attempt(scheduler, run, lease);
     } catch (error) {
-      if (SkeinError.of(error).code !== 'CONNECTION_LOST' || run.signal.aborted) throw error;
+      if (SkeinError.of(error).code !== 'CONNECTION_LOST') throw error;
+      run.signal.throwIfAborted();
       const lives = await lease.link.outlives([run.signal, lease.lost]);
       run.signal.throwIfAborted();
       if (!lives) throw SkeinError.of(lease.lost.reason);

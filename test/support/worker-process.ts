@@ -27,7 +27,7 @@ export async function startWorkerProcess(
   const own = Object.entries({ 'worker.port': '0', ...settings }).map(
     ([key, value]) => [`SKEIN_${key.replaceAll('.', '_').toUpperCase()}`, value] as const,
   );
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'cli/skein.js', 'worker'], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'cli/skein.js', 'worker', '--bare'], {
     cwd: projectRoot,
     env: { ...process.env, ...Object.fromEntries(own) },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -44,6 +44,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   const held = new Set<string>();
   let silent = false;
   let draining = false;
+  let hung: string | undefined;
   let sent = 0;
   const { definition } = loadService('worker.proto', 'skein.worker.v1.Worker');
   server.addService(definition, {
@@ -66,6 +67,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
           machine_id: `m-${port}`,
           machine_cores: script.cores ?? 2,
           query_ids: [...held],
+          hung: hung === undefined ? null : { query_id: hung, task_id: 't', quantum_ms: '7000' },
         });
       });
     },
@@ -152,6 +154,8 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
     freeze: () => void (silent = true),
     thaw: () => void (silent = false),
     drain: () => void (draining = true),
+    /** It says that it ends itself because of this run; undefined: its successor is there. */
+    endFor: (run: string | undefined) => void (hung = run),
     messagesSent: () => sent,
     kill: () => server.forceShutdown(),
   };

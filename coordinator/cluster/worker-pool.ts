@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import type { Member, Membership } from '#shared/membership/member.ts';
 import { chooseWorker } from './choose-worker.ts';
@@ -24,6 +25,9 @@ export type LeaseRequest = {
   /** Addresses of workers that failed the task before. */
   readonly avoid: readonly string[];
 };
+
+/** How often a query that waits for a worker looks again. */
+const EXPECTED_POLL_MS = 20;
 
 /** The links to all workers of the cluster, kept as membership says. */
 export class WorkerPool {
@@ -62,6 +66,17 @@ export class WorkerPool {
 
   liveCount(): number {
     return this.open().length;
+  }
+
+  /**
+   * Resolves when a worker takes tasks; at once when none does and none is expected: one that ended itself is back in a moment.
+   * @throws the reason of `signal`
+   */
+  async available(signal: AbortSignal): Promise<void> {
+    while (this.open().length === 0 && [...this.#links.values()].some((link) => link.isExpected)) {
+      signal.throwIfAborted();
+      await sleep(EXPECTED_POLL_MS);
+    }
   }
 
   /** @throws NO_WORKERS when none takes tasks. */

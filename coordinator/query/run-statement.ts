@@ -4,6 +4,8 @@ import { printJson } from '#shared/json.ts';
 import { requireScope } from '../auth/authenticate.ts';
 import { explainDistributed } from '../distributor/explain-distributed.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
+import { fingerprint } from '../quarantine/fingerprint.ts';
+import type { StatementShape } from '../quarantine/quarantine.ts';
 import { planScans, type ScanContext } from '../scheduler/plan-scans.ts';
 import { describeResult, runSessionStatement } from '../session/run-session-statement.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
@@ -21,6 +23,9 @@ import { explainAnalyze } from './explain-analyze.ts';
 import type { QueryService, StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
 
+/** How much of a statement's text a quarantine shows. */
+const SHAPE_TEXT_MAX = 1_000;
+
 /** What a statement gave, for history. */
 type Outcome = { readonly rowsProduced: number; readonly bytesScanned: number; readonly fragments: number };
 
@@ -28,6 +33,8 @@ type Outcome = { readonly rowsProduced: number; readonly bytesScanned: number; r
 export function statementRunner(services: RunnerServices): QueryService {
   return {
     execute: (request) => execute(services, request),
+    quarantined: ({ claims }) => services.quarantine.list(claims.tenant),
+    lift: ({ claims }, id) => services.quarantine.lift(claims.tenant, id),
     cancel: ({ claims }, queryId) =>
       services.registry.cancel(
         { tenant: claims.tenant, principal: claims.sub, queryId },
@@ -112,12 +119,14 @@ class StatementRun {
   }
 
   async #query(span: TextSpan): Promise<Outcome> {
+    const shape = this.#admittedShape(span);
     const context = await this.#context();
     const query = await this.#prepare(span, context);
     const { sink } = this.#request;
     const { signal } = this.#active;
     const { rows, bytesScanned, fragments } = await executeQuery({
       ...this.#execution(query, context),
+      shape,
       profile: false,
       onStart: () => sink.start(query.columns),
       // A statement that was stopped may have been answered already.
@@ -150,11 +159,13 @@ class StatementRun {
 
   /** Runs the query, throws its rows away, and tells how it went. */
   async #explainAnalyze({ query: span, format }: ExplainStatement): Promise<Outcome> {
+    const shape = this.#admittedShape(span);
     const context = await this.#context();
     const query = await this.#prepare(span, context);
     const planMs = this.#active.elapsedMs();
     const outcome = await executeQuery({
       ...this.#execution(query, context),
+      shape,
       profile: true,
       onStart: () => undefined,
       onRows: () => undefined,
@@ -166,7 +177,19 @@ class StatementRun {
     return { ...(await this.#answer(planResult(lines))), bytesScanned, fragments };
   }
 
-  #execution(query: PreparedQuery, context: StatementContext): Omit<QueryExecution, 'profile' | 'onStart' | 'onRows'> {
+  /** The query's shape. @throws STATEMENT_QUARANTINED, PRINCIPAL_LIMITED */
+  #admittedShape({ text }: TextSpan): StatementShape {
+    const { tenant, sub: principal, preferred_username: username } = this.#request.caller.claims;
+    const sql = redactStatement(this.#request.sql.slice(0, SHAPE_TEXT_MAX));
+    const shape = { tenant, principal, username, fingerprint: fingerprint(text), sql };
+    this.#services.quarantine.check(shape);
+    return shape;
+  }
+
+  #execution(
+    query: PreparedQuery,
+    context: StatementContext,
+  ): Omit<QueryExecution, 'shape' | 'profile' | 'onStart' | 'onRows'> {
     return {
       services: this.#services,
       request: this.#request,

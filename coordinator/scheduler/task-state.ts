@@ -31,7 +31,7 @@ type Tried = {
 /**
  * The life of one task of a stage: a fixed share of its input, on one worker after the other until one has finished it.
  * ```
- *             ┌── workerLost, inputLost: tried again, a few times; refused: at once ──────┐
+ *             ┌── workerLost, inputLost: tried again, a few times; the others: at once ───┐
  *             v                                                                           │
  *   ──> waiting ──placed──> running ──finished──> done ──outputLost──> waiting            │
  *                             ├───────────────────────────────────────────────────────────┘
@@ -58,6 +58,8 @@ export type TaskEvent =
   | { readonly kind: 'failed'; readonly error: SkeinError }
   /** The worker that runs it is gone. */
   | { readonly kind: 'workerLost' }
+  /** The worker that runs it ended itself because of another query. */
+  | { readonly kind: 'workerEnded' }
   /** What it reads is gone; its producer comes first. */
   | { readonly kind: 'inputLost' }
   /** The worker takes no tasks: it drains. */
@@ -82,6 +84,7 @@ export function nextTask(state: TaskState, event: TaskEvent): TaskState {
     case 'failed':
       return state.kind === 'running' ? { kind: 'failed', failure: { kind: 'error', error: event.error } } : state;
     case 'workerLost':
+    case 'workerEnded':
     case 'inputLost':
     case 'refused':
       return state.kind === 'running' ? again(state, event.kind) : state;
@@ -99,12 +102,13 @@ export function nextTask(state: TaskState, event: TaskEvent): TaskState {
 
 function again(
   state: Extract<TaskState, { kind: 'running' }>,
-  reason: 'workerLost' | 'inputLost' | 'refused',
+  reason: 'workerLost' | 'workerEnded' | 'inputLost' | 'refused',
 ): TaskState {
   const workersLost = state.workersLost + (reason === 'workerLost' ? 1 : 0);
   if (workersLost >= WORKERS_LOST_MAX) return { kind: 'failed', failure: { kind: 'killsWorkers', workersLost } };
-  // It did not run where it was refused, and each worker refuses it once.
-  const attempts = reason === 'refused' ? state.attempts - 1 : state.attempts;
+  // It did not run where it was refused, and each worker refuses it once. A worker that ended itself was ended by somebody else.
+  const isCounted = reason !== 'refused' && reason !== 'workerEnded';
+  const attempts = isCounted ? state.attempts : state.attempts - 1;
   if (attempts >= ATTEMPTS_MAX) return { kind: 'failed', failure: { kind: 'attempts', attempts } };
   const { avoid, refusedBy, worker } = state;
   return {

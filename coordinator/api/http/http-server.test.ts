@@ -25,6 +25,8 @@ const queries: QueryService = {
     cancelled.push(`${caller.claims.sub}/${id}`);
     return id === '00000000-0000-0000-0000-000000000001';
   },
+  quarantined: () => [],
+  lift: () => Promise.resolve(false),
 };
 const zero = (): number => 0;
 

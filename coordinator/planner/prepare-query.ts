@@ -112,6 +112,7 @@ async function plan(
     scans: bindScans(reply, bound),
     features: featuresOf(reply.plan, bound),
     contextual: references.contextual,
+    bounds: references.bounds,
   };
 }
 

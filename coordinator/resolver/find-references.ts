@@ -1,5 +1,7 @@
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { int64, type Json, type JsonObject } from '#shared/json.ts';
+import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
+import { boundOf } from './bounded-calls.ts';
 import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from './function-policy.ts';
 import type { QualifiedColumn, QueryReferences, TableReference, TimeTravel } from './query-references.ts';
 import { textOf } from '../planner/json-node.ts';
@@ -51,6 +53,7 @@ class ReferenceFinder {
   readonly #tables: OpenTable[] = [];
   readonly #columns: OpenColumn[] = [];
   #contextual = false;
+  readonly #bounds = new Set<BoundedFamily>();
 
   constructor(defaults: NameDefaults) {
     this.#defaults = defaults;
@@ -65,7 +68,7 @@ class ReferenceFinder {
     const tables = this.#tables
       .map((table) => ({ location: table.location, parts: table.parts, alias: aliasOf(table), at: table.at }))
       .sort((a, b) => a.location - b.location);
-    return { tables, columns, contextual: this.#contextual };
+    return { tables, columns, contextual: this.#contextual, bounds: [...this.#bounds].sort() };
   }
 
   query(node: JsonObject, parent: Scope): void {
@@ -232,6 +235,10 @@ class ReferenceFinder {
     if (!isFunctionAllowed(name)) throw notServed(`the function ${name} is not served`, location);
     checkSchema(node, name, location);
     if (CONTEXT_FUNCTIONS.has(name)) this.#contextual = true;
+    const bound = boundOf(name, node);
+    if (bound === undefined) return;
+    if (textOf(node['schema']).toLowerCase() === 'pg_catalog') throw withoutSchema(name, location);
+    this.#bounds.add(bound);
   }
 
   #column(node: JsonObject, scope: Scope): void {
@@ -295,9 +302,12 @@ function checkSchema(node: JsonObject, name: string, location: number | undefine
   const schema = textOf(node['schema']).toLowerCase();
   const isOurs = schema !== '' && CONTEXT_FUNCTIONS.has(name);
   if (textOf(node['catalog']) !== '' || !FUNCTION_SCHEMAS.has(schema) || isOurs) {
-    throw notServed(`the function ${name} is called without a schema`, location);
+    throw withoutSchema(name, location);
   }
 }
+
+const withoutSchema = (name: string, location: number | undefined): SkeinError =>
+  notServed(`the function ${name} is called without a schema`, location);
 
 /** Unaliased tables of one FROM with the same last name but other schemas get their whole name as the alias. */
 function markConflicts(tables: readonly OpenTable[]): void {

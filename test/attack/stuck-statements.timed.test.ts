@@ -40,7 +40,7 @@ const attack = (sql: string): Promise<readonly Timed[]> =>
 test('six statements that do not stop cost their principal an answer in time, the workers a process, and nobody else anything', async () => {
   const bystander = new Bystander(cluster);
   const ended = cluster.event(
-    ({ event, reason }) => event === 'exited' && String(reason).includes('as ordered'),
+    ({ event, reason }) => event === 'exited' && typeof reason === 'string' && reason.includes('as ordered'),
     40_000,
   );
   const answers = await attack(stuckQuery());

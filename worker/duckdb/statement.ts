@@ -10,7 +10,8 @@ const NO_TASKS_AVAILABLE = 3;
 
 /**
  * A statement that runs by pieces, in this thread: `step()` until it says `ready`, then `fetch()` until it gives nothing. Rows are
- * streamed: DuckDB holds about a megabyte of them, and most of the last pipeline's work happens in `fetch`.
+ * streamed: DuckDB holds about a megabyte of them, and most of the last pipeline's work happens in `fetch`, which lasts until there are
+ * rows again. Of one that is `collected` all work happens in `step`, and DuckDB holds, or spills, the whole result.
  *
  * Every call may throw DuckDB's error; the object must be disposed in any case, before its connection.
  */
@@ -22,12 +23,13 @@ export class Statement implements Disposable {
   #executed = false;
 
   /** Binds and plans the statement. @throws what DuckDB says of it. */
-  constructor(connection: Connection, sql: string) {
+  constructor(connection: Connection, sql: string, collected = false) {
     try {
       if (duckdb.prepare(connection.address, cString(sql), this.#prepared) !== 0) {
         throw duckDbError(duckdb.prepare_error(this.#prepared[0] ?? 0n) ?? '');
       }
-      if (duckdb.pending_prepared_streaming(this.#prepared[0] ?? 0n, this.#pending) !== 0) {
+      const begin = collected ? duckdb.pending_prepared : duckdb.pending_prepared_streaming;
+      if (begin(this.#prepared[0] ?? 0n, this.#pending) !== 0) {
         throw duckDbError(duckdb.pending_error(this.#pending[0] ?? 0n) ?? '');
       }
     } catch (error) {

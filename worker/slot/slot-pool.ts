@@ -16,7 +16,7 @@ export type SlotPoolOptions = {
   readonly log: Logger;
 };
 
-export type QuantumLimits = {
+type QuantumLimits = {
   /** Long quanta that one principal may have at once. */
   readonly longMax: number;
   /** Age at which a quantum is interrupted, and its statement cancelled. */

@@ -117,7 +117,10 @@ class ReferenceFinder {
   #commonTables(node: JsonObject, scope: Scope): void {
     const map = (node['cte_map'] as JsonObject | undefined)?.['map'];
     for (const entry of (map ?? []) as readonly JsonObject[]) {
-      this.#rest(entry, scope);
+      const value = object(entry['value']);
+      this.query(object(object(value['query'])['node']), scope);
+      this.#rest(value, scope, 'query');
+      this.#walk(entry['key'], scope);
       scope.ctes.add(foldIdentifier(textOf(entry['key'])));
     }
   }
@@ -150,6 +153,9 @@ class ReferenceFinder {
         this.#rest(node, scope, 'source');
         return;
       case 'SUBQUERY':
+        this.query(object(object(node['subquery'])['node']), scope);
+        this.#rest(node, scope, 'subquery');
+        return;
       case 'EXPRESSION_LIST':
       case 'EMPTY':
         this.#rest(node, scope);

@@ -85,7 +85,7 @@ describe('names become scans', () => {
     ['SELECT tpch.t.c.f FROM lake.tpch.t', 'SELECT "t".c.f FROM <0> AS "t"'],
     [
       'SELECT tpch.t.a, other.t.z FROM tpch.t, other.t',
-      'SELECT "tpch.t".a, "other.t".z FROM <0> AS "tpch.t", <1> AS "other.t"',
+      'SELECT "lake.tpch.t".a, "lake.other.t".z FROM <0> AS "lake.tpch.t", <1> AS "lake.other.t"',
     ],
     ['WITH t AS (SELECT 1 AS q) SELECT q FROM t', 'WITH t AS (SELECT 1 AS q) SELECT q FROM t'],
     ['WITH x AS (FROM t) SELECT * FROM x, T AS y', 'WITH x AS (FROM <0> AS "t") SELECT * FROM x, <1> AS y'],

@@ -75,7 +75,7 @@ class ReferenceFinder {
 
   found(): FoundReferences {
     const columns: QualifiedColumn[] = this.#columns.map(({ location, parts, table, nearer }) => {
-      const alias = aliasOf(table) ?? '';
+      const alias = this.#aliasOf(table) ?? '';
       if (nearer.has(foldIdentifier(alias))) {
         throw notServed(
           `${clip(parts.join('.'))} cannot be read where a nearer table is called ${clip(alias)}`,
@@ -85,9 +85,16 @@ class ReferenceFinder {
       return { location, parts, alias };
     });
     const tables = this.#tables
-      .map((table) => ({ location: table.location, parts: table.parts, alias: aliasOf(table), at: table.at }))
+      .map((table) => ({ location: table.location, parts: table.parts, alias: this.#aliasOf(table), at: table.at }))
       .sort((a, b) => a.location - b.location);
     return { tables, columns, contextual: this.#contextual };
+  }
+
+  /** Of two tables of one name neither may be called by it alone: both get their whole names. */
+  #aliasOf({ conflict, alias, parts }: OpenTable): string | null {
+    if (!conflict) return alias;
+    const { catalog, schema } = this.#defaults;
+    return [catalog, schema, ''].map((part, i) => parts[i - 3 + parts.length] ?? part).join('.');
   }
 
   query(node: JsonObject, parent: Scope): void {
@@ -148,10 +155,14 @@ class ReferenceFinder {
         this.#table(object(node['right']), scope);
         this.#rest(node, scope, 'left', 'right');
         return;
-      case 'PIVOT':
-        this.#table(object(node['source']), scope);
-        this.#rest(node, scope, 'source');
+      case 'PIVOT': {
+        // What is pivoted is not seen from outside.
+        const inside = newScope(scope);
+        this.#table(object(node['source']), inside);
+        markConflicts(inside.tables);
+        this.#rest(node, inside, 'source');
         return;
+      }
       case 'SUBQUERY':
         this.query(object(object(node['subquery'])['node']), scope);
         this.#rest(node, scope, 'subquery');
@@ -315,8 +326,6 @@ function markConflicts(tables: readonly OpenTable[]): void {
     table.conflict = others.some((t) => !same(lower(t.parts), lower(table.parts)));
   }
 }
-
-const aliasOf = (table: OpenTable): string | null => (table.conflict ? table.parts.join('.') : table.alias);
 
 function isCommonTable(name: string, scope: Scope): boolean {
   const key = foldIdentifier(name);

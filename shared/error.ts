@@ -117,6 +117,13 @@ export const ERRORS = {
     15,
     'A table’s files are corrupt or outside of its allowed locations.',
   ),
+  TABLE_DATA_TOO_COMPLEX: entry(
+    'resource',
+    '54000',
+    400,
+    8,
+    'A table’s metadata, or one of its files, is larger or takes more work to read than the limits allow.',
+  ),
   TABLE_METADATA_MISSING: entry(
     'external',
     '58P01',

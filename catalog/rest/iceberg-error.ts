@@ -21,6 +21,7 @@ const ICEBERG_ERRORS: Partial<Record<ErrorCode, readonly [status: number, type: 
   INVALID_VIEW: [400, 'IllegalArgumentException'],
   TABLE_METADATA_MISSING: [404, 'NotFoundException'],
   NOT_SUPPORTED: [406, 'UnsupportedOperationException'],
+  TABLE_DATA_TOO_COMPLEX: [406, 'UnsupportedOperationException'],
   TABLE_EXISTS: [409, 'AlreadyExistsException'],
   SCHEMA_EXISTS: [409, 'AlreadyExistsException'],
   ALREADY_EXISTS: [409, 'AlreadyExistsException'],

@@ -175,8 +175,23 @@ export const CONFIG = {
     'Files of one scan plan; clients plan larger scans themselves',
   ),
   'catalog.plan_files_kept_max': integer(500_000, 1, 100_000_000, 'Files of all scan plans that are kept in memory'),
+  'catalog.plan_bytes_max': bytes(256 * MIB, 'Largest scan plan, as it is sent'),
+  'catalog.plan_bytes_kept_max': bytes(512 * MIB, 'Memory for all scan plans that are kept'),
   'catalog.plans_at_once': integer(4, 1, 1_000, 'Scans that are planned at once; others wait'),
   'catalog.plans_per_table_max': integer(100, 1, 100_000, 'Scan plans with tasks to fetch that are kept of one table'),
+
+  'reader.threads': integer(
+    4,
+    2,
+    64,
+    'Threads of a catalog or coordinator that read large metadata and manifests; a tenant has half of them at most',
+  ),
+  'reader.heap_limit': bytes(512 * MIB, 'JavaScript heap of such a thread; one that needs more is replaced'),
+  'reader.file_memory': bytes(
+    512 * MIB,
+    'Memory of these threads together for the files that they read; each has its share, and a file may have half of that',
+  ),
+  'reader.timeout': duration(60_000, 'Longest that such a thread may take for one table; then it is replaced'),
 
   'bootstrap.tenant': string('default', 'Tenant made at first start'),
   'bootstrap.catalog': string('lake', 'Catalog made at first start'),
@@ -199,6 +214,11 @@ export const CONFIG = {
   'coordinator.sessions_max': integer(10_000, 1, 1_000_000, 'Sessions held at once'),
   'coordinator.history_buffer_max': integer(10_000, 1, 1_000_000, 'History records waiting to be written'),
   'coordinator.metadata_cache_bytes': bytes(256 * MIB, 'Cache of table metadata and manifests'),
+  'coordinator.file_list_bytes_max': bytes(64 * MIB, 'Longest list of the files of one scan'),
+  'coordinator.file_lists_bytes_max': bytes(
+    512 * MIB,
+    'Memory for the lists of files of all queries; the queries of one tenant have half of it at most',
+  ),
   'coordinator.plan_cache_entries': integer(1_000, 0, 1_000_000, 'Plans kept for statements that come again'),
 
   'planner.processes': integer(2, 1, 64, 'Planner child processes'),

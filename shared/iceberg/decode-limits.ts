@@ -1,0 +1,60 @@
+import { SkeinError } from '#shared/error.ts';
+
+/**
+ * What the decoding of one file of a table may cost. A client writes any bytes into the files of its tables, and a few of them can ask
+ * for any amount of time and memory: so every reader counts, and stops.
+ */
+export type DecodeLimits = {
+  /** Bytes of the file, and of each of its blocks once it is unpacked. */
+  readonly blockBytesMax: number;
+  /** Bytes of all blocks of a file, unpacked. */
+  readonly decodedBytesMax: number;
+  readonly rowsMax: number;
+  /** What reading the file, and then planning with it, may take; see `Steps`. */
+  readonly steps: Steps;
+};
+
+/**
+ * Counts the steps of a piece of work, and ends it when there are too many. A step is about what it takes to read one value: 5 to 20 ns.
+ * Work is counted before it is done.
+ */
+export class Steps {
+  readonly #max: number;
+  #left: number;
+
+  constructor(max: number) {
+    this.#max = max;
+    this.#left = max;
+  }
+
+  /** @throws TABLE_DATA_TOO_COMPLEX when these are more than there were left. */
+  spend(steps: number): void {
+    this.#left -= steps;
+    if (this.#left < 0) throw tooComplex(`it takes more than ${this.#max} steps`);
+  }
+}
+
+export const tooComplex = (why: string): SkeinError => new SkeinError('TABLE_DATA_TOO_COMPLEX', why);
+
+const MIB = 2 ** 20;
+
+/**
+ * On the thread that serves everybody: a plan of a thousand files, in 10 to 20 ms at most. What takes more is read by a thread of its own.
+ */
+export const limitsHere = (): DecodeLimits => ({
+  blockBytesMax: MIB,
+  decodedBytesMax: 4 * MIB,
+  rowsMax: 4_000,
+  steps: new Steps(2_000_000),
+});
+
+/**
+ * In a thread or process of its own, which may die. Time and heap are limited from outside.
+ * @param fileBytes memory for the bytes of one file, packed and unpacked
+ */
+export const limitsApart = (fileBytes: number): DecodeLimits => ({
+  blockBytesMax: Math.floor(fileBytes / 2),
+  decodedBytesMax: 1024 * MIB,
+  rowsMax: 5_000_000,
+  steps: new Steps(10_000_000_000),
+});

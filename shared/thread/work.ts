@@ -1,0 +1,52 @@
+import { setPriority } from 'node:os';
+import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { SkeinError, type ErrorData } from '#shared/error.ts';
+
+/** Work that a thread does: an exported function of a module, made by `inThread`. Input and output are values that can be sent. */
+export type Work<In, Out> = { readonly module: URL; readonly name: string; readonly run?: ThreadFunction<In, Out> };
+
+/** @param module URL of the module that exports the function under `name` */
+export const work = <In, Out>(module: URL, name: string): Work<In, Out> => ({ module, name });
+
+/** What a thread sends back; an error loses its class on the way, so it travels as data. */
+export type WorkAnswer<Out> =
+  | { readonly kind: 'done'; readonly value: Out }
+  | { readonly kind: 'failed'; readonly error: ErrorData; readonly detail: string };
+
+type ThreadFunction<In, Out> = (input: In) => Promise<WorkAnswer<Out>>;
+
+/** What all threads of a pool are told when they start. */
+export type WorkSettings = {
+  /** Memory of one thread for the bytes of files. */
+  readonly fileBytes: number;
+  /** Memory of one thread for manifests that it has decoded. */
+  readonly cacheBytes: number;
+};
+
+/** Makes a function what a pool can call: its errors become data, and the buffers of its result are moved, not copied. */
+export function inThread<In, Out>(
+  run: (input: In) => Promise<Out> | Out,
+  buffersOf: (value: Out) => readonly Uint8Array[] = () => [],
+): ThreadFunction<In, Out> {
+  return async (input) => {
+    try {
+      const value = await run(input);
+      const buffers = buffersOf(value).map((one) => one.buffer);
+      const answer: WorkAnswer<Out> = { kind: 'done', value };
+      const moved: unknown = move({ [transferableSymbol]: buffers, [valueSymbol]: answer });
+      return moved as WorkAnswer<Out>;
+    } catch (thrown) {
+      const error = SkeinError.of(thrown);
+      const detail = error.code === 'INTERNAL_ERROR' ? String((thrown as Error | undefined)?.stack ?? thrown) : '';
+      return { kind: 'failed', error: error.toData(), detail };
+    }
+  };
+}
+
+/** The threads of a service yield to its main thread, which answers everybody. */
+const NICENESS = 10;
+
+/** Called by the modules of threads when they are loaded. On Linux a priority is the calling thread's, elsewhere the process's. */
+export function yieldToMainThread(): void {
+  if (process.platform === 'linux') setPriority(0, NICENESS);
+}

@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SkeinError } from '#shared/error.ts';
+import { FrameWriter, type Frames } from '#shared/thread/frames.ts';
+import { inThread, work, yieldToMainThread } from '#shared/thread/work.ts';
+
+/** Work for the tests of the pool of threads: what a thread may do to itself. */
+yieldToMainThread();
+
+const MODULE = new URL(import.meta.url);
+
+export const spin = inThread<null, never>(() => {
+  for (;;);
+});
+export const SPIN = work<null, never>(MODULE, 'spin');
+
+export const fillHeap = inThread<null, never>(() => {
+  const kept: object[] = [];
+  for (;;) kept.push({ kept: kept.length });
+});
+export const FILL_HEAP = work<null, never>(MODULE, 'fillHeap');
+
+export const wait = inThread<number, number>(async (ms) => {
+  await sleep(ms);
+  return ms;
+});
+export const WAIT = work<number, number>(MODULE, 'wait');
+
+export const fail = inThread<'ours' | 'other', never>((kind) => {
+  throw kind === 'ours' ? new SkeinError('INVALID_TABLE_DATA', 'no manifest') : new TypeError('a fault');
+});
+export const FAIL = work<'ours' | 'other', never>(MODULE, 'fail');
+
+export const numbers = inThread<number, Frames<{ readonly n: bigint }>>(
+  (count) => {
+    const writer = new FrameWriter<{ readonly n: bigint }>(() => undefined);
+    for (let i = 0; i < count; i++) writer.add({ n: BigInt(i) }, 10);
+    return writer.finish();
+  },
+  ({ buffers }) => buffers,
+);
+export const NUMBERS = work<number, Frames<{ readonly n: bigint }>>(MODULE, 'numbers');

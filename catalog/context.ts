@@ -2,6 +2,7 @@ import type { Clock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
+import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { KeyedQueue } from './commit/keyed-queue.ts';
 import type { ScanPlanner } from './planning/scan-planner.ts';
 import type { Metrics } from './rest/metrics.ts';
@@ -22,6 +23,8 @@ export type CatalogContext = {
   readonly clock: Clock;
   readonly store: Store;
   readonly io: FileIo;
+  /** Threads that read what clients wrote: large metadata, manifests. */
+  readonly readers: WorkPool;
   /** Orders the commits to one table within this process, so that they rarely lose a compare-and-swap. */
   readonly commits: KeyedQueue;
   readonly keys: SigningKeys;

@@ -11,6 +11,7 @@ import type { CatalogContext } from './context.ts';
 import { startInternalServer } from './internal/server.ts';
 import { forgetExpired } from './principal/forget-expired.ts';
 import { SessionEpochs } from './principal/session-epochs.ts';
+import { readerPool } from '#shared/thread/reader-pool.ts';
 import { ScanPlanner } from './planning/scan-planner.ts';
 import { PurgeWorker } from './purge/purge-worker.ts';
 import { createMetrics } from './rest/metrics.ts';
@@ -62,6 +63,7 @@ export async function startCatalog(
     const generatedAdminPassword = await prepareStore(store, config);
     const context = await buildContext(store, { config, log, clock, at });
     closers.push(() => context.epochs.close());
+    closers.push(() => context.readers.close());
     context.purges.start();
     closers.push(() => context.purges.close());
     const rotation = setInterval(() => {
@@ -118,7 +120,8 @@ async function buildContext(
   });
   const epochs = new SessionEpochs(config, store.db, log);
   await Promise.all([keys.rotate(), epochs.start()]);
-  const worked = { ...parts, store, io: localFileIo, metrics: createMetrics() };
+  const readers = readerPool(config, Math.floor(config['catalog.manifest_cache_bytes'] / 2), log);
+  const worked = { ...parts, store, io: localFileIo, readers, metrics: createMetrics() };
   return {
     ...worked,
     purges: new PurgeWorker(worked),

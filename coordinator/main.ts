@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
+import { ByteBudget } from '#shared/byte-budget.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
+
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
+import { GuardedTableReader } from '#shared/iceberg/table-reader.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { openElection } from '#shared/membership/open-membership.ts';
+import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { readerPool } from '#shared/thread/reader-pool.ts';
+import type { WorkPool } from '#shared/thread/work-pool.ts';
 import { startHttp } from './api/http/http-server.ts';
 import { tableApi } from './api/http/table-api.ts';
 import { authenticator, catalogKeys } from './auth/authenticate.ts';
@@ -37,10 +43,19 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   const front = startFront(config, log);
   stack.defer(() => front.planner.close());
   const database = await openDatabase(parts);
-  const catalog = stack.adopt(openCatalog(config), (client) => client.close());
+  const cacheBytes = Math.floor(config['coordinator.metadata_cache_bytes'] / 4);
+  const readers = stack.adopt(readerPool(config, cacheBytes, log), (threads) => threads.close());
+  const catalog = stack.adopt(openCatalog(config, readers), (client) => client.close());
   const epochs = stack.adopt(new EpochWatch(catalog, log), (watch) => watch.close());
   const sessions = startSessions(config, catalog);
-  const manifestCache = new LruManifestCache(Math.floor(config['coordinator.metadata_cache_bytes'] / 2));
+  const manifestCache = new LruManifestCache(cacheBytes);
+  const fileLists = new ByteBudget(config['coordinator.file_lists_bytes_max']);
+  const tables = new GuardedTableReader({
+    io: localFileIo,
+    manifestCache,
+    pool: readers,
+    fileListBytesMax: config['coordinator.file_list_bytes_max'],
+  });
   const active: Active = { term: undefined };
   const metrics = queryMetrics({
     leading: () => (active.term === undefined ? 0 : 1),
@@ -59,7 +74,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   };
   const http = await startApi(parts, { sessions, queries: activeQueries(active), epochs, metrics, notReady });
   const coordinatorId = randomUUID();
-  const term = { config, log, coordinatorId, database, front, sessions, manifestCache, metrics };
+  const term = { config, log, coordinatorId, database, front, sessions, tables, fileLists, metrics };
   // Its end is that of the queries, with a reason, before the server closes.
   const election = stack.adopt(
     await openElection(config, coordinatorId, (lost, started) => lead(term, active, { lost, started }), log),
@@ -120,11 +135,12 @@ async function openDatabase({ config, log, stack }: Parts): Promise<Kysely<Histo
   return db;
 }
 
-const openCatalog = (config: Config): CatalogClient =>
+const openCatalog = (config: Config, readers: WorkPool): CatalogClient =>
   catalogClient({
     address: config['catalog.internal_url'],
     secret: config['cluster.secret'],
     cacheBytes: Math.floor(config['coordinator.metadata_cache_bytes'] / 2),
+    readers,
   });
 
 function startSessions(config: Config, catalog: CatalogClient): SessionServices {

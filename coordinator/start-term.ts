@@ -1,10 +1,11 @@
 import { systemClock } from '#shared/clock.ts';
+import type { ByteBudget } from '#shared/byte-budget.ts';
 import type { Config } from '#shared/config/config-schema.ts';
-import type { ManifestCache } from '#shared/iceberg/manifest-cache.ts';
+
+import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { openMembership } from '#shared/membership/open-membership.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
 import type { Kysely } from 'kysely';
 import { singleGroupAdmission, type Admission } from './admission/admission.ts';
 import { DUCKDB_VERSION } from './cluster/duckdb-version.ts';
@@ -28,7 +29,9 @@ export type TermParts = {
   readonly database: Kysely<HistoryDatabase>;
   readonly front: Front;
   readonly sessions: SessionServices;
-  readonly manifestCache: ManifestCache;
+  readonly tables: TableReader;
+  /** Memory for the lists of files of all queries. */
+  readonly fileLists: ByteBudget;
   readonly metrics: QueryMetrics;
 };
 
@@ -44,7 +47,7 @@ export type Term = AsyncDisposable & {
 
 /** Begins a term: a new epoch, the end of what earlier ones left behind, and links to the workers. */
 export async function startTerm(parts: TermParts): Promise<Term> {
-  const { config, log, front, sessions, manifestCache, metrics, database } = parts;
+  const { config, log, front, sessions, tables, fileLists, metrics, database } = parts;
   await using stack = new AsyncDisposableStack();
   const epoch = await nextEpoch(database);
   const orphans = await failOrphans(database, epoch);
@@ -77,8 +80,8 @@ export async function startTerm(parts: TermParts): Promise<Term> {
       onRetry: metrics.taskRetried,
       running,
     },
-    io: localFileIo,
-    manifestCache,
+    tables,
+    fileLists,
     record: (row) => history.record(row),
     metrics,
   });

@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
-import { parseJson } from '#shared/json.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
-import { checkLocations, isBelow, metadataLocation, ownFolders } from '../storage/table-location.ts';
+import { checkLocations, metadataLocation, ownFolders } from '../storage/table-location.ts';
 import { requireCatalog, type CatalogRow } from '../store/postgres/catalog-store.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
-import { findTable, requireTable, type TableRow } from '../store/postgres/table-store.ts';
-import { commitMetadata, isCreate, type CommitRequest } from './commit-metadata.ts';
+import { displayIdent, findTable, requireTable } from '../store/postgres/table-store.ts';
+import { isCreate, type CommitRequest } from './commit-metadata.ts';
 import { newCreation, type CommittedTable, type TableTarget } from './creation.ts';
+import { runDocumentTask, type DocumentOwner } from './document-task.ts';
 import { metadataOfUpdates } from './new-table.ts';
-import { metadataText } from './print-metadata.ts';
-import { checkRequirement } from './requirement.ts';
 import { runSteps, type Step, type Written } from './run-steps.ts';
+import { CHECK_REQUIREMENTS, printMetadata, SWAP_METADATA } from './swap-metadata.ts';
 import type { TableMetadata } from './table-metadata.ts';
 
 /**
@@ -119,34 +118,35 @@ function planStep(context: CatalogContext, change: TableChange): Promise<Step> {
 
 async function planSwap(context: CatalogContext, { target, request }: TableChange): Promise<Step> {
   const row = await requireTable(context.store.db, target.claims.tenant, target.catalog, target.ident);
-  const base = parseMetadata(row);
-  const nowMs = context.clock.nowMs();
-  const metadata = commitMetadata(base, request, { nowMs, metadataLocation: row.metadataLocation });
-  if (metadata === base) return { kind: 'keep', done: row };
-  checkLocations(metadata, base, row.roots);
-  const before = new Set(ownFolders(base));
-  const folders = ownFolders(metadata).filter((folder) => !before.has(folder));
-  const claims = { folders, chosen: folders.length > 0 };
-  const dropped = droppedFiles(base, metadata, row.roots);
-  return { kind: 'swap', row, dropped, ...written(context, metadata, { version: row.version + 1, ...claims }) };
+  const { metadata, metadataLocation, version, roots } = row;
+  const input = {
+    metadata,
+    metadataLocation,
+    version,
+    roots,
+    request,
+    nowMs: context.clock.nowMs(),
+    uuid: randomUUID(),
+    metadataBytesMax: context.config['catalog.metadata_bytes_max'],
+  };
+  const swapped = await runDocumentTask(context.readers, SWAP_METADATA, input, aboutTable(target, metadata));
+  return swapped === null ? { kind: 'keep', done: row } : { kind: 'swap', row, ...swapped };
 }
 
-/** Files of the metadata log that a commit lets go of; only such as lie in a folder of the table. */
-function droppedFiles(base: TableMetadata, metadata: TableMetadata, roots: readonly string[]): readonly string[] {
-  if (metadata.properties['write.metadata.delete-after-commit.enabled']?.toLowerCase() !== 'true') return [];
-  const kept = new Set(metadata['metadata-log'].map((entry) => entry['metadata-file']));
-  const folders = ownFolders(metadata);
-  return base['metadata-log']
-    .map((entry) => entry['metadata-file'])
-    .filter((file) => !kept.has(file) && isBelow(file, roots) && isBelow(file, folders));
-}
+/** A document of a table, for whoever may have to hand it to a thread. */
+const aboutTable = ({ claims, ident }: TableTarget, metadata: string): DocumentOwner => ({
+  bytes: metadata.length,
+  owner: claims.tenant,
+  what: `the metadata of ${displayIdent(ident)}`,
+});
 
 /** The end of a transaction that a staged create began. */
 async function planInsert(context: CatalogContext, { target, request }: TableChange): Promise<Step> {
   const { db } = context.store;
   const existing = await findTable(db, target.claims.tenant, target.catalog, target.ident);
   if (existing !== undefined) {
-    for (const requirement of request.requirements) checkRequirement(requirement, parseMetadata(existing));
+    const input = { metadata: existing.metadata, requirements: request.requirements };
+    await runDocumentTask(context.readers, CHECK_REQUIREMENTS, input, aboutTable(target, existing.metadata));
   }
   const catalog = await requireCatalog(db, target.claims.tenant, target.catalog);
   const creation = await newCreation(context, target, catalog, undefined);
@@ -161,8 +161,6 @@ const newClaims = (metadata: TableMetadata, locationChosen: boolean): Pick<Writt
   const folders = ownFolders(metadata);
   return { folders, chosen: locationChosen || folders.length > 1 };
 };
-
-const parseMetadata = (row: TableRow): TableMetadata => parseJson(row.metadata) as unknown as TableMetadata;
 
 /** A new table whose metadata is made already: from a create request, or registered. @throws TABLE_EXISTS, SCHEMA_NOT_FOUND, INVALID_REQUEST */
 export async function insertNewTable(
@@ -184,21 +182,11 @@ function written(
   { version, ...claims }: Pick<Written, 'folders' | 'chosen'> & { readonly version: number },
 ): Written {
   return {
-    text: printMetadata(context, metadata),
+    text: printMetadata(metadata, context.config['catalog.metadata_bytes_max']),
     file: metadataLocation(metadata, version, randomUUID()),
     location: normalizeLocation(metadata.location),
     ...claims,
   };
-}
-
-/** @throws INVALID_REQUEST when it is larger than `catalog.metadata_bytes_max`. */
-export function printMetadata(context: CatalogContext, metadata: TableMetadata): string {
-  const text = metadataText(metadata);
-  const max = context.config['catalog.metadata_bytes_max'];
-  if (Buffer.byteLength(text) > max) {
-    throw new SkeinError('INVALID_REQUEST', `the table's metadata would be larger than ${max} bytes: expire snapshots`);
-  }
-  return text;
 }
 
 const committed = (step: Step): CommittedTable =>

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '#shared/json.ts';
+import { checkFields, checkMembers } from './check-counts.ts';
 import { checkDefaults, orderKeys } from './draft.ts';
 import {
   asObject,
@@ -40,7 +41,9 @@ export function parseTableMetadata(json: Json): TableMetadata {
   const object = asObject(json, 'table metadata');
   const version = requiredInt(object, 'format-version');
   if (version < 1 || version > FORMAT_VERSION_MAX) refuse(`Cannot read unsupported version ${version}`);
+  checkMembers(object);
   const schemas = parseSchemas(object);
+  checkFields(schemas);
   const specs = parseSpecs(object);
   const snapshots = (optionalArray(object, 'snapshots') ?? []).map(parseSnapshot);
   const current = currentSnapshotId({ 'current-snapshot-id': optionalLong(object, 'current-snapshot-id') ?? null });

@@ -1,19 +1,22 @@
 import { SkeinError } from '#shared/error.ts';
-import { parseJson } from '#shared/json.ts';
-import { displayIdent, type TableIdent } from '../store/postgres/table-store.ts';
+import type { CatalogContext } from '../context.ts';
 import { displayPath, type NamespacePath } from '../store/postgres/namespace-store.ts';
-import type { Properties, TableMetadata } from './table-metadata.ts';
+import { displayIdent, type TableIdent } from '../store/postgres/table-store.ts';
+import { runDocumentTask } from './document-task.ts';
+import { IS_PROTECTED, isProtected, PROTECTED_PROPERTY } from './protected-property.ts';
+import type { Properties } from './table-metadata.ts';
 
-/** A table or namespace with this property set to `true` cannot be dropped, unregistered or overwritten until the property goes. */
-const PROTECTED_PROPERTY = 'skein.protected';
-
-const isProtected = (properties: Properties): boolean =>
-  Object.hasOwn(properties, PROTECTED_PROPERTY) && properties[PROTECTED_PROPERTY]?.toLowerCase() === 'true';
-
-/** @param metadata JSON text @throws PROTECTED */
-export function requireUnprotected(metadata: string, ident: TableIdent): void {
-  const { properties } = parseJson(metadata) as unknown as TableMetadata;
-  if (isProtected(properties)) throw protectedError('Table', displayIdent(ident));
+/** @throws PROTECTED */
+export async function requireUnprotected(
+  context: CatalogContext,
+  table: { readonly metadata: string; readonly ident: TableIdent; readonly tenant: string },
+): Promise<void> {
+  const { metadata, ident, tenant } = table;
+  // Our own texts, in which no letter of a name is escaped.
+  if (!metadata.includes(PROTECTED_PROPERTY)) return;
+  const about = { bytes: metadata.length, owner: tenant, what: `the metadata of ${displayIdent(ident)}` };
+  const isKept = await runDocumentTask(context.readers, IS_PROTECTED, metadata, about);
+  if (isKept) throw protectedError('Table', displayIdent(ident));
 }
 
 /** @throws PROTECTED */

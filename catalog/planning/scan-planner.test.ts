@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '#shared/clock.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
-import { parseTableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { newManifestFile, writeManifestList } from '#shared/iceberg/write-manifest.ts';
 import { printJson } from '#shared/json.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
-import { resolveScan, type PlannedScan } from './plan-request.ts';
+import type { WorkPool } from '#shared/thread/work-pool.ts';
+import { resolveText } from './plan-portions.ts';
+import type { PlannedScan } from './plan-request.ts';
 import { ScanPlanner, type ScannedTable } from './scan-planner.ts';
 
 const SNAPSHOT = {
@@ -16,20 +17,20 @@ const SNAPSHOT = {
 };
 const table: ScannedTable = {
   roots: ['file:///w'],
-  metadata: parseTableMetadata(
-    printJson({
-      'format-version': 2,
-      'table-uuid': 'u',
-      location: 'file:///w/t',
-      schemas: [{ type: 'struct', 'schema-id': 0, fields: [{ id: 1, name: 'a', required: false, type: 'long' }] }],
-      'current-schema-id': 0,
-      'partition-specs': [{ 'spec-id': 0, fields: [] }],
-      'current-snapshot-id': 1,
-      snapshots: [{ ...SNAPSHOT, summary: { operation: 'append' } }],
-    }),
-  ),
+  metadataLocation: 'file:///w/t/1.metadata.json',
+  owner: 'default',
+  metadata: printJson({
+    'format-version': 2,
+    'table-uuid': 'u',
+    location: 'file:///w/t',
+    schemas: [{ type: 'struct', 'schema-id': 0, fields: [{ id: 1, name: 'a', required: false, type: 'long' }] }],
+    'current-schema-id': 0,
+    'partition-specs': [{ 'spec-id': 0, fields: [] }],
+    'current-snapshot-id': 1,
+    snapshots: [{ ...SNAPSHOT, summary: { operation: 'append' } }],
+  }),
 };
-const scan: PlannedScan = resolveScan({}, table.metadata);
+const scan: PlannedScan = resolveText({ metadata: table.metadata, body: {} });
 const EMPTY = newManifestFile({ schemaId: 0, fields: [], identifierFieldIds: [] }, { specId: 0, fields: [] }, 1n, {
   path: 'file:///w/t/m.avro',
   lengthBytes: 1,
@@ -37,13 +38,18 @@ const EMPTY = newManifestFile({ schemaId: 0, fields: [], identifierFieldIds: [] 
 });
 const LIST = writeManifestList({ snapshotId: 1n, parentSnapshotId: null, sequenceNumber: 1n }, [EMPTY]);
 const LONG_MS = 20_000;
+const EMPTY_PLAN = {
+  files: 0,
+  texts: [new TextEncoder().encode('{"delete-files":[],"file-scan-tasks":[]}')],
+};
+/** Nothing here is large. */
+const NO_READERS = {} as WorkPool;
 
 /** A storage whose one file is had only when the test opens it. */
 function gatedIo(): { readonly io: FileIo; readonly reads: () => number; readonly open: () => void } {
   const waiting: (() => void)[] = [];
   let reads = 0;
   const io = {
-    sizeBytes: () => Promise.resolve(LIST.length),
     read: async () => {
       reads += 1;
       await new Promise<void>((resolve) => waiting.push(resolve));
@@ -54,51 +60,56 @@ function gatedIo(): { readonly io: FileIo; readonly reads: () => number; readonl
 }
 const plannerOf = (io: FileIo, config: Partial<Config> = {}): ScanPlanner =>
   // Without a cache every plan reads for itself.
-  new ScanPlanner({ io, clock: systemClock, config: defaultConfig({ 'catalog.manifest_cache_bytes': 0, ...config }) });
+  new ScanPlanner({
+    io,
+    readers: NO_READERS,
+    clock: systemClock,
+    config: defaultConfig({ 'catalog.manifest_cache_bytes': 0, ...config }),
+  });
 const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
 describe('the planner', () => {
   test('answers undefined when a plan takes longer than the caller waits, and goes on', async () => {
     const { io, reads, open } = gatedIo();
     const planner = plannerOf(io);
-    expect(await planner.entries('a', table, scan, 5)).toBeUndefined();
+    expect(await planner.portions('a', table, scan, 5)).toBeUndefined();
     open();
-    expect(await planner.entries('a', table, scan, LONG_MS)).toEqual([]);
-    expect(await planner.entries('a', table, scan, LONG_MS)).toEqual([]);
+    expect(await planner.portions('a', table, scan, LONG_MS)).toEqual(EMPTY_PLAN);
+    expect(await planner.portions('a', table, scan, LONG_MS)).toEqual(EMPTY_PLAN);
     expect(reads()).toBe(1);
     planner.forget('a');
-    const again = planner.entries('a', table, scan, LONG_MS);
+    const again = planner.portions('a', table, scan, LONG_MS);
     await soon();
     open();
-    expect(await again).toEqual([]);
+    expect(await again).toEqual(EMPTY_PLAN);
     expect(reads()).toBe(2);
   });
 
   test('runs no more plans at once than it may', async () => {
     const { io, reads, open } = gatedIo();
     const planner = plannerOf(io, { 'catalog.plans_at_once': 1 });
-    const first = planner.entries('a', table, scan, LONG_MS);
+    const first = planner.portions('a', table, scan, LONG_MS);
     await soon();
-    const second = planner.entries('b', table, scan, LONG_MS);
+    const second = planner.portions('b', table, scan, LONG_MS);
     await soon();
     expect(reads()).toBe(1);
     open();
-    expect(await first).toEqual([]);
+    expect(await first).toEqual(EMPTY_PLAN);
     await soon();
     open();
-    expect(await second).toEqual([]);
+    expect(await second).toEqual(EMPTY_PLAN);
   });
 
   test('tells those who wait for a plan that it was cancelled, and one that fails is tried again', async () => {
     const { io, open } = gatedIo();
     const planner = plannerOf(io);
     const wrong = { ...scan, snapshotIds: ['2'] };
-    await expect(planner.entries('a', table, wrong, LONG_MS)).rejects.toMatchObject({ code: 'PLAN_NOT_FOUND' });
+    await expect(planner.portions('a', table, wrong, LONG_MS)).rejects.toMatchObject({ code: 'PLAN_NOT_FOUND' });
     await soon();
-    const right = planner.entries('a', table, scan, LONG_MS);
+    const right = planner.portions('a', table, scan, LONG_MS);
     await soon();
     open();
-    expect(await right).toEqual([]);
+    expect(await right).toEqual(EMPTY_PLAN);
   });
 
   test('keeps what it planned no longer than it may', async () => {
@@ -106,13 +117,13 @@ describe('the planner', () => {
     let nowMs = 0;
     const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
     const config = defaultConfig({ 'catalog.plan_ttl': 1_000, 'catalog.manifest_cache_bytes': 0 });
-    const planner = new ScanPlanner({ io, clock, config });
+    const planner = new ScanPlanner({ io, readers: NO_READERS, clock, config });
     for (const at of [0, 999, 1_001]) {
       nowMs = at;
-      const entries = planner.entries('a', table, scan, LONG_MS);
+      const entries = planner.portions('a', table, scan, LONG_MS);
       await soon();
       open();
-      expect(await entries).toEqual([]);
+      expect(await entries).toEqual(EMPTY_PLAN);
     }
     expect(reads()).toBe(2);
   });

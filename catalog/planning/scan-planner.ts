@@ -2,62 +2,96 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
+import { limitsHere } from '#shared/iceberg/decode-limits.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
-import { planAppended, planEntries, type PlannedEntry } from '#shared/iceberg/plan-files.ts';
-import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import type { Json } from '#shared/json.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
-import { predicateOf, type PlannedScan } from './plan-request.ts';
+import { SmallFirst } from '#shared/thread/small-first.ts';
+import type { WorkCall, WorkPool } from '#shared/thread/work-pool.ts';
+import { work } from '#shared/thread/work.ts';
+import { DOCUMENT_BYTES_HERE } from '../commit/document-task.ts';
+import { planPortions, resolveText, type Portions, type PortionsInput, type ResolveInput } from './plan-portions.ts';
+import type { PlannedScan } from './plan-request.ts';
 
 /** The table that is scanned. */
-export type ScannedTable = { readonly metadata: TableMetadata; readonly roots: readonly string[] };
+export type ScannedTable = {
+  /** Its document. */
+  readonly metadata: string;
+  readonly metadataLocation: string;
+  readonly roots: readonly string[];
+  /** The tenant. */
+  readonly owner: string;
+};
 
 type Plan = {
-  readonly entries: Promise<readonly PlannedEntry[]>;
+  readonly portions: Promise<Portions>;
   readonly abort: AbortController;
   readonly expiresMs: number;
   files: number;
+  bytes: number;
 };
 
 /** Plans that wait for one of `catalog.plans_at_once` places. */
 const WAITING_MAX = 1_000;
+/** Largest plan that is made on the main thread, printed. */
+const BYTES_HERE_MAX = 4 * 2 ** 20;
+
+const MODULE = new URL('./plan-in-thread.ts', import.meta.url);
+const PORTIONS = work<PortionsInput, Portions>(MODULE, 'portionsInThread');
+const RESOLVE = work<ResolveInput, PlannedScan>(MODULE, 'resolveInThread');
 
 /**
- * Plans scans in this process and keeps their results for a while. What is kept is a cache: a plan whose request is known can be made
- * again, here or in another process, and comes out the same, because a snapshot never changes.
+ * Plans scans and keeps their results for a while; scans of large tables are planned by threads. What is kept is a cache: a plan whose
+ * request is known can be made again, here or in another process, and comes out the same, because a snapshot never changes.
  */
 export class ScanPlanner {
   readonly #config: Config;
   readonly #clock: Clock;
   readonly #io: FileIo;
+  readonly #readers: WorkPool;
   readonly #manifests: LruManifestCache;
+  /** By the table's document and the snapshots that are read. */
+  readonly #smallFirst = new SmallFirst();
   readonly #plans = new Map<string, Plan>();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
 
-  constructor(parts: { readonly config: Config; readonly clock: Clock; readonly io: FileIo }) {
+  constructor(parts: {
+    readonly config: Config;
+    readonly clock: Clock;
+    readonly io: FileIo;
+    readonly readers: WorkPool;
+  }) {
     this.#config = parts.config;
     this.#clock = parts.clock;
     this.#io = parts.io;
-    this.#manifests = new LruManifestCache(parts.config['catalog.manifest_cache_bytes']);
+    this.#readers = parts.readers;
+    this.#manifests = new LruManifestCache(Math.floor(parts.config['catalog.manifest_cache_bytes'] / 2));
+  }
+
+  /** The scan that a request asks for; see `resolveScan`. @throws INVALID_REQUEST, QUEUE_FULL, TABLE_DATA_TOO_COMPLEX */
+  async resolve(table: ScannedTable, body: Json | undefined): Promise<PlannedScan> {
+    const input = { metadata: table.metadata, body };
+    return isLarge(table) ? this.#readers.run(RESOLVE, input, callOf(table)) : resolveText(input);
   }
 
   /**
    * The files of a plan, made now unless they are known; undefined when that takes longer than `waitMs`: it goes on, and a later call
    * finds them.
-   * @throws QUEUE_FULL, NOT_SUPPORTED, INVALID_TABLE_DATA, STORAGE_ERROR
+   * @throws QUEUE_FULL, NOT_SUPPORTED, INVALID_TABLE_DATA, TABLE_DATA_TOO_COMPLEX, STORAGE_ERROR
    */
-  async entries(
+  async portions(
     planId: string,
     table: ScannedTable,
     scan: PlannedScan,
     waitMs: number,
-  ): Promise<readonly PlannedEntry[] | undefined> {
+  ): Promise<Portions | undefined> {
     this.#evict();
     const plan = this.#plans.get(planId) ?? this.#start(planId, table, scan);
     const patience = new AbortController();
     try {
       const late = sleep(waitMs, undefined, { signal: patience.signal, ref: false }).catch(() => undefined);
-      return await Promise.race([plan.entries, late]);
+      return await Promise.race([plan.portions, late]);
     } finally {
       patience.abort();
     }
@@ -76,7 +110,8 @@ export class ScanPlanner {
       abort,
       expiresMs: this.#clock.nowMs() + this.#config['catalog.plan_ttl'],
       files: 0,
-      entries: this.#run(table, scan, abort.signal),
+      bytes: 0,
+      portions: this.#run(table, scan, abort.signal),
     };
     this.#plans.set(planId, plan);
     void this.#account(planId, plan);
@@ -85,7 +120,9 @@ export class ScanPlanner {
 
   async #account(planId: string, plan: Plan): Promise<void> {
     try {
-      plan.files = (await plan.entries).length;
+      const { files, texts } = await plan.portions;
+      plan.files = files;
+      plan.bytes = texts.reduce((sum, text) => sum + text.length, 0);
       this.#evict();
     } catch {
       // Who waits for it has the error; who asks for it again gets it tried again.
@@ -93,23 +130,12 @@ export class ScanPlanner {
     }
   }
 
-  async #run(table: ScannedTable, scan: PlannedScan, cancelled: AbortSignal): Promise<readonly PlannedEntry[]> {
-    const { metadata, roots } = table;
-    const schema = metadata.schemas.find(({ schemaId }) => schemaId === scan.schemaId);
-    const ids = scan.snapshotIds.map(BigInt);
-    if (schema === undefined || ids.some((id) => !metadata.snapshots.has(id))) {
-      throw new SkeinError('PLAN_NOT_FOUND', 'The snapshot or schema of the scan is no longer part of the table');
-    }
+  async #run(table: ScannedTable, scan: PlannedScan, cancelled: AbortSignal): Promise<Portions> {
     const timeout = AbortSignal.timeout(this.#config['catalog.plan_timeout']);
     const signal = AbortSignal.any([cancelled, timeout]);
-    const filesMax = this.#config['catalog.plan_files_max'];
-    const options = { manifestCache: this.#manifests, allowedRoots: roots, filesMax, signal };
-    const predicate = predicateOf(scan, schema);
     await this.#enter();
     try {
-      if (scan.kind === 'appends') return await planAppended(this.#io, metadata, ids, predicate, options);
-      const [id] = ids;
-      return id === undefined ? [] : await planEntries(this.#io, metadata, id, predicate, options);
+      return await this.#plan(table, scan, signal);
     } catch (error) {
       if (cancelled.aborted) throw new SkeinError('PLAN_NOT_FOUND', 'The scan plan was cancelled', { cause: error });
       if (!timeout.aborted) throw error;
@@ -117,6 +143,28 @@ export class ScanPlanner {
     } finally {
       this.#leave();
     }
+  }
+
+  #plan(table: ScannedTable, scan: PlannedScan, signal: AbortSignal): Promise<Portions> {
+    const input = {
+      metadata: table.metadata,
+      scan,
+      roots: table.roots,
+      filesMax: this.#config['catalog.plan_files_max'],
+      filesPerPortion: this.#config['catalog.plan_files_per_task'],
+      bytesMax: this.#config['catalog.plan_bytes_max'],
+    };
+    const apart = (): Promise<Portions> => this.#readers.run(PORTIONS, input, { ...callOf(table), signal });
+    if (isLarge(table)) return apart();
+    const place = {
+      io: this.#io,
+      manifestCache: this.#manifests,
+      limits: limitsHere(),
+      largeManifests: 'refuse',
+      signal,
+    } as const;
+    const key = `${table.metadataLocation} ${scan.snapshotIds.join(' ')}`;
+    return this.#smallFirst.run(key, () => planPortions(place, { ...input, bytesMax: BYTES_HERE_MAX }), apart);
   }
 
   async #enter(): Promise<void> {
@@ -131,16 +179,25 @@ export class ScanPlanner {
     else next();
   }
 
-  /** Drops what has expired, then the oldest until the files that are kept are within the limit. */
+  /** Drops what has expired, then the oldest until what is kept is within the limits. */
   #evict(): void {
     const nowMs = this.#clock.nowMs();
-    let files = 0;
-    for (const plan of this.#plans.values()) files += plan.files;
+    let [files, bytes] = [0, 0];
+    for (const plan of this.#plans.values()) {
+      files += plan.files;
+      bytes += plan.bytes;
+    }
     for (const [planId, plan] of this.#plans) {
-      const isOver = files > this.#config['catalog.plan_files_kept_max'] && plan.files > 0;
-      if (!isOver && plan.expiresMs > nowMs) continue;
+      const isOver =
+        files > this.#config['catalog.plan_files_kept_max'] || bytes > this.#config['catalog.plan_bytes_kept_max'];
+      if ((!isOver || plan.bytes === 0) && plan.expiresMs > nowMs) continue;
       files -= plan.files;
+      bytes -= plan.bytes;
       this.#plans.delete(planId);
     }
   }
 }
+
+const isLarge = ({ metadata }: ScannedTable): boolean => metadata.length > DOCUMENT_BYTES_HERE;
+
+const callOf = ({ owner, metadataLocation }: ScannedTable): WorkCall => ({ owner, what: metadataLocation });

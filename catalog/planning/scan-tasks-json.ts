@@ -4,8 +4,11 @@ import type { PlannedEntry } from '#shared/iceberg/plan-files.ts';
 import { literalToJson } from '#shared/iceberg/single-value.ts';
 import { specById, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { resultType } from '#shared/iceberg/transform.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
+import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import type { PlannedScan } from './plan-request.ts';
+
+/** Longer filters are not repeated with every file: a client that finds no residual takes its own filter. */
+const RESIDUAL_LENGTH_MAX = 16 * 1024;
 
 /**
  * `ScanTasks` of the REST specification: the files of a plan, with every delete file once. The residual is the filter itself: it may do
@@ -23,6 +26,7 @@ export function scanTasksJson(
     specs.set(file.specId, print);
     return contentFile(file, print);
   };
+  const residual = printJson(scan.filter).length > RESIDUAL_LENGTH_MAX ? {} : { 'residual-filter': scan.filter };
   const tasks = entries.map(({ file, deletes: applied }): JsonObject => {
     const references = applied.map((one) => {
       const index = deletes.get(one) ?? deletes.size;
@@ -32,7 +36,7 @@ export function scanTasksJson(
     return {
       'data-file': { ...content(file), ...dataMembers(file, scan.statsFieldIds) },
       ...(references.length === 0 ? {} : { 'delete-file-references': references }),
-      'residual-filter': scan.filter,
+      ...residual,
     };
   });
   return {

@@ -1,9 +1,7 @@
-import { parseJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
 import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
-import type { TableMetadata } from '../commit/table-metadata.ts';
 import { isBelow } from '../storage/table-location.ts';
 import type { DueTable } from '../store/postgres/dropped-table-store.ts';
 import { listClaims, requireFree } from '../store/postgres/folder-claims.ts';
@@ -12,21 +10,20 @@ import { reachedFiles } from './reached-files.ts';
 /** Files that are deleted at once. */
 const DELETES_AT_ONCE = 16;
 
-type Purge = Pick<CatalogContext, 'store' | 'io' | 'log' | 'metrics'>;
+type Purge = Pick<CatalogContext, 'store' | 'io' | 'readers' | 'log' | 'metrics'>;
 /** Called between deletions: to hold the table for longer, and to stop. */
 type Pause = () => Promise<void>;
 
 /**
  * Deletes the files that a dropped table's metadata reaches, as far as they lie in folders of its own: a file elsewhere (that was added
  * where it lay) may be another's. May be run again after it was cut short.
- * @throws STORAGE_ERROR; INVALID_REQUEST when another table claims one of its folders, which the rule of claims excludes.
+ * @throws STORAGE_ERROR; TABLE_DATA_TOO_COMPLEX; INVALID_REQUEST when another table claims one of its folders, which the rule of claims excludes.
  */
 export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): Promise<void> {
-  const { store, io, log, metrics } = purge;
+  const { store, io, readers, log, metrics } = purge;
   const folders = await listClaims(store.db, table.id);
   await requireFree(store.db, folders, table.id);
   const mayDelete = (file: string): boolean => isBelow(file, table.roots) && isBelow(file, folders);
-  const metadata = parseJson(table.metadata) as unknown as TableMetadata;
   const onUnreadable = (file: string, err: unknown): void =>
     log.warn({ err, file, table: table.id }, 'a purge passed over a manifest that cannot be read');
   let spared = 0;
@@ -41,7 +38,8 @@ export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): P
       metrics.purgedFiles.inc(deleted.filter((done) => done).length);
     }
   };
-  for await (const files of reachedFiles({ io, roots: table.roots, onUnreadable }, metadata)) {
+  const reach = { io, readers, tableId: table.id, roots: table.roots, onUnreadable };
+  for await (const files of reachedFiles(reach, table.metadata)) {
     await pause();
     await remove(files);
   }

@@ -13,7 +13,7 @@ const ATTEMPTS_MAX = 20;
 const INTERVAL_MIN_MS = 50;
 const ERROR_LENGTH_MAX = 500;
 
-type Parts = Pick<CatalogContext, 'store' | 'io' | 'log' | 'clock' | 'config' | 'metrics'>;
+type Parts = Pick<CatalogContext, 'store' | 'io' | 'readers' | 'log' | 'clock' | 'config' | 'metrics'>;
 
 /**
  * The background work of one catalog process: dropped tables whose time has come, one after the other, and expired idempotency keys. What

@@ -1,33 +1,30 @@
 import { gunzipSync } from 'node:zlib';
 import { SkeinError } from '#shared/error.ts';
+import { tooComplex } from '#shared/iceberg/decode-limits.ts';
 import { parseJson, type Json } from '#shared/json.ts';
-import { FileNotFound } from '#shared/storage/file-io.ts';
-import type { CatalogContext } from '../context.ts';
+import { FileNotFound, FileTooLarge, type FileIo } from '#shared/storage/file-io.ts';
 import { checkJson } from '../commit/check-json.ts';
-import { requireBelowRoot } from './table-location.ts';
 
 /** JSON values of one file: 64 MB of real metadata have fewer. */
 const VALUES_MAX = 2_000_000;
 
 /**
- * The document of a table's or view's metadata file below a catalog's roots.
- * @throws INVALID_REQUEST; TABLE_METADATA_MISSING when the file is not there.
+ * The document of a table's or view's metadata file.
+ * @throws INVALID_REQUEST when it is no JSON; TABLE_DATA_TOO_COMPLEX when it has more than `bytesMax` bytes, also when it is unpacked;
+ * TABLE_METADATA_MISSING when the file is not there.
  */
-export async function readMetadataFile(context: CatalogContext, file: string, roots: readonly string[]): Promise<Json> {
-  requireBelowRoot(file, roots);
+export async function readMetadataFile(io: FileIo, file: string, bytesMax: number): Promise<Json> {
   try {
-    const bytesMax = context.config['catalog.metadata_bytes_max'];
-    if ((await context.io.sizeBytes(file)) > bytesMax) {
-      throw new SkeinError('INVALID_REQUEST', `the metadata file is larger than ${bytesMax} bytes`);
-    }
-    const text = unpack(Buffer.from(await context.io.read(file)), bytesMax).toString();
+    const text = unpack(Buffer.from(await io.read(file, bytesMax)), bytesMax).toString();
     checkJson(text, VALUES_MAX);
     return parseJson(text);
   } catch (error) {
     if (error instanceof FileNotFound) {
       throw new SkeinError('TABLE_METADATA_MISSING', `Failed to open input stream for file: ${file}`, { cause: error });
     }
-    if (error instanceof SyntaxError || error instanceof RangeError || isZlibError(error)) {
+    const isLarge = error instanceof FileTooLarge || codeOf(error) === 'ERR_BUFFER_TOO_LARGE';
+    if (isLarge) throw tooComplex(`the metadata file is larger than ${bytesMax} bytes`);
+    if (error instanceof SyntaxError || error instanceof RangeError || codeOf(error).startsWith('Z_')) {
       throw new SkeinError('INVALID_REQUEST', `Cannot parse metadata: ${file}`, { cause: error });
     }
     throw error;
@@ -38,4 +35,4 @@ export async function readMetadataFile(context: CatalogContext, file: string, ro
 const unpack = (bytes: Buffer, bytesMax: number): Buffer =>
   bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes, { maxOutputLength: bytesMax }) : bytes;
 
-const isZlibError = (error: unknown): boolean => /^(Z_|ERR_BUFFER)/.test(String((error as { code?: unknown }).code));
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code);

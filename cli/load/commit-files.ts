@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
+import { limitsApart } from '#shared/iceberg/decode-limits.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import type { ManifestFile } from '#shared/iceberg/manifest.ts';
 import { printPartitionFields, type PartitionSpec } from '#shared/iceberg/partition-spec.ts';
-import { snapshotManifests } from '#shared/iceberg/plan-files.ts';
+import { snapshotManifests } from '#shared/iceberg/snapshot-manifests.ts';
 import { printSchema, type Schema } from '#shared/iceberg/schema.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { newManifestFile, writeManifest, writeManifestList, type NewDataFile } from '#shared/iceberg/write-manifest.ts';
@@ -25,6 +26,8 @@ export type Commit = {
 
 const FILES_PER_MANIFEST = 5_000;
 const LIST_CACHE_BYTES = 64 * 2 ** 20;
+/** Memory for the manifest list of the table that is loaded into. */
+const LIST_FILE_BYTES = 256 * 2 ** 20;
 const RETRY_PAUSE_MS = 50;
 
 /**
@@ -146,7 +149,11 @@ class Committer {
   }
 
   #manifestsOf(base: TableMetadata, snapshotId: bigint): Promise<readonly ManifestFile[]> {
-    const options = { manifestCache: new LruManifestCache(LIST_CACHE_BYTES), allowedRoots: [base.location] };
+    const options = {
+      manifestCache: new LruManifestCache(LIST_CACHE_BYTES),
+      allowedRoots: [base.location],
+      limits: limitsApart(LIST_FILE_BYTES),
+    };
     return snapshotManifests(this.#io, base, snapshotId, options);
   }
 

@@ -3,6 +3,7 @@ import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { silentLogger } from '#shared/log/logger.ts';
+import type { WorkPool } from '#shared/thread/work-pool.ts';
 import { startTestCatalog } from '#test/support/catalog.ts';
 import { KNOWN_WITHIN_MS } from '#test/support/known-within.ts';
 import { catalogClient } from '../catalog-client/catalog-client.ts';
@@ -23,7 +24,12 @@ test('a changed epoch is known within a second, also when the connection to the 
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => proxy.once('listening', resolve));
   const address = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  const client = catalogClient({ address, secret: catalog.config['cluster.secret'], cacheBytes: 1_000 });
+  const client = catalogClient({
+    address,
+    secret: catalog.config['cluster.secret'],
+    cacheBytes: 1_000,
+    readers: {} as WorkPool,
+  });
   const watch = new EpochWatch(client, silentLogger);
   try {
     const newPrincipal = async (name: string): Promise<string> => {

@@ -3,8 +3,10 @@ import { SkeinError } from '#shared/error.ts';
 import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import type { PrincipalId, TenantId } from '#shared/id.ts';
-import { parseTableMetadata, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import { parseLargeMetadata } from '#shared/iceberg/parse-large-metadata.ts';
+import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
+import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { LoadedTable, TableName, TableSource } from '../resolver/table-source.ts';
 import { LruByBytes } from './lru-by-bytes.ts';
 
@@ -48,7 +50,13 @@ type LoadedTableMessage = {
   readonly table: string;
 };
 
-export type CatalogClientOptions = { readonly address: string; readonly secret: string; readonly cacheBytes: number };
+export type CatalogClientOptions = {
+  readonly address: string;
+  readonly secret: string;
+  readonly cacheBytes: number;
+  /** Parse large metadata. */
+  readonly readers: WorkPool;
+};
 
 export function catalogClient(options: CatalogClientOptions): CatalogClient {
   const { Client: Constructor } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
@@ -100,7 +108,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       names: names.map((name, i) => ({ ...name, known_metadata_location: known[i]?.metadataLocation ?? '' })),
     };
     const reply = await call<{ tables: readonly LoadedTableMessage[] }>('LoadTables', request, signal);
-    return reply.tables.map((table, i): LoadedTable => {
+    const loadTable = async (table: LoadedTableMessage, i: number): Promise<LoadedTable> => {
       const key = must(keys[i], 'one answer for each name');
       if (table.status !== 'FOUND') {
         cache.delete(key);
@@ -112,7 +120,11 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
           ? cached
           : {
               metadataLocation: table.metadata_location,
-              metadata: parseTableMetadata(table.metadata_json),
+              metadata: await parseLargeMetadata(options.readers, table.metadata_json, {
+                owner: tenant,
+                what: table.metadata_location,
+                signal,
+              }),
             };
       if (current !== cached) cache.set(key, current, table.metadata_json.length * PARSED_FACTOR);
       return {
@@ -126,7 +138,8 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
         metadata: current.metadata,
         allowedRoots: table.allowed_roots,
       };
-    });
+    };
+    return Promise.all(reply.tables.map(loadTable));
   };
 
   async function* watchEpochs(signal: AbortSignal): AsyncGenerator<EpochUpdate> {

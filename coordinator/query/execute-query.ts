@@ -1,5 +1,6 @@
 import type { StatementContext, TaskReport } from '#proto/task.ts';
 import { parseBytes, parseDuration } from '#shared/config/config-schema.ts';
+import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import type { DistributionSettings } from '../distributor/fragment.ts';
 import { jsonRows } from '../distributor/json-rows.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
@@ -50,7 +51,9 @@ export type QueryOutcome = {
 export async function executeQuery(execution: QueryExecution): Promise<QueryOutcome> {
   const { services, request, active, state, query } = execution;
   const { signal } = active;
-  const scanContext = scanContextOf(execution);
+  const owner = request.caller.claims.tenant;
+  using hold = new FileListHold(services.fileLists, owner);
+  const scanContext = { tables: services.tables, owner, hold, signal };
   const scans = await planScans(query.scans, scanContext);
   const { scheduler, front } = services;
   const settings = distributionSettings(state, services);
@@ -64,7 +67,7 @@ export async function executeQuery(execution: QueryExecution): Promise<QueryOutc
     active.started();
     const limits = { deadlineMs: services.clock.nowMs() + timeoutMs, settings };
     if (plan.kind === 'whole') return await runWhole(execution, scans, { ...limits, reason: plan.reason });
-    return await runInStages(execution, plan, { ...limits, scans });
+    return await runInStages(execution, plan, { ...limits, scans, scanContext });
   } finally {
     place.release();
   }
@@ -81,12 +84,6 @@ export function distributionSettings(
     partitions: partitions === 'auto' ? null : Number(partitions),
   };
 }
-
-const scanContextOf = ({ services: { io, manifestCache }, active }: QueryExecution): ScanContext => ({
-  io,
-  manifestCache,
-  signal: active.signal,
-});
 
 const memoryLimit = ({ state, services }: QueryExecution): number =>
   parseBytes(setting(state, 'skein.query_memory_limit', services.config));
@@ -135,6 +132,7 @@ type StagedLimits = {
   readonly settings: DistributionSettings;
   /** Of the query as a whole, in case it does run whole. */
   readonly scans: readonly PlannedScan[];
+  readonly scanContext: ScanContext;
 };
 
 async function runInStages(execution: QueryExecution, plan: QueryStages, limits: StagedLimits): Promise<QueryOutcome> {
@@ -157,7 +155,7 @@ async function runInStages(execution: QueryExecution, plan: QueryStages, limits:
     settings: limits.settings,
     distributor: services.front.distributor,
     jsonSql: (sql) => jsonRows(sql, types),
-    rescan: (narrowed, numbers) => rescan(plan, narrowed, numbers, scanContextOf(execution)),
+    rescan: (narrowed, numbers) => rescan(plan, narrowed, numbers, limits.scanContext),
     onStart: () => {
       rows = 0;
       execution.onStart();

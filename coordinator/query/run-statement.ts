@@ -1,10 +1,11 @@
 import type { StatementContext } from '#proto/task.ts';
+import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { SkeinError } from '#shared/error.ts';
 import { printJson } from '#shared/json.ts';
 import { requireScope } from '../auth/authenticate.ts';
 import { explainDistributed } from '../distributor/explain-distributed.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
-import { planScans, type ScanContext } from '../scheduler/plan-scans.ts';
+import { planScans } from '../scheduler/plan-scans.ts';
 import { describeResult, runSessionStatement } from '../session/run-session-statement.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import { setting, type SessionState } from '../session/session.ts';
@@ -131,9 +132,11 @@ class StatementRun {
     const query = await this.#prepare(span, await this.#context());
     const { front } = this.#services;
     if (type === 'logical') return planResult(front.explain(query, format));
-    const scanContext = this.#scanContext();
+    const { scheduler, tables, fileLists } = this.#services;
+    const owner = this.#request.caller.claims.tenant;
+    using hold = new FileListHold(fileLists, owner);
+    const scanContext = { tables, owner, hold, signal: this.#active.signal };
     const scans = await planScans(query.scans, scanContext);
-    const { scheduler } = this.#services;
     const settings = distributionSettings(this.#state, this.#services);
     const plan = await distributeQuery(query, scans, { passes: front.distributor, scheduler, settings, scanContext });
     const distributed = plan.kind === 'whole' ? plan : plan.distributed;
@@ -194,11 +197,6 @@ class StatementRun {
     const query = await prepareQuery({ sql: span.text, offset: span.offset, context, tables, planner, signal });
     metrics.planned(this.#active.elapsedMs() - startMs);
     return query;
-  }
-
-  #scanContext(): ScanContext {
-    const { io, manifestCache } = this.#services;
-    return { io, manifestCache, signal: this.#active.signal };
   }
 }
 

@@ -1,9 +1,10 @@
 import type { SqlText } from '#proto/task.ts';
 import type { Clock } from '#shared/clock.ts';
+import type { ByteBudget } from '#shared/byte-budget.ts';
 import type { Config } from '#shared/config/config-schema.ts';
-import type { ManifestCache } from '#shared/iceberg/manifest-cache.ts';
+
+import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
 import type { Admission } from '../admission/admission.ts';
 import type { PrepareQuery } from '../planner/prepare-query.ts';
 import type { Planner } from '../planner/planner.ts';
@@ -36,8 +37,9 @@ export type RunnerServices = {
   readonly sessions: SessionServices;
   readonly front: Front;
   readonly scheduler: Scheduler;
-  readonly io: FileIo;
-  readonly manifestCache: ManifestCache;
+  readonly tables: TableReader;
+  /** Memory for the lists of files of all queries. */
+  readonly fileLists: ByteBudget;
   readonly record: Recorder;
   readonly metrics: QueryMetrics;
 };

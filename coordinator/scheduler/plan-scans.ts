@@ -1,29 +1,56 @@
 import type { ScanSpec } from '#proto/task.ts';
-import type { ManifestCache } from '#shared/iceberg/manifest-cache.ts';
-import { planFiles, type PlanReport } from '#shared/iceberg/plan-files.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
+import type { FileListHold } from '#shared/iceberg/file-list-hold.ts';
+import { EMPTY_REPORT, type PlanReport } from '#shared/iceberg/planning.ts';
+import type { ScanRequest } from '#shared/iceberg/scan-request.ts';
+import type { PlannedFiles, ReadCall, TableReader } from '#shared/iceberg/table-reader.ts';
 import type { ScanBinding } from '../resolver/scan-binding.ts';
 
 /** A scan with its files, and how many were pruned away. */
 export type PlannedScan = { readonly spec: ScanSpec; readonly report: PlanReport };
 
-export type ScanContext = { readonly io: FileIo; readonly manifestCache: ManifestCache; readonly signal: AbortSignal };
+export type ScanContext = {
+  readonly tables: TableReader;
+  /** The tenant whose query it is. */
+  readonly owner: string;
+  /** Counts the files of all scans of the query. */
+  readonly hold: FileListHold;
+  readonly signal: AbortSignal;
+};
 
-/** The files of every scan of a query, partitions and files pruned by its predicate. @throws as `planFiles` does. */
+/** The files of every scan of a query, partitions and files pruned by its predicate. @throws as `TableReader` does. */
 export function planScans(bindings: readonly ScanBinding[], context: ScanContext): Promise<PlannedScan[]> {
   return Promise.all(bindings.map((binding) => planScan(binding, context)));
 }
 
-async function planScan(binding: ScanBinding, { io, manifestCache, signal }: ScanContext): Promise<PlannedScan> {
-  const { metadata, snapshotId, predicate, allowedRoots, columns } = binding;
-  const { files, report } = await planFiles(io, metadata, snapshotId === null ? null : BigInt(snapshotId), predicate, {
-    manifestCache,
-    allowedRoots,
-    columnsNeeded: new Set(columns.map((column) => column.fieldId)),
-    signal,
-  });
-  const { tableName, tableUuid, schemaId, readFieldIds } = binding;
-  const { nameMapping } = metadata;
+async function planScan(binding: ScanBinding, context: ScanContext): Promise<PlannedScan> {
+  const { files, report } = await filesOf(binding, context);
+  const { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, allowedRoots, predicate } = binding;
+  const { nameMapping } = binding.metadata;
   const table = { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, nameMapping, allowedRoots };
   return { spec: { ...table, files, predicate }, report };
 }
+
+async function filesOf(binding: ScanBinding, context: ScanContext): Promise<PlannedFiles> {
+  const request = scanRequest(binding);
+  if (request === null) return { files: [], report: EMPTY_REPORT };
+  return context.tables.files(request, readCall(binding, context), context.hold);
+}
+
+/** Null for a table without a snapshot. */
+export function scanRequest(binding: ScanBinding): ScanRequest | null {
+  const { metadata, predicate, allowedRoots, columns } = binding;
+  if (binding.snapshotId === null) return null;
+  const snapshotId = BigInt(binding.snapshotId);
+  const { fields, specs, defaultSpecId } = metadata;
+  const snapshot = metadata.snapshots.get(snapshotId);
+  // Requests travel to a thread: of a table's snapshots only the one that is read.
+  const snapshots = new Map(snapshot === undefined ? [] : [[snapshotId, snapshot]]);
+  const columnsNeeded = new Set(columns.map((column) => column.fieldId));
+  return { table: { fields, specs, defaultSpecId, snapshots }, snapshotId, predicate, allowedRoots, columnsNeeded };
+}
+
+export const readCall = ({ tableName }: ScanBinding, { owner, signal }: ScanContext): ReadCall => ({
+  owner,
+  tableName,
+  signal,
+});

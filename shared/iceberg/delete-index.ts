@@ -1,7 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { compareCodePoints } from './compare-literals.ts';
-import { columnStats, type DataFile, type ManifestEntry } from './manifest.ts';
+import type { Steps } from './decode-limits.ts';
+import { columnStats, statsSteps, type DataFile, type ManifestEntry } from './manifest.ts';
 import { invalid, type Field } from './type.ts';
 
 /**
@@ -14,6 +15,7 @@ import { invalid, type Field } from './type.ts';
 export class DeleteIndex {
   readonly #fields: ReadonlyMap<number, Field>;
   readonly #specIsPartitioned: (specId: number) => boolean;
+  readonly #steps: Steps;
   readonly #vectors = new Map<string, Delete>();
   readonly #positionsByPath = new Map<string, Delete[]>();
   readonly #positionsByPartition = new Map<string, Delete[]>();
@@ -21,9 +23,11 @@ export class DeleteIndex {
   readonly #equalityGlobal: Delete[] = [];
   #count = 0;
 
-  constructor(fields: ReadonlyMap<number, Field>, specIsPartitioned: (specId: number) => boolean) {
+  /** @param steps where looking through the delete files of a data file is counted: many times many is very many */
+  constructor(fields: ReadonlyMap<number, Field>, specIsPartitioned: (specId: number) => boolean, steps: Steps) {
     this.#fields = fields;
     this.#specIsPartitioned = specIsPartitioned;
+    this.#steps = steps;
   }
 
   get count(): number {
@@ -33,6 +37,7 @@ export class DeleteIndex {
   add(entry: ManifestEntry): void {
     const { file } = entry;
     this.#count++;
+    this.#steps.spend(statsSteps(file.stats));
     if (file.content === 'equality-deletes') {
       this.#checkColumns(file);
       const list = this.#specIsPartitioned(file.specId)
@@ -59,6 +64,7 @@ export class DeleteIndex {
       found.push(vector.file);
     } else {
       for (const list of [this.#positionsByPath.get(file.path), this.#positionsByPartition.get(key)]) {
+        this.#steps.spend((list?.length ?? 0) * DELETE_STEPS);
         for (const one of list ?? []) {
           const applies = one.sequenceNumber >= sequenceNumber && one.partition === key && mayName(one, file.path);
           if (applies) found.push(one.file);
@@ -66,6 +72,7 @@ export class DeleteIndex {
       }
     }
     for (const list of [this.#equalityGlobal, this.#equalityByPartition.get(key)]) {
+      this.#steps.spend((list?.length ?? 0) * DELETE_STEPS);
       for (const one of list ?? []) if (one.sequenceNumber > sequenceNumber) found.push(one.file);
     }
     if (found.length > DELETES_PER_FILE_MAX) {
@@ -89,6 +96,8 @@ export class DeleteIndex {
   }
 }
 
+/** What it takes to see whether a delete file applies to a data file. */
+const DELETE_STEPS = 2;
 /** Most delete files that apply to one data file. */
 const DELETES_PER_FILE_MAX = 10_000;
 /** Reserved field id of `file_path` in position delete files. */

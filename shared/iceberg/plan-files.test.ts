@@ -1,14 +1,17 @@
 import { expect, test, describe } from 'vitest';
-import type { ScanDelete } from '#proto/task.ts';
+import type { ScanDelete, ScanFile } from '#proto/task.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { FileNotFound, type FileIo } from '#shared/storage/file-io.ts';
 import { writeAvroFile } from './avro/write-container.ts';
 import { LruManifestCache } from './manifest-cache.ts';
 import { MANIFEST_LIST_SCHEMA, manifestSchema } from './manifest-schema.ts';
-import { planFiles, type PlannedFiles } from './plan-files.ts';
+import { limitsApart } from './decode-limits.ts';
+import { planFiles } from './plan-files.ts';
+import type { PlanFilesOptions } from './planning.ts';
 import type { Predicate } from './predicate.ts';
 import { encodeBound } from './single-value.ts';
 import { readTableMetadata } from './table-metadata.ts';
+import type { PlannedFiles } from './table-reader.ts';
 import type { IcebergType } from './type.ts';
 
 /** A table in memory: what a manifest or a list leaves out is filled in with what most have. */
@@ -171,7 +174,6 @@ function tableIo(manifests: readonly ManifestRow[], read: string[] = []): FileIo
   return {
     read: async (uri) => get(uri),
     readRange: refuse,
-    sizeBytes: async (uri) => files.get(uri)?.length ?? 0,
     resolve: (uri) => Promise.resolve(uri),
     exists: async (uri) => files.has(uri),
     write: refuse,
@@ -181,11 +183,22 @@ function tableIo(manifests: readonly ManifestRow[], read: string[] = []): FileIo
   };
 }
 
-const plan = (
+const optionsOf = (manifestCache: LruManifestCache): PlanFilesOptions => ({
+  manifestCache,
+  allowedRoots: [LOCATION],
+  limits: limitsApart(2 ** 26),
+  largeManifests: 'read',
+});
+
+async function plan(
   io: FileIo,
   predicate: Predicate = { kind: 'true' },
-  manifestCache = new LruManifestCache(1e6),
-): Promise<PlannedFiles> => planFiles(io, metadata, 1n, predicate, { manifestCache, allowedRoots: [LOCATION] });
+  options = optionsOf(new LruManifestCache(1e6)),
+): Promise<PlannedFiles> {
+  const files: ScanFile[] = [];
+  const report = await planFiles(io, metadata, 1n, predicate, options, (one) => files.push(one));
+  return { files, report };
+}
 
 const file = (name: string, rest: Partial<FileRow> = {}): FileRow => ({ path: `${LOCATION}/${name}`, ...rest });
 
@@ -317,7 +330,7 @@ describe('pruning', () => {
     const io = tableIo([{ files: [file('gone', { status: 2 }), file('old', { status: 0, seq: 1n })] }], read);
     const cache = new LruManifestCache(1e6);
     for (let i = 0; i < 3; i++) {
-      const planned = await plan(io, { kind: 'true' }, cache);
+      const planned = await plan(io, { kind: 'true' }, optionsOf(cache));
       expect(planned.files.map(({ path }) => nameOf(path))).toStrictEqual(['old']);
     }
     expect(read).toHaveLength(2);
@@ -358,10 +371,15 @@ describe('what is wrong with a table is said', () => {
   });
 
   test('a snapshot that the table does not have', async () => {
-    const options = { manifestCache: new LruManifestCache(1), allowedRoots: [LOCATION] };
-    await expect(planFiles(tableIo([]), metadata, 5n, { kind: 'true' }, options)).rejects.toMatchObject({
-      code: 'INVALID_TABLE_DATA',
-    });
+    const planned = planFiles(
+      tableIo([]),
+      metadata,
+      5n,
+      { kind: 'true' },
+      optionsOf(new LruManifestCache(1)),
+      () => undefined,
+    );
+    await expect(planned).rejects.toMatchObject({ code: 'INVALID_TABLE_DATA' });
   });
 });
 

@@ -1,3 +1,5 @@
+import { unreachable } from '#shared/must.ts';
+
 /**
  * What is known of the rows that a query wants from one table, in terms of Iceberg field ids: it prunes partitions, files and row
  * groups. A predicate may only ever be *weaker* than the query's filter (whatever cannot be said is `true`); the rows themselves are
@@ -20,3 +22,33 @@ export type CompareOp = 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge';
  * `Uint8Array`.
  */
 export type Literal = boolean | bigint | number | string | Uint8Array;
+
+/** How much there is to compare: leaves look a column up once, and compare each of their literals. */
+export type PredicateSize = { readonly leaves: number; readonly literals: number };
+
+export function predicateSize(predicate: Predicate): PredicateSize {
+  switch (predicate.kind) {
+    case 'true':
+    case 'false':
+      return { leaves: 0, literals: 0 };
+    case 'and':
+    case 'or': {
+      const size = { leaves: 0, literals: 0 };
+      for (const child of predicate.children) {
+        const { leaves, literals } = predicateSize(child);
+        size.leaves += leaves;
+        size.literals += literals;
+      }
+      return size;
+    }
+    case 'in':
+      return { leaves: 1, literals: predicate.values.length };
+    case 'compare':
+    case 'startsWith':
+    case 'isNull':
+    case 'notNull':
+      return { leaves: 1, literals: 1 };
+    default:
+      return unreachable(predicate);
+  }
+}

@@ -35,8 +35,3 @@ export const printSchema = (schema: Schema): JsonObject => ({
   ...(schema.identifierFieldIds.length === 0 ? {} : { 'identifier-field-ids': schema.identifierFieldIds }),
   fields: schema.fields.map(printField),
 });
-
-/** Every field of the schema by its id, nested ones too. */
-export function fieldsById(schema: Schema): ReadonlyMap<number, Field> {
-  return new Map([...walkFields(schema.fields)].map((field) => [field.id, field]));
-}

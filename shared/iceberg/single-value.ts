@@ -110,10 +110,10 @@ export function literalToJson(type: IcebergType, value: Literal): Json {
     case 'decimal':
       return decimalText(integer(value), type.scale);
     case 'uuid':
-      return uuidText(value as Uint8Array);
+      return uuidText(bytesOf(value));
     case 'fixed':
     case 'binary':
-      return Buffer.from(value as Uint8Array).toString('hex');
+      return Buffer.from(bytesOf(value)).toString('hex');
     case 'float':
     case 'double':
       return Number.isFinite(value) ? Number(value) : String(value);
@@ -121,7 +121,8 @@ export function literalToJson(type: IcebergType, value: Literal): Json {
     case 'int':
     case 'long':
     case 'string':
-      return isSafe(value) ? Number(value) : (value as Json);
+      if (value instanceof Uint8Array) throw invalid(`a ${type.kind} was expected, not bytes`);
+      return isSafe(value) ? Number(value) : value;
     case 'geometry':
     case 'geography':
     case 'struct':
@@ -232,6 +233,11 @@ function withView(length: number, write: (view: DataView) => void): Uint8Array {
 function integer(value: Literal): bigint {
   if (typeof value === 'bigint') return value;
   throw invalid(`an integer was expected, not ${typeof value}`);
+}
+
+function bytesOf(value: Literal): Uint8Array {
+  if (value instanceof Uint8Array) return value;
+  throw invalid(`bytes were expected, not a ${typeof value}`);
 }
 
 const pad = (n: number, width: number): string => String(n).padStart(width, '0');

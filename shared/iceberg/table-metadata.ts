@@ -1,8 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
 import { int64, parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { parsePartitionFields, parsePartitionSpec, type PartitionSpec } from './partition-spec.ts';
-import { fieldsById, parseSchema, type Schema } from './schema.ts';
-import { invalid, isObject, smallInteger, type Field } from './type.ts';
+import { parseSchema, type Schema } from './schema.ts';
+import { invalid, isObject, smallInteger, walkFields, type Field } from './type.ts';
 
 /** A table's metadata document, format versions 1 to 3, as far as readers and writers of data need it. */
 export type TableMetadata = {
@@ -115,7 +115,7 @@ export function snapshotSchema(metadata: TableMetadata, snapshotId: bigint | nul
 }
 
 /** @throws INVALID_TABLE_DATA when the table has no such partition spec. */
-export function specById(metadata: TableMetadata, specId: number): PartitionSpec {
+export function specById(metadata: Pick<TableMetadata, 'specs'>, specId: number): PartitionSpec {
   const found = metadata.specs.find((spec) => spec.specId === specId);
   if (found === undefined) throw invalid(`the table has no partition spec ${specId}`);
   return found;
@@ -147,12 +147,18 @@ function readRefs(json: Json | undefined): TableMetadata['refs'] {
 
 function allFields(schemas: readonly Schema[], currentSchemaId: number): ReadonlyMap<number, Field> {
   const byId = new Map<number, Field>();
-  const newestLast = schemas.toSorted((a, b) => a.schemaId - b.schemaId);
-  const current = schemas.filter((schema) => schema.schemaId === currentSchemaId);
-  for (const schema of [...newestLast, ...current]) {
-    for (const [id, field] of fieldsById(schema)) byId.set(id, field);
-  }
+  for (const schema of inOrderOfFields(schemas, currentSchemaId)) addFields(byId, schema);
   return byId;
+}
+
+/** The schemas of a table in an order in which the form of a field that comes last is the one that counts. */
+export const inOrderOfFields = (schemas: readonly Schema[], currentSchemaId: number): readonly Schema[] => [
+  ...schemas.toSorted((a, b) => a.schemaId - b.schemaId),
+  ...schemas.filter((schema) => schema.schemaId === currentSchemaId),
+];
+
+export function addFields(byId: Map<number, Field>, schema: Schema): void {
+  for (const field of walkFields(schema.fields)) byId.set(field.id, field);
 }
 
 /** A mapping that does not parse is ignored: it only serves files without field ids. */

@@ -91,13 +91,21 @@ function parsePart(json: JsonObject, name: 'element' | 'key' | 'value', depth: n
 function parsePrimitive(text: string): IcebergType {
   if (PRIMITIVE_SET.has(text)) return { kind: text as PrimitiveName };
   const decimal = /^decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)$/.exec(text);
-  if (decimal !== null) return { kind: 'decimal', precision: Number(decimal[1]), scale: Number(decimal[2]) };
+  if (decimal !== null) return decimalType(Number(decimal[1]), Number(decimal[2]));
   const fixed = /^fixed\[\s*(\d+)\s*\]$/.exec(text);
   if (fixed !== null) return { kind: 'fixed', length: Number(fixed[1]) };
   const geo = /^(geometry|geography)(\(|$)/.exec(text);
   if (geo !== null) return { kind: geo[1] as 'geometry' | 'geography', text };
   throw invalid(`unknown type ${JSON.stringify(text)}`);
 }
+
+function decimalType(precision: number, scale: number): IcebergType {
+  if (precision > DECIMAL_DIGITS_MAX || scale > precision) throw invalid(`no decimal(${precision}, ${scale})`);
+  return { kind: 'decimal', precision, scale };
+}
+
+/** Digits of the widest decimal of the specification. */
+const DECIMAL_DIGITS_MAX = 38;
 
 /** The JSON form: a string for a primitive, an object for a nested type. */
 export function printType(type: IcebergType): Json {

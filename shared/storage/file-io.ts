@@ -4,7 +4,8 @@
  * Errors: `STORAGE_ERROR`; a missing file is `FileNotFound`, which callers turn into their own "not found".
  */
 export interface FileIo {
-  read(uri: string): Promise<Uint8Array>;
+  /** The whole file, which is never more than `bytesMax`: a larger one is `FileTooLarge`. A folder or a pipe is `FileNotFound`. */
+  read(uri: string, bytesMax: number): Promise<Uint8Array>;
   /** Bytes `[offset, offset + length)`. */
   readRange(uri: string, offset: number, length: number): Promise<Uint8Array>;
   /** Creates the file and its folders, whole or not at all; never overwrites. Throws when it exists; `FileNotFound` when a folder cannot be, because a file lies there. */
@@ -13,8 +14,6 @@ export interface FileIo {
   makeFolder(uri: string): Promise<void>;
   /** Removes the empty folders at and below a location, where the storage has folders; follows no symbolic link. */
   removeEmptyFolders(uri: string): Promise<void>;
-  /** `FileNotFound` for a folder, too. */
-  sizeBytes(uri: string): Promise<number>;
   /** Whether a file is there; a folder is none. */
   exists(uri: string): Promise<boolean>;
   /** Where a location really is, with symbolic links followed where the storage has them; undefined when nothing is there. */
@@ -29,5 +28,12 @@ export class FileNotFound extends Error {
     super(`file not found: ${uri}`);
     this.name = 'FileNotFound';
     this.uri = uri;
+  }
+}
+
+export class FileTooLarge extends Error {
+  constructor(uri: string, bytesMax: number) {
+    super(`file is larger than ${bytesMax} bytes: ${uri}`);
+    this.name = 'FileTooLarge';
   }
 }

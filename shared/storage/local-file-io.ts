@@ -1,19 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, realpath, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, realpath, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
-import { FileNotFound, type FileIo } from './file-io.ts';
+import { FileNotFound, FileTooLarge, type FileIo } from './file-io.ts';
 import { fileLocation, localPath } from './location.ts';
+import { NotAFile, OpenFile } from './open-file.ts';
 
 /** `file:` locations. A write goes to a temporary name, is synced, and then linked, so a reader never sees half a file. */
 export const localFileIo: FileIo = {
-  read: (uri) => guard(uri, () => readFile(localPath(uri))),
+  read: (uri, bytesMax) =>
+    guard(uri, async () => {
+      await using file = await OpenFile.open(localPath(uri));
+      if (file.sizeBytes > bytesMax) throw new FileTooLarge(uri, bytesMax);
+      return file.read(0, file.sizeBytes);
+    }),
 
   readRange: (uri, offset, length) =>
     guard(uri, async () => {
-      await using file = await open(localPath(uri), 'r');
-      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, offset);
-      return buffer.subarray(0, bytesRead);
+      await using file = await OpenFile.open(localPath(uri));
+      return file.read(offset, length);
     }),
 
   write: (uri, bytes) =>
@@ -32,14 +37,6 @@ export const localFileIo: FileIo = {
   makeFolder: (uri) => guard(uri, () => makeFolders(localPath(uri), uri)),
 
   removeEmptyFolders: (uri) => guard(uri, () => removeEmptyFolders(localPath(uri))),
-
-  sizeBytes: (uri) =>
-    guard(uri, async () => {
-      const found = await stat(localPath(uri));
-      // Not a folder, and no pipe that would be read for ever.
-      if (!found.isFile()) throw new FileNotFound(uri);
-      return found.size;
-    }),
 
   exists: (uri) => guard(uri, async () => (await stat(localPath(uri)).catch(ignoreMissing))?.isFile() === true),
 
@@ -72,8 +69,8 @@ async function guard<T>(uri: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof SkeinError || error instanceof FileNotFound) throw error;
-    if (isMissing(error)) throw new FileNotFound(uri);
+    if (error instanceof SkeinError || error instanceof FileNotFound || error instanceof FileTooLarge) throw error;
+    if (isMissing(error) || error instanceof NotAFile) throw new FileNotFound(uri);
     throw new SkeinError('STORAGE_ERROR', `cannot access ${uri}`, { cause: error });
   }
 }

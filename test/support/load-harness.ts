@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { credentials } from '@grpc/grpc-js';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import type { ScanFile } from '#proto/task.ts';
 import { startCatalog, type RunningCatalog } from '#catalog/main.ts';
 import { parseTableName } from '#cli/load/load-arguments.ts';
 import { RestCatalog, type CatalogAccess } from '#cli/load/rest-catalog.ts';
@@ -12,7 +13,11 @@ import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
-import { planFiles, type PlannedFiles } from '#shared/iceberg/plan-files.ts';
+import { limitsApart } from '#shared/iceberg/decode-limits.ts';
+import { planFiles } from '#shared/iceberg/plan-files.ts';
+import type { PlanFilesOptions } from '#shared/iceberg/planning.ts';
+import type { PlannedFiles } from '#shared/iceberg/table-reader.ts';
+import { must } from '#shared/must.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { silentLogger } from '#shared/log/logger.ts';
@@ -147,12 +152,17 @@ export class LoadHarness implements AsyncDisposable {
   /** A table's files under a predicate, and the SQL that reads them. */
   async plan(name: string, predicate: Predicate = { kind: 'true' }): Promise<PlannedFiles & { sql: string }> {
     const metadata = await this.table(name);
-    const planned = await planFiles(localFileIo, metadata, metadata.currentSnapshotId, predicate, {
+    const snapshotId = must(metadata.currentSnapshotId, 'a loaded table has a snapshot');
+    const options: PlanFilesOptions = {
       manifestCache: new LruManifestCache(1e7),
       allowedRoots: [metadata.location],
-    });
-    const list = planned.files.map(({ path }) => `'${localPath(path)}'`).join(', ');
-    return { ...planned, sql: `read_parquet([${list}])` };
+      limits: limitsApart(2 ** 28),
+      largeManifests: 'read',
+    };
+    const files: ScanFile[] = [];
+    const report = await planFiles(localFileIo, metadata, snapshotId, predicate, options, (file) => files.push(file));
+    const list = files.map(({ path }) => `'${localPath(path)}'`).join(', ');
+    return { files, report, sql: `read_parquet([${list}])` };
   }
 
   /** Every file below the warehouse. */

@@ -127,10 +127,13 @@ function written(context: CatalogContext, metadata: ViewMetadata, version: numbe
   };
 }
 
-/** @throws INVALID_REQUEST when it is larger than `catalog.metadata_bytes_max`. */
+/** Larger views are refused: their metadata is parsed on the thread that serves everybody. */
+export const VIEW_BYTES_MAX = 4 * 2 ** 20;
+
+/** @throws INVALID_REQUEST when it is larger than `VIEW_BYTES_MAX` or `catalog.metadata_bytes_max`. */
 export function printViewMetadata(context: CatalogContext, metadata: ViewMetadata): string {
   const text = printJson(metadata);
-  const max = context.config['catalog.metadata_bytes_max'];
+  const max = Math.min(VIEW_BYTES_MAX, context.config['catalog.metadata_bytes_max']);
   if (Buffer.byteLength(text) > max) {
     throw new SkeinError('INVALID_REQUEST', `the view's metadata would be larger than ${max} bytes`);
   }

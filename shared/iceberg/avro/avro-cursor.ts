@@ -1,17 +1,22 @@
 import { SkeinError } from '#shared/error.ts';
+import { Steps } from '../decode-limits.ts';
 
 export const corrupt = (message: string): SkeinError => new SkeinError('INVALID_TABLE_DATA', `Avro: ${message}`);
+
+const UNCOUNTED = new Steps(Infinity);
 
 /** Reads Avro's binary encoding. Every step checks the end: the bytes are a stranger's. @throws INVALID_TABLE_DATA */
 export class AvroCursor {
   readonly bytes: Buffer;
   readonly end: number;
-  offset: number;
+  /** Whoever reads several values in a loop spends their steps here before. */
+  readonly steps: Steps;
+  offset = 0;
 
-  constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
+  constructor(bytes: Uint8Array, steps = UNCOUNTED) {
     this.bytes = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    this.offset = start;
-    this.end = end;
+    this.end = bytes.length;
+    this.steps = steps;
   }
 
   readByte(): number {

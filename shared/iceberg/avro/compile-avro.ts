@@ -1,4 +1,6 @@
 import type { Json, JsonObject } from '#shared/json.ts';
+import { isObject } from '../type.ts';
+import { tooComplex } from '../decode-limits.ts';
 import { AvroCursor, corrupt } from './avro-cursor.ts';
 
 /**
@@ -10,8 +12,10 @@ export type AvroReader = {
   readonly skip: (cursor: AvroCursor) => void;
   /** Fewest bytes of a value. */
   readonly bytesMin: number;
-  /** Steps to read one value, arrays counted as one turn: bounds what nested records may cost. */
+  /** Steps to read one value, whatever branches its unions take; an array counts as one item, and its other items where they are read. */
   readonly steps: number;
+  /** Readers inside of one another, this one included: reading recurses. */
+  readonly depth: number;
   /** Of a record: its fields' readers, in order. */
   readonly fields?: readonly AvroReader[];
 };
@@ -26,27 +30,39 @@ type WantedField = {
   readonly fields?: Wanted;
 };
 
+/** Steps of one record. */
 const STEPS_MAX = 5_000;
 const DEPTH_MAX = 32;
+/** Types of one schema, each reference to a named type counted. */
+const TYPES_MAX = 20_000;
 
-/** @throws INVALID_TABLE_DATA when `schema` is not an Avro record, or one that no Iceberg file has (recursive, huge). */
+/** @throws INVALID_TABLE_DATA when `schema` is not an Avro record, or a recursive one; TABLE_DATA_TOO_COMPLEX when it is a huge one. */
 export function compileAvroRecord(schema: Json, wanted: Wanted): AvroReader {
   const reader = new Compiler().compile(schema, { id: -1, fields: wanted }, 0);
   if (reader.bytesMin === 0) throw corrupt('records without content');
   return reader;
 }
 
+/** A named type and its readers: one for each way in which it is wanted. */
+type NamedType = { readonly schema: JsonObject; readonly readers: Map<WantedField | null, AvroReader> };
+
 class Compiler {
-  readonly #named = new Map<string, Json>();
-  readonly #open = new Set<string>();
+  readonly #named = new Map<string, NamedType>();
+  readonly #open = new Set<NamedType>();
+  #types = 0;
 
   compile(schema: Json | undefined, want: WantedField | null, depth: number): AvroReader {
-    if (depth > DEPTH_MAX) throw corrupt('a schema is nested too deeply');
-    if (typeof schema === 'string') {
-      const primitive = PRIMITIVES[schema];
-      if (primitive !== undefined) return primitive;
-      return this.#compileNamed(schema, want, depth);
-    }
+    if (depth > DEPTH_MAX) throw tooComplex('Avro: a schema is nested too deeply');
+    if (++this.#types > TYPES_MAX) throw tooComplex(`Avro: a schema has more than ${TYPES_MAX} types`);
+    const reader = this.#compile(schema, want, depth);
+    // A chain of named types is deep although none of them is written inside of another.
+    if (reader.depth > DEPTH_MAX) throw tooComplex('Avro: a schema is nested too deeply');
+    if (reader.steps > STEPS_MAX) throw tooComplex(`Avro: a record takes more than ${STEPS_MAX} steps`);
+    return reader;
+  }
+
+  #compile(schema: Json | undefined, want: WantedField | null, depth: number): AvroReader {
+    if (typeof schema === 'string') return PRIMITIVES.get(schema) ?? this.#reference(schema, want, depth);
     if (Array.isArray(schema)) return union((schema as readonly Json[]).map((one) => this.#branch(one, want, depth)));
     if (typeof schema !== 'object' || schema === null) throw corrupt('not a schema');
     return this.#compileObject(schema as JsonObject, want, depth);
@@ -56,10 +72,10 @@ class Compiler {
     return schema === 'null' ? NULL : this.compile(schema, want, depth + 1);
   }
 
-  #compileNamed(name: string, want: WantedField | null, depth: number): AvroReader {
-    const schema = this.#named.get(name);
-    if (schema === undefined || this.#open.has(name)) throw corrupt(`unknown or recursive type ${name}`);
-    return this.compile(schema, want, depth + 1);
+  #reference(name: string, want: WantedField | null, depth: number): AvroReader {
+    const named = this.#named.get(name);
+    if (named === undefined) throw corrupt(`unknown type ${JSON.stringify(name.slice(0, 100))}`);
+    return this.#compileNamed(named, want, depth);
   }
 
   #compileObject(schema: JsonObject, want: WantedField | null, depth: number): AvroReader {
@@ -69,43 +85,63 @@ class Compiler {
     if (type !== 'record' && type !== 'fixed' && type !== 'enum') return this.compile(type, want, depth + 1);
     const name = nameOf(schema);
     const space = typeof schema['namespace'] === 'string' ? `${schema['namespace']}.` : '';
-    this.#named.set(name, schema).set(space + name, schema);
-    if (type === 'enum') return ENUM;
-    if (type === 'fixed') return fixed(schema['size']);
-    this.#open.add(name).add(space + name);
-    const reader = this.#record(schema, want, depth);
-    this.#open.delete(name);
-    this.#open.delete(space + name);
+    const named: NamedType = { schema, readers: new Map() };
+    this.#named.set(name, named).set(space + name, named);
+    return this.#compileNamed(named, want, depth);
+  }
+
+  /** Compiled once for each way in which it is wanted, however often the schema refers to it. */
+  #compileNamed(named: NamedType, want: WantedField | null, depth: number): AvroReader {
+    const found = named.readers.get(want);
+    if (found !== undefined) return found;
+    if (this.#open.has(named)) throw corrupt(`a recursive type ${nameOf(named.schema).slice(0, 100)}`);
+    this.#open.add(named);
+    const { schema } = named;
+    const { type } = schema;
+    const reader =
+      type === 'enum' ? ENUM : type === 'fixed' ? fixed(schema['size']) : this.#record(schema, want, depth);
+    this.#open.delete(named);
+    named.readers.set(want, reader);
     return reader;
   }
 
   #array(schema: JsonObject, want: WantedField | null, depth: number): AvroReader {
-    const item = this.compile(schema['items'], want?.as === 'span' ? { id: want.id } : want, depth + 1);
+    const item = this.compile(schema['items'], want?.as === 'span' ? WANTED_PAIR : want, depth + 1);
     if (item.bytesMin === 0) throw corrupt('an array of nothing');
     return want?.as === 'span' ? span(item) : array(item);
   }
 
   #record(schema: JsonObject, want: WantedField | null, depth: number): AvroReader {
     if (!Array.isArray(schema['fields'])) throw corrupt('a record has no fields');
-    const fields = (schema['fields'] as readonly JsonObject[]).map((field) => {
+    const wanted = Object.entries(want?.fields ?? {});
+    const fields = (schema['fields'] as readonly Json[]).map((field) => {
+      if (!isObject(field)) throw corrupt('a field is not an object');
       const id = field['field-id'];
       const name = nameOf(field);
-      const found = Object.entries(want?.fields ?? {}).find(([key, { id: wantedId }]) =>
-        typeof id === 'number' ? id === wantedId : name === key,
-      );
+      const found = wanted.find(([key, { id: wantedId }]) => (typeof id === 'number' ? id === wantedId : name === key));
       const reader = this.compile(field['type'], found?.[1] ?? null, depth + 1);
       return { key: typeof id === 'number' ? id : name, target: found?.[0], reader };
     });
-    const steps = fields.reduce((sum, field) => sum + field.reader.steps, 1);
-    if (steps > STEPS_MAX) throw corrupt('a record has too many fields');
-    const bytesMin = fields.reduce((sum, field) => sum + field.reader.bytesMin, 0);
+    const readers = fields.map((field) => field.reader);
     const skip = (cursor: AvroCursor): void => {
-      for (const field of fields) field.reader.skip(cursor);
+      for (const reader of readers) reader.skip(cursor);
     };
     const read = want?.fields === undefined ? readMap(fields) : readObject(fields);
-    return { read, skip, steps, bytesMin, fields: fields.map((field) => field.reader) };
+    return { read, skip, fields: readers, bytesMin: sum(readers, 'bytesMin'), ...around(readers) };
   }
 }
+
+/** The pairs of a span are decoded when they are looked for; nothing of them is wanted by name. */
+const WANTED_PAIR: WantedField = { id: -1 };
+
+const sum = (readers: readonly AvroReader[], what: 'steps' | 'bytesMin'): number =>
+  readers.reduce((total, reader) => total + reader[what], 0);
+
+/** Steps and depth of what reads these parts, perhaps only one of them. */
+const around = (parts: readonly AvroReader[]): Pick<AvroReader, 'steps' | 'depth'> => ({
+  steps: 1 + sum(parts, 'steps'),
+  depth: 1 + parts.reduce((deepest, part) => Math.max(deepest, part.depth), 0),
+});
 
 function nameOf(schema: JsonObject): string {
   if (typeof schema['name'] !== 'string') throw corrupt('a name is missing');
@@ -129,37 +165,39 @@ const readObject = (fields: readonly RecordField[]) => (cursor: AvroCursor) => {
   return values;
 };
 
+const LEAF = { steps: 1, depth: 1 } as const;
+
 const plain = (read: (cursor: AvroCursor) => unknown, bytesMin = 1): AvroReader => ({
   read,
   skip: read,
   bytesMin,
-  steps: 1,
+  ...LEAF,
 });
 
 const LONG: AvroReader = {
   read: (cursor) => cursor.readLong(),
   skip: (cursor) => cursor.skipLong(),
   bytesMin: 1,
-  steps: 1,
+  ...LEAF,
 };
 const ENUM = LONG;
 /** Stands in unions only. */
 const NULL: AvroReader = plain(() => null, 0);
 const skipBytes = (cursor: AvroCursor): void => cursor.skip(cursor.readLength());
 
-const PRIMITIVES: Readonly<Record<string, AvroReader>> = {
-  boolean: plain((cursor) => cursor.readByte() !== 0),
-  int: LONG,
-  long: LONG,
-  float: plain((cursor) => cursor.readFloat(), 4),
-  double: plain((cursor) => cursor.readDouble(), 8),
-  bytes: { read: (cursor) => cursor.readBytes(cursor.readLength()), skip: skipBytes, bytesMin: 1, steps: 1 },
-  string: { read: (cursor) => cursor.readString(cursor.readLength()), skip: skipBytes, bytesMin: 1, steps: 1 },
-};
+const PRIMITIVES: ReadonlyMap<string, AvroReader> = new Map([
+  ['boolean', plain((cursor) => cursor.readByte() !== 0)],
+  ['int', LONG],
+  ['long', LONG],
+  ['float', plain((cursor) => cursor.readFloat(), 4)],
+  ['double', plain((cursor) => cursor.readDouble(), 8)],
+  ['bytes', { read: (cursor) => cursor.readBytes(cursor.readLength()), skip: skipBytes, bytesMin: 1, ...LEAF }],
+  ['string', { read: (cursor) => cursor.readString(cursor.readLength()), skip: skipBytes, bytesMin: 1, ...LEAF }],
+]);
 
 function fixed(size: Json | undefined): AvroReader {
   if (typeof size !== 'number' || !Number.isInteger(size) || size < 1) throw corrupt('a fixed type has no size');
-  return { read: (cursor) => cursor.readBytes(size), skip: (cursor) => cursor.skip(size), bytesMin: size, steps: 1 };
+  return { read: (cursor) => cursor.readBytes(size), skip: (cursor) => cursor.skip(size), bytesMin: size, ...LEAF };
 }
 
 function union(branches: readonly AvroReader[]): AvroReader {
@@ -172,13 +210,14 @@ function union(branches: readonly AvroReader[]): AvroReader {
     read: (cursor) => pick(cursor).read(cursor),
     skip: (cursor) => pick(cursor).skip(cursor),
     bytesMin: 1,
-    steps: 1 + branches.reduce((most, branch) => Math.max(most, branch.steps), 0),
+    ...around(branches),
   };
 }
 
-/** One turn per item. */
-function forEachItem(cursor: AvroCursor, turn: (cursor: AvroCursor) => void): void {
+/** One turn per item, each of `steps`. */
+function forEachItem(cursor: AvroCursor, steps: number, turn: (cursor: AvroCursor) => void): void {
   for (let count = cursor.readBlockCount(); count > 0; count = cursor.readBlockCount()) {
+    cursor.steps.spend(count * steps);
     for (let i = 0; i < count; i++) turn(cursor);
   }
 }
@@ -186,22 +225,22 @@ function forEachItem(cursor: AvroCursor, turn: (cursor: AvroCursor) => void): vo
 const array = (item: AvroReader): AvroReader => ({
   read: (cursor) => {
     const items: unknown[] = [];
-    forEachItem(cursor, (at) => items.push(item.read(at)));
+    forEachItem(cursor, item.steps, (at) => items.push(item.read(at)));
     return items;
   },
-  skip: (cursor) => forEachItem(cursor, item.skip),
+  skip: (cursor) => forEachItem(cursor, item.steps, item.skip),
   bytesMin: 1,
-  steps: item.steps + 1,
+  ...around([item]),
 });
 
 /** A map with string keys: Iceberg's files have none that we read. */
 function stringMap(value: AvroReader): AvroReader {
   const skip = (cursor: AvroCursor): void =>
-    forEachItem(cursor, (at) => {
+    forEachItem(cursor, 1 + value.steps, (at) => {
       skipBytes(at);
       value.skip(at);
     });
-  return { read: skip, skip, bytesMin: 1, steps: value.steps + 2 };
+  return { read: skip, skip, bytesMin: 1, ...around([value]) };
 }
 
 /** Statistics are the bulk of a manifest: this loop is written out. */
@@ -210,6 +249,7 @@ function span(item: AvroReader): AvroReader {
   if (key === undefined || value === undefined || more.length > 0) throw corrupt('statistics are no pairs');
   const skip = (cursor: AvroCursor): void => {
     for (let count = cursor.readBlockCount(); count > 0; count = cursor.readBlockCount()) {
+      cursor.steps.spend(count * item.steps);
       for (let i = 0; i < count; i++) {
         key.skip(cursor);
         value.skip(cursor);
@@ -221,7 +261,7 @@ function span(item: AvroReader): AvroReader {
     skip(cursor);
     return new AvroSpan(cursor.bytes.subarray(start, cursor.offset), key, value);
   };
-  return { read, skip, bytesMin: 1, steps: item.steps + 1 };
+  return { read, skip, bytesMin: 1, ...around([item]) };
 }
 
 /** An array of (key, value) records that is decoded when it is asked: most statistics of most files never are. */
@@ -234,6 +274,11 @@ export class AvroSpan {
     this.#bytes = bytes;
     this.#key = key;
     this.#value = value;
+  }
+
+  /** What looking for a key takes at most, as `Steps` counts; a pair has four bytes or more, nearly always. */
+  get steps(): number {
+    return this.#bytes.length / 4;
   }
 
   /** The value under an integer key; undefined when there is none. */

@@ -1,61 +1,96 @@
-import { setImmediate } from 'node:timers/promises';
 import { inflateRawSync, zstdDecompressSync } from 'node:zlib';
-import { snappyUncompress } from 'hyparquet';
 import { SkeinError } from '#shared/error.ts';
 import { parseJson, type Json } from '#shared/json.ts';
+import { tooComplex, type DecodeLimits } from '../decode-limits.ts';
 import { AvroCursor, corrupt } from './avro-cursor.ts';
-import { compileAvroRecord, type Wanted } from './compile-avro.ts';
+import { compileAvroRecord, type AvroReader, type Wanted } from './compile-avro.ts';
+import { unsnap } from './unsnap.ts';
 
 /** Avro object container files (avro.apache.org/docs/current/specification, "Object Container Files"), whole in memory. */
 
 const MAGIC = Buffer.from('Obj\u0001', 'latin1');
 const SYNC_BYTES = 16;
-/** Limit of a file's blocks together once they are decompressed. */
-const DECODED_BYTES_MAX = 512 * 2 ** 20;
-/** Records decoded between two turns of the event loop. */
-const RECORDS_PER_TURN = 250;
+const SCHEMA_BYTES_MAX = 2 ** 20;
+/** Records of a batch: between two of them whoever reads may let others run. */
+const BATCH_ROWS = 250;
+/** What it takes to begin a block, packed or not: a packed one sets up a decompressor. */
+const BLOCK_STEPS = 10;
+const PACKED_BLOCK_STEPS = 2_000;
+/** A step unpacks about this many bytes. */
+const UNPACKED_BYTES_PER_STEP = 8;
 
-export type AvroFile<Row> = {
-  readonly metadata: ReadonlyMap<string, string>;
+/** Some records of one block. */
+export type AvroBatch<Row> = {
   readonly rows: readonly Row[];
-  /** Bytes of all blocks, decompressed: values may refer to them. */
-  readonly decodedBytes: number;
+  /** Of the block, unpacked: values refer to them. Given with the first batch of the block, 0 with the others. */
+  readonly bytes: number;
 };
 
-/** Reads all records, as far as `wanted`. @throws INVALID_TABLE_DATA */
-export async function readAvroFile<Row>(file: Uint8Array, wanted: Wanted): Promise<AvroFile<Row>> {
-  const cursor = new AvroCursor(file);
+/**
+ * All records of a file, as far as `wanted`, in batches. The file is looked at as far as they are asked for.
+ * @throws INVALID_TABLE_DATA; TABLE_DATA_TOO_COMPLEX when it goes beyond a limit
+ */
+export function* readAvroFile<Row>(
+  file: Uint8Array,
+  wanted: Wanted,
+  limits: DecodeLimits,
+): Generator<AvroBatch<Row>, void> {
+  const { steps } = limits;
+  const cursor = new AvroCursor(file, steps);
   if (!cursor.readBytes(MAGIC.length).equals(MAGIC)) throw corrupt('not an object container file');
-  const metadata = readMetadata(cursor);
+  const { schema, codec } = readHeader(cursor);
   const sync = cursor.readBytes(SYNC_BYTES);
-  const record = compileAvroRecord(parseSchemaText(metadata.get('avro.schema') ?? ''), wanted);
-  const rows: Row[] = [];
-  let decodedBytes = 0;
+  const record = compileAvroRecord(parseSchemaText(schema), wanted);
+  let rowsLeft = limits.rowsMax;
+  let bytesLeft = limits.decodedBytesMax;
   while (cursor.offset < cursor.end) {
+    steps.spend(codec === 'null' ? BLOCK_STEPS : PACKED_BLOCK_STEPS);
     const count = cursor.readLong();
-    const block = decompress(metadata.get('avro.codec') ?? 'null', cursor.readBytes(cursor.readLength()), decodedBytes);
-    decodedBytes += block.length;
+    const packed = cursor.readBytes(cursor.readLength());
+    const block = unpack(codec, packed, Math.max(1, Math.min(bytesLeft, limits.blockBytesMax)));
+    bytesLeft -= block.length;
+    if (bytesLeft < 0) throw tooComplex(`it unpacks to more than ${limits.decodedBytesMax} bytes`);
+    steps.spend(block.length / UNPACKED_BYTES_PER_STEP);
     if (typeof count === 'bigint' || count < 0 || count > block.length) throw corrupt('a count is wrong');
-    const inner = new AvroCursor(block);
-    for (let i = 0; i < count; i++) {
-      rows.push(record.read(inner) as Row);
-      if (rows.length % RECORDS_PER_TURN === 0) await setImmediate();
-    }
+    rowsLeft -= count;
+    if (rowsLeft < 0) throw tooComplex(`it has more than ${limits.rowsMax} rows`);
+    yield* readBlock<Row>(new AvroCursor(block, steps), record, count);
     if (!cursor.readBytes(SYNC_BYTES).equals(sync)) throw corrupt('a block does not end in the sync marker');
   }
-  return { metadata, rows, decodedBytes };
 }
 
-function readMetadata(cursor: AvroCursor): ReadonlyMap<string, string> {
-  const metadata = new Map<string, string>();
+function* readBlock<Row>(cursor: AvroCursor, record: AvroReader, count: number): Generator<AvroBatch<Row>, void> {
+  for (let start = 0; start < count; start += BATCH_ROWS) {
+    const size = Math.min(BATCH_ROWS, count - start);
+    cursor.steps.spend(size * record.steps);
+    const rows: Row[] = [];
+    for (let i = 0; i < size; i++) rows.push(record.read(cursor) as Row);
+    yield { rows, bytes: start === 0 ? cursor.end : 0 };
+  }
+}
+
+type Header = { readonly schema: string; readonly codec: string };
+
+/** Of the metadata, only what reading takes: a table's own schema, which stands there too, may be long. */
+function readHeader(cursor: AvroCursor): Header {
+  let schema = '';
+  let codec = 'null';
   for (let count = cursor.readBlockCount(); count > 0; count = cursor.readBlockCount()) {
+    cursor.steps.spend(count);
     for (let i = 0; i < count; i++) {
-      const key = cursor.readString(cursor.readLength());
-      metadata.set(key, cursor.readString(cursor.readLength()));
+      const key = cursor.readBytes(cursor.readLength()).toString('latin1', 0, KEY_BYTES_MAX);
+      const length = cursor.readLength();
+      if (key === 'avro.codec') codec = cursor.readString(length);
+      else if (key !== 'avro.schema') cursor.skip(length);
+      else if (length > SCHEMA_BYTES_MAX) throw tooComplex(`Avro: its schema has more than ${SCHEMA_BYTES_MAX} bytes`);
+      else schema = cursor.readString(length);
     }
   }
-  return metadata;
+  return { schema, codec };
 }
+
+/** Longer than any key that is looked for. */
+const KEY_BYTES_MAX = 20;
 
 function parseSchemaText(text: string): Json {
   try {
@@ -65,30 +100,21 @@ function parseSchemaText(text: string): Json {
   }
 }
 
-function decompress(codec: string, block: Buffer, decodedBytes: number): Buffer {
-  const maxOutputLength = DECODED_BYTES_MAX - decodedBytes;
+/** @throws TABLE_DATA_TOO_COMPLEX when the block unpacks to more than `bytesMax` */
+function unpack(codec: string, block: Buffer, bytesMax: number): Buffer {
+  const refuseLarge = (isTooLarge: boolean): void => {
+    if (isTooLarge) throw tooComplex(`a block unpacks to more than ${bytesMax} bytes`);
+  };
   try {
     if (codec === 'null') return block;
-    if (codec === 'deflate') return inflateRawSync(block, { maxOutputLength });
-    if (codec === 'zstandard') return zstdDecompressSync(block, { maxOutputLength });
-    if (codec === 'snappy') return unsnap(block, maxOutputLength);
+    if (codec === 'deflate') return inflateRawSync(block, { maxOutputLength: bytesMax });
+    if (codec === 'zstandard') return zstdDecompressSync(block, { maxOutputLength: bytesMax });
+    // A snappy block ends in 4 bytes of CRC-32, which the sync marker makes needless.
+    if (codec === 'snappy') return unsnap(block.subarray(0, -4), (length) => refuseLarge(length > bytesMax));
   } catch (cause) {
+    if (cause instanceof SkeinError) throw cause;
+    refuseLarge((cause as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE');
     throw new SkeinError('INVALID_TABLE_DATA', 'Avro: a block does not decompress', { cause });
   }
-  throw new SkeinError('NOT_SUPPORTED', `Avro codec ${JSON.stringify(codec)} is not supported`);
-}
-
-/** A snappy block ends in 4 bytes of CRC-32, which the sync marker makes needless. */
-function unsnap(block: Buffer, lengthMax: number): Buffer {
-  let length = 0;
-  for (let i = 0, factor = 1; i < 5; i++, factor *= 128) {
-    const byte = block[i] ?? 0;
-    length += (byte & 0x7f) * factor;
-    if (byte < 0x80) break;
-  }
-  // A snappy element of 3 bytes makes 64 at most.
-  if (length > lengthMax || length > block.length * 22) throw corrupt('a block is too large');
-  const output = Buffer.alloc(length);
-  snappyUncompress(block.subarray(0, -4), output);
-  return output;
+  throw new SkeinError('NOT_SUPPORTED', `Avro codec ${JSON.stringify(codec.slice(0, 100))} is not supported`);
 }

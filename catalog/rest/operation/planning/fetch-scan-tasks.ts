@@ -2,8 +2,8 @@ import { SkeinError } from '#shared/error.ts';
 import { asObject, requiredString } from '../../../commit/json-reader.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { findPlan } from '../../../store/postgres/scan-plan-store.ts';
-import { ok, type Answer, type RestRequest } from '../../operation.ts';
-import { openTable, parsePlanTask, portionJson } from './plan-answer.ts';
+import type { Answer, RestRequest } from '../../operation.ts';
+import { openTable, parsePlanTask, portionText } from './plan-answer.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/tasks`: the files of a plan task. */
 export async function fetchScanTasks(context: CatalogContext, request: RestRequest): Promise<Answer> {
@@ -14,12 +14,12 @@ export async function fetchScanTasks(context: CatalogContext, request: RestReque
   if (task === undefined || scan === undefined) throw taskNotFound();
   // Planned anew when this process does not have it, so it may take as long as a plan may.
   const waitMs = context.config['catalog.plan_timeout'];
-  const entries = await context.planner.entries(task.planId, table, scan, waitMs).catch((error: unknown) => {
+  const portions = await context.planner.portions(task.planId, table, scan, waitMs).catch((error: unknown) => {
     throw error instanceof SkeinError && error.code === 'PLAN_NOT_FOUND' ? taskNotFound() : error;
   });
-  const tasks = entries === undefined ? undefined : portionJson(context, { entries, table, scan }, task.portion);
-  if (tasks === undefined) throw taskNotFound();
-  return ok(tasks);
+  const text = portions === undefined ? undefined : portionText(portions, task.portion);
+  if (text === undefined) throw taskNotFound();
+  return { status: 200, text };
 }
 
 const taskNotFound = (): SkeinError => new SkeinError('PLAN_TASK_NOT_FOUND', 'The plan task does not exist');

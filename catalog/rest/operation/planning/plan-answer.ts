@@ -1,14 +1,11 @@
 import { must } from '#shared/must.ts';
-import type { PlannedEntry } from '#shared/iceberg/plan-files.ts';
-import { parseTableMetadata } from '#shared/iceberg/table-metadata.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
+import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import type { CatalogContext } from '../../../context.ts';
-import type { PlannedScan } from '../../../planning/plan-request.ts';
+import type { Portions } from '../../../planning/plan-portions.ts';
 import type { ScannedTable } from '../../../planning/scan-planner.ts';
-import { scanTasksJson } from '../../../planning/scan-tasks-json.ts';
 import { requireTable } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
-import type { RestRequest } from '../../operation.ts';
+import type { Answer, RestRequest } from '../../operation.ts';
 
 /**
  * A plan's files come in portions of `catalog.plan_files_per_task`: the first with the answer, the others for plan tasks. A plan task is
@@ -20,8 +17,9 @@ export type OpenTable = ScannedTable & { readonly id: string };
 /** The table of a request. @throws TABLE_NOT_FOUND, as for an absent one. */
 export async function openTable(context: CatalogContext, request: RestRequest): Promise<OpenTable> {
   const { claims, catalog, ident } = tableTarget(request);
-  const { id, metadata, roots } = await requireTable(context.store.db, claims.tenant, catalog, ident);
-  return { id, roots, metadata: parseTableMetadata(metadata) };
+  const row = await requireTable(context.store.db, claims.tenant, catalog, ident);
+  const { id, metadata, metadataLocation, roots } = row;
+  return { id, metadata, metadataLocation, roots, owner: claims.tenant };
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -40,31 +38,17 @@ export function parsePlanTask(text: string): { readonly planId: string; readonly
   return { planId, portion: Number(portion) };
 }
 
-const portionsOf = (context: CatalogContext, entries: readonly PlannedEntry[]): number =>
-  Math.ceil(entries.length / context.config['catalog.plan_files_per_task']);
-
 /** `ScanTasks` of one portion; undefined when the plan has no such one. */
-export function portionJson(
-  context: CatalogContext,
-  plan: { readonly entries: readonly PlannedEntry[]; readonly table: OpenTable; readonly scan: PlannedScan },
-  portion: number,
-): JsonObject | undefined {
-  const size = context.config['catalog.plan_files_per_task'];
-  const files = plan.entries.slice(portion * size, (portion + 1) * size);
-  return files.length === 0 && portion > 0 ? undefined : scanTasksJson(files, plan.table.metadata, plan.scan);
+export function portionText({ texts }: Portions, portion: number): string | undefined {
+  const text = texts[portion];
+  return text === undefined ? undefined : Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString();
 }
 
-/** `CompletedPlanningResult`: the first portion, and plan tasks for the rest. */
-export function completedJson(
-  context: CatalogContext,
-  planId: string,
-  plan: { readonly entries: readonly PlannedEntry[]; readonly table: OpenTable; readonly scan: PlannedScan },
-): JsonObject {
-  const rest = Math.max(0, portionsOf(context, plan.entries) - 1);
-  const tasks = Array.from({ length: rest }, (_, i): Json => `${planId}.${i + 1}`);
-  return {
-    status: 'completed',
-    ...must(portionJson(context, plan, 0), 'there is always a first portion'),
-    ...(tasks.length === 0 ? {} : { 'plan-tasks': tasks }),
-  };
+/** `CompletedPlanningResult`: the first portion, plan tasks for the rest, and further members. */
+export function completedAnswer(planId: string, portions: Portions, more: JsonObject = {}): Answer {
+  const tasks = portions.texts.slice(1).map((_text, i): Json => `${planId}.${i + 1}`);
+  const members = { ...more, ...(tasks.length === 0 ? {} : { 'plan-tasks': tasks }), status: 'completed' };
+  const first = must(portionText(portions, 0), 'there is always a first portion');
+  // A portion is printed when it is planned, and never parsed again.
+  return { status: 200, text: `${printJson(members).slice(0, -1)},${first.slice(1)}` };
 }

@@ -1,6 +1,7 @@
 import { FileNotFound } from '#shared/storage/file-io.ts';
 import type { CatalogContext } from '../../../context.ts';
-import { insertNewTable, printMetadata } from '../../../commit/commit-tables.ts';
+import { insertNewTable } from '../../../commit/commit-tables.ts';
+import { printMetadata } from '../../../commit/swap-metadata.ts';
 import { newCreation, type CommittedTable, type TableTarget } from '../../../commit/creation.ts';
 import { newTableMetadata, parseCreateTable, type CreateTableRequest } from '../../../commit/new-table.ts';
 import { checkLocations, inTheWay, ownFolders } from '../../../storage/table-location.ts';
@@ -41,7 +42,10 @@ async function create(
   await context.io.makeFolder(`${creation.location}/metadata`).catch((error: unknown) => {
     throw error instanceof FileNotFound ? inTheWay(creation.location, error) : error;
   });
-  return { metadataLocation: undefined, metadata: printMetadata(context, metadata) };
+  return {
+    metadataLocation: undefined,
+    metadata: printMetadata(metadata, context.config['catalog.metadata_bytes_max']),
+  };
 }
 
 /** A staged create left nothing behind, so it is done again. */

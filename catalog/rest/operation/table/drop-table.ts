@@ -21,7 +21,7 @@ export async function dropTable(context: CatalogContext, request: RestRequest): 
     const { id, catalogId } = row;
     const table = await deleteTable(tx, row, target.ident);
     if (table === undefined) return tableNotFound(target.ident);
-    requireUnprotected(table.metadata, target.ident);
+    await requireUnprotected(context, { ...target, ...target.claims, metadata: table.metadata });
     const { undropWindowMs } = await requireCatalog(tx, target.claims.tenant, target.catalog);
     if (!purge && undropWindowMs === 0) return releaseClaims(tx, id);
     const expiresAt = new Date(now.getTime() + undropWindowMs);

@@ -1,9 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
-import { parseJson } from '#shared/json.ts';
 import type { CatalogContext } from '../../../context.ts';
-import { metadataText } from '../../../commit/print-metadata.ts';
-import type { TableMetadata } from '../../../commit/table-metadata.ts';
-import { requireTable } from '../../../store/postgres/table-store.ts';
+import { runDocumentTask } from '../../../commit/document-task.ts';
+import { REFERENCED_ONLY } from '../../../commit/swap-metadata.ts';
+import { displayIdent, requireTable } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { etagOf, loadTableAnswer, type SnapshotMode } from './table-answer.ts';
@@ -21,7 +20,13 @@ export async function loadTable(context: CatalogContext, request: RestRequest): 
   }
   const etag = etagOf(row.metadataLocation, mode);
   if (matches(request.headers['if-none-match'], etag)) return { status: 304, headers: { etag } };
-  return loadTableAnswer(mode === 'all' ? row : { ...row, metadata: referencedOnly(row.metadata) }, mode);
+  if (mode === 'all') return loadTableAnswer(row, mode);
+  const metadata = await runDocumentTask(context.readers, REFERENCED_ONLY, row.metadata, {
+    bytes: row.metadata.length,
+    owner: target.claims.tenant,
+    what: `the metadata of ${displayIdent(target.ident)}`,
+  });
+  return loadTableAnswer({ ...row, metadata }, mode);
 }
 
 /** The whole table of a name in the namespace of the path: the answer to a change of it that was made before. */
@@ -43,11 +48,3 @@ function snapshotMode(text: string | undefined): SnapshotMode {
 const matches = (header: string | undefined, etag: string): boolean =>
   header !== undefined &&
   header.split(',').some((entry) => entry.trim() === '*' || entry.trim().replace(/^W\//, '') === etag);
-
-/** The metadata without the snapshots that no branch or tag points to; histories stay. */
-function referencedOnly(text: string): string {
-  const metadata = parseJson(text) as unknown as TableMetadata;
-  const referenced = new Set(Object.values(metadata.refs).map((ref) => ref['snapshot-id']));
-  const snapshots = metadata.snapshots.filter((snapshot) => referenced.has(snapshot['snapshot-id']));
-  return metadataText({ ...metadata, snapshots });
-}

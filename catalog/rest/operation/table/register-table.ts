@@ -1,17 +1,13 @@
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
-import { normalizeLocation } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../../../context.ts';
-import { printMetadata } from '../../../commit/commit-tables.ts';
 import { asObject, optionalBoolean, requiredString } from '../../../commit/json-reader.ts';
-import { parseTableMetadata } from '../../../commit/parse-table-metadata.ts';
-import { readMetadataFile } from '../../../storage/read-metadata-file.ts';
-import { checkLocations, ownFolders } from '../../../storage/table-location.ts';
+import { requireUnprotected } from '../../../commit/protection.ts';
+import { readRegistered } from '../../../commit/register-metadata.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { claimFolders, lockLocations } from '../../../store/postgres/folder-claims.ts';
 import { findTable, insertTable, swapMetadata, tableExists } from '../../../store/postgres/table-store.ts';
-import { requireUnprotected } from '../../../commit/protection.ts';
 import { checkName, namespaceOf } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadNamedTable } from './load-table.ts';
@@ -32,13 +28,8 @@ export async function registerTable(context: CatalogContext, request: RestReques
 
   const catalog = await requireCatalog(context.store.db, tenant, prefix);
   if ((await findTable(context.store.db, tenant, prefix, ident)) !== undefined && !overwrite) throw tableExists(ident);
-  const metadata = parseTableMetadata(await readMetadataFile(context, file, catalog.roots));
-  checkLocations(metadata, undefined, catalog.roots);
-  const row = {
-    location: normalizeLocation(metadata.location),
-    metadataLocation: file,
-    metadata: printMetadata(context, metadata),
-  };
+  const { text, location, folders } = await readRegistered(context, file, { roots: catalog.roots, owner: tenant });
+  const row = { location, metadataLocation: file, metadata: text };
   await context.store.transact(async (tx) => {
     await lockLocations(tx, catalog.id, 'exclusive');
     const existing = await findTable(tx, tenant, prefix, ident);
@@ -48,12 +39,12 @@ export async function registerTable(context: CatalogContext, request: RestReques
       id = await insertTable(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...row });
     } else {
       if (!overwrite) throw tableExists(ident);
-      requireUnprotected(existing.metadata, ident);
+      await requireUnprotected(context, { metadata: existing.metadata, ident, tenant });
       if (!(await swapMetadata(tx, existing, row))) {
         throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: another commit came first');
       }
     }
-    await claimFolders(tx, { id: must(id, 'found or inserted'), catalogId: catalog.id }, ownFolders(metadata));
+    await claimFolders(tx, { id: must(id, 'found or inserted'), catalogId: catalog.id }, folders);
   });
   return loadTableAnswer({ metadataLocation: file, metadata: row.metadata }, 'all');
 }

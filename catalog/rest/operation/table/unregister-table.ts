@@ -15,7 +15,7 @@ export async function unregisterTable(context: CatalogContext, request: RestRequ
     async (tx) => {
       const row = await requireTable(tx, target.claims.tenant, target.catalog, target.ident);
       const deleted = (await deleteTable(tx, row, target.ident)) ?? tableNotFound(target.ident);
-      requireUnprotected(deleted.metadata, target.ident);
+      await requireUnprotected(context, { ...target, ...target.claims, metadata: deleted.metadata });
       await releaseClaims(tx, row.id);
       return `{"metadata-location":${JSON.stringify(deleted.metadataLocation)},"metadata":${deleted.metadata}}`;
     },

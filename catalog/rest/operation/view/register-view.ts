@@ -1,8 +1,9 @@
 import { asObject, requiredString } from '../../../commit/json-reader.ts';
-import { checkViewLocations, printViewMetadata } from '../../../commit/view/commit-view.ts';
+import { checkViewLocations, printViewMetadata, VIEW_BYTES_MAX } from '../../../commit/view/commit-view.ts';
 import { parseViewMetadata } from '../../../commit/view/view-metadata.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { readMetadataFile } from '../../../storage/read-metadata-file.ts';
+import { requireBelowRoot } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import type { TableIdent } from '../../../store/postgres/table-store.ts';
@@ -19,7 +20,8 @@ export async function registerView(context: CatalogContext, request: RestRequest
   if ((await findView(db, request.claims.tenant, prefix, ident)) !== undefined) throw viewExistsError(ident);
   const catalog = await requireCatalog(db, request.claims.tenant, prefix);
   const namespace = await requireNamespace(db, catalog.id, ident.namespace);
-  const metadata = parseViewMetadata(await readMetadataFile(context, file, catalog.roots));
+  requireBelowRoot(file, catalog.roots);
+  const metadata = parseViewMetadata(await readMetadataFile(context.io, file, VIEW_BYTES_MAX));
   checkViewLocations(metadata, undefined, catalog.roots);
   const view = {
     location: metadata.location,

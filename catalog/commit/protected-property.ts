@@ -1,0 +1,15 @@
+import { parseJson } from '#shared/json.ts';
+import { documentTask } from './document-task.ts';
+import type { Properties, TableMetadata } from './table-metadata.ts';
+
+/** A table or namespace with this property set to `true` cannot be dropped, unregistered or overwritten until the property goes. */
+export const PROTECTED_PROPERTY = 'skein.protected';
+
+export const isProtected = (properties: Properties): boolean =>
+  Object.hasOwn(properties, PROTECTED_PROPERTY) && properties[PROTECTED_PROPERTY]?.toLowerCase() === 'true';
+
+/** Of a table's metadata, as text. */
+const isProtectedTable = (metadata: string): boolean =>
+  isProtected((parseJson(metadata) as unknown as TableMetadata).properties);
+
+export const IS_PROTECTED = documentTask(isProtectedTable, 'isProtectedTable');

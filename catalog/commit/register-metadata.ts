@@ -1,0 +1,64 @@
+import { SkeinError } from '#shared/error.ts';
+import { normalizeLocation } from '#shared/storage/location.ts';
+import type { FileIo } from '#shared/storage/file-io.ts';
+import { work } from '#shared/thread/work.ts';
+import type { CatalogContext } from '../context.ts';
+import { readMetadataFile } from '../storage/read-metadata-file.ts';
+import { checkLocations, ownFolders, requireBelowRoot } from '../storage/table-location.ts';
+import { DOCUMENT_BYTES_HERE } from './document-task.ts';
+import { parseTableMetadata } from './parse-table-metadata.ts';
+import { printMetadata } from './swap-metadata.ts';
+
+export type RegisterInput = {
+  readonly file: string;
+  readonly roots: readonly string[];
+  /** Largest document. */
+  readonly bytesMax: number;
+  /** Largest file, packed or unpacked. */
+  readonly fileBytesMax: number;
+};
+
+/** A table as a metadata file that someone else wrote describes it. */
+export type Registered = { readonly text: string; readonly location: string; readonly folders: readonly string[] };
+
+/** @throws INVALID_REQUEST; TABLE_DATA_TOO_COMPLEX when the file is larger than it may be; TABLE_METADATA_MISSING */
+export async function registerMetadata(io: FileIo, input: RegisterInput): Promise<Registered> {
+  const { file, roots, bytesMax, fileBytesMax } = input;
+  requireBelowRoot(file, roots);
+  const metadata = parseTableMetadata(await readMetadataFile(io, file, fileBytesMax));
+  checkLocations(metadata, undefined, roots);
+  return {
+    text: printMetadata(metadata, bytesMax),
+    location: normalizeLocation(metadata.location),
+    folders: ownFolders(metadata),
+  };
+}
+
+const APART = work<RegisterInput, Registered>(new URL('./documents-in-thread.ts', import.meta.url), 'registerMetadata');
+
+/**
+ * Reads a metadata file below the roots of a catalog; a large one in a thread.
+ * @throws INVALID_REQUEST, TABLE_METADATA_MISSING
+ */
+export async function readRegistered(
+  { io, config, readers }: Pick<CatalogContext, 'io' | 'config' | 'readers'>,
+  file: string,
+  { roots, owner }: { readonly roots: readonly string[]; readonly owner: string },
+): Promise<Registered> {
+  const bytesMax = config['catalog.metadata_bytes_max'];
+  const input = { file, roots, bytesMax };
+  try {
+    return await registerMetadata(io, { ...input, fileBytesMax: Math.min(bytesMax, DOCUMENT_BYTES_HERE) });
+  } catch (error) {
+    if (!isTooComplex(error)) throw error;
+  }
+  try {
+    return await readers.run(APART, { ...input, fileBytesMax: bytesMax }, { owner, what: file });
+  } catch (error) {
+    // To the client it is a request for what cannot be.
+    throw isTooComplex(error) ? new SkeinError('INVALID_REQUEST', error.message) : error;
+  }
+}
+
+const isTooComplex = (error: unknown): error is SkeinError =>
+  error instanceof SkeinError && error.code === 'TABLE_DATA_TOO_COMPLEX';

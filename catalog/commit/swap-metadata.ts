@@ -1,0 +1,94 @@
+import { SkeinError } from '#shared/error.ts';
+import { parseJson } from '#shared/json.ts';
+import { normalizeLocation } from '#shared/storage/location.ts';
+import { checkLocations, isBelow, metadataLocation, ownFolders } from '../storage/table-location.ts';
+import { checkFields, checkMembers } from './check-counts.ts';
+import { commitMetadata, type CommitRequest } from './commit-metadata.ts';
+import { documentTask } from './document-task.ts';
+import { metadataText } from './print-metadata.ts';
+import { checkRequirement, type Requirement } from './requirement.ts';
+import type { Written } from './run-steps.ts';
+import type { TableMetadata } from './table-metadata.ts';
+
+/** What commits make of metadata documents: text in, text out. Pure. */
+
+const parseMetadata = (text: string): TableMetadata => parseJson(text) as unknown as TableMetadata;
+
+export type SwapInput = {
+  /** The document before the commit. */
+  readonly metadata: string;
+  readonly metadataLocation: string;
+  readonly version: number;
+  readonly roots: readonly string[];
+  readonly request: CommitRequest;
+  readonly nowMs: number;
+  /** Of the new metadata file. */
+  readonly uuid: string;
+  readonly metadataBytesMax: number;
+};
+
+/** The new document; `dropped` are earlier metadata files that the table lets go of. */
+export type Swapped = Written & { readonly dropped: readonly string[] };
+
+/** Null when the commit changes nothing. @throws COMMIT_CONFLICT, INVALID_REQUEST */
+function swapMetadata(input: SwapInput): Swapped | null {
+  const base = parseMetadata(input.metadata);
+  const { nowMs, metadataLocation: current } = input;
+  const metadata = commitMetadata(base, input.request, { nowMs, metadataLocation: current });
+  if (metadata === base) return null;
+  checkLocations(metadata, base, input.roots);
+  const before = new Set(ownFolders(base));
+  const folders = ownFolders(metadata).filter((folder) => !before.has(folder));
+  return {
+    text: printMetadata(metadata, input.metadataBytesMax),
+    file: metadataLocation(metadata, input.version + 1, input.uuid),
+    location: normalizeLocation(metadata.location),
+    folders,
+    chosen: folders.length > 0,
+    dropped: droppedFiles(base, metadata, input.roots),
+  };
+}
+
+export const SWAP_METADATA = documentTask(swapMetadata, 'swapMetadata');
+
+/** Files of the metadata log that a commit lets go of; only such as lie in a folder of the table. */
+function droppedFiles(base: TableMetadata, metadata: TableMetadata, roots: readonly string[]): readonly string[] {
+  if (metadata.properties['write.metadata.delete-after-commit.enabled']?.toLowerCase() !== 'true') return [];
+  const kept = new Set(metadata['metadata-log'].map((entry) => entry['metadata-file']));
+  const folders = ownFolders(metadata);
+  return base['metadata-log']
+    .map((entry) => entry['metadata-file'])
+    .filter((file) => !kept.has(file) && isBelow(file, roots) && isBelow(file, folders));
+}
+
+/** @throws INVALID_REQUEST when it is larger than `catalog.metadata_bytes_max`, or has too many members */
+export function printMetadata(metadata: TableMetadata, bytesMax: number): string {
+  checkMembers(metadata);
+  checkFields(metadata.schemas);
+  const text = metadataText(metadata);
+  if (Buffer.byteLength(text) > bytesMax) {
+    throw new SkeinError(
+      'INVALID_REQUEST',
+      `the table's metadata would be larger than ${bytesMax} bytes: expire snapshots`,
+    );
+  }
+  return text;
+}
+
+/** @throws COMMIT_CONFLICT when one of them does not hold */
+function checkRequirements(input: { readonly metadata: string; readonly requirements: readonly Requirement[] }): void {
+  const metadata = parseMetadata(input.metadata);
+  for (const requirement of input.requirements) checkRequirement(requirement, metadata);
+}
+
+export const CHECK_REQUIREMENTS = documentTask(checkRequirements, 'checkRequirements');
+
+/** The metadata without the snapshots that no branch or tag points to; histories stay. */
+function referencedOnly(text: string): string {
+  const metadata = parseMetadata(text);
+  const referenced = new Set(Object.values(metadata.refs).map((ref) => ref['snapshot-id']));
+  const snapshots = metadata.snapshots.filter((snapshot) => referenced.has(snapshot['snapshot-id']));
+  return metadataText({ ...metadata, snapshots });
+}
+
+export const REFERENCED_ONLY = documentTask(referencedOnly, 'referencedOnly');

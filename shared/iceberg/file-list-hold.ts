@@ -1,0 +1,36 @@
+import type { ByteBudget } from '#shared/byte-budget.ts';
+import { SkeinError } from '#shared/error.ts';
+import { tooComplex } from './decode-limits.ts';
+
+/** A file of a scan in memory, beside its path. */
+const FILE_BYTES = 400;
+
+/** The memory that one query holds for lists of files. Given back when it is disposed. */
+export class FileListHold implements Disposable {
+  readonly #budget: ByteBudget;
+  readonly #owner: string;
+  #bytes = 0;
+
+  constructor(budget: ByteBudget, owner: string) {
+    this.#budget = budget;
+    this.#owner = owner;
+  }
+
+  /** @throws TABLE_DATA_TOO_COMPLEX when it is too much for any query, QUEUE_FULL when the queries that run hold too much */
+  add(files: number, pathBytes: number): void {
+    const bytes = files * FILE_BYTES + pathBytes;
+    const { bytesMaxOfOwner } = this.#budget;
+    if (this.#bytes + bytes > bytesMaxOfOwner) {
+      throw tooComplex(`the lists of the files that a query scans take more than ${bytesMaxOfOwner} bytes`);
+    }
+    if (!this.#budget.take(this.#owner, bytes)) {
+      throw new SkeinError('QUEUE_FULL', 'the queries that run scan too many files');
+    }
+    this.#bytes += bytes;
+  }
+
+  [Symbol.dispose](): void {
+    this.#budget.give(this.#owner, this.#bytes);
+    this.#bytes = 0;
+  }
+}

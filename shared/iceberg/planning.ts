@@ -1,0 +1,368 @@
+import { setImmediate } from 'node:timers/promises';
+import type { ScanDelete, ScanFile } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
+import type { FileIo } from '#shared/storage/file-io.ts';
+import { requireWithin } from './allowed-roots.ts';
+import type { DecodeLimits } from './decode-limits.ts';
+import { DeleteIndex } from './delete-index.ts';
+import type { ManifestCache } from './manifest-cache.ts';
+import { columnStats, statsSteps, type DataFile, type ManifestEntry, type ManifestFile } from './manifest.ts';
+import { mayMatch, type ColumnStats } from './may-match.ts';
+import type { PartitionSpec } from './partition-spec.ts';
+import { predicateSize, type Literal, type Predicate, type PredicateSize } from './predicate.ts';
+import { projectPredicate } from './project-predicate.ts';
+import { readManifest, type EntryBatch } from './read-manifest.ts';
+import { requireParquet, scanDelete } from './scan-delete.ts';
+import { decodeBound, literalToJson } from './single-value.ts';
+import { specById, type TableMetadata } from './table-metadata.ts';
+import { resultType } from './transform.ts';
+import type { IcebergType } from './type.ts';
+
+/** What planning asks of a table's metadata. */
+export type PlanTable = Pick<TableMetadata, 'fields' | 'specs' | 'defaultSpecId' | 'snapshots'>;
+
+export type PlanFilesOptions = {
+  readonly manifestCache: ManifestCache;
+  /** Roots that manifests, data and delete files must lie under. */
+  readonly allowedRoots: readonly string[];
+  /** For each file that is read; its steps are those of the whole plan. */
+  readonly limits: DecodeLimits;
+  /** A manifest too large to be held whole: it is read a second time, bit by bit, or the plan is given up. */
+  readonly largeManifests: 'read' | 'refuse';
+  /** Fields whose identity-partition values a file carries as constants; absent = all. */
+  readonly columnsNeeded?: ReadonlySet<number>;
+  /** Most data files, and most delete files. */
+  readonly filesMax?: number;
+  readonly signal?: AbortSignal;
+};
+
+/**
+ * `files`, `deleteFiles`: live ones of the snapshot; `filesPrunedByPartition`: those of `filesPruned` that their partition rules out, not
+ * the bounds of their columns; `rows`, `bytes`: of the data files that are left.
+ */
+export type PlanReport = {
+  readonly manifests: number;
+  readonly manifestsPruned: number;
+  readonly files: number;
+  readonly filesPruned: number;
+  readonly filesPrunedByPartition: number;
+  readonly deleteFiles: number;
+  readonly rows: number;
+  readonly bytes: number;
+};
+
+export const EMPTY_REPORT: PlanReport = {
+  manifests: 0,
+  manifestsPruned: 0,
+  files: 0,
+  filesPruned: 0,
+  filesPrunedByPartition: 0,
+  deleteFiles: 0,
+  rows: 0,
+  bytes: 0,
+};
+
+/** Manifests read at once, unless they are large. */
+const MANIFESTS_AT_ONCE = 8;
+/** A manifest that has more bytes, packed or unpacked, or more rows than these is not held whole. */
+const WHOLE_BYTES_MAX = 8 * 2 ** 20;
+const WHOLE_ROWS_MAX = 10_000;
+/** What the cache counts for the knowledge that a manifest is so large. */
+const LARGE_MARK_BYTES = 1_000;
+const FILES_MAX_DEFAULT = 2_000_000;
+/** Entries looked at between two turns of the event loop. */
+const ENTRIES_PER_TURN = 1_000;
+/** What it takes to look at an entry, beside its statistics. */
+const ENTRY_STEPS = 20;
+
+/** A plan that is being made. */
+export class Planning {
+  readonly #io: FileIo;
+  readonly #table: PlanTable;
+  readonly #predicate: Predicate;
+  readonly #predicateSize: PredicateSize;
+  readonly #options: PlanFilesOptions;
+  readonly #checkLocation: (location: string) => void;
+  readonly #partitioned = new Map<number, SpecFilter>();
+  readonly #scanDeletes = new Map<DataFile, ScanDelete>();
+  readonly #report: { -readonly [K in keyof PlanReport]: PlanReport[K] };
+  #found = 0;
+  #looked = 0;
+
+  constructor(io: FileIo, table: PlanTable, predicate: Predicate, options: PlanFilesOptions) {
+    this.#io = io;
+    this.#table = table;
+    this.#predicate = predicate;
+    this.#predicateSize = predicateSize(predicate);
+    this.#options = options;
+    this.#checkLocation = requireWithin(options.allowedRoots);
+    this.#report = { ...EMPTY_REPORT };
+  }
+
+  get report(): PlanReport {
+    return this.#report;
+  }
+
+  /** Gives `sink` what `make` makes of every data file that may match, in the order of the manifests; undefined leaves it out. */
+  async run<T>(
+    all: readonly ManifestFile[],
+    make: (entry: ManifestEntry, deletes: () => readonly DataFile[]) => T | undefined,
+    sink: (found: T) => void,
+  ): Promise<void> {
+    const report = this.#report;
+    const kept = all.filter((manifest) => this.#keepManifest(manifest));
+    report.manifests += all.length;
+    report.manifestsPruned += all.length - kept.length;
+
+    const deletes = await this.#readDeletes(kept.filter(({ content }) => content === 'deletes'));
+    await this.#forEachEntry(
+      kept.filter(({ content }) => content === 'data'),
+      (entry, filter) => {
+        const { file } = entry;
+        report.files++;
+        this.#checkLocation(file.path);
+        if (!this.#keepFile(entry, filter)) {
+          report.filesPruned++;
+          return;
+        }
+        const made = make(entry, () => deletes.deletesOf(entry));
+        if (made === undefined) return;
+        report.rows += file.recordCount;
+        report.bytes += file.sizeBytes;
+        if (++this.#found > this.#filesMax) throw this.#tooManyFiles();
+        sink(made);
+      },
+    );
+    report.deleteFiles += deletes.count;
+  }
+
+  /** Counts the live files of what it drops. */
+  #keepManifest(manifest: ManifestFile): boolean {
+    const live = (manifest.addedFiles ?? 0) + (manifest.existingFiles ?? 0);
+    if (live === 0 && manifest.addedFiles !== undefined && manifest.existingFiles !== undefined) return false;
+    const { spec, predicate, types } = this.#filterOf(manifest.specId);
+    this.#options.limits.steps.spend(ENTRY_STEPS + this.#predicateSize.literals);
+    const { partitions } = manifest;
+    if (partitions === undefined || predicate.kind === 'true') return true;
+    const stats = (fieldId: number): ColumnStats | undefined => {
+      const index = spec.fields.findIndex((field) => field.fieldId === fieldId);
+      const summary = partitions[index];
+      const type = types[index];
+      if (summary === undefined || type === undefined) return undefined;
+      return {
+        lower: summary.lower && decodeBound(type, summary.lower),
+        upper: summary.upper && decodeBound(type, summary.upper),
+        nullCount: summary.containsNull ? undefined : 0,
+        nanCount: summary.containsNan === false ? 0 : undefined,
+      };
+    };
+    if (mayMatch(predicate, stats)) return true;
+    if (manifest.content === 'data') {
+      this.#report.files += live;
+      this.#report.filesPruned += live;
+      this.#report.filesPrunedByPartition += live;
+    } else {
+      this.#report.deleteFiles += live;
+    }
+    return false;
+  }
+
+  async #readDeletes(manifests: readonly ManifestFile[]): Promise<DeleteIndex> {
+    const isPartitioned = (specId: number): boolean =>
+      this.#filterOf(specId).spec.fields.some(({ transform }) => transform.kind !== 'void');
+    const index = new DeleteIndex(this.#table.fields, isPartitioned, this.#options.limits.steps);
+    await this.#forEachEntry(manifests, (entry) => {
+      this.#checkLocation(entry.file.path);
+      index.add(entry);
+      if (index.count > this.#filesMax) throw this.#tooManyFiles();
+    });
+    return index;
+  }
+
+  async #forEachEntry(
+    manifests: readonly ManifestFile[],
+    visit: (entry: ManifestEntry, filter: SpecFilter) => void,
+  ): Promise<void> {
+    for (let start = 0; start < manifests.length; start += MANIFESTS_AT_ONCE) {
+      const group = manifests.slice(start, start + MANIFESTS_AT_ONCE);
+      const loaded = await Promise.all(group.map((manifest) => this.#loadWhole(manifest)));
+      for (const [index, whole] of loaded.entries()) {
+        const manifest = must(group[index], 'one result per manifest');
+        const filter = this.#filterOf(manifest.specId);
+        if (whole !== null) await this.#visitAll(whole, filter, visit);
+        else for await (const { entries } of this.#read(manifest)) await this.#visitAll(entries, filter, visit);
+      }
+    }
+  }
+
+  async #visitAll(
+    entries: readonly ManifestEntry[],
+    filter: SpecFilter,
+    visit: (entry: ManifestEntry, filter: SpecFilter) => void,
+  ): Promise<void> {
+    for (const entry of entries) {
+      if (entry.status === 'deleted') continue;
+      this.#options.limits.steps.spend(ENTRY_STEPS);
+      visit(entry, filter);
+      if (++this.#looked % ENTRIES_PER_TURN === 0) await setImmediate();
+    }
+    this.#options.signal?.throwIfAborted();
+  }
+
+  /** The entries of a manifest, or null when it is too large for that. */
+  #loadWhole(manifest: ManifestFile): Promise<readonly ManifestEntry[] | null> {
+    this.#checkLocation(manifest.path);
+    return this.#options.manifestCache.load(cacheKey(manifest), () => this.#readWhole(manifest));
+  }
+
+  async #readWhole(
+    manifest: ManifestFile,
+  ): Promise<{ readonly value: readonly ManifestEntry[] | null; readonly bytes: number }> {
+    const value: ManifestEntry[] = [];
+    let bytes = 0;
+    try {
+      for await (const batch of this.#read(manifest, withinWhole(this.#options.limits))) {
+        value.push(...batch.entries);
+        bytes += batch.bytes;
+      }
+      return { value, bytes };
+    } catch (error) {
+      const isLarge = error instanceof SkeinError && error.code === 'TABLE_DATA_TOO_COMPLEX';
+      if (!isLarge || this.#options.largeManifests === 'refuse') throw error;
+      return { value: null, bytes: LARGE_MARK_BYTES };
+    }
+  }
+
+  #read(manifest: ManifestFile, limits = this.#options.limits): AsyncGenerator<EntryBatch, void> {
+    const { spec } = this.#filterOf(manifest.specId);
+    return readManifest(this.#io, manifest, spec, (fieldId) => this.#typeOf(fieldId), limits);
+  }
+
+  #keepFile(entry: ManifestEntry, filter: SpecFilter): boolean {
+    const { file } = entry;
+    const { steps } = this.#options.limits;
+    if (filter.predicate.kind !== 'true') {
+      steps.spend(this.#predicateSize.literals);
+      if (!mayMatch(filter.predicate, partitionStats(filter.spec, file.partition))) {
+        this.#report.filesPrunedByPartition++;
+        return false;
+      }
+    }
+    if (this.#predicate.kind === 'true') return true;
+    if (file.recordCount === 0) return false;
+    steps.spend(this.#predicateSize.literals + this.#predicateSize.leaves * statsSteps(file.stats));
+    return mayMatch(this.#predicate, (fieldId) => columnStats(file.stats, fieldId, this.#typeOf(fieldId)));
+  }
+
+  toScanFile({ file }: ManifestEntry, deletes: () => readonly DataFile[]): ScanFile {
+    requireParquet(file);
+    const applied = deletes().map((one) => this.#scanDelete(one));
+    return {
+      path: file.path,
+      recordCount: file.recordCount,
+      sizeBytes: file.sizeBytes,
+      rows: null,
+      constants: this.#constantsOf(file.partition, this.#filterOf(file.specId), applied),
+      deletes: applied,
+      firstRowId: file.firstRowId?.toString() ?? null,
+    };
+  }
+
+  /** One object for each delete file, however many data files it applies to. */
+  #scanDelete(file: DataFile): ScanDelete {
+    const found = this.#scanDeletes.get(file);
+    if (found !== undefined) return found;
+    const made = scanDelete(file, this.#table.fields);
+    this.#scanDeletes.set(file, made);
+    return made;
+  }
+
+  #constantsOf(partition: readonly (Literal | null)[], filter: SpecFilter, deletes: readonly ScanDelete[]): JsonObject {
+    if (filter.identities.length === 0) return NO_CONSTANTS;
+    const needed = this.#options.columnsNeeded;
+    const constants: Record<string, Json> = {};
+    for (const { index, sourceId, type } of filter.identities) {
+      const value = partition[index] ?? null;
+      const isNeeded = needed === undefined || needed.has(sourceId) || deletes.some((one) => hasColumn(one, sourceId));
+      if (isNeeded) constants[sourceId] = value === null ? null : literalToJson(type, value);
+    }
+    return constants;
+  }
+
+  /** Made once per spec of a call. */
+  #filterOf(specId: number): SpecFilter {
+    const found = this.#partitioned.get(specId);
+    if (found !== undefined) return found;
+    const spec = specById(this.#table, specId);
+    const typeOf = (fieldId: number): IcebergType | undefined => this.#typeOf(fieldId);
+    const filter: SpecFilter = {
+      spec,
+      predicate: projectPredicate(this.#predicate, spec, typeOf),
+      types: spec.fields.map(({ transform, sourceId }) => {
+        const source = typeOf(sourceId);
+        return source === undefined ? undefined : resultType(transform, source);
+      }),
+      identities: spec.fields.flatMap(({ transform, sourceId }, index) => {
+        const type = typeOf(sourceId);
+        return transform.kind === 'identity' && type !== undefined ? [{ index, sourceId, type }] : [];
+      }),
+    };
+    this.#partitioned.set(specId, filter);
+    return filter;
+  }
+
+  #typeOf(fieldId: number): IcebergType | undefined {
+    return this.#table.fields.get(fieldId)?.type;
+  }
+
+  get #filesMax(): number {
+    return this.#options.filesMax ?? FILES_MAX_DEFAULT;
+  }
+
+  #tooManyFiles(): SkeinError {
+    return new SkeinError('NOT_SUPPORTED', `a scan of more than ${this.#filesMax} files is not supported`);
+  }
+}
+
+/** What a partition spec makes of the predicate. */
+type SpecFilter = {
+  readonly spec: PartitionSpec;
+  readonly predicate: Predicate;
+  readonly types: readonly (IcebergType | undefined)[];
+  readonly identities: readonly { readonly index: number; readonly sourceId: number; readonly type: IcebergType }[];
+};
+
+const NO_CONSTANTS: JsonObject = {};
+
+const withinWhole = (limits: DecodeLimits): DecodeLimits => ({
+  ...limits,
+  blockBytesMax: Math.min(limits.blockBytesMax, WHOLE_BYTES_MAX),
+  decodedBytesMax: Math.min(limits.decodedBytesMax, WHOLE_BYTES_MAX),
+  rowsMax: Math.min(limits.rowsMax, WHOLE_ROWS_MAX),
+});
+
+/**
+ * Where a manifest's entries are kept: the list says what they inherit, and a list that says something else must not change what other
+ * readers of the manifest see.
+ */
+const cacheKey = ({ path, specId, content, sequenceNumber, addedSnapshotId, firstRowId }: ManifestFile): string =>
+  `${specId} ${content} ${sequenceNumber} ${addedSnapshotId} ${firstRowId} ${path}`;
+
+/** Partition values as statistics of one value; those of a transform that nobody knows are never asked for. */
+function partitionStats(
+  spec: PartitionSpec,
+  partition: readonly (Literal | null)[],
+): (fieldId: number) => ColumnStats | undefined {
+  return (fieldId) => {
+    const index = spec.fields.findIndex((field) => field.fieldId === fieldId);
+    const value = partition[index];
+    if (value === undefined) return undefined;
+    if (value === null) return { nullCount: 1, valueCount: 1 };
+    return { lower: value, upper: value, nullCount: 0, valueCount: 1, nanCount: Number.isNaN(value) ? 1 : 0 };
+  };
+}
+
+const hasColumn = (one: ScanDelete, fieldId: number): boolean =>
+  one.kind === 'equality' && one.columns.some((column) => column.fieldId === fieldId);

@@ -1,0 +1,66 @@
+import { workerData } from 'piscina';
+import type { ScanDelete, ScanFile } from '#proto/task.ts';
+import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { FrameWriter, type Frames } from '#shared/thread/frames.ts';
+import { inThread, yieldToMainThread, type WorkSettings } from '#shared/thread/work.ts';
+import type { ColumnSummary, SummarizedColumn } from './column-summary.ts';
+import { limitsApart, tooComplex } from './decode-limits.ts';
+import { LruManifestCache } from './manifest-cache.ts';
+import { packMetadata, type MetadataPart } from './metadata-parts.ts';
+import type { PlanReport } from './planning.ts';
+import { parseTableMetadata } from './table-metadata.ts';
+import { scanColumns, scanFiles, type ReadingPlace, type ScanRequest } from './scan-request.ts';
+
+/** The program of the threads that read the manifests of tables. */
+const settings = workerData as WorkSettings;
+const manifestCache = new LruManifestCache(settings.cacheBytes);
+yieldToMainThread();
+
+const place = (): ReadingPlace => ({
+  io: localFileIo,
+  manifestCache,
+  limits: limitsApart(settings.fileBytes),
+  largeManifests: 'read',
+});
+
+/** A file of a scan on its way: its deletes as their numbers among all that have come. */
+export type SentFile = Omit<ScanFile, 'deletes'> & {
+  readonly deletes: readonly number[];
+  /** Those that come with this file for the first time; their numbers follow on the last ones. */
+  readonly newDeletes: readonly ScanDelete[];
+};
+
+export type FilesInput = { readonly request: ScanRequest; /** Longest list, packed. */ readonly bytesMax: number };
+export type FilesOutput = { readonly files: Frames<SentFile>; readonly report: PlanReport };
+
+export const filesInThread = inThread<FilesInput, FilesOutput>(
+  async ({ request, bytesMax }) => {
+    const writer = new FrameWriter<SentFile>((bytes) => {
+      if (bytes > bytesMax) throw tooComplex(`the list of a scan's files has more than ${bytesMax} bytes`);
+    });
+    const numbers = new Map<ScanDelete, number>();
+    const report = await scanFiles(place(), request, ({ deletes, ...file }) => {
+      const newDeletes = deletes.filter((one) => !numbers.has(one));
+      for (const one of newDeletes) numbers.set(one, numbers.size);
+      const sent = { ...file, deletes: deletes.map((one) => numbers.get(one) ?? -1), newDeletes };
+      writer.add(sent, SENT_FILE_BYTES + file.path.length + deletes.length * SENT_NUMBER_BYTES);
+    });
+    return { files: writer.finish(), report };
+  },
+  ({ files }) => files.buffers,
+);
+
+/** Roughly. */
+const SENT_FILE_BYTES = 100;
+const SENT_NUMBER_BYTES = 4;
+
+export type ColumnsInput = { readonly request: ScanRequest; readonly columns: readonly SummarizedColumn[] };
+
+export const columnsInThread = inThread<ColumnsInput, readonly ColumnSummary[]>(({ request, columns }) =>
+  scanColumns(place(), request, columns),
+);
+
+export const metadataInThread = inThread<string, Frames<MetadataPart>>(
+  (text) => packMetadata(parseTableMetadata(text)),
+  ({ buffers }) => buffers,
+);

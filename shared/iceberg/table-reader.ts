@@ -1,0 +1,136 @@
+import type { ScanDelete, ScanFile } from '#proto/task.ts';
+import { must } from '#shared/must.ts';
+import type { FileIo } from '#shared/storage/file-io.ts';
+import { readFrames } from '#shared/thread/frames.ts';
+import { SmallFirst } from '#shared/thread/small-first.ts';
+import type { WorkPool } from '#shared/thread/work-pool.ts';
+import { work } from '#shared/thread/work.ts';
+import type { ColumnSummary, SummarizedColumn } from './column-summary.ts';
+import { limitsHere } from './decode-limits.ts';
+import type { FileListHold } from './file-list-hold.ts';
+import type { ManifestCache } from './manifest-cache.ts';
+import type { PlanReport } from './planning.ts';
+import type { ColumnsInput, FilesInput, FilesOutput, SentFile } from './read-in-thread.ts';
+import { scanColumns, scanFiles, type ReadingPlace, type ScanRequest } from './scan-request.ts';
+
+/** Who asks, and until when. */
+export type ReadCall = {
+  /** The tenant. */
+  readonly owner: string;
+  /** `catalog.namespace.table`, for errors. */
+  readonly tableName: string;
+  readonly signal: AbortSignal;
+};
+
+export type PlannedFiles = { readonly files: readonly ScanFile[]; readonly report: PlanReport };
+
+/** Reads the manifests of tables, which are a stranger's bytes. Errors are those of `planFiles`, QUEUE_FULL, the reason of the signal. */
+export interface TableReader {
+  /** The files of a scan; `hold` counts them. */
+  files(request: ScanRequest, call: ReadCall, hold: FileListHold): Promise<PlannedFiles>;
+  /** What the manifests say of columns over the files of a scan. */
+  columns(
+    request: ScanRequest,
+    columns: readonly SummarizedColumn[],
+    call: ReadCall,
+  ): Promise<readonly ColumnSummary[]>;
+}
+
+const MODULE = new URL('./read-in-thread.ts', import.meta.url);
+const FILES = work<FilesInput, FilesOutput>(MODULE, 'filesInThread');
+const COLUMNS = work<ColumnsInput, readonly ColumnSummary[]>(MODULE, 'columnsInThread');
+
+export type TableReaderParts = {
+  readonly io: FileIo;
+  /** Of manifests that were read on this thread. */
+  readonly manifestCache: ManifestCache;
+  readonly pool: WorkPool;
+  /** Longest list of the files of one scan, packed. */
+  readonly fileListBytesMax: number;
+};
+
+/**
+ * Reads small tables at once, on the calling thread: their manifests lie in its cache, and a query over them takes milliseconds. What goes
+ * beyond `limitsHere` is left, and read by a thread of the pool.
+ */
+export class GuardedTableReader implements TableReader {
+  readonly #parts: TableReaderParts;
+  /** By the location of the manifest list. */
+  readonly #smallFirst = new SmallFirst();
+
+  constructor(parts: TableReaderParts) {
+    this.#parts = parts;
+  }
+
+  files(request: ScanRequest, call: ReadCall, hold: FileListHold): Promise<PlannedFiles> {
+    const here = async (place: ReadingPlace): Promise<PlannedFiles> => {
+      const files: ScanFile[] = [];
+      const report = await scanFiles(place, request, (file) => {
+        files.push(file);
+      });
+      count(files, hold);
+      return { files, report };
+    };
+    return this.#read(request, call, here, () => this.#filesApart(request, call, hold));
+  }
+
+  columns(
+    request: ScanRequest,
+    columns: readonly SummarizedColumn[],
+    call: ReadCall,
+  ): Promise<readonly ColumnSummary[]> {
+    return this.#read(
+      request,
+      call,
+      (place) => scanColumns(place, request, columns),
+      () => this.#parts.pool.run(COLUMNS, { request, columns }, poolCall(call)),
+    );
+  }
+
+  #read<T>(
+    { table, snapshotId }: ScanRequest,
+    { signal }: ReadCall,
+    here: (place: ReadingPlace) => Promise<T>,
+    apart: () => Promise<T>,
+  ): Promise<T> {
+    const { io, manifestCache } = this.#parts;
+    const place = { io, manifestCache, limits: limitsHere(), largeManifests: 'refuse', signal } as const;
+    const list = table.snapshots.get(snapshotId)?.manifestList ?? '';
+    return this.#smallFirst.run(list, () => here(place), apart);
+  }
+
+  async #filesApart(request: ScanRequest, call: ReadCall, hold: FileListHold): Promise<PlannedFiles> {
+    const { pool, fileListBytesMax } = this.#parts;
+    const input = { request, bytesMax: fileListBytesMax };
+    const { files: sent, report } = await pool.run(FILES, input, poolCall(call));
+    const files: ScanFile[] = [];
+    const deletes: ScanDelete[] = [];
+    for await (const frame of readFrames<SentFile>(sent)) {
+      call.signal.throwIfAborted();
+      const received = frame.map((file) => receive(file, deletes));
+      count(received, hold);
+      for (const file of received) files.push(file);
+    }
+    return { files, report };
+  }
+}
+
+const poolCall = ({ owner, tableName, signal }: ReadCall): Parameters<WorkPool['run']>[2] => ({
+  owner,
+  what: `the manifests of ${tableName}`,
+  signal,
+});
+
+function count(files: readonly ScanFile[], hold: FileListHold): void {
+  let pathBytes = 0;
+  for (const { path } of files) pathBytes += path.length;
+  hold.add(files.length, pathBytes);
+}
+
+function receive({ newDeletes, deletes, ...file }: SentFile, known: ScanDelete[]): ScanFile {
+  known.push(...newDeletes);
+  return {
+    ...file,
+    deletes: deletes.map((number) => must(known[number], 'a delete comes with the first file that it applies to')),
+  };
+}

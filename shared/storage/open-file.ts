@@ -1,0 +1,50 @@
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+
+/** There is something of this name, but it is a folder, a pipe or a device. */
+export class NotAFile extends Error {}
+
+/** A file that is open for reading, and its size when it was opened. */
+export class OpenFile implements AsyncDisposable {
+  readonly sizeBytes: number;
+  readonly #file: FileHandle;
+
+  private constructor(file: FileHandle, sizeBytes: number) {
+    this.#file = file;
+    this.sizeBytes = sizeBytes;
+  }
+
+  /**
+   * Opens a local file. Who may write into a folder may also put a pipe there: opening that would wait for a writer, in one of the few
+   * threads that all file access of the process shares.
+   * @throws NotAFile, and what `open` throws
+   */
+  static async open(path: string): Promise<OpenFile> {
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stats = await file.stat();
+      if (stats.isFile()) return new OpenFile(file, stats.size);
+      throw new NotAFile(`${path} is not a file`);
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  /** Bytes `[offset, offset + length)`; fewer where the file ends, or ended when it was opened. */
+  async read(offset: number, length: number): Promise<Buffer> {
+    const wanted = Math.max(0, Math.min(length, this.sizeBytes - offset));
+    const buffer = Buffer.allocUnsafeSlow(wanted);
+    let done = 0;
+    while (done < wanted) {
+      const { bytesRead } = await this.#file.read(buffer, done, wanted - done, offset + done);
+      if (bytesRead === 0) break;
+      done += bytesRead;
+    }
+    return buffer.subarray(0, done);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#file.close();
+  }
+}

@@ -37,7 +37,7 @@ export default defineConfig({
           name: 'system',
           include: [
             '**/*.system.test.ts',
-            'test/{slt,tpch,tpcds,oracle,conformance,clients,protocol,simulation,chaos,cluster}/**/*.test.ts',
+            'test/{slt,tpch,tpcds,oracle,conformance,clients,protocol,simulation,chaos,cluster,attack,fuzz}/**/*.test.ts',
           ],
           exclude: ['**/node_modules/**', 'test/**/*.unit.test.ts', '**/*.full.test.ts'],
           testTimeout: 120_000,

@@ -19,6 +19,7 @@ import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
 import { RateLimit } from './rest/rate-limit.ts';
 import { createServer } from './rest/server.ts';
 import { connectStore, type Store } from './store/postgres/connect.ts';
+import { countParked } from './store/postgres/dropped-table-store.ts';
 import { migrate, underStartupLock } from './store/postgres/migrate.ts';
 import { SigningKeys } from './token/signing-keys.ts';
 import { TokenIssuer } from './token/token-issuer.ts';
@@ -121,7 +122,7 @@ async function buildContext(
   const epochs = new SessionEpochs(config, store.db, log);
   await Promise.all([keys.rotate(), epochs.start()]);
   const readers = readerPool(config, Math.floor(config['catalog.manifest_cache_bytes'] / 2), log);
-  const worked = { ...parts, store, io: localFileIo, readers, metrics: createMetrics() };
+  const worked = { ...parts, store, io: localFileIo, readers, metrics: createMetrics(() => countParked(store.db)) };
   return {
     ...worked,
     purges: new PurgeWorker(worked),

@@ -55,9 +55,9 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'status',
-    summary: 'Says which services run.',
+    summary: 'Says which services run, and which background jobs are parked.',
     flags: [JSON_FLAG],
-    run: async ({ loaded, flags }) => (await import('./status.ts')).status(loaded.config, flags.has('json')),
+    run: async ({ loaded, flags }) => (await import('./status.ts')).status(loaded, flags.has('json')),
   },
   {
     name: 'token',
@@ -204,6 +204,20 @@ export const COMMANDS: readonly Command[] = [
     flags: [tenantFlag],
     run: async ({ loaded, flags, positionals }) =>
       (await import('./admin-client.ts')).dropClient(loaded, flags, only(positionals, 'NAME')),
+  },
+  {
+    name: 'admin job list',
+    summary: 'Prints the background jobs that failed too often and are parked: purges of dropped tables.',
+    flags: [JSON_FLAG],
+    run: async ({ loaded, flags }) => (await import('./admin-job.ts')).listJobs(loaded, flags.has('json')),
+  },
+  {
+    name: 'admin job retry',
+    summary: 'Has a parked job tried again.',
+    positionals: 'JOB',
+    flags: [{ name: 'all', doc: 'Every parked job' }],
+    run: async ({ loaded, flags, positionals }) =>
+      (await import('./admin-job.ts')).retryJobs(loaded, flags, positionals),
   },
   service('catalog', 'Runs one catalog.'),
   service('coordinator', 'Runs one coordinator.'),

@@ -1,5 +1,7 @@
 import { connect } from 'node:net';
-import type { Config } from '#shared/config/config-schema.ts';
+import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { jobTable, parkedJobs, type ParkedJob } from './admin-job.ts';
+import { findTarget } from './catalog-rpc.ts';
 import { findCluster, type ServiceRecord } from './cluster-file.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { processIdentity } from './process-identity.ts';
@@ -16,15 +18,30 @@ export type ServiceStatus = {
 };
 
 /** `skein status`. @throws NO_CLUSTER */
-export async function status(config: Config, json: boolean): Promise<ExitCode> {
-  const services = await serviceStates(config.data_dir);
+export async function status(loaded: LoadedConfig, json: boolean): Promise<ExitCode> {
+  const services = await serviceStates(loaded.config.data_dir);
+  const isUp = services.some(({ kind, state }) => kind === 'catalog' && state === 'up');
+  const jobs = isUp ? await parked(loaded) : null;
   if (json) {
-    process.stdout.write(`${JSON.stringify({ services })}\n`);
-  } else {
-    const rows = services.map(({ kind, name, pid, url, state }) => [kind, name, state, String(pid), url ?? '']);
-    process.stdout.write(printTable(['kind', 'name', 'state', 'pid', 'url'], rows));
+    process.stdout.write(`${JSON.stringify({ services, parked_jobs: jobs })}\n`);
+    return EXIT.ok;
+  }
+  const rows = services.map(({ kind, name, pid, url, state }) => [kind, name, state, String(pid), url ?? '']);
+  process.stdout.write(printTable(['kind', 'name', 'state', 'pid', 'url'], rows));
+  if (jobs !== null && jobs.length > 0) {
+    const how = 'skein admin job retry JOB has one tried again';
+    process.stdout.write(`\n${jobs.length} background jobs are parked (${how}):\n${jobTable(jobs)}`);
   }
   return EXIT.ok;
+}
+
+/** Null when the catalog does not say, or this user may not ask it. */
+async function parked(loaded: LoadedConfig): Promise<readonly ParkedJob[] | null> {
+  try {
+    return await parkedJobs(findTarget(loaded));
+  } catch {
+    return null;
+  }
 }
 
 /** Every service of the cluster; `up` is a process that lives and answers. @throws NO_CLUSTER */

@@ -54,6 +54,7 @@ export const ERRORS = {
   TENANT_NOT_FOUND: entry('user', '3D000', 400, 5, 'No such tenant.'),
   PRINCIPAL_NOT_FOUND: entry('user', '42704', 400, 5, 'No such user or service account.'),
   ALREADY_EXISTS: entry('user', '42710', 400, 6, 'An object of this name exists already.'),
+  JOB_NOT_FOUND: entry('user', '02000', 404, 5, 'No such background job is parked.'),
   QUERY_NOT_FOUND: entry('user', '02000', 404, 5, 'No such query, or it has ended.'),
   NOT_FOUND: entry('user', '02000', 404, 5, 'No such path.'),
   TYPE_MISMATCH: entry('user', '42804', 400, 3, 'A value has another type than the place where it stands.'),

@@ -20,6 +20,7 @@ import {
   listTenants,
 } from './administration.ts';
 import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
+import { listJobs, retryJobs } from './jobs.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
 import { TableLoader, type LoadTablesRequest } from './table-loader.ts';
 import { mintToken } from './mint-token.ts';
@@ -54,6 +55,8 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     AlterCatalog: unary(context, alterCatalog),
     DropCatalog: unary(context, dropCatalog),
     DescribeCatalogs: unary(context, describeCatalogs),
+    ListJobs: unary(context, listJobs),
+    RetryJobs: unary(context, retryJobs),
   });
   const host = config['internal_host'];
   const port = await bind(server, host, config['catalog.internal_port']);

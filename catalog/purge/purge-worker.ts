@@ -1,15 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CatalogContext } from '../context.ts';
-import { claimDue, forgetDropped, holdDue, putOff, type DueTable } from '../store/postgres/dropped-table-store.ts';
+import {
+  claimDue,
+  forgetDropped,
+  giveBack,
+  holdDue,
+  park,
+  putOff,
+  type DueTable,
+} from '../store/postgres/dropped-table-store.ts';
 import { deleteExpiredKeys } from '../store/postgres/idempotency-store.ts';
 import { purgeTable } from './purge-table.ts';
 
 /** Signs of life in the time for which a worker holds a dropped table without one. */
 const SIGNS_OF_LIFE = 3;
-/** Waits after a failed attempt: doubled from the first to the longest. */
-const RETRY_FIRST_MS = 1_000;
-const RETRY_LONGEST_MS = 3_600_000;
-const ATTEMPTS_MAX = 20;
+/** A purge that has failed so often is parked: it is not tried again until an operator says so. */
+const FAILURES_MAX = 3;
+/** The wait after the second failure, in times of that after the first. */
+const RETRY_FACTOR = 10;
 const INTERVAL_MIN_MS = 50;
 const ERROR_LENGTH_MAX = 500;
 
@@ -17,7 +25,8 @@ type Parts = Pick<CatalogContext, 'store' | 'io' | 'readers' | 'log' | 'clock' |
 
 /**
  * The background work of one catalog process: dropped tables whose time has come, one after the other, and expired idempotency keys. What
- * is to be done stands in Postgres; any number of processes share it, and what one that dies held is taken up by another.
+ * is to be done stands in Postgres; any number of processes share it, and what one that dies held is taken up by another. A purge that fails
+ * `FAILURES_MAX` times, or that so many processes died of, is parked.
  */
 export class PurgeWorker {
   readonly #parts: Parts;
@@ -68,6 +77,10 @@ export class PurgeWorker {
     const { db } = this.#parts.store;
     const table = await claimDue(db, this.#now(), this.#now(this.#holdMs));
     if (table === undefined) return false;
+    if (table.failures > FAILURES_MAX) {
+      await this.#park(table, table.lastError ?? 'the catalog ended while it ran, each time');
+      return true;
+    }
     try {
       if (table.purge) await purgeTable(this.#parts, table, this.#pause(table));
       await db.transaction().execute((tx) => forgetDropped(tx, table.id));
@@ -90,15 +103,20 @@ export class PurgeWorker {
   }
 
   async #failed(table: DueTable, error: unknown): Promise<void> {
-    const { store, log, metrics } = this.#parts;
+    const { store, log, metrics, config } = this.#parts;
+    if (this.#closed.signal.aborted) return giveBack(store.db, table.id, this.#now());
     const message = (error instanceof Error ? error.message : String(error)).slice(0, ERROR_LENGTH_MAX);
-    // One that is cut short is due again at once.
-    if (this.#closed.signal.aborted) return putOff(store.db, table.id, this.#now(), message);
-    const last = table.attempts >= ATTEMPTS_MAX;
-    log[last ? 'error' : 'warn']({ err: error, table: table.id, attempts: table.attempts }, 'a purge failed');
     metrics.purgeFailures.inc();
-    const waitMs = Math.min(RETRY_LONGEST_MS, RETRY_FIRST_MS * 2 ** (table.attempts - 1));
-    return putOff(store.db, table.id, last ? null : this.#now(waitMs), message);
+    if (table.failures >= FAILURES_MAX) return this.#park(table, message, error);
+    log.warn({ err: error, table: table.id, failures: table.failures }, 'a purge failed');
+    const waitMs = config['catalog.job_retry_wait'] * RETRY_FACTOR ** (table.failures - 1);
+    return putOff(store.db, table.id, this.#now(waitMs), message);
+  }
+
+  #park(table: DueTable, message: string, error?: unknown): Promise<void> {
+    const { store, log } = this.#parts;
+    log.error({ err: error, table: table.id, reason: message }, 'a purge failed too often and is parked');
+    return park(store.db, table.id, this.#now(), message);
   }
 
   get #holdMs(): number {

@@ -14,7 +14,8 @@ let passedMs = 0;
 const clock: Clock = { nowMs: () => Date.now() + passedMs, monotonicMs: () => performance.now() };
 let catalog: TestCatalog;
 beforeAll(async () => {
-  catalog = await startTestCatalog({ 'catalog.background_interval': 100, 'catalog.token_ttl': 30 * DAY_MS }, clock);
+  const soon = { 'catalog.background_interval': 100, 'catalog.job_retry_wait': 2_000 };
+  catalog = await startTestCatalog({ ...soon, 'catalog.token_ttl': 30 * DAY_MS }, clock);
 });
 afterAll(() => catalog[Symbol.asyncDispose]());
 

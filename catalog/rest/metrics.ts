@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 
 /** What `/metrics` shows. */
 export type Metrics = {
@@ -9,9 +9,11 @@ export type Metrics = {
   readonly purgeFailures: Counter;
 };
 
-export function createMetrics(): Metrics {
+/** @param parkedPurges asked whenever the metrics are read */
+export function createMetrics(parkedPurges: () => Promise<number>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  registerParkedJobs(registry, parkedPurges);
   return {
     registry,
     requestSeconds: new Histogram({
@@ -37,4 +39,21 @@ export function createMetrics(): Metrics {
       registers: [registry],
     }),
   };
+}
+
+function registerParkedJobs(registry: Registry, parkedPurges: () => Promise<number>): void {
+  const gauge = new Gauge({
+    name: 'skein_catalog_jobs_parked',
+    help: 'Background jobs that failed too often and wait for an operator (skein admin job list)',
+    labelNames: ['job'],
+    registers: [registry],
+    async collect() {
+      try {
+        gauge.set({ job: 'purge' }, await parkedPurges());
+      } catch {
+        // Without Postgres the number is not known; the other metrics are.
+        gauge.remove({ job: 'purge' });
+      }
+    },
+  });
 }

@@ -156,6 +156,10 @@ export const CONFIG = {
     60_000,
     'Silence after which a purge of another catalog process counts as cut short',
   ),
+  'catalog.job_retry_wait': duration(
+    60_000,
+    'Time after which a background job that failed is tried again, after a second failure ten times that; a third parks it',
+  ),
   'catalog.cors_origins': list('Origins of browsers’ clients, such as https://app.example.com; * = any'),
   'catalog.client_roots': list(
     'Locations below which POST /v1/catalogs may place a catalog; empty = the default place only',

@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
 import { releaseClaims } from './folder-claims.ts';
 import { LEVEL_SEPARATOR, requireNamespace, splitPath, type NamespacePath } from './namespace-store.ts';
@@ -55,8 +56,8 @@ export type DroppedTable = {
   readonly droppedBy: string;
   readonly expiresAt: Date;
   readonly purge: boolean;
-  /** Whether the background work has given up. */
-  readonly failed: boolean;
+  /** Whether the background work has given up, until an operator has it tried again. */
+  readonly parked: boolean;
   readonly lastError: string | null;
 };
 
@@ -64,7 +65,7 @@ export type DroppedTable = {
 export async function listDropped(tx: Tx, catalogId: string, page: Page): Promise<DroppedTable[]> {
   let query = tx
     .selectFrom('dropped_table')
-    .select(['id', 'path', 'name', 'dropped_at', 'dropped_by', 'expires_at', 'purge', 'due_at', 'last_error'])
+    .select(['id', 'path', 'name', 'dropped_at', 'dropped_by', 'expires_at', 'purge', 'parked_at', 'last_error'])
     .where('catalog_id', '=', catalogId)
     .orderBy('id');
   if (page.after !== undefined) query = query.where('id', '>', page.after);
@@ -77,7 +78,7 @@ export async function listDropped(tx: Tx, catalogId: string, page: Page): Promis
     droppedBy: row.dropped_by,
     expiresAt: row.expires_at,
     purge: row.purge,
-    failed: row.due_at === null,
+    parked: row.parked_at !== null,
     lastError: row.last_error,
   }));
 }
@@ -149,8 +150,10 @@ export type DueTable = {
   readonly metadataLocation: string;
   readonly metadata: string;
   readonly purge: boolean;
-  /** This one included. */
-  readonly attempts: number;
+  /** Attempts that failed or had no end, this one included until it has one. */
+  readonly failures: number;
+  /** Of the last one that failed. */
+  readonly lastError: string | null;
 };
 
 /** Takes a due table, for nobody else to take before `heldUntil`; undefined when there is none. */
@@ -169,8 +172,10 @@ export async function claimDue(tx: Tx, now: Date, heldUntil: Date): Promise<DueT
         .forUpdate()
         .skipLocked(),
     )
-    .set((set) => ({ due_at: heldUntil, attempts: set('d.attempts', '+', 1) }))
-    .returning(['d.id', 'd.metadata', 'd.metadata_location as metadataLocation', 'd.purge', 'd.attempts'])
+    // A process that dies of it does not come to say that it failed.
+    .set((set) => ({ due_at: heldUntil, attempts: set('d.attempts', '+', 1), failures: set('d.failures', '+', 1) }))
+    .returning(['d.id', 'd.metadata', 'd.metadata_location as metadataLocation', 'd.purge', 'd.failures'])
+    .returning('d.last_error as lastError')
     .returning(['c.location', 'c.allowed_roots as allowedRoots'])
     .executeTakeFirst();
   if (row === undefined) return undefined;
@@ -183,9 +188,79 @@ export async function holdDue(tx: Tx, id: string, heldUntil: Date): Promise<void
   await tx.updateTable('dropped_table').set({ due_at: heldUntil }).where('id', '=', id).execute();
 }
 
-/** Puts off a table that failed; null = for good. */
-export async function putOff(tx: Tx, id: string, until: Date | null, error: string): Promise<void> {
+/** Puts off a table that failed. */
+export async function putOff(tx: Tx, id: string, until: Date, error: string): Promise<void> {
   await tx.updateTable('dropped_table').set({ due_at: until, last_error: error }).where('id', '=', id).execute();
+}
+
+/** Gives up a table whose attempt was cut short, which is no failure. */
+export async function giveBack(tx: Tx, id: string, now: Date): Promise<void> {
+  await tx
+    .updateTable('dropped_table')
+    .set((set) => ({ due_at: now, failures: set('failures', '-', 1) }))
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Sets a table aside that failed too often. */
+export async function park(tx: Tx, id: string, now: Date, error: string): Promise<void> {
+  await tx
+    .updateTable('dropped_table')
+    .set({ due_at: null, parked_at: now, last_error: error })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** A purge that is parked, as an operator sees it. */
+export type ParkedPurge = {
+  readonly id: string;
+  readonly tenant: string;
+  readonly catalog: string;
+  readonly namespace: NamespacePath;
+  readonly name: string;
+  readonly parkedAt: Date;
+  readonly reason: string;
+};
+
+/** The longest parked first. */
+export async function listParked(tx: Tx, limit: number): Promise<ParkedPurge[]> {
+  const rows = await tx
+    .selectFrom('dropped_table as d')
+    .innerJoin('catalog as c', 'c.id', 'd.catalog_id')
+    .innerJoin('tenant as t', 't.id', 'c.tenant_id')
+    .select(['d.id', 'd.path', 'd.name', 'd.parked_at as parkedAt', 'd.last_error as reason'])
+    .select(['c.name as catalog', 't.name as tenant'])
+    .where('d.parked_at', 'is not', null)
+    .orderBy('d.parked_at')
+    .orderBy('d.id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ path, parkedAt, reason, ...row }) => ({
+    ...row,
+    namespace: splitPath(path),
+    parkedAt: must(parkedAt, 'parked rows were selected'),
+    reason: reason ?? '',
+  }));
+}
+
+export async function countParked(tx: Tx): Promise<number> {
+  const { count } = await tx
+    .selectFrom('dropped_table')
+    .select((select) => select.fn.countAll<string>().as('count'))
+    .where('parked_at', 'is not', null)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Has parked tables tried again, the one of an id or all; how many there were. */
+export async function unpark(tx: Tx, id: string | undefined, now: Date): Promise<number> {
+  const { numUpdatedRows } = await tx
+    .updateTable('dropped_table')
+    .set({ due_at: now, parked_at: null, failures: 0 })
+    .where('parked_at', 'is not', null)
+    .$if(id !== undefined, (query) => query.where('id', '=', id ?? ''))
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
 }
 
 /** The end of a dropped table, inside of a transaction: its folders are free again. */

@@ -1,5 +1,6 @@
 import { sql, type Kysely, type Migration } from 'kysely';
 import { IDENTITY_MIGRATION } from './identity-migration.ts';
+import { JOBS_MIGRATION } from './jobs-migration.ts';
 import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
 import { VIEWS_MIGRATION } from './views-migration.ts';
 
@@ -13,6 +14,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '0002_views': { up: (db) => run(db, VIEWS_MIGRATION) },
   '0003_lifecycle': { up: (db) => run(db, LIFECYCLE_MIGRATION) },
   '0004_identity': { up: (db) => run(db, IDENTITY_MIGRATION) },
+  '0005_jobs': { up: (db) => run(db, JOBS_MIGRATION) },
 };
 
 async function run(db: Kysely<unknown>, statements: readonly string[]): Promise<void> {

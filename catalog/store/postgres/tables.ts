@@ -153,10 +153,15 @@ export type Tables = {
     expires_at: Date;
     /** Whether its files are deleted then. */
     purge: boolean;
-    /** When the background work looks at it next; null when it has given up. */
+    /** When the background work looks at it next; null while it is parked. */
     due_at: Date | null;
+    /** How often the background work has taken it. */
     attempts: Generated<number>;
+    /** How often that has failed, or had no end, since an operator last had it tried again. */
+    failures: Generated<number>;
     last_error: Generated<string | null>;
+    /** Since when it has been parked: it failed too often, and is not taken again. */
+    parked_at: Generated<Date | null>;
   };
   idempotency_key: {
     principal: string;

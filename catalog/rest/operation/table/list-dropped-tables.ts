@@ -36,7 +36,7 @@ export async function listDroppedTables(context: CatalogContext, request: RestRe
   });
 }
 
-function stateOf({ failed, expiresAt }: DroppedTable, nowMs: number): string {
-  if (failed) return 'purge-failed';
+function stateOf({ parked, expiresAt }: DroppedTable, nowMs: number): string {
+  if (parked) return 'purge-failed';
   return expiresAt.getTime() > nowMs ? 'dropped' : 'purging';
 }

@@ -1,0 +1,42 @@
+import { SkeinError } from '#shared/error.ts';
+import { isUuid } from '#shared/id.ts';
+import type { CatalogContext } from '../context.ts';
+import { listParked, unpark } from '../store/postgres/dropped-table-store.ts';
+
+/** Background jobs that failed too often, for the operator. There is one kind: purges of dropped tables. */
+
+const JOBS_MAX = 1_000;
+
+type ParkedJob = {
+  readonly id: string;
+  readonly kind: 'purge';
+  readonly tenant: string;
+  readonly object: string;
+  readonly parked_at_ms: string;
+  readonly reason: string;
+};
+
+export async function listJobs({ store }: CatalogContext): Promise<{ jobs: readonly ParkedJob[] }> {
+  const parked = await listParked(store.db, JOBS_MAX);
+  return {
+    jobs: parked.map(({ id, tenant, catalog, namespace, name, parkedAt, reason }) => ({
+      id,
+      kind: 'purge',
+      tenant,
+      object: [catalog, ...namespace, name].join('.'),
+      parked_at_ms: String(parkedAt.getTime()),
+      reason,
+    })),
+  };
+}
+
+/** @throws JOB_NOT_FOUND when no job of the id is parked */
+export async function retryJobs(context: CatalogContext, { id }: { readonly id: string }): Promise<{ jobs: number }> {
+  const jobs =
+    id !== '' && !isUuid(id)
+      ? 0
+      : await unpark(context.store.db, id === '' ? undefined : id, new Date(context.clock.nowMs()));
+  if (jobs === 0 && id !== '') throw new SkeinError('JOB_NOT_FOUND', `no parked job ${id}`);
+  context.purges.wake();
+  return { jobs };
+}

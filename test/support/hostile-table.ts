@@ -1,0 +1,44 @@
+import { newManifestFile, writeManifestList } from '#shared/iceberg/write-manifest.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { SCHEMA, setMain, snapshot } from './catalog-requests.ts';
+
+/** A request to one catalog, below `/v1/<catalog>`. @throws what an answer other than 2xx says */
+export type CatalogPost = (path: string, body: object) => Promise<JsonObject>;
+
+/** A table as its owner wrote it: the catalog knows its name, and its manifests are any bytes. */
+export type HostileTable = { readonly name: string; readonly location: string; readonly manifests: readonly string[] };
+
+/** Makes a table in the namespace `default` whose snapshot consists of these manifests. */
+export async function createHostileTable(
+  post: CatalogPost,
+  name: string,
+  manifests: readonly Uint8Array[],
+): Promise<HostileTable> {
+  const created = await post('/namespaces/default/tables', { name, schema: SCHEMA });
+  const { location } = created['metadata'] as { location: string };
+  const paths = manifests.map((_bytes, i) => `${location}/metadata/m${i}.avro`);
+  await Promise.all(manifests.map((bytes, i) => localFileIo.write(paths[i] ?? '', bytes)));
+  const schema = { schemaId: 0, fields: [], identifierFieldIds: [] };
+  const spec = { specId: 0, fields: [] };
+  const listed = manifests.map((bytes, i) => ({
+    ...newManifestFile(schema, spec, 1n, { path: paths[i] ?? '', lengthBytes: bytes.length, files: [] }),
+    addedFiles: 1,
+  }));
+  const ids = { snapshotId: 1n, parentSnapshotId: null, sequenceNumber: 1n };
+  await localFileIo.write(`${location}/metadata/snap.avro`, writeManifestList(ids, listed));
+  await post(`/namespaces/default/tables/${name}`, { updates: [snapshot(location, 1), setMain(1)] });
+  return { name, location, manifests: paths };
+}
+
+/** Requests of a principal to its catalog. */
+export function catalogPost(catalogUrl: string, catalog: string, token: string): CatalogPost {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  return async (path, body) => {
+    const url = `${catalogUrl}/v1/${catalog}${path}`;
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${path}: HTTP ${response.status} ${text.slice(0, 500)}`);
+    return text === '' ? {} : (JSON.parse(text) as { readonly [key: string]: Json });
+  };
+}

@@ -64,7 +64,7 @@ export async function startCatalog(
     const generatedAdminPassword = await prepareStore(store, config);
     const context = await buildContext(store, { config, log, clock, at });
     closers.push(() => context.epochs.close());
-    closers.push(() => context.readers.close());
+    closers.push(() => context.readers[Symbol.asyncDispose]());
     context.purges.start();
     closers.push(() => context.purges.close());
     const rotation = setInterval(() => {

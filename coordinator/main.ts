@@ -44,7 +44,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   stack.defer(() => front.planner.close());
   const database = await openDatabase(parts);
   const cacheBytes = Math.floor(config['coordinator.metadata_cache_bytes'] / 4);
-  const readers = stack.adopt(readerPool(config, cacheBytes, log), (threads) => threads.close());
+  const readers = stack.use(readerPool(config, cacheBytes, log));
   const catalog = stack.adopt(openCatalog(config, readers), (client) => client.close());
   const epochs = stack.adopt(new EpochWatch(catalog, log), (watch) => watch.close());
   const sessions = startSessions(config, catalog);

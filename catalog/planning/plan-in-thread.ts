@@ -2,14 +2,13 @@ import { workerData } from 'piscina';
 import { limitsApart } from '#shared/iceberg/decode-limits.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
-import { inThread, yieldToMainThread, type WorkSettings } from '#shared/thread/work.ts';
+import { inThread, type WorkSettings } from '#shared/thread/work.ts';
 import type { PlannedScan } from './plan-request.ts';
 import { planPortions, resolveText, type Portions, type PortionsInput, type ResolveInput } from './plan-portions.ts';
 
 /** The program of the threads that plan scans of large tables. */
 const settings = workerData as WorkSettings;
 const manifestCache = new LruManifestCache(settings.cacheBytes);
-yieldToMainThread();
 
 export const resolveInThread = inThread<ResolveInput, PlannedScan>(resolveText);
 

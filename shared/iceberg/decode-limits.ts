@@ -32,6 +32,11 @@ export class Steps {
     this.#left -= steps;
     if (this.#left < 0) throw tooComplex(`it takes more than ${this.#max} steps`);
   }
+
+  /** Ends what is still going on. */
+  exhaust(): void {
+    this.#left = -1;
+  }
 }
 
 export const tooComplex = (why: string): SkeinError => new SkeinError('TABLE_DATA_TOO_COMPLEX', why);

@@ -230,7 +230,12 @@ export class Planning {
       return { value, bytes };
     } catch (error) {
       const isLarge = error instanceof SkeinError && error.code === 'TABLE_DATA_TOO_COMPLEX';
-      if (!isLarge || this.#options.largeManifests === 'refuse') throw error;
+      if (!isLarge) throw error;
+      if (this.#options.largeManifests === 'refuse') {
+        // What is read beside this one is in vain, too.
+        this.#options.limits.steps.exhaust();
+        throw error;
+      }
       return { value: null, bytes: LARGE_MARK_BYTES };
     }
   }

@@ -2,7 +2,7 @@ import { workerData } from 'piscina';
 import type { ScanDelete, ScanFile } from '#proto/task.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
 import { FrameWriter, type Frames } from '#shared/thread/frames.ts';
-import { inThread, yieldToMainThread, type WorkSettings } from '#shared/thread/work.ts';
+import { inThread, type WorkSettings } from '#shared/thread/work.ts';
 import type { ColumnSummary, SummarizedColumn } from './column-summary.ts';
 import { limitsApart, tooComplex } from './decode-limits.ts';
 import { LruManifestCache } from './manifest-cache.ts';
@@ -14,7 +14,6 @@ import { scanColumns, scanFiles, type ReadingPlace, type ScanRequest } from './s
 /** The program of the threads that read the manifests of tables. */
 const settings = workerData as WorkSettings;
 const manifestCache = new LruManifestCache(settings.cacheBytes);
-yieldToMainThread();
 
 const place = (): ReadingPlace => ({
   io: localFileIo,

@@ -36,7 +36,7 @@ beforeAll(async () => {
   budget = new ByteBudget(64 * MIB);
 });
 afterAll(async () => {
-  await pool.close();
+  await pool[Symbol.asyncDispose]();
   await rm(dir, { recursive: true, force: true });
 });
 

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import type { ThreadJob } from './thread.ts';
 import { Turns } from './turns.ts';
 import type { Work, WorkAnswer, WorkSettings } from './work.ts';
 
@@ -31,15 +32,17 @@ const WAITING_MAX = 1_000;
  * their own; should one of them fail, the thread runs out of time or memory, ends, and another takes its place. Neither the main thread
  * nor the work of other owners waits for it.
  */
-export class WorkPool {
+export class WorkPool implements AsyncDisposable {
   readonly #options: WorkPoolOptions;
-  readonly #pool: Piscina<unknown, WorkAnswer<unknown>>;
+  readonly #pool: Piscina<ThreadJob, WorkAnswer<unknown>>;
   readonly #turns: Turns;
 
   constructor(options: WorkPoolOptions) {
     this.#options = options;
     this.#turns = new Turns(options.threads, WAITING_MAX);
     this.#pool = new Piscina({
+      filename: fileURLToPath(new URL('thread.ts', import.meta.url)),
+      name: 'runWork',
       minThreads: 0,
       maxThreads: options.threads,
       // Threads keep what they have decoded.
@@ -65,8 +68,8 @@ export class WorkPool {
     const timer = setTimeout(cancel, this.#options.timeoutMs);
     try {
       if (call.signal?.aborted === true) throw call.signal.reason;
-      const filename = fileURLToPath(work.module);
-      const answer = await this.#pool.run(input, { filename, name: work.name, signal: stop.signal });
+      const job = { module: work.module.href, name: work.name, input };
+      const answer = await this.#pool.run(job, { signal: stop.signal });
       if (answer.kind === 'done') return answer.value as Out;
       const cause = answer.detail === '' ? undefined : new Error(answer.detail);
       throw new SkeinError(answer.error.code, answer.error.message, { cause });
@@ -79,7 +82,7 @@ export class WorkPool {
     }
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool.destroy();
   }
 

@@ -1,4 +1,3 @@
-import { setPriority } from 'node:os';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { SkeinError, type ErrorData } from '#shared/error.ts';
 
@@ -41,12 +40,4 @@ export function inThread<In, Out>(
       return { kind: 'failed', error: error.toData(), detail };
     }
   };
-}
-
-/** The threads of a service yield to its main thread, which answers everybody. */
-const NICENESS = 10;
-
-/** Called by the modules of threads when they are loaded. On Linux a priority is the calling thread's, elsewhere the process's. */
-export function yieldToMainThread(): void {
-  if (process.platform === 'linux') setPriority(0, NICENESS);
 }

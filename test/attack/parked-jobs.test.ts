@@ -27,9 +27,7 @@ afterAll(() => catalog?.[Symbol.asyncDispose]());
 const jobs = async (): Promise<readonly Job[]> => (await catalog.call<{ jobs: readonly Job[] }>('ListJobs', {})).jobs;
 const metric = async (name: string): Promise<number> => {
   const { body } = await catalog.rest('GET', '/metrics');
-  const line = String(body['text'])
-    .split('\n')
-    .find((one) => one.startsWith(name));
+  const line = (body['text'] as string).split('\n').find((one) => one.startsWith(name));
   return Number(line?.split(' ').at(-1) ?? Number.NaN);
 };
 const parked = (): Promise<number> => metric('skein_catalog_jobs_parked{job="purge"}');

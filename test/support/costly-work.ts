@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import { FrameWriter, type Frames } from '#shared/thread/frames.ts';
-import { inThread, work, yieldToMainThread } from '#shared/thread/work.ts';
+import { inThread, work } from '#shared/thread/work.ts';
 
 /** Work for the tests of the pool of threads: what a thread may do to itself. */
-yieldToMainThread();
 
 const MODULE = new URL(import.meta.url);
 

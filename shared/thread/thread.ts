@@ -1,0 +1,25 @@
+import { setPriority } from 'node:os';
+import type { WorkAnswer } from './work.ts';
+
+/** The program of a thread: it loads the modules of the work that it is given. */
+
+/** The threads of a service yield to its main thread, which answers everybody. */
+const NICENESS = 5;
+
+// On Linux a priority is the calling thread's, elsewhere the process's.
+if (process.platform === 'linux') setPriority(0, NICENESS);
+
+export type ThreadJob = {
+  /** URL of the module, and the name under which it exports the function. */
+  readonly module: string;
+  readonly name: string;
+  readonly input: unknown;
+};
+
+/** What `inThread` made of a function, called. */
+export async function runWork({ module, name, input }: ThreadJob): Promise<WorkAnswer<unknown>> {
+  const functions = (await import(module)) as Record<string, (given: unknown) => Promise<WorkAnswer<unknown>>>;
+  const run = functions[name];
+  if (run === undefined) throw new Error(`invariant: ${module} exports ${name}`);
+  return run(input);
+}

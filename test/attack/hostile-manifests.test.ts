@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startCluster, type Cluster } from '#test/support/cluster.ts';
+import { avroContainer, bomb, exponentialSchema, recordOf } from '#test/support/hostile-avro.ts';
+import { catalogPost, createHostileTable, type CatalogPost } from '#test/support/hostile-table.ts';
+
+/** One tenant's tables have manifests that are made to cost; another tenant goes on as before. */
+
+/** Longest that any answer to the other tenant may take; on a machine so busy that it takes longer anyway, in times of that. */
+const ANSWER_MS_MAX = 1_000;
+const ANSWER_FACTOR_MAX = 5;
+const QUIET_MS = 2_000;
+const MIB = 2 ** 20;
+const ATTACKS_AT_ONCE = 8;
+
+/** 910 bytes, whose schema is 7^8 types to whoever compiles a type wherever it is named. */
+const EXPONENTIAL = avroContainer(exponentialSchema(8, 6), [{ count: 1, bytes: new Uint8Array(20) }]);
+/** Half a megabyte that says that it has a hundred million records. */
+const BOMB = avroContainer(recordOf('int'), [{ count: 100_000_000, bytes: bomb('deflate', 511 * MIB) }], 'deflate');
+
+let cluster: Cluster;
+let rival: string;
+let post: CatalogPost;
+
+beforeAll(async () => {
+  cluster = await startCluster({
+    args: ['--worker-cores', '1', '--worker-memory', '512MB'],
+    env: { SKEIN_CATALOG_BACKGROUND_INTERVAL: '100ms', SKEIN_CATALOG_JOB_RETRY_WAIT: '100ms' },
+  });
+  await cluster.cliOk(['load', 'tpch', '--scale', '0.01']);
+  await cluster.cliOk(['admin', 'tenant', 'create', 'rival', '--user', 'mallory']);
+  await cluster.cliOk(['admin', 'catalog', 'create', 'rival_lake', '--tenant', 'rival']);
+  rival = await cluster.token('--tenant', 'rival', '--user', 'mallory');
+  post = catalogPost(cluster.catalogUrl, 'rival_lake', rival);
+  await post('/namespaces', { namespace: ['default'] });
+}, 180_000);
+afterAll(() => cluster?.stop());
+
+type Service = { readonly kind: string; readonly pid: number; readonly state: string };
+const services = async (): Promise<readonly Service[]> =>
+  (JSON.parse(await cluster.cliOk(['status', '--json'])) as { services: readonly Service[] }).services;
+
+async function parkedPurges(): Promise<number> {
+  const text = await (await fetch(`${cluster.catalogUrl}/metrics`)).text();
+  return Number(/^skein_catalog_jobs_parked\{job="purge"\} (\d+)$/m.exec(text)?.[1]);
+}
+let parked = 0;
+
+/** What the other tenant does all the time; the longest that anything took. */
+async function victim(until: AbortSignal): Promise<{ readonly rounds: number; readonly longestMs: number }> {
+  const token = await cluster.token();
+  const plan = catalogPost(cluster.catalogUrl, 'lake', token);
+  const timed = async (work: () => Promise<void>): Promise<void> => {
+    const start = performance.now();
+    await work();
+    longestMs = Math.max(longestMs, performance.now() - start);
+  };
+  let longestMs = 0;
+  let rounds = 0;
+  while (!until.aborted) {
+    await timed(async () => {
+      expect((await cluster.catalog('GET', '/v1/lake/namespaces/tpch/tables')).status).toBe(200);
+    });
+    await timed(async () => {
+      expect((await cluster.catalog('GET', '/v1/lake/namespaces/tpch/tables/orders')).status).toBe(200);
+    });
+    await timed(async () => {
+      expect((await plan('/namespaces/tpch/tables/orders/plan', {}))['status']).toBe('completed');
+    });
+    await timed(async () => {
+      const { status, body } = await cluster.query('SELECT count(*) FROM lake.tpch.nation', { token });
+      expect([status, body.rows]).toEqual([200, [[25]]]);
+    });
+    rounds += 1;
+    await sleep(50);
+  }
+  return { rounds, longestMs };
+}
+
+test.each([
+  ['schemas that multiply', 'exponential', EXPONENTIAL],
+  ['deflate bombs, eight in a table', 'bombs', BOMB],
+])(
+  '%s',
+  async (_what, name, manifest) => {
+    await createHostileTable(
+      post,
+      name,
+      Array.from({ length: 8 }, () => manifest),
+    );
+    const before = await services();
+    const quiet = await victim(AbortSignal.timeout(QUIET_MS));
+    const over = new AbortController();
+    const answered = victim(over.signal);
+    const attacks = Array.from({ length: ATTACKS_AT_ONCE }, async (_, i) => {
+      const sql = `SELECT count(*) FROM rival_lake.default.${name} WHERE a > ${i}`;
+      const { status, body } = await cluster.query(sql, { token: rival });
+      expect([status, body.error]).toEqual([400, 'TABLE_DATA_TOO_COMPLEX']);
+      expect(body.message).toContain('/metadata/m');
+      const scan = post(`/namespaces/default/tables/${name}/plan`, { select: ['a'], 'case-sensitive': i % 2 === 0 });
+      await expect(scan).rejects.toThrow('406');
+    });
+    await Promise.all(attacks);
+    const url = `${cluster.catalogUrl}/v1/rival_lake/namespaces/default/tables/${name}?purgeRequested=true`;
+    const dropped = await fetch(url, { method: 'DELETE', headers: { authorization: `Bearer ${rival}` } });
+    expect(dropped.status).toBe(204);
+    await expect.poll(parkedPurges, { timeout: 60_000 }).toBe(++parked);
+    over.abort();
+    const { rounds, longestMs } = await answered;
+    expect(rounds).toBeGreaterThan(5);
+    expect(longestMs).toBeLessThan(Math.max(ANSWER_MS_MAX, ANSWER_FACTOR_MAX * quiet.longestMs));
+    expect(await services()).toEqual(before);
+    expect(await cluster.cliOk(['status'])).toContain(`rival_lake.default.${name}`);
+  },
+  180_000,
+);
+
+test('the operator sees the purges that are parked, with their reasons, and has them tried again', async () => {
+  const { jobs } = JSON.parse(await cluster.cliOk(['admin', 'job', 'list', '--json'])) as {
+    jobs: readonly { readonly id: string; readonly tenant: string; readonly reason: string }[];
+  };
+  expect(jobs).toHaveLength(2);
+  for (const { tenant, reason } of jobs) {
+    expect(tenant).toBe('rival');
+    expect(reason).toMatch(/m0\.avro: .*(steps|bytes)/);
+  }
+  expect(await cluster.cliOk(['status'])).toContain('2 background jobs are parked');
+  expect(JSON.parse(await cluster.cliOk(['admin', 'job', 'retry', jobs[0]?.id ?? '']))).toEqual({ retried: 1 });
+  expect((await cluster.cli(['admin', 'job', 'retry'])).code).toBe(2);
+  expect((await cluster.cli(['admin', 'job', 'retry', 'none'])).code).toBe(1);
+  expect(JSON.parse(await cluster.cliOk(['admin', 'job', 'retry', '--all']))).toMatchObject({
+    retried: expect.any(Number) as number,
+  });
+});

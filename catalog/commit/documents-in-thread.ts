@@ -1,11 +1,13 @@
 import { localFileIo } from '#shared/storage/local-file-io.ts';
 import { inThread } from '#shared/thread/work.ts';
+import { parseBody } from '../rest/body.ts';
 import { IS_PROTECTED } from './protected-property.ts';
 import { registerMetadata as register, type Registered, type RegisterInput } from './register-metadata.ts';
 import { CHECK_REQUIREMENTS, REFERENCED_ONLY, SWAP_METADATA } from './swap-metadata.ts';
 
-/** The program of the threads that work on large metadata documents. */
+/** What threads do with large metadata documents and request bodies. */
 
+export const parseRequestBody = inThread(parseBody);
 export const swapMetadata = inThread(SWAP_METADATA.here);
 export const checkRequirements = inThread(CHECK_REQUIREMENTS.here);
 export const referencedOnly = inThread(REFERENCED_ONLY.here);

@@ -8,7 +8,7 @@ import { scopesOf, type Scope, type TokenClaims } from '#shared/token-claims.ts'
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import { AnswerBudget } from './answer-budget.ts';
-import { decodeBody, parseBody } from './body.ts';
+import { BodyReader } from './body-reader.ts';
 import { allowOrigin } from './cors.ts';
 import { idempotencyKeyOf, requestHash } from './idempotency/idempotency-key.ts';
 import { runOnce } from './idempotency/run-once.ts';
@@ -16,10 +16,17 @@ import { icebergError } from './iceberg-error.ts';
 import type { Answer, OpenRequest, Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What is counted for its body; undefined for a request without one. */
+    bodyHeld: ReturnType<BodyReader['expect']> | undefined;
+  }
+}
+
 /** Longest path segment, so longest name, in its escaped form. */
 const SEGMENT_LENGTH_MAX = 8_192;
-/** A client that sends its head or body slower than this is cut off. */
-const REQUEST_TIMEOUT_MS = 60_000;
+/** How often Node looks for clients that are too slow; less often than `catalog.request_timeout`. */
+const SLOW_CHECK_MS_MAX = 30_000;
 /** A connection on which nothing moves is cut this long after the longest operation would have answered. */
 const STANDSTILL_MS = 60_000;
 
@@ -32,11 +39,14 @@ const RETRY_AFTER_SECONDS = '1';
 /** The REST service, not yet listening. */
 export function createServer(context: CatalogContext): FastifyInstance {
   const { 'catalog.body_bytes_max': bytesMax, 'catalog.trusted_proxies': trustedProxies } = context.config;
+  const timeoutMs = context.config['catalog.request_timeout'];
   const app = fastify({
     bodyLimit: bytesMax,
     // Whose X-Forwarded-For says who the peer is.
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: timeoutMs,
+    // The time for the head is part of the time for the request.
+    http: { headersTimeout: timeoutMs, connectionsCheckingInterval: Math.min(SLOW_CHECK_MS_MAX, timeoutMs / 2) },
     connectionTimeout: context.config['catalog.plan_timeout'] + STANDSTILL_MS,
     exposeHeadRoutes: false,
     routerOptions: { maxParamLength: SEGMENT_LENGTH_MAX },
@@ -50,6 +60,7 @@ export function createServer(context: CatalogContext): FastifyInstance {
     },
   });
   // Every body is taken as bytes: clients send JSON with all sorts of content types.
+  app.decorateRequest('bodyHeld', undefined);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   const origins = new Set(context.config['catalog.cors_origins']);
@@ -62,7 +73,9 @@ export function createServer(context: CatalogContext): FastifyInstance {
   app.setErrorHandler((error, _request, reply) => sendError(context, reply, error));
   app.setNotFoundHandler((request, reply) => sendError(context, reply, noRoute(request)));
   const budget = new AnswerBudget(context.config['catalog.answers_bytes_max']);
-  for (const operation of OPERATIONS) addRoute(app, context, operation, budget);
+  const bytesInAllMax = context.config['catalog.bodies_bytes_max'];
+  const bodies = new BodyReader({ bytesMax, bytesInAllMax, readers: context.readers });
+  for (const operation of OPERATIONS) addRoute(app, context, operation, { budget, bodies });
   return app;
 }
 
@@ -86,7 +99,12 @@ function refuseConnection(socket: Socket, code = ''): void {
 const noRoute = ({ method, url }: FastifyRequest): SkeinError =>
   new SkeinError('NOT_FOUND', `No route for request: ${method} ${url}`);
 
-function addRoute(app: FastifyInstance, context: CatalogContext, operation: Operation, budget: AnswerBudget): void {
+function addRoute(
+  app: FastifyInstance,
+  context: CatalogContext,
+  operation: Operation,
+  { budget, bodies }: { readonly budget: AnswerBudget; readonly bodies: BodyReader },
+): void {
   const [method = '', template = ''] = operation.endpoint.split(' ');
   app.route({
     method,
@@ -98,13 +116,17 @@ function addRoute(app: FastifyInstance, context: CatalogContext, operation: Oper
       const stop = context.metrics.requestSeconds.startTimer({ operation: operation.id });
       reply.raw.once('close', () => stop({ status: String(reply.statusCode) }));
       // Before the body comes: nobody without a token makes us keep one.
-      if (operation.scope !== null && !BODILESS.has(method)) await authorise(context, operation.scope, request);
+      if (operation.scope === null || BODILESS.has(method)) return;
+      const { tenant } = await authorise(context, operation.scope, request);
+      const held = bodies.expect(tenant, request.headers);
+      reply.raw.once('close', () => bodies.release(held));
+      request.bodyHeld = held;
     },
     handler: async (request, reply) => {
       // Once more, because a token may end while a body comes.
       const claims = operation.scope === null ? undefined : await authorise(context, operation.scope, request);
       if (claims !== undefined) budget.requireRoom(claims.tenant);
-      const result = printed(await answer(context, operation, request, claims));
+      const result = printed(await answer({ context, bodies }, operation, request, claims));
       context.at('before-reply');
       if (claims !== undefined && !reply.raw.closed) {
         // Of many loads that came at once; a change that is made is answered whatever there is on its way.
@@ -118,7 +140,7 @@ function addRoute(app: FastifyInstance, context: CatalogContext, operation: Oper
 
 /** @param claims of a caller that is authorised: only then is anything of the body looked at. */
 async function answer(
-  context: CatalogContext,
+  { context, bodies }: { readonly context: CatalogContext; readonly bodies: BodyReader },
   operation: Operation,
   request: FastifyRequest,
   claims: TokenClaims | undefined,
@@ -126,9 +148,10 @@ async function answer(
   const open = openRequest(request);
   const payload = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   if (operation.scope === null) return operation.handle(context, { ...open, payload });
-  const bytesMax = context.config['catalog.body_bytes_max'];
-  const bytes = await decodeBody(payload, request.headers['content-encoding'], bytesMax);
-  const checked = { ...open, claims: must(claims, 'authorised'), body: parseBody(bytes) };
+  const caller = must(claims, 'authorised');
+  const held = request.bodyHeld ?? { tenant: caller.tenant, bytes: 0 };
+  const bytes = await bodies.unpack(held, payload, request.headers['content-encoding']);
+  const checked = { ...open, claims: caller, body: await bodies.parse(held, bytes) };
   const { id, handle, replay } = operation;
   const key = replay === undefined ? undefined : idempotencyKeyOf(open);
   if (replay === undefined || key === undefined) return handle(context, checked);

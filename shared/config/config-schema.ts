@@ -132,6 +132,11 @@ export const CONFIG = {
   'catalog.url': string('http://127.0.0.1:8181', 'URL of the catalog as other services and clients reach it'),
   'catalog.internal_url': string('127.0.0.1:8191', 'host:port of the catalog’s internal gRPC'),
   'catalog.body_bytes_max': bytes(32 * MIB, 'Largest request body of the REST catalog'),
+  'catalog.request_timeout': duration(60_000, 'Time in which a client has to send its request, or is cut off'),
+  'catalog.bodies_bytes_max': bytes(
+    512 * MIB,
+    'Memory for the large request bodies that are there at once; those of one tenant have half of it at most',
+  ),
   'catalog.metadata_bytes_max': bytes(64 * MIB, 'Largest table metadata document'),
   'catalog.answers_bytes_max': bytes(512 * MIB, 'Large answers that are on their way to the clients of one tenant'),
   'catalog.commit_retries_max': integer(20, 0, 1_000, 'Attempts after a lost compare-and-swap'),

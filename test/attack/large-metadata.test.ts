@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { execFileSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { printJson, type JsonObject } from '#shared/json.ts';
+import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { errorOf, NS, SCHEMA, snapshot } from '#test/support/catalog-requests.ts';
+import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+
+/** Metadata documents that are large, or made to be: they are worked on beside the thread that answers everybody. */
+
+const MIB = 2 ** 20;
+const SNAPSHOTS = 80_000;
+/** Longest that the thread which answers everybody may be held up, of the CPU time that it has. */
+const HELD_MS_MAX = 250;
+
+let catalog: TestCatalog;
+let location: string;
+
+beforeAll(async () => {
+  catalog = await startTestCatalog();
+  location = `${catalog.dataDir}/warehouse`;
+});
+afterAll(() => catalog?.[Symbol.asyncDispose]());
+
+const post = (path: string, body: unknown): Promise<RestAnswer> => catalog.rest('POST', path, { body });
+const register = (name: string, file: string): Promise<RestAnswer> =>
+  post(`${NS}/default/register`, { name, 'metadata-location': file });
+
+/** The status of an answer that is not looked at: the client of these requests is this thread, too. */
+async function statusOf(method: string, path: string, body?: unknown): Promise<number> {
+  const response = await fetch(catalog.running.url + path, {
+    method,
+    headers: { authorization: `Bearer ${catalog.token}` },
+    ...(body === undefined ? {} : { body: printJson(body) }),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+function metadataOf(name: string, more: object): JsonObject {
+  return {
+    'format-version': 2,
+    'table-uuid': '7c34ad54-7a1b-4c3b-9e40-5f6b8c1f0d5e',
+    location: `${location}/${name}`,
+    'last-sequence-number': SNAPSHOTS,
+    'last-updated-ms': 1,
+    'last-column-id': 1,
+    schemas: [{ ...SCHEMA, 'schema-id': 0 }],
+    'current-schema-id': 0,
+    'partition-specs': [{ 'spec-id': 0, fields: [] }],
+    'default-spec-id': 0,
+    'last-partition-id': 999,
+    'sort-orders': [{ 'order-id': 0, fields: [] }],
+    'default-sort-order-id': 0,
+    properties: {},
+    'current-snapshot-id': -1,
+    snapshots: [],
+    ...more,
+  };
+}
+
+async function write(name: string, bytes: Uint8Array): Promise<string> {
+  const file = `file://${location}/${name}/metadata/v1.metadata.json`;
+  await localFileIo.write(file, bytes);
+  return file;
+}
+const writeJson = (name: string, more: object): Promise<string> =>
+  write(name, Buffer.from(printJson(metadataOf(name, more))));
+
+/** The longest time of CPU in one go that this thread, which is the catalog's too, spends while `work` runs. */
+async function heldUp(work: () => Promise<void>): Promise<number> {
+  let longestMs = 0;
+  let over = false;
+  const watch = (async (): Promise<void> => {
+    while (!over) {
+      const before = process.threadCpuUsage();
+      await sleep(1);
+      const { user, system } = process.threadCpuUsage(before);
+      longestMs = Math.max(longestMs, (user + system) / 1_000);
+    }
+  })();
+  await work();
+  over = true;
+  await watch;
+  return longestMs;
+}
+
+describe('a table with eighty thousand snapshots', () => {
+  const ids = Array.from({ length: SNAPSHOTS }, (_, i) => 1_000_000_000_000_000_000n + BigInt(i));
+  let file: string;
+
+  beforeAll(async () => {
+    file = await writeJson('large', {
+      snapshots: ids.map((id, i) => ({
+        'snapshot-id': id,
+        'sequence-number': i,
+        'timestamp-ms': 1,
+        'manifest-list': `${location}/large/metadata/snap-${id}.avro`,
+        summary: { operation: 'append', 'added-files-size': '1000', 'total-records': '1000' },
+        'schema-id': 0,
+      })),
+    });
+    expect(Buffer.byteLength(Buffer.from(await localFileIo.read(file, 64 * MIB)))).toBeGreaterThan(15 * MIB);
+  });
+
+  test.each<[string, () => Promise<number>]>([
+    ['is registered', () => statusOf('POST', `${NS}/default/register`, { name: 'large', 'metadata-location': file })],
+    [
+      'takes a commit',
+      () => {
+        const updates = [snapshot(`${location}/large`, 7, undefined, SNAPSHOTS + 1)];
+        return statusOf('POST', `${NS}/default/tables/large`, { updates });
+      },
+    ],
+    ['is loaded without its snapshots', () => statusOf('GET', `${NS}/default/tables/large?snapshots=refs`)],
+    ['is planned', () => statusOf('POST', `${NS}/default/tables/large/plan`, {})],
+    [
+      'is dropped and purged',
+      async () => {
+        const status = await statusOf('DELETE', `${NS}/default/tables/large?purgeRequested=true`);
+        await sleep(1_000);
+        return status - 4;
+      },
+    ],
+  ])('%s', async (_what, work) => {
+    const heldMs = await heldUp(async () => {
+      expect(await work()).toBe(200);
+    });
+    expect(heldMs).toBeLessThan(HELD_MS_MAX);
+  });
+});
+
+describe('documents that are refused', () => {
+  test.each<[string, () => Promise<string>, string]>([
+    ['more than a thousand million zeros', () => write('zeros', gzipSync(Buffer.alloc(256 * MIB, '0'))), 'larger than'],
+    [
+      'a list of very many nothings',
+      () => write('nothings', gzipSync(`{"x":[${'{},'.repeat(3_000_000)}{}]}`)),
+      'values',
+    ],
+    ['nesting without end', () => write('nested', gzipSync('['.repeat(1_000_000))), 'nested'],
+    ['a number of a million digits', () => write('digits', gzipSync(`{"x":${'9'.repeat(2_000_000)}}`)), 'digits'],
+    [
+      'more schemas than anybody has',
+      () =>
+        writeJson('schemas', { schemas: Array.from({ length: 20_000 }, (_, id) => ({ ...SCHEMA, 'schema-id': id })) }),
+      'schemas',
+    ],
+    [
+      'more properties than anybody has',
+      () =>
+        writeJson('properties', {
+          properties: Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`p${i}`, ''])),
+        }),
+      'properties',
+    ],
+    ['half of a gzip', () => write('half', gzipSync(Buffer.alloc(MIB, '0')).subarray(0, 500)), 'parse'],
+  ])('%s', async (what, make, why) => {
+    const file = await make();
+    const heldMs = await heldUp(async () => {
+      const [status, , message] = errorOf(await register(what.replaceAll(' ', '_'), file));
+      expect([status, message]).toEqual([400, expect.stringContaining(why)]);
+    });
+    expect(heldMs).toBeLessThan(HELD_MS_MAX);
+  });
+
+  test('a pipe in the place of a document is none', async () => {
+    const file = await writeJson('pipe', {});
+    const path = file.replace('file://', '');
+    await localFileIo.remove(file);
+    execFileSync('mkfifo', [path]);
+    expect(errorOf(await register('pipe', file))[0]).toBe(404);
+  });
+});

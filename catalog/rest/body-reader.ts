@@ -13,7 +13,7 @@ const SMALL_BYTES = 64 * 1024;
 const UNPACKED_AT_ONCE = 4;
 const WAITING_MAX = 1_000;
 
-export const PARSE_BODY = documentTask(parseBody, 'parseRequestBody');
+const PARSE_BODY = documentTask(parseBody, 'parseRequestBody');
 
 /** The memory of one request's body, until the request is answered. */
 type Held = { readonly tenant: string; bytes: number };

@@ -71,9 +71,9 @@ const writeJson = (name: string, more: object): Promise<string> =>
 /** The longest time of CPU in one go that this thread, which is the catalog's too, spends while `work` runs. */
 async function heldUp(work: () => Promise<void>): Promise<number> {
   let longestMs = 0;
-  let over = false;
+  const over = new AbortController();
   const watch = (async (): Promise<void> => {
-    while (!over) {
+    while (!over.signal.aborted) {
       const before = process.threadCpuUsage();
       await sleep(1);
       const { user, system } = process.threadCpuUsage(before);
@@ -81,7 +81,7 @@ async function heldUp(work: () => Promise<void>): Promise<number> {
     }
   })();
   await work();
-  over = true;
+  over.abort();
   await watch;
   return longestMs;
 }

@@ -71,7 +71,7 @@ const print = (scan: ScanSpec) =>
   printScan(new AbortController().signal, scan, {
     index: 0,
     footers: new FooterCache(),
-    positions: new DeletedPositions(),
+    positions: new DeletedPositions(1e6),
   });
 
 async function rows(scan: ScanSpec, order = 'ALL'): Promise<unknown[]> {

@@ -4,7 +4,8 @@ import { missingPeers } from '#test/support/peers.ts';
 
 const node = { environment: 'node' as const, pool: 'forks' as const, setupFiles: ['test/support/property-seed.ts'] };
 const system = { ...node, testTimeout: 120_000, hookTimeout: 180_000, expect: { poll: { timeout: 5_000 } } };
-const SUITES = 'test/{slt,tpch,tpcds,oracle,conformance,clients,protocol,simulation,chaos,cluster,upgrade}/**';
+const SUITES =
+  'test/{slt,tpch,tpcds,oracle,conformance,clients,protocol,simulation,chaos,cluster,upgrade,attack,fuzz}/**';
 const TIMED = '**/*.timed.test.ts';
 const FULL = '**/*.full.test.ts';
 const MODULES = '**/node_modules/**';

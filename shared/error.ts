@@ -34,6 +34,7 @@ const entry = (
 
 export const ERRORS = {
   SYNTAX_ERROR: entry('user', '42601', 400, 3, 'The statement does not parse.'),
+  NAME_TOO_LONG: entry('user', '42622', 400, 3, 'An identifier is longer than the limit.'),
   INVALID_REQUEST: entry('user', '22023', 400, 3, 'The request body, a header, a parameter or a setting is not valid.'),
   TABLE_NOT_FOUND: entry('user', '42P01', 400, 5, 'No such table, or one that you may not see.'),
   COLUMN_NOT_FOUND: entry('user', '42703', 400, 3, 'No such column.'),

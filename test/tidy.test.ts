@@ -40,6 +40,17 @@ const ROOT_FILE = 'package.json';
 /** A file may be longer when its first line says why: `// long file: ...`. */
 const LINES_MAX = 400;
 const TEST_LINES_MAX = 800;
+/** In these folders texts are SQL's names and keywords, and their case is folded as DuckDB folds it. */
+const SQL_FOLDERS = /^(coordinator\/(statement|resolver|planner|session)|shared\/sql)\//;
+/** There, other texts than names: ids, words of our own, names of types and functions on their way to a plan's printed form. */
+const FOLDS_OTHER_TEXTS = new Set([
+  'shared/sql/fold-identifier.ts',
+  'coordinator/planner/decode-expression.ts',
+  'coordinator/planner/explain-plan.ts',
+  'coordinator/planner/print-expression.ts',
+  'coordinator/session/session-store.ts',
+  'coordinator/session/sql-type-name.ts',
+]);
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+)*$/;
 
 const importsOf = (source: string): readonly string[] =>
@@ -83,6 +94,15 @@ describe('files', () => {
       .filter((path) => makes.test(read(path)));
     expect(wrong).toEqual([]);
     expect(read(forEtcd)).not.toContain('createInsecure');
+  });
+
+  test('the case of SQL names is folded by foldIdentifier alone', () => {
+    const wrong = SOURCES.filter((path) => SQL_FOLDERS.test(path) && !path.endsWith('.test.ts'))
+      .filter((path) => !FOLDS_OTHER_TEXTS.has(path))
+      .filter((path) =>
+        /\.to(Locale)?(Lower|Upper)Case\(|\.localeCompare\(|\/(?=[gmsy]*i)[gimsy]*[uv]/.test(read(path)),
+      );
+    expect(wrong).toEqual([]);
   });
 
   test('files stay short, or say in their first line why not', () => {

@@ -3,6 +3,7 @@ import type { PartitionField } from '#shared/iceberg/partition-spec.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
 import { isTransformable, parseTransform, printTransform, type Transform } from '#shared/iceberg/transform.ts';
 import { printType } from '#shared/iceberg/type.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 
 /** One part of `--partition-by`. */
 export type PartitionExpression = { readonly column: string; readonly transform: Transform };
@@ -60,7 +61,7 @@ export function partitionFields(
   return expressions.map(({ column, transform }, index) => {
     const source =
       schema.fields.find((field) => field.name === column) ??
-      schema.fields.find((field) => field.name.toLowerCase() === column.toLowerCase());
+      schema.fields.find((field) => foldIdentifier(field.name) === foldIdentifier(column));
     if (source === undefined) throw new SkeinError('COLUMN_NOT_FOUND', `no column ${column} to partition by`);
     if (!isTransformable(transform, source.type)) {
       const type = printType(source.type);

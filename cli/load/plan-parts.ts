@@ -1,3 +1,4 @@
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { InputFile } from './parquet-input.ts';
 
 /** What becomes one data file (one per partition): several small inputs, or a range of rows of a large one. */
@@ -42,7 +43,7 @@ const ROW_NUMBER = 'file_row_number';
 const isDivisible = (input: InputFile, targetBytes: number): boolean =>
   input.sizeBytes > targetBytes * 1.25 &&
   input.rows > 1 &&
-  input.columns.every(({ name }) => name.toLowerCase() !== ROW_NUMBER);
+  input.columns.every(({ name }) => foldIdentifier(name) !== ROW_NUMBER);
 
 function divide(input: InputFile, targetBytes: number): readonly Part[] {
   const count = Math.min(input.rows, Math.ceil(input.sizeBytes / targetBytes));

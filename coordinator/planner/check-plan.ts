@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { TABLE_FUNCTIONS } from '../resolver/function-policy.ts';
 import { expressionsOf, walkExpression } from './expression-tree.ts';
 import type { Expression } from './expression.ts';
@@ -20,6 +21,50 @@ export function checkPlan(plan: Plan, scans: number): void {
       throw new SkeinError('NOT_SUPPORTED', 'the plan reads a table that the query does not name');
     }
   }
+}
+
+/** Operators of a plan as bound that make rows of their inputs' rows, of constants or of nothing. */
+const PURE_OPERATORS: ReadonlySet<string> = new Set([
+  'AGGREGATE',
+  'ANY_JOIN',
+  'ASOF_JOIN',
+  'COMPARISON_JOIN',
+  'CROSS_PRODUCT',
+  'CTE',
+  'CTE_SCAN',
+  'DELIM_GET',
+  'DELIM_JOIN',
+  'DEPENDENT_JOIN',
+  'DISTINCT',
+  'DUMMY_SCAN',
+  'EMPTY_RESULT',
+  'EXCEPT',
+  'EXPRESSION_GET',
+  'FILTER',
+  'INTERSECT',
+  'LIMIT',
+  'ORDER_BY',
+  'POSITIONAL_JOIN',
+  'PROJECTION',
+  'REC_CTE',
+  'SAMPLE',
+  'TOP_N',
+  'UNION',
+  'UNNEST',
+  'WINDOW',
+]);
+
+/**
+ * The same over a plan that has no printed form, of which only the names of its operators are known: each must be one that reads
+ * nothing, one of our scans, or an allow-listed generator. A name that is not known is refused.
+ * @throws NOT_SUPPORTED
+ */
+export function checkOperators(operators: readonly string[]): void {
+  const isServed = (name: string): boolean =>
+    PURE_OPERATORS.has(name) || name === 'SKEIN_SCAN' || TABLE_FUNCTIONS.has(foldIdentifier(name));
+  const foreign = operators.find((name) => !isServed(name));
+  if (foreign !== undefined) throw new SkeinError('NOT_SUPPORTED', `a plan with ${foreign} is not served`);
+  if (operators.length === 0) throw new SkeinError('NOT_SUPPORTED', 'the plan of the query cannot be checked');
 }
 
 /**

@@ -5,9 +5,10 @@ import { DUCKDB_TEXT_BYTES_MAX, duckDbError } from '#shared/duckdb-error.ts';
 import { SkeinError } from '#shared/error.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
+import { blankContext, contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
 import { findReferences, type PendingInstant } from '../resolver/find-references.ts';
 import type { QueryReferences, TimeTravel } from '../resolver/query-references.ts';
+import { boundOperators } from './bound-operators.ts';
 import { decodePlan } from './decode-plan.ts';
 import { fromDuckDbType, toDuckDbType } from './duckdb-type-of.ts';
 import type { Plan } from './plan.ts';
@@ -72,7 +73,7 @@ export class PlannerSession {
       for (const sql of [...contextSetupSql, 'SET errors_as_json = true']) await one.run(sql);
     }
     await connection.run(`SET disabled_optimizers = '${DISABLED_OPTIMIZERS}'`);
-    await binder.run('PRAGMA disable_optimizer');
+    await binder.run("PRAGMA disable_optimizer; SET explain_output = 'all'");
     const prepared = [];
     for (const sql of [PARSE, PLAN(true), PLAN(false)]) prepared.push(await connection.prepare(sql));
     const session = new PlannerSession([connection, binder], prepared);
@@ -94,7 +95,9 @@ export class PlannerSession {
     await this.#setContext(request.context, request.contextual);
     this.#scans = request.scans;
     const columns = await this.#columns(request.sql);
-    return { plan: await this.#tryPlan(request.sql), columns };
+    const plan = await this.#tryPlan(request.sql);
+    const operators = plan === null ? await this.#guard(() => boundOperators(this.#binder, request.sql)) : [];
+    return { plan, operators, columns };
   }
 
   /** The plan, optimised or, when that cannot be printed, as bound; null when neither can. */
@@ -115,6 +118,9 @@ export class PlannerSession {
   async #columns(sql: string): Promise<SqlField[]> {
     const prepared = await this.#guard(() => this.#binder.prepare(sql));
     try {
+      if (prepared.statementType !== duckdb.StatementType.SELECT) {
+        throw new SkeinError('NOT_SUPPORTED', 'only queries are served here');
+      }
       const columns: SqlField[] = [];
       for (let i = 0; i < prepared.columnCount; i += 1) {
         columns.push({ name: prepared.columnName(i), type: fromDuckDbType(prepared.columnType(i)) });
@@ -179,18 +185,17 @@ export class PlannerSession {
     throw duckDbError(message, type, position);
   }
 
-  /** Runs what has changed since the last statement; the time zone, which is set first, is all that an uncontextual one needs. */
+  /** Runs what has changed since the last statement, which may have been another tenant's: nothing of it is left. */
   async #setContext(context: StatementContext, contextual: boolean): Promise<void> {
-    const wanted = contextVariablesSql(context).slice(0, contextual ? undefined : 1);
+    const wanted = contextVariablesSql(contextual ? context : blankContext(context.timeZone));
     const changed = wanted.filter((sql, i) => sql !== this.#context[i]);
     if (changed.length === 0) return;
-    const later = this.#context.slice(wanted.length);
     // Whatever happens now, the old values are no longer known to hold.
     this.#context = [];
     const sql = changed.join('; ');
     await this.#guard(() => this.#connection.run(sql));
     await this.#guard(() => this.#binder.run(sql));
-    this.#context = [...wanted, ...later];
+    this.#context = wanted;
   }
 
   async #guard<T>(work: () => Promise<T>): Promise<T> {

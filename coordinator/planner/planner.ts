@@ -42,5 +42,7 @@ export type PlannerScan = {
 export type PlanReply = {
   /** Null when DuckDB cannot print this plan, neither optimised nor as bound. */
   readonly plan: Plan | null;
+  /** Without a plan: the operators that DuckDB bound, each once, as EXPLAIN names them (`boundOperators`). */
+  readonly operators: readonly string[];
   readonly columns: readonly SqlField[];
 };

@@ -20,6 +20,11 @@ const tables = scriptedTables({
   'lake.tpch.twins': { columns: 'a int, A int' },
   'lake.tpch.shape': { columns: 'g geometry' },
   'lake.tpch.sqlite_master': { columns: 'a int' },
+  'lake.tpch.k': { columns: 'a int' },
+  'lake.tpch.s': { columns: 'a int' },
+  'lake.tpch.other.t': { columns: 'a int' },
+  'lake.tpch.t\u200cz': { columns: 'a int' },
+  'lake.main.duckdb_databases': { columns: 'a int' },
 });
 const context = {
   nowMicros: '1708000000000000',
@@ -108,6 +113,17 @@ describe('names become scans', () => {
     ],
     ['SELECT * FROM t, LATERAL (SELECT t.a + 1) AS l', 'SELECT * FROM <0> AS "t", LATERAL (SELECT t.a + 1) AS l'],
     ["FROM t PIVOT (count(*) FOR b IN ('x', 'y'))", `FROM <0> AS "t" PIVOT (count(*) FOR b IN ('x', 'y'))`],
+    ['SELECT*FROM"t"WHERE(a)=1', 'SELECT*FROM<0> AS "t"WHERE(a)=1'],
+    [
+      "FROM 't' UNION ALL FROM E'\\x74' UNION ALL FROM $$t$$",
+      'FROM <0> AS "t" UNION ALL FROM <1> AS "t" UNION ALL FROM <2> AS "t"',
+    ],
+    ["FROM 'other'--x\n'.t', t", 'FROM <0> AS "other.t", <1> AS "t"'],
+    ['SELECT a FROM lake --c\r.tpch --d\n.t', 'SELECT a FROM <0> AS "t"'],
+    ['WITH "\u212a" AS (SELECT 1) SELECT a FROM k', 'WITH "\u212a" AS (SELECT 1) SELECT a FROM <0> AS "k"'],
+    ['WITH "\u212a" AS (SELECT 1) FROM "\u212a"', 'WITH "\u212a" AS (SELECT 1) FROM "\u212a"'],
+    ['WITH \u017f AS (SELECT 1) FROM S', 'WITH \u017f AS (SELECT 1) FROM <0> AS "S"'],
+    ['SELECT a FROM t\u200cz', 'SELECT a FROM <0> AS "t\u200cz"'],
   ])('%s', async (sql, expected) => {
     expect(await sqlOf(sql)).toBe(expected);
   });
@@ -147,6 +163,16 @@ describe('refusals say where', () => {
     ['SELECT * FROM sqlite_master', 'TABLE_NOT_FOUND', 'sqlite_master'],
     ['SELECT * FROM pg_catalog.pg_class', 'TABLE_NOT_FOUND', 'pg_catalog'],
     ['SELECT * FROM duckdb_tables', 'TABLE_NOT_FOUND', 'duckdb_tables'],
+    ['WITH "duc\u212adb_databases" AS (SELECT 1) FROM duckdb_databases', 'TABLE_NOT_FOUND', 'duckdb_databases'],
+    ['SELECT tpch."\u212a".a FROM k', 'TABLE_NOT_FOUND', 'tpch'],
+    ['SELECT (SELECT tpch.t.a FROM k AS t) FROM t', 'NOT_SUPPORTED', 'tpch'],
+    ['WITH c AS (SELECT 1) FROM c AT (VERSION => 1)', 'NOT_SUPPORTED', 'c'],
+    ["WITH c AS (SELECT 1) FROM c AT (VERSION => getenv('PATH'))", 'NOT_SUPPORTED', undefined],
+    ["SELECT E'\\'\u00a0\u00a0\u00a0\u00a0', a, tt FROM t", 'NOT_SUPPORTED', undefined],
+    [`SELECT 1 AS '${'x'.repeat(1_025)}'`, 'NAME_TOO_LONG', undefined],
+    [`FROM '${'x'.repeat(1_025)}'`, 'NAME_TOO_LONG', undefined],
+    [`SELECT {'${'\u20ac'.repeat(342)}': 1}`, 'NAME_TOO_LONG', undefined],
+    [`SELECT ${'f'.repeat(300_000)}(a) FROM t`, 'NAME_TOO_LONG', 'f'.repeat(300_000)],
     ["SELECT * FROM '/etc/passwd'", 'TABLE_NOT_FOUND', "'/etc/passwd'"],
     ["SELECT * FROM 'x.parquet'", 'TABLE_NOT_FOUND', "'x"],
     ["SELECT * FROM read_csv('/etc/passwd')", 'NOT_SUPPORTED', 'read_csv'],
@@ -217,6 +243,15 @@ describe('results', () => {
     expect(plan).toContain("o'hara");
     expect(plan).toContain('"tpch"');
     expect(JSON.stringify((await prepared('SELECT now()', { nowMicros: '1' })).plan)).toContain('"value":1,');
+  });
+
+  test("of the statement before, which may be anybody's, nothing is left", async () => {
+    await prepared('SELECT current_user, now()');
+    const sql =
+      "SELECT getvariable('skein_user') AS u, getvariable('skein_schema') AS s, getvariable('skein_now') AS n";
+    const request = { sql, scans: [], context, contextual: false };
+    const { plan } = await planner.plan(request, AbortSignal.timeout(10_000));
+    expect(JSON.stringify(plan)).not.toMatch(/o'hara|tpch|1708000000000000/);
   });
 
   test('each table is asked for once, and every time', async () => {

@@ -7,7 +7,7 @@ import type { NameDefaults } from '../resolver/find-references.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
 import { plannerSql, spliceTables, userPosition, workerSql } from '../resolver/splice-tables.ts';
 import type { TableSource } from '../resolver/table-source.ts';
-import { checkPlan } from './check-plan.ts';
+import { checkOperators, checkPlan } from './check-plan.ts';
 import { FairCache } from './fair-cache.ts';
 import { planFeatures, unknownFeatures } from './plan-features.ts';
 import type { Plan } from './plan.ts';
@@ -108,7 +108,8 @@ async function plan(
   const reply = await inPlan(
     planner.plan({ sql: plannerSql(spliced), scans, context, contextual: references.contextual }, signal),
   );
-  if (reply.plan !== null) checkPlan(reply.plan, bound.length);
+  if (reply.plan === null) checkOperators(reply.operators);
+  else checkPlan(reply.plan, bound.length);
   return {
     columns: reply.columns.map(({ name, type }) => ({ name, type, typeName: printSqlType(type) })),
     plan: reply.plan,

@@ -1,6 +1,7 @@
 import type { StatementContext } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { printJson } from '#shared/json.ts';
+import { blankContext } from '#shared/sql/statement-context.ts';
 import { requireScope } from '../auth/authenticate.ts';
 import { explainDistributed } from '../distributor/explain-distributed.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
@@ -166,7 +167,7 @@ class StatementRun {
       active: this.#active,
       state: this.#state,
       query,
-      context: query.contextual ? context : { ...UNASKED, timeZone: context.timeZone },
+      context: query.contextual ? context : blankContext(context.timeZone),
     };
   }
 
@@ -204,9 +205,6 @@ class StatementRun {
     return { io, manifestCache, signal: this.#active.signal };
   }
 }
-
-/** Who and when, for tasks of a statement that does not ask: the same always, because to set it costs an instance as much as a small query. */
-const UNASKED = { nowMicros: '0', currentUser: '', currentCatalog: '', currentSchema: '' } as const;
 
 type ExplainStatement = Extract<Statement, { kind: 'explain' }>;
 

@@ -3,6 +3,7 @@ import { snapshotSchema, type Snapshot, type TableMetadata } from '#shared/icebe
 import type { Schema } from '#shared/iceberg/schema.ts';
 import { scanColumn } from '#shared/iceberg/scan-column.ts';
 import { must } from '#shared/must.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 import { fieldType } from './iceberg-sql-type.ts';
 import type { TableReference, TimeTravel } from './query-references.ts';
@@ -60,7 +61,7 @@ function tableName({ parts, location }: TableReference, defaults: BindRequest['d
   }
   if (schema === '')
     throw notFound('SCHEMA_NOT_FOUND', `no schema is chosen: name ${written} with its schema`, location);
-  if (schema.toLowerCase() === 'information_schema') {
+  if (foldIdentifier(schema) === 'information_schema') {
     throw notFound('TABLE_NOT_FOUND', `table ${written} does not exist`, location);
   }
   return { catalog, namespace: schema.split('.'), table };
@@ -125,12 +126,12 @@ function missingSnapshot(id: string): never {
 function refuseCaseTwins(schema: Schema, table: string): void {
   const seen = new Map<string, string>();
   for (const { name } of schema.fields) {
-    const twin = seen.get(name.toLowerCase());
+    const twin = seen.get(foldIdentifier(name));
     if (twin !== undefined) {
       const message = `table ${table} cannot be read: its columns ${twin} and ${name} differ only in case`;
       throw new SkeinError('NOT_SUPPORTED', message);
     }
-    seen.set(name.toLowerCase(), name);
+    seen.set(foldIdentifier(name), name);
   }
 }
 

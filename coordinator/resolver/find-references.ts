@@ -1,8 +1,11 @@
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { int64, type Json, type JsonObject } from '#shared/json.ts';
+import { checkIdentifier } from '#shared/sql/check-identifier.ts';
+import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from './function-policy.ts';
 import type { QualifiedColumn, QueryReferences, TableReference, TimeTravel } from './query-references.ts';
 import { textOf } from '../planner/json-node.ts';
+import { EXPRESSION_CLASSES, OTHER_NODES, QUERY_NODES, TABLE_NODES } from './syntax-nodes.ts';
 
 /** Names that a query takes for granted. */
 export type NameDefaults = { readonly catalog: string; readonly schema: string };
@@ -20,9 +23,9 @@ export type PendingInstant = {
 };
 
 /**
- * Walks the syntax tree of `json_serialize_sql` with the scopes of its CTEs.
+ * Walks the whole syntax tree of `json_serialize_sql` with the scopes of its CTEs; a node of a kind that it does not know is refused.
  * @throws SYNTAX_ERROR, NOT_SUPPORTED for statements, table functions and functions that are not served, INVALID_REQUEST for
- * parameters; positions are byte offsets.
+ * parameters, NAME_TOO_LONG; positions are byte offsets.
  */
 export function findReferences(tree: Json, defaults: NameDefaults): FoundReferences {
   const statements = (tree as JsonObject)['statements'] as readonly JsonObject[] | undefined;
@@ -30,7 +33,7 @@ export function findReferences(tree: Json, defaults: NameDefaults): FoundReferen
   if (statement === undefined) throw new SkeinError('SYNTAX_ERROR', 'the query is empty', { position: 0 });
   if (statements?.length !== 1) throw new SkeinError('SYNTAX_ERROR', 'only one statement at a time');
   const finder = new ReferenceFinder(defaults);
-  finder.query(object(statement['node']), { ctes: new Set(), tables: [], parent: null });
+  finder.query(object(statement['node']), newScope(null));
   return finder.found();
 }
 
@@ -43,25 +46,44 @@ type OpenTable = {
   conflict: boolean;
 };
 
-type Scope = { readonly ctes: Set<string>; readonly tables: OpenTable[]; readonly parent: Scope | null };
-type OpenColumn = { readonly location: number; readonly parts: number; readonly table: OpenTable };
+type Scope = {
+  readonly ctes: Set<string>;
+  readonly tables: OpenTable[];
+  /** Names by which columns may refer to what stands in FROM, folded. */
+  readonly aliases: Set<string>;
+  readonly parent: Scope | null;
+};
+type OpenColumn = {
+  readonly location: number;
+  readonly parts: readonly string[];
+  readonly table: OpenTable;
+  /** Aliases of the queries between the column and its table. */
+  readonly nearer: ReadonlySet<string>;
+};
 
 class ReferenceFinder {
   readonly #defaults: NameDefaults;
   readonly #tables: OpenTable[] = [];
   readonly #columns: OpenColumn[] = [];
   #contextual = false;
+  /** Of the latest node that has a place. */
+  #location: number | undefined;
 
   constructor(defaults: NameDefaults) {
     this.#defaults = defaults;
   }
 
   found(): FoundReferences {
-    const columns: QualifiedColumn[] = this.#columns.map(({ location, parts, table }) => ({
-      location,
-      parts,
-      alias: aliasOf(table) ?? '',
-    }));
+    const columns: QualifiedColumn[] = this.#columns.map(({ location, parts, table, nearer }) => {
+      const alias = aliasOf(table) ?? '';
+      if (nearer.has(foldIdentifier(alias))) {
+        throw notServed(
+          `${clip(parts.join('.'))} cannot be read where a nearer table is called ${clip(alias)}`,
+          location,
+        );
+      }
+      return { location, parts, alias };
+    });
     const tables = this.#tables
       .map((table) => ({ location: table.location, parts: table.parts, alias: aliasOf(table), at: table.at }))
       .sort((a, b) => a.location - b.location);
@@ -69,22 +91,22 @@ class ReferenceFinder {
   }
 
   query(node: JsonObject, parent: Scope): void {
-    const scope: Scope = { ctes: new Set(), tables: [], parent };
+    const scope: Scope = newScope(parent);
     this.#commonTables(node, scope);
     switch (textOf(node['type'])) {
       case 'SELECT_NODE':
         if (isObject(node['from_table'])) this.#table(node['from_table'], scope);
         markConflicts(scope.tables);
-        this.#rest(node, scope, SELECT_DONE);
+        this.#rest(node, scope, 'cte_map', 'from_table');
         return;
       case 'SET_OPERATION_NODE':
-        this.#rest(node, scope, SELECT_DONE);
+        this.#rest(node, scope, 'cte_map');
         return;
       case 'RECURSIVE_CTE_NODE':
         this.query(object(node['left']), scope);
-        scope.ctes.add(textOf(node['cte_name']).toLowerCase());
+        scope.ctes.add(foldIdentifier(textOf(node['cte_name'])));
         this.query(object(node['right']), scope);
-        this.#rest(node, scope, RECURSIVE_DONE);
+        this.#rest(node, scope, 'cte_map', 'left', 'right');
         return;
       default:
         throw notServed(`${textOf(node['type'])} is not served in a query`, undefined);
@@ -95,66 +117,71 @@ class ReferenceFinder {
   #commonTables(node: JsonObject, scope: Scope): void {
     const map = (node['cte_map'] as JsonObject | undefined)?.['map'];
     for (const entry of (map ?? []) as readonly JsonObject[]) {
-      const value = object(entry['value']);
-      this.query(object(object(value['query'])['node']), scope);
-      this.#walk(value['key_targets'], scope);
-      scope.ctes.add(textOf(entry['key']).toLowerCase());
+      this.#rest(entry, scope);
+      scope.ctes.add(foldIdentifier(textOf(entry['key'])));
     }
   }
 
-  #rest(node: JsonObject, scope: Scope, done: ReadonlySet<string>): void {
-    for (const [key, value] of Object.entries(node)) if (!done.has(key)) this.#walk(value, scope);
+  /** Walks all that a node holds but for what its kind asked for before. */
+  #rest(node: JsonObject, scope: Scope, ...done: readonly string[]): void {
+    for (const [key, value] of Object.entries(node)) if (!done.includes(key)) this.#walk(value, scope);
   }
 
   #table(node: JsonObject, scope: Scope): void {
+    this.#location = locationOf(node) ?? this.#location;
+    scope.aliases.add(foldIdentifier(textOf(node['alias']) || textOf(node['table_name'])));
     switch (textOf(node['type'])) {
       case 'BASE_TABLE':
         this.#baseTable(node, scope);
+        this.#rest(node, scope);
         return;
       case 'TABLE_FUNCTION':
-        this.#tableFunction(node, scope);
+        this.#tableFunction(node);
+        this.#rest(object(node['function']), scope);
+        this.#rest(node, scope, 'function');
         return;
       case 'JOIN':
         this.#table(object(node['left']), scope);
         this.#table(object(node['right']), scope);
-        this.#walk(node['condition'], scope);
-        return;
-      case 'SUBQUERY':
-        this.query(object(object(node['subquery'])['node']), scope);
+        this.#rest(node, scope, 'left', 'right');
         return;
       case 'PIVOT':
         this.#table(object(node['source']), scope);
-        this.#rest(node, scope, PIVOT_DONE);
+        this.#rest(node, scope, 'source');
         return;
+      case 'SUBQUERY':
       case 'EXPRESSION_LIST':
       case 'EMPTY':
-        this.#rest(node, scope, NOTHING_DONE);
+        this.#rest(node, scope);
         return;
       case 'SHOW_REF':
-        throw notServed('SHOW, DESCRIBE and SUMMARIZE are not served as queries', locationOf(node));
+        throw notServed('SHOW, DESCRIBE and SUMMARIZE are not served as queries', this.#location);
       default:
-        throw notServed(`${textOf(node['type'])} is not served in FROM`, locationOf(node));
+        throw notServed(`${textOf(node['type'])} is not served in FROM`, this.#location);
     }
   }
 
   #baseTable(node: JsonObject, scope: Scope): void {
     const parts = [node['catalog_name'], node['schema_name'], node['table_name']].map(String).filter((p) => p !== '');
     const name = parts.at(-1) ?? '';
-    if (parts.length === 1 && isCommonTable(name, scope)) return;
     const location = locationOf(node);
+    if (parts.length === 1 && isCommonTable(name, scope)) {
+      if (isObject(node['at_clause'])) throw notServed(`AT cannot follow ${name}, which WITH defines`, location);
+      return;
+    }
     if (location === undefined) throw notServed(`the table ${name} cannot be read in this place`, undefined);
     const alias = node['alias'] === '' ? name : null;
-    const table: OpenTable = { location, parts, alias, at: this.#timeTravel(node, scope), conflict: false };
+    const table: OpenTable = { location, parts, alias, at: this.#timeTravel(node), conflict: false };
     this.#tables.push(table);
     if (alias !== null) scope.tables.push(table);
   }
 
-  #timeTravel(node: JsonObject, scope: Scope): TimeTravel | PendingInstant | null {
+  #timeTravel(node: JsonObject): TimeTravel | PendingInstant | null {
     const at = node['at_clause'];
     if (!isObject(at)) return null;
     const expression = object(at['expr']);
     const location = locationOf(expression) ?? locationOf(node) ?? 0;
-    if (textOf(at['unit']).toUpperCase() === 'VERSION') {
+    if (foldKeyword(textOf(at['unit'])) === 'VERSION') {
       const constant = expression['class'] === 'CONSTANT' ? object(expression['value']) : null;
       const value = constant?.['value'];
       const version = typeof value === 'string' ? value : int64(value)?.toString();
@@ -163,11 +190,10 @@ class ReferenceFinder {
       }
       return { kind: 'version', version };
     }
-    if (textOf(at['unit']).toUpperCase() !== 'TIMESTAMP') {
+    if (foldKeyword(textOf(at['unit'])) !== 'TIMESTAMP') {
       throw refusal('NOT_SUPPORTED', 'AT serves VERSION and TIMESTAMP', location);
     }
     this.#constantOnly(expression, location);
-    this.#walk(expression, scope);
     return { kind: 'expression', expression, location };
   }
 
@@ -175,80 +201,79 @@ class ReferenceFinder {
     if (Array.isArray(value)) (value as readonly Json[]).forEach((one) => this.#constantOnly(one, location));
     if (!isObject(value)) return;
     const names = value['class'] === 'COLUMN_REF' ? (value['column_names'] as readonly string[]) : [];
-    const isColumn = names.length > 1 || (names[0] !== undefined && !CONTEXT_FUNCTIONS.has(names[0].toLowerCase()));
+    const isColumn = names.length > 1 || (names[0] !== undefined && !CONTEXT_FUNCTIONS.has(foldIdentifier(names[0])));
     if (isColumn || value['class'] === 'SUBQUERY') {
       throw refusal('INVALID_REQUEST', 'TIMESTAMP wants a constant', location);
     }
     for (const child of Object.values(value)) this.#constantOnly(child, location);
   }
 
-  #tableFunction(node: JsonObject, scope: Scope): void {
+  #tableFunction(node: JsonObject): void {
     const call = object(node['function']);
-    const name = textOf(call['function_name']).toLowerCase();
+    const name = foldIdentifier(textOf(call['function_name']));
     const location = locationOf(node) ?? locationOf(call);
     if (call['class'] !== 'FUNCTION' || !TABLE_FUNCTIONS.has(name)) {
-      throw notServed(`the table function ${name} is not served`, location);
+      throw notServed(`the table function ${clip(name)} is not served`, location);
     }
     checkSchema(call, name, location);
-    this.#rest(call, scope, NOTHING_DONE);
-    this.#rest(node, scope, FUNCTION_DONE);
   }
 
-  /** Expressions, and whatever holds them. */
+  /** Expressions, queries, tables, and whatever holds them; every text among them is a name or a word of DuckDB's. */
   #walk(value: Json | undefined, scope: Scope): void {
-    if (Array.isArray(value)) {
-      for (const one of value as readonly Json[]) this.#walk(one, scope);
+    if (typeof value === 'string') checkIdentifier(value, this.#location);
+    if (Array.isArray(value)) for (const one of value as readonly Json[]) this.#walk(one, scope);
+    // A value, in which there are neither names nor calls.
+    if (!isObject(value) || value['is_null'] !== undefined) return;
+    if (value['class'] !== undefined) {
+      this.#expression(value, scope);
       return;
     }
-    if (!isObject(value)) return;
-    if (QUERY_NODES.has(textOf(value['type']))) {
-      this.query(value, scope);
-      return;
+    const type = value['type'];
+    if (typeof type !== 'string') this.#rest(value, scope);
+    else if (QUERY_NODES.has(type)) this.query(value, scope);
+    else if (TABLE_NODES.has(type)) this.#table(value, scope);
+    else if (OTHER_NODES.has(type)) this.#rest(value, scope);
+    else throw notServed(`${type} is not served in a query`, this.#location);
+  }
+
+  #expression(node: JsonObject, scope: Scope): void {
+    this.#location = locationOf(node) ?? this.#location;
+    const kind = textOf(node['class']);
+    if (!EXPRESSION_CLASSES.has(kind)) throw notServed(`${kind} is not served in a query`, this.#location);
+    if (kind === 'PARAMETER') {
+      throw refusal('INVALID_REQUEST', 'the statement has parameters, but no values for them', locationOf(node));
     }
-    if (TABLE_NODES.has(textOf(value['type'])) && value['class'] === undefined) {
-      this.#table(value, scope);
-      return;
-    }
-    switch (textOf(value['class'])) {
-      case 'CONSTANT':
-        return;
-      case 'COLUMN_REF':
-        this.#column(value, scope);
-        return;
-      case 'FUNCTION':
-      case 'WINDOW':
-        this.#function(value);
-        break;
-      case 'PARAMETER':
-        throw refusal('INVALID_REQUEST', 'the statement has parameters, but no values for them', locationOf(value));
-      default:
-    }
-    for (const child of Object.values(value)) if (typeof child === 'object') this.#walk(child, scope);
+    if (kind === 'COLUMN_REF') this.#column(node, scope);
+    if (kind === 'FUNCTION' || kind === 'WINDOW') this.#function(node);
+    this.#rest(node, scope);
   }
 
   #function(node: JsonObject): void {
-    const name = textOf(node['function_name']).toLowerCase();
+    const name = foldIdentifier(textOf(node['function_name']));
     const location = locationOf(node);
-    if (!isFunctionAllowed(name)) throw notServed(`the function ${name} is not served`, location);
+    if (!isFunctionAllowed(name)) throw notServed(`the function ${clip(name)} is not served`, location);
     checkSchema(node, name, location);
     if (CONTEXT_FUNCTIONS.has(name)) this.#contextual = true;
   }
 
   #column(node: JsonObject, scope: Scope): void {
-    const names = (node['column_names'] as readonly string[]).map((n) => n.toLowerCase());
+    const written = node['column_names'] as readonly string[];
+    const names = written.map(foldIdentifier);
     if (names.length === 1) {
       if (CONTEXT_FUNCTIONS.has(names[0] ?? '')) this.#contextual = true;
       return;
     }
     const location = locationOf(node);
     if (location === undefined) return;
+    const nearer = new Set<string>();
     for (let at: Scope | null = scope; at !== null; at = at.parent) {
       for (const table of at.tables) {
-        const parts = this.#qualifierLength(names, table);
-        if (parts === 0) continue;
-        this.#columns.push({ location, parts, table });
+        const length = this.#qualifierLength(names, table);
+        if (length === 0) continue;
+        this.#columns.push({ location, parts: written.slice(0, length), table, nearer });
         return;
       }
+      for (const alias of at.aliases) nearer.add(alias);
     }
   }
 
@@ -256,55 +281,31 @@ class ReferenceFinder {
   #qualifierLength(names: readonly string[], table: OpenTable): number {
     const [name = '', schema = this.#defaults.schema, catalog = this.#defaults.catalog] = table.parts
       .toReversed()
-      .map((p) => p.toLowerCase());
-    if (names.length >= 4 && same(names, [catalog.toLowerCase(), schema.toLowerCase(), name])) return 3;
-    return names.length >= 3 && same(names, [schema.toLowerCase(), name]) ? 2 : 0;
+      .map(foldIdentifier);
+    if (names.length >= 4 && same(names, [foldIdentifier(catalog), foldIdentifier(schema), name])) return 3;
+    return names.length >= 3 && same(names, [foldIdentifier(schema), name]) ? 2 : 0;
   }
 }
 
-const SELECT_DONE: ReadonlySet<string> = new Set(['cte_map', 'from_table']);
-const RECURSIVE_DONE: ReadonlySet<string> = new Set(['cte_map', 'left', 'right']);
-const PIVOT_DONE: ReadonlySet<string> = new Set(['source']);
-const FUNCTION_DONE: ReadonlySet<string> = new Set(['function']);
-const NOTHING_DONE: ReadonlySet<string> = new Set();
-const QUERY_NODES: ReadonlySet<string> = new Set([
-  'SELECT_NODE',
-  'SET_OPERATION_NODE',
-  'RECURSIVE_CTE_NODE',
-  'CTE_NODE',
-  'STATEMENT_NODE',
-]);
-const TABLE_NODES: ReadonlySet<string> = new Set([
-  'BASE_TABLE',
-  'TABLE_FUNCTION',
-  'JOIN',
-  'SUBQUERY',
-  'PIVOT',
-  'EXPRESSION_LIST',
-  'EMPTY',
-  'SHOW_REF',
-  'COLUMN_DATA',
-  'DELIM_GET',
-  'CTE',
-  'BOUND_TABLE_REF',
-]);
 /** The parser itself writes `main` into the calls that operators and literals stand for. */
 const FUNCTION_SCHEMAS: ReadonlySet<string> = new Set(['', 'main', 'pg_catalog']);
 
 function checkSchema(node: JsonObject, name: string, location: number | undefined): void {
-  const schema = textOf(node['schema']).toLowerCase();
+  const schema = foldIdentifier(textOf(node['schema']));
   const isOurs = schema !== '' && CONTEXT_FUNCTIONS.has(name);
   if (textOf(node['catalog']) !== '' || !FUNCTION_SCHEMAS.has(schema) || isOurs) {
-    throw notServed(`the function ${name} is called without a schema`, location);
+    throw notServed(`the function ${clip(name)} is called without a schema`, location);
   }
 }
+
+const newScope = (parent: Scope | null): Scope => ({ ctes: new Set(), tables: [], aliases: new Set(), parent });
 
 /** Unaliased tables of one FROM with the same last name but other schemas get their whole name as the alias. */
 function markConflicts(tables: readonly OpenTable[]): void {
   if (tables.length < 2) return;
   for (const table of tables) {
-    const name = table.alias?.toLowerCase();
-    const others = tables.filter((t) => t !== table && t.alias?.toLowerCase() === name);
+    const name = foldIdentifier(table.alias ?? '');
+    const others = tables.filter((t) => t !== table && foldIdentifier(t.alias ?? '') === name);
     table.conflict = others.some((t) => !same(lower(t.parts), lower(table.parts)));
   }
 }
@@ -312,14 +313,14 @@ function markConflicts(tables: readonly OpenTable[]): void {
 const aliasOf = (table: OpenTable): string | null => (table.conflict ? table.parts.join('.') : table.alias);
 
 function isCommonTable(name: string, scope: Scope): boolean {
-  const key = name.toLowerCase();
+  const key = foldIdentifier(name);
   for (let at: Scope | null = scope; at !== null; at = at.parent) if (at.ctes.has(key)) return true;
   return false;
 }
 
 /** Whether `names` begins with `prefix`. */
 const same = (names: readonly string[], prefix: readonly string[]): boolean => prefix.every((p, i) => names[i] === p);
-const lower = (names: readonly string[]): readonly string[] => names.map((n) => n.toLowerCase());
+const lower = (names: readonly string[]): readonly string[] => names.map(foldIdentifier);
 
 /** `query_location` is 2^64 - 1 where the parser has none. */
 function locationOf(node: JsonObject): number | undefined {
@@ -334,6 +335,9 @@ function object(value: Json | undefined): JsonObject {
 
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** So much of a name as a message shows. */
+const clip = (name: string): string => (name.length > 100 ? `${name.slice(0, 100)}...` : name);
 
 const refusal = (code: ErrorCode, message: string, position: number | undefined): SkeinError =>
   new SkeinError(code, message, { position });

@@ -21,5 +21,9 @@ export type TimeTravel =
   | { readonly kind: 'version'; readonly version: string }
   | { readonly kind: 'timestamp'; readonly micros: string };
 
-/** A column reference whose first `parts` names are a table's; `alias` stands for that table. */
-export type QualifiedColumn = { readonly location: number; readonly parts: number; readonly alias: string };
+/** A column reference that begins with a table's name, `parts` as written; `alias` stands for that table. */
+export type QualifiedColumn = {
+  readonly location: number;
+  readonly parts: readonly string[];
+  readonly alias: string;
+};

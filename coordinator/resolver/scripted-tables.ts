@@ -1,6 +1,7 @@
 import { principalId, tenantId } from '#shared/id.ts';
 import { readTableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { LoadedTable, TableName, TableSource } from './table-source.ts';
 
 /** Tables for tests, without files: `lake.tpch.orders` -> its columns as `name type, name type`, types in Iceberg's spelling or `struct(f int)`. */
@@ -14,7 +15,7 @@ const SNAPSHOTS = [11n, 12n] as const;
 /** A source that knows these tables, names without case. Each has two snapshots: 11 of 2024-01-01, and 12 of 2024-02-01, a tag `v1`. */
 export function scriptedTables(script: TableScript): TableSource & { readonly asked: TableName[][] } {
   const tables = new Map(
-    Object.entries(script).map(([name, table]) => [name.toLowerCase(), scriptedTable(name, table)]),
+    Object.entries(script).map(([name, table]) => [foldIdentifier(name), scriptedTable(name, table)]),
   );
   const asked: TableName[][] = [];
   return {
@@ -23,7 +24,7 @@ export function scriptedTables(script: TableScript): TableSource & { readonly as
       asked.push([...names]);
       return Promise.resolve(
         names.map(({ catalog, namespace, table }): LoadedTable => {
-          const found = tables.get([catalog, ...namespace, table].join('.').toLowerCase());
+          const found = tables.get(foldIdentifier([catalog, ...namespace, table].join('.')));
           return found ?? { kind: 'missing', code: catalog === 'lake' ? 'TABLE_NOT_FOUND' : 'CATALOG_NOT_FOUND' };
         }),
       );

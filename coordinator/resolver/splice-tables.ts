@@ -1,7 +1,8 @@
 import type { SqlText } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
-import { Tokenizer, type Token } from '../statement/tokenizer.ts';
+import { identifierText, Tokenizer, type Token } from '../statement/tokenizer.ts';
 import { ByteOffsets } from './byte-offsets.ts';
 import type { QueryReferences, TableReference } from './query-references.ts';
 
@@ -26,7 +27,7 @@ type Edit = {
   readonly insert: readonly ({ readonly scan: number } | string)[];
 };
 
-/** Puts scan i in the place of `references.tables[i]`. @throws NOT_SUPPORTED when the parser's location is no name (a fault). */
+/** Puts scan i in the place of `references.tables[i]`. @throws NOT_SUPPORTED when another name stands where the parser saw one. */
 export function spliceTables(sql: string, references: QueryReferences): SplicedQuery {
   const offsets = new ByteOffsets(sql);
   const edits: Edit[] = [];
@@ -72,8 +73,9 @@ export function userPosition(query: SplicedQuery, plannerByte: number): number {
   return last === undefined ? 0 : last.start + (last.kind === 'text' ? last.text.length : 0);
 }
 
+/** A name may follow a word without a space (`FROM"t"`), a function may not. */
 const plannerText = (piece: Piece): string =>
-  piece.kind === 'scan' ? `skein_scan(${quoteLiteral(String(piece.scan))})` : piece.text;
+  piece.kind === 'scan' ? ` skein_scan(${quoteLiteral(String(piece.scan))})` : piece.text;
 
 /** `word` is where the keyword TABLE before the name starts. */
 function tableEdits(
@@ -82,7 +84,7 @@ function tableEdits(
   table: TableReference,
   scan: number,
 ): Edit[] {
-  const end = nameEnd(sql, start, table.parts.length);
+  const end = nameEnd(sql, start, table.parts);
   const alias = table.alias === null ? '' : ` AS ${quoteIdentifier(table.alias)}`;
   const edits: Edit[] = [{ start: word ?? start, end, insert: [word === null ? '' : 'FROM ', { scan }, alias] }];
   if (table.at !== null) edits.push({ ...atClause(sql, end), insert: [''] });
@@ -96,23 +98,24 @@ function tableKeywords(sql: string): ReadonlyMap<number, number> {
   const tokens = new Tokenizer(sql);
   let previous: Token | null = null;
   for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
-    const isTable = previous?.kind === 'word' && sql.slice(previous.start, previous.end).toLowerCase() === 'table';
+    const isTable = previous !== null && isWord(sql, previous, 'table');
     if (isTable && isName(token)) found.set(token.start, previous?.start ?? token.start);
     previous = token;
   }
   return found;
 }
 
-/** Where a dotted name of `parts` identifiers ends. */
-function nameEnd(sql: string, start: number, parts: number): number {
+/** Where a dotted name ends. It is compared with what the parser saw there: a wrong place would leave the name to DuckDB. */
+function nameEnd(sql: string, start: number, parts: readonly string[]): number {
   const tokens = new Tokenizer(sql, start);
-  let token = tokens.next();
-  for (let part = 1; isName(token); part += 1) {
-    if (part === parts) return token.end;
-    if (!isSymbol(sql, tokens.next(), '.')) break;
-    token = tokens.next();
+  let end = start;
+  for (const [i, part] of parts.entries()) {
+    if (i > 0 && !isSymbol(sql, tokens.next(), '.')) throw unreadable('a name', start);
+    const token = tokens.next();
+    if (!isName(token) || identifierText(sql, token) !== part) throw unreadable('a name', start);
+    end = token.end;
   }
-  throw new SkeinError('NOT_SUPPORTED', 'a name stands where it cannot be read', { position: start });
+  return end;
 }
 
 /** The clause `AT (...)` after a name and its alias. */
@@ -125,12 +128,15 @@ function atClause(sql: string, from: number): { start: number; end: number } {
     else if (isSymbol(sql, token, ')')) {
       depth -= 1;
       if (depth === 0 && at !== null) return { start: at.start, end: token.end };
-    } else if (depth === 0 && token.kind === 'word' && sql.slice(token.start, token.end).toLowerCase() === 'at') {
+    } else if (depth === 0 && isWord(sql, token, 'at')) {
       at = token;
     }
   }
-  throw new SkeinError('NOT_SUPPORTED', 'AT stands where it cannot be read', { position: from });
+  throw unreadable('AT', from);
 }
+
+const unreadable = (what: string, position: number): SkeinError =>
+  new SkeinError('NOT_SUPPORTED', `${what} stands where it cannot be read`, { position });
 
 function applyEdits(sql: string, edits: readonly Edit[]): Piece[] {
   const pieces: Piece[] = [];
@@ -148,5 +154,7 @@ function applyEdits(sql: string, edits: readonly Edit[]): Piece[] {
 }
 
 const isName = (token: Token): boolean => token.kind === 'word' || token.kind === 'quoted' || token.kind === 'string';
+const isWord = (sql: string, token: Token, word: string): boolean =>
+  token.kind === 'word' && foldIdentifier(sql.slice(token.start, token.end)) === word;
 const isSymbol = (sql: string, token: Token, symbol: string): boolean =>
   token.kind === 'symbol' && sql.slice(token.start, token.end) === symbol;

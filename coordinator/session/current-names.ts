@@ -1,6 +1,7 @@
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { SessionState } from './session.ts';
@@ -63,6 +64,6 @@ export class NameFinder {
 }
 
 function find<T>(items: readonly T[], name: string, nameOf: (item: T) => string): T | undefined {
-  const folded = name.toLowerCase();
-  return items.find((item) => nameOf(item) === name) ?? items.find((item) => nameOf(item).toLowerCase() === folded);
+  const folded = foldIdentifier(name);
+  return items.find((item) => nameOf(item) === name) ?? items.find((item) => foldIdentifier(nameOf(item)) === folded);
 }

@@ -2,6 +2,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { requireScope, type Caller } from '../auth/authenticate.ts';
 import { columnsOf, loadOneTable, schemaName } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
@@ -115,7 +116,7 @@ async function use(name: ObjectName, state: SessionState, context: Context): Pro
     store.update(key, (now) => ({ ...now, schema }));
     return statusResult('USE');
   }
-  const other = (await names.catalogs(tenant)).find((one) => one.toLowerCase() === first.toLowerCase());
+  const other = (await names.catalogs(tenant)).find((one) => foldIdentifier(one) === foldIdentifier(first));
   if (other === undefined) throw noSchema(catalog, first);
   store.update(key, (now) => ({ ...now, catalog: other, schema: null }));
   return statusResult('USE');

@@ -1,6 +1,7 @@
 import { PARTITIONS_MAX } from '#proto/task.ts';
 import { parseBytes, parseDuration, type Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 
 /** A setting that SET, RESET and SHOW know. Values are kept as the text that SHOW answers. */
 type Setting = {
@@ -18,7 +19,7 @@ const invalid = (name: string, expected: string, text: string): SkeinError =>
 
 /** Zone names as the IANA database and DuckDB spell them, by their lower-case form. */
 const ZONES: ReadonlyMap<string, string> = new Map(
-  ['UTC', 'GMT', 'Etc/UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => [zone.toLowerCase(), zone]),
+  ['UTC', 'GMT', 'Etc/UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => [foldIdentifier(zone), zone]),
 );
 
 const bounded = (name: string, parse: (text: string) => number, max: (config: Config) => number): Setting['parse'] => {
@@ -37,7 +38,7 @@ const bounded = (name: string, parse: (text: string) => number, max: (config: Co
 const oneOf = (name: string, values: readonly string[]): Setting['parse'] => {
   const expected = `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
   return (text) => {
-    const value = text.trim().toLowerCase();
+    const value = foldIdentifier(text.trim());
     if (values.includes(value)) return value;
     throw invalid(name, expected, text);
   };
@@ -49,7 +50,7 @@ export const SETTINGS = {
     doc: 'Time zone in which timestamps with time zone are printed and cast',
     default: () => 'UTC',
     parse: (text) => {
-      const zone = ZONES.get(text.trim().toLowerCase());
+      const zone = ZONES.get(foldIdentifier(text.trim()));
       if (zone === undefined) throw invalid('timezone', 'a time zone of the IANA database', text);
       return zone;
     },
@@ -59,7 +60,7 @@ export const SETTINGS = {
     doc: 'Workload class of the next queries: auto, interactive, medium or batch',
     default: () => 'auto',
     parse: (text) => {
-      const name = text.trim().toLowerCase();
+      const name = foldIdentifier(text.trim());
       if (['auto', 'interactive', 'medium', 'batch'].includes(name)) return name;
       throw invalid('service.workload_class', 'interactive, medium, batch or auto', text);
     },
@@ -108,7 +109,7 @@ export const SETTINGS = {
     doc: 'Partitions of an exchange by keys; auto = chosen by size',
     default: () => 'auto',
     parse: (text) => {
-      const value = text.trim().toLowerCase();
+      const value = foldIdentifier(text.trim());
       if (value === 'auto') return value;
       const number = /^\d{1,9}$/.test(value) ? Number(value) : 0;
       if (number >= 1 && number <= PARTITIONS_MAX) return String(number);
@@ -119,7 +120,7 @@ export const SETTINGS = {
 
 /** @throws INVALID_REQUEST for a name that is no setting. */
 export function settingName(name: string): SettingName {
-  const found = Object.keys(SETTINGS).find((known) => known === name.toLowerCase());
+  const found = Object.keys(SETTINGS).find((known) => known === foldIdentifier(name));
   if (found === undefined) throw new SkeinError('INVALID_REQUEST', `unknown setting ${name.slice(0, 200)}`);
   return found as SettingName;
 }

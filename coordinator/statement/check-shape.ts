@@ -1,15 +1,18 @@
 import { SkeinError } from '#shared/error.ts';
+import { checkIdentifier } from '#shared/sql/check-identifier.ts';
+import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import type { StatementLimits, TextSpan } from './statement.ts';
-import { Tokenizer, withPlainSpaces, type Token } from './tokenizer.ts';
+import { identifierText, Tokenizer, withPlainSpaces, type Token } from './tokenizer.ts';
 
 const OPEN = new Set(['(', '[', '{']);
 const CLOSE = new Set([')', ']', '}']);
 const PREFIX_SYMBOLS = new Set(['-', '+', '~', '!', '@']);
 
 /**
- * Passes over a text once, before any parser recurses into it: one statement only, not longer and not nested deeper than the limits.
+ * Passes over a text once, before any parser recurses into it: one statement only, not longer and not nested deeper than the limits,
+ * and no name that is too long.
  * @returns the statement without what surrounds it (space, comments, a trailing `;`), its spaces plain.
- * @throws PAYLOAD_TOO_LARGE, STATEMENT_TOO_COMPLEX, SYNTAX_ERROR (nothing there, a second statement, a quote that is not closed).
+ * @throws PAYLOAD_TOO_LARGE, STATEMENT_TOO_COMPLEX, NAME_TOO_LONG, SYNTAX_ERROR (nothing there, a second statement, a quote that is not closed).
  */
 export function checkShape(text: string, limits: StatementLimits): TextSpan {
   if (Buffer.byteLength(text) > limits.bytesMax) {
@@ -25,6 +28,7 @@ export function checkShape(text: string, limits: StatementLimits): TextSpan {
   for (; token.kind !== 'end'; token = tokens.next()) {
     if (token.kind === 'symbol' && text[token.start] === ';') break;
     depth.add(text, token);
+    if (token.kind === 'word' || token.kind === 'quoted') checkIdentifier(identifierText(text, token), token.start);
     first ??= token;
     last = token;
   }
@@ -67,4 +71,4 @@ class Depth {
   }
 }
 
-const wordOf = (text: string, token: Token): string => text.slice(token.start, token.end).toUpperCase();
+const wordOf = (text: string, token: Token): string => foldKeyword(text.slice(token.start, token.end));

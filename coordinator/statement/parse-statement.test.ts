@@ -124,6 +124,12 @@ describe('refusals', () => {
     ['EXPLAIN (FORMAT graphviz) SELECT 1', 'NOT_SUPPORTED'],
     ['SHOW USERS', 'NOT_SUPPORTED'],
     ['SELCT 1', 'SYNTAX_ERROR'],
+    ['\u017fELECT 1', 'SYNTAX_ERROR'],
+    ['\u017fET a = 1', 'SYNTAX_ERROR'],
+    ['\u2028SELECT 1', 'SYNTAX_ERROR'],
+    ['SELECT 1 --\r; SELECT 2', 'SYNTAX_ERROR'],
+    ["SELECT 1_e'\\'; SELECT ' 2'", 'SYNTAX_ERROR'],
+    ['SET a = $1', 'SYNTAX_ERROR'],
     ['hello world', 'SYNTAX_ERROR'],
     ['1', 'SYNTAX_ERROR'],
     ['SET a', 'SYNTAX_ERROR'],
@@ -136,6 +142,28 @@ describe('refusals', () => {
     ['  -- nothing\n ; ;', 'SYNTAX_ERROR'],
   ])('%s', (text, code) => {
     expect(failure(text).code).toBe(code);
+  });
+
+  test('what follows the end of a comment belongs to the statement', () => {
+    expect(parse('SELECT 1 -- one\r, 2')).toMatchObject({ query: { text: 'SELECT 1 -- one\r, 2' } });
+  });
+
+  test('names of more than 1,024 bytes, wherever they stand', () => {
+    const long = 'x'.repeat(1_025);
+    for (const text of [
+      `SELECT ${long}`,
+      `SELECT "${long}"(1)`,
+      `SET ${long} = 1`,
+      `USE a."${long}"`,
+      `SHOW ${long}`,
+    ]) {
+      expect(failure(text)).toEqual({ code: 'NAME_TOO_LONG', position: text.search(/"?x/) });
+    }
+    expect(failure(`SELECT "${'\u20ac'.repeat(342)}"`).code).toBe('NAME_TOO_LONG');
+    expect(
+      parse(`SELECT "${'\u20ac'.repeat(341)}", '${long}', $$${long}$$, ${'1'.repeat(2_000)} /* ${long} */`).kind,
+    ).toBe('query');
+    expect(parse(`SELECT "${'""'.repeat(1_024)}"`).kind).toBe('query');
   });
 
   test('positions are characters of the statement', () => {
@@ -168,6 +196,8 @@ describe('redaction', () => {
     ["password $$s3cret$$ e'a\\'b' \"t\"", "password '***' '***' \"t\""],
     ["CREATE WEBHOOK w SECRET = 'open", "CREATE WEBHOOK w SECRET = '***'"],
     ["token 'a' \"open b", "token '***' '***'"],
+    ["token --it's\r 's3cret' -- '", "token --it's\r '***' -- '"],
+    ["token 's3c'\n'ret', x'1f'", "token '***', '***'"],
   ])('%s', (text, expected) => {
     expect(redactStatement(text)).toBe(expected);
   });
@@ -182,6 +212,8 @@ describe('redaction', () => {
     ["select error('hunter2') password", 'hunter2 is wrong', '*** is wrong'],
     ['select error($x$hunter2$x$) password', 'hunter2 is wrong', '*** is wrong'],
     ["token 'hunter''2", "hunter'2 is wrong", '*** is wrong'],
+    ["token 'hunt' --\n'er2'", 'hunter2 is wrong', '*** is wrong'],
+    ["token E'hunt\\x65r\\062'", 'hunter2 is wrong', '*** is wrong'],
     ["select error('hunter2')", 'hunter2 is wrong', 'hunter2 is wrong'],
     ['select token from "t"', 'table "t" does not exist', 'table "t" does not exist'],
     [`token ${"'x',".repeat(2_000)}`, 'a message', "'***'"],

@@ -1,3 +1,4 @@
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { checkShape } from './check-shape.ts';
 import { StatementReader } from './statement-reader.ts';
 import type { Statement, StatementLimits } from './statement.ts';
@@ -75,7 +76,7 @@ function settingValue(reader: StatementReader): string | null {
 
 /** Settings are named without case; a dotted name is one name. */
 function settingName(reader: StatementReader): string {
-  return reader.name('a setting', 8).parts.join('.').toLowerCase();
+  return foldIdentifier(reader.name('a setting', 8).parts.join('.'));
 }
 
 function parseReset(reader: StatementReader): Statement {
@@ -224,13 +225,13 @@ function parseExplain(reader: StatementReader): Statement {
 const EXPLAIN_OPTIONS = new Set(['ANALYZE', 'FORMAT', 'TYPE']);
 
 function explainFormat(reader: StatementReader): 'text' | 'json' {
-  const format = reader.takeName()?.toLowerCase();
+  const format = foldIdentifier(reader.takeName() ?? '');
   if (format === 'text' || format === 'json') return format;
   throw reader.error('NOT_SUPPORTED', 'EXPLAIN serves FORMAT TEXT and JSON');
 }
 
 function explainType(reader: StatementReader): 'logical' | 'distributed' {
-  const type = reader.takeName()?.toLowerCase();
+  const type = foldIdentifier(reader.takeName() ?? '');
   if (type === 'logical' || type === 'distributed') return type;
   throw reader.error('NOT_SUPPORTED', 'EXPLAIN serves TYPE LOGICAL and DISTRIBUTED');
 }

@@ -1,5 +1,6 @@
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
+import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import type { ObjectName, TextSpan } from './statement.ts';
 import { identifierText, stringText, Tokenizer, type Token } from './tokenizer.ts';
 
@@ -24,7 +25,7 @@ export class StatementReader {
 
   peekWord(distance = 0): string {
     const token = this.#peek(distance);
-    return token.kind === 'word' ? this.#text(token).toUpperCase() : '';
+    return token.kind === 'word' ? foldKeyword(this.#text(token)) : '';
   }
 
   peekSymbol(symbol: string, distance = 0): boolean {

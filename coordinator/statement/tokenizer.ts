@@ -1,25 +1,27 @@
 import { SkeinError } from '#shared/error.ts';
 
 /**
- * The lexical level of SQL, as DuckDB's scanner sees it: comments (`--`, nested slash-star), strings ('', E'' with backslashes,
- * dollar quotes), quoted identifiers, words, numbers, parameters. Every other character is a symbol of its own (`::` is two).
- * Offsets are UTF-16 positions in the text.
+ * The lexical level of SQL, rule by rule that of DuckDB's scanner (`scan.l` of its parser): comments (`--` to the end of the line, nested
+ * slash-star), strings ('', E'' with backslashes, dollar quotes; one that goes on after a line break is one token), bit strings, quoted
+ * identifiers, words, numbers, parameters. Every other character is a symbol of its own (`::` is two), but for `..`. Offsets are UTF-16 positions in
+ * the text. `test/fuzz` compares it with DuckDB.
  */
 export type Token = {
-  readonly kind: 'word' | 'quoted' | 'string' | 'number' | 'parameter' | 'symbol' | 'end';
+  readonly kind: 'word' | 'quoted' | 'string' | 'bits' | 'number' | 'parameter' | 'symbol' | 'end';
   readonly start: number;
   readonly end: number;
 };
 
-/** Spaces beyond ASCII, which DuckDB's parser turns into plain ones before it scans a text. */
-const WIDE_SPACES = /[\u00a0\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff]/g;
-const SPACE = /[\s\u200b-\u200d\u2060]/;
+/** Spaces beyond ASCII, which DuckDB's parser turns into plain ones before it scans a text. Every other character from U+0080 is a letter. */
+const WIDE_SPACES = /[\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]/g;
+const SPACE = /[ \t\n\r\f\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]/;
 const WORD_START = /[A-Za-z_\u0080-\uffff]/;
+const LINE_END = /[\n\r]/g;
 /** Sticky: each is tried at the current offset. */
-const WORD = /(?:[A-Za-z0-9_$]|(?![\s\u200b-\u200d\u2060])[\u0080-\uffff])*/y;
-const NUMBER = /(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|(?:\d[\d_]*)?\.?\d[\d_]*(?:[eE][+-]?\d+)?\.?)/y;
+const WORD = /(?:[A-Za-z0-9_$]|(?![\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff])[\u0080-\uffff])*/y;
+const NUMBER = /(?:\d(?:_?\d)*(?:\.(?!\.)(?:\d(?:_?\d)*)?)?|\.\d(?:_?\d)*)(?:[eE][+-]?\d(?:_?\d)*)?/y;
 const DOLLAR_TAG = /\$(?:[A-Za-z_\u0080-\uffff][A-Za-z0-9_\u0080-\uffff]*)?\$/y;
-const PARAMETER = /\$[A-Za-z0-9_]+/y;
+const PARAMETER = /[$?]\d(?:_?\d)*/y;
 
 /** Reads the tokens of a text one by one; nothing is kept, so a long statement costs no memory. */
 export class Tokenizer {
@@ -43,15 +45,17 @@ export class Tokenizer {
   #read(start: number): Token {
     const { text } = this;
     const char = text.charAt(start);
-    if (char === "'") return { kind: 'string', start, end: this.#quoted(start, "'", 'a string') };
-    if (char === '"') return { kind: 'quoted', start, end: this.#quoted(start, '"', 'a quoted identifier') };
-    if ((char === 'e' || char === 'E') && text.charAt(start + 1) === "'") {
-      return { kind: 'string', start, end: this.#escaped(start) };
+    if (char === "'") return { kind: 'string', start, end: this.#string(start, doubledQuote) };
+    if (char === '"') return { kind: 'quoted', start, end: doubledQuote(text, start, '"') };
+    if (text.charAt(start + 1) === "'") {
+      if (char === 'e' || char === 'E') return { kind: 'string', start, end: this.#string(start + 1, escapedQuote) };
+      if ('bBxX'.includes(char)) return { kind: 'bits', start, end: this.#string(start + 1, firstQuote) };
     }
     if (char === '$') return this.#dollar(start);
-    if (isDigit(char) || (char === '.' && isDigit(text.charAt(start + 1)))) {
-      return { kind: 'number', start, end: match(NUMBER, text, start) };
-    }
+    if (char === '?') return this.#parameter(start);
+    if (text.startsWith('..', start)) return { kind: 'symbol', start, end: start + 2 };
+    const number = match(NUMBER, text, start);
+    if (number > start) return { kind: 'number', start, end: number };
     if (WORD_START.test(char)) return { kind: 'word', start, end: match(WORD, text, start) };
     return { kind: 'symbol', start, end: start + 1 };
   }
@@ -64,31 +68,21 @@ export class Tokenizer {
       if (close < 0) throw unterminated('a dollar-quoted string', start);
       return { kind: 'string', start, end: close + tag.length };
     }
+    return this.#parameter(start);
+  }
+
+  #parameter(start: number): Token {
     const end = match(PARAMETER, this.text, start);
     return end > start ? { kind: 'parameter', start, end } : { kind: 'symbol', start, end: start + 1 };
   }
 
-  /** End of a quoted text in which the quote is doubled. */
-  #quoted(start: number, quote: string, what: string): number {
-    let at = start + 1;
-    for (;;) {
-      const close = this.text.indexOf(quote, at);
-      if (close < 0) throw unterminated(what, start);
-      if (this.text.charAt(close + 1) !== quote) return close + 1;
-      at = close + 2;
+  /** End of a string whose quote stands at `open`, with all the parts in which it goes on. */
+  #string(open: number, endOf: EndOfQuoted): number {
+    let end = endOf(this.text, open, "'");
+    for (let next = continuation(this.text, end); next >= 0; next = continuation(this.text, end)) {
+      end = endOf(this.text, next, "'");
     }
-  }
-
-  #escaped(start: number): number {
-    let at = start + 2;
-    while (at < this.text.length) {
-      const char = this.text.charAt(at);
-      if (char === '\\') at += 2;
-      else if (char !== "'") at += 1;
-      else if (this.text.charAt(at + 1) === "'") at += 2;
-      else return at + 1;
-    }
-    throw unterminated('a string', start);
+    return end;
   }
 
   #skipSpace(): number {
@@ -97,48 +91,90 @@ export class Tokenizer {
     for (;;) {
       const char = text.charAt(at);
       if (char === '-' && text.charAt(at + 1) === '-') at = lineEnd(text, at);
-      else if (char === '/' && text.charAt(at + 1) === '*') at = this.#commentEnd(at);
+      else if (char === '/' && text.charAt(at + 1) === '*') at = commentEnd(text, at);
       else if (char !== '' && SPACE.test(char)) at += 1;
       else return at;
     }
   }
+}
 
-  #commentEnd(start: number): number {
-    let depth = 0;
-    const mark = /\/\*|\*\//g;
-    mark.lastIndex = start;
-    for (let found = mark.exec(this.text); found !== null; found = mark.exec(this.text)) {
-      depth += found[0] === '/*' ? 1 : -1;
-      if (depth === 0) return mark.lastIndex;
-    }
-    throw unterminated('a comment', start);
+/** Where what the quote at `open` begins has ended, behind the closing quote. */
+type EndOfQuoted = (text: string, open: number, quote: string) => number;
+
+/** A doubled quote stands for one. */
+const doubledQuote: EndOfQuoted = (text, open, quote) => {
+  let at = open + 1;
+  for (;;) {
+    const close = text.indexOf(quote, at);
+    if (close < 0) throw unterminated(quote === '"' ? 'a quoted identifier' : 'a string', open);
+    if (text.charAt(close + 1) !== quote) return close + 1;
+    at = close + 2;
+  }
+};
+
+/** A backslash takes the next character with it, and a doubled quote stands for one. */
+const escapedQuote: EndOfQuoted = (text, open, quote) => {
+  let at = open + 1;
+  while (at < text.length) {
+    const char = text.charAt(at);
+    if (char === '\\') at += 2;
+    else if (char !== quote) at += 1;
+    else if (text.charAt(at + 1) === quote) at += 2;
+    else return at + 1;
+  }
+  throw unterminated('a string', open);
+};
+
+const firstQuote: EndOfQuoted = (text, open, quote) => {
+  const close = text.indexOf(quote, open + 1);
+  if (close < 0) throw unterminated('a string', open);
+  return close + 1;
+};
+
+/** The quote with which a string that ends at `at` goes on: there is a line break before it, and nothing but spaces and `--`. Or -1. */
+function continuation(text: string, from: number): number {
+  let at = from;
+  let hasBreak = false;
+  for (;;) {
+    const char = text.charAt(at);
+    if (char === '-' && text.charAt(at + 1) === '-') {
+      at = lineEnd(text, at);
+      hasBreak = true;
+    } else if (char !== '' && SPACE.test(char)) {
+      at += 1;
+      hasBreak ||= char === '\n' || char === '\r';
+    } else return hasBreak && char === "'" ? at : -1;
   }
 }
 
 /**
- * The text with plain spaces where it has wide ones outside of quotes: DuckDB does the same, in fewer bytes than before, so that its
- * positions would be none of ours. Each stays one character. @throws SYNTAX_ERROR as `Tokenizer`
+ * The text as DuckDB's parser must get it, of the same length. It turns wide spaces into plain ones, so that its positions would not be
+ * ours, and it looks for them with a scanner of its own that knows neither slash-star comments nor backslashes: after an apostrophe in
+ * one of these it would change what stands in quotes. So spaces are made plain here, comments become spaces, and `\'` becomes `''`.
+ * @throws SYNTAX_ERROR as `Tokenizer`
  */
 export function withPlainSpaces(text: string): string {
   if (text.search(WIDE_SPACES) < 0) return text;
   const tokens = new Tokenizer(text);
   const parts: string[] = [];
   let at = 0;
-  for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
-    if (token.kind !== 'string' && token.kind !== 'quoted') continue;
-    parts.push(text.slice(at, token.start).replaceAll(WIDE_SPACES, ' '), text.slice(token.start, token.end));
+  for (let token = tokens.next(); ; token = tokens.next()) {
+    parts.push(text.slice(at, token.start).replaceAll(/[^\n\r]/g, ' '));
+    if (token.kind === 'end') return parts.join('');
+    const raw = text.slice(token.start, token.end);
+    parts.push(token.kind === 'string' && /^[eE]/.test(raw) ? raw.replaceAll(/\\[^]/g, plainEscape) : raw);
     at = token.end;
   }
-  return parts.join('') + text.slice(at).replaceAll(WIDE_SPACES, ' ');
 }
 
-/** The name that an identifier token stands for. */
+const plainEscape = (pair: string): string => (pair === "\\'" ? "''" : pair);
+
+/** The name that a token stands for where a name is expected: a word, a quoted identifier, or a string. */
 export function identifierText(text: string, token: Token): string {
+  if (token.kind === 'string') return stringText(text, token);
   const raw = text.slice(token.start, token.end);
   return token.kind === 'quoted' ? raw.slice(1, -1).replaceAll('""', '"') : raw;
 }
-
-const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
 
 /** The value of a string token, its quotes and escapes resolved. */
 export function stringText(text: string, token: Token): string {
@@ -147,10 +183,33 @@ export function stringText(text: string, token: Token): string {
     const tagLength = raw.indexOf('$', 1) + 1;
     return raw.slice(tagLength, -tagLength);
   }
-  if (raw.startsWith("'")) return raw.slice(1, -1).replaceAll("''", "'");
-  return raw
-    .slice(2, -1)
-    .replace(/\\(.)|''/gs, (whole, c: string | undefined) => (whole === "''" ? "'" : (ESCAPES[c ?? ''] ?? c ?? '')));
+  const isEscaped = !raw.startsWith("'");
+  const endOf = isEscaped ? escapedQuote : doubledQuote;
+  const parts: string[] = [];
+  for (let open = isEscaped ? 1 : 0; open >= 0;) {
+    const end = endOf(raw, open, "'");
+    const part = raw.slice(open + 1, end - 1);
+    parts.push(isEscaped ? part.replaceAll(ESCAPE, unescape) : part.replaceAll("''", "'"));
+    open = continuation(raw, end);
+  }
+  return parts.join('');
+}
+
+/** What stands for something else in E'': bytes in a row, a code point, any other character after a backslash, a doubled quote. */
+const ESCAPE = /(?:\\x[0-9A-Fa-f]{1,2}|\\[0-7]{1,3})+|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|\\[^]|''/g;
+const BYTE = /\\x([0-9A-Fa-f]{1,2})|\\([0-7]{1,3})/g;
+const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };
+
+function unescape(escape: string): string {
+  if (escape === "''") return "'";
+  const bytes = [...escape.matchAll(BYTE)].map(([, hex, octal = '']) =>
+    hex === undefined ? Number.parseInt(octal, 8) : Number.parseInt(hex, 16),
+  );
+  if (bytes.length > 0) return Buffer.from(bytes).toString('utf8');
+  const char = escape.charAt(1);
+  if (escape.length === 2) return ESCAPES[char] ?? char;
+  const code = Number.parseInt(escape.slice(2), 16);
+  return code > 0x10ffff ? '\ufffd' : String.fromCodePoint(code);
 }
 
 function match(pattern: RegExp, text: string, at: number): number {
@@ -158,12 +217,22 @@ function match(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
+/** Behind the first line break from `from` on: `\n` or `\r`. */
 function lineEnd(text: string, from: number): number {
-  const end = text.indexOf('\n', from);
-  return end < 0 ? text.length : end + 1;
+  LINE_END.lastIndex = from;
+  return LINE_END.test(text) ? LINE_END.lastIndex : text.length;
 }
 
-const isDigit = (char: string): boolean => char >= '0' && char <= '9';
+function commentEnd(text: string, start: number): number {
+  let depth = 0;
+  const mark = /\/\*|\*\//g;
+  mark.lastIndex = start;
+  for (let found = mark.exec(text); found !== null; found = mark.exec(text)) {
+    depth += found[0] === '/*' ? 1 : -1;
+    if (depth === 0) return mark.lastIndex;
+  }
+  throw unterminated('a comment', start);
+}
 
 const unterminated = (what: string, position: number): SkeinError =>
   new SkeinError('SYNTAX_ERROR', `${what} is not closed`, { position });

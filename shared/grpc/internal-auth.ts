@@ -70,6 +70,11 @@ export function readError(data: Partial<ErrorData> | null): SkeinError {
 export const isAnswer = (thrown: unknown): boolean =>
   (thrown as Partial<ServiceError>).metadata?.get(ERROR_KEY)[0] instanceof Buffer;
 
+const UNANSWERED_STATUS: ReadonlySet<status | undefined> = new Set([
+  status.UNAVAILABLE,
+  status.DEADLINE_EXCEEDED,
+  status.CANCELLED,
+]);
 /** What a call that nobody answered may mean, and what it says of it. */
 const UNANSWERED = {
   WORKER_LOST: 'a worker was lost',
@@ -77,15 +82,18 @@ const UNANSWERED = {
   CATALOG_UNAVAILABLE: 'the catalog does not answer',
 } as const;
 
-/** The error of a failed internal call; `unavailable` is the code to use when the peer could not be reached, or the connection broke. */
+/**
+ * The error of a failed internal call; `unavailable` is the code to use when the peer could not be reached, or the connection broke. A call
+ * of a task that says it was cancelled has not been by us: whoever cancels one knows why, and does not ask.
+ */
 export function fromServiceError(thrown: unknown, unavailable: keyof typeof UNANSWERED): SkeinError {
   if (thrown instanceof SkeinError) return thrown;
   const error = thrown as Partial<ServiceError>;
   const [data] = error.metadata?.get(ERROR_KEY) ?? [];
   if (data instanceof Buffer) return decodeError(data);
-  if (error.code === status.CANCELLED)
+  if (error.code === status.CANCELLED && unavailable !== 'CONNECTION_LOST')
     return new SkeinError('QUERY_CANCELLED', 'the call was cancelled', { cause: thrown });
-  if (error.code === status.UNAVAILABLE || error.code === status.DEADLINE_EXCEEDED) {
+  if (UNANSWERED_STATUS.has(error.code)) {
     return new SkeinError(unavailable, UNANSWERED[unavailable], { cause: thrown });
   }
   return new SkeinError('INTERNAL_ERROR', 'internal error', { cause: thrown });

@@ -37,6 +37,18 @@ export const contextSetupSql: readonly string[] = [
   AGE,
 ];
 
+/**
+ * For a statement that does not ask who and when: the same always, because to set it costs an instance as much as a small query, and of
+ * nobody, because the next statement may be another tenant's.
+ */
+export const blankContext = (timeZone: string): StatementContext => ({
+  nowMicros: '0',
+  timeZone,
+  currentUser: '',
+  currentCatalog: '',
+  currentSchema: '',
+});
+
 /** Run before each statement, on the same connection. The time zone is set first: dates and times of day depend on it. */
 export function contextVariablesSql(context: StatementContext): string[] {
   return [

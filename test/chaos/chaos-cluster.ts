@@ -30,6 +30,7 @@ export type Victim = {
 /** Workers of `skein up`, behind proxies. */
 const LAUNCHED = 2;
 const WORKERS_OFFSET = 10;
+const METRICS_TOKEN = 'metrics-of-the-chaos-cluster';
 const WORKER_ENVIRONMENT = {
   SKEIN_WORKER_CORES: '1',
   SKEIN_WORKER_MEMORY_LIMIT: '1GiB',
@@ -171,6 +172,8 @@ class NamespacedWorker implements AsyncDisposable {
         SKEIN_CLUSTER_SECRET_FILE: secretPath(dataDir, 'cluster-secret'),
         SKEIN_INTERNAL_HOST: this.#member.address,
         SKEIN_WORKER_NAME: this.#name,
+        // Its page is read from another address than its own, as Prometheus does.
+        SKEIN_METRICS_TOKEN: METRICS_TOKEN,
         SKEIN_LOG_LEVEL: 'warn',
       },
       stdio: ['ignore', 'pipe', 'ignore'],
@@ -208,7 +211,7 @@ class NamespacedWorker implements AsyncDisposable {
 }
 
 const readPage = (url: string): Promise<string | undefined> =>
-  fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+  fetch(url, { headers: { authorization: `Bearer ${METRICS_TOKEN}` }, signal: AbortSignal.timeout(2_000) }).then(
     (response) => response.text(),
     () => undefined,
   );

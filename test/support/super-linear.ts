@@ -8,7 +8,7 @@ type Attack = { readonly prefix: string; readonly pump: string };
 /** Longest text that is tried: a linear pattern is done with it in a millisecond or two. */
 const TEXT_MAX = 100_000;
 /** From here on a time can be compared with that of a text half as long. */
-const SLOW_MS = 60;
+const SLOW_MS = 30;
 /** A linear pattern takes twice as long for twice the text, a quadratic one four times. */
 const GROWTH_MAX = 3;
 
@@ -39,15 +39,14 @@ function isSlow(pattern: RegExp, { prefix, pump }: Attack, suffix: string): bool
   const { source, flags } = pattern;
   const global = flags.includes('g') ? pattern : new RegExp(source, `${flags.replace('y', '')}g`);
   const isRepeated = /[gy]/.test(flags);
-  const time = (count: number): number => {
+  const time = (count: number, runs?: number): number => {
     const text = prefix + pump.repeat(count) + suffix;
-    return threadCpuMs(() => void (isRepeated ? text.replace(global, '') : text.search(pattern)));
+    return threadCpuMs(() => void (isRepeated ? text.replace(global, '') : text.search(pattern)), runs);
   };
   const countMax = TEXT_MAX / pump.length;
   // An exponential pattern is stopped before it takes for ever.
   for (let count = 1; count < countMax; count = count < 30 ? count + 1 : Math.ceil(count * 1.5)) {
-    const ms = time(count);
-    if (ms > SLOW_MS) return ms > GROWTH_MAX * time(Math.floor(count / 2));
+    if (time(count, 1) > SLOW_MS) return time(count) > GROWTH_MAX * time(Math.floor(count / 2));
   }
   return false;
 }

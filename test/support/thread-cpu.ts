@@ -2,8 +2,8 @@
 const RUNS = 3;
 
 /** Milliseconds that this thread computes for `work`, whatever else the machine does meanwhile. */
-export function threadCpuMs(work: () => void): number {
-  const times = Array.from({ length: RUNS }, () => {
+export function threadCpuMs(work: () => void, runs = RUNS): number {
+  const times = Array.from({ length: runs }, () => {
     const before = process.threadCpuUsage();
     work();
     const { user, system } = process.threadCpuUsage(before);

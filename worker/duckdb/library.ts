@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import koffi from 'koffi';
+import './native-stack.ts';
 
 /** An address in this process: a handle of DuckDB's or a piece of its memory. Handles may be used from any thread. */
 export type Address = bigint;
@@ -36,6 +37,8 @@ export type Library = {
   readonly destroy_logical_type: (type: Out) => void;
   readonly prepare: (connection: Address, sql: string, out: Out) => number;
   readonly prepare_error: (statement: Address) => Address | null;
+  /** A number of `duckdb_statement_type`. */
+  readonly prepared_statement_type: (statement: Address) => number;
   readonly destroy_prepare: (statement: Out) => void;
   readonly pending_prepared: (statement: Address, out: Out) => number;
   readonly pending_prepared_streaming: (statement: Address, out: Out) => number;
@@ -146,6 +149,7 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   destroy_logical_type: ['void', 'void *'],
   prepare: ['int', 'void *', 'str', 'void *'],
   prepare_error: ['void *', 'void *'],
+  prepared_statement_type: ['int', 'void *'],
   destroy_prepare: ['void', 'void *'],
   pending_prepared: ['int', 'void *', 'void *'],
   pending_prepared_streaming: ['int', 'void *', 'void *'],

@@ -1,4 +1,5 @@
 import koffi from 'koffi';
+import './native-stack.ts';
 import { joinEnds } from '#shared/cut-text.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Address, Memory } from './library.ts';

@@ -39,6 +39,9 @@ function runAll(sql: string): { rows: number; pieces: number; longestMs: number 
   return { rows, pieces, longestMs };
 }
 
+const chain = (length: number, link: (index: number) => string): string =>
+  Array.from({ length }, (_, index) => link(index)).join('');
+
 describe('a statement', () => {
   test('runs by pieces', () => {
     const { pieces } = runAll('SELECT h FROM (SELECT hash(i) AS h FROM range(3000000) t(i)) ORDER BY h LIMIT 10');
@@ -73,6 +76,42 @@ describe('a statement', () => {
     const { message } = thrown as Error;
     expect(message).toMatch(/^é+ \[\.\.\. 99\d{4} bytes left out \.\.\.\] é+$/);
     expect(Buffer.byteLength(message)).toBeLessThanOrEqual(DUCKDB_TEXT_BYTES_MAX);
+  });
+
+  test.each([
+    'SET threads = 2',
+    'SET VARIABLE x = 1',
+    'CREATE TEMP TABLE x (a INT)',
+    "COPY (SELECT 1) TO '/dev/null'",
+    "ATTACH ':memory:' AS x",
+    'PRAGMA enable_profiling',
+    'EXPLAIN SELECT 1',
+    'BEGIN',
+  ])('%s is no query, and is not run', (sql) => {
+    expect(() => runAll(sql)).toThrow(expect.objectContaining({ code: 'NOT_SUPPORTED' }));
+    const left = connection.readNumbers("SELECT current_setting('threads')::INT, count(*) FROM duckdb_tables()");
+    expect(left).toEqual([1, 0]);
+  });
+
+  test('two statements are none', () => {
+    expect(() => runAll('SELECT 1; SELECT 2')).toThrow(/multiple/i);
+  });
+
+  test.each<[string, (depth: number) => string]>([
+    [
+      'a chain of WITH',
+      (n) => `WITH c0 AS (SELECT 1 AS x)${chain(n, (i) => `, c${i + 1} AS (FROM c${i})`)} FROM c${n}`,
+    ],
+    ['WITH inside of WITH', (n) => `${'WITH a AS ('.repeat(n)}SELECT 1${') FROM a'.repeat(n)}`],
+    [
+      'WITH MATERIALIZED',
+      (n) => `WITH c0 AS (SELECT 1 AS x)${chain(n, (i) => `, c${i + 1} AS MATERIALIZED (FROM c${i})`)} FROM c${n}`,
+    ],
+    ['CASE', (n) => `SELECT ${'CASE WHEN true THEN 1 ELSE '.repeat(n)}1${' END'.repeat(n)}`],
+    ['NOT', (n) => `SELECT ${'NOT '.repeat(n)}true`],
+    ['UNION', (n) => `SELECT 1${' UNION ALL SELECT 1'.repeat(n)}`],
+  ])('%s as deep as DuckDB allows fits the stack', (_name, sql) => {
+    expect(runAll(sql(950)).rows).toBeGreaterThan(0);
   });
 
   test('an error in the middle of the rows comes with the fetch', () => {

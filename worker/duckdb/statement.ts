@@ -1,4 +1,5 @@
 import { duckDbError } from '#shared/duckdb-error.ts';
+import { SkeinError } from '#shared/error.ts';
 import { errorAt, errorTextAt } from './error-at.ts';
 import { cString, type Connection } from './instance.ts';
 import { duckdb, word, type Address, type ResultWords } from './library.ts';
@@ -8,6 +9,8 @@ export type StepState = 'more' | 'waiting' | 'ready';
 
 const PENDING_ERROR = 2;
 const NO_TASKS_AVAILABLE = 3;
+/** Of `duckdb_statement_type`. */
+const SELECT = 1;
 
 /**
  * A statement that runs by pieces, in this thread: `step()` until it says `ready`, then `fetch()` until it gives nothing. Rows are
@@ -22,11 +25,17 @@ export class Statement implements Disposable {
   readonly #result = { words: this.#words };
   #executed = false;
 
-  /** Binds and plans the statement. @throws what DuckDB says of it. */
-  constructor(connection: Connection, sql: string) {
+  /**
+   * Binds and plans the statement. @throws what DuckDB says of it; NOT_SUPPORTED, before anything is done, when it must be a query and is
+   * none.
+   */
+  constructor(connection: Connection, sql: string, mayBe: 'query' | 'anything' = 'query') {
     try {
       if (duckdb.prepare(connection.address, cString(sql), this.#prepared) !== 0) {
         throw errorAt(duckdb.prepare_error(this.#prepared[0] ?? 0n));
+      }
+      if (mayBe === 'query' && duckdb.prepared_statement_type(this.#prepared[0] ?? 0n) !== SELECT) {
+        throw new SkeinError('NOT_SUPPORTED', 'a task is a query');
       }
       if (duckdb.pending_prepared_streaming(this.#prepared[0] ?? 0n, this.#pending) !== 0) {
         throw errorAt(duckdb.pending_error(this.#pending[0] ?? 0n));

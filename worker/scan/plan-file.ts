@@ -2,6 +2,7 @@ import type { ScanColumn, ScanDelete, ScanFile, ScanReport, ScanSpec } from '#pr
 import { SkeinError } from '#shared/error.ts';
 import { mayMatch } from '#shared/iceberg/may-match.ts';
 import { parseType, type IcebergType } from '#shared/iceberg/type.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { isWithin } from '#shared/storage/location.ts';
 import type { FileField, Footer, ReadFooter, RowGroup } from './footer.ts';
@@ -49,7 +50,7 @@ export async function planFile(scan: ScanSpec, file: ScanFile, readFooter: ReadF
     equality: file.deletes
       .filter((one) => one.kind === 'equality')
       .map((spec) => ({ spec, columns: spec.columns.map(source) })),
-    names: new Set(fields.map((field) => field.name.toLowerCase())),
+    names: new Set(fields.map((field) => foldIdentifier(field.name))),
     read: kept.length > 0,
     report: {
       files: 1,
@@ -79,7 +80,7 @@ export function columnSource(
   fields: readonly FileField[],
   file: Pick<ScanFile, 'constants'>,
 ): (column: ScanColumn) => string {
-  const hasTwins = new Set(fields.map(({ name }) => name.toLowerCase())).size < fields.length;
+  const hasTwins = new Set(fields.map(({ name }) => foldIdentifier(name))).size < fields.length;
   return (column) => {
     const type = parseType(column.type);
     const found = fields.find((field) => field.id === column.fieldId);
@@ -94,8 +95,8 @@ export function columnSource(
 
 /** DuckDB gives one of two names that differ only in case another name: the column could not be told from its twin. */
 function checkTwins(fields: readonly FileField[], field: FileField): void {
-  const name = field.name.toLowerCase();
-  const twin = fields.find((other) => other !== field && other.name.toLowerCase() === name);
+  const name = foldIdentifier(field.name);
+  const twin = fields.find((other) => other !== field && foldIdentifier(other.name) === name);
   if (twin === undefined) return;
   throw new SkeinError(
     'NOT_SUPPORTED',

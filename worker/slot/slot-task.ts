@@ -90,7 +90,8 @@ export class SlotTask implements Disposable {
   }
 
   #step(deadlineMs: number): QuantumEnd {
-    this.#statement ??= new Statement(this.#instance.connection, this.#text.sql);
+    // A query and nothing else: whatever a coordinator has let pass, a task sets nothing, writes no file, leaves nothing in the instance.
+    this.#statement ??= new Statement(this.#instance.connection, this.#text.sql, 'query');
     do {
       const state = this.#statement.step();
       if (state === 'waiting') return 'waiting';

@@ -262,8 +262,9 @@ export class TaskDispatcher {
     stage: StageRun,
     { signal, worker }: { readonly signal: AbortSignal; readonly worker: LiveWorker },
   ): Promise<TaskEvent> {
-    const broke = SkeinError.of(thrown).code === 'CONNECTION_LOST' && !signal.aborted;
-    if (broke && (await worker.link.outlives([signal]))) return { kind: 'connectionLost' };
+    // The worker may be lost between the break and this: then the signal says so, and not the error.
+    const broke = SkeinError.of(thrown).code === 'CONNECTION_LOST';
+    if (broke && !signal.aborted && (await worker.link.outlives([signal]))) return { kind: 'connectionLost' };
     if (signal.aborted && signal.reason === INPUT_LOST) return { kind: 'inputLost' };
     const error = SkeinError.of(broke ? signal.reason : thrown);
     if (error.code === 'INPUT_LOST') {

@@ -14,7 +14,7 @@ export class ClusterEngine implements Engine {
 
   async run(sql: string): Promise<EngineAnswer> {
     const { status, body } = await this.#cluster.query(sql, { sessionId: this.#sessionId });
-    if (status === 200) return { kind: 'rows', rows: body.rows ?? [] };
+    if (status === 200) return { kind: 'rows', columns: body.columns ?? [], rows: body.rows ?? [] };
     return { kind: 'error', sqlState: body.sql_state ?? null, message: `${body.error}: ${body.message}` };
   }
 }

@@ -29,7 +29,7 @@ export class DuckdbEngine implements Engine {
       const result = await this.#connection.runAndReadAll(sql);
       const types = result.columnTypes();
       const rows = result.getRows().map((row) => row.map((value, i) => apiValue(value, types[i])));
-      return { kind: 'rows', rows };
+      return { kind: 'rows', columns: result.columnNames(), rows };
     } catch (error) {
       return { kind: 'error', sqlState: null, message: error instanceof Error ? error.message : String(error) };
     }

@@ -7,5 +7,5 @@ export interface Engine {
 }
 
 export type EngineAnswer =
-  | { readonly kind: 'rows'; readonly rows: readonly (readonly Json[])[] }
+  | { readonly kind: 'rows'; readonly columns: readonly string[]; readonly rows: readonly (readonly Json[])[] }
   | { readonly kind: 'error'; readonly sqlState: string | null; readonly message: string };

@@ -1,10 +1,12 @@
 import { unreachable } from '#shared/must.ts';
 import { printJson, type Json } from '#shared/json.ts';
-import type { Engine } from './engine.ts';
+import type { Engine, EngineAnswer } from './engine.ts';
 import type { SltRecord } from './slt-file.ts';
 
 /** Relative difference that two numbers of an `R` column may have (sums of doubles depend on their order). */
 const TOLERANCE = 1e-9;
+/** Begins an expected value that is a regular expression. */
+const REGEX = '<REGEX>:';
 
 /** Runs the records in order; answers one message per record that did not do as it says. */
 export async function runSlt(
@@ -31,23 +33,28 @@ async function runRecord(record: SltRecord, engine: Engine): Promise<string | nu
       return answer.kind === 'error' ? `failed with ${answer.sqlState}: ${answer.message}` : null;
     case 'error': {
       if (answer.kind === 'rows') return 'succeeded, but must fail';
-      const right =
-        answer.sqlState === null || record.sqlStates.length === 0 || record.sqlStates.includes(answer.sqlState);
-      return right
+      // DuckDB has no SQLSTATEs.
+      return answer.sqlState === null || answer.sqlState === record.sqlState
         ? null
-        : `failed with ${answer.sqlState} (${answer.message}), expected ${record.sqlStates.join(' or ')}`;
+        : `failed with ${answer.sqlState} (${answer.message}), expected ${record.sqlState}`;
     }
     case 'query':
       if (answer.kind === 'error') return `failed with ${answer.sqlState}: ${answer.message}`;
-      return compare(record, answer.rows);
+      return compare(record, answer);
     default:
       return unreachable(record);
   }
 }
 
-function compare(record: SltRecord & { kind: 'query' }, rows: readonly (readonly Json[])[]): string | null {
-  const width = rows[0]?.length ?? record.types.length;
+function compare(
+  record: SltRecord & { kind: 'query' },
+  { columns, rows }: EngineAnswer & { kind: 'rows' },
+): string | null {
+  const width = columns.length;
   if (width !== record.types.length) return `${width} columns, expected ${record.types.length}`;
+  const names = columns.join('\t');
+  const expectedNames = record.columns?.join('\t') ?? names;
+  if (names !== expectedNames) return `columns ${names}, expected ${expectedNames}`;
   const actual = sorted(
     rows.map((row) => row.map((value, i) => printValue(value, record.types[i] ?? 'T'))),
     record.sort,
@@ -61,7 +68,9 @@ function compare(record: SltRecord & { kind: 'query' }, rows: readonly (readonly
 
 function equal(actual: string, expected: string | undefined, type: string | undefined): boolean {
   if (actual === expected) return true;
-  if (type !== 'R' || expected === undefined) return false;
+  if (expected === undefined) return false;
+  if (expected.startsWith(REGEX)) return new RegExp(`^(?:${expected.slice(REGEX.length)})$`).test(actual);
+  if (type !== 'R') return false;
   const [a, b] = [Number(actual), Number(expected)];
   return Math.abs(a - b) <= TOLERANCE * Math.max(Math.abs(a), Math.abs(b));
 }

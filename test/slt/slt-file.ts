@@ -3,16 +3,18 @@
  *
  *   # a comment
  *   statement ok                    the SQL on the next lines, up to a blank line, must succeed
- *   statement error 42P01           must fail; a cluster with this SQLSTATE (`a|b`: one of them; none: any)
+ *   statement error 42P01           must fail; a cluster with this SQLSTATE
  *   query ITR rowsort               I integer, T text, R number; nosort (default), rowsort or valuesort
  *   SELECT ...
  *   ----
  *   1<TAB>a<TAB>1.5                 one row a line, or one value a line when no line has a tab
+ *   <REGEX>:rows=\d+                a value that matches as a whole, as in DuckDB's files
  *   skipif duckdb / onlyif skein    for the next record
  *   halt                            the rest of the file is not read
  *
- * One extension: `${repeat('text', n)}` in the SQL stands for that text n times, so that huge statements fit a small file; other
- * `${names}` come from the caller.
+ * Two extensions: `${repeat('text', n)}` in the SQL stands for that text n times, so that huge statements fit a small file; other
+ * `${names}` come from the caller. A query with `colnames` at the end of its line has the names of its columns as the first row of what it
+ * expects, as in CockroachDB's files.
  */
 type Position = {
   readonly line: number;
@@ -22,11 +24,13 @@ type Position = {
 };
 export type SltRecord =
   | (Position & { readonly kind: 'ok' })
-  | (Position & { readonly kind: 'error'; readonly sqlStates: readonly string[] })
+  | (Position & { readonly kind: 'error'; readonly sqlState: string })
   | (Position & {
       readonly kind: 'query';
       readonly types: string;
       readonly sort: 'nosort' | 'rowsort' | 'valuesort';
+      /** Null: any names. */
+      readonly columns: readonly string[] | null;
       readonly expected: readonly string[];
     });
 
@@ -78,11 +82,17 @@ function splitBody(body: readonly string[], names: Readonly<Record<string, strin
 
 function record(word: string, args: readonly string[], at: Position, expected: readonly string[]): SltRecord {
   if (word === 'statement' && args[0] === 'ok') return { ...at, kind: 'ok' };
-  if (word === 'statement' && args[0] === 'error')
-    return { ...at, kind: 'error', sqlStates: args[1]?.split('|') ?? [] };
-  const [types = '', sort = 'nosort'] = args;
-  if (word === 'query' && /^[ITR]+$/.test(types) && (sort === 'nosort' || sort === 'rowsort' || sort === 'valuesort')) {
-    return { ...at, kind: 'query', types, sort, expected: expectedValues(expected, types.length) };
+  if (word === 'statement' && args[0] === 'error' && /^[0-9A-Z]{5}$/.test(args[1] ?? '')) {
+    return { ...at, kind: 'error', sqlState: args[1] ?? '' };
+  }
+  const named = args.at(-1) === 'colnames';
+  const [types = '', sort = 'nosort', ...more] = named ? args.slice(0, -1) : args;
+  const isSort = sort === 'nosort' || sort === 'rowsort' || sort === 'valuesort';
+  if (word === 'query' && /^[ITR]+$/.test(types) && isSort && more.length === 0) {
+    const values = expectedValues(expected, types.length);
+    const width = named ? types.length : 0;
+    const columns = named ? values.slice(0, width) : null;
+    return { ...at, kind: 'query', types, sort, columns, expected: values.slice(width) };
   }
   throw new Error(`line ${at.line}: expected statement or query, got: ${word} ${args.join(' ')}`);
 }

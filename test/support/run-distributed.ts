@@ -39,6 +39,7 @@ export type RunOptions = {
 };
 
 export type RunAnswer = {
+  readonly columns: readonly string[];
   readonly rows: readonly (readonly Json[])[];
   /** The plans in the order in which they were made, one per wave of stages; or why it ran whole. */
   readonly plans: readonly (DistributedPlan | WholePlan)[];
@@ -91,18 +92,20 @@ export async function distributedRunner(connection: DuckDBConnection, schema: st
     },
     run: async (sql, options) => {
       const query = await prepared(sql);
+      const columns = query.columns.map(({ name }) => name);
       const run = new QueryRun(connection, options);
       try {
         if (query.plan === null) {
           const whole: WholePlan = { kind: 'whole', reason: 'DuckDB does not print its plan' };
-          return { rows: await run.whole(query.workerSql, query.scans), plans: [whole] };
+          return { columns, rows: await run.whole(query.workerSql, query.scans), plans: [whole] };
         }
         const separate = separateScans({ plan: query.plan, scans: query.scans });
         const scans = await Promise.all(separate.scans.map(facts));
-        return await run.distributed(shapePlan(separate.plan), separate.scans, scans, {
+        const { rows, plans } = await run.distributed(shapePlan(separate.plan), separate.scans, scans, {
           sql: query.workerSql,
           scans: query.scans,
         });
+        return { columns, rows, plans };
       } finally {
         await run.drop();
       }
@@ -145,7 +148,7 @@ class QueryRun {
     bindings: readonly ScanBinding[],
     scans: readonly ScanFacts[],
     original: { readonly sql: SqlText; readonly scans: readonly ScanBinding[] },
-  ): Promise<RunAnswer> {
+  ): Promise<Omit<RunAnswer, 'columns'>> {
     const plans: (DistributedPlan | WholePlan)[] = [];
     let plan = shaped;
     let nextStage = 1;

@@ -97,6 +97,11 @@ describe('duckDbError', () => {
       'the query needs more memory than its limit: failed to allocate data of size 4.0 MiB (8.3 MiB/9.5 MiB used)',
     ],
     [
+      'Out of Memory Error: Failed to allocate block of 67108864 bytes (bad allocation)',
+      'MEMORY_EXHAUSTED',
+      'the worker has no more memory for the query: Failed to allocate block of 67108864 bytes (bad allocation)',
+    ],
+    [
       "Out of Memory Error: failed to offload data block of size 256.0 KiB (9.8 MiB/9.5 MiB used).\nThis limit was set by the 'max_temp_directory_size' setting.",
       'SPILL_LIMIT',
       "the query needs more disk than its spill limit: failed to offload data block of size 256.0 KiB (9.8 MiB/9.5 MiB used).\nThis limit was set by the 'max_temp_directory_size' setting.",

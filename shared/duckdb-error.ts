@@ -79,7 +79,7 @@ const CODE_OF_TYPE: Readonly<Record<string, (report: Report) => ErrorCode>> = {
   constraint: () => 'INVALID_ARGUMENT',
   sequence: () => 'INVALID_ARGUMENT',
   expression: () => 'INVALID_ARGUMENT',
-  'object size': () => 'OUT_OF_MEMORY',
+  'object size': () => 'MEMORY_EXHAUSTED',
   'out of memory': memoryCode,
   interrupt: () => 'QUERY_CANCELLED',
   permission: () => 'NOT_SUPPORTED',
@@ -143,10 +143,10 @@ function invalidInputCode({ message }: Report): ErrorCode {
   return 'INVALID_ARGUMENT';
 }
 
+/** An error of DuckDB's own limit says how much of it is used; any other is of the system's allocator. */
 function memoryCode({ message }: Report): ErrorCode {
-  return /max_temp_directory_size|temp(?:orary)? directory|failed to offload/i.test(message)
-    ? 'SPILL_LIMIT'
-    : 'OUT_OF_MEMORY';
+  if (/max_temp_directory_size|temp(?:orary)? directory|failed to offload/i.test(message)) return 'SPILL_LIMIT';
+  return / used\)/.test(message) ? 'OUT_OF_MEMORY' : 'MEMORY_EXHAUSTED';
 }
 
 /** Texts that need a word more or less; an internal error says nothing (its text is the cause, for the log). */
@@ -154,6 +154,7 @@ const MESSAGES: Partial<Record<ErrorCode, (message: string) => string>> = {
   INTERNAL_ERROR: () => 'internal error',
   QUERY_CANCELLED: () => 'the query was cancelled',
   OUT_OF_MEMORY: (text) => `the query needs more memory than its limit: ${shortPaths(text)}`,
+  MEMORY_EXHAUSTED: (text) => `the worker has no more memory for the query: ${shortPaths(text)}`,
   SPILL_LIMIT: (text) => `the query needs more disk than its spill limit: ${shortPaths(text)}`,
   STORAGE_ERROR: shortPaths,
   INVALID_TABLE_DATA: shortPaths,

@@ -10,7 +10,7 @@ const SLOT_BYTES = 256 * 2 ** 20;
 /**
  * Lets the process have so much more memory than it has now, and no more. DuckDB's memory limit does not count the text that an
  * expression makes for the rows of a chunk: `repeat('x' || i, 10000000)` asks for 20 GB whatever the limit says. With this an allocation
- * fails, and with it the query (OUT_OF_MEMORY); without it the kernel would choose a process to kill. Linux only.
+ * fails, and with it the query (MEMORY_EXHAUSTED); without it the kernel would choose a process to kill. Linux only.
  */
 export function limitProcessMemory(bytes: number, slots: number, log: Logger): void {
   if (process.platform !== 'linux') return;

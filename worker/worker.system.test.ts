@@ -172,7 +172,7 @@ describe('a worker', () => {
     await expect(coordinator.call('Drain', {}, 'wrong')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
-  test('spills at its own limit, and fails with the reason when it cannot', async () => {
+  test('spills at its own limit, and ends with the reason when it cannot', async () => {
     const sort = 'SELECT count(*) FROM (SELECT hash(i) h FROM range(8000000) t(i) ORDER BY h LIMIT 7000000)';
     const small = { memoryLimitBytes: 64 * 2 ** 20 };
     const { report } = await coordinator.run(makeTask(sort, small));

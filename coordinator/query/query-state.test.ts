@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { SkeinError } from '#shared/error.ts';
+import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { next, type QueryEvent, type QueryState } from './query-state.ts';
 
 const queued: QueryState = { kind: 'queued', queuedAtMs: 1 };
 const started: QueryEvent = { kind: 'started', atMs: 2 };
 const completed: QueryEvent = { kind: 'completed', atMs: 3, rowsProduced: 4, bytesScanned: 5, fragments: 1 };
-const failed = (code: 'QUERY_CANCELLED' | 'QUERY_TIMEOUT' | 'OUT_OF_MEMORY'): QueryEvent => ({
+const failed = (code: ErrorCode): QueryEvent => ({
   kind: 'failed',
   atMs: 3,
   error: new SkeinError(code, 'why'),
@@ -25,12 +25,23 @@ test('a query that ran to its end', () => {
 });
 
 test('a statement that was refused or cancelled before it ran has no start', () => {
-  expect(run(failed('OUT_OF_MEMORY'))).toMatchObject({ kind: 'failed', startedAtMs: null });
+  expect(run(failed('SYNTAX_ERROR'))).toMatchObject({ kind: 'failed', startedAtMs: null });
   expect(run(failed('QUERY_CANCELLED'))).toMatchObject({ kind: 'cancelled', startedAtMs: null });
 });
 
-test('a timeout is a cancel, an error is a failure, and what ended stays ended', () => {
-  expect(run(started, failed('QUERY_TIMEOUT'))).toMatchObject({ kind: 'cancelled', startedAtMs: 2 });
-  expect(run(started, failed('OUT_OF_MEMORY'), completed)).toMatchObject({ kind: 'failed' });
+test.each<[ErrorCode, 'failed' | 'cancelled']>([
+  ['QUERY_CANCELLED', 'cancelled'],
+  ['QUERY_TIMEOUT', 'cancelled'],
+  ['OUT_OF_MEMORY', 'cancelled'],
+  ['SPILL_LIMIT', 'cancelled'],
+  ['MEMORY_EXHAUSTED', 'failed'],
+  ['WORKER_LOST', 'failed'],
+  ['DIVISION_BY_ZERO', 'failed'],
+])('%s: the query is %s', (code, kind) => {
+  expect(run(started, failed(code))).toMatchObject({ kind, startedAtMs: 2, error: { code } });
+});
+
+test('what ended stays ended', () => {
+  expect(run(started, failed('DIVISION_BY_ZERO'), completed)).toMatchObject({ kind: 'failed' });
   expect(run(started, completed, failed('QUERY_CANCELLED'))).toMatchObject({ kind: 'completed' });
 });

@@ -1,4 +1,4 @@
-import type { SkeinError } from '#shared/error.ts';
+import type { ErrorCode, SkeinError } from '#shared/error.ts';
 import { unreachable } from '#shared/must.ts';
 
 /**
@@ -6,7 +6,7 @@ import { unreachable } from '#shared/must.ts';
  * ```
  *   queued ──started──> running ──completed──> completed
  *      │                   │
- *      └──────failed───────┴──> failed, or cancelled when the reason is a cancel or a timeout
+ *      └──────failed───────┴──> failed, or cancelled when the reason is one of CANCELS
  * ```
  * `queued` holds parsing, planning and waiting for admission; `running` begins with admission. The last three are final.
  */
@@ -43,6 +43,9 @@ export type QueryEvent =
     }
   | { readonly kind: 'failed'; readonly atMs: number; readonly error: SkeinError };
 
+/** Its user, its timeout or a limit of its own stopped the query (service specification, Query status; Errors 4). */
+const CANCELS: ReadonlySet<ErrorCode> = new Set(['QUERY_CANCELLED', 'QUERY_TIMEOUT', 'OUT_OF_MEMORY', 'SPILL_LIMIT']);
+
 /** The state after `event`; a final state stays as it is. */
 export function next(state: QueryState, event: QueryEvent): QueryState {
   if (state.kind !== 'queued' && state.kind !== 'running') return state;
@@ -64,9 +67,8 @@ export function next(state: QueryState, event: QueryEvent): QueryState {
       };
     }
     case 'failed': {
-      const stopped = event.error.code === 'QUERY_CANCELLED' || event.error.code === 'QUERY_TIMEOUT';
       return {
-        kind: stopped ? 'cancelled' : 'failed',
+        kind: CANCELS.has(event.error.code) ? 'cancelled' : 'failed',
         queuedAtMs,
         startedAtMs,
         endedAtMs: event.atMs,

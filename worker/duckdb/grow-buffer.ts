@@ -8,7 +8,7 @@ export class GrowBuffer implements Disposable {
   #start: Address = 0n;
   #capacityBytes = 0;
 
-  /** Makes room for `sizeBytes` in all; what is there stays, elsewhere perhaps. @throws OUT_OF_MEMORY */
+  /** Makes room for `sizeBytes` in all; what is there stays, elsewhere perhaps. @throws MEMORY_EXHAUSTED */
   reserve(sizeBytes: number): void {
     if (sizeBytes <= this.#capacityBytes) return;
     const capacityBytes = Math.max(sizeBytes, this.#capacityBytes * 2, CAPACITY_MIN);

@@ -19,16 +19,16 @@ const free = libc.func('free', 'void', ['void *']) as unknown as (block: Address
 /**
  * A block of native memory, aligned to 16 bytes, until `freeBlock`. Threads hand blocks on by their address: nothing is copied, no
  * collector decides when they go, and a `SharedArrayBuffer` takes four times as long to make and fill.
- * @throws OUT_OF_MEMORY
+ * @throws MEMORY_EXHAUSTED
  */
 export const allocateBlock = (bytes: number): Address => allocated(malloc(Math.max(bytes, 1)));
 
-/** The block with `bytes` bytes, elsewhere perhaps; a new one for 0n. When it cannot grow, it stays as it is. @throws OUT_OF_MEMORY */
+/** The block with `bytes` bytes, elsewhere perhaps; a new one for 0n. When it cannot grow, it stays as it is. @throws MEMORY_EXHAUSTED */
 export const growBlock = (block: Address, bytes: number): Address =>
   allocated(realloc(block === 0n ? null : block, bytes));
 
 function allocated(block: Address | null): Address {
-  if (block === null || block === 0n) throw new SkeinError('OUT_OF_MEMORY', 'the worker has no memory for a batch');
+  if (block === null || block === 0n) throw new SkeinError('MEMORY_EXHAUSTED', 'the worker has no memory for a batch');
   return block;
 }
 

@@ -29,6 +29,7 @@ const scheduler = new SlotScheduler({
 /** After these the state of an instance is not to be trusted: it is closed. */
 const SPOILS_INSTANCE: ReadonlySet<ErrorCode> = new Set([
   'OUT_OF_MEMORY',
+  'MEMORY_EXHAUSTED',
   'SPILL_LIMIT',
   'QUERY_CANCELLED',
   'QUERY_TIMEOUT',

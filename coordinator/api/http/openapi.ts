@@ -57,6 +57,7 @@ const STATEMENT_ERRORS: readonly ErrorCode[] = [
   'STORAGE_ERROR',
   'INVALID_TABLE_DATA',
   'OUT_OF_MEMORY',
+  'MEMORY_EXHAUSTED',
   'SPILL_LIMIT',
 ];
 

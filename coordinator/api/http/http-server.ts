@@ -49,6 +49,16 @@ const callerOf = (request: FastifyRequest): Caller => {
 
 /** Starts the query HTTP API (service specification, Query HTTP API; design 3.9). */
 export async function startHttp(options: HttpOptions): Promise<{ url: string; close(): Promise<void> }> {
+  const app = httpApp(options);
+  await listen(app, options);
+  const address = app.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  return { url: `http://${host}:${port}`, close: () => app.close() };
+}
+
+/** The routes, before anything listens. @throws Error when one is not in the OpenAPI document. */
+export function httpApp(options: HttpOptions): FastifyInstance {
   const app = Fastify({
     bodyLimit: options.bodyBytesMax,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -77,14 +87,19 @@ export async function startHttp(options: HttpOptions): Promise<{ url: string; cl
     const error = new SkeinError('NOT_FOUND', `${request.method} ${request.url.slice(0, 200)} does not exist`);
     return sendError(reply, error, options.log, true);
   });
+  app.addHook('onRoute', mustBeDocumented);
   openRoutes(app, options);
   queryRoutes(app, options);
   tableRoutes(app, options);
-  await listen(app, options);
-  const address = app.server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : options.port;
-  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
-  return { url: `http://${host}:${port}`, close: () => app.close() };
+  return app;
+}
+
+function mustBeDocumented({ method, url }: { readonly method: string | string[]; readonly url: string }): void {
+  const path = url.replaceAll(/:(\w+)/g, '{$1}');
+  const paths: Readonly<Record<string, object>> = openApiDocument.paths;
+  const documented = Object.keys(paths[path] ?? {});
+  const missing = [method].flat().filter((one) => !documented.includes(one.toLowerCase()));
+  if (missing.length > 0) throw new Error(`the OpenAPI document has no ${missing.join()} ${path}`);
 }
 
 async function listen(app: FastifyInstance, { host, port }: HttpOptions): Promise<void> {

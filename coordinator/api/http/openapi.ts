@@ -12,20 +12,32 @@ function object(properties: Readonly<Record<string, Schema>>, optional: readonly
   return { type: 'object', properties, required, additionalProperties: false };
 }
 
-const json = (schema: Schema, description: string): Schema => ({
+const json = (schema: Schema, description: string, headers?: Schema): Schema => ({
   description,
+  ...(headers === undefined ? {} : { headers }),
   content: { 'application/json': { schema } },
 });
 
-/** The responses of the catalogue's errors, by HTTP status; codes of things that a path names answer 404. */
-function errors(codes: readonly ErrorCode[], missing: readonly ErrorCode[] = []): Readonly<Record<string, Schema>> {
+const CHALLENGE = {
+  'WWW-Authenticate': { description: 'How to authenticate', schema: { type: 'string', const: 'Bearer' } },
+};
+
+/** The responses of the catalogue's errors, by HTTP status; codes of things that a path names answer 404. All have these headers. */
+function errors(
+  codes: readonly ErrorCode[],
+  { missing = [], headers = {} }: { readonly missing?: readonly ErrorCode[]; readonly headers?: Schema } = {},
+): Readonly<Record<string, Schema>> {
   const byStatus = new Map<number, ErrorCode[]>();
   const all: readonly ErrorCode[] = [...codes, 'UNAUTHENTICATED', 'CATALOG_UNAVAILABLE', 'INTERNAL_ERROR'];
   for (const code of all) byStatus.set(ERRORS[code].http, [...(byStatus.get(ERRORS[code].http) ?? []), code]);
   if (missing.length > 0) byStatus.set(404, [...(byStatus.get(404) ?? []), ...missing]);
   const describe = (code: ErrorCode): string => `\`${code}\` (${ERRORS[code].sqlState}): ${ERRORS[code].meaning}`;
+  const headersOf = (status: number): Schema => (status === 401 ? { ...headers, ...CHALLENGE } : headers);
   return Object.fromEntries(
-    [...byStatus].map(([status, list]) => [String(status), json(ref('Error'), list.map(describe).join('\n\n'))]),
+    [...byStatus].map(([status, list]) => [
+      String(status),
+      json(ref('Error'), list.map(describe).join('\n\n'), headersOf(status)),
+    ]),
   );
 }
 
@@ -52,6 +64,7 @@ const STATEMENT_ERRORS: readonly ErrorCode[] = [
   'PAYLOAD_TOO_LARGE',
   'RESULT_TOO_LARGE',
   'QUEUE_FULL',
+  'NOT_ACTIVE',
   'NO_WORKERS',
   'WORKER_LOST',
   'STORAGE_ERROR',
@@ -82,6 +95,8 @@ const SESSION = headerParameter(
   UUID,
 );
 
+const QUERY_ID = { 'X-Skein-Query-Id': { description: 'Id of the query', schema: UUID } };
+
 const query = {
   post: {
     operationId: 'runQuery',
@@ -96,11 +111,8 @@ const query = {
     ],
     requestBody: { required: true, content: { 'application/json': { schema: ref('QueryRequest') } } },
     responses: {
-      200: {
-        ...json(ref('QueryResult'), 'The result'),
-        headers: { 'X-Skein-Query-Id': { description: 'Id of the query, also with errors', schema: UUID } },
-      },
-      ...errors(STATEMENT_ERRORS),
+      200: json(ref('QueryResult'), 'The result', QUERY_ID),
+      ...errors(STATEMENT_ERRORS, { headers: QUERY_ID }),
     },
   },
 };
@@ -112,7 +124,7 @@ const cancel = {
     parameters: [pathParameter('id', 'Id of the query', UUID)],
     responses: {
       204: { description: 'It is being cancelled; its request answers 499' },
-      ...errors(['QUERY_NOT_FOUND']),
+      ...errors(['QUERY_NOT_FOUND', 'NOT_ACTIVE']),
     },
   },
 };
@@ -122,7 +134,10 @@ const tables = {
     operationId: 'listTables',
     summary: 'The tables of the current catalog',
     parameters: [SESSION],
-    responses: { 200: json(object({ tables: listOf(ref('TableEntry')) }), 'The tables'), ...errors(['FORBIDDEN']) },
+    responses: {
+      200: json(object({ tables: listOf(ref('TableEntry')) }), 'The tables'),
+      ...errors(['INVALID_REQUEST', 'FORBIDDEN'], { missing: ['CATALOG_NOT_FOUND'] }),
+    },
   },
 };
 
@@ -137,7 +152,7 @@ const table = {
     ],
     responses: {
       200: json(ref('TableMetadata'), 'The table'),
-      ...errors(['FORBIDDEN'], ['CATALOG_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'TABLE_NOT_FOUND']),
+      ...errors(['FORBIDDEN'], { missing: ['CATALOG_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'TABLE_NOT_FOUND'] }),
     },
   },
 };

@@ -57,7 +57,7 @@ test('a query that completed: who, what, when, how many rows', async () => {
   const queryId = randomUUID();
   const { sub } = decodeJwt(await cluster.token());
   const sentMs = Date.now();
-  await cluster.sql('SELECT * FROM range(7)', { queryId });
+  const { body } = await cluster.query('SELECT * FROM range(7)', { queryId });
   const answeredMs = Date.now();
   const row = await record(queryId);
   expect(row).toMatchObject({
@@ -76,6 +76,10 @@ test('a query that completed: who, what, when, how many rows', async () => {
     error_message: null,
   });
   expectTimes(row, sentMs, answeredMs);
+  // Both clocks are read in whole milliseconds.
+  const elapsedMs = must(body.elapsed_ms, 'a result says how long it took');
+  expect(elapsedMs).toBeGreaterThanOrEqual(Number(row['duration_ms']) - 1);
+  expect(elapsedMs).toBeLessThanOrEqual(answeredMs - sentMs + 1);
 });
 
 test('statements that name no id have one each, and one record each', async () => {

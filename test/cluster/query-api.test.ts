@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '#shared/json.ts';
+import { ApiDocument } from '#test/support/api-document.ts';
 import { startCluster, type Cluster } from '#test/support/cluster.ts';
 
 /** The query HTTP API as a client sees it (service specification, Query HTTP API, Query result, Errors). */
 let cluster: Cluster;
+/** Every answer to `call` must be as the server's own document says. */
+let document: ApiDocument;
 
 beforeAll(async () => {
   cluster = await startCluster();
+  document = new ApiDocument(await (await fetch(`${cluster.queryUrl}/openapi.json`)).json());
   await cluster.cliOk(['load', 'tpch', '--scale', '0.01']);
 }, 120_000);
 
@@ -31,8 +35,10 @@ async function call(
     ...(options.body === undefined ? {} : { body: options.body }),
   });
   const text = await response.text();
+  const { status } = response;
+  document.check({ method, path, status, headers: response.headers, text });
   return {
-    status: response.status,
+    status,
     headers: response.headers,
     body: text === '' ? {} : (JSON.parse(text) as Raw['body']),
   };
@@ -126,7 +132,11 @@ describe('tokens', () => {
   test('without a token, or with a bad one, every path is UNAUTHENTICATED', async () => {
     for (const token of [null, 'x', 'a.b.c', `${await cluster.token()}x`]) {
       expect(code(await post('SELECT 1', { token }))).toBe('401 UNAUTHENTICATED 28000');
-      expect((await call('GET', '/api/tables', { token })).status).toBe(401);
+      expect(code(await call('GET', '/api/tables', { token }))).toBe('401 UNAUTHENTICATED 28000');
+      expect(code(await call('GET', '/api/catalogs/lake/namespaces/tpch/tables/region', { token }))).toBe(
+        '401 UNAUTHENTICATED 28000',
+      );
+      expect(code(await call('DELETE', `/api/query/${randomUUID()}`, { token }))).toBe('401 UNAUTHENTICATED 28000');
     }
   });
 
@@ -157,15 +167,57 @@ describe('metadata', () => {
   });
 
   test('GET of one table tells its schema, partitions, snapshots and rows', async () => {
-    const { status, body } = await call('GET', '/api/catalogs/lake/namespaces/tpch/tables/region');
-    expect(status).toBe(200);
-    expect(body).toMatchObject({ name: 'region', partition_spec: [], snapshot_count: 1, record_count: 5 });
-    expect((body['schema'] as { fields: Json[] }).fields[1]).toEqual({
-      name: 'r_name',
-      type: 'VARCHAR',
-      nullable: true,
-    });
+    const region = await call('GET', '/api/catalogs/lake/namespaces/tpch/tables/region');
+    const strings = ['r_name', 'r_comment'].map((name) => ({ name, type: 'VARCHAR', nullable: true }));
+    expect([region.status, region.body]).toEqual([
+      200,
+      {
+        name: 'region',
+        schema: { fields: [{ name: 'r_regionkey', type: 'BIGINT', nullable: true }, ...strings] },
+        partition_spec: [],
+        snapshot_count: 1,
+        record_count: 5,
+      },
+    ]);
+    await createEvents();
+    const events = await call('GET', '/api/catalogs/lake/namespaces/tpch/tables/events');
+    expect([events.status, events.body]).toEqual([
+      200,
+      {
+        name: 'events',
+        schema: {
+          fields: [
+            { name: 'id', type: 'BIGINT', nullable: false },
+            { name: 'at', type: 'TIMESTAMP', nullable: true },
+            { name: 'price', type: 'DECIMAL(10, 2)', nullable: true },
+          ],
+        },
+        partition_spec: ['month(at)', 'bucket(16, id)', 'price'],
+        snapshot_count: 0,
+        record_count: 0,
+      },
+    ]);
   });
+
+  /** A table without rows, with a required column and a partition by transforms. */
+  async function createEvents(): Promise<void> {
+    const fields = [
+      { id: 1, name: 'id', type: 'long', required: true },
+      { id: 2, name: 'at', type: 'timestamp', required: false },
+      { id: 3, name: 'price', type: 'decimal(10, 2)', required: false },
+    ];
+    const partitions = [
+      { 'source-id': 2, 'field-id': 1_000, name: 'at_month', transform: 'month' },
+      { 'source-id': 1, 'field-id': 1_001, name: 'id_bucket', transform: 'bucket[16]' },
+      { 'source-id': 3, 'field-id': 1_002, name: 'price', transform: 'identity' },
+    ];
+    const created = await cluster.catalog('POST', '/v1/lake/namespaces/tpch/tables', {
+      name: 'events',
+      schema: { type: 'struct', 'schema-id': 0, fields },
+      'partition-spec': { 'spec-id': 0, fields: partitions },
+    });
+    expect(created.status).toBe(200);
+  }
 
   test('what is not there is 404 with the same codes', async () => {
     expect(code(await call('GET', '/api/catalogs/lake/namespaces/tpch/tables/nothing'))).toBe(
@@ -175,12 +227,15 @@ describe('metadata', () => {
       '404 SCHEMA_NOT_FOUND 3F000',
     );
     expect(code(await call('GET', '/api/catalogs/nothing/namespaces/x/tables/x'))).toBe('404 CATALOG_NOT_FOUND 3D000');
-    expect((await call('GET', '/api/nothing')).status).toBe(404);
+    expect(code(await call('GET', '/api/nothing'))).toBe('404 NOT_FOUND 02000');
   });
 
-  test('the OpenAPI document describes these paths', async () => {
-    const { status, body } = await call('GET', '/openapi.json', { token: null });
-    expect(status).toBe(200);
-    expect(Object.keys(body['paths'] as Record<string, Json>)).toContain('/api/query');
+  test('the open paths answer without a token, as the OpenAPI document says', async () => {
+    for (const [path, status] of [
+      ['/openapi.json', 200],
+      ['/health', 200],
+      ['/health/ready', 200],
+    ] as const)
+      expect([path, (await call('GET', path, { token: null })).status]).toEqual([path, status]);
   });
 });

@@ -6,13 +6,17 @@ import { principalId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { queryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService, StatementRequest } from '../../query/query-service.ts';
-import { startHttp } from './http-server.ts';
-import { openApiDocument } from './openapi.ts';
+import { ApiDocument } from '#test/support/api-document.ts';
+import { httpApp, startHttp, type HttpOptions } from './http-server.ts';
+import type { TableApi } from './table-api.ts';
 
 let url: string;
 let close: () => Promise<void>;
 let run: (request: StatementRequest) => Promise<void>;
+let describeTable: TableApi['describe'];
 let notReady: string | undefined;
+/** As the server gives it out: every answer to a request of this file is judged by it. */
+let document: ApiDocument;
 const requests: StatementRequest[] = [];
 const cancelled: string[] = [];
 
@@ -27,8 +31,10 @@ const queries: QueryService = {
   },
 };
 const zero = (): number => 0;
+/** More than the buffers of two sockets hold. */
+const RESULT_BYTES_MAX = 64_000_000;
 
-beforeAll(async () => {
+function options(): HttpOptions {
   const claims = { sub: principalId('p'), tenant: tenantId('t'), jti: 'j', preferred_username: 'u' };
   const rest = { iss: '', aud: '', roles: [], sess_epoch: 0, auth_method: 'operator', iat: 0, exp: 0 } as const;
   const metrics = queryMetrics({
@@ -41,29 +47,39 @@ beforeAll(async () => {
     historyWaiting: zero,
     metadataCacheBytes: zero,
   });
-  const started = await startHttp({
+  const scopes: Readonly<Record<string, readonly string[]>> = {
+    'Bearer good': ['table:read', 'namespace:read'],
+    'Bearer poor': [],
+  };
+  return {
     host: '127.0.0.1',
     port: 0,
     bodyBytesMax: 10_000,
     holdbackBytes: 1_000,
-    resultBytesMax: 2_000_000,
+    resultBytesMax: RESULT_BYTES_MAX,
     timeoutMsMax: 1_000,
-    authenticate: (header) =>
-      header === 'Bearer good'
-        ? Promise.resolve({ claims: { ...claims, ...rest, scope: '' }, scopes: new Set(['table:read']) })
-        : Promise.reject(new SkeinError('UNAUTHENTICATED', 'no')),
+    authenticate: (header) => {
+      const found = scopes[header ?? ''];
+      return found === undefined
+        ? Promise.reject(new SkeinError('UNAUTHENTICATED', 'no'))
+        : Promise.resolve({ claims: { ...claims, ...rest, scope: '' }, scopes: new Set(found) });
+    },
     queries,
     tables: {
-      list: () => Promise.resolve([]),
-      describe: (_caller, path) =>
-        Promise.reject(new SkeinError('TABLE_NOT_FOUND', [path.catalog, path.namespace, path.table].join('|'))),
+      list: () => Promise.resolve([{ catalog: 'lake', schema: 'a.b', name: 't' }]),
+      describe: (caller, path) => describeTable(caller, path),
     },
     metrics,
     notReady: () => notReady,
     log: silentLogger,
-  });
+  };
+}
+
+beforeAll(async () => {
+  const started = await startHttp(options());
   url = started.url;
   close = () => started.close();
+  document = new ApiDocument(await (await fetch(`${url}/openapi.json`)).json());
 });
 afterAll(() => close());
 beforeEach(() => {
@@ -74,21 +90,31 @@ beforeEach(() => {
     await sink.rows(Buffer.from(',[3]'));
     sink.finish({ rowCount: 3, elapsedMs: 1.6 });
   };
+  describeTable = (_caller, { catalog, namespace, table }) =>
+    Promise.reject(new SkeinError('TABLE_NOT_FOUND', [catalog, namespace, table].join('|')));
+  notReady = undefined;
 });
 
 const headers = { authorization: 'Bearer good', 'content-type': 'application/json' };
-const post = (body: unknown, more: Record<string, string> = {}): Promise<Response> =>
-  fetch(`${url}/api/query`, {
-    method: 'POST',
+type Answer = { readonly status: number; readonly headers: Headers; readonly text: string; json(): unknown };
+
+/** The whole answer, which must be as the document says. */
+async function send(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
+  const response = await fetch(`${url}${path}`, { method, headers, ...init });
+  const answer = { status: response.status, headers: response.headers, text: await response.text() };
+  document.check({ method, path, ...answer });
+  return { ...answer, json: () => JSON.parse(answer.text) as unknown };
+}
+
+const post = (body: unknown, more: Record<string, string> = {}): Promise<Answer> =>
+  send('POST', '/api/query', {
     headers: { ...headers, ...more },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
 
 test('the body has exactly the five members, in order, and the answer names its query', async () => {
   const answer = await post({ sql: 'select 1', timeout_ms: 500 });
-  expect(await answer.text()).toBe(
-    '{"columns":["a"],"types":["BIGINT"],"rows":[[1],[2],[3]],"row_count":3,"elapsed_ms":2}',
-  );
+  expect(answer.text).toBe('{"columns":["a"],"types":["BIGINT"],"rows":[[1],[2],[3]],"row_count":3,"elapsed_ms":2}');
   expect(answer.headers.get('content-type')).toContain('application/json');
   expect(answer.headers.get('x-skein-query-id')).toBe(requests[0]?.queryId);
   expect(requests[0]).toMatchObject({
@@ -127,7 +153,7 @@ test.each<[string, unknown, Record<string, string>, keyof typeof ERRORS]>([
 ])('%s is refused', async (_name, body, more, code) => {
   const answer = await post(body, more);
   expect(answer.status).toBe(ERRORS[code].http);
-  expect(await answer.json()).toMatchObject({
+  expect(answer.json()).toMatchObject({
     error: code,
     sql_state: ERRORS[code].sqlState,
     message: expect.any(String),
@@ -146,29 +172,30 @@ test('an error within the head keeps its status; a later one breaks the connecti
     };
   run = failing(900);
   const early = await post({ sql: 'x' });
-  expect([early.status, await early.json()]).toEqual([
+  expect([early.status, early.json()]).toEqual([
     400,
     { error: 'DIVISION_BY_ZERO', message: 'division by zero', sql_state: '22012' },
   ]);
   run = failing(2_000);
-  await expect(post({ sql: 'x' }).then((answer) => answer.text())).rejects.toThrow();
+  await expect(post({ sql: 'x' })).rejects.toMatchObject({ cause: { code: 'UND_ERR_SOCKET' } });
 });
 
 test('a result over its limit is refused', async () => {
   run = async ({ sink }) => {
     sink.start([]);
-    await sink.rows(Buffer.alloc(3_000_000, 'x'));
+    await sink.rows(Buffer.alloc(RESULT_BYTES_MAX, 'x'));
   };
-  expect(await (await post({ sql: 'x' })).json()).toMatchObject({ error: 'RESULT_TOO_LARGE' });
+  expect((await post({ sql: 'x' })).json()).toMatchObject({ error: 'RESULT_TOO_LARGE' });
 });
 
 test('a client that reads slowly holds the rows back; one that leaves ends the statement', async () => {
+  const pieces = 1_000;
   let written = 0;
   let reason: unknown;
   run = async ({ sink, clientGone }) => {
     clientGone.addEventListener('abort', () => void (reason = clientGone.reason));
     sink.start([]);
-    for (let i = 0; i < 30; i += 1) {
+    for (let i = 0; i < pieces; i += 1) {
       await sink.rows(Buffer.alloc(60_000, 'x'));
       written += 1;
       await new Promise((resolve) => setImmediate(resolve));
@@ -182,7 +209,12 @@ test('a client that reads slowly holds the rows back; one that leaves ends the s
   request.on('response', (response) => response.pause());
   request.end(JSON.stringify({ sql: 'x' }));
   await vi.waitFor(() => expect(written).toBeGreaterThan(0));
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  for (let before = 0; before < written;) {
+    before = written;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  expect(written).toBeLessThan(pieces);
+  expect(reason).toBeUndefined();
   request.destroy();
   await vi.waitFor(() => expect(reason).toMatchObject({ code: 'QUERY_CANCELLED' }));
 });
@@ -205,57 +237,138 @@ test('a client that leaves before the first row ends the statement', async () =>
 });
 
 test('DELETE answers 204 or 404', async () => {
-  const remove = (id: string, authorization = 'Bearer good'): Promise<Response> =>
-    fetch(`${url}/api/query/${id}`, { method: 'DELETE', headers: { ...headers, authorization } });
+  const remove = (id: string, authorization = 'Bearer good'): Promise<Answer> =>
+    send('DELETE', `/api/query/${id}`, { headers: { ...headers, authorization } });
   expect((await remove('00000000-0000-0000-0000-000000000001')).status).toBe(204);
   expect(cancelled).toEqual(['p/00000000-0000-0000-0000-000000000001']);
   for (const id of [randomUUID(), 'x', '..%2F']) {
     const answer = await remove(id);
-    expect([answer.status, await answer.json()]).toEqual([404, expect.objectContaining({ error: 'QUERY_NOT_FOUND' })]);
+    expect([answer.status, answer.json()]).toEqual([404, expect.objectContaining({ error: 'QUERY_NOT_FOUND' })]);
   }
   expect((await remove(randomUUID(), '')).status).toBe(401);
 });
 
 test('metadata paths answer 404 for what is missing, 403 without the scope, and take namespaces of several levels', async () => {
-  const get = (path: string): Promise<Response> => fetch(`${url}${path}`, { headers });
-  const missing = await get('/api/catalogs/lake/namespaces/a%1Fb/tables/t%20x');
-  expect([missing.status, await missing.json()]).toEqual([
+  const missing = await send('GET', '/api/catalogs/lake/namespaces/a%1Fb/tables/t%20x');
+  expect([missing.status, missing.json()]).toEqual([
     404,
     { error: 'TABLE_NOT_FOUND', message: 'lake|a\x1Fb|t x', sql_state: '42P01' },
   ]);
-  const forbidden = await get('/api/tables');
-  expect([forbidden.status, await forbidden.json()]).toEqual([403, expect.objectContaining({ sql_state: '42501' })]);
-});
-
-test('unknown paths and methods answer in the same shape', async () => {
-  for (const [method, path] of [
-    ['GET', '/nothing'],
-    ['PUT', '/api/query'],
-    ['GET', '/api/query'],
-    ['POST', '/%ZZ'],
-  ] as const) {
-    const answer = await fetch(`${url}${path}`, { method, headers });
-    expect(answer.status, path).toBeGreaterThanOrEqual(400);
-    expect(Object.keys((await answer.json()) as object)).toEqual(['error', 'message', 'sql_state']);
+  for (const path of ['/api/tables', '/api/catalogs/lake/namespaces/a/tables/t']) {
+    const forbidden = await send('GET', path, { headers: { authorization: 'Bearer poor' } });
+    expect([forbidden.status, forbidden.json()]).toEqual([403, expect.objectContaining({ sql_state: '42501' })]);
   }
 });
 
-test('health, readiness and metrics are open', async () => {
-  expect((await fetch(`${url}/health`)).status).toBe(200);
-  notReady = 'no worker';
-  expect((await fetch(`${url}/health/ready`)).status).toBe(503);
-  notReady = undefined;
-  expect((await fetch(`${url}/health/ready`)).status).toBe(200);
-  expect(await (await fetch(`${url}/metrics`)).text()).toContain('skein_queries_running 0');
+test.each([
+  ['GET', '/nothing', 404, 'NOT_FOUND'],
+  ['PUT', '/api/query', 404, 'NOT_FOUND'],
+  ['GET', '/api/query', 404, 'NOT_FOUND'],
+  ['POST', '/%ZZ', 400, 'INVALID_REQUEST'],
+])('%s %s is no operation: %i %s, in the shape of every error', async (method, path, status, code) => {
+  const answer = await send(method, path);
+  expect([answer.status, answer.json()]).toEqual([status, expect.objectContaining({ error: code })]);
+  expect(Object.keys(answer.json() as object)).toEqual(['error', 'message', 'sql_state']);
 });
 
-test('the OpenAPI document names every route, and every error has its status', async () => {
-  const document = (await (await fetch(`${url}/openapi.json`)).json()) as typeof openApiDocument;
-  expect(document).toEqual(JSON.parse(JSON.stringify(openApiDocument)));
-  expect(Object.keys(document.paths)).toHaveLength(8);
-  const responses = document.paths['/api/query'].post.responses as unknown as Record<string, { description: string }>;
-  expect(Object.keys(responses)).toEqual(
-    expect.arrayContaining(['200', '400', '401', '403', '408', '413', '429', '499', '500', '503', '507']),
-  );
-  expect(responses['408']?.description).toContain('QUERY_TIMEOUT');
+test('health, readiness and metrics are open', async () => {
+  const open = (path: string): Promise<Answer> => send('GET', path, { headers: {} });
+  expect((await open('/health')).json()).toEqual({ status: 'ok' });
+  notReady = 'no worker';
+  const not = await open('/health/ready');
+  expect([not.status, not.json()]).toEqual([503, { status: 'not ready', reason: 'no worker' }]);
+  notReady = undefined;
+  const ready = await open('/health/ready');
+  expect([ready.status, ready.json()]).toEqual([200, { status: 'ready' }]);
+  expect((await open('/metrics')).text).toContain('skein_queries_running 0');
+});
+
+test('every operation of the OpenAPI document answers as it says, when it succeeds and when it fails', async () => {
+  const table = '/api/catalogs/lake/namespaces/a/tables/t';
+  const requests: readonly (readonly [string, string, (RequestInit | undefined)?])[] = [
+    ['POST', '/api/query', { body: '{"sql":"x"}' }],
+    ['POST', '/api/query', { body: '{}' }],
+    ['POST', '/api/query', { headers: {} }],
+    ['DELETE', '/api/query/00000000-0000-0000-0000-000000000001'],
+    ['DELETE', `/api/query/${randomUUID()}`],
+    ['DELETE', `/api/query/${randomUUID()}`, { headers: {} }],
+    ['GET', '/api/tables'],
+    ['GET', '/api/tables', { headers: { ...headers, 'x-skein-session': 'x' } }],
+    ['GET', '/api/tables', { headers: { authorization: 'Bearer poor' } }],
+    ['GET', '/api/tables', { headers: {} }],
+    ['GET', table],
+    ['GET', table, { headers: { authorization: 'Bearer poor' } }],
+    ['GET', table, { headers: {} }],
+    ['GET', '/health'],
+    ['GET', '/health/ready'],
+    ['GET', '/metrics'],
+    ['GET', '/openapi.json'],
+  ];
+  const schema = { fields: [{ name: 'a', type: 'INT', nullable: false }] };
+  const described = { name: 't', schema, partition_spec: ['month(ts)'], snapshot_count: 1, record_count: 2 };
+  const seen: Record<string, number[]> = {};
+  const note = (operation: string | undefined, status: number): void =>
+    void (seen[operation ?? 'none'] ??= []).push(status);
+  describeTable = () => Promise.resolve(described);
+  for (const [method, path, init] of requests) {
+    const answer = await send(method, path, init);
+    note(document.check({ method, path, ...answer }), answer.status);
+  }
+  notReady = 'no worker';
+  note('ready', (await send('GET', '/health/ready')).status);
+  note('metrics', await fromElsewhere('/metrics'));
+  expect(seen).toEqual({
+    runQuery: [200, 400, 401],
+    cancelQuery: [204, 404, 401],
+    listTables: [200, 400, 403, 401],
+    describeTable: [200, 403, 401],
+    health: [200],
+    ready: [200, 503],
+    metrics: [200, 401],
+    openapi: [200],
+  });
+  expect(Object.keys(seen).sort()).toEqual(document.operations.toSorted());
+});
+
+/** The status for a client on another machine. */
+async function fromElsewhere(path: string): Promise<number> {
+  const app = httpApp(options());
+  const answer = await app.inject({ method: 'GET', url: path, remoteAddress: '192.0.2.7' });
+  await app.close();
+  const given = new Headers(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]));
+  document.check({ method: 'GET', path, status: answer.statusCode, headers: given, text: answer.payload });
+  return answer.statusCode;
+}
+
+test('every error that the document has of a statement or a table is answered with its status', async () => {
+  const codes = document.codes('runQuery') as readonly (keyof typeof ERRORS)[];
+  expect(codes.length).toBeGreaterThan(30);
+  for (const code of codes) {
+    run = () => Promise.reject(new SkeinError(code, 'why'));
+    expect((await post({ sql: 'x' })).json()).toMatchObject({ error: code, sql_state: ERRORS[code].sqlState });
+  }
+  for (const code of document.codes('describeTable') as readonly (keyof typeof ERRORS)[]) {
+    describeTable = () => Promise.reject(new SkeinError(code, 'why'));
+    expect((await send('GET', '/api/catalogs/a/namespaces/b/tables/c')).json()).toMatchObject({ error: code });
+  }
+});
+
+test('an answer that the document does not have, and a route that it lacks, are told', async () => {
+  const answer = { method: 'GET', path: '/api/tables', ...(await send('GET', '/api/tables')) };
+  const error = (code: string): string => JSON.stringify({ error: code, message: 'why', sql_state: '42501' });
+  const wrong: readonly (readonly [Partial<typeof answer>, string])[] = [
+    [{ path: '/api/views' }, 'the document has no such operation'],
+    [{ method: 'POST' }, 'the document has no such operation'],
+    [{ status: 201 }, 'the document has no status 201'],
+    [{ text: '{"tables":[],"next":1}' }, 'must NOT have additional properties'],
+    [{ text: '{"tables":[{"catalog":"a","schema":"b"}]}' }, "must have required property 'name'"],
+    [{ text: '{"tables":[{"catalog":"a","schema":"b","name":1}]}' }, '/tables/0/name: must be string'],
+    [{ headers: new Headers({ 'content-type': 'text/plain' }) }, 'the document has no content type text/plain'],
+    [{ headers: new Headers([...answer.headers, ['x-skein-new', '1']]) }, 'the document has no header x-skein-new'],
+    [{ status: 403, text: error('QUERY_TIMEOUT') }, 'the document has no QUERY_TIMEOUT here'],
+    [{ status: 401, text: error('UNAUTHENTICATED') }, 'header WWW-Authenticate: must be string'],
+  ];
+  for (const [change, message] of wrong) expect(() => document.check({ ...answer, ...change })).toThrow(message);
+  const app = httpApp(options());
+  expect(() => app.get('/api/views/:name', () => '')).toThrow('the OpenAPI document has no GET /api/views/{name}');
 });

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { printPlan } from '#coordinator/distributor/print-plan.ts';
 import { SHAPE_PASSES } from '#coordinator/distributor/shape-plan.ts';
 import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
-import { bagDifferences } from '#test/support/compare-rows.ts';
+import { orderDifferences, orderedAnswer } from '#test/support/ordered-answer.ts';
 import { distributedRunner, type DistributedRunner } from '#test/support/run-distributed.ts';
 import { tpchDuckdb } from '#test/support/tpch-duckdb.ts';
 import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
@@ -19,8 +19,7 @@ beforeAll(async () => {
 describe('the law of distribution: after every pass, and with exchanges, one DuckDB gives the same rows', () => {
   test.each(TPCH_QUERIES)('$name', async ({ sql }) => {
     const query = sql.replace(/;\s*$/, '');
-    const expected = await new DuckdbEngine(duckdb).run(query);
-    if (expected.kind === 'error') throw new Error(expected.message);
+    const expected = await orderedAnswer(duckdb, query);
     const steps = await runner.steps(query, { workers: 3 });
     expect(steps.map(({ name }) => name)).toEqual([...SHAPE_PASSES.map(({ name }) => name), 'exchanges']);
     for (const { name, plan, scanSql } of steps) {
@@ -29,9 +28,9 @@ describe('the law of distribution: after every pass, and with exchanges, one Duc
         text.map((part) => (typeof part === 'string' ? part : 'scan' in part ? scanSql(part.scan) : '')).join(''),
       );
       if (rows.kind === 'error') throw new Error(`${name}: ${rows.message}`);
-      expect(bagDifferences(rows.rows, expected.rows), name).toBeNull();
+      expect(orderDifferences(rows.rows, expected), name).toBeNull();
     }
     const { rows } = await runner.run(query, { workers: 3 });
-    expect(bagDifferences(rows, expected.rows), 'in fragments').toBeNull();
+    expect(orderDifferences(rows, expected), 'in fragments').toBeNull();
   });
 });

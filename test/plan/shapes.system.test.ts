@@ -1,7 +1,6 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
-import { bagDifferences } from '#test/support/compare-rows.ts';
+import { orderDifferences, orderedAnswer } from '#test/support/ordered-answer.ts';
 import { distributedRunner, type DistributedRunner } from '#test/support/run-distributed.ts';
 
 let duckdb: DuckDBConnection;
@@ -143,8 +142,7 @@ const WAYS = [
 
 describe.each(Object.entries(QUERIES))('%s', (_name, queries) => {
   test.each(queries)('%s', async (sql) => {
-    const expected = await new DuckdbEngine(duckdb).run(sql);
-    if (expected.kind === 'error') throw new Error(expected.message);
+    const expected = await orderedAnswer(duckdb, sql);
     for (const { readEverywhereBytesMax, ...settings } of WAYS) {
       const limits = {
         gatherGroupsMax: 0,
@@ -154,7 +152,7 @@ describe.each(Object.entries(QUERIES))('%s', (_name, queries) => {
         repeatedBytesMax: 0,
       };
       const { rows } = await runner.run(sql, { workers: 3, settings, limits });
-      expect(bagDifferences(rows, expected.rows), JSON.stringify(settings)).toBeNull();
+      expect(orderDifferences(rows, expected), JSON.stringify(settings)).toBeNull();
     }
   });
 });

@@ -3,15 +3,12 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { printJson, type Json } from '#shared/json.ts';
-import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
 import { projectRoot, startCluster, type Cluster } from '#test/support/cluster.ts';
-import { differences } from '#test/support/compare-rows.ts';
+import { orderDifferences, orderedAnswer, type OrderedAnswer } from '#test/support/ordered-answer.ts';
 import { tableFiles } from '#test/support/table-files.ts';
 import { loadSuite, SUITES, type Suite } from './suites.ts';
 
-type Rows = readonly (readonly Json[])[];
-type Statement = { readonly name: string; readonly sql: string; readonly expected: Rows };
+type Statement = { readonly name: string; readonly sql: string; readonly expected: OrderedAnswer };
 
 const QUERY_TIMEOUT_MS = 600_000;
 const JOINS = ['auto', 'broadcast', 'partitioned'] as const;
@@ -68,9 +65,7 @@ async function expectedRows(
     const statements: Statement[] = [];
     for (const { name, sql } of await suite.queries()) {
       if (names !== null && !names.has(name)) continue;
-      const answer = await new DuckdbEngine(duckdb).run(sql);
-      if (answer.kind === 'error') throw new Error(`${name}: DuckDB: ${answer.message}`);
-      statements.push({ name, sql, expected: answer.rows });
+      statements.push({ name, sql, expected: await orderedAnswer(duckdb, sql) });
     }
     return statements;
   } finally {
@@ -103,23 +98,18 @@ async function verify(
   return wrong;
 }
 
-async function differenceOf(cluster: Cluster, sessionId: string, sql: string, expected: Rows): Promise<string | null> {
+async function differenceOf(
+  cluster: Cluster,
+  sessionId: string,
+  sql: string,
+  expected: OrderedAnswer,
+): Promise<string | null> {
   try {
     const rows = await cluster.sql(sql, { sessionId, timeoutMs: QUERY_TIMEOUT_MS });
-    if (differences(rows, expected) === null) return null;
-    // Rows that the query's order leaves equal may come in any order.
-    return differences(inOneOrder(rows), inOneOrder(expected));
+    return orderDifferences(rows, expected);
   } catch (error) {
     return error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
   }
 }
-
-const inOneOrder = (rows: Rows): Rows =>
-  rows
-    .map((row) => ({ row, key: printJson(row.map((value) => (isDouble(value) ? value.toPrecision(6) : value))) }))
-    .sort((a, b) => (a.key < b.key ? -1 : 1))
-    .map(({ row }) => row);
-
-const isDouble = (value: Json): value is number => typeof value === 'number' && !Number.isInteger(value);
 
 process.exitCode = await main(process.argv.slice(2));

@@ -1,9 +1,13 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { startCluster, type Cluster } from '#test/support/cluster.ts';
 import { services, WorkerMetrics } from '#test/support/worker-metrics.ts';
 
+/** Queries that run whole on one worker, and a worker that is killed; `stage-faults.test.ts` has queries in stages. */
 let cluster: Cluster;
 
 beforeAll(async () => {
@@ -12,29 +16,105 @@ beforeAll(async () => {
 
 afterAll(() => cluster?.stop());
 
-test('a worker killed in the middle of a query costs at most that query; the next ones answer, and it comes back', async () => {
-  const metrics = await WorkerMetrics.of(cluster);
-  const before = (await services(cluster)).filter((s) => s.kind === 'worker');
-  const LONG = 'SELECT max(hash(n)) FROM range(20000000000) AS r(n)';
-  const answers = [cluster.query(LONG, { timeoutMs: 20_000 }), cluster.query(LONG, { timeoutMs: 20_000 })];
-  await metrics.until('skein_worker_tasks_running', (n) => n >= 2, 10_000);
-  const victim = must(before[0], 'two workers');
-  process.kill(victim.pid, 'SIGKILL');
-  for (let i = 0; i < 10; i++) expect(await cluster.sql(`SELECT ${i}`)).toEqual([[i]]);
-  const codes = (await Promise.all(answers)).map(({ status, body }) => (status === 200 ? 'ok' : body.error));
-  for (const code of codes) expect(['WORKER_LOST', 'QUERY_TIMEOUT', 'ok']).toContain(code);
-  await waitFor(async () => {
-    const now = (await services(cluster)).filter((s) => s.kind === 'worker');
-    return now.length === before.length && now.every((s) => s.state === 'up' && s.pid !== victim.pid);
+beforeEach(async () => {
+  await until('all workers up', async () => {
+    const known = await services(cluster);
+    const page = await metricsPage();
+    return known.every(({ state }) => state === 'up') && page.includes('skein_workers_live 2') ? true : undefined;
   });
-  expect(cluster.log).toContain(victim.name);
-  expect(await cluster.sql('SELECT count(*) FROM range(1000)')).toEqual([[1_000]]);
+});
+
+/** A second or more on any machine; its one row comes at its end. */
+const LONG = 'SELECT count(*), max(hash(n)) FROM range(500000000) AS r(n)';
+const TIMEOUT_MS = 100_000;
+
+type Worker = { readonly name: string; readonly pid: number; readonly metrics: WorkerMetrics };
+
+async function workers(): Promise<readonly Worker[]> {
+  const text = await readFile(join(cluster.dataDir, 'services.json'), 'utf8');
+  const { services: all } = JSON.parse(text) as {
+    services: readonly { kind: string; name: string; pid: number; metrics_url?: string }[];
+  };
+  return all.flatMap(({ kind, name, pid, metrics_url: url }) =>
+    kind === 'worker' && url !== undefined ? [{ name, pid, metrics: new WorkerMetrics([url]) }] : [],
+  );
+}
+
+const metricsPage = (): Promise<string> => fetch(`${cluster.queryUrl}/metrics`).then((response) => response.text());
+
+type Counts = { readonly retries: number; readonly lost: number };
+
+/** Tasks that ran again so far, and queries that have failed with WORKER_LOST. */
+async function counts(): Promise<Counts> {
+  const page = await metricsPage();
+  const count = (pattern: RegExp): number => Number(pattern.exec(page)?.[1] ?? 0);
+  return {
+    retries: count(/^skein_task_retries_total (\d+)$/m),
+    lost: count(/^skein_queries_total\{status="failed",query_type="select",code="WORKER_LOST"\} (\d+)$/m),
+  };
+}
+
+async function until<T>(what: string, find: () => Promise<T | undefined>): Promise<T> {
+  const end = performance.now() + 30_000;
+  for (;;) {
+    const found = await find();
+    if (found !== undefined) return found;
+    if (performance.now() > end) throw new Error(`${what}: not within 30 s`);
+    await sleep(20);
+  }
+}
+
+const runsATask = async ({ metrics }: Worker): Promise<boolean> =>
+  (await metrics.sum('skein_worker_tasks_running')) > 0;
+
+async function answered(sql: string): Promise<readonly (readonly Json[])[]> {
+  return cluster.sql(sql, { timeoutMs: TIMEOUT_MS });
+}
+
+test('a worker killed: what it had given nothing of runs again on the other one, whose own query goes on; it comes back', async () => {
+  const expected = await answered(LONG);
+  const [before, known] = [await counts(), await workers()];
+  const answers = [answered(LONG), answered(LONG)];
+  // Each worker has one of them: the second goes to the one with less to do.
+  for (const worker of known) await until('a task', async () => ((await runsATask(worker)) ? true : undefined));
+  const victim = must(known[0], 'two workers');
+  process.kill(victim.pid, 'SIGKILL');
+  const { retries } = before;
+  await until('it runs again', async () => ((await counts()).retries > retries ? true : undefined));
+  for (let i = 0; i < 10; i++) expect(await answered(`SELECT ${i}`)).toEqual([[i]]);
+  expect(await Promise.all(answers)).toEqual([expected, expected]);
+  expect(await counts()).toEqual({ ...before, retries: retries + 1 });
+  const again = await until('the worker comes back', async () =>
+    (await services(cluster)).find(
+      ({ name, state, pid }) => name === victim.name && state === 'up' && pid !== victim.pid,
+    ),
+  );
+  expect((await workers()).map(({ pid }) => pid)).toEqual([again.pid, known[1]?.pid]);
+}, 180_000);
+
+test('a worker killed: rows that have left do not come twice, the answer breaks off, and its query failed with WORKER_LOST', async () => {
+  const before = await counts();
+  const response = await fetch(`${cluster.queryUrl}/api/query`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${await cluster.token()}` },
+    body: JSON.stringify({ sql: "SELECT n, repeat('x', 200) AS s FROM range(1000000000) AS r(n)" }),
+  });
+  const reader = must(response.body, 'a body').getReader();
+  const first = await reader.read();
+  expect([response.status, Buffer.from(first.value ?? []).toString('utf8', 0, 12)]).toEqual([200, '{"columns":[']);
+  // The task waits for its reader, so it is there for as long as nobody reads.
+  const busy = await until('the worker of the task', async () => {
+    for (const worker of await workers()) if (await holdsATask(worker)) return worker;
+    return undefined;
+  });
+  process.kill(busy.pid, 'SIGKILL');
+  await expect(readAll(reader)).rejects.toMatchObject({ message: 'terminated' });
+  expect(await counts()).toEqual({ ...before, lost: before.lost + 1 });
+  expect(await answered('SELECT count(*) FROM range(1000)')).toEqual([[1_000]]);
 }, 120_000);
 
-async function waitFor(condition: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + 30_000;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error('the workers did not come back');
-    await sleep(500);
-  }
+const holdsATask = async ({ metrics }: Worker): Promise<boolean> => (await metrics.sum('skein_worker_tasks')) > 0;
+
+async function readAll(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  while (!(await reader.read()).done);
 }

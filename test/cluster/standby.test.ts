@@ -151,8 +151,8 @@ test('the active one hangs: it is fenced by the epoch of the next, and its queri
     process.kill(pid, 'SIGCONT');
   }
   const { status, body } = await lost;
-  expect(status).toBeGreaterThanOrEqual(499);
-  expect(['NOT_ACTIVE', 'WORKER_LOST', 'FORBIDDEN', 'QUERY_CANCELLED']).toContain(body['error']);
+  // A process that wakes runs its timers before it reads its sockets: its lease is over.
+  expect([status, body['error']]).toEqual([503, 'NOT_ACTIVE']);
   await untilStandby(active);
   expect((await query(standby, 'SELECT 3')).body['rows']).toEqual([[3]]);
 }, 120_000);

@@ -36,7 +36,7 @@ test('with ETCD_ENDPOINTS workers are found through their leases, also after one
 test('a stopped cluster leaves no member behind', async () => {
   await using etcd = await startEtcd();
   const cluster = await startCluster({ env: { ETCD_ENDPOINTS: etcd.endpoint } });
-  expect((await etcd.keys('/skein/members/')).length).toBeGreaterThan(0);
+  expect(await etcd.keys('/skein/members/')).toHaveLength(2);
   await cluster.stop();
   expect(await etcd.keys('/skein/members/')).toEqual([]);
 });

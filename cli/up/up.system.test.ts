@@ -4,6 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import type { ReadyLine } from '../cluster-file.ts';
@@ -73,7 +74,8 @@ const find = ({ lines }: Up, event: string): Line | undefined => lines.find((lin
 
 async function ready(started: Up): Promise<ReadyLine> {
   await waitUntil(() => find(started, 'ready') !== undefined || find(started, 'failed') !== undefined, READY_MS);
-  return must(find(started, 'ready'), `a ready line; standard error: ${started.stderr()}`) as unknown as ReadyLine;
+  const seen = JSON.stringify(started.lines);
+  return must(find(started, 'ready'), `a ready line; ${seen}; ${started.stderr()}`) as unknown as ReadyLine;
 }
 
 function skein(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -104,10 +106,11 @@ function processesOf(dataDir: string): readonly number[] {
     .map(Number);
 }
 
-/** No process, no lock, no word of a cluster. */
+/** No process, no lock, no word of a cluster, nothing that was for a while: only what is to be kept. */
 function expectNothingLeft(dataDir: string): void {
   expect(processesOf(dataDir)).toEqual([]);
-  expect(readdirSync(dataDir).sort()).toEqual(['logs', 'postgres', 'secrets', 'spill']);
+  expect(readdirSync(dataDir).sort()).toEqual(['logs', 'postgres', 'secrets', 'spill', 'tmp', 'warehouse']);
+  for (const folder of ['spill', 'tmp']) expect(readdirSync(join(dataDir, folder))).toEqual([]);
   expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
 }
 
@@ -116,6 +119,27 @@ async function rowsOf(dataDir: string, sql: string): Promise<string> {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout;
 }
+
+/** Appends rows with these ids to `lake.default.kept`; the command has ended when the commit has. */
+async function store(
+  dataDir: string,
+  ids: { readonly from: number; readonly to: number },
+  ...flags: string[]
+): Promise<void> {
+  const file = join(newFolder(), 'rows.parquet');
+  const duckdb = await (await DuckDBInstance.create()).connect();
+  await duckdb.run(`COPY (SELECT id, 'row ' || id AS text FROM range(${ids.from}, ${ids.to}) r(id)) TO '${file}'`);
+  const args = ['load', 'parquet', file, '--table', 'lake.default.kept', '--data-dir', dataDir, ...flags];
+  const { code, stderr } = await skein(...args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+}
+
+/** What `lake.default.kept` holds: the number of its rows, the sum of their ids, and how many have their own text. */
+const kept = (dataDir: string): Promise<string> =>
+  rowsOf(
+    dataDir,
+    "SELECT count(*) AS n, sum(id) AS s, count(*) FILTER (text = 'row ' || id) AS t FROM lake.default.kept",
+  );
 
 const stopwatch = (): (() => number) => {
   const start = performance.now();
@@ -160,6 +184,7 @@ describe.sequential('one data directory through its life', () => {
 
     for (const name of ['worker-1', 'catalog', 'coordinator', 'postgres']) await expectRestart(started, dataDir, name);
     expect(await rowsOf(dataDir, 'SELECT 2 AS x')).toBe('x\n2\n');
+    await store(dataDir, { from: 0, to: 100 }, '--create');
 
     const stopped = stopwatch();
     started.child.kill('SIGTERM');
@@ -172,6 +197,7 @@ describe.sequential('one data directory through its life', () => {
     const started = up(cluster(dataDir));
     await ready(started);
     expect(find(started, 'admin_password')).toBeUndefined();
+    expect(await kept(dataDir)).toBe('n,s,t\n100,4950,100\n');
 
     const second = up(cluster(dataDir));
     expect(await second.exit).toBe(1);
@@ -214,6 +240,9 @@ describe.sequential('one data directory through its life', () => {
   test('after kill -9 of every process a start at once finds all data', async () => {
     const killed = up(cluster(dataDir));
     await ready(killed);
+    await store(dataDir, { from: 100, to: 1_000 });
+    const client = await skein('admin', 'client', 'create', 'kept', '--data-dir', dataDir);
+    expect(client.code).toBe(0);
     for (const pid of processesOf(dataDir)) process.kill(pid, 'SIGKILL');
     await killed.exit;
     // Its pid belongs to somebody else by now.
@@ -222,7 +251,10 @@ describe.sequential('one data directory through its life', () => {
     const again = up(cluster(dataDir));
     await ready(again);
     expect(find(again, 'admin_password')).toBeUndefined();
-    expect(await rowsOf(dataDir, 'SELECT 3 AS x')).toBe('x\n3\n');
+    expect(await kept(dataDir)).toBe('n,s,t\n1000,499500,1000\n');
+    expect((await skein('admin', 'client', 'list', '--data-dir', dataDir)).stdout).toMatch(/\bkept\b/);
+    await store(dataDir, { from: 1_000, to: 1_001 });
+    expect(await kept(dataDir)).toBe('n,s,t\n1001,500500,1001\n');
     again.child.kill('SIGINT');
     expect(await again.exit).toBe(0);
     expectNothingLeft(dataDir);

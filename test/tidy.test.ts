@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ERRORS } from '#shared/error.ts';
+import { judgeProofs, ranTests, requirementsOf, type Proof, type RanTest } from '#test/support/proofs.ts';
 
 /** The rules of the code that a machine can check. `npm run docs:errors` rewrites docs/errors.md. */
 const ROOT = join(import.meta.dirname, '..');
@@ -104,23 +105,17 @@ describe('imports', () => {
 });
 
 describe('documents', () => {
-  const rows = read('docs/spec-coverage.md')
-    .split('\n')
-    .filter((line) => /^\| [A-Z]+-?\d/.test(line))
-    .map((line) => line.split('|').map((cell) => cell.trim()));
+  const requirements = requirementsOf(read('docs/spec-coverage.md'));
 
   test('docs/spec-coverage.md has one line per requirement, each with its own id', () => {
-    const ids = rows.map((cells) => cells[1]);
-    expect(ids.length).toBeGreaterThan(150);
+    const ids = requirements.map(({ id }) => id);
+    expect(ids.length).toBeGreaterThan(300);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('every test that docs/spec-coverage.md names exists', () => {
-    const wrong = rows.flatMap(([, id, , proofs = '']) =>
-      proofs === 'not yet'
-        ? []
-        : proofs.split('<br>').flatMap((proof) => missingProof(proof).map((why) => `${id}: ${why}`)),
-    );
+  // `test/support/check-proofs.ts` says after a run whether each is exactly one test, which ran and passed.
+  test('every test that docs/spec-coverage.md names is written in its file', () => {
+    const wrong = requirements.flatMap(({ proofs }) => proofs).filter((proof) => !isWritten(proof));
     expect(wrong).toEqual([]);
   });
 
@@ -161,18 +156,68 @@ describe('packages', () => {
   });
 });
 
-/** Why a proof (`path › text`) does not hold; the text is a test's name, or any text of a file that is no TypeScript. */
-function missingProof(proof: string): readonly string[] {
-  const [path = '', name = ''] = proof
-    .replaceAll('`', '')
-    .split(' › ')
-    .map((part) => part.trim());
-  if (!existsSync(join(ROOT, path))) return [`no file ${path}`];
-  const text = read(path);
-  const found = path.endsWith('.ts')
-    ? ["'", '"', '`'].some((quote) => text.includes(`${quote}${name}`))
-    : text.includes(name);
-  return name === '' || !found ? [`${path} has no test “${name}”`] : [];
+describe('proofs', () => {
+  const page = [
+    '| A-1 | one | `a.test.ts › group › x` |',
+    '| A-2 | two | `a.test.ts › y`<br>`b.full.test.ts › z` |',
+    '| A-3 | none | not yet |',
+  ].join('\n');
+  const proofs = requirementsOf(page).flatMap((requirement) => requirement.proofs);
+  const ran = (path: string, name: string, status = 'passed'): RanTest => ({ path, name, status });
+  const both = [ran('a.test.ts', 'group › x'), ran('a.test.ts', 'y')];
+
+  test('a row is not yet there, or names tests with their groups', () => {
+    expect(requirementsOf(page).map((requirement) => [requirement.id, requirement.proofs.length])).toEqual([
+      ['A-1', 1],
+      ['A-2', 2],
+      ['A-3', 0],
+    ]);
+    for (const cell of ['', 'soon', '`a.ts › x`', '`a.test.ts`', 'a.test.ts › x', '`a.slt › x`']) {
+      expect(() => requirementsOf(`| A-1 | one | ${cell} |`), cell).toThrow('A-1');
+    }
+  });
+
+  test('one holds when exactly one test of its name ran and passed', () => {
+    const wrong = (...tests: readonly RanTest[]): readonly string[] => judgeProofs(proofs, tests).wrong;
+    expect(wrong(...both)).toEqual([]);
+    expect(wrong(ran('a.test.ts', 'group › x'))).toEqual(['A-2: a.test.ts › y: no such test ran']);
+    expect(wrong(...both, ran('a.test.ts', 'y'))).toEqual(['A-2: a.test.ts › y: 2 tests have this name']);
+    expect(wrong(ran('a.test.ts', 'group › x', 'skipped'), ran('a.test.ts', 'y', 'failed'))).toEqual([
+      'A-1: a.test.ts › group › x: the test is skipped',
+      'A-2: a.test.ts › y: the test is failed',
+    ]);
+    expect(wrong(ran('b.test.ts', 'group › x'), ran('a.test.ts', 'x'), ran('a.test.ts', 'y'))).toHaveLength(1);
+  });
+
+  test('one of the full run is checked when that ran', () => {
+    const full = (...tests: readonly RanTest[]): readonly [number, number] => {
+      const { wrong, unchecked } = judgeProofs(proofs, [...both, ...tests]);
+      return [wrong.length, unchecked.length];
+    };
+    expect(full()).toEqual([0, 1]);
+    expect(full(ran('b.full.test.ts', 'z'))).toEqual([0, 0]);
+    expect(full(ran('b.full.test.ts', 'z', 'failed'))).toEqual([1, 0]);
+    expect(full(ran('c.full.test.ts', 'other'))).toEqual([1, 0]);
+  });
+
+  test('reports of vitest are read with paths of the project', () => {
+    const assertionResults = [{ ancestorTitles: ['group'], title: 'x', status: 'passed' }];
+    const report = JSON.stringify({ testResults: [{ name: '/at/a.test.ts', assertionResults }] });
+    expect(ranTests(report, '/at')).toEqual([ran('a.test.ts', 'group › x')]);
+  });
+});
+
+/** Whether the file holds the test's title as a text, or one whose placeholders (`%s`, `$name`, `${...}`) can make it. */
+function isWritten({ path, name }: Proof): boolean {
+  if (!existsSync(join(ROOT, path))) return false;
+  const title = name.split(' › ').at(-1) ?? '';
+  const texts = [...read(path).matchAll(/(['"`])((?:\\.|(?!\1)[^\\\n])*)\1/g)].map((match) => match[2] ?? '');
+  return texts.some((text) => {
+    const parts = text.split(/%[a-z]|\$\{[^}]*\}|\$\w+/);
+    return new RegExp(`^${parts.map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.+')}$`).test(
+      title,
+    );
+  });
 }
 
 function errorTable(): string {

@@ -11,14 +11,14 @@ import { tableFiles } from '#test/support/table-files.ts';
 
 type Row = Readonly<Record<string, string | number | Date | null>>;
 
-/** A cluster on a Postgres of ours (DATABASE_URL), so that its tables can be read. */
+/** A cluster on a Postgres of ours (DATABASE_URL), so that its tables can be read; one query runs at a time. */
 let postgres: TestPostgres;
 let cluster: Cluster;
 let client: Client;
 
 beforeAll(async () => {
   postgres = await startTestPostgres();
-  cluster = await startCluster({ env: { DATABASE_URL: postgres.url } });
+  cluster = await startCluster({ env: { DATABASE_URL: postgres.url, SKEIN_COORDINATOR_QUERIES_RUNNING_MAX: '1' } });
   client = new Client({ connectionString: postgres.url });
   await client.connect();
 }, 120_000);
@@ -29,9 +29,9 @@ afterAll(async () => {
   await postgres?.[Symbol.asyncDispose]();
 });
 
-/** The record of a query, once it has a terminal status, or once it says that the query runs. */
-async function record(queryId: string, when: 'ended' | 'running' = 'ended'): Promise<Row> {
-  const condition = when === 'ended' ? 'ended_at is not null' : "status = 'running'";
+/** The record of a query, once it has a terminal status, or once it has this one. */
+async function record(queryId: string, when: 'ended' | 'queued' | 'running' = 'ended'): Promise<Row> {
+  const condition = when === 'ended' ? 'ended_at is not null' : `status = '${when}'`;
   for (let i = 0; i < 100; i++) {
     const text = `select * from coordinator.query_history where query_id = $1 and ${condition}`;
     const { rows } = await client.query<Row>(text, [queryId]);
@@ -149,18 +149,40 @@ test('a query over its timeout is cancelled, with the reason, and has run as lon
   expect(Number(row['duration_ms'])).toBeGreaterThanOrEqual(TIMEOUT_MS - 1);
 });
 
+async function cancel(queryId: string): Promise<void> {
+  const authorization = `Bearer ${await cluster.token()}`;
+  const url = `${cluster.queryUrl}/api/query/${queryId}`;
+  expect((await fetch(url, { method: 'DELETE', headers: { authorization } })).status).toBe(204);
+}
+
 test('a query that its user cancels is cancelled, with the reason', async () => {
   const queryId = randomUUID();
-  const authorization = `Bearer ${await cluster.token()}`;
   const answer = cluster.query(LONG, { queryId });
   await record(queryId, 'running');
-  await fetch(`${cluster.queryUrl}/api/query/${queryId}`, { method: 'DELETE', headers: { authorization } });
+  await cancel(queryId);
   expect(await answer).toMatchObject({ status: 499, body: { error: 'QUERY_CANCELLED' } });
   expect(await record(queryId)).toMatchObject({
     status: 'cancelled',
     error_code: 'QUERY_CANCELLED',
     error_message: 'the query was cancelled by its user',
   });
+});
+
+test('a query that waits for a place is queued; cancelled there, it has not started', async () => {
+  const [first, second] = [randomUUID(), randomUUID()];
+  const running = cluster.query(LONG, { queryId: first });
+  expect(await record(first, 'running')).toMatchObject({ started_at: expect.any(Date), ended_at: null });
+  const waiting = cluster.query('SELECT 1', { queryId: second });
+  // It is queued while it is planned, too: it stays so.
+  await sleep(300);
+  expect(await record(second, 'queued')).toMatchObject({ started_at: null, ended_at: null, duration_ms: null });
+  await cancel(second);
+  expect(await waiting).toMatchObject({ status: 499, body: { error: 'QUERY_CANCELLED' } });
+  const row = await record(second);
+  expect(row).toMatchObject({ status: 'cancelled', started_at: null, duration_ms: '0' });
+  expect(row['ended_at']).toBeInstanceOf(Date);
+  await cancel(first);
+  expect(await running).toMatchObject({ status: 499 });
 });
 
 test('a query over its memory limit that cannot spill is cancelled, with the reason', async () => {

@@ -77,7 +77,7 @@ describe('the same answers as DuckDB', () => {
 
 describe('statements of our own', () => {
   for (const file of files('cluster').filter((name) => !name.endsWith('hostile.slt'))) {
-    test(basename(file), async () => expect(await run(file, 'skein')).toEqual([]));
+    test(`${basename(file)} on a cluster`, async () => expect(await run(file, 'skein')).toEqual([]));
   }
 });
 

@@ -5,10 +5,13 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import { readSecret } from '#cli/up/secrets.ts';
 import { must } from '#shared/must.ts';
 import { projectRoot, startCluster, type Cluster } from '#test/support/cluster.ts';
 import { startEtcd, type Etcd } from '#test/support/etcd.ts';
+import { startTestPostgres } from '#test/support/postgres.ts';
 import { services } from '#test/support/worker-metrics.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 import { WorkerNetwork, type NetworkMember } from './worker-network.ts';
@@ -35,6 +38,9 @@ const WORKER_ENVIRONMENT = {
   SKEIN_WORKER_MEMORY_LIMIT: '1GiB',
 };
 
+/** What history says of a statement. */
+export type Recorded = { readonly status: string; readonly error_code: string | null };
+
 /**
  * A cluster whose members find each other through etcd: two workers of the launcher, each behind a proxy, and, where the machine lets us
  * make network namespaces, one more in a network of its own.
@@ -43,12 +49,12 @@ export class ChaosCluster implements AsyncDisposable {
   readonly cluster: Cluster;
   readonly victims: readonly Victim[];
   readonly #stack: AsyncDisposableStack;
-  readonly #dataDir: string;
+  readonly #database: Client;
 
-  private constructor(cluster: Cluster, victims: readonly Victim[], dataDir: string, stack: AsyncDisposableStack) {
+  private constructor(cluster: Cluster, victims: readonly Victim[], database: Client, stack: AsyncDisposableStack) {
     this.cluster = cluster;
     this.victims = victims;
-    this.#dataDir = dataDir;
+    this.#database = database;
     this.#stack = stack;
   }
 
@@ -59,6 +65,7 @@ export class ChaosCluster implements AsyncDisposable {
     const network = await WorkerNetwork.create();
     if (network !== null) stack.use(network);
     const host = network?.hostAddress ?? '127.0.0.2';
+    const postgres = stack.use(await startTestPostgres());
     const etcd = stack.use(await startEtcd(network === null ? '127.0.0.1' : '0.0.0.0'));
     const base = await freePorts(WORKERS_OFFSET + LAUNCHED);
     const proxies: TcpProxy[] = [];
@@ -72,6 +79,7 @@ export class ChaosCluster implements AsyncDisposable {
       args: ['--port-base', String(base)],
       env: {
         ...WORKER_ENVIRONMENT,
+        DATABASE_URL: postgres.url,
         ETCD_ENDPOINTS: etcd.endpoint,
         SKEIN_HOST: '0.0.0.0',
         SKEIN_CLUSTER_ADVERTISE_HOST: host,
@@ -84,12 +92,37 @@ export class ChaosCluster implements AsyncDisposable {
       await worker.start();
       victims.push(worker.victim());
     }
-    return new ChaosCluster(cluster, victims, dataDir, stack.move());
+    const database = new Client({ connectionString: postgres.url });
+    await database.connect();
+    stack.defer(() => database.end());
+    return new ChaosCluster(cluster, victims, database, stack.move());
   }
 
-  /** What the workers still hold though no query runs: `name: what`. */
+  /** The record of a statement that has ended for its client; it is written behind that. */
+  async recorded(queryId: string): Promise<Recorded | undefined> {
+    const query =
+      'select status, error_code from coordinator.query_history where query_id = $1 and ended_at is not null';
+    const end = performance.now() + RECORD_TIMEOUT_MS;
+    for (;;) {
+      const { rows } = await this.#database.query<Recorded>(query, [queryId]);
+      if (rows[0] !== undefined || performance.now() > end) return rows[0];
+      await sleep(100);
+    }
+  }
+
+  /** Tasks that the coordinator has run again so far. */
+  async retries(): Promise<number> {
+    // The coordinator does not listen on the loopback alone, so the page is not open to everybody.
+    const headers = { authorization: `Bearer ${await this.cluster.token()}` };
+    const page = await fetch(`${this.cluster.queryUrl}/metrics`, { headers }).then((response) => response.text());
+    return gaugeOf(page, 'skein_task_retries_total');
+  }
+
+  /** What the workers still hold, and what history still calls open, though no query runs: `name: what`. */
   async leaks(): Promise<readonly string[]> {
-    const found: string[] = [];
+    const open = 'select query_id, status from coordinator.query_history where ended_at is null';
+    const { rows } = await this.#database.query<{ query_id: string; status: string }>(open);
+    const found = rows.map(({ query_id, status }) => `history: ${query_id} is ${status}`);
     for (const victim of this.victims) {
       const page = await victim.metrics();
       if (page === undefined) found.push(`${victim.name}: does not answer`);
@@ -100,7 +133,9 @@ export class ChaosCluster implements AsyncDisposable {
           ),
         );
     }
-    const spill = await readdir(join(this.#dataDir, 'spill'), { recursive: true, withFileTypes: true }).catch(() => []);
+    const spill = await readdir(join(this.cluster.dataDir, 'spill'), { recursive: true, withFileTypes: true }).catch(
+      () => [],
+    );
     found.push(...spill.filter((entry) => entry.isFile()).map((entry) => `file ${entry.parentPath}/${entry.name}`));
     return found;
   }
@@ -110,6 +145,7 @@ export class ChaosCluster implements AsyncDisposable {
   }
 }
 
+const RECORD_TIMEOUT_MS = 5_000;
 const LEAK_GAUGES = ['skein_worker_tasks_running', 'skein_worker_spool_bytes'] as const;
 
 function gaugeOf(page: string, gauge: string): number {

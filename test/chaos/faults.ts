@@ -43,11 +43,20 @@ const DELAY_MS = 40;
 const FAULT_MS_MIN = 500;
 const FAULT_MS_MAX = 8_000;
 
+/** A fault that its victim can suffer. */
 export function randomFault(random: () => number, victims: readonly Victim[]): Fault {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-  const kind = pick(Object.keys(FAULTS) as FaultKind[]);
+  const victim = pick(victims);
+  const possible: Readonly<Record<FaultKind, boolean>> = {
+    kill: true,
+    stop: true,
+    unplug: true,
+    drop: victim.dropConnections !== undefined,
+    delay: victim.delay !== undefined,
+  };
+  const kind = pick((Object.keys(FAULTS) as FaultKind[]).filter((one) => possible[one]));
   const forMs = Math.round(FAULT_MS_MIN + random() * (FAULT_MS_MAX - FAULT_MS_MIN));
-  return { kind, victim: pick(victims), forMs };
+  return { kind, victim, forMs };
 }
 
 export const inflict = (fault: Fault): Promise<unknown> => FAULTS[fault.kind](fault);

@@ -68,5 +68,5 @@ test('what is broken is refused', async () => {
   await expect(plainMessage(huge)).rejects.toThrow('no possible length');
   const damaged = Buffer.from(compressed);
   damaged.fill(0xff, at + 8, at + 40);
-  await expect(plainMessage(damaged)).rejects.toThrow();
+  await expect(plainMessage(damaged)).rejects.toThrow('WrongMagicNumber');
 });

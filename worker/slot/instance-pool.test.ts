@@ -64,13 +64,13 @@ test('it reads the folders of its tenant that were asked for, and no others, for
   expect(acquire('acme', [folder('a'), folder('b')]).instance).toBe(second.instance);
   const foreign = acquire('globex', [folder('c')]);
   expect([canWrite(foreign, 'a'), canWrite(foreign, 'c')]).toEqual([false, true]);
-  for (const sql of [
-    "SET allowed_directories = ['/']",
-    'SET enable_external_access = true',
-    "ATTACH '/tmp/skein-no.db'",
-    'INSTALL httpfs',
-  ]) {
-    expect(() => foreign.instance.connection.run(sql)).toThrow();
+  for (const [sql, message] of [
+    ["SET allowed_directories = ['/']", 'enable_external_access is disabled'],
+    ['SET enable_external_access = true', 'Cannot enable external access'],
+    ["ATTACH '/tmp/skein-no.db'", 'file system operations are disabled'],
+    ['INSTALL httpfs', 'file system operations are disabled'],
+  ] as const) {
+    expect(() => foreign.instance.connection.run(sql), sql).toThrow(message);
   }
 });
 

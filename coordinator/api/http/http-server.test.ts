@@ -232,7 +232,7 @@ test('a client that leaves before the first row ends the statement', async () =>
   const answer = fetch(`${url}/api/query`, { method: 'POST', headers, body: '{"sql":"x"}', signal: leave.signal });
   await vi.waitFor(() => expect(requests).toHaveLength(1));
   leave.abort();
-  await expect(answer).rejects.toThrow();
+  await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
   await vi.waitFor(() => expect(reason).toMatchObject({ code: 'QUERY_CANCELLED' }));
 });
 

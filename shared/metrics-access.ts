@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { SkeinError } from '#shared/error.ts';
 
-/** Who asks for `/metrics`: the peer of the connection, and what it sent. */
+/** A request for `/metrics`: the peer of its connection, and the headers. */
 type MetricsRequest = { readonly peer: string | undefined; readonly headers: IncomingHttpHeaders };
 
 type Options = {
@@ -16,9 +16,9 @@ type Options = {
 export type MetricsAccess = (request: MetricsRequest) => Promise<void>;
 
 /**
- * Who may read `/metrics`, of every service alike: a process of this machine, and elsewhere who has `metrics.token` or the token of a user.
- * Behind a proxy on this machine everybody's connection comes from loopback; such a request carries what proxies add, and counts as one from
- * elsewhere. A proxy that adds nothing cannot be told from a process of this machine: with `metrics.token` set, that needs a token, too.
+ * The rule for `/metrics` of every service: a process of this machine may read it, and anybody with `metrics.token` or the token of a user.
+ * Behind a proxy on this machine every connection comes from loopback; a request with a header that proxies add counts as one from
+ * elsewhere. A proxy that adds no header cannot be told from a process of this machine: with `metrics.token` set, that needs a token, too.
  */
 export function metricsAccess({ token, verify = refuse }: Options): MetricsAccess {
   const isToken = (authorization: string | undefined): boolean =>
@@ -38,7 +38,7 @@ const bearerOf = (authorization: string | undefined): string | undefined =>
 
 const isLoopback = (address: string | undefined): boolean => /^(::ffff:)?127\.|^::1$/.test(address ?? '');
 
-/** What proxies add to a request (RFC 7239, RFC 9110 7.6.3, and what is in use). */
+/** Headers that proxies add to a request: RFC 7239, RFC 9110 7.6.3, and others in use. */
 const FORWARDING =
   /^(forwarded|via|x-forwarded(-.*)?|x-original-forwarded-for|x-real-ip|x-client-ip|x-cluster-client-ip|x-envoy-.*|true-client-ip|fastly-client-ip|cf-.*)$/;
 

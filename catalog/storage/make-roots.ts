@@ -19,8 +19,8 @@ export function prepareDataDir(config: Config, log: Logger): void {
 }
 
 /**
- * Makes the roots of a catalog, for the account of the services alone. A folder that is there stays as it is: it is the operator's. That one
- * cannot be made shows at the first table.
+ * Makes the roots of a catalog, for the account of the services alone. A folder that is there stays as it is: it is the operator's. A root that
+ * cannot be made is only logged: creating a table there says it to the client.
  */
 export async function makeRoots(
   { io, log }: Pick<CatalogContext, 'io' | 'log'>,

@@ -25,7 +25,7 @@ test('whoever fills it pushes out their own, and never the share of another', ()
   ]);
   expect([cache.get('q1'), cache.get('q2')]).toEqual(['quiet q1', 'quiet q2']);
   expect([cache.get('l999'), cache.get('l992'), cache.get('l991')]).toEqual(['loud l999', 'loud l992', undefined]);
-  // What others need is taken from who has most.
+  // The owner with the most makes room for others.
   for (const key of ['n1', 'n2', 'n3', 'n4']) cache.set('new', key, key);
   expect(['q1', 'q2', 'n1', 'n2', 'n3', 'n4'].filter((key) => cache.get(key) === undefined)).toEqual([]);
   expect(cache.size).toBe(10);

@@ -22,7 +22,7 @@ type PrepareRequest = {
   /** Offset of `sql` in the statement: what error positions add. */
   readonly offset: number;
   readonly context: StatementContext;
-  /** Who asks: a tenant's plans are its own, and nobody takes all of the cache. */
+  /** The user who asks: a tenant's plans are its own, and nobody takes all of the cache. */
   readonly asker: { readonly tenant: TenantId; readonly principal: PrincipalId };
   readonly tables: TableSource;
   readonly planner: Planner;

@@ -9,7 +9,7 @@ export type ScanBinding = {
   /** `catalog.namespace.table`, for messages and EXPLAIN only. */
   readonly tableName: string;
   readonly tableUuid: string;
-  /** Of the metadata; no other document has the same. */
+  /** Version of the metadata; no other document has the same. */
   readonly version: string;
   /** Parsed once per version and shared; never changed. */
   readonly metadata: TableMetadata;

@@ -7,7 +7,7 @@ import type { LoadedTable, TableName, TableSource } from './table-source.ts';
 /** Tables for tests, without files: `lake.tpch.orders` -> its columns as `name type, name type`, types in Iceberg's spelling or `struct(f int)`. */
 export type TableScript = Readonly<Record<string, { readonly columns: string; readonly rows?: number }>>;
 
-/** Who asks for them, unless it matters. */
+/** The user who asks for them, unless it matters. */
 export const SCRIPTED_ASKER = { tenant: tenantId('default'), principal: principalId('p') };
 
 const SNAPSHOTS = [11n, 12n] as const;

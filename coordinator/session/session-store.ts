@@ -15,8 +15,9 @@ export type SessionKey = {
 type Entry = { readonly state: SessionState; readonly principal: string; readonly usedAtMs: number };
 type Options = {
   readonly idleMs: number;
-  /** Of all principals. */
+  /** Most sessions of all principals together. */
   readonly sessionsMax: number;
+  /** Most sessions of one principal. */
   readonly perPrincipalMax: number;
   readonly clock: Clock;
 };

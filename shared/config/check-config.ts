@@ -6,7 +6,7 @@ import type { LoadedConfig } from './loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
-/** What fits behind `Bearer`, and cannot be guessed. */
+/** A text that fits behind `Bearer` and cannot be guessed. */
 const METRICS_TOKEN = /^[\x21-\x7E]{16,1000}$/;
 /** Least memory with which a worker is of use. */
 const MEMORY_MIN = 64 * 2 ** 20;

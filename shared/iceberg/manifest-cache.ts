@@ -26,11 +26,11 @@ export const tableKey = (
   allowedRoots: readonly string[],
 ): string => digest([tableUuid, formatVersion, location, allowedRoots]);
 
-/** Of a snapshot's manifest list. */
+/** The key of a snapshot's manifest list. */
 export const manifestListKey = (table: string, { snapshotId, sequenceNumber, manifestList }: Snapshot): string =>
   `list ${table} ${snapshotId} ${sequenceNumber} ${manifestList}`;
 
-/** @param reading stands for the partition fields that the manifest is read with, and their types: `readingKey` */
+/** The key of a manifest. @param reading stands for the partition fields that it is read with, and their types: `readingKey` */
 export const manifestKey = (table: string, manifest: ManifestFile, reading: string): string => {
   const { path, lengthBytes, content, sequenceNumber, addedSnapshotId, firstRowId } = manifest;
   return `${content} ${table} ${reading} ${sequenceNumber} ${addedSnapshotId} ${firstRowId} ${lengthBytes} ${path}`;

@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** For the account of the cluster alone. */
+/** Mode of folders that are for the account of the cluster alone. */
 export const PRIVATE_MODE = 0o700;
-/** Permissions of others to read or write; that they may pass through a folder (711) is the operator's to say. */
+/** Permissions of others to read or write. The operator may let them pass through a folder, and no more (711). */
 const OTHERS_READ_OR_WRITE = 0o066;
 
-/** Every folder that the services make in a data directory. What has another one in it is not Skein's alone. */
+/** Every folder that the services make in a data directory; a directory with other folders in it is not Skein's alone. */
 const DATA_DIR_FOLDERS: ReadonlySet<string> = new Set([
   'catalogs',
   'logs',
@@ -16,7 +16,7 @@ const DATA_DIR_FOLDERS: ReadonlySet<string> = new Set([
   'spill',
   'tmp',
   'warehouse',
-  // Of the file system, where the data directory is one.
+  // The file system makes it, where the data directory is a volume of its own.
   'lost+found',
 ]);
 
@@ -26,8 +26,8 @@ export function makePrivateFolder(path: string): void {
 }
 
 /**
- * Makes the data directory, or closes the one that an earlier release made to other accounts, and its folders. A directory that is another
- * account's, or that has folders of somebody else in it, stays as it is; so does what a link leads to.
+ * Makes the data directory. One that an earlier release made is closed to other accounts, with its folders. A directory that belongs to
+ * another account, or that holds somebody else's folders, stays as it is; so does a folder behind a symbolic link.
  */
 export function makeDataDir(dataDir: string): void {
   makePrivateFolder(dataDir);

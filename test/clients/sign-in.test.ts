@@ -12,7 +12,7 @@ import { python, pythonBin } from '#test/support/python.ts';
 
 /** Other people's clients sign in with a credential, and stay signed in while their tokens end every few seconds. */
 const TOKEN_TTL_MS = 10_000;
-/** Of a catalog whose sign-ins end soon, too. */
+/** Times of a catalog whose sign-ins end soon, too. */
 const SHORT_TOKEN_TTL_MS = 6_000;
 const SHORT_SIGN_IN_MS = 9_000;
 

@@ -54,7 +54,7 @@ type FileReference = { readonly path: string; readonly sizeBytes: number };
 /** The footer of a file. @throws STORAGE_ERROR when it cannot be read, INVALID_TABLE_DATA when it is no Parquet file. */
 export type ReadFooter = (file: FileReference) => Promise<Footer>;
 
-/** Whose files they are. */
+/** The table that refers to a file, and its tenant. */
 type Owner = { readonly tenant: TenantId; readonly tableUuid: string };
 
 /**

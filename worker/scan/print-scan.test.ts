@@ -68,7 +68,7 @@ const scanOf = (
   ...more,
 });
 
-/** What one table reads of its files; of a cache that holds nothing yet, unless one is given. */
+/** Footers as one table reads them, through a cache that holds nothing yet unless one is given. */
 const footersOf = (tenant: string, tableUuid: string, footers = new FooterCache()): ReadFooter =>
   footers.of({ tenant: tenantId(tenant), tableUuid });
 

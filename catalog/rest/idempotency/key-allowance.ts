@@ -2,24 +2,24 @@ import type { Clock } from '#shared/clock.ts';
 import type { PrincipalId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 
-/** Share of the keys that are left that a process lets a principal use before it counts again: others may serve the principal, too. */
+/** After a count, a tenth of the free keys may be used before the next one: other processes may serve the principal, too. */
 const SHARE = 10;
-/** Least that it lets through after a count, as a share of all: at the limit not every request has everything counted. */
+/** At least a thousandth of all keys may be used after a count, so that near the limit not every request makes Postgres count. */
 const LEAST_SHARE = 1_000;
-/** Age at which a count is worth nothing. */
+/** Age at which a count is made anew. */
 const COUNT_AGE_MAX_MS = 60_000;
-/** A principal without keys left is told so for this long without a count. */
+/** A principal without free keys is refused for so long before they are counted again. */
 const REFUSAL_AGE_MAX_MS = 1_000;
 /** Principals that are remembered; of more, those that came least recently are counted anew. */
 const PRINCIPALS_MAX = 10_000;
 
-/** What a count allows, until it is used up or too old; `left` is 0 when there was nothing left to count. */
+/** Keys that a count allows, until they are used up or the count is too old; 0 when none was free. */
 type Allowance = { readonly left: number; readonly untilMs: number };
 
 /**
- * How many idempotency keys each principal may still put to use: every key is a row in Postgres with the answer to its request. Rows are
- * counted now and then, not at every request, so a principal may come to have a few more than the limit: what requests at once, other
- * processes and one share use meanwhile.
+ * Limits the idempotency keys that each principal has in use: every key is a row in Postgres with the answer to its request. Rows are counted
+ * now and then, not at every request, so a principal may get a few more than the limit: those that requests at once and other processes use
+ * between two counts.
  */
 export class KeyAllowance {
   readonly #clock: Clock;

@@ -57,7 +57,7 @@ export async function runOnce(
     return replay(context, operation, request, { used, hash: once.requestHash });
   };
   if (!(await context.keyAllowance.take(use.principal))) {
-    // What was answered before is answered again.
+    // A request that was answered before is answered again.
     if ((await findUse(db, use, row.now)) === undefined) throw tooManyKeys(context);
     return replayed();
   }

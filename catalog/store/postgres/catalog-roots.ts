@@ -4,9 +4,9 @@ import { isWithin } from '#shared/storage/location.ts';
 import type { Tx } from './tables.ts';
 
 /**
- * Whose files lie under which roots. A root belongs to the tenant of the catalogs that have it, and stays that tenant's when none has it any
- * more: dropping a catalog deletes no file, and whoever got the folder next could register what lies there. Only the operator gives it to
- * another tenant. Roots here are normalised.
+ * Roots of catalogs, and their tenants. A root belongs to the tenant of the catalogs that have it, and still does when none has it any more:
+ * dropping a catalog deletes no file, and the next owner of the folder could register the tables that lie there. Only the operator gives
+ * a root to another tenant. Roots here are normalised.
  */
 
 /** Key of the advisory lock under which roots are compared and one is added. */

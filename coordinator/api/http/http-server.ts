@@ -129,7 +129,7 @@ function answerBrokenHttp(_error: Error, socket: Socket): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** Who may see them: health is open to all, metrics to this machine and to any token. */
+/** Routes without a user: health is open to all, metrics to this machine and to any token. */
 function openRoutes(app: FastifyInstance, options: HttpOptions): void {
   app.get('/health', () => ({ status: 'ok' }));
   app.get('/health/ready', (_request, reply) => {

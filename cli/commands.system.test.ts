@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SCOPES } from '#shared/token-claims.ts';
 import { skein, startCluster, type StartedCluster } from '#test/support/cluster.ts';
@@ -93,6 +96,7 @@ test('the operator lists, alters and drops catalogs, and drops tenants', async (
   };
   const listed = async (): Promise<object[]> =>
     (JSON.parse(await admin('catalog', 'list', '--tenant', 'harbour', '--json')) as { catalogs: object[] }).catalogs;
+  const places = await mkdtemp(join(tmpdir(), 'skein-quay-'));
   await admin('tenant', 'create', 'harbour', '--user', 'hal');
   await admin(
     'catalog',
@@ -101,18 +105,26 @@ test('the operator lists, alters and drops catalogs, and drops tenants', async (
     '--tenant',
     'harbour',
     '--allow-root',
-    '/tmp/quay-a',
+    `${places}/quay-a`,
     '--undrop-window',
     '7d',
   );
-  const quay = { catalog: 'quay', tenant: 'harbour', location: expect.stringMatching(/^file:\/\/.*\/quay$/) as string };
-  expect(await listed()).toEqual([{ ...quay, allowed_roots: ['file:///tmp/quay-a'], undrop_window_seconds: 604_800 }]);
-  const roots = ['--allow-root', '/tmp/quay-b/', '--disallow-root', 'file:///tmp/quay-a'];
+  const quay = {
+    catalog: 'quay',
+    tenant: 'harbour',
+    location: expect.stringMatching(/^file:\/\/.*\/catalogs\/quay-[0-9a-f-]{36}$/) as string,
+  };
+  expect(await listed()).toEqual([
+    { ...quay, allowed_roots: [`file://${places}/quay-a`], undrop_window_seconds: 604_800 },
+  ]);
+  const roots = ['--allow-root', `${places}/quay-b/`, '--disallow-root', `file://${places}/quay-a`];
   await admin('catalog', 'alter', 'quay', ...roots);
-  expect(await listed()).toEqual([{ ...quay, allowed_roots: ['file:///tmp/quay-b'], undrop_window_seconds: 604_800 }]);
+  expect(await listed()).toEqual([
+    { ...quay, allowed_roots: [`file://${places}/quay-b`], undrop_window_seconds: 604_800 },
+  ]);
   await admin('catalog', 'alter', 'quay', '--undrop-window', '0s');
-  expect(await listed()).toMatchObject([{ undrop_window_seconds: 0, allowed_roots: ['file:///tmp/quay-b'] }]);
-  expect(await admin('catalog', 'list')).toMatch(/^quay\tharbour\tfile:\/\/\S+\t0s\tfile:\/\/\/tmp\/quay-b$/m);
+  expect(await listed()).toMatchObject([{ undrop_window_seconds: 0, allowed_roots: [`file://${places}/quay-b`] }]);
+  expect(await admin('catalog', 'list')).toMatch(/^quay\tharbour\tfile:\/\/\S+\t0s\tfile:\/\/\S+\/quay-b$/m);
   expect(await refusal('catalog', 'alter', 'quay', '--undrop-window', 'soon')).toContain('--undrop-window');
   expect(await refusal('catalog', 'alter', 'none')).toContain('none');
   expect(await refusal('tenant', 'drop', 'harbour')).toContain('still has catalogs');
@@ -121,6 +133,7 @@ test('the operator lists, alters and drops catalogs, and drops tenants', async (
   expect(await refusal('catalog', 'drop', 'lake')).toContain('not empty');
   await admin('tenant', 'drop', 'harbour');
   expect((await admin('tenant', 'list')).split('\n')).not.toContain('harbour');
+  await rm(places, { recursive: true });
 });
 
 test('DATABASE_URL and ETCD_ENDPOINTS: no Postgres of ours, workers found in etcd', async () => {

@@ -25,7 +25,7 @@ const newClient = (name: string): Promise<Client> => catalog.call('CreateClient'
 const expectRefused = (answer: RestAnswer): void => {
   expect([answer.status, answer.body['error']]).toEqual([429, 'temporarily_unavailable']);
   expect(answer.headers.get('content-type')).toContain('application/json');
-  // Whoever may ask eight or twelve times a minute waits for the next time at most 7.5 s.
+  // With eight requests a minute the next one may come after at most 7.5 s, with twelve after 5 s.
   expect(answer.headers.get('retry-after')).toMatch(/^[1-8]$/);
 };
 

@@ -144,7 +144,7 @@ async function store(
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 }
 
-/** What `lake.default.kept` holds: the number of its rows, the sum of their ids, and how many have their own text. */
+/** Counts the rows of `lake.default.kept`, adds up their ids, and counts those that have their own text. */
 const kept = (dataDir: string): Promise<string> =>
   rowsOf(
     dataDir,

@@ -41,7 +41,7 @@ const WORKER_ENVIRONMENT = {
   SKEIN_WORKER_MEMORY_LIMIT: '1GiB',
 };
 
-/** What history says of a statement. */
+/** The end of a statement, as history has it. */
 export type Recorded = { readonly status: string; readonly error_code: string | null };
 
 /**
@@ -107,7 +107,7 @@ export class ChaosCluster implements AsyncDisposable {
     return new ChaosCluster(cluster, victims, database, stack.move());
   }
 
-  /** The record of a statement that has ended for its client; it is written behind that. */
+  /** The record of a statement that has ended. History is written after the client has its answer, so this waits for it. */
   async recorded(queryId: string): Promise<Recorded | undefined> {
     const query =
       'select status, error_code from coordinator.query_history where query_id = $1 and ended_at is not null';
@@ -125,7 +125,7 @@ export class ChaosCluster implements AsyncDisposable {
     return gaugeOf(must(page, 'the coordinator answers'), 'skein_task_retries_total');
   }
 
-  /** What the workers still hold, and what history still calls open, though no query runs: `name: what`. */
+  /** Lists what the workers still hold and what history still calls open although no query runs: `name: what`. */
   async leaks(): Promise<readonly string[]> {
     const open = 'select query_id, status from coordinator.query_history where ended_at is null';
     const { rows } = await this.#database.query<{ query_id: string; status: string }>(open);

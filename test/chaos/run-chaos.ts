@@ -23,7 +23,7 @@ export type ChaosReport = {
   readonly wrong: readonly string[];
   readonly hung: readonly string[];
   readonly leaks: readonly string[];
-  /** What the cluster did not answer once all workers were well again. */
+  /** Queries that the cluster did not answer once all workers were well again. */
   readonly unwell: readonly string[];
 };
 
@@ -38,15 +38,15 @@ const SETTLE_MS = 25_000;
 /** Losing workers may fail a query with these, and with nothing else. */
 const EXPECTED_ERRORS: ReadonlySet<string> = new Set(['WORKER_LOST', 'NO_WORKERS']);
 /**
- * Faults for each query that may go without its answer. A query runs again unless two workers die while they run one of its tasks, all
- * workers are away, or rows of it have left: in ten minutes 300 faults cost 8 queries of 3,616, and one in nine on a machine with ten
- * times the work it can do, where queries last longer. If every lost worker cost its query, it were more than half of them.
+ * Number of faults for which one query may stay without its answer. A lost task runs again, unless two workers die while they run it, no
+ * worker is left, or rows of the result have been sent. Measured: 8 of 3,616 queries for 300 faults in ten minutes; on a machine with ten
+ * times more work than it can do, where queries take longer, one query for nine faults; without a second attempt, one for two.
  */
 const FAULTS_PER_LOSS = 6;
-/** Much more than what is held back of a result, so that its head leaves long before its end; the results of TPC-H are small. */
+/** Its result is much larger than what is held back, so its head is sent long before its end; those of TPC-H are smaller. */
 const STREAMS = { name: 'stream', sql: 'SELECT * FROM lineitem ORDER BY l_orderkey, l_linenumber' };
 
-/** Why the report is not that of a cluster that lives with its faults. */
+/** Lists what a cluster that survives its faults does not do. */
 export function complaints(report: ChaosReport): readonly string[] {
   const { refused, brokenOff, faults, retries, wrong, hung, leaks, unwell } = report;
   const sum = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((a, b) => a + b, 0);
@@ -89,7 +89,7 @@ export async function runChaos(options: { readonly seed: number; readonly forMs:
   return { ...tally.report(), retries: await chaos.retries(), leaks, unwell: await unwell(chaos, expected) };
 }
 
-/** The healthy cluster answers everything. */
+/** Asks everything once more, of workers that nothing happens to. */
 async function unwell(chaos: ChaosCluster, expected: readonly Expected[]): Promise<readonly string[]> {
   const after = new Tally();
   const session = await forcedSession(chaos.cluster, 'auto');

@@ -13,7 +13,7 @@ type OpenApi = {
   readonly components: Schema;
 };
 
-/** What a request got: `text` is the whole body. */
+/** The answer to a request: `text` is the whole body. */
 export type ApiAnswer = {
   readonly method: string;
   readonly path: string;
@@ -23,10 +23,10 @@ export type ApiAnswer = {
 };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Headers of our own or of the protocol's authentication: an answer has them only where the document says so. */
+/** Headers that an answer may have only where the document lists them: our own, and the challenge to authenticate. */
 const TOLD_HEADERS = /^(x-skein-|www-authenticate$)/;
 
-/** Judges real answers by an OpenAPI 3.1 document, as the server gave it out: status, headers, content type, every member, the error's code. */
+/** Checks real answers against an OpenAPI 3.1 document: status, headers, content type, every member, and the error's code. */
 export class ApiDocument {
   readonly #document: OpenApi;
   readonly #ajv = new Ajv2020({ strict: true, allErrors: true, formats: { uuid: UUID } });
@@ -52,7 +52,7 @@ export class ApiDocument {
     return Object.values(must(operation, operationId).responses).flatMap(({ description }) => codesIn(description));
   }
 
-  /** Throws with all that is not as the document says; answers the operation's id, undefined for a path that it lacks. */
+  /** Returns the operation's id, undefined for a path that the document lacks. @throws Error with everything that differs from the document */
   check(answer: ApiAnswer): string | undefined {
     const operation = this.#operation(answer);
     const problems = operation === undefined ? this.#unknownPath(answer) : this.#problems(operation, answer);
@@ -67,7 +67,7 @@ export class ApiDocument {
     return found?.[1][method.toLowerCase()];
   }
 
-  /** Where the document has no operation there is nothing but an error that says so. */
+  /** A path without an operation may answer nothing but an error. */
   #unknownPath({ status, text }: ApiAnswer): readonly string[] {
     if (status !== 404 && status !== 400) return ['the document has no such operation'];
     return this.#bodyProblems({ $ref: '#/components/schemas/Error' }, JSON.parse(text));
@@ -111,7 +111,7 @@ export class ApiDocument {
   }
 }
 
-/** A response's description has the code of every error with this status. */
+/** The description of a response lists the code of every error with its status. */
 const codesIn = (description: string): readonly string[] =>
   [...description.matchAll(/^`([A-Z_]+)` \(/gm)].map((match) => match[1] ?? '');
 

@@ -8,12 +8,12 @@ import { bagDifferences, differences } from './compare-rows.ts';
 type Rows = readonly (readonly Json[])[];
 
 /**
- * DuckDB's answer, in as much of an order as the statement asks for: rows whose ORDER BY keys are equal stand in one group, the groups in
- * their order. Without ORDER BY all rows are one group.
+ * DuckDB's answer, ordered as far as the statement asks for it: rows with equal ORDER BY keys form one group, and the groups are in order.
+ * Without ORDER BY all rows form one group.
  */
 export type OrderedAnswer = { readonly groups: readonly Rows[]; readonly ordered: boolean };
 
-/** Runs the statement, with those of its keys beside the columns that are not among them. @throws Error with DuckDB's message */
+/** Runs the statement on DuckDB; ORDER BY keys that are no columns of its result become further columns. @throws Error with DuckDB's message */
 export async function orderedAnswer(connection: DuckDBConnection, sql: string): Promise<OrderedAnswer> {
   const tree = await parsed(connection, sql);
   const node = must(tree.statements[0], 'a statement').node;
@@ -36,7 +36,7 @@ export async function orderedAnswer(connection: DuckDBConnection, sql: string): 
   return { groups: groups.map((group) => group.rows), ordered: orders.length > 0 };
 }
 
-/** What differs from the answer, or stands at another place than its keys allow, as text; null when nothing does. */
+/** Says which rows differ from the answer, or stand at another place than their keys allow; null when none does. */
 export function orderDifferences(actual: Rows, { groups }: OrderedAnswer): string | null {
   const bag = bagDifferences(actual, groups.flat());
   if (bag !== null) return bag;
@@ -84,7 +84,7 @@ async function columnNames(connection: DuckDBConnection, sql: string): Promise<r
   return names;
 }
 
-/** The column of the result that a key is: by its number, or by its name, which goes before one of a table. */
+/** The column of the result that a key refers to, by number or by name; such a name comes before that of a table's column. */
 function outputColumn(
   { class: kind, value, column_names: path = [] }: Expression,
   names: readonly string[],

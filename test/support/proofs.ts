@@ -1,6 +1,6 @@
 /** The tests that docs/spec-coverage.md names, and what the reports of vitest say of them. */
 export type Proof = {
-  /** Of the requirement, such as `QR-1`. */
+  /** The requirement's id, such as `QR-1`. */
   readonly id: string;
   readonly path: string;
   /** The test with the groups that it stands in, outermost first: `tokens › SELECT needs table:read`. */

@@ -15,7 +15,7 @@ let close: () => Promise<void>;
 let run: (request: StatementRequest) => Promise<void>;
 let describeTable: TableApi['describe'];
 let notReady: string | undefined;
-/** As the server gives it out: every answer to a request of this file is judged by it. */
+/** The OpenAPI document as the server serves it; every answer in this file is checked against it. */
 let document: ApiDocument;
 const requests: StatementRequest[] = [];
 const cancelled: string[] = [];
@@ -99,7 +99,7 @@ beforeEach(() => {
 const headers = { authorization: 'Bearer good', 'content-type': 'application/json' };
 type Answer = { readonly status: number; readonly headers: Headers; readonly text: string; json(): unknown };
 
-/** The whole answer, which must be as the document says. */
+/** Sends a request and checks the whole answer against the document. */
 async function send(method: string, path: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(`${url}${path}`, { method, headers, ...init });
   const answer = { status: response.status, headers: response.headers, text: await response.text() };
@@ -344,7 +344,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
   expect(Object.keys(seen).sort()).toEqual(document.operations.toSorted());
 });
 
-/** The status for a client on another machine. */
+/** The status that a client on another machine gets. */
 async function fromElsewhere(path: string): Promise<number> {
   const app = httpApp(options());
   const answer = await app.inject({ method: 'GET', url: path, remoteAddress: '192.0.2.7' });

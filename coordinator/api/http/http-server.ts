@@ -60,7 +60,7 @@ export async function startHttp(options: HttpOptions): Promise<{ url: string; cl
   return { url: `http://${host}:${port}`, close: () => app.close() };
 }
 
-/** The routes, before anything listens. @throws Error when one is not in the OpenAPI document. */
+/** Builds the server with its routes; `startHttp` lets it listen. @throws Error when the OpenAPI document lacks a route. */
 export function httpApp(options: HttpOptions): FastifyInstance {
   const app = Fastify({
     bodyLimit: options.bodyBytesMax,

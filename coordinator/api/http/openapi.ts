@@ -22,7 +22,7 @@ const CHALLENGE = {
   'WWW-Authenticate': { description: 'How to authenticate', schema: { type: 'string', const: 'Bearer' } },
 };
 
-/** The responses of the catalogue's errors, by HTTP status; codes of things that a path names answer 404. All have these headers. */
+/** The responses of the catalogue's errors, by HTTP status; `missing` are codes of things that a path names, with status 404. */
 function errors(
   codes: readonly ErrorCode[],
   { missing = [], headers = {} }: { readonly missing?: readonly ErrorCode[]; readonly headers?: Schema } = {},

@@ -1,7 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
+import type { Asker } from '#shared/fair/asker.ts';
+import { Holdings, inTurn, oneTooMany } from '#shared/fair/holdings.ts';
 
 /** What decides where a query waits; routing and classes read more of it later. */
-type AdmissionRequest = { readonly signal: AbortSignal };
+type AdmissionRequest = { readonly asker: Asker; readonly signal: AbortSignal };
 
 /** A place among the running queries. `release` gives it back, once. */
 type Place = {
@@ -12,7 +14,9 @@ type Place = {
 };
 
 export interface Admission {
-  /** @throws QUEUE_FULL at once when too many wait; the signal's reason when it aborts first. */
+  /**
+   * @throws QUEUE_FULL when too many wait, at once or when others need the place in the queue; the signal's reason when it aborts first.
+   */
   admit(request: AdmissionRequest): Promise<Place>;
   readonly running: number;
   readonly queued: number;
@@ -21,13 +25,18 @@ export interface Admission {
 const ROOT = '/root';
 const PRIORITY_NORMAL = 5;
 
-/** One group, first come first served. */
-export function singleGroupAdmission(limits: { readonly runningMax: number; readonly queuedMax: number }): Admission {
-  let running = 0;
-  const waiting = new Set<() => void>();
+type Waiter = Asker & { readonly start: () => void; readonly refuse: () => void };
 
-  const place = (): Place => {
-    running += 1;
+/**
+ * One group. Places that become free go to the tenant with the fewest, then to its principal with the fewest; a part of them is kept for
+ * those who have few (`Holdings`). In a queue that is full the tenant that waits most often makes room.
+ */
+export function singleGroupAdmission(limits: { readonly runningMax: number; readonly queuedMax: number }): Admission {
+  const places = new Holdings(limits.runningMax);
+  const waiting = new Set<Waiter>();
+
+  const place = (asker: Asker): Place => {
+    places.take(asker, 1);
     let held = true;
     return {
       resourceGroup: ROOT,
@@ -35,38 +44,56 @@ export function singleGroupAdmission(limits: { readonly runningMax: number; read
       release: () => {
         if (!held) return;
         held = false;
-        running -= 1;
-        const [first] = waiting;
-        first?.();
+        places.giveBack(asker, 1);
+        for (let next = nextWaiter(); next !== undefined; next = nextWaiter()) next.start();
       },
     };
   };
 
+  const nextWaiter = (): Waiter | undefined => inTurn(waiting, places).find((waiter) => places.freeFor(waiter) >= 1);
+
+  const queueFull = (): SkeinError => {
+    const message = `${places.held} queries run and ${waiting.size} wait, the most that the group ${ROOT} allows`;
+    return new SkeinError('QUEUE_FULL', message);
+  };
+
   return {
     get running() {
-      return running;
+      return places.held;
     },
     get queued() {
       return waiting.size;
     },
-    admit: ({ signal }) => {
+    admit: ({ asker, signal }) => {
       if (signal.aborted) return Promise.reject(SkeinError.of(signal.reason));
-      if (running < limits.runningMax && waiting.size === 0) return Promise.resolve(place());
+      // Whoever waits and could have a place has got it.
+      if (places.freeFor(asker) >= 1) return Promise.resolve(place(asker));
       if (waiting.size >= limits.queuedMax) {
-        const message = `${running} queries run and ${waiting.size} wait, the most that the group ${ROOT} allows`;
-        return Promise.reject(new SkeinError('QUEUE_FULL', message));
+        const leaving = oneTooMany(waiting, asker);
+        if (leaving === undefined) return Promise.reject(queueFull());
+        leaving.refuse();
       }
       return new Promise((resolve, reject) => {
-        const start = (): void => {
-          waiting.delete(start);
+        const leave = (): void => {
+          waiting.delete(waiter);
           signal.removeEventListener('abort', stop);
-          resolve(place());
+        };
+        const waiter: Waiter = {
+          ...asker,
+          start: () => {
+            leave();
+            resolve(place(asker));
+          },
+          refuse: () => {
+            leave();
+            reject(queueFull());
+          },
         };
         const stop = (): void => {
-          waiting.delete(start);
+          leave();
           reject(SkeinError.of(signal.reason));
         };
-        waiting.add(start);
+        waiting.add(waiter);
         signal.addEventListener('abort', stop, { once: true });
       });
     },

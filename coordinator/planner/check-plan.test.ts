@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
+import { SCRIPTED_ASKER } from '../resolver/scripted-tables.ts';
 import { checkOperators } from './check-plan.ts';
 import { sessionPlanner } from './session-planner.ts';
 import type { Planner } from './planner.ts';
@@ -15,7 +16,11 @@ const UNPRINTABLE = 'finalize(sum(1) EXPORT_STATE)';
 
 async function check(sql: string): Promise<string> {
   const scans = [{ columns: [{ name: 'a', type: { kind: 'scalar', name: 'INTEGER' } as const }], rowCount: 1 }];
-  const reply = await planner.plan({ sql, scans, context, contextual: false }, AbortSignal.timeout(10_000));
+  const reply = await planner.plan(
+    { sql, scans, context, contextual: false },
+    SCRIPTED_ASKER,
+    AbortSignal.timeout(10_000),
+  );
   expect(reply.plan).toBeNull();
   try {
     checkOperators(reply.operators);
@@ -66,7 +71,7 @@ describe('a plan without a printed form', () => {
 
   test('only a query is planned', async () => {
     const plan = (sql: string): Promise<unknown> =>
-      planner.plan({ sql, scans: [], context, contextual: false }, AbortSignal.timeout(10_000));
+      planner.plan({ sql, scans: [], context, contextual: false }, SCRIPTED_ASKER, AbortSignal.timeout(10_000));
     await expect(plan('CREATE TEMP MACRO now() AS 1')).rejects.toThrow('only queries');
     await expect(plan('SET threads = 2')).rejects.toThrow('only queries');
     await expect(plan('SELECT 1; SELECT 2')).rejects.toThrow(/multiple|one/i);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
+import { principalId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { SCRIPTED_ASKER, scriptedTables } from '../resolver/scripted-tables.ts';
 import { PlannerPool } from './planner-pool.ts';
@@ -71,6 +72,22 @@ test('many at once, each with its own answer', async () => {
   expect(queries.map((query) => query.columns[0]?.name)).toEqual(queries.map((_, i) => `c${i}`));
 });
 
+test('a tenant whose statements take as long as they may leaves a process for another, who waits for none of them', async () => {
+  const abort = new AbortController();
+  const ended: string[] = [];
+  const attackers = Array.from({ length: 6 }, () =>
+    codeOf(prepared(SLOW, abort.signal)).then((code) => void ended.push(code)),
+  );
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const asker = { tenant: tenantId('other'), principal: principalId('q') };
+  const signal = AbortSignal.timeout(30_000);
+  const request = { sql: 'SELECT a FROM t', offset: 0, context, asker, tables, planner: pool, signal };
+  for (let i = 0; i < 3; i++) expect((await prepare(request)).columns).toHaveLength(1);
+  expect(ended).toEqual([]);
+  abort.abort(new SkeinError('QUERY_CANCELLED', 'enough'));
+  await Promise.all(attackers);
+});
+
 test('an abort while waiting leaves the queue', async () => {
   const abort = new AbortController();
   const slow = Array.from({ length: 2 }, () => codeOf(prepared(SLOW, abort.signal)));
@@ -92,7 +109,9 @@ test('processes are replaced after their share of requests, without a pause', as
   const pids = new Set<number | undefined>();
   const until = performance.now() + 15_000;
   while (pids.size < 3 && performance.now() < until) {
-    await Promise.all(Array.from({ length: 10 }, () => own.parse(request, AbortSignal.timeout(10_000))));
+    await Promise.all(
+      Array.from({ length: 10 }, () => own.parse(request, SCRIPTED_ASKER, AbortSignal.timeout(10_000))),
+    );
     for (const pid of own.pids) pids.add(pid);
   }
   expect(pids.size).toBeGreaterThanOrEqual(3);
@@ -108,6 +127,10 @@ test('after close nothing is planned', async () => {
   );
   await own.close();
   await expect(
-    own.parse({ sql: 'SELECT 1', defaults: { catalog: '', schema: '' }, context }, AbortSignal.timeout(1_000)),
+    own.parse(
+      { sql: 'SELECT 1', defaults: { catalog: '', schema: '' }, context },
+      SCRIPTED_ASKER,
+      AbortSignal.timeout(1_000),
+    ),
   ).rejects.toThrow('stopping');
 });

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SkeinError } from '#shared/error.ts';
+import type { Asker } from '#shared/fair/asker.ts';
+import { Holdings, inTurn, oneTooMany } from '#shared/fair/holdings.ts';
 import { parseJson } from '#shared/json.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
@@ -34,10 +36,11 @@ const JS_HEAP_MIB = 512;
 const PAGE_BYTES = 4096;
 
 /** Something that waits for a process: it is given one, or told why not. */
-type Waiting = { readonly give: (process: PlannerChild) => void; readonly fail: (error: SkeinError) => void };
+type Waiting = Asker & { readonly give: (process: PlannerChild) => void; readonly fail: (error: SkeinError) => void };
 
 /**
- * Planner processes, each serving one request at a time, in turn. A process is killed and replaced at once when a request takes too
+ * Planner processes, each serving one request at a time. A free one goes to the tenant that has fewest, and one tenant never has all of
+ * them, because a request may take as long as its timeout. A process is killed and replaced at once when a request takes too
  * long, takes too much memory or is cancelled: DuckDB folds constants without listening to an interrupt.
  */
 export class PlannerPool implements Planner {
@@ -47,7 +50,9 @@ export class PlannerPool implements Planner {
   readonly #folder: string;
   readonly #children = new Set<PlannerChild>();
   readonly #idle: PlannerChild[] = [];
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting = new Set<Waiting>();
+  /** Processes that are at a request, by whose it is. */
+  readonly #taken: Holdings;
   /** Processes for which another one was started, and of those the ones that are to end. */
   readonly #replaced = new WeakSet<PlannerChild>();
   readonly #retired = new WeakSet<PlannerChild>();
@@ -56,25 +61,26 @@ export class PlannerPool implements Planner {
   constructor(options: PlannerPoolOptions, log: Logger) {
     this.#options = options;
     this.#log = log;
+    this.#taken = new Holdings(options.processes);
     this.#folder = mkdtempSync(join(tmpdir(), 'skein-planner-'));
     for (let i = 0; i < options.processes; i += 1) this.#start();
   }
 
-  async parse(request: ParseRequest, signal: AbortSignal): Promise<QueryReferences> {
-    const reply = await this.#call({ kind: 'parse', request }, signal);
+  async parse(request: ParseRequest, asker: Asker, signal: AbortSignal): Promise<QueryReferences> {
+    const reply = await this.#call({ kind: 'parse', request }, asker, signal);
     if (reply.kind === 'parsed') return reply.references;
     throw new Error(`invariant: a planner answers parse with ${reply.kind}`);
   }
 
-  async plan(request: PlanRequest, signal: AbortSignal): Promise<PlanReply> {
-    const reply = await this.#call({ kind: 'plan', request }, signal);
+  async plan(request: PlanRequest, asker: Asker, signal: AbortSignal): Promise<PlanReply> {
+    const reply = await this.#call({ kind: 'plan', request }, asker, signal);
     if (reply.kind === 'planned') return parseJson(reply.reply) as unknown as PlanReply;
     throw new Error(`invariant: a planner answers plan with ${reply.kind}`);
   }
 
   close(): Promise<void> {
     this.#closed = true;
-    for (const waiting of this.#waiting.splice(0)) waiting.fail(stopping());
+    for (const waiting of this.#waiting) waiting.fail(stopping());
     for (const child of this.#children) child.kill(stopping());
     rmSync(this.#folder, { recursive: true, force: true });
     return Promise.resolve();
@@ -85,13 +91,20 @@ export class PlannerPool implements Planner {
     return [...this.#children].map((child) => child.pid);
   }
 
-  async #call(request: PlannerRequest, signal: AbortSignal): Promise<PlannerReply> {
+  async #call(request: PlannerRequest, asker: Asker, signal: AbortSignal): Promise<PlannerReply> {
     if (signal.aborted) throw SkeinError.of(signal.reason);
-    const child = await this.#take(signal);
-    if (signal.aborted) {
+    const child = await this.#take(asker, signal);
+    try {
+      if (!signal.aborted) return await this.#ask(child, request, signal);
       this.#give(child);
       throw SkeinError.of(signal.reason);
+    } finally {
+      this.#taken.giveBack(asker, 1);
+      this.#serveWaiting();
     }
+  }
+
+  async #ask(child: PlannerChild, request: PlannerRequest, signal: AbortSignal): Promise<PlannerReply> {
     const cancel = (): void => child.kill(SkeinError.of(signal.reason));
     signal.addEventListener('abort', cancel, { once: true });
     const timer = setTimeout(() => child.kill(tooComplex('takes too long to plan')), this.#options.timeoutMs);
@@ -107,31 +120,49 @@ export class PlannerPool implements Planner {
     }
   }
 
-  #take(signal: AbortSignal): Promise<PlannerChild> {
+  /** A process that is the asker's until the request has ended. */
+  #take(asker: Asker, signal: AbortSignal): Promise<PlannerChild> {
     if (this.#closed) throw stopping();
-    const idle = this.#idle.pop();
-    if (idle !== undefined) return Promise.resolve(idle);
-    if (this.#waiting.length >= WAITING_MAX) {
-      throw new SkeinError('QUEUE_FULL', 'too many statements are waiting to be planned');
+    if (this.#waiting.size >= WAITING_MAX) {
+      const full = new SkeinError('QUEUE_FULL', 'too many statements are waiting to be planned');
+      const leaving = oneTooMany(this.#waiting, asker);
+      if (leaving === undefined) throw full;
+      leaving.fail(full);
     }
     return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiting.delete(waiting);
+        signal.removeEventListener('abort', abort);
+      };
       const waiting: Waiting = {
+        tenant: asker.tenant,
+        principal: asker.principal,
         give: (child) => {
-          signal.removeEventListener('abort', leave);
+          leave();
+          this.#taken.take(asker, 1);
           resolve(child);
         },
         fail: (error) => {
-          signal.removeEventListener('abort', leave);
+          leave();
           reject(error);
         },
       };
-      const leave = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
-        reject(SkeinError.of(signal.reason));
-      };
-      signal.addEventListener('abort', leave, { once: true });
-      this.#waiting.push(waiting);
+      const abort = (): void => waiting.fail(SkeinError.of(signal.reason));
+      signal.addEventListener('abort', abort, { once: true });
+      this.#waiting.add(waiting);
+      this.#serveWaiting();
     });
+  }
+
+  /** Gives free processes to those whose turn it is. */
+  #serveWaiting(): void {
+    const tenantMax = Math.max(1, this.#options.processes - 1);
+    while (this.#idle.length > 0 && this.#waiting.size > 0) {
+      const next = inTurn(this.#waiting, this.#taken).find((one) => this.#taken.ofTenant(one) < tenantMax);
+      const child = next === undefined ? undefined : this.#idle.pop();
+      if (child === undefined) return;
+      next?.give(child);
+    }
   }
 
   /** Takes a process back. */
@@ -141,9 +172,8 @@ export class PlannerPool implements Planner {
       return;
     }
     if (child.served === this.#options.requestsPerProcess) this.#replace(child);
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#idle.push(child);
-    else next.give(child);
+    this.#idle.push(child);
+    this.#serveWaiting();
   }
 
   /** The old process serves until the new one is ready; then it ends, after the request that it is at. */

@@ -1,18 +1,19 @@
 import type { StatementContext } from '#proto/task.ts';
+import type { Asker } from '#shared/fair/asker.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
 import type { Plan } from './plan.ts';
 import type { SqlField } from './sql-type.ts';
 
-/** DuckDB's parser, binder and optimiser, in processes that hold nothing. Positions of errors are byte offsets in the text given. */
+/** DuckDB's parser, binder and optimiser, in processes that hold nothing and take turns between `asker`s. Positions of errors are byte offsets in the text given. */
 export interface Planner {
   /**
    * What a query refers to.
    * @throws SYNTAX_ERROR, NOT_SUPPORTED (no query, or a function that is not served), STATEMENT_TOO_COMPLEX, QUERY_CANCELLED.
    */
-  parse(request: ParseRequest, signal: AbortSignal): Promise<QueryReferences>;
+  parse(request: ParseRequest, asker: Asker, signal: AbortSignal): Promise<QueryReferences>;
   /** @throws what DuckDB's binder refuses, as an error of the catalogue; STATEMENT_TOO_COMPLEX, QUERY_CANCELLED. */
-  plan(request: PlanRequest, signal: AbortSignal): Promise<PlanReply>;
+  plan(request: PlanRequest, asker: Asker, signal: AbortSignal): Promise<PlanReply>;
   close(): Promise<void>;
 }
 

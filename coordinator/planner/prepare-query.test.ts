@@ -250,7 +250,7 @@ describe('results', () => {
     const sql =
       "SELECT getvariable('skein_user') AS u, getvariable('skein_schema') AS s, getvariable('skein_now') AS n";
     const request = { sql, scans: [], context, contextual: false };
-    const { plan } = await planner.plan(request, AbortSignal.timeout(10_000));
+    const { plan } = await planner.plan(request, SCRIPTED_ASKER, AbortSignal.timeout(10_000));
     expect(JSON.stringify(plan)).not.toMatch(/o'hara|tpch|1708000000000000/);
   });
 
@@ -281,13 +281,13 @@ describe('results', () => {
     const by = queryPreparer({ cacheEntries: 100 });
     const counting: Planner = {
       ...planner,
-      parse: (request, signal) => {
+      parse: (request, asker, signal) => {
         asked.push('parse');
-        return planner.parse(request, signal);
+        return planner.parse(request, asker, signal);
       },
-      plan: (request, signal) => {
+      plan: (request, asker, signal) => {
         asked.push('plan');
-        return planner.plan(request, signal);
+        return planner.plan(request, asker, signal);
       },
     };
     const ask = (asker: typeof SCRIPTED_ASKER): Promise<PreparedQuery> =>

@@ -74,7 +74,7 @@ async function parse(
   const key = JSON.stringify([asker.tenant, sql, defaults.catalog, defaults.schema]);
   const known = key.length > CACHED_TEXT_MAX ? undefined : cache.get(key);
   if (known !== undefined) return known;
-  const references = await planner.parse({ sql, defaults, context }, signal);
+  const references = await planner.parse({ sql, defaults, context }, asker, signal);
   // An instant may have been computed from the context.
   const isFixed = references.tables.every((table) => table.at?.kind !== 'timestamp');
   if (isFixed && key.length <= CACHED_TEXT_MAX) cache.set(ownerOf(request), key, references);
@@ -101,12 +101,12 @@ async function plan(
   references: QueryReferences,
   bound: readonly BoundTable[],
 ): Promise<PreparedQuery> {
-  const { sql, offset, context, planner, signal } = request;
+  const { sql, offset, context, asker, planner, signal } = request;
   const spliced = spliceTables(sql, references);
   const scans = bound.map(({ sqlFields, rowCount }) => ({ columns: sqlFields, rowCount }));
   const inPlan = byteErrors((byte) => offset + userPosition(spliced, byte));
   const reply = await inPlan(
-    planner.plan({ sql: plannerSql(spliced), scans, context, contextual: references.contextual }, signal),
+    planner.plan({ sql: plannerSql(spliced), scans, context, contextual: references.contextual }, asker, signal),
   );
   if (reply.plan === null) checkOperators(reply.operators);
   else checkPlan(reply.plan, bound.length);

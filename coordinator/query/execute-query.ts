@@ -51,7 +51,7 @@ export type QueryOutcome = {
 export async function executeQuery(execution: QueryExecution): Promise<QueryOutcome> {
   const { services, request, active, state, query } = execution;
   const { signal } = active;
-  const { tenant } = request.caller.claims;
+  const { tenant, sub: principal } = request.caller.claims;
   using hold = new FileListHold(services.fileLists, tenant);
   const scanContext = { tables: services.tables, tenant, hold, signal };
   const scans = await planScans(query.scans, scanContext);
@@ -59,7 +59,7 @@ export async function executeQuery(execution: QueryExecution): Promise<QueryOutc
   const settings = distributionSettings(state, services);
   const context = { passes: front.distributor, scheduler, settings, scanContext };
   const plan = await distributeQuery(query, scans, context);
-  const place = await services.admission.admit({ signal });
+  const place = await services.admission.admit({ asker: { tenant, principal }, signal });
   try {
     const timeoutMs = request.timeoutMs ?? parseDuration(setting(state, 'skein.query_timeout', services.config));
     active.describe({ resourceGroup: place.resourceGroup, priority: place.priority });

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { contextSetupSql } from '#shared/sql/statement-context.ts';
 import { sessionPlanner } from '../planner/session-planner.ts';
 import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from './function-policy.ts';
+import { SCRIPTED_ASKER } from './scripted-tables.ts';
 
 let functions: { name: string; type: string; stability: string; definition: string }[];
 beforeAll(async () => {
@@ -61,7 +62,7 @@ test('a macro of DuckDB that is served reads no table, and calls nothing that is
   expect(served.length).toBeGreaterThan(60);
   for (const { name, definition } of served) {
     const request = { sql: `SELECT ${definition}`, defaults, context };
-    const found = await planner.parse(request, AbortSignal.timeout(10_000));
+    const found = await planner.parse(request, SCRIPTED_ASKER, AbortSignal.timeout(10_000));
     expect({ name, tables: found.tables, contextual: found.contextual }).toEqual({
       name,
       tables: [],

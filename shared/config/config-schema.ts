@@ -261,7 +261,7 @@ export const CONFIG = {
     'Plans kept for statements that come again; of too many, the user with the most loses one',
   ),
 
-  'planner.processes': integer(2, 1, 64, 'Planner child processes'),
+  'planner.processes': integer(3, 1, 64, 'Planner child processes; one tenant has all but one of them at most'),
   'planner.timeout': duration(5_000, 'Time after which a planner is killed and replaced'),
   'planner.memory_limit': bytes(1 * GIB, 'Memory at which a planner is killed and replaced'),
   'planner.requests_per_process': integer(50_000, 1, 1_000_000_000, 'Requests after which a planner is replaced'),

@@ -1,5 +1,6 @@
 import type { DuckDBConnection, DuckDBType } from '@duckdb/node-api';
 import { spliceTables, plannerSql } from '#coordinator/resolver/splice-tables.ts';
+import { SCRIPTED_ASKER } from '#coordinator/resolver/scripted-tables.ts';
 import { NotPrintable } from '#coordinator/distributor/not-printable.ts';
 import { printPlan } from '#coordinator/distributor/print-plan.ts';
 import type { Plan } from '#coordinator/planner/plan.ts';
@@ -115,7 +116,11 @@ async function planFor(
   }: { readonly connection: DuckDBConnection; readonly planner: Planner; readonly schema: string },
 ): Promise<{ readonly plan: Plan | null; readonly tables: readonly string[] }> {
   const context = { ...CONTEXT, currentSchema: schema };
-  const references = await planner.parse({ sql, defaults: { catalog: 'memory', schema }, context }, signal());
+  const references = await planner.parse(
+    { sql, defaults: { catalog: 'memory', schema }, context },
+    SCRIPTED_ASKER,
+    signal(),
+  );
   const spliced = spliceTables(sql, references);
   const tables = references.tables.map(({ parts }) =>
     (parts.length === 1 ? [schema, ...parts] : parts).map(quoteIdentifier).join('.'),
@@ -130,7 +135,11 @@ async function planFor(
     const count = await connection.runAndReadAll(`SELECT count(*)::INTEGER FROM ${table}`);
     scans.push({ columns, rowCount: Number(count.getRows()[0]?.[0]) });
   }
-  const reply = await planner.plan({ sql: plannerSql(spliced), scans, context, contextual: true }, signal());
+  const reply = await planner.plan(
+    { sql: plannerSql(spliced), scans, context, contextual: true },
+    SCRIPTED_ASKER,
+    signal(),
+  );
   return { plan: reply.plan, tables };
 }
 

@@ -35,13 +35,13 @@ export async function executeTask(
   const collected = await collectInputs(signal, spec, on.places);
   if (collected.kind === 'lost') return collected.lost;
   try {
-    const memoryBytes = await on.memory.acquire(spec.memoryLimitBytes, signal);
+    const memory = await on.memory.acquire(spec, spec.memoryLimitBytes, signal);
     try {
       // A cancel may have come between the grant and this line; from here on it reaches the run.
       signal.throwIfAborted();
       on.started();
       const { inputs, receivedBytes } = collected;
-      const run = on.pool.run({ spec, memoryBytes, inputs, receivedBytes }, (output) =>
+      const run = on.pool.run({ spec, memoryBytes: memory.bytes, inputs, receivedBytes }, (output) =>
         sink.accept(output, (bytes) => run.taken(bytes)),
       );
       const cancel = (): void => run.cancel(SkeinError.of(signal.reason));
@@ -49,7 +49,7 @@ export async function executeTask(
       await run.ended;
       signal.removeEventListener('abort', cancel);
     } finally {
-      on.memory.release(memoryBytes);
+      memory.release();
     }
   } finally {
     await collected.release();

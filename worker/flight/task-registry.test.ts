@@ -65,7 +65,7 @@ const spec: TaskSpec = {
 
 /** A registry with one task, which waits until `held` is released. */
 async function waitingTask(orphanTimeoutMs: number) {
-  const memory = new MemoryGate(2 ** 30, 10);
+  const memory = new MemoryGate(2 ** 29, 10);
   const spool = new Spool(1e6, () => undefined);
   const tasks = new TaskRegistry({
     pool,
@@ -80,15 +80,15 @@ async function waitingTask(orphanTimeoutMs: number) {
     clock: systemClock,
     log,
   });
-  const held = [await memory.acquire(2 ** 30, AbortSignal.timeout(5_000))];
-  while (memory.grantedBytes < 2 ** 30) held.push(await memory.acquire(2 ** 20, AbortSignal.timeout(5_000)));
+  const held = [await memory.acquire(spec, 2 ** 29, AbortSignal.timeout(5_000))];
+  while (memory.grantedBytes < 2 ** 29) held.push(await memory.acquire(spec, 2 ** 20, AbortSignal.timeout(5_000)));
   tasks.start(spec, { ...ids, expiresAtMs: Infinity, locations: [], partition: 0 });
   return { tasks, memory, held };
 }
 
 test('a task that is cancelled as it gets its memory does not run', async () => {
   const { tasks, memory, held } = await waitingTask(60_000);
-  for (const bytes of held) memory.release(bytes);
+  for (const grant of held) grant.release();
   const cancelled = tasks.cancel(spec.taskId, new SkeinError('QUERY_CANCELLED', 'no longer wanted'));
   await setImmediate();
   expect(pool.activeTasks).toBe(0);

@@ -1,0 +1,2 @@
+/** The user on whose behalf something waits or runs. */
+export type Asker = { readonly tenant: string; readonly principal: string };

@@ -75,6 +75,7 @@ export async function startCatalog(
     const generatedAdminPassword = await prepareStore(store, { config, log });
     const context = await buildContext(store, { config, log, clock, at, security });
     closers.push(() => context.epochs.close());
+    closers.push(() => Promise.resolve(context.metrics[Symbol.dispose]()));
     closers.push(() => context.readers[Symbol.asyncDispose]());
     context.purges.start();
     closers.push(() => context.purges.close());

@@ -58,16 +58,18 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     fileListBytesMax: config['coordinator.file_list_bytes_max'],
   });
   const active: Active = { term: undefined };
-  const metrics = queryMetrics({
-    leading: () => (active.term === undefined ? 0 : 1),
-    running: () => active.term?.admission.running ?? 0,
-    queued: () => active.term?.admission.queued ?? 0,
-    workersLive: () => active.term?.pool.liveCount() ?? 0,
-    workersKnown: () => active.term?.pool.states().length ?? 0,
-    sessions: () => sessions.store.size,
-    historyWaiting: () => active.term?.history.waiting ?? 0,
-    metadataCacheBytes: () => catalog.cacheBytes + manifestCaches.bytes,
-  });
+  const metrics = stack.use(
+    queryMetrics({
+      leading: () => (active.term === undefined ? 0 : 1),
+      running: () => active.term?.admission.running ?? 0,
+      queued: () => active.term?.admission.queued ?? 0,
+      workersLive: () => active.term?.pool.liveCount() ?? 0,
+      workersKnown: () => active.term?.pool.states().length ?? 0,
+      sessions: () => sessions.store.size,
+      historyWaiting: () => active.term?.history.waiting ?? 0,
+      metadataCacheBytes: () => catalog.cacheBytes + manifestCaches.bytes,
+    }),
+  );
   const notReady = (): string | undefined => {
     if (active.term === undefined) return STANDBY;
     if (!epochs.isFresh()) return 'the catalog does not answer';

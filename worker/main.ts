@@ -123,6 +123,7 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
       http.closeAllConnections();
       await new Promise((done) => http.close(done));
       await pool.close();
+      metrics[Symbol.dispose]();
       security[Symbol.dispose]();
       await rm(spillDir, { recursive: true, force: true });
     },

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { measureTurns } from '#shared/turn-metrics.ts';
 import type { TaskRegistry } from './flight/task-registry.ts';
 import type { MemoryGate } from './slot/memory-gate.ts';
 import type { SlotPool } from './slot/slot-pool.ts';
@@ -6,7 +7,7 @@ import type { Spool } from './spool/spool.ts';
 import type { SpoolStore } from './spool/spooled-output.ts';
 
 /** The worker's Prometheus page. */
-export interface Metrics {
+export interface Metrics extends Disposable {
   readonly contentType: string;
   text(): Promise<string>;
 }
@@ -22,6 +23,7 @@ export function createMetrics(parts: {
   const registry = new Registry();
   registry.setDefaultLabels({ worker: parts.name });
   collectDefaultMetrics({ register: registry });
+  const turns = measureTurns(registry);
   const gauge = (name: string, help: string, read: () => number): void => {
     const registered: Gauge = new Gauge({
       name: `skein_worker_${name}`,
@@ -40,5 +42,9 @@ export function createMetrics(parts: {
     () => parts.spool.bytes,
   );
   gauge('spool_disk_bytes', 'The same in files', () => parts.store.diskBytes);
-  return { contentType: registry.contentType, text: () => registry.metrics() };
+  return {
+    contentType: registry.contentType,
+    text: () => registry.metrics(),
+    [Symbol.dispose]: () => turns[Symbol.dispose](),
+  };
 }

@@ -1,7 +1,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { measureTurns } from '#shared/turn-metrics.ts';
 
 /** What `/metrics` shows. */
-export type Metrics = {
+export type Metrics = Disposable & {
   readonly registry: Registry;
   readonly requestSeconds: Histogram<'operation' | 'status'>;
   readonly commitRetries: Counter;
@@ -13,9 +14,11 @@ export type Metrics = {
 export function createMetrics(parkedPurges: () => Promise<number>): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  const turns = measureTurns(registry);
   registerParkedJobs(registry, parkedPurges);
   return {
     registry,
+    [Symbol.dispose]: () => turns[Symbol.dispose](),
     requestSeconds: new Histogram({
       name: 'skein_catalog_request_seconds',
       help: 'Duration of REST requests',

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { measureTurns } from '#shared/turn-metrics.ts';
 import type { HistoryRow } from '../history/history-record.ts';
 
 /** What the gauges read when they are scraped. */
@@ -13,7 +14,7 @@ export type MetricSources = {
   readonly metadataCacheBytes: () => number;
 };
 
-export type QueryMetrics = {
+export type QueryMetrics = Disposable & {
   readonly registry: Registry;
   /** A statement that has ended. */
   readonly ended: (row: HistoryRow) => void;
@@ -27,6 +28,7 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  const turns = measureTurns(registry);
   const gauge = (name: string, help: string, read: () => number): Gauge =>
     new Gauge({
       name,
@@ -89,5 +91,6 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
     },
     planned: (elapsedMs) => planning.observe(elapsedMs / 1000),
     taskRetried: () => retries.inc(),
+    [Symbol.dispose]: () => turns[Symbol.dispose](),
   };
 }

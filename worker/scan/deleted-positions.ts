@@ -1,12 +1,36 @@
+import { SkeinError } from '#shared/error.ts';
+
 /** Name of the temporary table of a task's deleted positions: (file INTEGER, pos BIGINT). */
 export const POSITIONS_TABLE = 'skein_deleted_positions';
+const POSITION_BYTES = 8;
 
-/** Positions that deletion vectors delete, by a number for each data file; the slot puts them in a table before the statement runs. */
+/**
+ * Positions that deletion vectors delete, by a number for each data file; the slot puts them in a table before the statement runs. DuckDB's
+ * limit does not count them while they are here, and a vector of a kilobyte may hold millions: so they have a limit of their own.
+ */
 export class DeletedPositions {
   readonly table = `temp.main.${POSITIONS_TABLE}`;
   readonly files: BigInt64Array[] = [];
+  readonly #bytesMax: number;
+  #bytes = 0;
 
-  /** The number under which these positions stand in the table. */
+  /** @param bytesMax for all of the task's */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax;
+  }
+
+  /** Before they are made. @throws OUT_OF_MEMORY when there are too many for the task's memory */
+  reserve(count: number): void {
+    this.#bytes += count * POSITION_BYTES;
+    if (this.#bytes <= this.#bytesMax) return;
+    const most = Math.floor(this.#bytesMax / POSITION_BYTES);
+    throw new SkeinError(
+      'OUT_OF_MEMORY',
+      `the deletion vectors that a task reads hold more than ${most} positions, which is what its memory is enough for`,
+    );
+  }
+
+  /** The number under which these positions, for which there was room, stand in the table. */
   add(positions: BigInt64Array): number {
     return this.files.push(positions) - 1;
   }

@@ -1,114 +1,169 @@
-import { open } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { ScanDelete } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
+import { tooComplex } from '#shared/iceberg/decode-limits.ts';
 import { localPath } from '#shared/storage/location.ts';
+import { NotAFile, OpenFile } from '#shared/storage/open-file.ts';
+import type { DeletedPositions } from './deleted-positions.ts';
 import { baseName } from './plan-file.ts';
 
-/** Positions of one vector that are held in memory. */
-const POSITIONS_MAX = 100_000_000;
+type Vector = Extract<ScanDelete, { kind: 'vector' }>;
+
+/** Largest vector of one data file, packed: the bits of two thousand million rows. */
+const BLOB_BYTES_MAX = 256 * 2 ** 20;
 const MAGIC = 0x64_39_d3_d1;
 /** A 32-bit Roaring bitmap without, and with run containers (RoaringFormatSpec). */
 const COOKIE = 12_346;
 const COOKIE_WITH_RUNS = 12_347;
 /** From so many containers on, and always without runs, the bitmap has a table of offsets. */
 const OFFSETS_FROM = 4;
+const CONTAINERS_MAX = 65_536;
+const CONTAINER_SIZE = 65_536;
 const BITMAP_BYTES = 8_192;
 const ARRAY_MAX = 4_096;
+/** Positions, and containers, between two turns of the event loop: the thread runs other tasks, too. */
+const WORK_PER_TURN = 1_000_000;
+const CONTAINER_WORK = 50;
 
 /**
  * The positions, in order, that a deletion vector of a Puffin file deletes (Iceberg Puffin spec, blob type `deletion-vector-v1`: length,
- * magic, a 64-bit Roaring bitmap, CRC-32).
- * @throws INVALID_TABLE_DATA when anything of it is wrong, STORAGE_ERROR when it cannot be read.
+ * magic, a 64-bit Roaring bitmap, CRC-32). The file's own footer is not read: the manifest says where the blob is.
+ * @throws INVALID_TABLE_DATA when anything of it is wrong, TABLE_DATA_TOO_COMPLEX, OUT_OF_MEMORY, STORAGE_ERROR when it cannot be read.
  */
-export async function readDeletionVector(vector: Extract<ScanDelete, { kind: 'vector' }>): Promise<BigInt64Array> {
-  const positions = decodeDeletionVector(await readBlob(vector), vector.cardinality);
-  if (positions === undefined) {
+export async function readDeletionVector(vector: Vector, positions: DeletedPositions): Promise<BigInt64Array> {
+  const blob = await readBlob(vector);
+  const isPossible = vector.cardinality >= 0 && vector.cardinality <= blob.length * CONTAINER_SIZE;
+  if (isPossible) positions.reserve(vector.cardinality);
+  const found = isPossible ? await decodeDeletionVector(blob, vector.cardinality) : undefined;
+  if (found === undefined) {
     throw new SkeinError('INVALID_TABLE_DATA', `the deletion vector in ${baseName(vector.path)} is corrupt`);
   }
-  return positions;
+  return found;
 }
 
-async function readBlob({ path, offset, lengthBytes }: Extract<ScanDelete, { kind: 'vector' }>): Promise<Buffer> {
+async function readBlob({ path, offset, lengthBytes }: Vector): Promise<Buffer> {
+  if (lengthBytes > BLOB_BYTES_MAX) {
+    throw tooComplex(`the deletion vector in ${baseName(path)} is longer than ${BLOB_BYTES_MAX} bytes`);
+  }
   try {
-    await using file = await open(localPath(path), 'r');
-    const { size } = await file.stat();
-    if (offset + lengthBytes > size) return Buffer.alloc(0);
-    const blob = Buffer.alloc(lengthBytes);
-    const { bytesRead } = await file.read(blob, 0, lengthBytes, offset);
-    return blob.subarray(0, bytesRead);
+    await using file = await OpenFile.open(localPath(path));
+    return await file.read(offset, lengthBytes);
   } catch (error) {
+    if (error instanceof NotAFile) throw new SkeinError('INVALID_TABLE_DATA', `${baseName(path)} is not a file`);
     throw new SkeinError('STORAGE_ERROR', `cannot read the delete file ${baseName(path)}`, { cause: error });
   }
 }
 
 /** Undefined when the blob is not whole, or does not hold `cardinality` positions. */
-export function decodeDeletionVector(blob: Buffer, cardinality: number): BigInt64Array | undefined {
-  if (cardinality > POSITIONS_MAX || blob.length < 20) return undefined;
+export async function decodeDeletionVector(blob: Buffer, cardinality: number): Promise<BigInt64Array | undefined> {
+  if (blob.length < 20) return undefined;
   const length = blob.readUInt32BE(0);
   if (length + 8 !== blob.length || blob.readUInt32LE(4) !== MAGIC) return undefined;
   if (blob.readUInt32BE(4 + length) !== crc32(blob.subarray(4, 4 + length))) return undefined;
   const reader = new Reader(blob.subarray(8, 4 + length));
-  const positions = new BigInt64Array(cardinality);
+  const writer = new PositionWriter(cardinality);
   try {
-    const count = readBitmaps(reader, positions);
-    return count === cardinality && reader.atEnd ? positions : undefined;
+    let work = 0;
+    for (const done of readBitmaps(reader, writer)) {
+      work += done;
+      if (work < WORK_PER_TURN) continue;
+      work = 0;
+      await setImmediate();
+    }
+    return reader.atEnd ? writer.finish() : undefined;
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
-/** The 64-bit form: a count, then for each value of the upper 32 bits a 32-bit bitmap. Returns how many positions there are. */
-function readBitmaps(reader: Reader, positions: BigInt64Array): number {
-  let count = 0;
-  const emit = (position: bigint): void => {
-    if (count < positions.length) positions[count] = position;
-    count++;
-    if (count > positions.length) throw new RangeError('more positions than there should be');
-  };
+/** Fills an array of positions, two halves each: a `bigint` for every one would cost ten times as much. */
+class PositionWriter {
+  readonly #positions: BigInt64Array;
+  readonly #halves: Uint32Array;
+  #count = 0;
+  /** The upper 32 bits of the positions that follow. */
+  high = 0;
+
+  constructor(cardinality: number) {
+    this.#positions = new BigInt64Array(cardinality);
+    this.#halves = new Uint32Array(this.#positions.buffer);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Before so many are written. */
+  expect(count: number): void {
+    if (this.#count + count > this.#positions.length) throw new RangeError('more positions than there should be');
+  }
+
+  write(low: number): void {
+    const at = 2 * this.#count++;
+    this.#halves[at] = low;
+    this.#halves[at + 1] = this.high;
+  }
+
+  finish(): BigInt64Array | undefined {
+    return this.#count === this.#positions.length ? this.#positions : undefined;
+  }
+}
+
+/** The 64-bit form: a count, then for each value of the upper 32 bits a 32-bit bitmap. Yields what each step took. */
+function* readBitmaps(reader: Reader, writer: PositionWriter): Generator<number, void> {
   const bitmaps = reader.uint32();
   if (reader.uint32() !== 0) throw new RangeError('too many bitmaps');
   for (let i = 0; i < bitmaps; i++) {
-    const base = BigInt(reader.uint32()) << 32n;
-    readBitmap(reader, (low) => emit(base + BigInt(low)));
+    writer.high = reader.uint32();
+    yield* readBitmap(reader, writer);
   }
-  return count;
 }
 
-function readBitmap(reader: Reader, emit: (value: number) => void): void {
+function* readBitmap(reader: Reader, writer: PositionWriter): Generator<number, void> {
   const cookie = reader.uint32();
   const hasRuns = (cookie & 0xffff) === COOKIE_WITH_RUNS;
   if (!hasRuns && cookie !== COOKIE) throw new RangeError('not a Roaring bitmap');
   const containers = hasRuns ? (cookie >>> 16) + 1 : reader.uint32();
-  if (containers > 65_536) throw new RangeError('too many containers');
+  if (containers > CONTAINERS_MAX) throw new RangeError('too many containers');
   const runFlags = hasRuns ? reader.bytes((containers + 7) >> 3) : undefined;
-  const headers = Array.from({ length: containers }, () => ({
-    key: reader.uint16(),
-    cardinality: reader.uint16() + 1,
-  }));
+  const headers = reader.bytes(containers * 4);
   if (!hasRuns || containers >= OFFSETS_FROM) reader.bytes(containers * 4);
-  headers.forEach(({ key, cardinality }, i) => {
-    const base = key * 65_536;
+  for (let i = 0; i < containers; i++) {
+    const before = writer.count;
+    const base = headers.readUInt16LE(i * 4) * CONTAINER_SIZE;
+    const cardinality = headers.readUInt16LE(i * 4 + 2) + 1;
     const isRun = ((runFlags?.[i >> 3] ?? 0) >> (i & 7)) & 1;
-    if (isRun === 1) readRuns(reader, base, emit);
-    else if (cardinality <= ARRAY_MAX) for (let n = 0; n < cardinality; n++) emit(base + reader.uint16());
-    else readBits(reader, base, emit);
-  });
-}
-
-function readRuns(reader: Reader, base: number, emit: (value: number) => void): void {
-  for (let runs = reader.uint16(); runs > 0; runs--) {
-    const start = reader.uint16();
-    const length = reader.uint16();
-    for (let n = 0; n <= length; n++) emit(base + start + n);
+    if (isRun === 1) readRuns(reader, base, writer);
+    else if (cardinality <= ARRAY_MAX) readArray(reader, base, cardinality, writer);
+    else readBits(reader, base, writer);
+    yield CONTAINER_WORK + writer.count - before;
   }
 }
 
-function readBits(reader: Reader, base: number, emit: (value: number) => void): void {
+function readArray(reader: Reader, base: number, cardinality: number, writer: PositionWriter): void {
+  writer.expect(cardinality);
+  for (let n = 0; n < cardinality; n++) writer.write(base + reader.uint16());
+}
+
+function readRuns(reader: Reader, base: number, writer: PositionWriter): void {
+  for (let runs = reader.uint16(); runs > 0; runs--) {
+    const start = reader.uint16();
+    const length = reader.uint16();
+    if (start + length >= CONTAINER_SIZE) throw new RangeError('a run leaves its container');
+    writer.expect(length + 1);
+    for (let n = 0; n <= length; n++) writer.write(base + start + n);
+  }
+}
+
+function readBits(reader: Reader, base: number, writer: PositionWriter): void {
   const bits = reader.bytes(BITMAP_BYTES);
   for (let i = 0; i < BITMAP_BYTES; i++) {
-    for (let byte = bits[i] ?? 0; byte !== 0; byte &= byte - 1) emit(base + i * 8 + (31 - Math.clz32(byte & -byte)));
+    for (let rest = bits[i] ?? 0; rest !== 0; rest &= rest - 1) {
+      writer.expect(1);
+      writer.write(base + i * 8 + (31 - Math.clz32(rest & -rest)));
+    }
   }
 }
 

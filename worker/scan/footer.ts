@@ -1,16 +1,15 @@
-import { open } from 'node:fs/promises';
-import {
-  parquetMetadataAsync,
-  type ColumnChunk,
-  type FileMetaData,
-  type SchemaElement,
-  type Statistics,
-} from 'hyparquet';
+import { createHash } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
+import { Steps, tooComplex } from '#shared/iceberg/decode-limits.ts';
 import type { ColumnStats } from '#shared/iceberg/may-match.ts';
-import type { Literal } from '#shared/iceberg/predicate.ts';
+import { must } from '#shared/must.ts';
 import { localPath } from '#shared/storage/location.ts';
+import { NotAFile, OpenFile } from '#shared/storage/open-file.ts';
+import { annotationOf, readSchemaElement, type SchemaElement } from './parquet-schema.ts';
+import { readStatistics } from './parquet-statistics.ts';
+import { corrupt, THRIFT, ThriftCursor } from './thrift-cursor.ts';
 
 /** What a footer says of a file: its columns as a tree, and its row groups. */
 export type Footer = {
@@ -18,6 +17,8 @@ export type Footer = {
   readonly rowGroups: readonly RowGroup[];
   /** Two files with equal texts have equal columns: names, types, ids and order. */
   readonly signature: string;
+  /** Memory that it takes, roughly. */
+  readonly bytes: number;
 };
 
 /** A column or a part of one; the groups that Parquet puts between a list and its elements are left out. */
@@ -37,16 +38,29 @@ export type RowGroup = {
   readonly startRow: number;
   readonly rows: number;
   /** Compressed, per leaf. */
-  readonly bytes: readonly number[];
-  readonly stats: readonly (ColumnStats | undefined)[];
+  readonly bytes: Float64Array;
+  /** Of a leaf, decoded when they are asked for; undefined when the file has none. */
+  readonly stats: (leaf: number) => ColumnStats | undefined;
 };
 
 /** Fetched in one read: most footers fit. */
 const TAIL_BYTES = 64 * 1024;
-/** A footer longer than this is no footer of ours to parse. */
-const FOOTER_BYTES_MAX = 256 * 2 ** 20;
-/** Leaves times row groups that the cache holds in all. */
-const CACHE_CELLS_MAX = 2_000_000;
+/** The length of the metadata, and the magic number. */
+const TRAILER_BYTES = 8;
+const MAGIC = 'PAR1';
+const FOOTER_BYTES_MAX = 64 * 2 ** 20;
+/** Columns and groups of a file. */
+const ELEMENTS_MAX = 200_000;
+/** Groups inside of one another. */
+const SCHEMA_DEPTH_MAX = 200;
+/** Column chunks of a file. */
+const CHUNKS_MAX = 4_000_000;
+/** Half a second: a chunk takes about ten. */
+const STEPS_MAX = 50_000_000;
+/** Between two turns of the event loop: the thread runs other tasks, too. */
+const BYTES_PER_TURN = 256 * 1024;
+/** Memory of the footers that the cache holds. */
+const CACHE_BYTES_MAX = 64 * 2 ** 20;
 
 /** A file as a table refers to it. */
 type FileReference = { readonly path: string; readonly sizeBytes: number };
@@ -63,7 +77,7 @@ type Owner = { readonly tenant: TenantId; readonly tableUuid: string };
  */
 export class FooterCache {
   readonly #footers = new Map<string, Footer>();
-  #cells = 0;
+  #bytes = 0;
 
   of({ tenant, tableUuid }: Owner): ReadFooter {
     return ({ path, sizeBytes }) => this.#read(JSON.stringify([tenant, tableUuid, sizeBytes, path]), path);
@@ -78,7 +92,7 @@ export class FooterCache {
     }
     const footer = await readFooter(localPath(location));
     // Two readers may have come at the same time.
-    if (!this.#footers.has(key)) this.#cells += cellsOf(footer);
+    if (!this.#footers.has(key)) this.#bytes += footer.bytes;
     this.#footers.set(key, footer);
     this.#evict();
     return footer;
@@ -86,88 +100,164 @@ export class FooterCache {
 
   #evict(): void {
     for (const [key, footer] of this.#footers) {
-      if (this.#cells <= CACHE_CELLS_MAX) return;
+      if (this.#bytes <= CACHE_BYTES_MAX) return;
       this.#footers.delete(key);
-      this.#cells -= cellsOf(footer);
+      this.#bytes -= footer.bytes;
     }
   }
 }
-
-const cellsOf = ({ rowGroups }: Footer): number => 1 + rowGroups.length * (1 + (rowGroups[0]?.bytes.length ?? 0));
 
 async function readFooter(path: string): Promise<Footer> {
   const name = path.slice(path.lastIndexOf('/') + 1);
-  let metadata: FileMetaData;
   try {
-    await using file = await open(path, 'r');
-    const { size: byteLength } = await file.stat();
-    const slice = async (start: number, end = byteLength): Promise<ArrayBuffer> => {
-      const length = Math.max(0, end - start);
-      if (length > FOOTER_BYTES_MAX) throw new Error('the footer is too long');
-      const bytes = new Uint8Array(length);
-      const { bytesRead } = await file.read(bytes, 0, length, start);
-      if (bytesRead !== length) throw new Error('the file is cut short');
-      return bytes.buffer;
-    };
-    if (byteLength < 12) throw new Error('the file is too short');
-    metadata = await parquetMetadataAsync(
-      { byteLength, slice },
-      { parsers: RAW_PARSERS, initialFetchSize: TAIL_BYTES, geoparquet: false },
-    );
-    return toFooter(metadata);
+    return await decodeFooter(await readMetadata(path));
   } catch (error) {
-    if (typeof (error as NodeJS.ErrnoException).code === 'string' && !(error instanceof SkeinError)) {
-      throw new SkeinError('STORAGE_ERROR', `cannot read the data file ${name}`, { cause: error });
+    if (error instanceof SkeinError && error.code === 'TABLE_DATA_TOO_COMPLEX') {
+      throw new SkeinError(error.code, `the footer of ${name}: ${error.message}`);
     }
-    throw new SkeinError('INVALID_TABLE_DATA', `${name} is not a valid Parquet file`, { cause: error });
+    if (error instanceof SkeinError || error instanceof NotAFile) {
+      throw new SkeinError('INVALID_TABLE_DATA', `${name} is not a valid Parquet file`, { cause: error });
+    }
+    throw new SkeinError('STORAGE_ERROR', `cannot read the data file ${name}`, { cause: error });
   }
 }
 
-/** Bounds stay what they are in the file: days, units of time and text, as `Literal` has them. */
-const RAW_PARSERS = {
-  timestampFromMilliseconds: (millis: bigint) => (millis * 1000n) as unknown as Date,
-  timestampFromMicroseconds: (micros: bigint) => micros as unknown as Date,
-  timestampFromNanoseconds: (nanos: bigint) => nanos as unknown as Date,
-  dateFromDays: (days: number) => BigInt(days) as unknown as Date,
-  uuidFromBytes: (bytes: Uint8Array | undefined) => bytes as unknown as string,
-};
+/** The struct `FileMetaData` at the end of the file. */
+async function readMetadata(path: string): Promise<Buffer> {
+  await using file = await OpenFile.open(path);
+  const tail = await file.read(Math.max(0, file.sizeBytes - TAIL_BYTES), TAIL_BYTES);
+  if (tail.length < TRAILER_BYTES || tail.toString('latin1', tail.length - 4) !== MAGIC)
+    throw corrupt('no magic number');
+  const length = tail.readUInt32LE(tail.length - TRAILER_BYTES);
+  if (length > file.sizeBytes - TRAILER_BYTES) throw corrupt('the footer is longer than the file');
+  if (length > FOOTER_BYTES_MAX) throw tooComplex(`it is longer than ${FOOTER_BYTES_MAX} bytes`);
+  const inTail = tail.length - TRAILER_BYTES - length;
+  if (inTail >= 0) return Buffer.from(tail.subarray(inTail, inTail + length));
+  const metadata = await file.read(file.sizeBytes - TRAILER_BYTES - length, length);
+  if (metadata.length !== length) throw corrupt('the file is cut short');
+  return metadata;
+}
 
-function toFooter(metadata: FileMetaData): Footer {
-  const fields = readTree(metadata.schema);
-  const leaves = metadata.schema.filter((element) => element.type !== undefined);
-  let startRow = 0;
-  const rowGroups = metadata.row_groups.map((group): RowGroup => {
-    const rows = Number(group.num_rows);
-    const start = startRow;
-    startRow += rows;
-    return {
-      startRow: start,
-      rows,
-      bytes: group.columns.map((chunk) => Number(chunk.meta_data?.total_compressed_size ?? 0)),
-      stats: group.columns.map((chunk, leaf) => statsOf(chunk, leaves[leaf], rows)),
-    };
+/** @param bytes the struct `FileMetaData` @throws INVALID_TABLE_DATA, TABLE_DATA_TOO_COMPLEX */
+export async function decodeFooter(bytes: Buffer): Promise<Footer> {
+  const steps = new Steps(STEPS_MAX);
+  const cursor = new ThriftCursor(bytes, 0, steps);
+  const elements: SchemaElement[] = [];
+  const groupsAt: number[] = [];
+  cursor.readStruct((id, type) => {
+    if (id === 2) cursor.readStructs(type, () => addElement(elements, cursor));
+    else if (id === 4) {
+      // Their places only: they are decoded below, with pauses.
+      cursor.readStructs(type, () => {
+        groupsAt.push(cursor.offset);
+        cursor.skip(THRIFT.struct);
+      });
+    } else return false;
+    return true;
   });
-  return { fields, rowGroups, signature: JSON.stringify(metadata.schema) };
+  const leaves = elements.filter((element) => element.type !== undefined);
+  if (groupsAt.length * leaves.length > CHUNKS_MAX) throw tooComplex(`it has more than ${CHUNKS_MAX} column chunks`);
+  const rowGroups: RowGroup[] = [];
+  let startRow = 0;
+  let turnedAt = 0;
+  for (const at of groupsAt) {
+    const group = readRowGroup(bytes, at, { leaves, startRow, steps });
+    rowGroups.push(group);
+    startRow += group.rows;
+    if (!Number.isSafeInteger(startRow)) throw corrupt('there are too many rows');
+    if (at - turnedAt < BYTES_PER_TURN) continue;
+    turnedAt = at;
+    await setImmediate();
+  }
+  const signature = createHash('sha256').update(JSON.stringify(elements)).digest('base64');
+  const memory =
+    bytes.length + elements.length * ELEMENT_BYTES + groupsAt.length * (GROUP_BYTES + leaves.length * CHUNK_BYTES);
+  return { fields: readTree(elements), rowGroups, signature, bytes: memory };
+}
+
+const ELEMENT_BYTES = 400;
+const GROUP_BYTES = 300;
+const CHUNK_BYTES = 12;
+
+function addElement(elements: SchemaElement[], cursor: ThriftCursor): void {
+  if (elements.length === ELEMENTS_MAX) throw tooComplex(`it has more than ${ELEMENTS_MAX} columns`);
+  elements.push(readSchemaElement(cursor));
+}
+
+type GroupContext = { readonly leaves: readonly SchemaElement[]; readonly startRow: number; readonly steps: Steps };
+
+function readRowGroup(bytes: Buffer, at: number, { leaves, startRow, steps }: GroupContext): RowGroup {
+  const cursor = new ThriftCursor(bytes, at, steps);
+  const sizes = new Float64Array(leaves.length);
+  const statsAt = new Uint32Array(leaves.length);
+  let rows = 0;
+  let leaf = 0;
+  cursor.readStruct((id, type) => {
+    if (id === 1) {
+      cursor.readStructs(type, () => {
+        if (leaf === leaves.length) throw corrupt('a row group has more column chunks than there are columns');
+        readChunk(cursor, (size, place) => {
+          sizes[leaf] = size;
+          statsAt[leaf] = place;
+        });
+        leaf += 1;
+      });
+    } else if (id === 3 && type === THRIFT.int64) rows = cursor.readInt();
+    else return false;
+    return true;
+  });
+  if (rows < 0 || leaf !== leaves.length) throw corrupt('a row group does not fit the columns');
+  const stats = (which: number): ColumnStats | undefined => {
+    const place = statsAt[which] ?? 0;
+    if (place === 0) return undefined;
+    const element = must(leaves[which], 'statistics belong to a leaf');
+    return readStatistics(new ThriftCursor(bytes, place, new Steps(STATISTICS_STEPS_MAX)), element, rows);
+  };
+  return { startRow, rows, bytes: sizes, stats };
+}
+
+const STATISTICS_STEPS_MAX = 10_000;
+
+/** Gives the compressed size of a `ColumnChunk` and where its statistics begin (0: it has none). */
+function readChunk(cursor: ThriftCursor, found: (size: number, statsAt: number) => void): void {
+  let size = 0;
+  let statsAt = 0;
+  cursor.readStruct((id, type) => {
+    if (id !== 3 || type !== THRIFT.struct) return false;
+    cursor.readStruct((member, memberType) => {
+      if (member === 12 && memberType === THRIFT.struct) statsAt = cursor.offset;
+      if (member !== 7 || memberType !== THRIFT.int64) return false;
+      size = cursor.readInt();
+      return true;
+    });
+    return true;
+  });
+  if (size < 0) throw corrupt('a column chunk has a negative size');
+  found(size, statsAt);
 }
 
 function readTree(schema: readonly SchemaElement[]): readonly FileField[] {
   let next = 0;
   let leaf = 0;
-  const readNode = (): FileField => {
+  const readNode = (depth: number): FileField => {
     const element = schema[next++];
-    if (element === undefined) throw new Error('the schema ends early');
+    if (element === undefined) throw corrupt('the schema ends early');
+    if (depth > SCHEMA_DEPTH_MAX) throw tooComplex('its columns are nested too deeply');
     const first = leaf;
     if (element.type !== undefined) leaf++;
-    const children = Array.from({ length: element.num_children ?? 0 }, readNode);
+    const children: FileField[] = [];
+    for (let i = 0; i < element.children; i++) children.push(readNode(depth + 1));
     return nodeOf(element, children, { first, end: leaf });
   };
-  return readNode().children;
+  const root = readNode(0);
+  if (next !== schema.length) throw corrupt('the schema has columns that belong to nothing');
+  return root.children;
 }
 
 function nodeOf(element: SchemaElement, children: readonly FileField[], leaves: FileField['leaves']): FileField {
-  const node = { name: element.name, id: element.field_id ?? null, element, leaves };
+  const node = { name: element.name, id: element.fieldId ?? null, element, leaves };
   if (element.type !== undefined) return { ...node, kind: 'primitive', children: [] };
-  const annotation = element.logical_type?.type ?? element.converted_type;
+  const annotation = annotationOf(element);
   const [repeated] = children;
   if (annotation === 'LIST' && repeated !== undefined) {
     // The rules for lists of older writers (Parquet, LogicalTypes.md): the repeated group may be the element itself.
@@ -179,38 +269,4 @@ function nodeOf(element: SchemaElement, children: readonly FileField[], leaves: 
     return { ...node, kind: 'map', children: repeated.children };
   }
   return { ...node, kind: 'struct', children };
-}
-
-function statsOf(chunk: ColumnChunk, element: SchemaElement | undefined, rows: number): ColumnStats | undefined {
-  const stats = chunk.meta_data?.statistics;
-  if (stats === undefined || element === undefined) return undefined;
-  return {
-    lower: bound(stats, 'min', element),
-    upper: bound(stats, 'max', element),
-    nullCount: stats.null_count === undefined ? undefined : Number(stats.null_count),
-    valueCount: rows,
-  };
-}
-
-/** The bound as a literal of the Iceberg type; undefined when it may not be trusted or is of a type without bounds here. */
-function bound(stats: Statistics, which: 'min' | 'max', element: SchemaElement): Literal | undefined {
-  const textual = element.type === 'BYTE_ARRAY' || element.type === 'FIXED_LEN_BYTE_ARRAY';
-  // The older members were ordered as signed bytes.
-  const value = stats[`${which}_value`] ?? (textual ? undefined : stats[which]);
-  if (value === undefined || element.type === 'INT96') return undefined;
-  const annotation = element.logical_type?.type ?? element.converted_type;
-  if (annotation === 'DECIMAL') return unscaled(value, element.scale ?? 0);
-  if (annotation === 'TIME' || annotation === 'TIME_MILLIS') return undefined;
-  if (typeof value === 'boolean' || typeof value === 'bigint') return value;
-  if (typeof value === 'number') return element.type === 'INT32' ? BigInt(value) : value;
-  // A text that was cut inside of a character is no bound.
-  if (typeof value === 'string') return value.includes('\ufffd') || annotation === undefined ? undefined : value;
-  return undefined;
-}
-
-/** The parser divides decimals into doubles: below 2^52 the digits come back whole. */
-function unscaled(value: Statistics['min'], scale: number): bigint | undefined {
-  if (typeof value !== 'number') return undefined;
-  const digits = Math.round(value * 10 ** scale);
-  return Math.abs(digits) < 2 ** 50 ? BigInt(digits) : undefined;
 }

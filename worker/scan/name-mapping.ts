@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
+import { isObject } from '#shared/iceberg/type.ts';
 import type { FileField } from './footer.ts';
 
 /**
@@ -17,22 +18,29 @@ export function withFieldIds(fields: readonly FileField[], nameMapping: Json, fi
 
 const hasId = (field: FileField): boolean => field.id !== null || field.children.some(hasId);
 
-const mapFields = (fields: readonly FileField[], mapping: readonly Json[]): readonly FileField[] =>
-  fields.map((field) => mapField(field, mapping, field.name));
+function mapFields(fields: readonly FileField[], mapping: readonly Json[]): readonly FileField[] {
+  const byName = entriesByName(mapping);
+  return fields.map((field) => mapField(field, byName.get(field.name)));
+}
 
-function mapField(field: FileField, mapping: readonly Json[], name: string): FileField {
-  const entry = mapping.find((candidate) => namesOf(candidate).includes(name)) as JsonObject | undefined;
-  const inner = (entry?.['fields'] ?? []) as readonly Json[];
+function mapField(field: FileField, entry: JsonObject | undefined): FileField {
+  const inner = entriesByName(entry?.['fields'] ?? []);
   // The parts of lists and maps are called so in every mapping, whatever the file calls them.
   const partNames = field.kind === 'list' ? ['element'] : field.kind === 'map' ? ['key', 'value'] : undefined;
   return {
     ...field,
     id: typeof entry?.['field-id'] === 'number' ? entry['field-id'] : null,
-    children: field.children.map((child, i) => mapField(child, inner, partNames?.[i] ?? child.name)),
+    children: field.children.map((child, i) => mapField(child, inner.get(partNames?.[i] ?? child.name))),
   };
 }
 
-function namesOf(entry: Json): readonly Json[] {
-  const names = (entry as JsonObject | null)?.['names'];
-  return Array.isArray(names) ? (names as readonly Json[]) : [];
+/** The first entry of each name. */
+function entriesByName(mapping: Json): ReadonlyMap<Json, JsonObject> {
+  const byName = new Map<Json, JsonObject>();
+  for (const entry of Array.isArray(mapping) ? (mapping as readonly Json[]) : []) {
+    if (!isObject(entry)) continue;
+    const names = Array.isArray(entry['names']) ? (entry['names'] as readonly Json[]) : [];
+    for (const name of names) if (!byName.has(name)) byName.set(name, entry);
+  }
+  return byName;
 }

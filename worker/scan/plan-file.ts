@@ -1,12 +1,13 @@
 import type { ScanColumn, ScanDelete, ScanFile, ScanReport, ScanSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
-import { mayMatch } from '#shared/iceberg/may-match.ts';
+import { mayMatch, type ColumnStats } from '#shared/iceberg/may-match.ts';
 import { parseType, type IcebergType } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { isWithin } from '#shared/storage/location.ts';
 import type { FileField, Footer, ReadFooter, RowGroup } from './footer.ts';
 import { withFieldIds } from './name-mapping.ts';
+import { annotationOf } from './parquet-schema.ts';
 import { printColumn } from './print-column.ts';
 import { printValue } from './print-value.ts';
 
@@ -40,7 +41,7 @@ export async function planFile(scan: ScanSpec, file: ScanFile, readFooter: ReadF
   const source = columnSource(fields, file);
   const groups = groupsOf(footer, file);
   const bounded = scan.predicate.kind === 'true' ? NONE : boundedLeaves(fields, scan.columns);
-  const kept = groups.filter((group) => mayMatch(scan.predicate, (id) => group.stats[bounded.get(id) ?? -1]));
+  const kept = groups.filter((group) => mayMatch(scan.predicate, (id) => statsOf(group, bounded.get(id))));
   const leaves = leavesOf(fields, scan, file);
   return {
     file,
@@ -80,25 +81,38 @@ export function columnSource(
   fields: readonly FileField[],
   file: Pick<ScanFile, 'constants'>,
 ): (column: ScanColumn) => string {
-  const hasTwins = new Set(fields.map(({ name }) => foldIdentifier(name))).size < fields.length;
+  const byId = new Map(fields.toReversed().map((field) => [field.id, field]));
+  const twins = twinsOf(fields);
   return (column) => {
     const type = parseType(column.type);
-    const found = fields.find((field) => field.id === column.fieldId);
+    const found = byId.get(column.fieldId);
     if (found === undefined) {
       const constant = file.constants[String(column.fieldId)];
       return printValue(type, constant === undefined ? column.initialDefault : constant);
     }
-    if (hasTwins) checkTwins(fields, found);
+    const twin = twins.get(foldIdentifier(found.name));
+    if (twin !== undefined) throw namesDifferInCase(twin, found);
     return printColumn(`f.${quoteIdentifier(found.name)}`, found, type);
   };
 }
 
+/** Names that several fields have when case is folded: by the folded name two of the fields. */
+function twinsOf(fields: readonly FileField[]): ReadonlyMap<string, readonly [FileField, FileField]> {
+  const first = new Map<string, FileField>();
+  const twins = new Map<string, readonly [FileField, FileField]>();
+  for (const field of fields) {
+    const name = foldIdentifier(field.name);
+    const other = first.get(name);
+    if (other === undefined) first.set(name, field);
+    else if (!twins.has(name)) twins.set(name, [other, field]);
+  }
+  return twins;
+}
+
 /** DuckDB gives one of two names that differ only in case another name: the column could not be told from its twin. */
-function checkTwins(fields: readonly FileField[], field: FileField): void {
-  const name = foldIdentifier(field.name);
-  const twin = fields.find((other) => other !== field && foldIdentifier(other.name) === name);
-  if (twin === undefined) return;
-  throw new SkeinError(
+function namesDifferInCase([one, other]: readonly [FileField, FileField], field: FileField): SkeinError {
+  const twin = one === field ? other : one;
+  return new SkeinError(
     'NOT_SUPPORTED',
     `a file's columns ${JSON.stringify(twin.name)} and ${JSON.stringify(field.name)} differ only in case`,
   );
@@ -122,6 +136,9 @@ function rowBounds(groups: readonly RowGroup[], { rowGroups }: Footer): readonly
     ...(last === rowGroups.at(-1) ? [] : [`f.file_row_number < ${last.startRow + last.rows}`]),
   ];
 }
+
+const statsOf = (group: RowGroup, leaf: number | undefined): ColumnStats | undefined =>
+  leaf === undefined ? undefined : group.stats(leaf);
 
 const NONE: ReadonlyMap<number | null, number> = new Map();
 
@@ -149,9 +166,10 @@ function unitOfType(type: IcebergType): string {
 }
 
 /** As `unitOfType`, of the bounds that `Footer` holds: those in milliseconds are in microseconds there. */
-function unitOfFile({ logical_type: logical, converted_type: converted, scale = 0 }: FileField['element']): string {
-  if (logical?.type === 'TIMESTAMP') return logical.unit === 'NANOS' ? 'NANOS' : 'MICROS';
-  const annotation = logical?.type ?? converted;
+function unitOfFile(element: FileField['element']): string {
+  const { logical, scale } = element;
+  if (logical?.kind === 'TIMESTAMP') return logical.unit === 'NANOS' ? 'NANOS' : 'MICROS';
+  const annotation = annotationOf(element);
   if (annotation === 'DECIMAL') return `10^-${scale}`;
   if (annotation === 'DATE') return 'DAYS';
   return annotation?.startsWith('TIMESTAMP_') === true ? 'MICROS' : '1';

@@ -12,9 +12,13 @@ export type PreparedSql = {
   readonly positions: DeletedPositions;
 };
 
-/** @throws what `printScan` throws, and the reason of `signal`. */
-export async function prepareSql(signal: AbortSignal, spec: TaskSpec, footers: FooterCache): Promise<PreparedSql> {
-  const positions = new DeletedPositions();
+/** @param tools.positionBytesMax memory for deleted positions @throws what `printScan` throws, and the reason of `signal`. */
+export async function prepareSql(
+  signal: AbortSignal,
+  spec: TaskSpec,
+  { footers, positionBytesMax }: { readonly footers: FooterCache; readonly positionBytesMax: number },
+): Promise<PreparedSql> {
+  const positions = new DeletedPositions(positionBytesMax);
   const scans: PrintedScan[] = [];
   for (const [index, scan] of spec.scans.entries()) {
     const readFooter = footers.of({ tenant: spec.tenant, tableUuid: scan.tableUuid });

@@ -1,3 +1,4 @@
+import { SkeinError } from '#shared/error.ts';
 import { duckDbType } from '#shared/iceberg/duckdb-type.ts';
 import { printType, type Field, type IcebergType } from '#shared/iceberg/type.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
@@ -22,21 +23,31 @@ function print(source: string, file: FileField, type: IcebergType, depth: number
   const [first, second] = file.children;
   const item = `x${depth}`;
   if (type.kind === 'list') {
-    const element = print(item, must(first, 'a list has an element'), type.element.type, depth + 1);
+    const element = print(item, part(file, first, 'list'), type.element.type, depth + 1);
     return `list_transform(${source}, lambda ${item}: ${element})`;
   }
   if (type.kind === 'map') {
-    const key = print(`${item}.key`, must(first, 'a map has keys'), type.key.type, depth + 1);
-    const value = print(`${item}.value`, must(second, 'a map has values'), type.value.type, depth + 1);
+    const key = print(`${item}.key`, part(file, first, 'map'), type.key.type, depth + 1);
+    const value = print(`${item}.value`, part(file, second, 'map'), type.value.type, depth + 1);
     const pack = `struct_pack(key := ${key}, value := ${value})`;
     return `map_from_entries(list_transform(map_entries(${source}), lambda ${item}: ${pack}))`;
   }
   return printPrimitive(source, file, type);
 }
 
+/** A part of a list or map. @throws INVALID_TABLE_DATA when the column of the file is none */
+function part(file: FileField, found: FileField | undefined, kind: 'list' | 'map'): FileField {
+  if (file.kind === kind && found !== undefined) return found;
+  throw new SkeinError('INVALID_TABLE_DATA', `the column ${JSON.stringify(file.name)} of a file is no ${kind}`);
+}
+
 function printStruct(source: string, file: FileField, fields: readonly Field[], depth: number): string {
+  if (file.kind !== 'struct') {
+    throw new SkeinError('INVALID_TABLE_DATA', `the column ${JSON.stringify(file.name)} of a file is no struct`);
+  }
+  const byId = new Map(file.children.toReversed().map((child) => [child.id, child]));
   const parts = fields.map((field) => {
-    const found = file.children.find((child) => child.id === field.id);
+    const found = byId.get(field.id);
     const value =
       found === undefined
         ? printValue(field.type, field.initialDefault ?? null)
@@ -71,13 +82,13 @@ type SpecialRead = 'uuidBytes' | 'toUtc' | 'fromUtc' | 'text';
 
 /** Columns that DuckDB reads as another type than Iceberg means, because the writer left out an annotation. */
 function specialRead({ element }: FileField, type: IcebergType): SpecialRead | undefined {
-  const logical = element.logical_type;
-  if (type.kind === 'uuid' && element.type === 'FIXED_LEN_BYTE_ARRAY' && logical?.type !== 'UUID') return 'uuidBytes';
+  const logical = element.logical;
+  if (type.kind === 'uuid' && element.type === 'FIXED_LEN_BYTE_ARRAY' && logical?.kind !== 'UUID') return 'uuidBytes';
   if (
     type.kind === 'string' &&
     element.type === 'BYTE_ARRAY' &&
     logical === undefined &&
-    element.converted_type === undefined
+    element.converted === undefined
   ) {
     return 'text';
   }
@@ -85,10 +96,8 @@ function specialRead({ element }: FileField, type: IcebergType): SpecialRead | u
   const unzoned = type.kind === 'timestamp' || type.kind === 'timestamp_ns';
   if (zoned || unzoned) {
     const adjusted =
-      logical?.type === 'TIMESTAMP'
-        ? logical.isAdjustedToUTC
-        : element.converted_type?.startsWith('TIMESTAMP') === true;
-    const instant = element.type === 'INT64' && (logical?.type === 'TIMESTAMP' || element.converted_type !== undefined);
+      logical?.kind === 'TIMESTAMP' ? logical.isAdjustedToUtc : element.converted?.startsWith('TIMESTAMP') === true;
+    const instant = element.type === 'INT64' && (logical?.kind === 'TIMESTAMP' || element.converted !== undefined);
     if (zoned && (element.type === 'INT96' || (instant && !adjusted))) return 'toUtc';
     if (unzoned && instant && adjusted) return 'fromUtc';
   }

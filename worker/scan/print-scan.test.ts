@@ -76,7 +76,7 @@ const print = (scan: ScanSpec) =>
   printScan(new AbortController().signal, scan, {
     index: 0,
     readFooter: footersOf('t', 'u'),
-    positions: new DeletedPositions(),
+    positions: new DeletedPositions(1e6),
   });
 
 async function rows(scan: ScanSpec, order = 'ALL'): Promise<unknown[]> {

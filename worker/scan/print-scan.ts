@@ -79,7 +79,7 @@ async function printBranch(
   // A scan of no columns still has its rows.
   const selected = columns.length === 0 ? ['1 AS "1"'] : columns.map((sql, i) => `${sql} AS ${alias(scan, i)}`);
   const joins = [
-    ...positionJoin(files),
+    ...(await positionJoin(files, tools.readFooter)),
     ...(await vectorJoin(must(first, 'a branch has a file'), tools.positions)),
     ...(await equalityJoins(scan, equality, tools.readFooter)),
   ];
@@ -114,9 +114,11 @@ function checkVirtualColumns(files: readonly PlannedFile[]): void {
  * Position delete files name data files by the text that their writer used; `v` says which of our paths it is. All files of a branch
  * share the same delete files.
  */
-function positionJoin(files: readonly PlannedFile[]): string[] {
+async function positionJoin(files: readonly PlannedFile[], readFooter: ReadFooter): Promise<string[]> {
   const deletes = files[0]?.file.deletes.filter((one) => one.kind === 'position') ?? [];
   if (deletes.length === 0) return [];
+  // DuckDB opens no file whose footer has not been looked at here.
+  for (const one of deletes) await readFooter(one);
   const rows = files.flatMap(({ file }) => {
     const local = localPath(file.path);
     return [...spellings(file.path)].map((spelling) => `(${quoteLiteral(spelling)}, ${quoteLiteral(local)})`);
@@ -137,7 +139,7 @@ function spellings(location: string): Set<string> {
 async function vectorJoin({ file }: PlannedFile, positions: DeletedPositions): Promise<string[]> {
   const vector = file.deletes.find((one) => one.kind === 'vector');
   if (vector === undefined) return [];
-  const key = positions.add(await readDeletionVector(vector));
+  const key = positions.add(await readDeletionVector(vector, positions));
   return [` ANTI JOIN (SELECT pos FROM ${positions.table} WHERE file = ${key}) AS p ON p.pos = f.file_row_number`];
 }
 

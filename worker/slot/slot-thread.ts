@@ -44,6 +44,9 @@ const NARROW_BYTES_MAX = 4 * 2 ** 20;
  */
 const NARROWED_MEMORY_BYTES = 256 * 2 ** 20;
 
+/** Deleted positions take at most this part of a task's memory, beside what DuckDB's table of them takes. */
+const POSITIONS_SHARE = 2;
+
 pool.prepareBlank();
 
 /** Runs one task; its rows and its end go through the job's port. Never rejects. */
@@ -63,7 +66,8 @@ export async function runTask(job: SlotJob): Promise<void> {
     },
   });
   try {
-    const prepared = await prepareSql(abort.signal, spec, footers);
+    const positionBytesMax = Math.floor(job.memoryBytes / POSITIONS_SHARE);
+    const prepared = await prepareSql(abort.signal, spec, { footers, positionBytesMax });
     const run = await runInInstance(job, output, prepared, (task) => {
       running = task;
     });

@@ -1,0 +1,187 @@
+import { SkeinError } from '#shared/error.ts';
+import type { Steps } from '#shared/iceberg/decode-limits.ts';
+
+export const corrupt = (what: string): SkeinError => new SkeinError('INVALID_TABLE_DATA', what);
+
+/** Types of Thrift's compact protocol (apache/thrift, thrift-compact-protocol.md). In a struct a boolean is its type. */
+export const THRIFT = {
+  true: 1,
+  false: 2,
+  byte: 3,
+  int16: 4,
+  int32: 5,
+  int64: 6,
+  double: 7,
+  binary: 8,
+  list: 9,
+  set: 10,
+  map: 11,
+  struct: 12,
+  uuid: 13,
+} as const;
+
+/** Bytes of the longest varint, of 64 bits. */
+const VARINT_BYTES_MAX = 10;
+/** Lists and structs inside of one another; what Parquet defines has half of them. */
+const DEPTH_MAX = 16;
+/** An element of a list that a reader makes an object of. */
+const ELEMENT_STEPS = 10;
+
+/**
+ * Reads Thrift's compact protocol. The bytes are a stranger's: no length is believed that the bytes left do not have, every value is counted,
+ * and nothing is made of what is not wanted. @throws INVALID_TABLE_DATA; TABLE_DATA_TOO_COMPLEX from `steps`
+ */
+export class ThriftCursor {
+  readonly bytes: Buffer;
+  readonly #steps: Steps;
+  #depth = 0;
+  offset: number;
+
+  constructor(bytes: Buffer, offset: number, steps: Steps) {
+    this.bytes = bytes;
+    this.offset = offset;
+    this.#steps = steps;
+  }
+
+  /** Calls `read` with every field of a struct; one for which it answers false is passed over. */
+  readStruct(read: (id: number, type: number) => boolean): void {
+    this.#enter();
+    let id = 0;
+    for (;;) {
+      this.#steps.spend(1);
+      const head = this.#readByte();
+      const type = head & 0x0f;
+      if (type === 0) break;
+      id = head >> 4 === 0 ? this.readInt() : id + (head >> 4);
+      if (!read(id, type)) this.skip(type);
+    }
+    this.#depth -= 1;
+  }
+
+  /** The type and the number of a list's elements, which follow. */
+  readList(): { readonly type: number; readonly size: number } {
+    const head = this.#readByte();
+    const size = head >> 4 === 15 ? this.#readVarint() : head >> 4;
+    // Every element has a byte at least, a boolean too.
+    if (size > this.bytes.length - this.offset) throw corrupt('a list is longer than the bytes that are left');
+    this.#steps.spend(size);
+    return { type: head & 0x0f, size };
+  }
+
+  /** Calls `read` for every element of a list of structs. */
+  readStructs(type: number, read: () => void): void {
+    const list = type === THRIFT.list ? this.readList() : undefined;
+    if (list === undefined || (list.type !== THRIFT.struct && list.size > 0))
+      throw corrupt('a list of structs is none');
+    for (let i = 0; i < list.size; i++) {
+      this.#steps.spend(ELEMENT_STEPS);
+      read();
+    }
+  }
+
+  /** An integer of any width; one that a number cannot hold exactly is no size or count of a file. */
+  readInt(): number {
+    const zigzag = this.#readVarint();
+    return zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
+  }
+
+  readBinary(): Buffer {
+    const length = this.#readVarint();
+    const start = this.offset;
+    this.#skipBytes(length);
+    return this.bytes.subarray(start, this.offset);
+  }
+
+  skip(type: number): void {
+    switch (type) {
+      case THRIFT.true:
+      case THRIFT.false:
+        return;
+      case THRIFT.byte:
+        return this.#skipBytes(1);
+      case THRIFT.int16:
+      case THRIFT.int32:
+      case THRIFT.int64:
+        this.#skipVarint();
+        return;
+      case THRIFT.double:
+        return this.#skipBytes(8);
+      case THRIFT.binary:
+        return this.#skipBytes(this.#readVarint());
+      case THRIFT.uuid:
+        return this.#skipBytes(16);
+      case THRIFT.list:
+      case THRIFT.set:
+        return this.#skipList();
+      case THRIFT.map:
+        return this.#skipMap();
+      case THRIFT.struct:
+        return this.readStruct(() => false);
+      default:
+        throw corrupt('a value of an unknown type');
+    }
+  }
+
+  #skipList(): void {
+    this.#enter();
+    const { type, size } = this.readList();
+    for (let i = 0; i < size; i++) this.#skipElement(type);
+    this.#depth -= 1;
+  }
+
+  #skipMap(): void {
+    this.#enter();
+    const size = this.#readVarint();
+    if (size > 0) {
+      if (size > this.bytes.length - this.offset) throw corrupt('a map is longer than the bytes that are left');
+      this.#steps.spend(size);
+      const types = this.#readByte();
+      for (let i = 0; i < size; i++) {
+        this.#skipElement(types >> 4);
+        this.#skipElement(types & 0x0f);
+      }
+    }
+    this.#depth -= 1;
+  }
+
+  /** Booleans have a byte of their own there. */
+  #skipElement(type: number): void {
+    if (type === THRIFT.true || type === THRIFT.false) this.#skipBytes(1);
+    else this.skip(type);
+  }
+
+  #enter(): void {
+    this.#depth += 1;
+    if (this.#depth > DEPTH_MAX) throw corrupt('values are nested too deeply');
+  }
+
+  #readByte(): number {
+    const byte = this.bytes[this.offset];
+    if (byte === undefined) throw corrupt('the bytes end too early');
+    this.offset += 1;
+    return byte;
+  }
+
+  #readVarint(): number {
+    let value = 0;
+    for (let i = 0, factor = 1; i < VARINT_BYTES_MAX; i++, factor *= 128) {
+      const byte = this.#readByte();
+      value += (byte & 0x7f) * factor;
+      if (byte >= 0x80) continue;
+      // Doubled by the zigzag form.
+      if (value > 2 * Number.MAX_SAFE_INTEGER) throw corrupt('a number is too large');
+      return value;
+    }
+    throw corrupt('a number is too long');
+  }
+
+  #skipVarint(): void {
+    for (let i = 0; i < VARINT_BYTES_MAX; i++) if (this.#readByte() < 0x80) return;
+    throw corrupt('a number is too long');
+  }
+
+  #skipBytes(length: number): void {
+    if (length > this.bytes.length - this.offset) throw corrupt('the bytes end too early');
+    this.offset += length;
+  }
+}

@@ -2,7 +2,6 @@ import { SkeinError } from '#shared/error.ts';
 
 /** Name of the temporary table of a task's deleted positions: (file INTEGER, pos BIGINT). */
 export const POSITIONS_TABLE = 'skein_deleted_positions';
-const POSITION_BYTES = 8;
 
 /**
  * Positions that deletion vectors delete, by a number for each data file; the slot puts them in a table before the statement runs. DuckDB's
@@ -19,15 +18,18 @@ export class DeletedPositions {
     this.#bytesMax = bytesMax;
   }
 
-  /** Before they are made. @throws OUT_OF_MEMORY when there are too many for the task's memory */
-  reserve(count: number): void {
-    this.#bytes += count * POSITION_BYTES;
+  /** Before there is anything in them. @throws OUT_OF_MEMORY when it is too much for the task's memory */
+  reserve(bytes: number): void {
+    this.#bytes += bytes;
     if (this.#bytes <= this.#bytesMax) return;
-    const most = Math.floor(this.#bytesMax / POSITION_BYTES);
     throw new SkeinError(
       'OUT_OF_MEMORY',
-      `the deletion vectors that a task reads hold more than ${most} positions, which is what its memory is enough for`,
+      `the deletion vectors that a task reads take more than ${this.#bytesMax} bytes, which is its share of memory for them`,
     );
+  }
+
+  release(bytes: number): void {
+    this.#bytes -= bytes;
   }
 
   /** The number under which these positions, for which there was room, stand in the table. */

@@ -25,6 +25,7 @@ const ARRAY_MAX = 4_096;
 /** Positions, and containers, between two turns of the event loop: the thread runs other tasks, too. */
 const WORK_PER_TURN = 1_000_000;
 const CONTAINER_WORK = 50;
+const POSITION_BYTES = 8;
 
 /**
  * The positions, in order, that a deletion vector of a Puffin file deletes (Iceberg Puffin spec, blob type `deletion-vector-v1`: length,
@@ -32,20 +33,24 @@ const CONTAINER_WORK = 50;
  * @throws INVALID_TABLE_DATA when anything of it is wrong, TABLE_DATA_TOO_COMPLEX, OUT_OF_MEMORY, STORAGE_ERROR when it cannot be read.
  */
 export async function readDeletionVector(vector: Vector, positions: DeletedPositions): Promise<BigInt64Array> {
-  const blob = await readBlob(vector);
-  const isPossible = vector.cardinality >= 0 && vector.cardinality <= blob.length * CONTAINER_SIZE;
-  if (isPossible) positions.reserve(vector.cardinality);
-  const found = isPossible ? await decodeDeletionVector(blob, vector.cardinality) : undefined;
-  if (found === undefined) {
-    throw new SkeinError('INVALID_TABLE_DATA', `the deletion vector in ${baseName(vector.path)} is corrupt`);
+  const { lengthBytes, cardinality } = vector;
+  const isPossible = lengthBytes >= 0 && cardinality >= 0 && cardinality <= lengthBytes * CONTAINER_SIZE;
+  if (!isPossible) throw corrupt(vector);
+  if (lengthBytes > BLOB_BYTES_MAX) {
+    throw tooComplex(`the deletion vector in ${baseName(vector.path)} is longer than ${BLOB_BYTES_MAX} bytes`);
   }
+  positions.reserve(lengthBytes + cardinality * POSITION_BYTES);
+  const blob = await readBlob(vector);
+  const found = blob.length === lengthBytes ? await decodeDeletionVector(blob, cardinality) : undefined;
+  if (found === undefined) throw corrupt(vector);
+  positions.release(lengthBytes);
   return found;
 }
 
+const corrupt = ({ path }: Vector): SkeinError =>
+  new SkeinError('INVALID_TABLE_DATA', `the deletion vector in ${baseName(path)} is corrupt`);
+
 async function readBlob({ path, offset, lengthBytes }: Vector): Promise<Buffer> {
-  if (lengthBytes > BLOB_BYTES_MAX) {
-    throw tooComplex(`the deletion vector in ${baseName(path)} is longer than ${BLOB_BYTES_MAX} bytes`);
-  }
   try {
     await using file = await OpenFile.open(localPath(path));
     return await file.read(offset, lengthBytes);
@@ -117,6 +122,7 @@ function* readBitmaps(reader: Reader, writer: PositionWriter): Generator<number,
   if (reader.uint32() !== 0) throw new RangeError('too many bitmaps');
   for (let i = 0; i < bitmaps; i++) {
     writer.high = reader.uint32();
+    yield CONTAINER_WORK;
     yield* readBitmap(reader, writer);
   }
 }
@@ -148,10 +154,13 @@ function readArray(reader: Reader, base: number, cardinality: number, writer: Po
 }
 
 function readRuns(reader: Reader, base: number, writer: PositionWriter): void {
+  let next = 0;
   for (let runs = reader.uint16(); runs > 0; runs--) {
     const start = reader.uint16();
     const length = reader.uint16();
+    if (start < next) throw new RangeError('runs overlap');
     if (start + length >= CONTAINER_SIZE) throw new RangeError('a run leaves its container');
+    next = start + length + 1;
     writer.expect(length + 1);
     for (let n = 0; n <= length; n++) writer.write(base + start + n);
   }

@@ -7,6 +7,7 @@ import type { ColumnStats } from '#shared/iceberg/may-match.ts';
 import { must } from '#shared/must.ts';
 import { localPath } from '#shared/storage/location.ts';
 import { NotAFile, OpenFile } from '#shared/storage/open-file.ts';
+import { Turns } from '#shared/thread/turns.ts';
 import { annotationOf, readSchemaElement, type SchemaElement } from './parquet-schema.ts';
 import { readStatistics } from './parquet-statistics.ts';
 import { corrupt, THRIFT, ThriftCursor } from './thrift-cursor.ts';
@@ -49,24 +50,40 @@ const TAIL_BYTES = 64 * 1024;
 const TRAILER_BYTES = 8;
 const MAGIC = 'PAR1';
 const FOOTER_BYTES_MAX = 64 * 2 ** 20;
-/** Columns and groups of a file. */
-const ELEMENTS_MAX = 200_000;
-/** Groups inside of one another. */
+/** Columns and groups of columns of a file. DuckDB takes 20 microseconds to bind each. */
+const ELEMENTS_MAX = 50_000;
+/** Groups of columns inside of one another. */
 const SCHEMA_DEPTH_MAX = 200;
-/** Column chunks of a file. */
-const CHUNKS_MAX = 4_000_000;
-/** Half a second: a chunk takes about ten. */
-const STEPS_MAX = 50_000_000;
-/** Between two turns of the event loop: the thread runs other tasks, too. */
+const ROW_GROUPS_MAX = 100_000;
+/** Column chunks of a file. DuckDB takes a kilobyte for each, which its memory limit does not count. */
+const CHUNKS_MAX = 500_000;
+/** A quarter of a second. A chunk takes about 40. */
+const STEPS_MAX = 25_000_000;
+/** To find and decode the statistics of one chunk. */
+const STATISTICS_STEPS_MAX = 1_000;
+/** Between two turns of the event loop, as the thread runs other tasks, too. */
 const BYTES_PER_TURN = 256 * 1024;
 /** Memory of the footers that the cache holds. */
 const CACHE_BYTES_MAX = 64 * 2 ** 20;
+/** Footers longer than `TAIL_BYTES` that a thread reads at the same time, each of another tenant. */
+const LARGE_AT_ONCE = 2;
+const LARGE_WAITING_MAX = 10_000;
+/** Memory of what is made of a footer, roughly. */
+const ELEMENT_BYTES = 400;
+const GROUP_BYTES = 500;
+const CHUNK_BYTES = 12;
 
 /** A file as a table refers to it. */
 type FileReference = { readonly path: string; readonly sizeBytes: number };
 
-/** The footer of a file. @throws STORAGE_ERROR when it cannot be read, INVALID_TABLE_DATA when it is no Parquet file. */
+/**
+ * The footer of a file. @throws STORAGE_ERROR when it cannot be read, INVALID_TABLE_DATA when it is no Parquet file,
+ * TABLE_DATA_TOO_COMPLEX when it is beyond a limit
+ */
 export type ReadFooter = (file: FileReference) => Promise<Footer>;
+
+/** Waits until a large footer may be read; what it returns ends the turn. */
+type TakeTurn = () => Promise<() => void>;
 
 /** The table that refers to a file, and its tenant. */
 type Owner = { readonly tenant: TenantId; readonly tableUuid: string };
@@ -77,20 +94,22 @@ type Owner = { readonly tenant: TenantId; readonly tableUuid: string };
  */
 export class FooterCache {
   readonly #footers = new Map<string, Footer>();
+  readonly #large = new Turns(LARGE_AT_ONCE, LARGE_WAITING_MAX);
   #bytes = 0;
 
-  of({ tenant, tableUuid }: Owner): ReadFooter {
-    return ({ path, sizeBytes }) => this.#read(JSON.stringify([tenant, tableUuid, sizeBytes, path]), path);
+  of(signal: AbortSignal, { tenant, tableUuid }: Owner): ReadFooter {
+    const large = (): Promise<() => void> => this.#large.take(tenant, signal);
+    return ({ path, sizeBytes }) => this.#read(JSON.stringify([tenant, tableUuid, sizeBytes, path]), path, large);
   }
 
-  async #read(key: string, location: string): Promise<Footer> {
+  async #read(key: string, location: string, large: TakeTurn): Promise<Footer> {
     const cached = this.#footers.get(key);
     if (cached !== undefined) {
       this.#footers.delete(key);
       this.#footers.set(key, cached);
       return cached;
     }
-    const footer = await readFooter(localPath(location));
+    const footer = await readFooter(localPath(location), large);
     // Two readers may have come at the same time.
     if (!this.#footers.has(key)) this.#bytes += footer.bytes;
     this.#footers.set(key, footer);
@@ -107,101 +126,124 @@ export class FooterCache {
   }
 }
 
-async function readFooter(path: string): Promise<Footer> {
+async function readFooter(path: string, large: TakeTurn): Promise<Footer> {
   const name = path.slice(path.lastIndexOf('/') + 1);
   try {
-    return await decodeFooter(await readMetadata(path));
+    await using file = await OpenFile.open(path);
+    const tail = await file.read(Math.max(0, file.sizeBytes - TAIL_BYTES), TAIL_BYTES);
+    const length = metadataLength(tail, file.sizeBytes);
+    const inTail = tail.length - TRAILER_BYTES - length;
+    // A copy, as the footer keeps what it is given.
+    if (inTail >= 0) return await decodeFooter(Buffer.from(tail.subarray(inTail, inTail + length)));
+    const leave = await large();
+    try {
+      const metadata = await file.read(file.sizeBytes - TRAILER_BYTES - length, length);
+      if (metadata.length !== length) throw corrupt('the file is cut short');
+      return await decodeFooter(metadata);
+    } finally {
+      leave();
+    }
   } catch (error) {
-    if (error instanceof SkeinError && error.code === 'TABLE_DATA_TOO_COMPLEX') {
-      throw new SkeinError(error.code, `the footer of ${name}: ${error.message}`);
-    }
-    if (error instanceof SkeinError || error instanceof NotAFile) {
-      throw new SkeinError('INVALID_TABLE_DATA', `${name} is not a valid Parquet file`, { cause: error });
-    }
-    throw new SkeinError('STORAGE_ERROR', `cannot read the data file ${name}`, { cause: error });
+    throw describe(name, error);
   }
 }
 
-/** The struct `FileMetaData` at the end of the file. */
-async function readMetadata(path: string): Promise<Buffer> {
-  await using file = await OpenFile.open(path);
-  const tail = await file.read(Math.max(0, file.sizeBytes - TAIL_BYTES), TAIL_BYTES);
-  if (tail.length < TRAILER_BYTES || tail.toString('latin1', tail.length - 4) !== MAGIC)
-    throw corrupt('no magic number');
+/** Bytes of the struct `FileMetaData`, which the file ends with. */
+function metadataLength(tail: Buffer, sizeBytes: number): number {
+  const isParquet = tail.length >= TRAILER_BYTES && tail.toString('latin1', tail.length - MAGIC.length) === MAGIC;
+  if (!isParquet) throw corrupt('no magic number');
   const length = tail.readUInt32LE(tail.length - TRAILER_BYTES);
-  if (length > file.sizeBytes - TRAILER_BYTES) throw corrupt('the footer is longer than the file');
+  if (length > sizeBytes - TRAILER_BYTES) throw corrupt('the footer is longer than the file');
   if (length > FOOTER_BYTES_MAX) throw tooComplex(`it is longer than ${FOOTER_BYTES_MAX} bytes`);
-  const inTail = tail.length - TRAILER_BYTES - length;
-  if (inTail >= 0) return Buffer.from(tail.subarray(inTail, inTail + length));
-  const metadata = await file.read(file.sizeBytes - TRAILER_BYTES - length, length);
-  if (metadata.length !== length) throw corrupt('the file is cut short');
-  return metadata;
+  return length;
 }
 
-/** @param bytes the struct `FileMetaData` @throws INVALID_TABLE_DATA, TABLE_DATA_TOO_COMPLEX */
-export async function decodeFooter(bytes: Buffer): Promise<Footer> {
+function describe(name: string, error: unknown): unknown {
+  if (error instanceof SkeinError && error.code === 'TABLE_DATA_TOO_COMPLEX') {
+    return new SkeinError(error.code, `the footer of ${name}: ${error.message}`);
+  }
+  if (error instanceof NotAFile || (error instanceof SkeinError && error.code === 'INVALID_TABLE_DATA')) {
+    return new SkeinError('INVALID_TABLE_DATA', `${name} is not a valid Parquet file`, { cause: error });
+  }
+  if (typeof (error as NodeJS.ErrnoException).syscall !== 'string') return error;
+  return new SkeinError('STORAGE_ERROR', `cannot read the data file ${name}`, { cause: error });
+}
+
+/**
+ * Row groups come behind the schema, as every writer has them. @param bytes the struct `FileMetaData`, which the footer keeps
+ * @throws INVALID_TABLE_DATA, TABLE_DATA_TOO_COMPLEX
+ */
+async function decodeFooter(bytes: Buffer): Promise<Footer> {
   const steps = new Steps(STEPS_MAX);
   const cursor = new ThriftCursor(bytes, 0, steps);
+  let schema: Schema | undefined;
+  let rowGroups: readonly RowGroup[] = [];
+  for (let field = cursor.readField(0); field !== undefined; field = cursor.readField(field.id)) {
+    if (field.id === 2 && schema === undefined) schema = readSchema(cursor, field.type);
+    else if (field.id === 4 && schema !== undefined && rowGroups.length === 0) {
+      rowGroups = await readRowGroups(cursor, field.type, schema.leaves);
+    } else cursor.skip(field.type);
+  }
+  if (schema === undefined) throw corrupt('there is no schema');
+  const { fields, elements, leaves, signature } = schema;
+  const made = elements * ELEMENT_BYTES + rowGroups.length * (GROUP_BYTES + leaves.length * CHUNK_BYTES);
+  return { fields, rowGroups, signature, bytes: bytes.length + made };
+}
+
+type Schema = Pick<Footer, 'fields' | 'signature'> & {
+  readonly elements: number;
+  readonly leaves: readonly SchemaElement[];
+};
+
+function readSchema(cursor: ThriftCursor, type: number): Schema {
+  const start = cursor.offset;
   const elements: SchemaElement[] = [];
-  const groupsAt: number[] = [];
-  cursor.readStruct((id, type) => {
-    if (id === 2) cursor.readStructs(type, () => addElement(elements, cursor));
-    else if (id === 4) {
-      // Their places only: they are decoded below, with pauses.
-      cursor.readStructs(type, () => {
-        groupsAt.push(cursor.offset);
-        cursor.skip(THRIFT.struct);
-      });
-    } else return false;
-    return true;
-  });
+  const count = cursor.readStructList(type);
+  if (count > ELEMENTS_MAX) throw tooComplex(`it has more than ${ELEMENTS_MAX} columns`);
+  for (let i = 0; i < count; i++) elements.push(readSchemaElement(cursor));
+  const signature = createHash('sha256').update(cursor.bytes.subarray(start, cursor.offset)).digest('base64');
   const leaves = elements.filter((element) => element.type !== undefined);
-  if (groupsAt.length * leaves.length > CHUNKS_MAX) throw tooComplex(`it has more than ${CHUNKS_MAX} column chunks`);
+  return { fields: readTree(elements), elements: count, leaves, signature };
+}
+
+async function readRowGroups(
+  cursor: ThriftCursor,
+  type: number,
+  leaves: readonly SchemaElement[],
+): Promise<readonly RowGroup[]> {
+  const count = cursor.readStructList(type);
+  if (count > ROW_GROUPS_MAX) throw tooComplex(`it has more than ${ROW_GROUPS_MAX} row groups`);
+  if (count * leaves.length > CHUNKS_MAX) throw tooComplex(`it has more than ${CHUNKS_MAX} column chunks`);
   const rowGroups: RowGroup[] = [];
   let startRow = 0;
-  let turnedAt = 0;
-  for (const at of groupsAt) {
-    const group = readRowGroup(bytes, at, { leaves, startRow, steps });
+  let turnedAt = cursor.offset;
+  for (let i = 0; i < count; i++) {
+    const group = readRowGroup(cursor, leaves, startRow);
     rowGroups.push(group);
     startRow += group.rows;
     if (!Number.isSafeInteger(startRow)) throw corrupt('there are too many rows');
-    if (at - turnedAt < BYTES_PER_TURN) continue;
-    turnedAt = at;
+    if (cursor.offset - turnedAt < BYTES_PER_TURN) continue;
+    turnedAt = cursor.offset;
     await setImmediate();
   }
-  const signature = createHash('sha256').update(JSON.stringify(elements)).digest('base64');
-  const memory =
-    bytes.length + elements.length * ELEMENT_BYTES + groupsAt.length * (GROUP_BYTES + leaves.length * CHUNK_BYTES);
-  return { fields: readTree(elements), rowGroups, signature, bytes: memory };
+  return rowGroups;
 }
 
-const ELEMENT_BYTES = 400;
-const GROUP_BYTES = 300;
-const CHUNK_BYTES = 12;
-
-function addElement(elements: SchemaElement[], cursor: ThriftCursor): void {
-  if (elements.length === ELEMENTS_MAX) throw tooComplex(`it has more than ${ELEMENTS_MAX} columns`);
-  elements.push(readSchemaElement(cursor));
-}
-
-type GroupContext = { readonly leaves: readonly SchemaElement[]; readonly startRow: number; readonly steps: Steps };
-
-function readRowGroup(bytes: Buffer, at: number, { leaves, startRow, steps }: GroupContext): RowGroup {
-  const cursor = new ThriftCursor(bytes, at, steps);
+function readRowGroup(cursor: ThriftCursor, leaves: readonly SchemaElement[], startRow: number): RowGroup {
+  const { bytes } = cursor;
   const sizes = new Float64Array(leaves.length);
   const statsAt = new Uint32Array(leaves.length);
   let rows = 0;
   let leaf = 0;
   cursor.readStruct((id, type) => {
     if (id === 1) {
-      cursor.readStructs(type, () => {
-        if (leaf === leaves.length) throw corrupt('a row group has more column chunks than there are columns');
-        readChunk(cursor, (size, place) => {
-          sizes[leaf] = size;
-          statsAt[leaf] = place;
-        });
-        leaf += 1;
-      });
+      const chunks = cursor.readStructList(type);
+      if (leaf + chunks > leaves.length) throw corrupt('a row group has more column chunks than there are columns');
+      for (let i = 0; i < chunks; i++, leaf++) {
+        const { size, statisticsAt } = readChunk(cursor);
+        sizes[leaf] = size;
+        statsAt[leaf] = statisticsAt;
+      }
     } else if (id === 3 && type === THRIFT.int64) rows = cursor.readInt();
     else return false;
     return true;
@@ -216,16 +258,14 @@ function readRowGroup(bytes: Buffer, at: number, { leaves, startRow, steps }: Gr
   return { startRow, rows, bytes: sizes, stats };
 }
 
-const STATISTICS_STEPS_MAX = 10_000;
-
-/** Gives the compressed size of a `ColumnChunk` and where its statistics begin (0: it has none). */
-function readChunk(cursor: ThriftCursor, found: (size: number, statsAt: number) => void): void {
+/** The compressed size of a `ColumnChunk`, and where its statistics begin (0: it has none). */
+function readChunk(cursor: ThriftCursor): { readonly size: number; readonly statisticsAt: number } {
   let size = 0;
-  let statsAt = 0;
+  let statisticsAt = 0;
   cursor.readStruct((id, type) => {
     if (id !== 3 || type !== THRIFT.struct) return false;
     cursor.readStruct((member, memberType) => {
-      if (member === 12 && memberType === THRIFT.struct) statsAt = cursor.offset;
+      if (member === 12 && memberType === THRIFT.struct) statisticsAt = cursor.offset;
       if (member !== 7 || memberType !== THRIFT.int64) return false;
       size = cursor.readInt();
       return true;
@@ -233,7 +273,7 @@ function readChunk(cursor: ThriftCursor, found: (size: number, statsAt: number) 
     return true;
   });
   if (size < 0) throw corrupt('a column chunk has a negative size');
-  found(size, statsAt);
+  return { size, statisticsAt };
 }
 
 function readTree(schema: readonly SchemaElement[]): readonly FileField[] {

@@ -20,22 +20,40 @@ const hasId = (field: FileField): boolean => field.id !== null || field.children
 
 function mapFields(fields: readonly FileField[], mapping: readonly Json[]): readonly FileField[] {
   const byName = entriesByName(mapping);
-  return fields.map((field) => mapField(field, byName.get(field.name)));
+  const indexes = new Map<JsonObject, EntriesByName>();
+  return fields.map((field) => mapField(field, byName.get(field.name), indexes));
 }
 
-function mapField(field: FileField, entry: JsonObject | undefined): FileField {
-  const inner = entriesByName(entry?.['fields'] ?? []);
+/** @param indexes of the entries met so far: a file may have any number of fields of one name */
+function mapField(field: FileField, entry: JsonObject | undefined, indexes: Map<JsonObject, EntriesByName>): FileField {
+  const inner = innerEntries(field, entry, indexes);
   // The parts of lists and maps are called so in every mapping, whatever the file calls them.
   const partNames = field.kind === 'list' ? ['element'] : field.kind === 'map' ? ['key', 'value'] : undefined;
   return {
     ...field,
     id: typeof entry?.['field-id'] === 'number' ? entry['field-id'] : null,
-    children: field.children.map((child, i) => mapField(child, inner.get(partNames?.[i] ?? child.name))),
+    children: field.children.map((child, i) => mapField(child, inner.get(partNames?.[i] ?? child.name), indexes)),
   };
 }
 
+function innerEntries(
+  { children }: FileField,
+  entry: JsonObject | undefined,
+  indexes: Map<JsonObject, EntriesByName>,
+): EntriesByName {
+  if (entry === undefined || children.length === 0) return NONE;
+  const known = indexes.get(entry);
+  if (known !== undefined) return known;
+  const index = entriesByName(entry['fields'] ?? []);
+  indexes.set(entry, index);
+  return index;
+}
+
+type EntriesByName = ReadonlyMap<Json, JsonObject>;
+const NONE: EntriesByName = new Map();
+
 /** The first entry of each name. */
-function entriesByName(mapping: Json): ReadonlyMap<Json, JsonObject> {
+function entriesByName(mapping: Json): EntriesByName {
   const byName = new Map<Json, JsonObject>();
   for (const entry of Array.isArray(mapping) ? (mapping as readonly Json[]) : []) {
     if (!isObject(entry)) continue;

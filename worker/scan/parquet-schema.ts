@@ -1,3 +1,4 @@
+import { tooComplex } from '#shared/iceberg/decode-limits.ts';
 import { corrupt, THRIFT, type ThriftCursor } from './thrift-cursor.ts';
 
 /** One element of a Parquet schema, which is a tree written depth first (apache/parquet-format, `SchemaElement`). */
@@ -58,11 +59,14 @@ const LOGICAL = [
   'GEOGRAPHY',
 ] as const;
 
-/** @throws INVALID_TABLE_DATA */
+/** As long as any identifier may be. */
+const NAME_BYTES_MAX = 1_024;
+
+/** @throws INVALID_TABLE_DATA, TABLE_DATA_TOO_COMPLEX */
 export function readSchemaElement(cursor: ThriftCursor): SchemaElement {
   const made: { -readonly [K in keyof SchemaElement]: SchemaElement[K] } = { name: '', children: 0, scale: 0 };
   cursor.readStruct((id, type) => {
-    if (id === 4 && type === THRIFT.binary) made.name = cursor.readBinary().toString();
+    if (id === 4 && type === THRIFT.binary) made.name = nameOf(cursor.readBinary());
     else if (id === 10 && type === THRIFT.struct) made.logical = readLogicalType(cursor);
     else if (type !== THRIFT.int32) return false;
     else readNumber(made, id, cursor.readInt());
@@ -78,6 +82,11 @@ function readNumber(made: { -readonly [K in keyof SchemaElement]: SchemaElement[
   else if (id === 6 && CONVERTED[value] !== undefined) made.converted = CONVERTED[value];
   else if (id === 7) made.scale = value;
   else if (id === 9) made.fieldId = value;
+}
+
+function nameOf(bytes: Buffer): string {
+  if (bytes.length > NAME_BYTES_MAX) throw tooComplex(`a column's name is longer than ${NAME_BYTES_MAX} bytes`);
+  return bytes.toString();
 }
 
 function unknownType(): never {

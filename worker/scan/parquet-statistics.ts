@@ -40,6 +40,8 @@ export function readStatistics(cursor: ThriftCursor, element: SchemaElement, row
   };
 }
 
+/** A longer text is no bound worth its time: who writes such decides how often it is decoded. */
+const TEXT_BYTES_MAX = 4_096;
 /** Decimals of more bytes than this are none that a table has. */
 const DECIMAL_BYTES_MAX = 16;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -88,6 +90,7 @@ const isUnsigned = ({ logical, converted }: SchemaElement): boolean =>
 
 /** A text that was cut inside of a character is no bound. */
 function textBound(bytes: Buffer): string | undefined {
+  if (bytes.length > TEXT_BYTES_MAX) return undefined;
   try {
     return utf8.decode(bytes);
   } catch {

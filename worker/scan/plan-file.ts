@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ScanColumn, ScanDelete, ScanFile, ScanReport, ScanSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { mayMatch, type ColumnStats } from '#shared/iceberg/may-match.ts';
@@ -21,12 +22,17 @@ export type PlannedFile = {
   readonly columns: readonly string[];
   /** For every equality delete file the expressions of its columns, in its order. */
   readonly equality: readonly EqualityDelete[];
-  /** Top-level names, folded: a file with a column `filename` cannot say which file a row is from. */
-  readonly names: ReadonlySet<string>;
+  /** A column of the file has the name of a virtual one of DuckDB's: its rows cannot say where they are from. */
+  readonly hidesVirtual: boolean;
   /** False when the statistics prove that no row can match: the file is left out. */
   readonly read: boolean;
   readonly report: Omit<ScanReport, 'scan'>;
 };
+
+/** Columns that DuckDB adds to those of a file, unless the file has one of the name. */
+const VIRTUAL_COLUMNS: ReadonlySet<string> = new Set(['filename', 'file_row_number']);
+/** Pruning by statistics between two turns of the event loop. */
+const TURN_MS = 5;
 
 export type EqualityDelete = {
   readonly spec: Extract<ScanDelete, { kind: 'equality' }>;
@@ -34,14 +40,21 @@ export type EqualityDelete = {
 };
 
 /** Matches the file's columns with the scan's, and counts what will be read. */
-export async function planFile(scan: ScanSpec, file: ScanFile, readFooter: ReadFooter): Promise<PlannedFile> {
+export async function planFile(
+  signal: AbortSignal,
+  scan: ScanSpec,
+  file: ScanFile,
+  readFooter: ReadFooter,
+): Promise<PlannedFile> {
   checkRoots(scan, [file.path, ...file.deletes.map((one) => one.path)]);
   const footer = await readFooter(file);
   const fields = withFieldIds(footer.fields, scan.nameMapping, baseName(file.path));
   const source = columnSource(fields, file);
   const groups = groupsOf(footer, file);
   const bounded = scan.predicate.kind === 'true' ? NONE : boundedLeaves(fields, scan.columns);
-  const kept = groups.filter((group) => mayMatch(scan.predicate, (id) => statsOf(group, bounded.get(id))));
+  const kept = await groupsThatMatch(signal, groups, (group) =>
+    mayMatch(scan.predicate, (id) => statsOf(group, bounded.get(id))),
+  );
   const leaves = leavesOf(fields, scan, file);
   return {
     file,
@@ -51,7 +64,7 @@ export async function planFile(scan: ScanSpec, file: ScanFile, readFooter: ReadF
     equality: file.deletes
       .filter((one) => one.kind === 'equality')
       .map((spec) => ({ spec, columns: spec.columns.map(source) })),
-    names: new Set(fields.map((field) => foldIdentifier(field.name))),
+    hidesVirtual: fields.some((field) => VIRTUAL_COLUMNS.has(foldIdentifier(field.name))),
     read: kept.length > 0,
     report: {
       files: 1,
@@ -135,6 +148,24 @@ function rowBounds(groups: readonly RowGroup[], { rowGroups }: Footer): readonly
     ...(first === rowGroups[0] ? [] : [`f.file_row_number >= ${first.startRow}`]),
     ...(last === rowGroups.at(-1) ? [] : [`f.file_row_number < ${last.startRow + last.rows}`]),
   ];
+}
+
+/** A predicate of thousands of values meets thousands of row groups: the thread runs other tasks meanwhile. */
+async function groupsThatMatch(
+  signal: AbortSignal,
+  groups: readonly RowGroup[],
+  matches: (group: RowGroup) => boolean,
+): Promise<readonly RowGroup[]> {
+  const kept: RowGroup[] = [];
+  let turnEndsAt = performance.now() + TURN_MS;
+  for (const group of groups) {
+    if (matches(group)) kept.push(group);
+    if (performance.now() < turnEndsAt) continue;
+    await setImmediate();
+    signal.throwIfAborted();
+    turnEndsAt = performance.now() + TURN_MS;
+  }
+  return kept;
 }
 
 const statsOf = (group: RowGroup, leaf: number | undefined): ColumnStats | undefined =>

@@ -21,7 +21,7 @@ export async function prepareSql(
   const positions = new DeletedPositions(positionBytesMax);
   const scans: PrintedScan[] = [];
   for (const [index, scan] of spec.scans.entries()) {
-    const readFooter = footers.of({ tenant: spec.tenant, tableUuid: scan.tableUuid });
+    const readFooter = footers.of(signal, { tenant: spec.tenant, tableUuid: scan.tableUuid });
     scans.push(await printScan(signal, scan, { index, readFooter, positions }));
   }
   signal.throwIfAborted();

@@ -8,6 +8,7 @@ import type { ScanColumn, ScanDelete, ScanFile, ScanSpec } from '#proto/task.ts'
 import { tenantId } from '#shared/id.ts';
 import type { Json } from '#shared/json.ts';
 import { DeletedPositions } from './deleted-positions.ts';
+import { fileMetadata, list, parquetFile } from '#test/support/hostile-parquet.ts';
 import { FooterCache, type ReadFooter } from './footer.ts';
 import { printScan } from './print-scan.ts';
 
@@ -70,7 +71,7 @@ const scanOf = (
 
 /** Footers as one table reads them, through a cache that holds nothing yet unless one is given. */
 const footersOf = (tenant: string, tableUuid: string, footers = new FooterCache()): ReadFooter =>
-  footers.of({ tenant: tenantId(tenant), tableUuid });
+  footers.of(new AbortController().signal, { tenant: tenantId(tenant), tableUuid });
 
 const print = (scan: ScanSpec) =>
   printScan(new AbortController().signal, scan, {
@@ -365,6 +366,18 @@ describe('rows', () => {
     expect((await print(scan)).sql.match(/ANTI JOIN/g)).toHaveLength(1);
     const share = scanOf(columns, [file(a, { deletes: [position], rows: { start: 0, end: 200 } })]);
     expect(await countOf(share)).toEqual(['1948', '100', '2047']);
+  });
+
+  test('a position delete file whose footer is a bomb does not get as far as DuckDB', async () => {
+    const data = await many(1);
+    const path = join(dir, 'bomb-deletes.parquet');
+    writeFileSync(path, parquetFile(fileMetadata(list('struct', []), 0, list('struct', [], 200_000_000))));
+    const scan = scanOf(columns, [file(data, { deletes: [{ kind: 'position', path, sizeBytes: 31 }] })]);
+    await expect(print(scan)).rejects.toMatchObject({ code: 'INVALID_TABLE_DATA' });
+    const pipe = join(dir, 'pipe-deletes.parquet');
+    execFileSync('mkfifo', [pipe]);
+    const piped = scanOf(columns, [file(data, { deletes: [{ kind: 'position', path: pipe, sizeBytes: 31 }] })]);
+    await expect(print(piped)).rejects.toMatchObject({ code: 'INVALID_TABLE_DATA' });
   });
 
   test('equality deletes: NULL equals NULL, columns by id, also ones that the scan does not read', async () => {

@@ -37,7 +37,7 @@ export async function printScan(
   for (let start = 0; start < scan.files.length; start += FOOTERS_AT_ONCE) {
     signal.throwIfAborted();
     const batch = scan.files.slice(start, start + FOOTERS_AT_ONCE);
-    files.push(...(await Promise.all(batch.map((file) => planFile(scan, file, tools.readFooter)))));
+    files.push(...(await Promise.all(batch.map((file) => planFile(signal, scan, file, tools.readFooter)))));
   }
   const branches = new Map<string, PlannedFile[]>();
   for (const file of files) {
@@ -48,7 +48,10 @@ export async function printScan(
     else branch.push(file);
   }
   const texts: string[] = [];
-  for (const branch of branches.values()) texts.push(await printBranch(scan, branch, tools));
+  for (const branch of branches.values()) {
+    signal.throwIfAborted();
+    texts.push(await printBranch(scan, branch, tools));
+  }
   const report = files.reduce(
     (sum, file) => ({
       ...sum,
@@ -100,8 +103,8 @@ const escapeGlob = (path: string): string => path.replaceAll(/[*?[]/g, '[$&]');
 
 /** A column of the file hides DuckDB's virtual column of the same name: the rows could not be counted. */
 function checkVirtualColumns(files: readonly PlannedFile[]): void {
-  for (const { names, file } of files) {
-    if (names.has('file_row_number') || names.has('filename')) {
+  for (const { hidesVirtual, file } of files) {
+    if (hidesVirtual) {
       throw new SkeinError(
         'NOT_SUPPORTED',
         `${baseName(file.path)} has deletes and a column with a reserved name (filename, file_row_number)`,

@@ -24,8 +24,8 @@ export const THRIFT = {
 const VARINT_BYTES_MAX = 10;
 /** Lists and structs inside of one another; what Parquet defines has half of them. */
 const DEPTH_MAX = 16;
-/** An element of a list that a reader makes an object of. */
-const ELEMENT_STEPS = 10;
+/** A struct that a reader makes an object of. */
+const STRUCT_STEPS = 10;
 
 /**
  * Reads Thrift's compact protocol. The bytes are a stranger's: no length is believed that the bytes left do not have, every value is counted,
@@ -35,6 +35,7 @@ export class ThriftCursor {
   readonly bytes: Buffer;
   readonly #steps: Steps;
   #depth = 0;
+  #delta = 0;
   offset: number;
 
   constructor(bytes: Buffer, offset: number, steps: Steps) {
@@ -47,19 +48,30 @@ export class ThriftCursor {
   readStruct(read: (id: number, type: number) => boolean): void {
     this.#enter();
     let id = 0;
-    for (;;) {
-      this.#steps.spend(1);
-      const head = this.#readByte();
-      const type = head & 0x0f;
-      if (type === 0) break;
-      id = head >> 4 === 0 ? this.readInt() : id + (head >> 4);
+    for (let type = this.#readType(); type !== 0; type = this.#readType()) {
+      id = this.#delta === 0 ? this.readInt() : id + this.#delta;
       if (!read(id, type)) this.skip(type);
     }
     this.#depth -= 1;
   }
 
+  /** The next field of a struct whose last one had the number `lastId`; undefined at the struct's end. */
+  readField(lastId: number): { readonly id: number; readonly type: number } | undefined {
+    const type = this.#readType();
+    if (type === 0) return undefined;
+    return { id: this.#delta === 0 ? this.readInt() : lastId + this.#delta, type };
+  }
+
+  /** The type of the next field, and beside it how much its number is greater than the last one's (0: it is written out). */
+  #readType(): number {
+    this.#steps.spend(1);
+    const head = this.#readByte();
+    this.#delta = head >> 4;
+    return head & 0x0f;
+  }
+
   /** The type and the number of a list's elements, which follow. */
-  readList(): { readonly type: number; readonly size: number } {
+  #readList(): { readonly type: number; readonly size: number } {
     const head = this.#readByte();
     const size = head >> 4 === 15 ? this.#readVarint() : head >> 4;
     // Every element has a byte at least, a boolean too.
@@ -68,15 +80,13 @@ export class ThriftCursor {
     return { type: head & 0x0f, size };
   }
 
-  /** Calls `read` for every element of a list of structs. */
-  readStructs(type: number, read: () => void): void {
-    const list = type === THRIFT.list ? this.readList() : undefined;
-    if (list === undefined || (list.type !== THRIFT.struct && list.size > 0))
-      throw corrupt('a list of structs is none');
-    for (let i = 0; i < list.size; i++) {
-      this.#steps.spend(ELEMENT_STEPS);
-      read();
-    }
+  /** The number of the structs that follow, each of which the caller reads. @param type of the field: it has to be a list */
+  readStructList(type: number): number {
+    if (type !== THRIFT.list) throw corrupt('a list of structs is no list');
+    const list = this.#readList();
+    if (list.type !== THRIFT.struct && list.size > 0) throw corrupt('a list of structs has other elements');
+    this.#steps.spend(list.size * STRUCT_STEPS);
+    return list.size;
   }
 
   /** An integer of any width; one that a number cannot hold exactly is no size or count of a file. */
@@ -124,7 +134,7 @@ export class ThriftCursor {
 
   #skipList(): void {
     this.#enter();
-    const { type, size } = this.readList();
+    const { type, size } = this.#readList();
     for (let i = 0; i < size; i++) this.#skipElement(type);
     this.#depth -= 1;
   }

@@ -15,6 +15,7 @@ import { parseStatement } from '../statement/parse-statement.ts';
 import { redactStatement } from '../statement/redact-statement.ts';
 import type { Statement, TextSpan } from '../statement/statement.ts';
 import { ActiveQuery } from './active-query.ts';
+import { answerInTime } from './answer-in-time.ts';
 import { withPlace } from './error-place.ts';
 import { distributeQuery } from './distribute-query.ts';
 import { distributionSettings, executeQuery, type QueryExecution } from './execute-query.ts';
@@ -56,7 +57,7 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
     registered = true;
     // Bounds all that comes before the query's own clock starts.
     active.limit(config['coordinator.query_timeout']);
-    outcome = await new StatementRun(services, request, active).run();
+    outcome = await answerInTime(active.signal, new StatementRun(services, request, active).run());
     active.signal.throwIfAborted();
     active.completed(outcome);
   } catch (thrown) {
@@ -105,6 +106,7 @@ class StatementRun {
   /** A result that is there already. */
   async #answer(result: SessionResult): Promise<Outcome> {
     const { sink } = this.#request;
+    this.#active.signal.throwIfAborted();
     sink.start(result.columns);
     const text = result.rows.map((row) => `,${printJson(row)}`).join('');
     await sink.rows(Buffer.from(text));
@@ -115,11 +117,16 @@ class StatementRun {
     const context = await this.#context();
     const query = await this.#prepare(span, context);
     const { sink } = this.#request;
+    const { signal } = this.#active;
     const { rows, bytesScanned, fragments } = await executeQuery({
       ...this.#execution(query, context),
       profile: false,
       onStart: () => sink.start(query.columns),
-      onRows: (bytes) => sink.rows(bytes),
+      // A statement that was stopped may have been answered already.
+      onRows: (bytes) => {
+        signal.throwIfAborted();
+        return sink.rows(bytes);
+      },
     });
     return { rowsProduced: rows, bytesScanned, fragments };
   }

@@ -1,4 +1,5 @@
 import type { SqlText } from '#proto/task.ts';
+import { atMost } from '#shared/at-most.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { QueryId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
@@ -79,6 +80,8 @@ export type StagedRun =
 const STARTS_MAX = 3;
 /** From this share of a table's rows on, a stage has left out next to nothing. */
 const WHOLE_TABLE_SHARE = 0.9;
+/** How long a query that has failed waits until its workers have dropped what they hold of it. */
+const END_WAIT_MAX_MS = 300;
 /** Waves of stages of one query, for each fragment that it had at first: planning again may add some, but must come to an end. */
 const WAVES_PER_FRAGMENT_MAX = 4;
 
@@ -89,7 +92,7 @@ export const clusterFacts = ({ pool }: Scheduler): ClusterFacts => ({
 
 /**
  * Runs a query stage by stage. After every wave of stages the rest of the plan is distributed again, with the rows that they gave.
- * @throws SkeinError of the catalogue; whatever happens, no worker holds anything of the query when this has ended.
+ * @throws SkeinError of the catalogue; whatever happens, every worker was told to drop what it holds of the query when this has ended.
  */
 export async function runStages(scheduler: Scheduler, query: StagedQuery): Promise<StagedRun> {
   for (let starts = 1; ; starts += 1) {
@@ -120,8 +123,8 @@ async function runOnce(scheduler: Scheduler, query: StagedQuery): Promise<readon
     return reports;
   } finally {
     const ended = dispatcher.end().finally(() => scheduler.running.delete(runId));
-    // A client that has all rows need not wait until they are dropped.
-    if (!succeeded) await ended;
+    // A client that has all rows need not wait until they are dropped, nor one whose query has failed for a worker that does not obey.
+    if (!succeeded) await atMost(ended, END_WAIT_MAX_MS);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Client, ClientReadableStream, Metadata, ServiceError } from '@grpc/grpc-js';
 import { encodeTaskSpec } from '#proto/task-codec.ts';
 import type { StreamEnd, TaskReport, TaskSpec } from '#proto/task.ts';
+import { atMost } from '#shared/at-most.ts';
 import { SkeinError } from '#shared/error.ts';
 import { fromServiceError, internalMetadata, readError } from '#shared/grpc/internal-auth.ts';
 import type { Keyring } from '#shared/keyring.ts';
@@ -24,12 +25,14 @@ export type TaskRun = {
 
 /** Time in which a worker must say that a task has stopped. */
 const CANCEL_TIMEOUT_MS = 5_000;
+/** How long the end of a run waits for that: nearly always a few milliseconds, but not on a worker whose slot does not obey. */
+const CONFIRM_MAX_MS = 300;
 
 const DO_GET = '/arrow.flight.protocol.FlightService/DoGet';
 
 /**
  * Runs a task and reads its output to the end. One DoGet brings the task and opens its output. When the run fails or is aborted, the
- * worker has stopped the task (or did not answer in time) before this throws.
+ * worker has stopped the task, or has not said so for a moment, before this throws.
  * @throws SkeinError: what the worker says, the reason of the signal, or CONNECTION_LOST, which says nothing of the worker.
  */
 export async function runTask(run: TaskRun): Promise<TaskReport> {
@@ -62,7 +65,7 @@ export async function runTask(run: TaskRun): Promise<TaskReport> {
     return must(report, 'the last message of a task has its report');
   } catch (error) {
     const failure = run.signal.aborted ? SkeinError.of(run.signal.reason) : failed(error);
-    await cancelTask(run, metadata, failure);
+    await atMost(cancelTask(run, metadata, failure), CONFIRM_MAX_MS);
     throw failure;
   } finally {
     run.signal.removeEventListener('abort', abort);

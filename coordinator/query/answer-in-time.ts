@@ -1,0 +1,27 @@
+import { SkeinError } from '#shared/error.ts';
+
+/** Time from the moment at which a statement is stopped to its answer, at most, however long its workers take to stop. */
+const ANSWER_AFTER_STOP_MS = 700;
+
+/**
+ * The end of `work`; or, when `stop` has been aborted and the work has not ended soon after, the reason of `stop`. The work then goes on
+ * without anybody who waits for it: it frees what it holds, and must give nothing to the client any more.
+ */
+export async function answerInTime<T>(stop: AbortSignal, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  let onStop: () => void = () => undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    onStop = () => {
+      timer = setTimeout(() => reject(SkeinError.of(stop.reason)), ANSWER_AFTER_STOP_MS);
+    };
+  });
+  if (stop.aborted) onStop();
+  else stop.addEventListener('abort', onStop, { once: true });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    stop.removeEventListener('abort', onStop);
+    work.catch(() => undefined);
+  }
+}

@@ -259,7 +259,16 @@ export const COMMANDS: readonly Command[] = [
   },
   service('catalog', 'Runs one catalog.'),
   service('coordinator', 'Runs one coordinator.'),
-  service('worker', 'Runs one worker.'),
+  {
+    name: 'worker',
+    summary: 'Runs one worker, and starts it again when it ends itself or dies.',
+    flags: [{ name: 'bare', doc: 'Runs it in this process: something else starts it again' }],
+    run: async ({ loaded, flags }) => {
+      const isBare = flags.has('bare') || process.send !== undefined;
+      if (isBare) return (await import('./service.ts')).runService('worker', loaded.config);
+      return (await import('./supervise-worker.ts')).superviseWorker(loaded.config);
+    },
+  },
   {
     name: 'worker drain',
     summary: 'Has a worker finish its queries, take no new ones, and end. Under skein up it is then started again.',

@@ -1,7 +1,7 @@
 import type { ErrorCode, SkeinError } from '#shared/error.ts';
 
-/** How every command ends. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, noCluster: 3 } as const;
+/** How every command ends. `ordered`: a worker ended itself for the sake of others, and is to be started again at once. */
+export const EXIT = { ok: 0, failed: 1, usage: 2, noCluster: 3, ordered: 75 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** A command line that cannot be understood; `message` says what is wrong with it. */

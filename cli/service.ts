@@ -15,12 +15,16 @@ type Started = {
   readonly said: Readonly<Record<string, string>>;
   readonly generatedAdminPassword?: string | undefined;
   /** Finishes what the service does and takes nothing new; it may be asked for that by others, who then end it with `drained`. */
+  /** Ends the process, also with threads that do not come to an end; `process.exit` unless it is given. */
+  readonly exit?: (code: ExitCode) => never;
   readonly drain?: { readonly drained: Promise<void>; run(): Promise<void>; readonly timeoutMs: number };
   close(): Promise<void>;
 };
 
 /** A service that has not closed by then is left to the end of its process. */
 const CLOSE_TIMEOUT_MS = 3_500;
+/** A signal to a whole group of processes comes twice, from its sender and from the supervisor, which passes it on. */
+const SAME_SIGNAL_MS = 250;
 
 const START = {
   catalog: async (config, log) => {
@@ -39,10 +43,13 @@ const START = {
   },
   worker: async (config, log) => {
     const { startWorker } = await import('#worker/main.ts');
+    const { exitAtOnce } = await import('#worker/ordered-end.ts');
     const worker = await startWorker(config, log);
+    void worker.hung.then(() => exitAtOnce(EXIT.ordered));
     const member = await register(config, worker.url, log);
     return {
       said: { url: worker.url, metrics_url: worker.metricsUrl },
+      exit: exitAtOnce,
       drain: { drained: worker.drained, run: () => worker.drain(), timeoutMs: config['worker.drain_timeout'] },
       close: async () => {
         // First nobody finds it any more, then it ends.
@@ -88,7 +95,7 @@ export async function runService(name: ServiceName, config: Config): Promise<Exi
   const { generatedAdminPassword, said } = service;
   const password = generatedAdminPassword === undefined ? {} : { generatedAdminPassword };
   await report(
-    { kind: 'ready', ...password },
+    { kind: 'ready', said, ...password },
     {
       event: 'ready',
       service: name,
@@ -100,13 +107,15 @@ export async function runService(name: ServiceName, config: Config): Promise<Exi
   );
   await endOf(service, ending, log);
   log.info('stopping');
+  const exit = service.exit ?? ((code: ExitCode): never => process.exit(code));
   const timer = setTimeout(() => {
     log.warn('did not close in time');
-    process.exit(EXIT.ok);
+    exit(EXIT.ok);
   }, CLOSE_TIMEOUT_MS);
   await service.close().catch((error: unknown) => log.error({ err: error }, 'closing failed'));
   clearTimeout(timer);
-  return process.exit(EXIT.ok);
+  log.flush();
+  return exit(EXIT.ok);
 }
 
 /** What has no default that could work: said at once, not after a wait. @throws INVALID_CONFIGURATION */
@@ -124,9 +133,12 @@ function endOfService(): Ending {
   const asked = Promise.withResolvers<'drain' | 'stop'>();
   const urged = Promise.withResolvers<void>();
   let count = 0;
+  let firstMs = 0;
   const ask = (how: 'drain' | 'stop'): void => {
     asked.resolve(how);
-    if (++count > 1) urged.resolve();
+    count += 1;
+    if (count === 1) firstMs = performance.now();
+    else if (performance.now() - firstMs > SAME_SIGNAL_MS) urged.resolve();
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => ask(signal === 'SIGTERM' ? 'drain' : 'stop'));

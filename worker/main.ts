@@ -20,9 +20,10 @@ import { PeerClients } from './exchange/peer-clients.ts';
 import { doGetHandler, flightDefinition } from './flight/flight-service.ts';
 import { TaskRegistry } from './flight/task-registry.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { limitProcessMemory } from './process-limit.ts';
+import { limitProcessMemory, type AllowThreads } from './process-limit.ts';
 import { MemoryGate } from './slot/memory-gate.ts';
 import { SlotPool } from './slot/slot-pool.ts';
+import { OrderedEnd } from './ordered-end.ts';
 import { thisMachine } from './this-machine.ts';
 import { Spool } from './spool/spool.ts';
 import { SpoolStore } from './spool/spooled-output.ts';
@@ -33,6 +34,8 @@ export type RunningWorker = {
   readonly metricsUrl: string;
   /** Resolves when somebody asked for a drain, and it is done. */
   readonly drained: Promise<void>;
+  /** Resolves when only the end of the process can end a quantum, and everybody has been told: it is to end at once. */
+  readonly hung: Promise<void>;
   /** Refuses new tasks; resolves when nothing is held for anybody. */
   drain(): Promise<void>;
   close(): Promise<void>;
@@ -51,6 +54,8 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
   const spillDir = resolve(config['worker.spill_dir'] || join(config.data_dir, 'spill', config['worker.name']));
   await clearFolder(spillDir);
   const slots = config['worker.cores'];
+  const end = new OrderedEnd(log);
+  let allowThreads: AllowThreads = () => undefined;
   const tasksMax = slots * (config['worker.tasks_per_slot_max'] + WAITING_PER_SLOT_MAX);
   const pool = new SlotPool({
     slots,
@@ -58,6 +63,14 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
     spillDir,
     instancesIdleMax: config['worker.instances_idle_max'],
     outputBufferBytes: config['worker.task_output_buffer'],
+    quanta: {
+      longMax: config['worker.long_quanta_max'],
+      ageMaxMs: config['worker.quantum_max'],
+      overrunMs: config['worker.quantum_overrun'],
+      sparesMax: config['worker.spare_slots_max'],
+      onSpares: (spares) => allowThreads(spares),
+      onHung: (hung) => end.begin(hung),
+    },
     log,
   });
   const share = shareMemory(config);
@@ -76,6 +89,7 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
     spool,
     store,
     peers,
+    end,
     addresses,
     keyring: security.keyring,
     tasksMax,
@@ -99,12 +113,13 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
     machine_id: machine.id,
     machine_cores: machine.cores,
     query_ids: tasks.queries(),
+    hung: end.hung,
   });
-  const server = createGrpcServer(config, { tasks, security, beat });
+  const server = createGrpcServer(config, { tasks, security, beat, end });
   const metrics = createMetrics({ pool, memory, spool, store, tasks, name: config['worker.name'] });
   const port = await bindGrpc(server, credentials, `${config.internal_host}:${config['worker.port']}`);
   const http = await serveMetrics(metrics, config);
-  limitProcessMemory(config['worker.memory_limit'] + config['worker.process_headroom'], slots, log);
+  allowThreads = limitProcessMemory(config['worker.memory_limit'] + config['worker.process_headroom'], slots, log);
   const url = `${config.internal_host}:${port}`;
   addresses.add(url).add(`${config['cluster.advertise_host'] || config.internal_host}:${port}`);
   log.info({ url, slots, spillDir }, 'worker is up');
@@ -112,6 +127,7 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
     url,
     metricsUrl: `http://${config.internal_host}:${(http.address() as AddressInfo).port}/metrics`,
     drained: tasks.drained,
+    hung: end.told,
     drain: () => tasks.drain(),
     close: async () => {
       const { draining } = tasks;
@@ -134,14 +150,16 @@ type ServerParts = {
   readonly tasks: TaskRegistry;
   readonly security: ChannelSecurity;
   readonly beat: () => WorkerBeat;
+  readonly end: OrderedEnd;
 };
 
-function createGrpcServer(config: Config, { tasks, security, beat }: ServerParts): Server {
+function createGrpcServer(config: Config, { tasks, security, beat, end }: ServerParts): Server {
   const server = new Server({ 'grpc.max_receive_message_length': config['worker.task_bytes_max'] });
   server.addService(
     loadService('worker.proto', 'skein.worker.v1.Worker').definition,
     controlHandlers({
       tasks,
+      end,
       security,
       clock: systemClock,
       beat,

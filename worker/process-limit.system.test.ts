@@ -22,6 +22,8 @@ test.runIf(process.platform === 'linux')(
       'cluster.secret': SECRET,
       'worker.port': 0,
       'worker.cores': 1,
+      // A thread more would count as memory that was not given back.
+      'worker.spare_slots_max': 0,
       'worker.memory_limit': MEMORY_BYTES,
       'worker.process_headroom': HEADROOM_BYTES,
       'worker.orphan_timeout': 60_000,

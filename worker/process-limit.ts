@@ -7,13 +7,19 @@ const RLIMIT_DATA = 2;
 /** What a slot's thread takes for itself: its stack, its JavaScript heap, its buffers. */
 const SLOT_BYTES = 256 * 2 ** 20;
 
+/** What a thread that is started later takes of the limit: V8 reserves nearly all of it, and uses 40 MB. */
+const SPARE_BYTES = 640 * 2 ** 20;
+
+/** Changes the limit when there are so many threads more than at the start: they take nothing of what queries may use. */
+export type AllowThreads = (spares: number) => void;
+
 /**
  * Lets the process have so much more memory than it has now, and no more. DuckDB's memory limit does not count the text that an
  * expression makes for the rows of a chunk: `repeat('x' || i, 10000000)` asks for 20 GB whatever the limit says. With this an allocation
  * fails, and with it the query (MEMORY_EXHAUSTED); without it the kernel would choose a process to kill. Linux only.
  */
-export function limitProcessMemory(bytes: number, slots: number, log: Logger): void {
-  if (process.platform !== 'linux') return;
+export function limitProcessMemory(bytes: number, slots: number, log: Logger): AllowThreads {
+  if (process.platform !== 'linux') return () => undefined;
   const libc = koffi.load(null);
   const getrlimit = libc.func('int getrlimit(int resource, void *limit)') as (
     resource: number,
@@ -24,11 +30,16 @@ export function limitProcessMemory(bytes: number, slots: number, log: Logger): v
     limit: object,
   ) => number;
   const limit = new BigUint64Array(2);
-  if (getrlimit(RLIMIT_DATA, limit) !== 0) return;
+  if (getrlimit(RLIMIT_DATA, limit) !== 0) return () => undefined;
   const [, hard = 0n] = limit;
-  const wanted = BigInt(dataBytes() + bytes + slots * SLOT_BYTES);
-  limit[0] = wanted < hard ? wanted : hard;
-  if (setrlimit(RLIMIT_DATA, limit) !== 0) log.warn('the memory of the process cannot be limited');
+  const baseBytes = dataBytes() + bytes + slots * SLOT_BYTES;
+  const allow: AllowThreads = (spares) => {
+    const wanted = BigInt(baseBytes + spares * SPARE_BYTES);
+    limit[0] = wanted < hard ? wanted : hard;
+    if (setrlimit(RLIMIT_DATA, limit) !== 0) log.warn('the memory of the process cannot be limited');
+  };
+  allow(0);
+  return allow;
 }
 
 /** What the limit counts of this process now (VmData). Linux only. */

@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { ServiceKind, ServiceRecord } from '../cluster-file.ts';
 import { processIdentity } from '../process-identity.ts';
 import { isChildMessage, type ChildMessage } from './child-message.ts';
-import type { ServiceLog } from './service-log.ts';
+import { EXIT } from '../exit-code.ts';
 
 /**
  * One service as a child process that is started again when it dies.
@@ -11,6 +11,8 @@ import type { ServiceLog } from './service-log.ts';
  *   starting --ready--> up --exit--> waiting --delay--> starting
  *      |                                ^                  |
  *      +-- exit (first start: failed) --+------ exit ------+        any --stop()--> stopped
+ *
+ * An exit that was ordered (`EXIT.ordered`) skips the delay and counts as no fault.
  */
 export type ChildSpec = {
   readonly kind: ServiceKind;
@@ -19,15 +21,26 @@ export type ChildSpec = {
   readonly metricsUrl?: string;
   /** Script and arguments for this Node. */
   readonly command: readonly string[];
-  readonly environment: NodeJS.ProcessEnv;
+  /** Ours when it is not given. */
+  readonly environment?: NodeJS.ProcessEnv;
   /** How it is asked to end; `ipc` for what ignores signals. */
   readonly stop: 'SIGTERM' | 'ipc';
+  /** It may end by itself, in good order: then it is not started again. */
+  readonly mayEnd?: boolean;
+};
+
+/** Where the output of a child goes; `ServiceLog` is a file. */
+export type ChildLog = {
+  readonly fd: number;
+  readonly path: string;
+  bytes(): number;
+  lastLine(sinceBytes: number): string;
 };
 
 export type ChildEvents = {
   readonly onStarted: () => void;
   readonly onExit: (reason: string, restartDelayMs: number) => void;
-  readonly onRestarted: (pid: number) => void;
+  readonly onRestarted: (pid: number, ready: Ready) => void;
 };
 
 const RESTART_DELAY_MIN_MS = 100;
@@ -42,15 +55,16 @@ type Ready = Extract<ChildMessage, { kind: 'ready' }>;
 
 export class SupervisedChild {
   readonly spec: ChildSpec;
-  readonly #log: ServiceLog;
+  readonly #log: ChildLog;
   readonly #events: ChildEvents;
   #running: Running | undefined;
   #record: ServiceRecord | undefined;
   #restartTimer: NodeJS.Timeout | undefined;
   #stopping = false;
   #faults = 0;
+  readonly #ended = Promise.withResolvers<number>();
 
-  constructor(spec: ChildSpec, log: ServiceLog, events: ChildEvents) {
+  constructor(spec: ChildSpec, log: ChildLog, events: ChildEvents) {
     this.spec = spec;
     this.#log = log;
     this.#events = events;
@@ -66,6 +80,19 @@ export class SupervisedChild {
     const ready = await this.#run();
     this.#superviseCurrent();
     return ready;
+  }
+
+  /** Resolves to its exit code when it has ended, and is not started again. */
+  get ended(): Promise<number> {
+    return this.#ended.promise;
+  }
+
+  /** Passes a signal on that asks for its end; whoever sent it decides whether another follows. */
+  pass(signal: NodeJS.Signals): void {
+    this.#stopping = true;
+    clearTimeout(this.#restartTimer);
+    if (this.#running === undefined) this.#ended.resolve(EXIT.ok);
+    else this.#running.process.kill(signal);
   }
 
   /** Asks it to end, kills it after `timeoutMs`; resolves when it is gone. */
@@ -85,7 +112,7 @@ export class SupervisedChild {
     const offset = this.#log.bytes();
     const child = spawn(process.execPath, this.spec.command, {
       stdio: ['ignore', this.#log.fd, this.#log.fd, 'ipc'],
-      env: this.spec.environment,
+      ...(this.spec.environment === undefined ? {} : { env: this.spec.environment }),
     });
     const { pid } = child;
     if (pid === undefined) {
@@ -135,8 +162,19 @@ export class SupervisedChild {
     const upSince = performance.now();
     running.process.once('exit', (code, signal) => {
       if (performance.now() - upSince > HEALTHY_MS) this.#faults = 0;
-      this.#scheduleRestart(`ended with ${endOf(code, signal)}`);
+      if (this.#stopping || (this.spec.mayEnd === true && code === EXIT.ok)) {
+        this.#ended.resolve(code ?? EXIT.failed);
+        return;
+      }
+      if (code === EXIT.ordered) this.#restartAtOnce(`ended with ${endOf(code, signal)}, as ordered`);
+      else this.#scheduleRestart(`ended with ${endOf(code, signal)}`);
     });
+  }
+
+  /** It ended for the sake of others, which is no fault. */
+  #restartAtOnce(reason: string): void {
+    this.#events.onExit(reason, 0);
+    void this.#restart();
   }
 
   #scheduleRestart(reason: string): void {
@@ -148,8 +186,9 @@ export class SupervisedChild {
   }
 
   async #restart(): Promise<void> {
+    let ready: Ready;
     try {
-      await this.#run();
+      ready = await this.#run();
     } catch (error) {
       await this.#awaitEnd();
       this.#scheduleRestart(SkeinError.of(error).message);
@@ -157,7 +196,7 @@ export class SupervisedChild {
     }
     if (this.#stopping) return;
     this.#superviseCurrent();
-    this.#events.onRestarted(this.#record?.pid ?? 0);
+    this.#events.onRestarted(this.#record?.pid ?? 0, ready);
   }
 
   async #awaitEnd(): Promise<void> {

@@ -295,6 +295,18 @@ export const CONFIG = {
   ),
   'worker.task_output_buffer': bytes(16 * MIB, 'Output of one task waiting for its reader; a full one pauses the task'),
   'worker.tasks_per_slot_max': integer(64, 1, 10_000, 'Tasks that one slot runs by turns; more wait'),
+  'worker.long_quanta_max': integer(
+    1,
+    1,
+    1_000,
+    'Quanta of more than a second that one principal may have at once on a worker; its other tasks wait',
+  ),
+  'worker.quantum_max': duration(30_000, 'Age at which a quantum is interrupted and its statement cancelled'),
+  'worker.quantum_overrun': duration(
+    5_000,
+    'Time after its interrupt in which a quantum must end; else the worker process ends, and is started again',
+  ),
+  'worker.spare_slots_max': integer(4, 0, 1_024, 'Threads that are started in place of slots with a long quantum'),
   'worker.instances_idle_max': integer(16, 0, 1_000, 'DuckDB instances kept ready per slot'),
   'worker.drain_timeout': duration(
     600_000,

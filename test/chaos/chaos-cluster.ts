@@ -195,7 +195,7 @@ class NamespacedWorker implements AsyncDisposable {
 
   async start(): Promise<void> {
     const { etcd, host, dataDir, tls } = this.#at;
-    const skein = ['--disable-warning=ExperimentalWarning', join(projectRoot, 'cli/skein.js'), 'worker'];
+    const skein = ['--disable-warning=ExperimentalWarning', join(projectRoot, 'cli/skein.js'), 'worker', '--bare'];
     const child = spawn('ip', ['netns', 'exec', this.#member.name, process.execPath, ...skein], {
       cwd: projectRoot,
       env: {

@@ -27,7 +27,7 @@ export async function startWorkerProcess(
   settings: Partial<Readonly<Record<ConfigKey, string>>> & { readonly 'cluster.secret': string },
   security?: ChannelSecurity,
 ): Promise<WorkerProcess> {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'cli/skein.js', 'worker'], {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'cli/skein.js', 'worker', '--bare'], {
     cwd: projectRoot,
     env: { ...process.env, ...settingsEnv({ 'worker.port': '0', ...settings }) },
     stdio: ['ignore', 'pipe', 'pipe'],

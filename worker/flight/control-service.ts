@@ -12,6 +12,7 @@ import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
 import { encodeError, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { queryId, taskId, type QueryId, type WorkerId } from '#shared/id.ts';
 import { verifyTicket, type Ticket } from '#shared/ticket.ts';
+import type { HungTask, OrderedEnd } from '../ordered-end.ts';
 import type { TaskRegistry } from './task-registry.ts';
 
 /** What a worker says of itself with every beat. 64-bit numbers are decimal text, as proto-loader takes them. */
@@ -29,11 +30,14 @@ export type WorkerBeat = {
   readonly machine_id: string;
   readonly machine_cores: number;
   readonly query_ids: readonly QueryId[];
+  /** The task for which the worker's process ends now; null while it lives on. */
+  readonly hung: HungTask | null;
 };
 type CoordinatorBeat = { readonly coordinator_id: string; readonly epoch: string };
 
 export type ControlOptions = {
   readonly tasks: TaskRegistry;
+  readonly end: OrderedEnd;
   readonly security: ChannelSecurity;
   readonly clock: Clock;
   readonly beat: () => WorkerBeat;
@@ -105,16 +109,17 @@ function unary<Request>(
 }
 
 /**
- * Beats both ways; the worker's first comes at once, so that a coordinator learns whom it talks to, and so does the one that says that it
- * drains.
+ * Beats both ways; the worker's first comes at once, so that a coordinator learns whom it talks to, and so do those that say that it
+ * drains, or that its process ends.
  */
 function attachHandler(options: ControlOptions): handleBidiStreamingCall<CoordinatorBeat, WorkerBeat> {
-  const { tasks, security, beat, beatIntervalMs } = options;
+  const { tasks, end, security, beat, beatIntervalMs } = options;
   return (call) => {
     const tell = (): void => void call.write(beat());
     const stop = (): void => {
       clearInterval(timer);
       tasks.drainBegan.removeEventListener('abort', tell);
+      end.began.removeEventListener('abort', tell);
     };
     const fail = (error: unknown): void => {
       stop();
@@ -122,6 +127,7 @@ function attachHandler(options: ControlOptions): handleBidiStreamingCall<Coordin
     };
     const timer = setInterval(tell, beatIntervalMs);
     tasks.drainBegan.addEventListener('abort', tell, { once: true });
+    end.began.addEventListener('abort', tell, { once: true });
     try {
       security.admit(call, COORDINATOR);
     } catch (error) {

@@ -4,6 +4,7 @@ import { collectInputs, type InputPlaces, type Lost } from '../exchange/collect-
 import type { MemoryGate } from '../slot/memory-gate.ts';
 import type { SlotOutput } from '../slot/slot-messages.ts';
 import type { SlotPool } from '../slot/slot-pool.ts';
+import type { SlotRun } from '../slot/slot-run.ts';
 
 /** How a task went. */
 export type TaskEnd =
@@ -34,25 +35,31 @@ export async function executeTask(
 ): Promise<Lost | undefined> {
   const collected = await collectInputs(signal, spec, on.places);
   if (collected.kind === 'lost') return collected.lost;
+  let run: SlotRun | undefined;
   try {
+    await on.pool.turn(signal, spec);
     const memory = await on.memory.acquire(spec, spec.memoryLimitBytes, signal);
     try {
       // A cancel may have come between the grant and this line; from here on it reaches the run.
       signal.throwIfAborted();
       on.started();
       const { inputs, receivedBytes } = collected;
-      const run = on.pool.run({ spec, memoryBytes: memory.bytes, inputs, receivedBytes }, (output) =>
-        sink.accept(output, (bytes) => run.taken(bytes)),
+      const started = on.pool.run({ spec, memoryBytes: memory.bytes, inputs, receivedBytes }, (output) =>
+        sink.accept(output, (bytes) => started.taken(bytes)),
       );
-      const cancel = (): void => run.cancel(SkeinError.of(signal.reason));
+      run = started;
+      const cancel = (): void => started.cancel(SkeinError.of(signal.reason));
       signal.addEventListener('abort', cancel, { once: true });
-      await run.ended;
+      await started.ended;
       signal.removeEventListener('abort', cancel);
     } finally {
       memory.release();
     }
   } finally {
-    await collected.release();
+    // A thread that the task has left behind may still refer to them.
+    const left = run?.left() ?? Promise.resolve();
+    const released = left.then(() => collected.release());
+    if (run?.hasLeft !== false) await released;
   }
   return undefined;
 }

@@ -15,6 +15,7 @@ import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
 import { MemoryGate } from '../slot/memory-gate.ts';
 import { SlotPool } from '../slot/slot-pool.ts';
 import { PeerClients } from '../exchange/peer-clients.ts';
+import { OrderedEnd } from '../ordered-end.ts';
 import { Spool } from '../spool/spool.ts';
 import { SpoolStore } from '../spool/spooled-output.ts';
 import { makeTask } from '../test-client.ts';
@@ -31,6 +32,14 @@ beforeAll(() => {
     spillDir: dir,
     instancesIdleMax: 0,
     outputBufferBytes: 1e6,
+    quanta: {
+      longMax: 1,
+      ageMaxMs: 30_000,
+      overrunMs: 5_000,
+      sparesMax: 1,
+      onSpares: () => undefined,
+      onHung: () => undefined,
+    },
     log,
   });
 });
@@ -73,6 +82,7 @@ async function waitingTask(orphanTimeoutMs: number) {
     spool,
     store: new SpoolStore({ folder: join(dir, 'exchange'), memory: spool, diskBytesMax: 1e6 }),
     peers: new PeerClients({ security: plainSecurity(fixedKeyring('s')), silenceMs: 1_000 }),
+    end: new OrderedEnd(log),
     addresses: new Set(),
     keyring: fixedKeyring('s'),
     tasksMax: 10,

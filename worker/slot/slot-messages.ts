@@ -14,6 +14,10 @@ export type SlotSettings = {
   readonly outputBufferBytes: number;
   /** Shared by all slots: `ACTIVITY` says what its words are. */
   readonly activity: Int32Array<SharedArrayBuffer>;
+  /** The slot's own `QuantumStamp`. */
+  readonly stamp: SharedArrayBuffer;
+  /** Time for which helper threads may be at one piece of a task. */
+  readonly quantumMaxMs: number;
 };
 
 /** Words of `SlotSettings.activity`. */
@@ -26,15 +30,22 @@ export const ACTIVITY = {
 } as const;
 
 /** One task for a slot. */
-export type SlotJob = {
+export type SlotJob = SlotStart & {
+  /** Its number in the slot's stamp. */
+  readonly job: number;
+  readonly port: MessagePort;
+  /** Of an `InterruptControl`. */
+  readonly control: SharedArrayBuffer;
+};
+
+/** What a slot needs of a task besides the ways to and from it. */
+export type SlotStart = {
   readonly spec: TaskSpec;
   /** At most what the spec asks for. */
   readonly memoryBytes: number;
   readonly inputs: readonly JobInput[];
   /** Bytes of `inputs` that came from other workers. */
   readonly receivedBytes: number;
-  readonly port: MessagePort;
-  readonly control: SharedArrayBuffer;
 };
 
 /** The rows of one input. The batches' memory and files are the main thread's, and stay until the task has left its slot. */

@@ -1,10 +1,10 @@
-import { fileURLToPath } from 'node:url';
-import { MessageChannel } from 'node:worker_threads';
-import { Piscina } from 'piscina';
-import type { SkeinError } from '#shared/error.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { TaskSpec } from '#proto/task.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import { InterruptControl } from './interrupt-control.ts';
-import { ACTIVITY, type SlotInput, type SlotJob, type SlotOutput, type SlotSettings } from './slot-messages.ts';
+import type { Attempt } from './attempt.ts';
+import { Slot } from './slot.ts';
+import { ACTIVITY, type SlotOutput, type SlotSettings, type SlotStart } from './slot-messages.ts';
+import { ownerOf, SlotRun } from './slot-run.ts';
 
 export type SlotPoolOptions = {
   readonly slots: number;
@@ -12,105 +12,233 @@ export type SlotPoolOptions = {
   readonly spillDir: string;
   readonly instancesIdleMax: number;
   readonly outputBufferBytes: number;
+  readonly quanta: QuantumLimits;
   readonly log: Logger;
 };
 
-/** What a slot needs of a task besides the way back. */
-export type SlotStart = Omit<SlotJob, 'port' | 'control'>;
+export type QuantumLimits = {
+  /** Long quanta that one principal may have at once. */
+  readonly longMax: number;
+  /** Age at which a quantum is interrupted, and its statement cancelled. */
+  readonly ageMaxMs: number;
+  /** Time after its interrupt in which a quantum must end. */
+  readonly overrunMs: number;
+  /** Threads that may be started in place of slow ones. */
+  readonly sparesMax: number;
+  /** Called when there are so many threads more than slots. */
+  readonly onSpares: (spares: number) => void;
+  /** Called once, for the first quantum that does not end in that time: only the end of the process ends it. */
+  readonly onHung: (hung: HungQuantum) => void;
+};
 
-/** A task on a slot, as the main thread sees it. */
-export interface SlotRun {
-  /** Settles when the task has left its slot, whatever became of it; never rejects. */
-  readonly ended: Promise<void>;
-  /** So many bytes were taken by the reader, or stored: the task may make more. */
-  taken(bytes: number): void;
-  /** Ends the task with this error, also inside of a piece of work. */
-  cancel(error: SkeinError): void;
-}
+/** A quantum that goes on although it was interrupted long ago. */
+export type HungQuantum = { readonly spec: TaskSpec; readonly ageMs: number };
 
-/** How often a cancelled task is interrupted again: the first may fall between two pieces, or into planning, which is slow to obey. */
-const INTERRUPT_INTERVAL_MS = 50;
+/** How often the slots are looked at. */
+const LOOK_INTERVAL_MS = 100;
+/** From this age on a quantum is long: the other tasks of its slot go elsewhere. */
+const LONG_MS = 1_000;
+/** At this age of a quantum a thread is made ready, because that takes some time. */
+const RESERVE_MS = 400;
 
-/** The slots of a worker: a pool of threads, each of which holds several tasks. */
+/**
+ * The slots of a worker: threads each of which holds several tasks. Nobody waits behind a quantum that is long: the slot's other tasks
+ * begin again on another thread as soon as they lose less than they have waited, new tasks go there at once, and the long one's thread
+ * lets the others go first. Only tasks that have given rows, and those of the principal that is the cause, stay.
+ */
 export class SlotPool {
-  readonly #pool: Piscina<SlotJob, void>;
-  readonly #activity: Int32Array<SharedArrayBuffer>;
-  #activeTasks = 0;
+  readonly #options: SlotPoolOptions;
+  readonly #settings: Omit<SlotSettings, 'stamp'>;
+  readonly #slots: Slot[] = [];
+  readonly #runs = new Set<SlotRun>();
+  readonly #turns = new Set<() => void>();
+  readonly #timer: NodeJS.Timeout;
+  #lookedMs = performance.now();
+  #jobs = 0;
+  #hasHung = false;
 
   constructor(options: SlotPoolOptions) {
-    this.#activity = new Int32Array(new SharedArrayBuffer(ACTIVITY.words * 4));
-    const settings: SlotSettings = {
+    this.#options = options;
+    this.#settings = {
       spillDir: options.spillDir,
       instancesIdleMax: options.instancesIdleMax,
       outputBufferBytes: options.outputBufferBytes,
-      activity: this.#activity,
+      quantumMaxMs: options.quanta.ageMaxMs,
+      activity: new Int32Array(new SharedArrayBuffer(ACTIVITY.words * 4)),
     };
-    this.#pool = new Piscina({
-      filename: fileURLToPath(new URL('slot-thread.ts', import.meta.url)),
-      name: 'runTask',
-      workerData: settings,
-      minThreads: options.slots,
-      maxThreads: options.slots,
-      concurrentTasksPerWorker: options.tasksPerSlotMax,
-      // A slot that waits for a task must still see to its timers and messages.
-      atomics: 'disabled',
-      recordTiming: false,
-    });
-    // A thread that dies takes its tasks with it, and each of them says so; the pool starts another.
-    this.#pool.on('error', (error: unknown) => options.log.error({ err: error }, 'a slot thread died'));
+    for (let i = 0; i < options.slots; i++) this.#addSlot('open');
+    this.#timer = setInterval(() => this.#look(), LOOK_INTERVAL_MS);
+    this.#timer.unref();
   }
 
   /** Tasks on slots. */
   get activeTasks(): number {
-    return this.#activeTasks;
+    return this.#runs.size;
+  }
+
+  /** Quanta that are long now. */
+  get longQuanta(): number {
+    return this.#slots.filter(({ life }) => life === 'slow').length;
   }
 
   /** Says to all slots whether the spool is over its limit. */
   setSpoolFull(full: boolean): void {
-    Atomics.store(this.#activity, ACTIVITY.spoolFull, full ? 1 : 0);
+    Atomics.store(this.#settings.activity, ACTIVITY.spoolFull, full ? 1 : 0);
+  }
+
+  /** Resolves when the task's principal has fewer long quanta than it may have. @throws the reason of `signal` */
+  async turn(signal: AbortSignal, spec: TaskSpec): Promise<void> {
+    while (this.#isLimited(ownerOf(spec))) {
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          this.#turns.delete(done);
+          signal.removeEventListener('abort', done);
+          resolve();
+        };
+        this.#turns.add(done);
+        signal.addEventListener('abort', done, { once: true });
+        if (signal.aborted) done();
+      });
+      signal.throwIfAborted();
+    }
   }
 
   /** Starts a task; `onOutput` gets its messages and, last, its end. */
   run(start: SlotStart, onOutput: (output: SlotOutput) => void): SlotRun {
-    const { port1: port, port2 } = new MessageChannel();
-    const control = new InterruptControl();
-    port.on('message', onOutput);
-    this.#activeTasks++;
-    let interrupts: NodeJS.Timeout | undefined;
-    let hasLeft = false;
-    const closed = new Promise<void>((resolve) => port.once('close', resolve));
-    const job: SlotJob = { ...start, port: port2, control: control.buffer };
-    const run = async (): Promise<void> => {
-      try {
-        await this.#pool.run(job, { transferList: [port2] });
-      } catch (error) {
-        // The thread itself failed: the port is closed without a last word.
-        onOutput({ kind: 'failed', error: { code: 'INTERNAL_ERROR', message: 'internal error' } });
-        throw error;
-      } finally {
-        this.#activeTasks--;
-        hasLeft = true;
-        clearInterval(interrupts);
-      }
-    };
-    const post = (input: SlotInput): void => port.postMessage(input);
-    return {
-      ended: run().then(
-        () => closed,
-        () => undefined,
-      ),
-      taken: (bytes) => post({ kind: 'taken', bytes }),
-      cancel: (error) => {
-        if (hasLeft || interrupts !== undefined) return;
-        post({ kind: 'cancel', error: error.toData() });
-        control.interrupt();
-        interrupts = setInterval(() => control.interrupt(), INTERRUPT_INTERVAL_MS);
-      },
-    };
+    const run = new SlotRun(start, onOutput, () => this.#placeWaiting());
+    this.#runs.add(run);
+    void run.ended.then(() => this.#runs.delete(run));
+    this.#place(run);
+    return run;
   }
 
   /** Ends the threads; the tasks have ended before. */
   async close(): Promise<void> {
-    await this.#pool.destroy();
+    clearInterval(this.#timer);
+    await Promise.all(this.#slots.map((slot) => slot.close()));
+  }
+
+  #addSlot(life: 'open' | 'reserve'): Slot {
+    const { slots, tasksPerSlotMax: tasksMax, quanta, log } = this.#options;
+    if (this.#slots.length >= slots) quanta.onSpares(this.#slots.length + 1 - slots);
+    const slot = new Slot(life, { settings: this.#settings, tasksMax, log });
+    this.#slots.push(slot);
+    return slot;
+  }
+
+  /** On the open slot that has the fewest tasks; without one it waits. */
+  #place(run: SlotRun): void {
+    const open = this.#slots.filter(({ life }) => life === 'open');
+    const [least] = open.toSorted((a, b) => a.attempts.size - b.attempts.size);
+    if (least !== undefined) run.place(least, ++this.#jobs);
+  }
+
+  #placeWaiting(): void {
+    for (const run of this.#runs) if (run.isWaiting && !this.#isLimited(run.owner)) this.#place(run);
+    for (const done of this.#turns) done();
+  }
+
+  /** Whether a principal has as many long quanta as it may have. */
+  #isLimited(owner: string): boolean {
+    const long = this.#slots.filter((slot) => slot.life === 'slow' && ownerOfCurrent(slot) === owner);
+    return long.length >= this.#options.quanta.longMax;
+  }
+
+  #look(): void {
+    const now = performance.now();
+    // When this process was stopped, so were the slots.
+    const elapsedMs = Math.min(now - this.#lookedMs, 2 * LOOK_INTERVAL_MS);
+    this.#lookedMs = now;
+    let hasChanged = false;
+    for (const slot of this.#slots.slice()) {
+      const watched = slot.look(elapsedMs);
+      const ageMs = watched.kind === 'inside' ? watched.ageMs : 0;
+      if (ageMs >= RESERVE_MS) this.#makeReserve();
+      if (ageMs >= LONG_MS) {
+        this.#onLong(slot, ageMs);
+        hasChanged = true;
+      } else if (slot.life === 'slow') {
+        this.#onEnded(slot);
+        hasChanged = true;
+      }
+      if (slot.life === 'retired' && slot.attempts.size === 0) this.#closeSlot(slot);
+    }
+    if (hasChanged) this.#placeWaiting();
+  }
+
+  /** A thread that is ready, so that the next one that is needed is there at once. */
+  #makeReserve(): void {
+    const { slots, quanta } = this.#options;
+    const hasReserve = this.#slots.some(({ life }) => life === 'reserve');
+    if (!hasReserve && this.#slots.length < slots + quanta.sparesMax) this.#addSlot('reserve');
+  }
+
+  #onLong(slot: Slot, ageMs: number): void {
+    const { quanta, log } = this.#options;
+    const { current } = slot;
+    const run = current === undefined ? undefined : this.#runOf(current);
+    if (slot.life !== 'slow') {
+      const isOver = run !== undefined && this.#isLimited(run.owner);
+      slot.life = 'slow';
+      const isLower = slot.stepAside();
+      log.warn({ query: current?.start.spec.queryId, task: current?.start.spec.taskId, isLower }, 'a quantum is long');
+      if (isOver) run.stepBack();
+    }
+    this.#makeUp();
+    if (ageMs >= quanta.ageMaxMs) {
+      const limit = `one step of the query took longer than ${quanta.ageMaxMs} ms (worker.quantum_max)`;
+      run?.cancel(new SkeinError('STEP_TOO_LONG', limit));
+    }
+    if (current !== undefined && slot.stoppedMs >= quanta.overrunMs && !this.#hasHung) {
+      this.#hasHung = true;
+      quanta.onHung({ spec: current.start.spec, ageMs });
+    }
+    for (const attempt of slot.attempts.values()) {
+      const other = attempt === current ? undefined : this.#runOf(attempt);
+      if (other === undefined) continue;
+      const mayBegin = !this.#isLimited(other.owner) && other.investedMs <= ageMs && this.#hasOpen();
+      if (other.isCancelled || mayBegin) other.leaveSlot();
+    }
+  }
+
+  #hasOpen(): boolean {
+    return this.#slots.some(({ life }) => life === 'open');
+  }
+
+  /** A long quantum has ended: its slot takes tasks again if it is needed and can be as fast as the others. */
+  #onEnded(slot: Slot): void {
+    slot.life = this.#missing() > 0 && slot.stepForward() ? 'open' : 'retired';
+    this.#makeUp();
+  }
+
+  #closeSlot(slot: Slot): void {
+    this.#slots.splice(this.#slots.indexOf(slot), 1);
+    void slot.close().then(() => this.#options.quanta.onSpares(Math.max(0, this.#slots.length - this.#options.slots)));
+    this.#makeUp();
+  }
+
+  /** Other slots take the place of slow and retired ones, as far as there may be more threads. */
+  #makeUp(): void {
+    const { slots, quanta } = this.#options;
+    while (this.#missing() > 0) {
+      const reserve = this.#slots.find(({ life }) => life === 'reserve');
+      if (reserve === undefined && this.#slots.length >= slots + quanta.sparesMax) return;
+      if (reserve === undefined) this.#addSlot('open');
+      else reserve.life = 'open';
+    }
+  }
+
+  /** Open slots that there should be and are not. */
+  #missing(): number {
+    return this.#options.slots - this.#slots.filter(({ life }) => life === 'open').length;
+  }
+
+  /** The task of an attempt that was not withdrawn. */
+  #runOf(attempt: Attempt): SlotRun | undefined {
+    for (const run of this.#runs) if (run.isOn(attempt)) return run;
+    return undefined;
   }
 }
+
+const ownerOfCurrent = ({ current }: Slot): string | undefined =>
+  current === undefined ? undefined : ownerOf(current.start.spec);

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { SlotScheduler, type ScheduledTask } from './slot-scheduler.ts';
 import type { QuantumEnd, SlotTask } from './slot-task.ts';
 
-/** A task that does what its script says, one entry a quantum. */
+const job = (id: string): number => id.charCodeAt(0);
+const marks = { during: <T>(_job: number, work: () => T): T => work() };
+
 function scripted(id: string, script: readonly (QuantumEnd | Error)[], log: string[], threads = 1): ScheduledTask {
   const left = [...script];
   const task = {
@@ -12,9 +14,10 @@ function scripted(id: string, script: readonly (QuantumEnd | Error)[], log: stri
       if (next instanceof Error) throw next;
       return next;
     },
+    charge: () => undefined,
     useThreads: (count: number) => log.push(`${id} uses ${count}`),
   };
-  return { id, task: task as unknown as SlotTask, scheduledMs: 0, pinned: false, threads };
+  return { job: job(id), task: task as unknown as SlotTask, scheduledMs: 0, pinned: false, threads };
 }
 
 function busyTasks(others = 0): { count(): number; change(by: number): void; others: number } {
@@ -33,7 +36,7 @@ function busyTasks(others = 0): { count(): number; change(by: number): void; oth
 test('tasks take turns until each is done', async () => {
   const log: string[] = [];
   const busy = busyTasks();
-  const scheduler = new SlotScheduler(busy);
+  const scheduler = new SlotScheduler(marks, busy);
   const [a, b] = await Promise.all([
     scheduler.run(scripted('a', ['more', 'more', 'done'], log)),
     scheduler.run(scripted('b', ['more', 'done'], log)),
@@ -46,7 +49,7 @@ test('tasks take turns until each is done', async () => {
 test('an error ends its task and no other', async () => {
   const log: string[] = [];
   const busy = busyTasks();
-  const scheduler = new SlotScheduler(busy);
+  const scheduler = new SlotScheduler(marks, busy);
   const failed = scheduler.run(scripted('a', ['more', new Error('broken')], log)).catch((error: unknown) => error);
   const fine = await scheduler.run(scripted('b', ['more', 'more', 'more', 'done'], log));
   expect(await failed).toEqual(new Error('broken'));
@@ -57,27 +60,27 @@ test('an error ends its task and no other', async () => {
 test('a blocked task waits until it is woken, and does not count as busy', async () => {
   const log: string[] = [];
   const busy = busyTasks();
-  const scheduler = new SlotScheduler(busy);
+  const scheduler = new SlotScheduler(marks, busy);
   const run = scheduler.run(scripted('a', ['blocked', 'done'], log));
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(log).toEqual(['a']);
   expect(busy.count()).toBe(0);
-  scheduler.wake('a');
-  scheduler.wake('a');
+  scheduler.wake(job('a'));
+  scheduler.wake(job('a'));
   expect((await run).quanta).toBe(2);
   expect(busy.count()).toBe(0);
 });
 
 test('a task that waits for its helper threads looks again by itself', async () => {
   const log: string[] = [];
-  const scheduler = new SlotScheduler(busyTasks());
+  const scheduler = new SlotScheduler(marks, busyTasks());
   expect((await scheduler.run(scripted('a', ['waiting', 'waiting', 'done'], log))).quanta).toBe(3);
 });
 
 test('a wide task lends a core to every other task at once, and takes it back later', async () => {
   const log: string[] = [];
   const busy = busyTasks(2);
-  const scheduler = new SlotScheduler(busy);
+  const scheduler = new SlotScheduler(marks, busy);
   const run = scheduler.run(
     scripted(
       'wide',

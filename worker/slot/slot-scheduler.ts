@@ -2,6 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { addTask, blockTask, chargeTask, emptyMlfq, levelDepths, pickTask, removeTask, wakeTask } from './mlfq.ts';
 import type { SlotTask } from './slot-task.ts';
 
+/** Says to others that the thread is at work for a job, which may last. */
+export interface QuantumMarks {
+  during<T>(job: number, work: () => T): T;
+}
+
 /** Long enough that turns cost little, short enough that a small query never waits long for its first. */
 const QUANTUM_MS = 10;
 /** How often a task looks again whether its helper threads have left it something to do, while other tasks of the slot run. */
@@ -20,7 +25,8 @@ export interface BusyTasks {
 }
 
 export type ScheduledTask = {
-  readonly id: string;
+  /** As the slot's stamp names it. */
+  readonly job: number;
   readonly task: SlotTask;
   readonly scheduledMs: number;
   readonly pinned: boolean;
@@ -43,12 +49,14 @@ type Running = ScheduledTask & {
 
 /** Gives the slot's thread to its tasks, a quantum at a time, as `mlfq.ts` says; between quanta the event loop has its turn. */
 export class SlotScheduler {
-  readonly #running = new Map<string, Running>();
+  readonly #running = new Map<number, Running>();
+  readonly #marks: QuantumMarks;
   readonly #busy: BusyTasks;
   #mlfq = emptyMlfq;
   #turning = false;
 
-  constructor(busy: BusyTasks) {
+  constructor(marks: QuantumMarks, busy: BusyTasks) {
+    this.#marks = marks;
     this.#busy = busy;
   }
 
@@ -56,21 +64,21 @@ export class SlotScheduler {
   run(scheduled: ScheduledTask): Promise<TaskTimes> {
     return new Promise((resolve, reject) => {
       const start = { times: { scheduledMs: 0, quanta: 0 }, blocked: false, width: scheduled.threads, lentAtMs: 0 };
-      this.#running.set(scheduled.id, { ...scheduled, ...start, resolve, reject });
+      this.#running.set(scheduled.job, { ...scheduled, ...start, resolve, reject });
       this.#busy.change(1);
-      this.#mlfq = addTask(this.#mlfq, scheduled.id, scheduled.scheduledMs, scheduled.pinned);
+      this.#mlfq = addTask(this.#mlfq, idOf(scheduled.job), scheduled.scheduledMs, scheduled.pinned);
       void this.#turn();
     });
   }
 
   /** A blocked task can go on: its reader took something, or it was cancelled. */
-  wake(id: string): void {
-    const running = this.#running.get(id);
+  wake(job: number): void {
+    const running = this.#running.get(job);
     if (running?.blocked === true) {
       running.blocked = false;
       this.#busy.change(1);
     }
-    this.#mlfq = wakeTask(this.#mlfq, id);
+    this.#mlfq = wakeTask(this.#mlfq, idOf(job));
     void this.#turn();
   }
 
@@ -84,26 +92,28 @@ export class SlotScheduler {
     this.#turning = true;
     for (let picked = pickTask(this.#mlfq); picked !== undefined; picked = pickTask(this.#mlfq)) {
       this.#mlfq = picked.state;
-      this.#runQuantum(picked.id);
+      this.#runQuantum(Number(picked.id));
       await nextTurn();
     }
     this.#turning = false;
   }
 
-  #runQuantum(id: string): void {
-    const running = this.#running.get(id);
+  #runQuantum(job: number): void {
+    const running = this.#running.get(job);
     if (running === undefined) {
-      this.#mlfq = removeTask(this.#mlfq, id);
+      this.#mlfq = removeTask(this.#mlfq, idOf(job));
       return;
     }
     const startMs = performance.now();
     try {
-      if (running.threads > 1) this.#share(running, startMs);
-      const end = running.task.runQuantum(startMs + QUANTUM_MS);
+      const end = this.#marks.during(job, () => {
+        if (running.threads > 1) this.#share(running, startMs);
+        return running.task.runQuantum(startMs + QUANTUM_MS);
+      });
       this.#charge(running, performance.now() - startMs);
       if (end === 'done') this.#end(running, () => running.resolve(running.times));
-      if (end === 'waiting') this.#waitForHelpers(id);
-      if (end === 'blocked') this.#mlfq = blockTask(this.#mlfq, id);
+      if (end === 'waiting') this.#waitForHelpers(job);
+      if (end === 'blocked') this.#mlfq = blockTask(this.#mlfq, idOf(job));
       if (end === 'blocked') {
         running.blocked = true;
         this.#busy.change(-1);
@@ -114,24 +124,25 @@ export class SlotScheduler {
     }
   }
 
-  #waitForHelpers(id: string): void {
+  #waitForHelpers(job: number): void {
     if (this.#running.size === 1) {
       Atomics.wait(NOBODY_WAKES, 0, 0, LONE_POLL_MS);
       return;
     }
-    this.#mlfq = blockTask(this.#mlfq, id);
-    setTimeout(() => this.wake(id), HELPER_POLL_MS);
+    this.#mlfq = blockTask(this.#mlfq, idOf(job));
+    setTimeout(() => this.wake(job), HELPER_POLL_MS);
   }
 
   #charge(running: Running, quantumMs: number): void {
-    this.#mlfq = chargeTask(this.#mlfq, running.id, quantumMs);
+    this.#mlfq = chargeTask(this.#mlfq, idOf(running.job), quantumMs);
     running.times = { scheduledMs: running.times.scheduledMs + quantumMs, quanta: running.times.quanta + 1 };
+    running.task.charge(running.times.scheduledMs);
   }
 
   #end(running: Running, settle: () => void): void {
-    this.#running.delete(running.id);
+    this.#running.delete(running.job);
     this.#busy.change(-1);
-    this.#mlfq = removeTask(this.#mlfq, running.id);
+    this.#mlfq = removeTask(this.#mlfq, idOf(running.job));
     settle();
   }
 
@@ -144,3 +155,6 @@ export class SlotScheduler {
     running.task.useThreads(wanted);
   }
 }
+
+/** As the queue names a job. */
+const idOf = (job: number): string => String(job);

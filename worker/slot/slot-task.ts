@@ -31,6 +31,9 @@ export class SlotTask implements Disposable {
   readonly #text: TaskText;
   readonly #output: TaskOutput;
   readonly #control: InterruptControl;
+  readonly #quantumMaxMs: number;
+  /** When helper threads began with what they are at; undefined while they are at nothing. */
+  #waitingSinceMs: number | undefined;
   #statement: Statement | undefined;
   #writer: OutputWriter | undefined;
   #cancelled: SkeinError | undefined;
@@ -38,17 +41,31 @@ export class SlotTask implements Disposable {
   #quanta = 0;
   #peak: MemoryUse = { memoryBytes: 0, spilledBytes: 0 };
 
-  constructor(instance: TaskInstance, text: TaskText, output: TaskOutput, control: InterruptControl) {
+  constructor(
+    instance: TaskInstance,
+    text: TaskText,
+    {
+      output,
+      control,
+      quantumMaxMs,
+    }: { readonly output: TaskOutput; readonly control: InterruptControl; readonly quantumMaxMs: number },
+  ) {
     this.#instance = instance;
     this.#text = text;
     this.#output = output;
     this.#control = control;
+    this.#quantumMaxMs = quantumMaxMs;
     control.open(instance.connection.address);
   }
 
   /** The next quantum throws this error. */
   cancel(error: SkeinError): void {
     this.#cancelled ??= error;
+  }
+
+  /** It has had so much time on the thread. */
+  charge(scheduledMs: number): void {
+    this.#control.charge(scheduledMs);
   }
 
   useThreads(threads: number): void {
@@ -58,6 +75,7 @@ export class SlotTask implements Disposable {
   /** Works until the time is up, or it cannot go on. @throws what ends the task. */
   runQuantum(deadlineMs: number): QuantumEnd {
     try {
+      if (this.#control.isWithdrawn) throw new SkeinError('QUERY_CANCELLED', 'the task runs elsewhere');
       if (this.#cancelled !== undefined) throw this.#cancelled;
       if (++this.#quanta % QUANTA_PER_SAMPLE === 0) this.#sampleMemory();
       if (this.#statement === undefined && !this.#load(deadlineMs)) return 'more';
@@ -94,7 +112,8 @@ export class SlotTask implements Disposable {
     this.#statement ??= new Statement(this.#instance.connection, this.#text.sql, 'query');
     do {
       const state = this.#statement.step();
-      if (state === 'waiting') return 'waiting';
+      if (state === 'waiting') return this.#waitForHelpers();
+      this.#waitingSinceMs = undefined;
       if (state === 'ready') {
         this.#writer = openWriter(this.#statement.result, this.#text.output, this.#output, () =>
           this.#instance.instance.arrowWithoutViews(),
@@ -103,6 +122,15 @@ export class SlotTask implements Disposable {
       }
     } while (performance.now() < deadlineMs);
     return 'more';
+  }
+
+  /** @throws STEP_TOO_LONG when helper threads have been at one piece for too long */
+  #waitForHelpers(): QuantumEnd {
+    const nowMs = performance.now();
+    this.#waitingSinceMs ??= nowMs;
+    if (nowMs - this.#waitingSinceMs < this.#quantumMaxMs) return 'waiting';
+    const limit = `one step of the query took longer than ${this.#quantumMaxMs} ms (worker.quantum_max)`;
+    throw new SkeinError('STEP_TOO_LONG', limit);
   }
 
   #fetch(writer: OutputWriter, deadlineMs: number): QuantumEnd {

@@ -11,17 +11,21 @@ import { prepareSql, type PreparedSql } from '../scan/prepare-sql.ts';
 import { readProfile } from '../duckdb/profile.ts';
 import { InstancePool, type MemoryUse, type TaskInstance } from './instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
+import { QuantumStamp } from './quantum-stamp.ts';
 import { ACTIVITY, type SlotJob, type SlotSettings } from './slot-messages.ts';
 import { SlotScheduler, type TaskTimes } from './slot-scheduler.ts';
 import { SlotTask, type TaskText } from './slot-task.ts';
 import { TaskInputs } from './task-inputs.ts';
 import { TaskOutput } from './task-output.ts';
+import { currentThread } from './thread-priority.ts';
 
 /** The program of a slot's thread: several tasks at a time, each in an instance of its own. */
 const settings = workerData as SlotSettings;
 const pool = new InstancePool(join(settings.spillDir, `slot-${threadId}`), settings.instancesIdleMax);
 const footers = new FooterCache();
-const scheduler = new SlotScheduler({
+const stamp = new QuantumStamp(settings.stamp);
+stamp.setThread(currentThread());
+const scheduler = new SlotScheduler(stamp, {
   count: () => Atomics.load(settings.activity, ACTIVITY.busy),
   change: (by) => Atomics.add(settings.activity, ACTIVITY.busy, by),
 });
@@ -52,23 +56,28 @@ pool.prepareBlank();
 /** Runs one task; its rows and its end go through the job's port. Never rejects. */
 export async function runTask(job: SlotJob): Promise<void> {
   const { spec } = job;
+  const control = new InterruptControl(job.control);
   let running: SlotTask | undefined;
   const abort = new AbortController();
   const output = new TaskOutput(job.port, {
     bufferBytes: settings.outputBufferBytes,
     spoolFull: () => Atomics.load(settings.activity, ACTIVITY.spoolFull) !== 0,
-    onTaken: () => scheduler.wake(spec.taskId),
+    onTaken: () => scheduler.wake(job.job),
+    // Withdrawn, perhaps while it waited for its reader: it comes to its end with its next turn.
+    onClosed: () => scheduler.wake(job.job),
     onCancel: (error) => {
       const reason = SkeinError.fromData(error);
       abort.abort(reason);
       running?.cancel(reason);
-      scheduler.wake(spec.taskId);
+      scheduler.wake(job.job);
     },
   });
   try {
+    if (control.isWithdrawn) return;
     const positionBytesMax = Math.floor(job.memoryBytes / POSITIONS_SHARE);
     const prepared = await prepareSql(abort.signal, spec, { footers, positionBytesMax });
-    const run = await runInInstance(job, output, prepared, (task) => {
+    if (control.isWithdrawn) return;
+    const run = await runInInstance({ job, control, output, prepared }, (task) => {
       running = task;
     });
     output.finish(reportOf(job, output, run, prepared.reports));
@@ -80,60 +89,73 @@ export async function runTask(job: SlotJob): Promise<void> {
   }
 }
 
-async function runInInstance(
-  job: SlotJob,
-  output: TaskOutput,
-  prepared: PreparedSql,
-  started: (task: SlotTask) => void,
-): Promise<TaskRun> {
+type Running = {
+  readonly job: SlotJob;
+  readonly control: InterruptControl;
+  readonly output: TaskOutput;
+  readonly prepared: PreparedSql;
+};
+
+async function runInInstance(running: Running, started: (task: SlotTask) => void): Promise<TaskRun> {
+  const { job, prepared } = running;
   const { spec } = job;
   const folders = [...new Set(spec.scans.flatMap((scan) => scan.allowedRoots.map(normalizeLocation)))].sort();
   const threads = coresFor(spec.threads, prepared);
   const memoryBytes = threads === spec.threads ? job.memoryBytes : Math.min(job.memoryBytes, NARROWED_MEMORY_BYTES);
-  const confined = pool.acquire(spec.tenant, folders.map(localPath), memoryBytes);
+  const confined = stamp.during(job.job, () => pool.acquire(spec.tenant, folders.map(localPath), memoryBytes));
   const { instance } = confined;
   let inputs: TaskInputs | undefined;
   try {
     const { spillLimitBytes: spillBytes, context, profile, keepJoinOrder } = spec;
-    instance.configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder });
-    loadPositions(instance.connection, prepared.positions);
-    inputs = new TaskInputs(instance, job.inputs, threads);
+    inputs = stamp.during(job.job, () => {
+      instance.configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder });
+      loadPositions(instance.connection, prepared.positions);
+      return new TaskInputs(instance, job.inputs, threads);
+    });
     const text = { loading: inputs.load(), sql: prepared.print(inputs.texts), output: spec.output };
-    const run = await runStatement(job, threads, { instance, text, output, started });
-    dropPositions(instance.connection, prepared.positions);
-    inputs.drop();
-    inputs[Symbol.dispose]();
-    pool.release(confined);
+    const run = await runStatement(running, { instance, threads, text, started });
+    stamp.during(job.job, () => {
+      dropPositions(instance.connection, prepared.positions);
+      inputs?.drop();
+      inputs?.[Symbol.dispose]();
+      pool.release(confined);
+    });
     return run;
   } catch (error) {
-    inputs?.[Symbol.dispose]();
-    const holdsTables = prepared.positions.files.length > 0 || job.inputs.length > 0;
-    if (SPOILS_INSTANCE.has(SkeinError.of(error).code) || holdsTables) instance[Symbol.dispose]();
-    else pool.release(confined);
+    stamp.during(job.job, () => {
+      inputs?.[Symbol.dispose]();
+      const holdsTables = prepared.positions.files.length > 0 || job.inputs.length > 0;
+      if (SPOILS_INSTANCE.has(SkeinError.of(error).code) || holdsTables) instance[Symbol.dispose]();
+      else pool.release(confined);
+    });
     throw error;
   }
 }
 
 async function runStatement(
-  { spec, control }: SlotJob,
-  threads: number,
+  { job, control, output }: Running,
   at: {
     readonly instance: TaskInstance;
+    readonly threads: number;
     readonly text: TaskText;
-    readonly output: TaskOutput;
     readonly started: (task: SlotTask) => void;
   },
 ): Promise<TaskRun> {
-  using task = new SlotTask(at.instance, at.text, at.output, new InterruptControl(control));
-  at.started(task);
-  const times = await scheduler.run({
-    id: spec.taskId,
-    task,
-    scheduledMs: spec.scheduledMs,
-    pinned: spec.pinnedToTop,
-    threads,
-  });
-  return { times, peak: task.peakUse, profile: spec.profile ? readProfile(at.instance.connection) : null };
+  const { spec } = job;
+  const task = new SlotTask(at.instance, at.text, { output, control, quantumMaxMs: settings.quantumMaxMs });
+  try {
+    at.started(task);
+    const times = await scheduler.run({
+      job: job.job,
+      task,
+      scheduledMs: spec.scheduledMs,
+      pinned: spec.pinnedToTop,
+      threads: at.threads,
+    });
+    return { times, peak: task.peakUse, profile: spec.profile ? readProfile(at.instance.connection) : null };
+  } finally {
+    stamp.during(job.job, () => task[Symbol.dispose]());
+  }
 }
 
 /**

@@ -23,12 +23,15 @@ export class TaskOutput {
       readonly bufferBytes: number;
       readonly spoolFull: () => boolean;
       readonly onTaken: () => void;
+      /** Nobody listens any more. */
+      readonly onClosed: () => void;
       readonly onCancel: (error: ErrorData) => void;
     },
   ) {
     this.#port = port;
     this.#bufferBytes = options.bufferBytes;
     this.#spoolFull = options.spoolFull;
+    port.once('close', options.onClosed);
     port.on('message', (input: SlotInput) => {
       if (input.kind === 'cancel') {
         options.onCancel(input.error);

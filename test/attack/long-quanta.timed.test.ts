@@ -1,0 +1,100 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { EXIT } from '#cli/exit-code.ts';
+import { principalId } from '#shared/id.ts';
+import { stuckQuery } from '#test/support/stuck-query.ts';
+import { gauge, startWorkerProcess, type WorkerProcess } from '#test/support/worker-process.ts';
+import { makeTask } from '#worker/test-client.ts';
+
+const SECRET = 'secret-of-the-cluster';
+/** The slot's other tasks go on after a second; a shared machine needs some time to start a thread. */
+const FIRST_WAIT_MS_MAX = 4_000;
+const LATER_WAIT_MS_MAX = 1_000;
+const attacker = { principal: principalId('attacker') };
+const stuck = stuckQuery();
+
+let dataDir: string;
+let worker: WorkerProcess;
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'skein-quanta-'));
+  worker = await startWorkerProcess({
+    'cluster.secret': SECRET,
+    data_dir: dataDir,
+    'worker.cores': '1',
+    'worker.memory_limit': '2GiB',
+    'worker.quantum_max': '6s',
+    'worker.quantum_overrun': '2s',
+    'worker.orphan_timeout': '120s',
+  });
+  await worker.at.run(makeTask('SELECT 1'));
+});
+
+afterEach(async () => {
+  await worker[Symbol.asyncDispose]();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+/** Milliseconds until a small query has its answer. */
+async function small(overrides: Parameters<typeof makeTask>[1] = {}): Promise<number> {
+  const start = performance.now();
+  expect((await worker.at.run(makeTask('SELECT 1', overrides))).table.numRows).toBe(1);
+  return performance.now() - start;
+}
+
+const outcome = (run: Promise<unknown>): Promise<string> =>
+  run.then(
+    () => 'finished',
+    (error: { readonly code: string }) => error.code,
+  );
+
+test('nobody waits behind a long quantum: other tasks of its slot, begun or not, go on in another thread', async () => {
+  // Begun, and in the middle: it begins again elsewhere, because it has given nothing yet.
+  const begun = outcome(worker.at.run(makeTask('SELECT max(hash(n)) FROM range(60000000) AS r(n)')));
+  await sleep(100);
+  const hung = outcome(worker.at.run(makeTask(stuck, attacker)));
+  await sleep(100);
+  expect(await small()).toBeLessThan(FIRST_WAIT_MS_MAX);
+  expect(await gauge(worker, 'long_quanta')).toBe(1);
+  for (let i = 0; i < 5; i++) expect(await small()).toBeLessThan(LATER_WAIT_MS_MAX);
+  expect(await begun).toBe('finished');
+  // After `worker.quantum_max` it is cancelled by name; it does not obey, so the worker ends.
+  expect(['STEP_TOO_LONG', 'WORKER_LOST']).toContain(await hung);
+}, 120_000);
+
+test('a principal has one long quantum at a time: its others wait, and nobody else does', async () => {
+  const hung = outcome(worker.at.run(makeTask(stuck, attacker)));
+  await expect.poll(() => gauge(worker, 'long_quanta'), { timeout: 10_000 }).toBe(1);
+  let hasEnded = false;
+  const own = outcome(worker.at.run(makeTask('SELECT 2', attacker))).finally(() => (hasEnded = true));
+  expect(await small()).toBeLessThan(FIRST_WAIT_MS_MAX);
+  expect(await gauge(worker, 'long_quanta')).toBe(1);
+  expect(hasEnded).toBe(false);
+  await hung;
+  expect(['finished', 'WORKER_LOST', 'NO_WORKERS']).toContain(await own);
+}, 120_000);
+
+test('a quantum that outlives its interrupt ends the process, which has said before whose it was', async () => {
+  const stream = worker.at.attach();
+  stream.beat(1);
+  const spec = makeTask(stuck, attacker);
+  const hung = outcome(worker.at.run(spec));
+  await expect.poll(() => gauge(worker, 'long_quanta'), { timeout: 10_000 }).toBe(1);
+  const cancelled = worker.at.call('CancelTask', { task_id: spec.taskId, code: 'QUERY_TIMEOUT', reason: 'too long' });
+  const cancelledMs = performance.now();
+  void cancelled.catch(() => undefined);
+  let blamed: unknown;
+  for (;;) {
+    const { value } = (await stream.beats.next()) as { value: { readonly hung: unknown } | undefined };
+    blamed = value?.hung;
+    if (blamed !== null) break;
+  }
+  expect(blamed).toMatchObject({ query_id: spec.queryId, task_id: spec.taskId });
+  expect(await worker.ended).toBe(EXIT.ordered);
+  expect(performance.now() - cancelledMs).toBeLessThan(5_000);
+  expect(await hung).not.toBe('finished');
+  stream.end();
+}, 120_000);

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import koffi from 'koffi';
+import type { QueryId, TaskId } from '#shared/id.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import type { HungQuantum } from './slot/slot-pool.ts';
+
+/** The task for which a worker's process ends, as a beat says it; `quantum_ms` is decimal text, as proto-loader takes it. */
+export type HungTask = { readonly query_id: QueryId; readonly task_id: TaskId; readonly quantum_ms: string };
+
+/** Time in which the last beat leaves the process. */
+const TELL_MS = 150;
+
+/**
+ * The end of this process for the sake of everybody else: a quantum goes on although it was interrupted, and nothing but that ends it.
+ * Coordinators are told first, so that they blame the one query and run all other tasks elsewhere, uncounted.
+ */
+export class OrderedEnd {
+  readonly #log: Logger;
+  readonly #began = new AbortController();
+  readonly #told = Promise.withResolvers<void>();
+  #hung: HungTask | null = null;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Aborts when it has begun: no task is taken any more. */
+  get began(): AbortSignal {
+    return this.#began.signal;
+  }
+
+  /** Resolves when those who had to know have been told. */
+  get told(): Promise<void> {
+    return this.#told.promise;
+  }
+
+  /** Who is to blame; null before it has begun. */
+  get hung(): HungTask | null {
+    return this.#hung;
+  }
+
+  begin({ spec, ageMs }: HungQuantum): void {
+    if (this.#hung !== null) return;
+    this.#hung = { query_id: spec.queryId, task_id: spec.taskId, quantum_ms: String(Math.round(ageMs)) };
+    this.#log.error({ query: spec.queryId, task: spec.taskId, ageMs }, 'a quantum does not end: the process does');
+    this.#began.abort();
+    void sleep(TELL_MS).then(() => this.#told.resolve());
+  }
+}
+
+/** Ends the process at once. `process.exit` would wait for every thread, and one that is inside of DuckDB does not come. */
+export function exitAtOnce(code: number): never {
+  const libc = koffi.load(process.platform === 'win32' ? 'ucrtbase.dll' : null);
+  return (libc.func('void _exit(int code)') as unknown as (code: number) => never)(code);
+}

@@ -1,0 +1,19 @@
+import type { Stamp } from './quantum-stamp.ts';
+
+/**
+ * A slot as the main thread sees it when it looks at the stamp from time to time.
+ * ```
+ *   between ──odd sequence──> inside ──same sequence──> inside, older
+ *      ^─────────even sequence───┴──another odd one──> inside, of age 0
+ * ```
+ */
+export type Watched = { readonly kind: 'between' } | ({ readonly kind: 'inside'; readonly ageMs: number } & Stamp);
+
+export const BETWEEN: Watched = { kind: 'between' };
+
+/** The state after a look `elapsedMs` after the last one. */
+export function observe(before: Watched, { sequence, job }: Stamp, elapsedMs: number): Watched {
+  if ((sequence & 1) === 0) return BETWEEN;
+  const isSame = before.kind === 'inside' && before.sequence === sequence;
+  return { kind: 'inside', sequence, job, ageMs: isSame ? before.ageMs + elapsedMs : 0 };
+}

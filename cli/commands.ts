@@ -24,6 +24,8 @@ const CLIENT_FLAGS: readonly Flag[] = [
 
 const tenantFlag: Flag = { name: 'tenant', value: 'T', doc: 'Tenant (default: the cluster’s first)' };
 
+const adminFlag: Flag = { name: 'user', value: 'U', doc: 'An administrator of the tenant (default: the first one)' };
+
 const CATALOG_FLAGS: readonly Flag[] = [
   { name: 'allow-root', value: 'URI', doc: 'Further root in which files of its tables may lie; may be repeated' },
   {
@@ -256,6 +258,20 @@ export const COMMANDS: readonly Command[] = [
     flags: [{ name: 'all', doc: 'Every parked job' }],
     run: async ({ loaded, flags, positionals }) =>
       (await import('./admin-job.ts')).retryJobs(loaded, flags, positionals),
+  },
+  {
+    name: 'admin quarantine list',
+    summary: 'Prints the statements that are refused because one of their shape has cost a worker its process.',
+    flags: [JSON_FLAG, tenantFlag, adminFlag],
+    run: async ({ loaded, flags }) => (await import('./admin-quarantine.ts')).listQuarantine(loaded, flags),
+  },
+  {
+    name: 'admin quarantine lift',
+    summary: 'Takes such a statement again.',
+    positionals: 'ID',
+    flags: [tenantFlag, adminFlag],
+    run: async ({ loaded, flags, positionals }) =>
+      (await import('./admin-quarantine.ts')).liftQuarantine(loaded, flags, only(positionals, 'ID')),
   },
   service('catalog', 'Runs one catalog.'),
   service('coordinator', 'Runs one coordinator.'),

@@ -127,6 +127,8 @@ function activeQueries(active: Active): QueryService {
   return {
     execute: async (request) => queries().execute(request),
     cancel: (caller, queryId) => queries().cancel(caller, queryId),
+    quarantined: (caller) => queries().quarantined(caller),
+    lift: async (caller, id) => queries().lift(caller, id),
   };
 }
 

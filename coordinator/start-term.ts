@@ -9,11 +9,15 @@ import { openMembership } from '#shared/membership/open-membership.ts';
 import { DUCKDB_RELEASE, SKEIN_RELEASE } from '#shared/release.ts';
 import type { Kysely } from 'kysely';
 import { singleGroupAdmission, type Admission } from './admission/admission.ts';
+import type { HungRun } from './cluster/worker-ending.ts';
 import { WorkerPool } from './cluster/worker-pool.ts';
 import { failOrphans, nextEpoch, type HistoryDatabase } from './history/history-database.ts';
 import { HistoryWriter } from './history/history-writer.ts';
 import { storeRows } from './history/store-rows.ts';
 import type { QueryMetrics } from './query/query-metrics.ts';
+import { Quarantine } from './quarantine/quarantine.ts';
+import { RecentRuns } from './quarantine/recent-runs.ts';
+import { storeKills } from './quarantine/store-kills.ts';
 import { QueryRegistry } from './query/query-registry.ts';
 import type { QueryService } from './query/query-service.ts';
 import { statementRunner } from './query/run-statement.ts';
@@ -57,7 +61,22 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   const writer = new HistoryWriter({ store: storeRows(database), bufferMax, log });
   const history = stack.adopt(writer, (open) => open.close());
   const running = new Set<QueryId>();
-  const pool = await startPool(parts, { epoch, running, stack });
+  const runs = new RecentRuns();
+  const quarantine = new Quarantine({
+    store: storeKills(database),
+    clock: systemClock,
+    log,
+    ttlMs: config['coordinator.quarantine_ttl'],
+    killsMax: config['coordinator.kills_max'],
+    windowMs: config['coordinator.kills_window'],
+  });
+  await quarantine.open();
+  const onHung = ({ queryId, quantumMs }: HungRun): void => {
+    const shape = runs.find(queryId);
+    if (shape === undefined) log.warn({ queryId }, 'a worker ended itself because of a run that nobody knows here');
+    else quarantine.add(shape, `one step of a query took ${quantumMs} ms and did not stop when it had to`);
+  };
+  const pool = await startPool(parts, { epoch, running, onHung, stack });
   const admission = singleGroupAdmission({
     runningMax: config['coordinator.queries_running_max'],
     queuedMax: config['coordinator.queries_queued_max'],
@@ -83,6 +102,8 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     },
     tables,
     fileLists,
+    quarantine,
+    runs,
     record: (row) => history.record(row),
     metrics,
   });
@@ -93,12 +114,13 @@ export async function startTerm(parts: TermParts): Promise<Term> {
 type PoolParts = {
   readonly epoch: number;
   readonly running: ReadonlySet<QueryId>;
+  readonly onHung: (hung: HungRun) => void;
   readonly stack: AsyncDisposableStack;
 };
 
 async function startPool(
   { config, log, coordinatorId, security }: TermParts,
-  { epoch, running, stack }: PoolParts,
+  { epoch, running, onHung, stack }: PoolParts,
 ): Promise<WorkerPool> {
   const membership = stack.adopt(await openMembership(config, log), (open) => open.close());
   const pool = new WorkerPool(membership, {
@@ -109,6 +131,7 @@ async function startPool(
     heartbeatTimeoutMs: config['cluster.heartbeat_timeout'],
     release: { skein: SKEIN_RELEASE, duckdb: DUCKDB_RELEASE },
     log,
+    onHung,
     onBeat: endUnknown({ running, epoch, keyring: security.keyring }),
   });
   return stack.adopt(pool, (open) => open.close());

@@ -105,6 +105,14 @@ async function verify(token: string, keys: JWTVerifyGetKey): Promise<Caller> {
   }
 }
 
+const TENANT_ADMIN = 'tenant_admin';
+
+/** @throws FORBIDDEN unless the operator has made the token, for an administrator. */
+export function requireOperator({ claims }: Caller): void {
+  const isOperator = claims.auth_method === 'operator' && claims.roles.includes(TENANT_ADMIN);
+  if (!isOperator) throw new SkeinError('FORBIDDEN', 'this is for the operator');
+}
+
 /** @throws FORBIDDEN unless the token grants `scope`. */
 export function requireScope(caller: Caller, scope: Scope): void {
   if (!caller.scopes.has(scope)) throw new SkeinError('FORBIDDEN', `the token lacks the scope ${scope}`);

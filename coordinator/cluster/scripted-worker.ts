@@ -51,6 +51,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   const sessions = new Set<Http2Session>();
   let silent = false;
   let draining = false;
+  let hung: string | undefined;
   let sent = 0;
   let attached = 0;
   const { definition } = loadService('worker.proto', 'skein.worker.v1.Worker');
@@ -76,6 +77,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
           machine_id: `m-${port}`,
           machine_cores: script.cores ?? 2,
           query_ids: [...held],
+          hung: hung === undefined ? null : { query_id: hung, task_id: 't', quantum_ms: '7000' },
         });
       });
     },
@@ -164,6 +166,8 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
     freeze: () => void (silent = true),
     thaw: () => void (silent = false),
     drain: () => void (draining = true),
+    /** It says that it ends itself because of this run; undefined: its successor is there. */
+    endFor: (run: string | undefined) => void (hung = run),
     messagesSent: () => sent,
     /** How often a coordinator has opened the stream of beats. */
     attached: () => attached,

@@ -7,6 +7,7 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
 import { printRelease, type Release } from '#shared/release.ts';
+import { WorkerEnding, type HungRun } from './worker-ending.ts';
 
 /** What the links to all workers have in common. */
 export type LinkOptions = {
@@ -20,6 +21,8 @@ export type LinkOptions = {
   readonly log: Logger;
   /** Hears of the queries that a worker holds, with every beat. */
   readonly onBeat?: (link: WorkerLink, info: WorkerInfo) => void;
+  /** Hears of a run for which a worker ends itself. */
+  readonly onHung?: (hung: HungRun) => void;
 };
 
 /** What a worker says of itself, `WorkerBeat` of proto/worker.proto. */
@@ -36,11 +39,13 @@ export type WorkerInfo = {
   readonly machine: { readonly id: string; readonly cores: number };
   /** Queries that have a task or spooled output there. */
   readonly queryIds: readonly QueryId[];
+  /** The run for which its process ends now. */
+  readonly hung: HungRun | null;
 };
 
 /**
  * ```
- * connecting --beat--> live --silence or broken stream--> lost --retry--> connecting
+ * connecting --beat--> live --silence, broken stream, or a beat that says so--> lost --retry--> connecting
  *      \--beat of another release, or no proof of being a worker--> refused --retry: a beat of our release--> live
  * ```
  */
@@ -53,6 +58,10 @@ export type LinkState =
   | { readonly kind: 'lost' };
 
 const RETRY_MS = 500;
+/** A worker that ended itself is asked again sooner: it is back within a second or two. */
+const ENDED_RETRY_MS = 200;
+/** For so long after its end it is expected back. */
+const EXPECTED_MS = 10_000;
 /** Batches are 1 to 4 MB; a single text may be longer. */
 const MESSAGE_BYTES_MAX = 512 * 2 ** 20;
 /** A beat names every query that the worker holds something of. */
@@ -89,6 +98,7 @@ export class WorkerLink {
   #refusedFor = '';
   /** Whether it has attached, or its silence has been told. */
   #known = false;
+  #expectedUntilMs = 0;
   /** Threads that this coordinator's tasks have on the worker now. */
   load = 0;
 
@@ -118,6 +128,11 @@ export class WorkerLink {
 
   get state(): LinkState {
     return this.#state;
+  }
+
+  /** It ended itself a moment ago, and is started again. */
+  get isExpected(): boolean {
+    return this.#state.kind !== 'live' && performance.now() < this.#expectedUntilMs;
   }
 
   close(): void {
@@ -187,6 +202,10 @@ export class WorkerLink {
     this.#beat.resolve();
     this.#beat = Promise.withResolvers();
     const { release, log } = this.#options;
+    if (info.hung !== null) {
+      this.#onHung(info.hung);
+      return;
+    }
     if (info.release.skein !== release.skein || info.release.duckdb !== release.duckdb) {
       const reason = `${info.name} is ${printRelease(info.release)}, this coordinator ${printRelease(release)}`;
       this.#refuse(reason, { worker: this.address, name: info.name, reason });
@@ -223,7 +242,17 @@ export class WorkerLink {
     this.#known = true;
   }
 
-  #end(state: LinkState): void {
+  #onHung(hung: HungRun): void {
+    // Its process may take a moment to end, and answers once more.
+    if (this.#state.kind === 'live') {
+      this.#options.log.error({ worker: this.address, ...hung }, 'a worker ends itself');
+      this.#options.onHung?.(hung);
+    }
+    this.#expectedUntilMs = performance.now() + EXPECTED_MS;
+    this.#end({ kind: 'lost' }, new WorkerEnding(hung));
+  }
+
+  #end(state: LinkState, reason?: SkeinError): void {
     clearInterval(this.#timer);
     clearTimeout(this.#silence);
     this.#silence = undefined;
@@ -231,18 +260,18 @@ export class WorkerLink {
     this.#stream = undefined;
     stream?.on('error', () => undefined);
     stream?.cancel();
-    this.#become(state);
+    this.#become(state, reason);
     if (this.#closed) return;
     clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => this.#attach(), RETRY_MS);
+    this.#retry = setTimeout(() => this.#attach(), this.isExpected ? ENDED_RETRY_MS : RETRY_MS);
   }
 
-  #become(state: LinkState): void {
+  #become(state: LinkState, reason?: SkeinError): void {
     const before = this.#state;
     this.#state = state;
     if (before.kind === 'live') {
       this.#options.log.warn({ worker: this.address }, 'worker lost');
-      before.lost.abort(new SkeinError('WORKER_LOST', 'a worker was lost while it ran the query'));
+      before.lost.abort(reason ?? new SkeinError('WORKER_LOST', 'a worker was lost while it ran the query'));
     }
     if (before.kind !== state.kind) this.#onChange();
   }
@@ -287,6 +316,7 @@ type WireBeat = {
   readonly query_ids: readonly string[];
   readonly machine_id: string;
   readonly machine_cores: number;
+  readonly hung: { readonly query_id: string; readonly quantum_ms: string } | null | undefined;
 };
 
 const workerInfo = (wire: WireBeat): WorkerInfo => ({
@@ -300,4 +330,5 @@ const workerInfo = (wire: WireBeat): WorkerInfo => ({
   draining: wire.draining,
   machine: { id: wire.machine_id, cores: Math.max(1, wire.machine_cores) },
   queryIds: wire.query_ids.map(queryId),
+  hung: wire.hung == null ? null : { queryId: queryId(wire.hung.query_id), quantumMs: Number(wire.hung.quantum_ms) },
 });

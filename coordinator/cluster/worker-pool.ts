@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import type { Member, Membership } from '#shared/membership/member.ts';
 import { chooseWorker } from './choose-worker.ts';
@@ -27,6 +28,8 @@ export type LeaseRequest = {
 
 /** Refused workers that an error names. */
 const REASONS_MAX = 3;
+/** How often a query that waits for a worker looks again. */
+const EXPECTED_POLL_MS = 20;
 
 /** The links to all workers of the cluster, kept as membership says. */
 export class WorkerPool {
@@ -74,6 +77,17 @@ export class WorkerPool {
     const reasons = this.states().flatMap(({ state }) => (state.kind === 'refused' ? [state.reason] : []));
     const refused = reasons.length === 0 ? '' : `; refused: ${reasons.slice(0, REASONS_MAX).join('; ')}`;
     return new SkeinError('NO_WORKERS', `no worker is available${refused}`);
+  }
+
+  /**
+   * Resolves when a worker takes tasks; at once when none does and none is expected: one that ended itself is back in a moment.
+   * @throws the reason of `signal`
+   */
+  async available(signal: AbortSignal): Promise<void> {
+    while (this.open().length === 0 && [...this.#links.values()].some((link) => link.isExpected)) {
+      signal.throwIfAborted();
+      await sleep(EXPECTED_POLL_MS);
+    }
   }
 
   /** @throws NO_WORKERS when none takes tasks. */

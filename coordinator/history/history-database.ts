@@ -6,14 +6,31 @@ import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { HistoryRow } from './history-record.ts';
 import { createHistory } from './migrations/001-create-history.ts';
+import { createQuarantine } from './migrations/002-create-quarantine.ts';
 
 /** The coordinator's own schema. */
-export type HistoryDatabase = { readonly query_history: HistoryRow & { readonly recorded_at?: Generated<Date> } };
+export type HistoryDatabase = {
+  readonly query_history: HistoryRow & { readonly recorded_at?: Generated<Date> };
+  readonly quarantine: QuarantineRow;
+};
+
+/** A statement that is refused for a while (`coordinator/quarantine`). */
+type QuarantineRow = {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly user_id: string;
+  readonly username: string;
+  readonly fingerprint: string;
+  readonly sql: string;
+  readonly reason: string;
+  readonly killed_at: Date;
+  readonly until: Date;
+};
 
 /** A migration that was released never changes. */
 export const COORDINATOR_SCHEMA: OwnSchema = {
   name: 'coordinator',
-  migrations: { '001-create-history': createHistory },
+  migrations: { '001-create-history': createHistory, '002-create-quarantine': createQuarantine },
 };
 
 export type DatabaseOptions = { readonly url: string; readonly poolMax: number; readonly log: Logger };

@@ -58,6 +58,11 @@ export class ActiveQuery {
     return this.abort.signal;
   }
 
+  /** The statement without the values of secrets. */
+  get redactedSql(): string {
+    return this.#options.redactedSql;
+  }
+
   get state(): QueryState {
     return this.#state;
   }

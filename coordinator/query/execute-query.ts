@@ -4,6 +4,7 @@ import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import type { DistributionSettings } from '../distributor/fragment.ts';
 import { jsonRows } from '../distributor/json-rows.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { StatementShape } from '../quarantine/quarantine.ts';
 import { isWide, NARROW_MEMORY_BYTES } from '../scheduler/choose-width.ts';
 import { planScans, type PlannedScan, type ScanContext } from '../scheduler/plan-scans.ts';
 import { newRunId } from '../scheduler/run-id.ts';
@@ -25,6 +26,8 @@ export type QueryExecution = {
   readonly state: SessionState;
   readonly query: PreparedQuery;
   readonly context: StatementContext;
+  /** What is refused when a run of it hangs. */
+  readonly shape: StatementShape;
   readonly profile: boolean;
   readonly onStart: () => void;
   readonly onRows: (bytes: Buffer) => Promise<void> | undefined;
@@ -56,6 +59,7 @@ export async function executeQuery(execution: QueryExecution): Promise<QueryOutc
   const scanContext = { tables: services.tables, tenant, hold, signal };
   const scans = await planScans(query.scans, scanContext);
   const { scheduler, front } = services;
+  await scheduler.pool.available(signal);
   const settings = distributionSettings(state, services);
   const context = { passes: front.distributor, scheduler, settings, scanContext };
   const plan = await distributeQuery(query, scans, context);
@@ -99,8 +103,10 @@ async function runWhole(
   const memoryBytes = memoryLimit(execution);
   let reader = new TextColumnReader();
   let rows = 0;
+  const runId = newRunId(request.queryId, services.epoch);
+  services.runs.add(runId, execution.shape);
   const report = await runQuery(services.scheduler, {
-    queryId: newRunId(request.queryId, services.epoch),
+    queryId: runId,
     tenant,
     principal,
     sql: services.front.jsonSql(query),
@@ -156,6 +162,7 @@ async function runInStages(execution: QueryExecution, plan: QueryStages, limits:
     distributor: services.front.distributor,
     jsonSql: (sql) => jsonRows(sql, types),
     rescan: (narrowed, numbers) => rescan(plan, narrowed, numbers, limits.scanContext),
+    onRun: (run) => services.runs.add(run, execution.shape),
     onStart: () => {
       rows = 0;
       execution.onStart();

@@ -1,6 +1,7 @@
 import type { QueryId } from '#shared/id.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import type { SessionKey } from '../session/session-store.ts';
+import type { Kill } from '../quarantine/quarantine.ts';
 import type { ResultSink } from './result-sink.ts';
 
 /** A statement as a protocol hands it over. */
@@ -24,4 +25,8 @@ export interface QueryService {
   execute(request: StatementRequest): Promise<void>;
   /** Cancels a running or waiting statement of the caller; false when there is none. */
   cancel(caller: Caller, queryId: QueryId): boolean;
+  /** The statements of the caller's tenant that are refused, the latest first. */
+  quarantined(caller: Caller): readonly Kill[];
+  /** Takes one back; false when the tenant has none of this id. */
+  lift(caller: Caller, id: string): Promise<boolean>;
 }

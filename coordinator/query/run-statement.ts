@@ -6,6 +6,8 @@ import { blankContext } from '#shared/sql/statement-context.ts';
 import { requireScope } from '../auth/authenticate.ts';
 import { explainDistributed } from '../distributor/explain-distributed.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { StatementShape } from '../quarantine/quarantine.ts';
+import { statementShape } from '../quarantine/statement-shape.ts';
 import { planScans } from '../scheduler/plan-scans.ts';
 import { describeResult, runSessionStatement } from '../session/run-session-statement.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
@@ -30,6 +32,8 @@ type Outcome = { readonly rowsProduced: number; readonly bytesScanned: number; r
 export function statementRunner(services: RunnerServices): QueryService {
   return {
     execute: (request) => execute(services, request),
+    quarantined: ({ claims }) => services.quarantine.list(claims.tenant),
+    lift: ({ claims }, id) => services.quarantine.lift(claims.tenant, id),
     cancel: ({ claims }, queryId) =>
       services.registry.cancel(
         { tenant: claims.tenant, principal: claims.sub, queryId },
@@ -114,12 +118,14 @@ class StatementRun {
   }
 
   async #query(span: TextSpan): Promise<Outcome> {
+    const shape = this.#admittedShape(span);
     const context = await this.#context();
     const query = await this.#prepare(span, context);
     const { sink } = this.#request;
     const { signal } = this.#active;
     const { rows, bytesScanned, fragments } = await executeQuery({
       ...this.#execution(query, context),
+      shape,
       profile: false,
       onStart: () => sink.start(query.columns),
       // A statement that was stopped may have been answered already.
@@ -154,11 +160,13 @@ class StatementRun {
 
   /** Runs the query, throws its rows away, and tells how it went. */
   async #explainAnalyze({ query: span, format }: ExplainStatement): Promise<Outcome> {
+    const shape = this.#admittedShape(span);
     const context = await this.#context();
     const query = await this.#prepare(span, context);
     const planMs = this.#active.elapsedMs();
     const outcome = await executeQuery({
       ...this.#execution(query, context),
+      shape,
       profile: true,
       onStart: () => undefined,
       onRows: () => undefined,
@@ -170,7 +178,17 @@ class StatementRun {
     return { ...(await this.#answer(planResult(lines))), bytesScanned, fragments };
   }
 
-  #execution(query: PreparedQuery, context: StatementContext): Omit<QueryExecution, 'profile' | 'onStart' | 'onRows'> {
+  /** The query's shape. @throws STATEMENT_QUARANTINED, PRINCIPAL_LIMITED */
+  #admittedShape({ text }: TextSpan): StatementShape {
+    const shape = statementShape(this.#request.caller.claims, text, this.#active.redactedSql);
+    this.#services.quarantine.check(shape);
+    return shape;
+  }
+
+  #execution(
+    query: PreparedQuery,
+    context: StatementContext,
+  ): Omit<QueryExecution, 'shape' | 'profile' | 'onStart' | 'onRows'> {
     return {
       services: this.#services,
       request: this.#request,

@@ -8,6 +8,8 @@ import type { Admission } from '../admission/admission.ts';
 import type { PrepareQuery } from '../planner/prepare-query.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { Quarantine } from '../quarantine/quarantine.ts';
+import type { RecentRuns } from '../quarantine/recent-runs.ts';
 import type { Scheduler } from '../scheduler/run-query.ts';
 import type { SessionServices } from '../session/run-session-statement.ts';
 import type { Recorder } from './active-query.ts';
@@ -36,6 +38,8 @@ export type RunnerServices = {
   readonly sessions: SessionServices;
   readonly front: Front;
   readonly scheduler: Scheduler;
+  readonly quarantine: Quarantine;
+  readonly runs: RecentRuns;
   readonly tables: TableReader;
   /** Memory for the lists of files of all queries. */
   readonly fileLists: ByteBudget;

@@ -3,6 +3,7 @@ import type { TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { taskId, type TaskId } from '#shared/id.ts';
 import { unreachable } from '#shared/must.ts';
+import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import type { ResultReader } from './result-reader.ts';
@@ -209,8 +210,10 @@ export class TaskDispatcher {
     if (event.kind === 'finished') this.#scheduledMs += event.report.scheduledMs;
     stage.applyTask(task, event);
     if (stage.state.kind === 'failed' || event.kind === 'finished' || event.kind === 'refused') return;
-    stage.retries += 1;
-    this.#options.scheduler.onRetry();
+    if (event.kind !== 'workerEnded') {
+      stage.retries += 1;
+      this.#options.scheduler.onRetry();
+    }
     if (stage.result?.hasDelivered(id) === true) this.#restartResult(stage, stage.result);
   }
 
@@ -267,6 +270,10 @@ export class TaskDispatcher {
     if (signal.aborted && signal.reason === INPUT_LOST) return { kind: 'inputLost' };
     // A connection that breaks while its worker is lost says less than the signal does.
     const error = SkeinError.of(broke ? signal.reason : thrown);
+    if (error instanceof WorkerEnding) {
+      const isOurs = error.hung.queryId === this.#options.owner.queryId;
+      return isOurs ? { kind: 'failed', error: queryKilled(error.hung) } : { kind: 'workerEnded' };
+    }
     if (error.code === 'INPUT_LOST') {
       this.#inputLost(stage, taskId(error.message));
       return { kind: 'inputLost' };

@@ -173,6 +173,34 @@ test('a query goes on to the next worker from those that refuse it, which is no 
   expect(retries).toBe(before);
 });
 
+test('a worker that ends itself because of another query costs nothing, and one that is alone is waited for', async () => {
+  let calls = 0;
+  const hangsOnce: WorkerScript['output'] = async function* (spec, cancelled) {
+    calls += 1;
+    yield* calls <= 2 ? endless(spec, cancelled) : messages(spec);
+  };
+  const { scheduler, workers } = await cluster(hangsOnce);
+  const run = runQuery(scheduler, query());
+  for (const attempt of [1, 2]) {
+    await vi.waitFor(() => expect(calls).toBe(attempt), { timeout: 5_000 });
+    workers[0]?.endFor('another');
+    await vi.waitFor(() => expect(scheduler.pool.liveCount()).toBe(0));
+    workers[0]?.endFor(undefined);
+  }
+  expect(await run).toMatchObject({ rows: 3 });
+  expect(retries).toBe(0);
+});
+
+test('a query for which a worker ends itself is not tried again', async () => {
+  const { scheduler, workers } = await cluster(endless, endless);
+  const run = runQuery(scheduler, query());
+  run.catch(() => undefined);
+  await vi.waitFor(() => expect(workers.some((worker) => worker.messagesSent() > 0)).toBe(true));
+  for (const worker of workers) worker.endFor('q');
+  await expect(run).rejects.toMatchObject({ code: 'QUERY_KILLED' });
+  expect(retries).toBe(0);
+});
+
 test('a task that no worker would take is refused before it is sent', async () => {
   const { scheduler, workers } = await cluster(messages);
   const sql = [`select '${'x'.repeat(20_000)}'`];

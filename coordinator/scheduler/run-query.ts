@@ -3,6 +3,7 @@ import type { SqlText, StatementContext, TaskReport } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { taskId, type PrincipalId, type QueryId, type TenantId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
+import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { WorkerLease, WorkerPool } from '../cluster/worker-pool.ts';
 import type { FlightData } from './flight-data.ts';
 import type { PlannedScan } from './plan-scans.ts';
@@ -51,7 +52,7 @@ const WORKERS_LOST_MAX = 2;
 /**
  * Runs a query whole on one worker; when that is lost before the client saw a byte, once more on another, and when that takes nothing any
  * more because it drains, on the next. When only the connection broke, it runs again on the same worker: no error is a reason to try
- * another one.
+ * another one. A worker that ended itself because of another query does not count; because of this one, it is the query's end.
  */
 export async function runQuery(scheduler: Scheduler, run: QueryRun): Promise<TaskReport> {
   scheduler.running.add(run.queryId);
@@ -66,13 +67,16 @@ async function attempts(scheduler: Scheduler, run: QueryRun): Promise<TaskReport
   const avoid: string[] = [];
   let workersLost = 0;
   for (;;) {
+    await scheduler.pool.available(run.signal);
     const lease = scheduler.pool.lease({ wide: run.wide, affinity: affinity(run.scans), avoid });
     try {
       return await onWorker(scheduler, run, lease);
     } catch (error) {
+      if (error instanceof WorkerEnding && error.hung.queryId === run.queryId) throw queryKilled(error.hung);
       const { code } = SkeinError.of(error);
       const wasRefused = code === 'NO_WORKERS';
       if ((code !== 'WORKER_LOST' && !wasRefused) || run.signal.aborted || !run.mayRetry()) throw error;
+      if (error instanceof WorkerEnding) continue;
       avoid.push(lease.link.address);
       workersLost += wasRefused ? 0 : 1;
       const isLast = scheduler.pool.open().every(({ link }) => avoid.includes(link.address));

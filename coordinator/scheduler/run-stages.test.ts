@@ -175,6 +175,7 @@ function query(changes: Partial<StagedQuery> = {}, fragments = FRAGMENTS): Stage
     distributor: { distribute: () => distributed, advance: () => distributed.source },
     jsonSql: (sql) => sql,
     rescan: () => Promise.resolve(new Map()),
+    onRun: () => undefined,
     onStart: () => undefined,
     onRows: () => undefined,
     mayStartOver: () => true,

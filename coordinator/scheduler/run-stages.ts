@@ -67,6 +67,8 @@ export type StagedQuery = Omit<TaskOwner, 'queryId' | 'epoch' | 'spillLimitBytes
   /** The result begins, perhaps again: what an earlier attempt gave is void. */
   readonly onStart: () => void;
   readonly onRows: (bytes: Buffer, rows: number) => Promise<void> | undefined;
+  /** A run of it begins, under this id. */
+  readonly onRun: (run: QueryId) => void;
   /** Nothing of the result has left. */
   readonly mayStartOver: () => boolean;
 };
@@ -114,6 +116,7 @@ async function runOnce(scheduler: Scheduler, query: StagedQuery): Promise<readon
   const runId = newRunId(query.queryId, epoch);
   const owner: TaskOwner = { ...query, queryId: runId, epoch, spillLimitBytes };
   scheduler.running.add(runId);
+  query.onRun(runId);
   const dispatcher = new TaskDispatcher({ scheduler, owner, signal: query.signal });
   let succeeded = false;
   try {

@@ -36,6 +36,11 @@ test('a worker that is lost or refuses is avoided; one whose input was lost is n
   expect(after(placed('a'), { kind: 'inputLost' })).toMatchObject({ workersLost: 0, avoid: [] });
 });
 
+test('workers that end themselves because of others cost a task no attempt', () => {
+  const ends = Array.from({ length: 20 }, (): TaskEvent[] => [placed('a'), { kind: 'workerEnded' }]).flat();
+  expect(after(...ends)).toMatchObject({ kind: 'waiting', attempts: 0, workersLost: 0, avoid: [], refusedBy: [] });
+});
+
 test('a task that two workers were lost with fails, and so does one that is tried again and again', () => {
   const killer = after(placed('a'), { kind: 'workerLost' }, placed('b'), { kind: 'workerLost' });
   expect(killer).toEqual({ kind: 'failed', failure: { kind: 'killsWorkers', workersLost: 2 } });

@@ -37,10 +37,10 @@ type Tried = {
 /**
  * The life of one task of a stage: a fixed share of its input, on one worker after the other until one has finished it.
  * ```
- *             ┌── workerLost, connectionLost, inputLost: again, a few times; refused: at once ──┐
- *             v                                                                                 │
- *   ──> waiting ──placed──> running ──finished──> done ──outputLost──> waiting                  │
- *                             ├─────────────────────────────────────────────────────────────────┘
+ *             ┌── workerLost, connectionLost, inputLost: again, a few times; the others: at once ─┐
+ *             v                                                                                   │
+ *   ──> waiting ──placed──> running ──finished──> done ──outputLost──> waiting                    │
+ *                             ├───────────────────────────────────────────────────────────────────┘
  *                             └──failed──> failed
  * ```
  * `done` is left again when the worker that holds the output is lost, or cannot be reached by a reader, while somebody needs it.
@@ -68,6 +68,8 @@ export type TaskEvent =
   | { readonly kind: 'workerLost' }
   /** The worker that runs it lives, but the connection to it broke. */
   | { readonly kind: 'connectionLost' }
+  /** The worker that runs it ended itself because of another query. */
+  | { readonly kind: 'workerEnded' }
   /** What it reads is gone; its producer comes first. */
   | { readonly kind: 'inputLost' }
   /** The worker takes no tasks: it drains. */
@@ -101,6 +103,7 @@ export function nextTask(state: TaskState, event: TaskEvent): TaskState {
       return state.kind === 'running' ? { kind: 'failed', failure: { kind: 'error', error: event.error } } : state;
     case 'workerLost':
     case 'connectionLost':
+    case 'workerEnded':
     case 'inputLost':
     case 'refused':
       return state.kind === 'running' ? again(state, event.kind) : state;
@@ -118,15 +121,16 @@ export function nextTask(state: TaskState, event: TaskEvent): TaskState {
 
 function again(
   state: Extract<TaskState, { kind: 'running' }>,
-  reason: 'workerLost' | 'connectionLost' | 'inputLost' | 'refused',
+  reason: 'workerLost' | 'workerEnded' | 'connectionLost' | 'inputLost' | 'refused',
 ): TaskState {
   const workersLost = state.workersLost + (reason === 'workerLost' ? 1 : 0);
   if (workersLost >= WORKERS_LOST_MAX) return { kind: 'failed', failure: { kind: 'killsWorkers', workersLost } };
   const connectionsLost = state.connectionsLost + (reason === 'connectionLost' ? 1 : 0);
   if (connectionsLost >= CONNECTIONS_LOST_MAX)
     return { kind: 'failed', failure: { kind: 'connections', connectionsLost } };
-  // It did not run where it was refused, and each worker refuses it once.
-  const attempts = reason === 'refused' ? state.attempts - 1 : state.attempts;
+  // It did not run where it was refused, and each worker refuses it once. A worker that ended itself was ended by somebody else.
+  const isCounted = reason !== 'refused' && reason !== 'workerEnded';
+  const attempts = isCounted ? state.attempts : state.attempts - 1;
   if (attempts >= ATTEMPTS_MAX) return { kind: 'failed', failure: { kind: 'attempts', attempts } };
   const { avoid, refusedBy, worker } = state;
   return {

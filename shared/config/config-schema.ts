@@ -261,6 +261,18 @@ export const CONFIG = {
     'Plans kept for statements that come again; of too many, the user with the most loses one',
   ),
 
+  'coordinator.quarantine_ttl': duration(
+    3_600_000,
+    'Time for which statements of a shape are refused after one of them has cost a worker its process',
+  ),
+  'coordinator.kills_max': integer(
+    5,
+    1,
+    1_000_000,
+    'Workers’ processes that a principal’s statements may cost within coordinator.kills_window; then none is taken',
+  ),
+  'coordinator.kills_window': duration(600_000, 'Time within which coordinator.kills_max is counted'),
+
   'planner.processes': integer(3, 1, 64, 'Planner child processes; one tenant has all but one of them at most'),
   'planner.timeout': duration(5_000, 'Time after which a planner is killed and replaced'),
   'planner.memory_limit': bytes(1 * GIB, 'Memory at which a planner is killed and replaced'),

@@ -23,13 +23,14 @@ export type ApiAnswer = {
 };
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /** Headers that an answer may have only where the document lists them: our own, and the challenge to authenticate. */
 const TOLD_HEADERS = /^(x-skein-|www-authenticate$)/;
 
 /** Checks real answers against an OpenAPI 3.1 document: status, headers, content type, every member, and the error's code. */
 export class ApiDocument {
   readonly #document: OpenApi;
-  readonly #ajv = new Ajv2020({ strict: true, allErrors: true, formats: { uuid: UUID } });
+  readonly #ajv = new Ajv2020({ strict: true, allErrors: true, formats: { uuid: UUID, 'date-time': DATE_TIME } });
   readonly #validators = new Map<Schema, ValidateFunction>();
 
   constructor(document: unknown) {

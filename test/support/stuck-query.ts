@@ -1,7 +1,7 @@
 /**
- * A query whose one step would take hours and sees no interrupt: lambdas in lambdas, over one row. No limit of a single function bounds it.
- * `column` makes a text of its own.
+ * A query whose one step takes hours and sees no interrupt: lambdas in lambdas, over one row. No limit of a single function bounds it. With a
+ * small `size` it has the same shape and ends at once.
  */
-export const stuckQuery = (column = 'x'): string =>
-  `SELECT list_sum(list_transform(range(100000 + i), lambda x: list_sum(list_transform(range(1000), ` +
-  `lambda y: list_sum(range(1000)))))) AS ${column} FROM range(1) t(i)`;
+export const stuckQuery = (size = 100_000): string =>
+  `SELECT list_sum(list_transform(range(${size} + i), lambda x: list_sum(list_transform(range(${size}), ` +
+  `lambda y: list_sum(range(1000)))))) FROM range(1) t(i)`;

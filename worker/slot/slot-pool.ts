@@ -16,7 +16,7 @@ export type SlotPoolOptions = {
   readonly log: Logger;
 };
 
-export type QuantumLimits = {
+type QuantumLimits = {
   /** Long quanta that one principal may have at once. */
   readonly longMax: number;
   /** Age at which a quantum is interrupted, and its statement cancelled. */
@@ -38,6 +38,8 @@ export type HungQuantum = { readonly spec: TaskSpec; readonly ageMs: number };
 const LOOK_INTERVAL_MS = 100;
 /** From this age on a quantum is long: the other tasks of its slot go elsewhere. */
 const LONG_MS = 1_000;
+/** A cancelled task whose quantum has not ended by then is reported as ended all the same. */
+const ABANDON_MS = 300;
 /** At this age of a quantum a thread is made ready, because that takes some time. */
 const RESERVE_MS = 400;
 
@@ -189,6 +191,7 @@ export class SlotPool {
       const limit = `one step of the query took longer than ${quanta.ageMaxMs} ms (worker.quantum_max)`;
       run?.cancel(new SkeinError('STEP_TOO_LONG', limit));
     }
+    if (slot.stoppedMs >= ABANDON_MS) run?.abandon();
     if (current !== undefined && slot.stoppedMs >= quanta.overrunMs && !this.#hasHung) {
       this.#hasHung = true;
       quanta.onHung({ spec: current.start.spec, ageMs });

@@ -127,6 +127,13 @@ export class SlotRun {
     else this.#fail(this.#cancelled);
   }
 
+  /** It was cancelled and its thread does not obey: nobody waits for that. */
+  abandon(): void {
+    if (this.#state.kind !== 'running' || this.#cancelled === undefined) return;
+    this.#wasWithdrawn = true;
+    this.#fail(this.#cancelled);
+  }
+
   /** Its quantum is long, and its principal has enough of those: it begins again later, if it obeys and has given nothing yet. */
   stepBack(): void {
     if (this.#state.kind !== 'running' || this.#hasRows) return;

@@ -29,7 +29,22 @@ const queries: QueryService = {
     cancelled.push(`${caller.claims.sub}/${id}`);
     return id === '00000000-0000-0000-0000-000000000001';
   },
+  quarantined: () => [
+    {
+      id: QUARANTINED,
+      tenant: tenantId('t'),
+      principal: principalId('p'),
+      username: 'u',
+      fingerprint: '00ff',
+      sql: 'SELECT 1',
+      reason: 'it did not stop',
+      killedAtMs: 0,
+      untilMs: 3_600_000,
+    },
+  ],
+  lift: (_caller, id) => Promise.resolve(id === QUARANTINED),
 };
+const QUARANTINED = '00000000-0000-0000-0000-000000000009';
 const zero = (): number => 0;
 /** More than the buffers of two sockets hold. */
 const RESULT_BYTES_MAX = 64_000_000;
@@ -50,6 +65,13 @@ function options(): HttpOptions {
   const scopes: Readonly<Record<string, readonly string[]>> = {
     'Bearer good': ['table:read', 'namespace:read'],
     'Bearer poor': [],
+    'Bearer operator': [],
+    'Bearer administrator': [],
+  };
+  const tenantAdmin = { roles: ['tenant_admin'] };
+  const ofOthers: Readonly<Record<string, object>> = {
+    'Bearer operator': tenantAdmin,
+    'Bearer administrator': { ...tenantAdmin, auth_method: 'password' },
   };
   return {
     host: '127.0.0.1',
@@ -62,7 +84,10 @@ function options(): HttpOptions {
       const found = scopes[header ?? ''];
       return found === undefined
         ? Promise.reject(new SkeinError('UNAUTHENTICATED', 'no'))
-        : Promise.resolve({ claims: { ...claims, ...rest, scope: '' }, scopes: new Set(found) });
+        : Promise.resolve({
+            claims: { ...claims, ...rest, scope: '', ...ofOthers[header ?? ''] },
+            scopes: new Set(found),
+          });
     },
     queries,
     tables: {
@@ -313,6 +338,13 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     ['GET', table],
     ['GET', table, { headers: { authorization: 'Bearer poor' } }],
     ['GET', table, { headers: {} }],
+    ['GET', '/api/quarantine', { headers: { authorization: 'Bearer operator' } }],
+    ['GET', '/api/quarantine', { headers: { authorization: 'Bearer administrator' } }],
+    ['GET', '/api/quarantine', { headers: {} }],
+    ['DELETE', `/api/quarantine/${QUARANTINED}`, { headers: { authorization: 'Bearer operator' } }],
+    ['DELETE', `/api/quarantine/${randomUUID()}`, { headers: { authorization: 'Bearer operator' } }],
+    ['DELETE', `/api/quarantine/${QUARANTINED}`],
+    ['DELETE', `/api/quarantine/${QUARANTINED}`, { headers: {} }],
     ['GET', '/health'],
     ['GET', '/health/ready'],
     ['GET', '/metrics'],
@@ -336,6 +368,8 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     cancelQuery: [204, 404, 401],
     listTables: [200, 400, 403, 401],
     describeTable: [200, 403, 401],
+    listQuarantine: [200, 403, 401],
+    liftQuarantine: [204, 404, 403, 401],
     health: [200],
     ready: [200, 503],
     metrics: [200, 401],

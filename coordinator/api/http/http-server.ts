@@ -5,7 +5,7 @@ import { isUuid, queryId as toQueryId, type QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { metricsAccess } from '#shared/metrics-access.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
-import { requireScope } from '../../auth/authenticate.ts';
+import { requireOperator, requireScope } from '../../auth/authenticate.ts';
 import type { QueryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionKey } from '../../session/session-store.ts';
@@ -94,6 +94,7 @@ export function httpApp(options: HttpOptions): FastifyInstance {
   openRoutes(app, options);
   queryRoutes(app, options);
   tableRoutes(app, options);
+  quarantineRoutes(app, options);
   return app;
 }
 
@@ -201,6 +202,33 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
   } finally {
     response.off('close', onClose);
   }
+}
+
+/** What an operator sees and takes back, with a token of `skein token` for an administrator of the tenant. */
+function quarantineRoutes(app: FastifyInstance, options: HttpOptions): void {
+  const onRequest = async (request: FastifyRequest): Promise<void> => {
+    request.caller = await options.authenticate(request.headers.authorization);
+    requireOperator(callerOf(request));
+  };
+  app.get('/api/quarantine', { onRequest }, (request) => ({
+    quarantine: options.queries.quarantined(callerOf(request)).map((kill) => ({
+      id: kill.id,
+      user_id: kill.principal,
+      username: kill.username,
+      fingerprint: kill.fingerprint,
+      sql: kill.sql,
+      reason: kill.reason,
+      killed_at: new Date(kill.killedAtMs).toISOString(),
+      until: new Date(kill.untilMs).toISOString(),
+    })),
+  }));
+  app.delete('/api/quarantine/:id', { onRequest }, async (request, reply) => {
+    const { id } = request.params as { readonly id: string };
+    if (!(await options.queries.lift(callerOf(request), id))) {
+      throw new SkeinError('NOT_FOUND', `no statement is quarantined as ${id.slice(0, 64)}`);
+    }
+    return reply.code(204).send();
+  });
 }
 
 function tableRoutes(app: FastifyInstance, options: HttpOptions): void {

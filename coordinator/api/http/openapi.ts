@@ -72,6 +72,10 @@ const STATEMENT_ERRORS: readonly ErrorCode[] = [
   'OUT_OF_MEMORY',
   'MEMORY_EXHAUSTED',
   'SPILL_LIMIT',
+  'STEP_TOO_LONG',
+  'QUERY_KILLED',
+  'STATEMENT_QUARANTINED',
+  'PRINCIPAL_LIMITED',
 ];
 
 const headerParameter = (name: string, description: string, schema: Schema): Schema => ({
@@ -88,6 +92,7 @@ const pathParameter = (name: string, description: string, schema: Schema = { typ
   description,
   schema,
 });
+const TIME = { type: 'string', format: 'date-time' };
 const UUID = { type: 'string', format: 'uuid' };
 const SESSION = headerParameter(
   'X-Skein-Session',
@@ -153,6 +158,30 @@ const table = {
     responses: {
       200: json(ref('TableMetadata'), 'The table'),
       ...errors(['FORBIDDEN'], { missing: ['CATALOG_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'TABLE_NOT_FOUND'] }),
+    },
+  },
+};
+
+const quarantine = {
+  get: {
+    operationId: 'listQuarantine',
+    summary:
+      'The statements that are refused because one of their shape has cost a worker its process; for the operator',
+    responses: {
+      200: json(object({ quarantine: listOf(ref('QuarantineEntry')) }), 'Those of the tenant, the latest first'),
+      ...errors(['FORBIDDEN', 'NOT_ACTIVE']),
+    },
+  },
+};
+
+const quarantineEntry = {
+  delete: {
+    operationId: 'liftQuarantine',
+    summary: 'Take statements of that shape again; for the operator',
+    parameters: [pathParameter('id', 'Id of the entry', UUID)],
+    responses: {
+      204: { description: 'They are taken again' },
+      ...errors(['FORBIDDEN', 'NOT_ACTIVE'], { missing: ['NOT_FOUND'] }),
     },
   },
 };
@@ -238,6 +267,16 @@ const schemas = {
     snapshot_count: integer('Snapshots'),
     record_count: integer('Rows of the current snapshot'),
   }),
+  QuarantineEntry: object({
+    id: UUID,
+    user_id: text('Id of the principal whose statements are refused'),
+    username: text('Its name'),
+    fingerprint: text('Hash of the shape: the words of the statement without values, comments, case and spacing'),
+    sql: text('The statement, without secrets; a long one is cut'),
+    reason: text('What it did'),
+    killed_at: TIME,
+    until: TIME,
+  }),
   Error: object({
     error: { type: 'string', enum: Object.keys(ERRORS), description: 'Code' },
     message: text('What is wrong, for people'),
@@ -255,6 +294,8 @@ export const openApiDocument = {
     '/api/query/{id}': cancel,
     '/api/tables': tables,
     '/api/catalogs/{catalog}/namespaces/{namespace}/tables/{table}': table,
+    '/api/quarantine': quarantine,
+    '/api/quarantine/{id}': quarantineEntry,
     '/health': health,
     '/health/ready': ready,
     '/metrics': metrics,

@@ -1,0 +1,25 @@
+import { SkeinError } from '#shared/error.ts';
+import type { QueryId } from '#shared/id.ts';
+
+/** The run and the age of the quantum for which a worker ends itself. */
+export type HungRun = { readonly queryId: QueryId; readonly quantumMs: number };
+
+/**
+ * A worker ended itself, because a quantum of one run did not obey. For every other query this is a lost worker that is nobody's fault:
+ * its tasks run again at once, and it does not count. A new process takes its place within seconds.
+ */
+export class WorkerEnding extends SkeinError {
+  readonly hung: HungRun;
+
+  constructor(hung: HungRun) {
+    super('WORKER_LOST', 'a worker was ended while it ran the query, because of another query');
+    this.hung = hung;
+  }
+}
+
+/** What ends the run that is to blame: it is not tried again. */
+export const queryKilled = ({ quantumMs }: HungRun): SkeinError =>
+  new SkeinError(
+    'QUERY_KILLED',
+    `one step of the query took ${quantumMs} ms and did not stop when it had to, so a worker was ended because of it`,
+  );

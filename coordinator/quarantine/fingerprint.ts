@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { Tokenizer } from '../statement/tokenizer.ts';
+
+/** Longest text that is looked at: two statements that differ only behind it have one shape. */
+const TEXT_MAX = 32 * 1024;
+const DIGITS = 16;
+
+/**
+ * The shape of a statement: its words and symbols without comments, case, spacing and the values of literals; a list of literals is as
+ * one. Two statements of one shape do the same work on other values.
+ */
+export function fingerprint(sql: string): string {
+  const hash = createHash('sha256');
+  for (const part of shape(sql.slice(0, TEXT_MAX))) hash.update(part).update('\0');
+  return hash.digest('hex').slice(0, DIGITS);
+}
+
+function* shape(text: string): Generator<string> {
+  const tokens = new Tokenizer(text);
+  let last = '';
+  let held = '';
+  try {
+    for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
+      const isLiteral = token.kind === 'string' || token.kind === 'bits' || token.kind === 'number';
+      const words = text.slice(token.start, token.end);
+      const part = isLiteral ? '?' : token.kind === 'quoted' ? words : words.toLowerCase();
+      if (part === ',' && last === '?') {
+        held = ',';
+        continue;
+      }
+      if (held !== '' && part !== '?') yield held;
+      if (held === '' || part !== '?') yield part;
+      held = '';
+      last = part;
+    }
+  } catch {
+    // The rest never closes; what came before it is shape enough.
+  }
+}

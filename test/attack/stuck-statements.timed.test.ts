@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
+import { AdminClients } from '#test/support/admin-clients.ts';
+import type { QueryAnswer, StartedCluster } from '#test/support/cluster.ts';
+import { startOwnCluster } from '#test/support/resources.ts';
+import { stuckQuery } from '#test/support/stuck-query.ts';
+import { Bystander } from './bystander.ts';
+
+const ATTACKERS = 6;
+const TIMEOUT_MS = 5_000;
+const ANSWER_MS_MAX = TIMEOUT_MS + 1_000;
+/** A few seconds: at the worst a query waits for a thread, and then for the next process of a worker. */
+const WAIT_MS_MAX = 6_000;
+const RESTART_MS_MAX = 3_000;
+
+let cluster: StartedCluster;
+let attacker: string;
+
+beforeAll(async () => {
+  cluster = await startOwnCluster({ workers: 2, args: ['--worker-cores', '1'] });
+  await cluster.load(['tpch', '--scale', '0.01']);
+  const clients = new AdminClients(cluster);
+  attacker = await clients.tokenOf(await clients.admin('create', 'attacker'));
+}, 300_000);
+
+afterAll(() => cluster?.stop());
+
+type Timed = QueryAnswer & { readonly elapsedMs: number };
+
+async function timed(sql: string): Promise<Timed> {
+  const start = performance.now();
+  const answer = await cluster.query(sql, { token: attacker, timeoutMs: TIMEOUT_MS });
+  return { ...answer, elapsedMs: performance.now() - start };
+}
+
+const attack = (sql: string): Promise<readonly Timed[]> =>
+  Promise.all(Array.from({ length: ATTACKERS }, () => timed(sql)));
+
+test('six statements that do not stop cost their principal an answer in time, the workers a process, and nobody else anything', async () => {
+  const bystander = new Bystander(cluster);
+  const ended = cluster.event(
+    ({ event, reason }) => event === 'exited' && typeof reason === 'string' && reason.includes('as ordered'),
+    40_000,
+  );
+  const answers = await attack(stuckQuery());
+  expect(answers.map(({ body }) => body.error)).toEqual(answers.map(() => 'QUERY_TIMEOUT'));
+  for (const { elapsedMs } of answers) expect(elapsedMs).toBeLessThan(ANSWER_MS_MAX);
+  const { service } = await ended;
+  const endedMs = performance.now();
+  await cluster.event(({ event, service: name }) => event === 'restarted' && name === service, 40_000);
+  const restartedMs = performance.now() - endedMs;
+  // The other worker ends soon after, if it was hung as well.
+  await sleep(5_000);
+  const seen = await bystander.stop();
+  expect(seen.failures).toEqual([]);
+  expect(seen.slowestMs).toBeLessThan(WAIT_MS_MAX);
+  expect(seen.answers).toBeGreaterThan(50);
+  expect(restartedMs).toBeLessThan(RESTART_MS_MAX);
+  const states = (await cluster.services()).map(({ state }) => state);
+  expect(new Set(states)).toEqual(new Set(['up']));
+  process.stdout.write(`bystander: ${JSON.stringify(seen)}, worker ready after ${Math.round(restartedMs)} ms\n`);
+}, 120_000);
+
+test('their shape is refused for the principal, is listed with the reason, and is taken again when it was lifted', async () => {
+  const refused = await timed(stuckQuery(3));
+  expect([refused.status, refused.body.error]).toEqual([403, 'STATEMENT_QUARANTINED']);
+  // Nobody else is meant.
+  expect((await cluster.query(stuckQuery(3))).status).toBe(200);
+  const { quarantine } = JSON.parse(await cluster.cliOk(['admin', 'quarantine', 'list', '--json'])) as {
+    readonly quarantine: readonly { readonly id: string; readonly sql: string; readonly reason: string }[];
+  };
+  expect(quarantine.length).toBeGreaterThan(0);
+  expect(must(quarantine[0], 'one')).toMatchObject({ sql: stuckQuery(), username: 'attacker' });
+  expect(must(quarantine[0], 'one').reason).toContain('did not stop');
+  for (const { id } of quarantine) await cluster.cliOk(['admin', 'quarantine', 'lift', id]);
+  expect((await timed(stuckQuery(3))).status).toBe(200);
+  expect(JSON.parse(await cluster.cliOk(['admin', 'quarantine', 'list', '--json']))).toEqual({ quarantine: [] });
+  expect((await cluster.cli(['admin', 'quarantine', 'lift', must(quarantine[0], 'one').id])).code).toBe(1);
+}, 60_000);
+
+test('LIKE with a thousand wildcards, whose text is made as the query runs, is an answer or an error, and holds nobody up', async () => {
+  const bystander = new Bystander(cluster);
+  const answers = await attack("SELECT repeat('a',3000+i::INT) LIKE repeat('%a',1200+i::INT)||'b' FROM range(1) t(i)");
+  for (const { elapsedMs } of answers) expect(elapsedMs).toBeLessThan(ANSWER_MS_MAX);
+  const seen = await bystander.stop();
+  expect(seen.failures).toEqual([]);
+  expect(seen.slowestMs).toBeLessThan(WAIT_MS_MAX);
+}, 60_000);

@@ -18,6 +18,7 @@ import { authenticator, catalogKeys } from './auth/authenticate.ts';
 import { EpochWatch } from './auth/epoch-watch.ts';
 import { catalogClient, type CatalogClient } from './catalog-client/catalog-client.ts';
 import { migrateHistory, openHistoryDatabase, type HistoryDatabase } from './history/history-database.ts';
+import { TextThreads, type ClientTexts } from './client-texts.ts';
 import { queryMetrics, type QueryMetrics } from './query/query-metrics.ts';
 import type { QueryService } from './query/query-service.ts';
 import { NameFinder } from './session/current-names.ts';
@@ -75,9 +76,10 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     if (!epochs.isFresh()) return 'the catalog does not answer';
     return active.term.pool.liveCount() > 0 ? undefined : active.term.pool.noWorkers().message;
   };
-  const http = await startApi(parts, { sessions, queries: activeQueries(active), epochs, metrics, notReady });
+  const texts = stack.use(new TextThreads(config, log));
+  const http = await startApi(parts, { texts, sessions, queries: activeQueries(active), epochs, metrics, notReady });
   const coordinatorId = randomUUID();
-  const term = { config, log, security, coordinatorId, database, front, sessions, tables, fileLists, metrics };
+  const term = { config, log, security, coordinatorId, database, front, texts, sessions, tables, fileLists, metrics };
   // Its end is that of the queries, with a reason, before the server closes.
   const election = stack.adopt(
     await openElection(config, coordinatorId, (lost, started) => lead(term, active, { lost, started }), log),
@@ -165,6 +167,7 @@ function startSessions(config: Config, catalog: CatalogClient): SessionServices 
 }
 
 type ApiParts = {
+  readonly texts: ClientTexts;
   readonly sessions: SessionServices;
   readonly queries: QueryService;
   readonly epochs: EpochWatch;
@@ -186,6 +189,7 @@ async function startApi({ config, log, stack }: Parts, api: ApiParts): Promise<{
       epochOf: (principal) => api.epochs.current(principal),
       nowMs: () => systemClock.nowMs(),
     }),
+    texts: api.texts,
     queries: api.queries,
     tables: tableApi({
       catalog,

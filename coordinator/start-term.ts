@@ -9,6 +9,7 @@ import { openMembership } from '#shared/membership/open-membership.ts';
 import { DUCKDB_RELEASE, SKEIN_RELEASE } from '#shared/release.ts';
 import type { Kysely } from 'kysely';
 import { singleGroupAdmission, type Admission } from './admission/admission.ts';
+import type { ClientTexts } from './client-texts.ts';
 import type { HungRun } from './cluster/worker-ending.ts';
 import { WorkerPool } from './cluster/worker-pool.ts';
 import { failOrphans, nextEpoch, type HistoryDatabase } from './history/history-database.ts';
@@ -33,6 +34,7 @@ export type TermParts = {
   readonly coordinatorId: string;
   readonly database: Kysely<HistoryDatabase>;
   readonly front: Front;
+  readonly texts: ClientTexts;
   readonly sessions: SessionServices;
   readonly tables: TableReader;
   /** Memory for the lists of files of all queries. */
@@ -52,7 +54,7 @@ export type Term = AsyncDisposable & {
 
 /** Begins a term: a new epoch, the end of what earlier ones left behind, and links to the workers. */
 export async function startTerm(parts: TermParts): Promise<Term> {
-  const { config, log, security, front, sessions, tables, fileLists, metrics, database } = parts;
+  const { config, log, security, front, texts, sessions, tables, fileLists, metrics, database } = parts;
   await using stack = new AsyncDisposableStack();
   const epoch = await nextEpoch(database);
   const orphans = await failOrphans(database, epoch);
@@ -91,6 +93,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     admission,
     sessions,
     front,
+    texts,
     scheduler: {
       pool,
       keyring: security.keyring,

@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { gunzip, zstdDecompress } from 'node:zlib';
 import { SkeinError } from '#shared/error.ts';
+import { checkJson } from '#shared/check-json.ts';
 import { parseJson, type Json } from '#shared/json.ts';
-import { checkJson } from '../commit/check-json.ts';
 
 /** JSON values of one request: a create of 100,000 columns has fewer. */
 const VALUES_MAX = 500_000;

@@ -1,9 +1,9 @@
+import { checkJson } from '#shared/check-json.ts';
 import { gunzipSync } from 'node:zlib';
 import { SkeinError } from '#shared/error.ts';
 import { tooComplex } from '#shared/iceberg/decode-limits.ts';
 import { parseJson, type Json } from '#shared/json.ts';
 import { FileNotFound, FileTooLarge, type FileIo } from '#shared/storage/file-io.ts';
-import { checkJson } from '../commit/check-json.ts';
 
 /** JSON values of one file: 64 MB of real metadata have fewer. */
 const VALUES_MAX = 2_000_000;

@@ -80,11 +80,5 @@ export function historyRow(facts: QueryFacts, state: QueryState, epoch: number):
   };
 }
 
-/** Characters of a statement or message that are kept. */
-const TEXT_MAX = 100_000;
-
 /** Postgres stores neither NUL nor half a surrogate pair. */
-function storable(text: string): string {
-  const short = text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}...` : text;
-  return short.toWellFormed().replaceAll('\0', '\uFFFD');
-}
+const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD');

@@ -53,6 +53,23 @@ test('rows are kept while the database is away, the oldest lost over the limit, 
   expect(written(batches)).toEqual([['b:queued', 'c:queued']]);
 });
 
+test('long statements are written a few at a time, and those that wait are bounded in all', async () => {
+  const batches: (readonly HistoryRow[])[] = [];
+  let away = true;
+  const store = (r: readonly HistoryRow[]): Promise<void> =>
+    away ? Promise.reject(new Error('away')) : Promise.resolve(void batches.push(r));
+  const writer = new HistoryWriter({ store, bufferMax: 10_000, log: silentLogger });
+  const sql = 'x'.repeat(100_000);
+  const rows = Array.from({ length: 1_000 }, (_, i) => ({ ...row(String(i)), sql }));
+  for (const one of rows) writer.record(one);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(writer.waiting).toBe(671);
+  away = false;
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(writer.waiting).toBe(0);
+  expect(Math.max(...batches.map((batch) => batch.length))).toBe(10);
+});
+
 test('a row that changed while it was written is written again', async () => {
   const batches: (readonly HistoryRow[])[] = [];
   let finish: () => void = () => undefined;

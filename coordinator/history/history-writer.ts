@@ -13,6 +13,9 @@ type Options = {
 
 const FLUSH_INTERVAL_MS = 100;
 const BATCH_ROWS_MAX = 200;
+/** Characters of the statements of one batch, beyond its first, and of all that wait: they are encoded in one go, and kept in memory. */
+const BATCH_TEXT_MAX = 2 ** 20;
+const WAITING_TEXT_MAX = 64 * 2 ** 20;
 const RETRY_MS = 1_000;
 /** Time that `close` gives the last rows. */
 const CLOSE_TIMEOUT_MS = 3_000;
@@ -24,6 +27,8 @@ const CLOSE_TIMEOUT_MS = 3_000;
 export class HistoryWriter {
   readonly #options: Options;
   readonly #waiting = new Map<string, HistoryRow>();
+  /** Characters of the statements that wait. */
+  #waitingText = 0;
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
   #lost = 0;
@@ -38,10 +43,11 @@ export class HistoryWriter {
   }
 
   record(row: HistoryRow): void {
+    this.#waitingText += row.sql.length - (this.#waiting.get(row.record_id)?.sql.length ?? 0);
     this.#waiting.set(row.record_id, row);
-    for (const oldest of this.#waiting.keys()) {
-      if (this.#waiting.size <= this.#options.bufferMax) break;
-      this.#waiting.delete(oldest);
+    for (const oldest of this.#waiting.values()) {
+      if (this.#waiting.size <= this.#options.bufferMax && this.#waitingText <= WAITING_TEXT_MAX) break;
+      this.#forget(oldest);
       this.#lost += 1;
     }
     if (this.#waiting.size >= BATCH_ROWS_MAX && !this.#failing) void this.#flush();
@@ -73,16 +79,33 @@ export class HistoryWriter {
   #flush(): Promise<void> {
     this.#flushing ??= this.#writeBatch().finally(() => {
       this.#flushing = undefined;
-      if (this.#waiting.size > 0) this.#schedule(this.#failing ? RETRY_MS : FLUSH_INTERVAL_MS);
+      const isBehind = this.#waitingText > BATCH_TEXT_MAX;
+      if (this.#waiting.size > 0) this.#schedule(this.#failing ? RETRY_MS : isBehind ? 0 : FLUSH_INTERVAL_MS);
     });
     return this.#flushing;
   }
 
+  #forget(row: HistoryRow): void {
+    this.#waiting.delete(row.record_id);
+    this.#waitingText -= row.sql.length;
+  }
+
+  #nextBatch(): readonly HistoryRow[] {
+    const rows: HistoryRow[] = [];
+    let text = 0;
+    for (const row of this.#waiting.values()) {
+      text += row.sql.length;
+      if (rows.length > 0 && (rows.length >= BATCH_ROWS_MAX || text > BATCH_TEXT_MAX)) break;
+      rows.push(row);
+    }
+    return rows;
+  }
+
   async #writeBatch(): Promise<void> {
-    const rows = [...this.#waiting.values()].slice(0, BATCH_ROWS_MAX);
+    const rows = this.#nextBatch();
     try {
       await this.#options.store(rows);
-      for (const row of rows) if (this.#waiting.get(row.record_id) === row) this.#waiting.delete(row.record_id);
+      for (const row of rows) if (this.#waiting.get(row.record_id) === row) this.#forget(row);
       if (this.#lost > 0) this.#options.log.error({ rows: this.#lost }, 'history rows were lost: the buffer was full');
       this.#lost = 0;
       this.#failing = false;

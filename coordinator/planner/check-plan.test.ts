@@ -15,7 +15,9 @@ beforeAll(async () => {
 const UNPRINTABLE = 'finalize(sum(1) EXPORT_STATE)';
 
 async function check(sql: string): Promise<string> {
-  const scans = [{ columns: [{ name: 'a', type: { kind: 'scalar', name: 'INTEGER' } as const }], rowCount: 1 }];
+  const scans = [
+    { columns: [{ name: 'a', type: { kind: 'scalar', name: 'INTEGER' } as const }], fields: [], rowCount: 1 },
+  ];
   const reply = await planner.plan(
     { sql, scans, context, contextual: false },
     SCRIPTED_ASKER,

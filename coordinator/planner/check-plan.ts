@@ -12,14 +12,27 @@ import { printSqlType, type SqlField } from './sql-type.ts';
  * The gate again, over what DuckDB made of the query: rows come from our scans and from allow-listed generators, nothing else.
  * @throws NOT_SUPPORTED
  */
-export function checkPlan(plan: Plan, scans: number): void {
+export const checkPlan = (plan: Plan, scans: number): void => checkSources(planSources(plan), scans);
+
+/** Where the rows of a plan come from: numbers of scans, names of generators, each once. */
+export type PlanSources = { readonly scans: readonly number[]; readonly generators: readonly string[] };
+
+export function planSources(plan: Plan): PlanSources {
+  const scans = new Set<number>();
+  const generators = new Set<string>();
   for (const node of walkPlan(plan)) {
-    if (node.kind === 'generator' && !TABLE_FUNCTIONS.has(node.name)) {
-      throw new SkeinError('NOT_SUPPORTED', `the table function ${node.name} is not served`);
-    }
-    if (node.kind === 'scan' && !(node.scan >= 0 && node.scan < scans)) {
-      throw new SkeinError('NOT_SUPPORTED', 'the plan reads a table that the query does not name');
-    }
+    if (node.kind === 'generator') generators.add(node.name);
+    if (node.kind === 'scan') scans.add(node.scan);
+  }
+  return { scans: [...scans], generators: [...generators] };
+}
+
+/** As `checkPlan`. @throws NOT_SUPPORTED */
+export function checkSources({ scans: read, generators }: PlanSources, scans: number): void {
+  const foreign = generators.find((name) => !TABLE_FUNCTIONS.has(name));
+  if (foreign !== undefined) throw new SkeinError('NOT_SUPPORTED', `the table function ${foreign} is not served`);
+  if (!read.every((scan) => scan >= 0 && scan < scans)) {
+    throw new SkeinError('NOT_SUPPORTED', 'the plan reads a table that the query does not name');
   }
 }
 

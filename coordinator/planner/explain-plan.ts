@@ -21,7 +21,7 @@ export function explainPlan(query: PreparedQuery, format: 'text' | 'json'): read
   if (format === 'json')
     return [printJson({ plan: query.plan === null ? null : jsonNode(query.plan, contextOf(query)) }, 2)];
   if (query.plan === null) {
-    return ['This query runs whole on one worker; its plan has no printed form.', ...query.scans.flatMap(scanLines)];
+    return [`This query runs whole on one worker; its plan ${query.noPlan}.`, ...query.scans.flatMap(scanLines)];
   }
   return textNode(query.plan, contextOf(query), 0);
 }

@@ -10,7 +10,7 @@ export type PlannerRequest =
 export type PlannerReply =
   | { readonly kind: 'ready' }
   | { readonly kind: 'parsed'; readonly references: QueryReferences }
-  /** JSON text (`printJson`), because a plan holds integers that the channel would round. */
+  /** JSON text (`printReply`), so that its length is known before it is read. */
   | { readonly kind: 'planned'; readonly reply: string }
   | { readonly kind: 'failed'; readonly error: ErrorData; readonly detail: string };
 

@@ -231,6 +231,8 @@ class PlannerChild {
       env: { NODE_NO_WARNINGS: '1' },
       execArgv: [`--max-old-space-size=${JS_HEAP_MIB}`],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      // A long text is copied, and neither escaped nor parsed.
+      serialization: 'advanced',
     });
     this.#process.on('message', (reply: PlannerReply) => {
       if (reply.kind === 'ready') {

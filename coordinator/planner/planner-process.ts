@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
-import { printJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { PlannerOptions, PlannerReply, PlannerRequest } from './planner-message.ts';
+import { printReply } from './plan-text.ts';
 import { PlannerSession } from './planner-session.ts';
 
 /** Entry of a planner process. It ends with the channel to its coordinator. */
@@ -24,7 +24,8 @@ send({ kind: 'ready' });
 async function answer(message: PlannerRequest): Promise<PlannerReply> {
   try {
     if (message.kind === 'parse') return { kind: 'parsed', references: await session.parse(message.request) };
-    return { kind: 'planned', reply: printJson(await session.plan(message.request)) };
+    const { request } = message;
+    return { kind: 'planned', reply: printReply(await session.plan(request), request) };
   } catch (thrown) {
     const error = SkeinError.of(thrown);
     // Too deep for our own walk of the syntax tree.

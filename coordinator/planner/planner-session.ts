@@ -11,6 +11,7 @@ import type { QueryReferences, TimeTravel } from '../resolver/query-references.t
 import { boundOperators } from './bound-operators.ts';
 import { decodePlan } from './decode-plan.ts';
 import { fromDuckDbType, toDuckDbType } from './duckdb-type-of.ts';
+import { checkReferences, checkResult } from './plan-text.ts';
 import type { Plan } from './plan.ts';
 import type { ParseRequest, PlannerScan, PlanReply, PlanRequest } from './planner.ts';
 import type { SqlField } from './sql-type.ts';
@@ -83,6 +84,7 @@ export class PlannerSession {
 
   async parse(request: ParseRequest): Promise<QueryReferences> {
     const found = findReferences(await this.#serialize(this.#parse, request.sql), request.defaults);
+    checkReferences(found);
     const tables = [];
     for (const table of found.tables) {
       const at = table.at?.kind === 'expression' ? await this.#instant(table.at, request.context) : table.at;
@@ -95,9 +97,10 @@ export class PlannerSession {
     await this.#setContext(request.context, request.contextual);
     this.#scans = request.scans;
     const columns = await this.#columns(request.sql);
+    checkResult(columns);
     const plan = await this.#tryPlan(request.sql);
     const operators = plan === null ? await this.#guard(() => boundOperators(this.#binder, request.sql)) : [];
-    return { plan, operators, columns };
+    return { plan, large: null, operators, columns };
   }
 
   /** The plan, optimised or, when that cannot be printed, as bound; null when neither can. */

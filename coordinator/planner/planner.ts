@@ -2,6 +2,8 @@ import type { StatementContext } from '#proto/task.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
+import type { Field } from '#shared/iceberg/type.ts';
+import type { LargePlan } from './large-plan.ts';
 import type { Plan } from './plan.ts';
 import type { SqlField } from './sql-type.ts';
 
@@ -36,14 +38,18 @@ export type PlanRequest = {
 /** What the bind callback answers for scan n. */
 export type PlannerScan = {
   readonly columns: readonly SqlField[];
+  /** The same as the table has them. */
+  readonly fields: readonly Field[];
   /** For join ordering; null = unknown. */
   readonly rowCount: number | null;
 };
 
 export type PlanReply = {
-  /** Null when DuckDB cannot print this plan, neither optimised nor as bound. */
+  /** Null when DuckDB cannot print this plan, neither optimised nor as bound, and when it is `large`. */
   readonly plan: Plan | null;
-  /** Without a plan: the operators that DuckDB bound, each once, as EXPLAIN names them (`boundOperators`). */
+  /** Of a plan that is longer than the coordinator works on. */
+  readonly large: LargePlan | null;
+  /** Without a plan and not `large`: the operators that DuckDB bound, each once, as EXPLAIN names them (`boundOperators`). */
   readonly operators: readonly string[];
   readonly columns: readonly SqlField[];
 };

@@ -24,6 +24,7 @@ const tables = scriptedTables({
   'lake.tpch.s': { columns: 'a int' },
   'lake.tpch.other.t': { columns: 'a int' },
   'lake.tpch.t\u200cz': { columns: 'a int' },
+  'lake.tpch.wide': { columns: `a int, ${Array.from({ length: 9_999 }, (_, i) => `c${i} int`).join(', ')}` },
   'lake.main.duckdb_databases': { columns: 'a int' },
 });
 const context = {
@@ -314,6 +315,51 @@ describe('results', () => {
     const loud = { asker: { ...SCRIPTED_ASKER, principal: principalId('loud') }, by };
     for (let i = 0; i < 20; i += 1) await prepared(`SELECT a + ${i} FROM t`, {}, loud);
     expect((await prepared('SELECT a FROM t', {}, quiet)).plan).toBe(first.plan);
+  });
+});
+
+describe('statements that are large', () => {
+  const listed = (what: string, count: number): string => Array.from({ length: count }, () => what).join(', ');
+
+  test('a plan that is too long stays where it was made; what prunes, what it reads and what it costs comes back', async () => {
+    const values = Array.from({ length: 6_000 }, (_, i) => i + 10).join();
+    const query = await prepared(`SELECT b FROM t WHERE a IN (${values}) AND b > 'x'`);
+    expect(query.plan).toBeNull();
+    expect(explainPlan(query, 'text')[0]).toBe(
+      'This query runs whole on one worker; its plan is too long to be divided.',
+    );
+    expect(query.features).toMatchObject({ scans: 1, joins: 0 });
+    const [scan] = query.scans;
+    expect(scan?.readFieldIds.toSorted()).toEqual([1, 2]);
+    expect(scan?.predicate).toEqual({
+      kind: 'and',
+      children: expect.arrayContaining([
+        { kind: 'compare', op: 'gt', fieldId: 2, value: 'x' },
+        {
+          kind: 'and',
+          children: [
+            { kind: 'compare', op: 'ge', fieldId: 1, value: 10n },
+            { kind: 'compare', op: 'le', fieldId: 1, value: 6_009n },
+          ],
+        },
+      ]) as unknown,
+    });
+  });
+
+  test.each([
+    ['tables', `SELECT 1 FROM (FROM t${' UNION ALL FROM t'.repeat(1_000)})`, 'names more than 1000 tables'],
+    ['columns of a result', `SELECT ${listed('1', 20_000)}`, 'too many columns'],
+    ['columns with their table', `SELECT ${listed('tpch.t.a', 10_001)} FROM t`, 'more than 10000 columns'],
+    [
+      'columns of tables',
+      `SELECT 1 FROM (SELECT a FROM wide${' UNION ALL SELECT a FROM wide'.repeat(5)})`,
+      'have more than 50000 columns',
+    ],
+  ])('%s are limited', async (_what, sql, message) => {
+    await expect(prepared(sql)).rejects.toMatchObject({
+      code: 'STATEMENT_TOO_COMPLEX',
+      message: expect.stringContaining(message) as unknown,
+    });
   });
 });
 

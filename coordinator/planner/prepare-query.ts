@@ -7,13 +7,13 @@ import type { NameDefaults } from '../resolver/find-references.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
 import { plannerSql, spliceTables, userPosition, workerSql } from '../resolver/splice-tables.ts';
 import type { TableSource } from '../resolver/table-source.ts';
-import { checkOperators, checkPlan } from './check-plan.ts';
+import { checkOperators, checkPlan, checkSources } from './check-plan.ts';
 import { FairCache } from './fair-cache.ts';
+import { usesOf } from './large-plan.ts';
 import { planFeatures, unknownFeatures } from './plan-features.ts';
-import type { Plan } from './plan.ts';
 import type { Planner, PlanReply } from './planner.ts';
 import type { PreparedQuery } from './prepared-query.ts';
-import { scanUses } from './scan-predicates.ts';
+import { scanUses, type ScanUse } from './scan-predicates.ts';
 import { printSqlType } from './sql-type.ts';
 
 type PrepareRequest = {
@@ -71,13 +71,14 @@ async function parse(
   cache: FairCache<QueryReferences>,
 ): Promise<QueryReferences> {
   const { sql, context, asker, planner, signal } = request;
+  if (sql.length > CACHED_TEXT_MAX) return planner.parse({ sql, defaults, context }, asker, signal);
   const key = JSON.stringify([asker.tenant, sql, defaults.catalog, defaults.schema]);
-  const known = key.length > CACHED_TEXT_MAX ? undefined : cache.get(key);
+  const known = cache.get(key);
   if (known !== undefined) return known;
   const references = await planner.parse({ sql, defaults, context }, asker, signal);
   // An instant may have been computed from the context.
   const isFixed = references.tables.every((table) => table.at?.kind !== 'timestamp');
-  if (isFixed && key.length <= CACHED_TEXT_MAX) cache.set(ownerOf(request), key, references);
+  if (isFixed) cache.set(ownerOf(request), key, references);
   return references;
 }
 
@@ -103,31 +104,31 @@ async function plan(
 ): Promise<PreparedQuery> {
   const { sql, offset, context, asker, planner, signal } = request;
   const spliced = spliceTables(sql, references);
-  const scans = bound.map(({ sqlFields, rowCount }) => ({ columns: sqlFields, rowCount }));
+  const scans = bound.map(({ sqlFields, schema, rowCount }) => ({
+    columns: sqlFields,
+    fields: schema.fields,
+    rowCount,
+  }));
   const inPlan = byteErrors((byte) => offset + userPosition(spliced, byte));
   const reply = await inPlan(
     planner.plan({ sql: plannerSql(spliced), scans, context, contextual: references.contextual }, asker, signal),
   );
-  if (reply.plan === null) checkOperators(reply.operators);
-  else checkPlan(reply.plan, bound.length);
+  if (reply.plan !== null) checkPlan(reply.plan, bound.length);
+  else if (reply.large !== null) checkSources(reply.large.sources, bound.length);
+  else checkOperators(reply.operators);
   return {
     columns: reply.columns.map(({ name, type }) => ({ name, type, typeName: printSqlType(type) })),
     plan: reply.plan,
+    noPlan: reply.large === null ? 'has no printed form' : 'is too long to be divided',
     workerSql: workerSql(spliced),
     scans: bindScans(reply, bound),
-    features: featuresOf(reply.plan, bound),
+    features: featuresOf(reply, bound),
     contextual: references.contextual,
   };
 }
 
-function bindScans({ plan: typed }: PlanReply, bound: readonly BoundTable[]): PreparedQuery['scans'] {
-  const uses =
-    typed === null
-      ? []
-      : scanUses(
-          typed,
-          bound.map((table) => table.schema.fields),
-        );
+function bindScans(reply: PlanReply, bound: readonly BoundTable[]): PreparedQuery['scans'] {
+  const uses = usesIn(reply, bound);
   return bound.map((table, i) => {
     const use = uses[i];
     const all = table.columns.map((column) => column.fieldId);
@@ -139,6 +140,15 @@ function bindScans({ plan: typed }: PlanReply, bound: readonly BoundTable[]): Pr
   });
 }
 
+function usesIn({ plan: typed, large }: PlanReply, bound: readonly BoundTable[]): readonly ScanUse[] {
+  if (large !== null) return usesOf(large);
+  if (typed === null) return [];
+  return scanUses(
+    typed,
+    bound.map((table) => table.schema.fields),
+  );
+}
+
 function bindingOf({
   schema: _schema,
   sqlFields: _fields,
@@ -147,7 +157,8 @@ function bindingOf({
   return binding;
 }
 
-function featuresOf(typed: Plan | null, bound: readonly BoundTable[]): PreparedQuery['features'] {
+function featuresOf({ plan: typed, large }: PlanReply, bound: readonly BoundTable[]): PreparedQuery['features'] {
+  if (large !== null) return large.features;
   const rows = bound.map((table) => table.rowCount);
   return typed === null ? unknownFeatures(rows) : planFeatures(typed, rows);
 }

@@ -7,8 +7,10 @@ import type { SqlType } from './sql-type.ts';
 /** A query that is ready to be admitted and run: names bound, types known. Plain data; it may be cached. */
 export type PreparedQuery = {
   readonly columns: readonly ResultColumn[];
-  /** Null when DuckDB cannot print its plan: the query runs whole on one worker. */
+  /** Null when DuckDB cannot print its plan, or it is too long: the query runs whole on one worker. */
   readonly plan: Plan | null;
+  /** Why there is none, for EXPLAIN: `has no printed form`. */
+  readonly noPlan: string;
   /** The whole query as one worker runs it, tables as numbers into `scans`; rows come as DuckDB's types, not as JSON. */
   readonly workerSql: SqlText;
   readonly scans: readonly ScanBinding[];

@@ -1,12 +1,14 @@
+import { parseJson } from '#shared/json.ts';
+import { printReply } from './plan-text.ts';
 import { PlannerSession } from './planner-session.ts';
-import type { Planner } from './planner.ts';
+import type { Planner, PlanReply } from './planner.ts';
 
 /** A planner in this process, for tests: the same session that a planner process runs, without its limits. */
 export async function sessionPlanner(): Promise<Planner> {
   const session = await PlannerSession.open(512 * 2 ** 20);
   return {
     parse: (request) => session.parse(request),
-    plan: (request) => session.plan(request),
+    plan: async (request) => parseJson(printReply(await session.plan(request), request)) as unknown as PlanReply,
     close: () => Promise.resolve(),
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import { historyRow, type HistoryRow, type QueryFacts } from '../history/history-record.ts';
-import { redactMessage } from '../statement/redact-statement.ts';
+import { redactMessage, type RedactedStatement } from '../statement/redact-statement.ts';
 import type { StatementRequest } from './query-service.ts';
 import { next, type QueryEvent, type QueryState } from './query-state.ts';
 
@@ -11,7 +11,6 @@ export type Recorder = (row: HistoryRow) => void;
 
 type Options = {
   readonly request: StatementRequest;
-  readonly redactedSql: string;
   readonly epoch: number;
   readonly clock: Clock;
   readonly record: Recorder;
@@ -30,6 +29,7 @@ export class ActiveQuery {
   #state: QueryState;
   #timer: NodeJS.Timeout | undefined;
   readonly #onGone: () => void;
+  #redacted: RedactedStatement = { text: '', secrets: null };
 
   constructor(options: Options) {
     this.#options = options;
@@ -38,7 +38,7 @@ export class ActiveQuery {
     this.#facts = {
       recordId: randomUUID(),
       queryId: request.queryId,
-      sql: options.redactedSql,
+      sql: '',
       principal: request.caller.claims.sub,
       username: request.caller.claims.preferred_username,
       tenant: request.caller.claims.tenant,
@@ -51,7 +51,6 @@ export class ActiveQuery {
     this.#onGone = () => this.abort.abort(request.clientGone.reason);
     if (request.clientGone.aborted) this.#onGone();
     request.clientGone.addEventListener('abort', this.#onGone, { once: true });
-    this.#record();
   }
 
   get signal(): AbortSignal {
@@ -60,11 +59,18 @@ export class ActiveQuery {
 
   /** The statement without the values of secrets. */
   get redactedSql(): string {
-    return this.#options.redactedSql;
+    return this.#redacted.text;
   }
 
   get state(): QueryState {
     return this.#state;
+  }
+
+  /** What history may keep of the statement is known: before that it has no record. */
+  received(redacted: RedactedStatement): void {
+    this.#redacted = redacted;
+    this.#facts = { ...this.#facts, sql: redacted.text };
+    this.#record();
   }
 
   elapsedMs(): number {
@@ -116,7 +122,7 @@ export class ActiveQuery {
     const full = historyRow(this.#facts, this.#state, this.#options.epoch);
     const row = {
       ...full,
-      error_message: full.error_message && redactMessage(full.error_message, this.#options.request.sql),
+      error_message: full.error_message && redactMessage(full.error_message, this.#redacted),
     };
     this.#options.record(row);
     return row;

@@ -49,7 +49,7 @@ export async function distributeQuery(
 ): Promise<QueryStages | WholePlan> {
   const { plan } = query;
   if (settings.distribution === 'single') return whole('skein.distribution is single');
-  if (plan === null) return whole('its plan has no printed form');
+  if (plan === null) return whole(`its plan ${query.noPlan}`);
   const cluster = clusterFacts(scheduler);
   if (settings.distribution === 'auto') {
     if (cluster.workers.length < 2) return whole('there is one worker');

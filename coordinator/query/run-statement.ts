@@ -13,8 +13,7 @@ import { describeResult, runSessionStatement } from '../session/run-session-stat
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import { textResult, type SessionResult } from '../session/session-result.ts';
-import { parseStatement } from '../statement/parse-statement.ts';
-import { redactStatement } from '../statement/redact-statement.ts';
+import { READ_STATEMENT, type StatementText } from '../statement/read-statement.ts';
 import type { Statement, TextSpan } from '../statement/statement.ts';
 import { ActiveQuery } from './active-query.ts';
 import { answerInTime } from './answer-in-time.ts';
@@ -22,6 +21,7 @@ import { withPlace } from './error-place.ts';
 import { distributeQuery } from './distribute-query.ts';
 import { distributionSettings, executeQuery, type QueryExecution } from './execute-query.ts';
 import { explainAnalyze } from './explain-analyze.ts';
+import type { QueryKey, QueryRegistry } from './query-registry.ts';
 import type { QueryService, StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
 
@@ -48,20 +48,21 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
   const key = { tenant: claims.tenant, principal: claims.sub, queryId: request.queryId };
   const active = new ActiveQuery({
     request,
-    redactedSql: redactStatement(request.sql),
     epoch: services.epoch,
     clock,
     record: services.record,
     onEnded: metrics.ended,
   });
-  let registered = false;
+  // Bounds all that comes before the query's own clock starts.
+  active.limit(config['coordinator.query_timeout']);
+  const refused = register(registry, key, active.abort);
+  const { redacted, parsed } = await readText(services, request, active.signal);
+  active.received(redacted);
   let outcome: Outcome;
   try {
-    registry.add(key, active.abort);
-    registered = true;
-    // Bounds all that comes before the query's own clock starts.
-    active.limit(config['coordinator.query_timeout']);
-    outcome = await answerInTime(active.signal, new StatementRun(services, request, active).run());
+    if (refused !== undefined) throw refused;
+    if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
+    outcome = await answerInTime(active.signal, new StatementRun(services, request, active).run(parsed.statement));
     active.signal.throwIfAborted();
     active.completed(outcome);
   } catch (thrown) {
@@ -70,10 +71,40 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
     log[isOurs ? 'error' : 'debug']({ queryId: request.queryId, err: error }, 'statement failed');
     throw error;
   } finally {
-    if (registered) registry.remove(key);
+    if (refused === undefined) registry.remove(key);
     active.end();
   }
   request.sink.finish({ rowCount: outcome.rowsProduced, elapsedMs: active.elapsedMs() });
+}
+
+/** The error when a statement of this id is active. */
+function register(registry: QueryRegistry, key: QueryKey, abort: AbortController): SkeinError | undefined {
+  try {
+    registry.add(key, abort);
+    return undefined;
+  } catch (error) {
+    return SkeinError.of(error);
+  }
+}
+
+/** Never throws: history keeps a statement that could not be read, too. */
+async function readText(
+  { config, texts }: RunnerServices,
+  { sql, caller: { claims } }: StatementRequest,
+  signal: AbortSignal,
+): Promise<StatementText> {
+  const limits = {
+    bytesMax: config['coordinator.statement_bytes_max'],
+    depthMax: config['coordinator.statement_depth_max'],
+  };
+  const asker = { tenant: claims.tenant, principal: claims.sub };
+  const bytes = Buffer.byteLength(sql);
+  try {
+    return await texts.work(READ_STATEMENT, { sql, limits }, { asker, what: 'the statement', bytes, signal });
+  } catch (error) {
+    const redacted = { text: `a statement of ${bytes} bytes, which was not read`, secrets: [] };
+    return { redacted, parsed: { kind: 'refused', error: SkeinError.of(error).toData() } };
+  }
 }
 
 /** One statement on its way. */
@@ -90,12 +121,8 @@ class StatementRun {
     this.#state = services.sessions.store.get(request.session);
   }
 
-  async run(): Promise<Outcome> {
-    const { config, sessions } = this.#services;
-    const statement = parseStatement(this.#request.sql, {
-      bytesMax: config['coordinator.statement_bytes_max'],
-      depthMax: config['coordinator.statement_depth_max'],
-    });
+  async run(statement: Statement): Promise<Outcome> {
+    const { sessions } = this.#services;
     this.#active.describe({ queryType: QUERY_TYPES[statement.kind] });
     if (statement.kind === 'query') return this.#query(statement.query);
     if (statement.kind === 'describeQuery') return this.#answer(await this.#describe(statement.query));

@@ -6,6 +6,7 @@ import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { Admission } from '../admission/admission.ts';
 import type { PrepareQuery } from '../planner/prepare-query.ts';
+import type { ClientTexts } from '../client-texts.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
@@ -37,6 +38,7 @@ export type RunnerServices = {
   readonly admission: Admission;
   readonly sessions: SessionServices;
   readonly front: Front;
+  readonly texts: ClientTexts;
   readonly scheduler: Scheduler;
   readonly quarantine: Quarantine;
   readonly runs: RecentRuns;

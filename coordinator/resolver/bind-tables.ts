@@ -36,16 +36,20 @@ export async function bindTables(request: BindRequest): Promise<readonly BoundTa
   const unique = new Map(names.map((name) => [keyOf(name), name]));
   const loaded = await request.source.loadTables([...unique.values()], request.signal);
   const byKey = new Map([...unique.keys()].map((key, i) => [key, must(loaded[i], 'one answer for each name')]));
+  const width = { columns: 0 };
   return references.map((reference, i) => {
     const name = must(names[i], 'one name for each reference');
     const table = must(byKey.get(keyOf(name)), 'one answer for each name');
     try {
-      return bindTable(name, table, reference.at);
+      return bindTable(name, table, { travel: reference.at, width });
     } catch (error) {
       throw at(error, reference.location);
     }
   });
 }
+
+/** Columns of all tables that a statement names, each as often as it is named. */
+const COLUMNS_MAX = 50_000;
 
 const keyOf = (name: TableName): string => JSON.stringify([name.catalog, name.namespace, name.table]);
 
@@ -69,12 +73,20 @@ function tableName({ parts, location }: TableReference, defaults: BindRequest['d
 
 const RESERVED = /^(?:sqlite_(?:temp_)?(?:master|schema)|pg_catalog|pg_class|duckdb_\w+|pragma_\w+)$/i;
 
-function bindTable(name: TableName, table: LoadedTable, travel: TimeTravel | null): BoundTable {
+function bindTable(
+  name: TableName,
+  table: LoadedTable,
+  { travel, width }: { readonly travel: TimeTravel | null; readonly width: { columns: number } },
+): BoundTable {
   const written = [name.catalog, ...name.namespace, name.table].join('.');
   if (table.kind === 'missing') throw new SkeinError(table.code, missingMessage(name, table.code));
   const { metadata } = table;
   const snapshot = travel === null ? currentSnapshot(metadata) : travelTo(metadata, travel, written);
   const schema = snapshotSchema(metadata, snapshot?.snapshotId ?? null);
+  width.columns += schema.fields.length;
+  if (width.columns > COLUMNS_MAX) {
+    throw new SkeinError('STATEMENT_TOO_COMPLEX', `the tables of the statement have more than ${COLUMNS_MAX} columns`);
+  }
   refuseCaseTwins(schema, written);
   return {
     name: table.name,

@@ -67,6 +67,7 @@ describe('our own statements', () => {
     ['USE CATALOG lake', { kind: 'useCatalog', catalog: 'lake' }],
     ['USE catalog', { kind: 'use', name: { parts: ['catalog'], position: 4 } }],
     ['SHOW CATALOGS', { kind: 'showCatalogs', like }],
+    [`SHOW CATALOGS LIKE '${'%a'.repeat(2_000)}'`, { kind: 'showCatalogs', like: '%a'.repeat(2_000) }],
     ["SHOW CATALOGS LIKE 'l%'", { kind: 'showCatalogs', like: 'l%' }],
     ['SHOW SCHEMAS', { kind: 'showSchemas', catalog: null, like }],
     ["SHOW SCHEMAS IN lake LIKE 't%'", { kind: 'showSchemas', catalog: 'lake', like: 't%' }],
@@ -123,6 +124,7 @@ describe('refusals', () => {
     ['EXPLAIN INSERT INTO t VALUES (1)', 'NOT_SUPPORTED'],
     ['EXPLAIN (FORMAT graphviz) SELECT 1', 'NOT_SUPPORTED'],
     ['SHOW USERS', 'NOT_SUPPORTED'],
+    [`SHOW CATALOGS LIKE '${'%a'.repeat(2_100)}'`, 'INVALID_REQUEST'],
     ['SELCT 1', 'SYNTAX_ERROR'],
     ['\u017fELECT 1', 'SYNTAX_ERROR'],
     ['\u017fET a = 1', 'SYNTAX_ERROR'],
@@ -199,7 +201,21 @@ describe('redaction', () => {
     ["token --it's\r 's3cret' -- '", "token --it's\r '***' -- '"],
     ["token 's3c'\n'ret', x'1f'", "token '***', '***'"],
   ])('%s', (text, expected) => {
-    expect(redactStatement(text)).toBe(expected);
+    expect(redactStatement(text).text).toBe(expected);
+  });
+
+  test('history keeps the first hundred thousand characters, and no value that came later', () => {
+    const long = redactStatement(`select 1${'+1'.repeat(100_000)}`);
+    expect(long.text).toBe(`select 1${'+1'.repeat(49_996)}...`);
+    const secret = redactStatement(`select ${"'hunter2',".repeat(50)}${'1,'.repeat(100_000)} 'hunter3' as token`);
+    expect(secret.text).toHaveLength(100_003);
+    expect(secret.text).not.toContain('hunter');
+    expect(redactMessage('hunter3 is wrong', secret)).toBe('*** is wrong');
+  });
+
+  test('of a statement with a value that is longer than any message no message is kept', () => {
+    const statement = redactStatement(`select error('${'hunter2'.repeat(1_000)}') as token`);
+    expect(redactMessage('hunter2hunter2 [... 6000 bytes left out ...]', statement)).toBe("'***'");
   });
 
   test.each([
@@ -218,6 +234,6 @@ describe('redaction', () => {
     ['select token from "t"', 'table "t" does not exist', 'table "t" does not exist'],
     [`token ${"'x',".repeat(2_000)}`, 'a message', "'***'"],
   ])('in the message of %.40s: %s', (statement, message, expected) => {
-    expect(redactMessage(message, statement)).toBe(expected);
+    expect(redactMessage(message, redactStatement(statement))).toBe(expected);
   });
 });

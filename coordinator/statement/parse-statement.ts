@@ -178,8 +178,15 @@ function showSchemas(reader: StatementReader): Statement {
   return { kind: 'showSchemas', catalog, like };
 }
 
+/** Longest text after LIKE: a name is compared with it in time that is their product. */
+const PATTERN_LENGTH_MAX = 4_096;
+
 function takeLike(reader: StatementReader): string | null {
   if (!reader.takeWord('LIKE')) return null;
+  const { length } = reader.rest().text;
+  if (length > PATTERN_LENGTH_MAX) {
+    throw reader.error('INVALID_REQUEST', `a pattern after LIKE has at most ${PATTERN_LENGTH_MAX} characters`);
+  }
   const pattern = reader.takeString();
   if (pattern === null) throw reader.expected('a pattern in quotes');
   return pattern;

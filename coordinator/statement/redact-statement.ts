@@ -1,3 +1,4 @@
+import { ERROR_MESSAGE_BYTES_MAX } from '#shared/error.ts';
 import { stringText, Tokenizer } from './tokenizer.ts';
 
 const SECRET_WORDS = /PASSWORD|SECRET|TOKEN/i;
@@ -6,54 +7,97 @@ const MASK = "'***'";
 const QUOTED = /['"].*['"]/s;
 /** Literals that are looked for in a message; of a statement with more no message is kept. */
 const LITERALS_MAX = 1_000;
+/** Longest value that is looked for; of a statement with a longer one no message is kept. */
+const SECRET_LENGTH_MAX = ERROR_MESSAGE_BYTES_MAX;
 /** Shorter values are no secrets, and masking them would break the words of the message. */
 const SECRET_LENGTH_MIN = 3;
 
-/** A statement's text in pieces. `values`: those of the literals, and all that follows a quote that is never closed. */
-type Pieces = { readonly between: readonly string[]; readonly values: readonly string[] };
+/** Characters of a statement that history and logs keep. */
+const KEPT_MAX = 100_000;
+
+/** A statement as history and logs keep it. */
+export type RedactedStatement = {
+  /** Without the values of its secrets; a long one is cut. */
+  readonly text: string;
+  /** What no message about it may repeat; null when there is too much of it, and no message is kept. */
+  readonly secrets: readonly string[] | null;
+};
 
 /**
  * The statement as history and logs keep it: when it holds PASSWORD, SECRET or TOKEN anywhere, every string literal is masked, and so is
  * all that follows a quote that is never closed.
  */
-export function redactStatement(text: string): string {
-  return SECRET_WORDS.test(text) ? cut(text).between.join(MASK) : text;
+export function redactStatement(text: string): RedactedStatement {
+  if (!SECRET_WORDS.test(text)) return { text: shortened(text), secrets: [] };
+  const masked = new MaskedText(text);
+  maskLiterals(text, masked);
+  return masked.finish();
 }
 
 /** An error's message as history keeps it: of a statement with masked literals neither their values nor anything in quotes. */
-export function redactMessage(message: string, statement: string): string {
-  if (!SECRET_WORDS.test(statement)) return message;
-  const { values } = cut(statement);
-  if (values.length === 0) return message;
-  if (values.length > LITERALS_MAX) return MASK;
+export function redactMessage(message: string, { secrets }: RedactedStatement): string {
+  if (secrets === null) return MASK;
+  if (secrets.length === 0) return message;
   let masked = message.replace(QUOTED, MASK);
-  for (const value of values) if (value.length >= SECRET_LENGTH_MIN) masked = masked.replaceAll(value, '***');
+  for (const value of secrets) if (value.length >= SECRET_LENGTH_MIN) masked = masked.replaceAll(value, '***');
   return masked;
 }
 
-function cut(text: string): Pieces {
+const shortened = (text: string): string => (text.length > KEPT_MAX ? `${text.slice(0, KEPT_MAX)}...` : text);
+
+/** A text on its way to be masked. It keeps no more than history does, so a long statement costs no memory. */
+class MaskedText {
+  readonly #text: string;
+  #masked = '';
+  /** Where what is not in `#masked` yet begins. */
+  #rest = 0;
+  #secrets: string[] | null = [];
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Where what is not masked yet begins. */
+  get rest(): number {
+    return this.#rest;
+  }
+
+  /** Whether more literals would change nothing. */
+  get isFull(): boolean {
+    return this.#secrets === null && this.#masked.length > KEPT_MAX;
+  }
+
+  mask(start: number, end: number, value: string): void {
+    if (this.#masked.length <= KEPT_MAX) {
+      this.#masked += this.#text.slice(this.#rest, Math.min(start, this.#rest + KEPT_MAX + 1)) + MASK;
+    }
+    this.#rest = end;
+    // A message may hold the beginning of a value that is longer than itself.
+    const isTooMuch = value.length > SECRET_LENGTH_MAX || (this.#secrets?.length ?? 0) >= LITERALS_MAX;
+    if (isTooMuch) this.#secrets = null;
+    else this.#secrets?.push(value);
+  }
+
+  finish(): RedactedStatement {
+    const rest = this.#masked.length > KEPT_MAX ? '' : this.#text.slice(this.#rest, this.#rest + KEPT_MAX + 1);
+    return { text: shortened(this.#masked + rest), secrets: this.#secrets };
+  }
+}
+
+function maskLiterals(text: string, masked: MaskedText): void {
   const tokens = new Tokenizer(text);
-  const between: string[] = [];
-  const values: string[] = [];
-  let kept = 0;
-  const take = (start: number, end: number, value: string): void => {
-    between.push(text.slice(kept, start));
-    values.push(value);
-    kept = end;
-  };
   try {
-    for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
+    for (let token = tokens.next(); token.kind !== 'end' && !masked.isFull; token = tokens.next()) {
       const { kind, start, end } = token;
-      if (kind === 'string') take(start, end, stringText(text, token));
-      else if (kind === 'bits') take(start, end, text.slice(start + 2, end - 1));
+      if (kind === 'string') masked.mask(start, end, stringText(text, token));
+      else if (kind === 'bits') masked.mask(start, end, text.slice(start + 2, end - 1));
     }
   } catch {
-    const open = text.slice(kept).search(/['"$]|\/\*/);
-    const start = open < 0 ? kept : kept + open;
-    take(start, text.length, openValue(text.slice(start)));
+    const { rest } = masked;
+    const open = text.slice(rest).search(/['"$]|\/\*/);
+    const start = open < 0 ? rest : rest + open;
+    masked.mask(start, text.length, openValue(text.slice(start)));
   }
-  between.push(text.slice(kept));
-  return { between, values };
 }
 
 /** What follows the quote that is never closed. */

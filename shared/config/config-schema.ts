@@ -232,6 +232,11 @@ export const CONFIG = {
   'coordinator.http_port': port(8080, 'Query HTTP port'),
   'coordinator.body_bytes_max': bytes(12 * MIB, 'Largest request body of the query API'),
   'coordinator.statement_bytes_max': bytes(8 * MIB, 'Longest statement'),
+  'coordinator.inline_text_bytes': bytes(
+    32 * 1024,
+    'Longest statement, request body or plan that the main thread works on; threads take what is longer',
+  ),
+  'coordinator.text_threads': integer(2, 2, 64, 'Those threads; a tenant has half of them at most'),
   'coordinator.statement_depth_max': integer(1_000, 10, 100_000, 'Deepest nesting of parentheses and expressions'),
   'coordinator.result_holdback': bytes(4 * MIB, 'Head of a result held back so that errors keep their HTTP status'),
   'coordinator.result_bytes_max': bytes(64 * GIB, 'Largest result'),

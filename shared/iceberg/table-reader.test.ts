@@ -32,7 +32,15 @@ let budget: ByteBudget;
 
 const startPool = (threads: number): WorkPool => {
   const settings = { fileBytes: 32 * MIB, cacheBytes: 64 * MIB };
-  return new WorkPool({ threads, heapBytes: 256 * MIB, timeoutMs: 20_000, settings, log: silentLogger });
+  return new WorkPool({
+    threads,
+    heapBytes: 256 * MIB,
+    timeoutMs: 20_000,
+    kind: 'tables',
+    tooComplex: 'TABLE_DATA_TOO_COMPLEX',
+    settings,
+    log: silentLogger,
+  });
 };
 
 beforeAll(async () => {

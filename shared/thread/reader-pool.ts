@@ -9,6 +9,8 @@ export function readerPool(config: Config, cacheBytes: number, log: Logger): Wor
     threads,
     heapBytes: config['reader.heap_limit'],
     timeoutMs: config['reader.timeout'],
+    kind: 'tables',
+    tooComplex: 'TABLE_DATA_TOO_COMPLEX',
     settings: {
       fileBytes: Math.floor(config['reader.file_memory'] / threads),
       cacheBytes: Math.floor(cacheBytes / threads),

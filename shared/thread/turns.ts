@@ -41,7 +41,7 @@ export class Turns {
 
   #wait(owner: string, signal: AbortSignal | undefined): Promise<void> {
     if (this.#waits >= this.#waitingMax) {
-      throw new SkeinError('QUEUE_FULL', 'too many tables wait to be read');
+      throw new SkeinError('QUEUE_FULL', 'too many wait to be read');
     }
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {

@@ -8,8 +8,8 @@ import { WorkPool } from './work-pool.ts';
 const TIMEOUT_MS = 1_000;
 const call = { owner: 'a', what: 'the table t' };
 const poolOf = (timeoutMs: number): WorkPool => {
-  const settings = { fileBytes: 1, cacheBytes: 1 };
-  return new WorkPool({ threads: 2, heapBytes: 64 * 2 ** 20, timeoutMs, settings, log: silentLogger });
+  const names = { kind: 'tables', tooComplex: 'TABLE_DATA_TOO_COMPLEX' } as const;
+  return new WorkPool({ threads: 2, heapBytes: 64 * 2 ** 20, timeoutMs, ...names, log: silentLogger });
 };
 let pool: WorkPool;
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
-import { SkeinError } from '#shared/error.ts';
+import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { ThreadJob } from './thread.ts';
 import { Turns } from './turns.ts';
@@ -12,7 +12,11 @@ export type WorkPoolOptions = {
   readonly heapBytes: number;
   /** Longest that a piece of work may take. */
   readonly timeoutMs: number;
-  readonly settings: WorkSettings;
+  /** What its threads read, for messages: `tables`. */
+  readonly kind: string;
+  /** The error of work that takes too long or too much memory. */
+  readonly tooComplex: ErrorCode;
+  readonly settings?: WorkSettings;
   readonly log: Logger;
 };
 
@@ -28,8 +32,8 @@ export type WorkCall = {
 const WAITING_MAX = 1_000;
 
 /**
- * Threads for work whose cost a stranger decides: reading what a client wrote into the files of its tables. The readers have limits of
- * their own; should one of them fail, the thread runs out of time or memory, ends, and another takes its place. Neither the main thread
+ * Threads for work whose cost a stranger decides: reading what a client wrote into the files of its tables, or sent. The readers have limits
+ * of their own; should one of them fail, the thread runs out of time or memory, ends, and another takes its place. Neither the main thread
  * nor the work of other owners waits for it.
  */
 export class WorkPool implements AsyncDisposable {
@@ -53,12 +57,14 @@ export class WorkPool implements AsyncDisposable {
       atomics: 'disabled',
       recordTiming: false,
     });
-    this.#pool.on('error', (error: unknown) => options.log.warn({ err: error }, 'a thread that reads tables died'));
+    this.#pool.on('error', (error: unknown) =>
+      options.log.warn({ err: error }, `a thread that reads ${options.kind} died`),
+    );
   }
 
   /**
    * Has a thread do the work.
-   * @throws what it throws; TABLE_DATA_TOO_COMPLEX when it takes too long or too much memory; QUEUE_FULL; the reason of the signal
+   * @throws what it throws; `tooComplex` when it takes too long or too much memory; QUEUE_FULL; the reason of the signal
    */
   async run<In, Out>(work: Work<In, Out>, input: In, call: WorkCall): Promise<Out> {
     const leave = await this.#turns.take(call.owner, call.signal);
@@ -72,7 +78,7 @@ export class WorkPool implements AsyncDisposable {
       const answer = await this.#pool.run(job, { signal: stop.signal });
       if (answer.kind === 'done') return answer.value as Out;
       const cause = answer.detail === '' ? undefined : new Error(answer.detail);
-      throw new SkeinError(answer.error.code, answer.error.message, { cause });
+      throw new SkeinError(answer.error.code, answer.error.message, { position: answer.error.position, cause });
     } catch (error) {
       throw this.#explain(error, call, stop.signal);
     } finally {
@@ -89,11 +95,11 @@ export class WorkPool implements AsyncDisposable {
   #explain(error: unknown, { what, signal }: WorkCall, stopped: AbortSignal): unknown {
     if (signal?.aborted === true) return signal.reason;
     if (error instanceof SkeinError) return error;
-    const { timeoutMs, heapBytes, log } = this.#options;
+    const { timeoutMs, heapBytes, kind, tooComplex, log } = this.#options;
     const isMemory = (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
     const why = stopped.aborted ? `takes longer than ${timeoutMs} ms` : `needs more than ${heapBytes} bytes of memory`;
     if (!stopped.aborted && !isMemory) return new SkeinError('INTERNAL_ERROR', 'internal error', { cause: error });
-    log.warn({ what, why }, 'a thread that reads tables was replaced');
-    return new SkeinError('TABLE_DATA_TOO_COMPLEX', `reading ${what} ${why}`);
+    log.warn({ what, why }, `a thread that reads ${kind} was replaced`);
+    return new SkeinError(tooComplex, `reading ${what} ${why}`);
   }
 }

@@ -133,7 +133,7 @@ async function planFor(
       type: fromDuckDbType(prepared.columnType(i)),
     }));
     const count = await connection.runAndReadAll(`SELECT count(*)::INTEGER FROM ${table}`);
-    scans.push({ columns, rowCount: Number(count.getRows()[0]?.[0]) });
+    scans.push({ columns, fields: [], rowCount: Number(count.getRows()[0]?.[0]) });
   }
   const reply = await planner.plan(
     { sql: plannerSql(spliced), scans, context, contextual: true },

@@ -89,6 +89,7 @@ function options(): HttpOptions {
             scopes: new Set(found),
           });
     },
+    texts: { work: (work, input) => Promise.resolve(work.here(input)) },
     queries,
     tables: {
       list: () => Promise.resolve([{ catalog: 'lake', schema: 'a.b', name: 't' }]),

@@ -6,13 +6,15 @@ import type { Logger } from '#shared/log/logger.ts';
 import { metricsAccess } from '#shared/metrics-access.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import { requireOperator, requireScope } from '../../auth/authenticate.ts';
+import type { ClientTexts } from '../../client-texts.ts';
 import type { QueryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import { answerError, sendError, toSkeinError } from './error-reply.ts';
 import { JsonResult } from './json-result.ts';
 import { openApiDocument } from './openapi.ts';
-import { checkQueryId, parseQueryBody, QUERY_ID_HEADER, sessionKey, sourceOf, takeQueryId } from './post-query.ts';
+import { checkQueryId, QUERY_ID_HEADER, sessionKey, sourceOf, takeQueryId } from './post-query.ts';
+import { READ_QUERY_BODY, type QueryBody } from './read-query-body.ts';
 import type { TableApi } from './table-api.ts';
 
 export type HttpOptions = {
@@ -23,6 +25,7 @@ export type HttpOptions = {
   readonly resultBytesMax: number;
   readonly timeoutMsMax: number;
   readonly authenticate: Authenticate;
+  readonly texts: ClientTexts;
   readonly queries: QueryService;
   readonly tables: TableApi;
   readonly metrics: QueryMetrics;
@@ -74,12 +77,8 @@ export function httpApp(options: HttpOptions): FastifyInstance {
     },
     clientErrorHandler: answerBrokenHttp,
   });
-  // A DELETE with a content type and no body is fine; who needs a body says so.
-  const parse = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) => {
-    if (body === '') done(null, undefined);
-    else void parse(request, body, done);
-  });
+  // Whoever needs a body reads it: how long it is decides where.
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.decorateRequest('caller', null);
   app.decorateRequest('queryId', null);
   app.setErrorHandler((error, request, reply) => {
@@ -180,7 +179,6 @@ function queryRoutes(app: FastifyInstance, options: HttpOptions): void {
 async function postQuery(request: FastifyRequest, reply: FastifyReply, options: HttpOptions): Promise<FastifyReply> {
   const caller = callerOf(request);
   const queryId = request.queryId ?? takeQueryId(request, reply);
-  const { sql, timeoutMs } = parseQueryBody(request.body, options.timeoutMsMax);
   const session = sessionKey(request, caller);
   const source = sourceOf(request);
   const response = reply.raw;
@@ -192,6 +190,7 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
   const { holdbackBytes, resultBytesMax } = options;
   const sink = new JsonResult(response, { [QUERY_ID_HEADER]: queryId }, { holdbackBytes, resultBytesMax });
   try {
+    const { sql, timeoutMs } = await readBody(request, caller, { options, signal: gone.signal });
     await options.queries.execute({ caller, session, queryId, sql, timeoutMs, source, clientGone: gone.signal, sink });
     return reply.hijack();
   } catch (error) {
@@ -229,6 +228,22 @@ function quarantineRoutes(app: FastifyInstance, options: HttpOptions): void {
     }
     return reply.code(204).send();
   });
+}
+
+/** @throws INVALID_REQUEST, STATEMENT_TOO_COMPLEX, QUEUE_FULL, the reason of the signal */
+function readBody(
+  { body }: FastifyRequest,
+  { claims }: Caller,
+  { options, signal }: { readonly options: HttpOptions; readonly signal: AbortSignal },
+): Promise<QueryBody> {
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+  const about = {
+    asker: { tenant: claims.tenant, principal: claims.sub },
+    what: 'the request body',
+    bytes: bytes.length,
+    signal,
+  };
+  return options.texts.work(READ_QUERY_BODY, { bytes, timeoutMsMax: options.timeoutMsMax }, about);
 }
 
 function tableRoutes(app: FastifyInstance, options: HttpOptions): void {

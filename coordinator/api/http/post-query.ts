@@ -47,17 +47,3 @@ export function sourceOf(request: FastifyRequest): string | null {
   }
   return source ?? null;
 }
-
-/** The body of POST /api/query. @throws INVALID_REQUEST */
-export function parseQueryBody(body: unknown, timeoutMsMax: number): { sql: string; timeoutMs: number | undefined } {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalid('the body must be a JSON object');
-  const { sql, timeout_ms: timeoutMs, ...rest } = body as Readonly<Record<string, unknown>>;
-  const [unknown] = Object.keys(rest);
-  if (unknown !== undefined) throw invalid(`unknown member ${JSON.stringify(unknown.slice(0, 100))} in the body`);
-  if (typeof sql !== 'string' || sql.trim() === '') throw invalid('sql must be a string that is not empty');
-  if (timeoutMs === undefined || timeoutMs === null) return { sql, timeoutMs: undefined };
-  if (!Number.isSafeInteger(timeoutMs) || (timeoutMs as number) < 1 || (timeoutMs as number) > timeoutMsMax) {
-    throw invalid(`timeout_ms must be an integer from 1 to ${timeoutMsMax}`);
-  }
-  return { sql, timeoutMs: timeoutMs as number };
-}

@@ -1,8 +1,20 @@
 import { defineConfig } from 'vitest/config';
+import { COMPILE_CACHE } from '#cli/node-flags.js';
 import { SlowFirst } from '#test/support/run/slow-first.ts';
 import { missingPeers } from '#test/support/peers.ts';
 
-const node = { environment: 'node' as const, pool: 'forks' as const, setupFiles: ['test/support/property-seed.ts'] };
+/** Vitest's workers and everything that they start: types need not be stripped nor code compiled again. */
+process.env['NODE_COMPILE_CACHE'] ??= COMPILE_CACHE;
+
+/** Node itself imports the modules, as it does in the product. */
+const node = {
+  environment: 'node' as const,
+  pool: 'forks' as const,
+  experimental: { viteModuleRunner: false },
+  setupFiles: ['test/support/property-seed.ts'],
+};
+/** Files that share a worker's modules: to load them takes longer than most of these tests. */
+const together = { ...node, isolate: false, maxWorkers: 2 };
 const system = { ...node, testTimeout: 120_000, hookTimeout: 180_000, expect: { poll: { timeout: 5_000 } } };
 const SUITES =
   'test/{slt,tpch,tpcds,oracle,conformance,clients,protocol,simulation,chaos,cluster,upgrade,attack,fuzz}/**';
@@ -23,7 +35,7 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...node,
+          ...together,
           name: 'unit',
           include: ['{shared,proto,catalog,coordinator,worker,cli,bench}/**/*.test.ts', 'test/tidy.test.ts'],
           exclude: ['**/*.system.test.ts', TIMED, MODULES],
@@ -32,7 +44,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...node,
+          ...together,
           name: 'plan',
           include: ['test/plan/**/*.test.ts'],
           exclude: ['**/*.system.test.ts'],

@@ -1,4 +1,6 @@
 // JavaScript, because `skein.js` reads it before it knows which Node it runs on.
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** Node's options for every process of Skein. */
 export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning'];
@@ -16,3 +18,12 @@ const WORKER_FLAGS = ['--external-memory-accounted-in-global-limit', '--initial-
  */
 export const serviceFlags = (service) =>
   service === 'worker' && process.versions.v8.startsWith('13.') ? [...NODE_FLAGS, ...WORKER_FLAGS] : NODE_FLAGS;
+
+/** Types need not be stripped nor code compiled again at every start; where it cannot be written there is just no cache. */
+export const COMPILE_CACHE = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules', '.cache', 'skein');
+
+/**
+ * What a service's process has to find in its environment. A running query holds a thread of libuv's pool, and the default of 4 would let
+ * queries block file access; threads and children have the cache of compiled code only from here.
+ */
+export const SERVICE_ENVIRONMENT = { UV_THREADPOOL_SIZE: '32', NODE_COMPILE_CACHE: COMPILE_CACHE };

@@ -5,11 +5,9 @@ import { spawn } from 'node:child_process';
 import * as nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { NODE_FLAGS, serviceFlags } from './node-flags.js';
+import { COMPILE_CACHE, NODE_FLAGS, SERVICE_ENVIRONMENT, serviceFlags } from './node-flags.js';
 
 const NODE_MAJOR_MIN = 24;
-/** A running query holds a thread of the pool; the default of 4 would let queries block file access. */
-const THREADPOOL_SIZE = '32';
 const SERVICES = ['catalog', 'coordinator', 'worker'];
 
 const self = fileURLToPath(import.meta.url);
@@ -19,12 +17,12 @@ const ownArguments = [self, ...process.argv.slice(2)];
 if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   runInstead(packagedNode());
 } else {
-  if (SERVICES.includes(command) && process.env.UV_THREADPOOL_SIZE === undefined && process.execve !== undefined) {
-    const environment = { UV_THREADPOOL_SIZE: THREADPOOL_SIZE, ...process.env };
+  const isSet = Object.keys(SERVICE_ENVIRONMENT).every((name) => process.env[name] !== undefined);
+  if (SERVICES.includes(command) && !isSet && process.execve !== undefined) {
+    const environment = { ...SERVICE_ENVIRONMENT, ...process.env };
     process.execve(process.execPath, [process.execPath, ...serviceFlags(command), ...ownArguments], environment);
   }
-  // Types need not be stripped nor code compiled again at every start; without write access there is just no cache.
-  nodeModule.enableCompileCache?.(join(dirname(dirname(self)), 'node_modules', '.cache', 'skein'));
+  nodeModule.enableCompileCache?.(COMPILE_CACHE);
   const { main } = await import('./main.ts');
   await main(process.argv.slice(2));
 }

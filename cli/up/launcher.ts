@@ -19,7 +19,7 @@ import {
   type ServicesFile,
 } from '../cluster-file.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { NODE_FLAGS, serviceFlags } from '../node-flags.js';
+import { NODE_FLAGS, SERVICE_ENVIRONMENT, serviceFlags } from '../node-flags.js';
 import { processIdentity } from '../process-identity.ts';
 import { refuseNewerDataDir, writeDataDirFormat } from './data-dir-format.ts';
 import { lockDataDir } from './data-dir-lock.ts';
@@ -30,8 +30,6 @@ import { ensureSecret, secretPath } from './secrets.ts';
 import { ServiceLog } from './service-log.ts';
 import { SupervisedChild, type ChildSpec } from './supervised-child.ts';
 
-/** Threads of a child's libuv pool: a running query holds one (the default is 4). */
-const THREADPOOL_SIZE = '32';
 /** Time for the services to end, then for Postgres; together under the five seconds that a stop may take. */
 const SERVICES_STOP_MS = 2_500;
 const POSTGRES_STOP_MS = 2_300;
@@ -310,7 +308,7 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
     name: own['worker.name'] ?? kind,
     url,
     command: [...serviceFlags(kind), SKEIN, kind],
-    environment: childEnvironment({ config: { ...config, ...own }, sources }, { UV_THREADPOOL_SIZE: THREADPOOL_SIZE }),
+    environment: childEnvironment({ config: { ...config, ...own }, sources }, SERVICE_ENVIRONMENT),
     stop: 'SIGTERM',
   });
   const withoutPassword: Partial<Config> = { 'admin.password': '' };

@@ -10,8 +10,8 @@ import { projectRoot, run } from './cluster.ts';
  */
 const CACHE = join(projectRoot, '.cache/java');
 const MAVEN = ['--batch-mode', '--quiet', '--no-transfer-progress'] as const;
-/** Every virtual machine of a test is bounded: several may run beside each other. */
-const HEAP = '-Xmx1g';
+/** Every virtual machine of a test is bounded, as several run beside each other, and lives for seconds; UTF-8 whatever the locale. */
+const MACHINE = ['-Xmx1g', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Dfile.encoding=UTF-8'] as const;
 
 /** The class path that a POM of `test/` describes. */
 export async function mavenClasspath(pom: string): Promise<string> {
@@ -42,7 +42,7 @@ export async function mavenFile(coordinates: string): Promise<string> {
 /** Compiles a source file of `test/`; answers the folder of its classes. */
 export async function compileJava(source: string, classpath: string): Promise<string> {
   const classes = join(CACHE, 'classes');
-  await runOk('javac', ['-d', classes, '-cp', classpath, join(projectRoot, source)]);
+  await runOk('javac', ['-encoding', 'UTF-8', '-d', classes, '-cp', classpath, join(projectRoot, source)]);
   return classes;
 }
 
@@ -53,7 +53,7 @@ export const java = (
   args: readonly string[],
 ): ReturnType<typeof run> =>
   run('java', [
-    HEAP,
+    ...MACHINE,
     ...Object.entries(properties).map(([key, value]) => `-D${key}=${value}`),
     '-cp',
     classpath,

@@ -56,6 +56,8 @@ const spec: TaskSpec = {
   scheduledMs: 0,
   pinnedToTop: false,
   profile: false,
+  bounds: [],
+  collected: false,
 };
 
 test('a task comes back as it was: bigints, bytes, NaN and -0', () => {

@@ -2,6 +2,7 @@ import type { ErrorData } from '#shared/error.ts';
 import type { TaskId, QueryId, PrincipalId, TenantId } from '#shared/id.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { JsonObject, Json } from '#shared/json.ts';
+import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 
 /**
  * What a coordinator sends a worker to run: one fragment's SQL with its share of the scans. Travels as JSON (`task-codec.ts`) in
@@ -25,6 +26,11 @@ export type TaskSpec = {
    * worker sees only what it reads itself.
    */
   readonly keepJoinOrder: boolean;
+  /**
+   * Its rows are collected before the first is given, so that no piece of work lasts until there are rows. Else they are streamed: a slow
+   * reader then slows the task, and costs no memory.
+   */
+  readonly collected: boolean;
   readonly memoryLimitBytes: number;
   readonly spillLimitBytes: number;
   /** Cores: 1 = a narrow task; more = a wide one. */
@@ -35,6 +41,8 @@ export type TaskSpec = {
   readonly pinnedToTop: boolean;
   /** EXPLAIN ANALYZE: the report carries DuckDB's operator tree. */
   readonly profile: boolean;
+  /** Functions of the text that are bounded by macros while it runs. */
+  readonly bounds: readonly BoundedFamily[];
 };
 
 /**

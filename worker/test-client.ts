@@ -55,6 +55,8 @@ export function makeTask(sql: TaskSpec['sql'] | string, overrides: Partial<TaskS
     scheduledMs: 0,
     pinnedToTop: false,
     profile: false,
+    bounds: [],
+    collected: false,
     ...overrides,
   };
 }

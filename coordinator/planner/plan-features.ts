@@ -12,7 +12,12 @@ export type PlanFeatures = {
   readonly scans: number;
   /** Sum of the estimated rows over the scans and generators, after the filters that stand right over them. */
   readonly estimatedRows: number;
+  /** Many rows may pass between two that the query gives: a worker has to run it in pieces that do not end with rows. */
+  readonly selective: boolean;
 };
+
+/** A result that is expected to be larger is streamed all the same: it comes often enough, and would fill a disk before a slow client. */
+const EXACT_ROWS_MAX = 10_000_000;
 
 type Counts = { joins: number; windows: number; aggregates: number; scans: number; estimatedRows: number };
 
@@ -28,7 +33,14 @@ export function planFeatures(plan: Plan, scanRows: ScanRows): PlanFeatures {
     for (const child of children(node)) visit(child, below);
   };
   visit(plan, []);
-  return { ...counts, estimatedRows: Math.round(counts.estimatedRows) };
+  const selective = isSelective(plan) && estimateRows(plan, scanRows) <= EXACT_ROWS_MAX;
+  return { ...counts, estimatedRows: Math.round(counts.estimatedRows), selective };
+}
+
+/** Whether rows are dropped between the last operator that holds all of its rows, or a scan, and the result. */
+function isSelective(plan: Plan): boolean {
+  if (plan.kind === 'project' || plan.kind === 'union') return children(plan).some(isSelective);
+  return plan.kind === 'filter' || plan.kind === 'join' || plan.kind === 'cross' || plan.kind === 'limit';
 }
 
 function count(node: Plan, counts: Counts): void {
@@ -42,5 +54,12 @@ function count(node: Plan, counts: Counts): void {
 /** Without a plan: the scans are known, the rest is taken for heavy. */
 export function unknownFeatures(scanRows: ScanRows): PlanFeatures {
   const estimatedRows = scanRows.reduce<number>((sum, rows) => sum + (rows ?? 1_000_000), 0);
-  return { joins: Math.max(0, scanRows.length - 1), windows: 1, aggregates: 1, scans: scanRows.length, estimatedRows };
+  return {
+    joins: Math.max(0, scanRows.length - 1),
+    windows: 1,
+    aggregates: 1,
+    scans: scanRows.length,
+    estimatedRows,
+    selective: true,
+  };
 }

@@ -124,6 +124,7 @@ async function plan(
     scans: bindScans(reply, bound),
     features: featuresOf(reply, bound),
     contextual: references.contextual,
+    bounds: references.bounds,
   };
 }
 

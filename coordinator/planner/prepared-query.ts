@@ -1,4 +1,5 @@
 import type { SqlText } from '#proto/task.ts';
+import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import type { ScanBinding } from '../resolver/scan-binding.ts';
 import type { Plan } from './plan.ts';
 import type { PlanFeatures } from './plan-features.ts';
@@ -17,6 +18,8 @@ export type PreparedQuery = {
   readonly features: PlanFeatures;
   /** False when only the time zone of the statement's context matters (`QueryReferences.contextual`). */
   readonly contextual: boolean;
+  /** `QueryReferences.bounds` */
+  readonly bounds: readonly BoundedFamily[];
 };
 
 type ResultColumn = {

@@ -114,7 +114,9 @@ async function runWhole(
     context,
     memoryLimitBytes: wide ? memoryBytes : Math.min(memoryBytes, NARROW_MEMORY_BYTES),
     wide,
+    collected: query.features.selective,
     profile,
+    bounds: query.bounds,
     deadlineMs,
     signal: active.signal,
     onStart: () => {
@@ -153,6 +155,7 @@ async function runInStages(execution: QueryExecution, plan: QueryStages, limits:
     context,
     memoryLimitBytes: memoryLimit(execution),
     profile,
+    bounds: query.bounds,
     deadlineMs: limits.deadlineMs,
     signal: active.signal,
     distributed: plan.distributed,

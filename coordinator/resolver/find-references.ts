@@ -1,7 +1,9 @@
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { int64, type Json, type JsonObject } from '#shared/json.ts';
+import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
+import { boundOf } from './bounded-calls.ts';
 import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from './function-policy.ts';
 import type { QualifiedColumn, QueryReferences, TableReference, TimeTravel } from './query-references.ts';
 import { textOf } from '../planner/json-node.ts';
@@ -68,6 +70,7 @@ class ReferenceFinder {
   #contextual = false;
   /** Of the latest node that has a place. */
   #location: number | undefined;
+  readonly #bounds = new Set<BoundedFamily>();
 
   constructor(defaults: NameDefaults) {
     this.#defaults = defaults;
@@ -87,7 +90,7 @@ class ReferenceFinder {
     const tables = this.#tables
       .map((table) => ({ location: table.location, parts: table.parts, alias: aliasOf(table), at: table.at }))
       .sort((a, b) => a.location - b.location);
-    return { tables, columns, contextual: this.#contextual };
+    return { tables, columns, contextual: this.#contextual, bounds: [...this.#bounds].sort() };
   }
 
   query(node: JsonObject, parent: Scope): void {
@@ -260,6 +263,10 @@ class ReferenceFinder {
     if (!isFunctionAllowed(name)) throw notServed(`the function ${clip(name)} is not served`, location);
     checkSchema(node, name, location);
     if (CONTEXT_FUNCTIONS.has(name)) this.#contextual = true;
+    const bound = boundOf(name, node);
+    if (bound === undefined) return;
+    if (foldIdentifier(textOf(node['schema'])) === 'pg_catalog') throw withoutSchema(name, location);
+    this.#bounds.add(bound);
   }
 
   #column(node: JsonObject, scope: Scope): void {
@@ -300,9 +307,12 @@ function checkSchema(node: JsonObject, name: string, location: number | undefine
   const schema = foldIdentifier(textOf(node['schema']));
   const isOurs = schema !== '' && CONTEXT_FUNCTIONS.has(name);
   if (textOf(node['catalog']) !== '' || !FUNCTION_SCHEMAS.has(schema) || isOurs) {
-    throw notServed(`the function ${clip(name)} is called without a schema`, location);
+    throw withoutSchema(name, location);
   }
 }
+
+const withoutSchema = (name: string, location: number | undefined): SkeinError =>
+  notServed(`the function ${clip(name)} is called without a schema`, location);
 
 const newScope = (parent: Scope | null): Scope => ({ ctes: new Set(), tables: [], aliases: new Set(), parent });
 

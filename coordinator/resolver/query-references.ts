@@ -1,3 +1,5 @@
+import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
+
 /** What a parsed query refers to outside of itself. Locations are byte offsets in its text. */
 export type QueryReferences = {
   /** In the order of the text. */
@@ -5,6 +7,8 @@ export type QueryReferences = {
   readonly columns: readonly QualifiedColumn[];
   /** Whether the meaning depends on who asks and when (`now()`, `current_user`). */
   readonly contextual: boolean;
+  /** Functions that it calls and that have no bound of their own: workers bound them. */
+  readonly bounds: readonly BoundedFamily[];
 };
 
 export type TableReference = {

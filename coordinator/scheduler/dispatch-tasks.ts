@@ -318,6 +318,7 @@ export class TaskDispatcher {
       scans: stage.scans(task),
       inputs,
       keepJoinOrder: true,
+      collected: false,
       output:
         stage.result === null
           ? ({ kind: 'spool', partitions: fragment.partitions } as const)

@@ -35,7 +35,10 @@ export type QueryRun = {
   readonly context: StatementContext;
   readonly memoryLimitBytes: number;
   readonly wide: boolean;
+  /** As the task's. */
+  readonly collected: boolean;
   readonly profile: boolean;
+  readonly bounds: TaskOwner['bounds'];
   /** Time by which it has ended one way or another. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
@@ -122,6 +125,7 @@ async function attempt(scheduler: Scheduler, run: QueryRun, lease: WorkerLease):
       scans: run.scans.map((scan) => scan.spec),
       inputs: [],
       keepJoinOrder: false,
+      collected: run.collected,
       output: { kind: 'stream' },
       threads: lease.threads,
       scheduledMs: 0,

@@ -166,6 +166,7 @@ function query(changes: Partial<StagedQuery> = {}, fragments = FRAGMENTS): Stage
     context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'c', currentSchema: 's' },
     memoryLimitBytes: 5_000_000_000,
     profile: false,
+    bounds: [],
     deadlineMs: Date.now() + 60_000,
     signal: new AbortController().signal,
     distributed,

@@ -16,13 +16,14 @@ export type TaskOwner = {
   readonly memoryLimitBytes: number;
   readonly spillLimitBytes: number;
   readonly profile: boolean;
+  readonly bounds: TaskSpec['bounds'];
   /** Time by which the query has ended one way or another. */
   readonly deadlineMs: number;
 };
 
 export type TaskParts = Pick<
   TaskSpec,
-  'taskId' | 'sql' | 'scans' | 'inputs' | 'keepJoinOrder' | 'threads' | 'scheduledMs'
+  'taskId' | 'sql' | 'scans' | 'inputs' | 'keepJoinOrder' | 'collected' | 'threads' | 'scheduledMs'
 > & {
   readonly output: OutputSpec;
 };
@@ -31,7 +32,7 @@ export type TaskParts = Pick<
 const TICKET_MARGIN_MS = 60_000;
 
 export function taskSpec(owner: TaskOwner, parts: TaskParts, worker: WorkerInfo): TaskSpec {
-  const { queryId, tenant, principal, epoch, context, spillLimitBytes, profile } = owner;
+  const { queryId, tenant, principal, epoch, context, spillLimitBytes, profile, bounds } = owner;
   return {
     queryId,
     tenant,
@@ -43,6 +44,7 @@ export function taskSpec(owner: TaskOwner, parts: TaskParts, worker: WorkerInfo)
     spillLimitBytes,
     pinnedToTop: false,
     profile,
+    bounds,
   };
 }
 

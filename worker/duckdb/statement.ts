@@ -12,9 +12,12 @@ const NO_TASKS_AVAILABLE = 3;
 /** Of `duckdb_statement_type`. */
 const SELECT = 1;
 
+type StatementOptions = { readonly mayBe?: 'query' | 'anything'; readonly collected?: boolean };
+
 /**
  * A statement that runs by pieces, in this thread: `step()` until it says `ready`, then `fetch()` until it gives nothing. Rows are
- * streamed: DuckDB holds about a megabyte of them, and most of the last pipeline's work happens in `fetch`.
+ * streamed: DuckDB holds about a megabyte of them, and most of the last pipeline's work happens in `fetch`, which lasts until there are
+ * rows again. Of one that is `collected` all work happens in `step`, and DuckDB holds, or spills, the whole result.
  *
  * Every call may throw DuckDB's error; the object must be disposed in any case, before its connection.
  */
@@ -29,7 +32,7 @@ export class Statement implements Disposable {
    * Binds and plans the statement. @throws what DuckDB says of it; NOT_SUPPORTED, before anything is done, when it must be a query and is
    * none.
    */
-  constructor(connection: Connection, sql: string, mayBe: 'query' | 'anything' = 'query') {
+  constructor(connection: Connection, sql: string, { mayBe = 'query', collected = false }: StatementOptions = {}) {
     try {
       if (duckdb.prepare(connection.address, cString(sql), this.#prepared) !== 0) {
         throw errorAt(duckdb.prepare_error(this.#prepared[0] ?? 0n));
@@ -37,7 +40,8 @@ export class Statement implements Disposable {
       if (mayBe === 'query' && duckdb.prepared_statement_type(this.#prepared[0] ?? 0n) !== SELECT) {
         throw new SkeinError('NOT_SUPPORTED', 'a task is a query');
       }
-      if (duckdb.pending_prepared_streaming(this.#prepared[0] ?? 0n, this.#pending) !== 0) {
+      const begin = collected ? duckdb.pending_prepared : duckdb.pending_prepared_streaming;
+      if (begin(this.#prepared[0] ?? 0n, this.#pending) !== 0) {
         throw errorAt(duckdb.pending_error(this.#pending[0] ?? 0n));
       }
     } catch (error) {

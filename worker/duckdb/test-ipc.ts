@@ -26,7 +26,7 @@ export function eachMessage(
   send: (message: ArrowMessage) => void,
   instance?: Instance,
 ): readonly ArrowField[] {
-  using statement = new Statement(connection, sql, 'anything');
+  using statement = new Statement(connection, sql, { mayBe: 'anything' });
   while (statement.step() !== 'ready');
   using form = new ArrowForm(statement.result, () =>
     must(instance, 'an instance where there are views').arrowWithoutViews(),

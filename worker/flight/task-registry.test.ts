@@ -70,6 +70,8 @@ const spec: TaskSpec = {
   scheduledMs: 0,
   pinnedToTop: false,
   profile: false,
+  bounds: [],
+  collected: false,
 };
 
 /** A registry with one task, which waits until `held` is released. */

@@ -25,6 +25,7 @@ const limits: TaskLimits = {
   spillBytes: 2 ** 30,
   threads: 1,
   profile: false,
+  bounds: [],
   keepJoinOrder: false,
   context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'c', currentSchema: 's' },
 };

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StatementContext } from '#proto/task.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
+import { boundSql, unboundSql, type BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
 import { PROFILE_OFF, PROFILE_ON } from '../duckdb/profile.ts';
 import { InputCallbacks, InputFunctions } from '../duckdb/input-functions.ts';
@@ -16,6 +17,8 @@ export type TaskLimits = {
   readonly profile: boolean;
   /** Joins run in the order of the text. */
   readonly keepJoinOrder: boolean;
+  /** Functions that are bounded. */
+  readonly bounds: readonly BoundedFamily[];
 };
 
 /** What an instance holds at a moment. */
@@ -60,6 +63,7 @@ export class TaskInstance implements Disposable {
   #threads = 1;
   #memoryBytes: number | undefined;
   #applied: readonly string[] = [];
+  #bounds: readonly BoundedFamily[] = [];
 
   constructor(spillDir: string, callbacks: InputCallbacks) {
     mkdirSync(spillDir, { recursive: true, mode: 0o700 });
@@ -83,7 +87,7 @@ export class TaskInstance implements Disposable {
   }
 
   /** Before each task. What is as the task before left it is not said again: a setting costs as much as a small query. */
-  configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder }: TaskLimits): void {
+  configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder, bounds }: TaskLimits): void {
     const wanted = [
       `SET memory_limit = '${memoryBytes}B'`,
       `SET max_temp_directory_size = '${spillBytes}B'`,
@@ -92,11 +96,22 @@ export class TaskInstance implements Disposable {
       `SET disabled_optimizers = '${keepJoinOrder ? 'join_order' : ''}'`,
       ...contextVariablesSql(context),
     ];
-    const changed = wanted.filter((sql, i) => sql !== this.#applied[i]);
+    const changed = [...this.#changeBounds(bounds), ...wanted.filter((sql, i) => sql !== this.#applied[i])];
     if (changed.length > 0) this.connection.run(changed.join(';'));
     this.#applied = wanted;
+    this.#bounds = bounds;
     this.#threads = threads;
     this.#memoryBytes = memoryBytes;
+  }
+
+  #changeBounds(wanted: readonly BoundedFamily[]): readonly string[] {
+    const before = this.#bounds;
+    if (before.length === 0 && wanted.length === 0) return [];
+    // Drops come first: the others' macros call functions that may be among them.
+    return [
+      ...before.filter((family) => !wanted.includes(family)).flatMap(unboundSql),
+      ...wanted.filter((family) => !before.includes(family)).flatMap(boundSql),
+    ];
   }
 
   /** Changes the number of cores while a statement runs, from a second connection; takes effect within milliseconds. */

@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import { freeMessage } from '../flight/flight-data.ts';
 import type { Attempt } from './attempt.ts';
 import type { Slot } from './slot.ts';
 import type { SlotOutput, SlotStart } from './slot-messages.ts';
@@ -142,7 +143,10 @@ export class SlotRun {
   }
 
   #accept(attempt: Attempt, output: SlotOutput): void {
-    if (this.#state.kind !== 'running' || this.#state.attempt !== attempt) return;
+    if (!this.isOn(attempt)) {
+      if (output.kind === 'batch') freeMessage(output.message);
+      return;
+    }
     if (output.kind === 'failed' && this.#stepsBack && this.#cancelled === undefined) {
       // An interrupt says only that it was one.
       if (output.error.code === 'QUERY_CANCELLED') return;

@@ -15,7 +15,12 @@ const QUANTA_PER_SAMPLE = 8;
 export type QuantumEnd = 'more' | 'blocked' | 'waiting' | 'done';
 
 /** What a task runs: steps that come before, the statement, and where its rows go. */
-export type TaskText = { readonly loading: Iterator<void>; readonly sql: string; readonly output: OutputSpec };
+export type TaskText = {
+  readonly loading: Iterator<void>;
+  readonly sql: string;
+  readonly collected: boolean;
+  readonly output: OutputSpec;
+};
 
 /**
  * One fragment in one instance, run by quanta in the slot's thread:
@@ -109,7 +114,10 @@ export class SlotTask implements Disposable {
 
   #step(deadlineMs: number): QuantumEnd {
     // A query and nothing else: whatever a coordinator has let pass, a task sets nothing, writes no file, leaves nothing in the instance.
-    this.#statement ??= new Statement(this.#instance.connection, this.#text.sql, 'query');
+    this.#statement ??= new Statement(this.#instance.connection, this.#text.sql, {
+      mayBe: 'query',
+      collected: this.#text.collected,
+    });
     do {
       const state = this.#statement.step();
       if (state === 'waiting') return this.#waitForHelpers();

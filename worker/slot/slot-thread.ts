@@ -106,13 +106,14 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
   const { instance } = confined;
   let inputs: TaskInputs | undefined;
   try {
-    const { spillLimitBytes: spillBytes, context, profile, keepJoinOrder } = spec;
+    const { spillLimitBytes: spillBytes, context, profile, keepJoinOrder, bounds } = spec;
     inputs = stamp.during(job.job, () => {
-      instance.configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder });
+      instance.configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder, bounds });
       loadPositions(instance.connection, prepared.positions);
       return new TaskInputs(instance, job.inputs, threads);
     });
-    const text = { loading: inputs.load(), sql: prepared.print(inputs.texts), output: spec.output };
+    const { collected, output } = spec;
+    const text = { loading: inputs.load(), sql: prepared.print(inputs.texts), collected, output };
     const run = await runStatement(running, { instance, threads, text, started });
     stamp.during(job.job, () => {
       dropPositions(instance.connection, prepared.positions);

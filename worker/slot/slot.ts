@@ -6,7 +6,7 @@ import { Attempt } from './attempt.ts';
 import { QuantumStamp } from './quantum-stamp.ts';
 import { BETWEEN, observe, type Watched } from './quantum-watch.ts';
 import type { SlotJob, SlotOutput, SlotSettings, SlotStart } from './slot-messages.ts';
-import { lowerPriority, restorePriority } from './thread-priority.ts';
+import { lowerPriority, restorePriority, waitedForCoreMs } from './thread-priority.ts';
 
 /**
  * The life of a slot's thread.
@@ -19,6 +19,12 @@ import { lowerPriority, restorePriority } from './thread-priority.ts';
  */
 export type SlotLife = 'reserve' | 'open' | 'slow' | 'retired';
 
+/**
+ * The part of the time that counts at least. What a thread waits for a core is no time of its quantum: on a machine that is overloaded a
+ * piece of a tenth of a second takes seconds, and is no fault of the statement's.
+ */
+const SHARE_MIN = 1 / 3;
+
 /** How long the end of a thread is waited for: one that is inside of DuckDB ends when that comes back. */
 const CLOSE_WAIT_MS = 500;
 
@@ -30,6 +36,7 @@ export class Slot {
   watched: Watched = BETWEEN;
   /** For how long the present quantum has gone on although its statement was stopped. */
   stoppedMs = 0;
+  #waitedMs = 0;
   readonly #stamp = new QuantumStamp();
   readonly #pool: Piscina<SlotJob, void>;
 
@@ -72,9 +79,14 @@ export class Slot {
     this.attempts.delete(job);
   }
 
-  /** Looks at the stamp, `elapsedMs` after the last time. */
-  look(elapsedMs: number): Watched {
-    this.watched = observe(this.watched, this.#stamp.read(), elapsedMs);
+  /** Looks at the stamp, `wallMs` after the last time. */
+  look(wallMs: number): Watched {
+    const stamp = this.#stamp.read();
+    const isInside = (stamp.sequence & 1) === 1;
+    const waitedMs = isInside ? waitedForCoreMs(this.#stamp.thread) : this.#waitedMs;
+    const elapsedMs = Math.max(wallMs - (waitedMs - this.#waitedMs), wallMs * SHARE_MIN);
+    this.#waitedMs = waitedMs;
+    this.watched = observe(this.watched, stamp, elapsedMs);
     const isStopped = this.current?.isStopped === true;
     this.stoppedMs =
       isStopped && this.watched.kind === 'inside' && this.watched.ageMs > 0 ? this.stoppedMs + elapsedMs : 0;

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import koffi from 'koffi';
 
 /** PRIO_PROCESS of Linux; with the number of a thread it means that thread alone. */
@@ -21,6 +22,17 @@ export const lowerPriority = (thread: number): boolean => setNice(thread, LOW_NI
 
 /** The contrary, which needs a right that most processes do not have: then false. */
 export const restorePriority = (thread: number): boolean => setNice(thread, NORMAL_NICE);
+
+/** Milliseconds that a thread wanted a core and had none, since it began; 0 where the system does not say. Linux only. */
+export function waitedForCoreMs(thread: number): number {
+  if (!isLinux || thread === 0) return 0;
+  try {
+    const [, waitedNs = '0'] = readFileSync(`/proc/self/task/${thread}/schedstat`, 'latin1').split(' ');
+    return Number(waitedNs) / 1e6;
+  } catch {
+    return 0;
+  }
+}
 
 function setNice(thread: number, nice: number): boolean {
   if (libc === undefined || thread === 0) return false;

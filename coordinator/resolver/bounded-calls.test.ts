@@ -1,0 +1,61 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { StatementContext } from '#proto/task.ts';
+import { PlannerSession } from '../planner/planner-session.ts';
+
+let session: PlannerSession;
+const context: StatementContext = {
+  nowMicros: '0',
+  timeZone: 'UTC',
+  currentUser: 'u',
+  currentCatalog: 'c',
+  currentSchema: 's',
+};
+
+beforeAll(async () => {
+  session = await PlannerSession.open(2 ** 28);
+});
+
+const bounds = async (expression: string): Promise<readonly string[]> =>
+  (
+    await session.parse({
+      sql: `SELECT ${expression} FROM range(3) t(i), (SELECT 'x' AS a, 'y' AS b, [1] AS l, TIMESTAMP '2020-01-01' AS s)`,
+      defaults: { catalog: 'c', schema: 's' },
+      context,
+    })
+  ).bounds;
+
+test.each([
+  ["a LIKE '%x%y%z%'", []],
+  ["a NOT LIKE 'x%'", []],
+  ["a ILIKE '%x%'", []],
+  ["a SIMILAR TO 'x.*'", []],
+  ["a LIKE '%x_y%' ESCAPE '$'", []],
+  ["lpad(a, 20, '0')", []],
+  ["s AT TIME ZONE 'Europe/Berlin'", []],
+  ['range(1, 10, 2)', []],
+  ['lower(a)', []],
+])('a call whose arguments say that it is cheap runs as it stands: %s', async (expression, expected) => {
+  expect(await bounds(expression)).toEqual(expected);
+});
+
+test.each([
+  ['a LIKE b', ['like']],
+  ["a LIKE '%x%y%z_'", ['like']],
+  ["a ILIKE '%x%y%z%'", ['like']],
+  ["a GLOB '*x*y*z*'", ['like']],
+  ['list_filter([a], lambda x: x NOT ILIKE b)', ['like']],
+  ["regexp_matches(a, '(x?){0,900}')", ['regexp']],
+  ['a ~ b', ['regexp']],
+  ['l && l', ['lists']],
+  ['levenshtein(a, b) + damerau_levenshtein(a, b)', ['distance']],
+  ['rpad(a, i::INT, b)', ['pad']],
+  ['s AT TIME ZONE b', ['zone']],
+  ['range(s, s, INTERVAL 1 DAY)', ['series']],
+  ['json_structure(a), regexp_extract_all(a, b)', ['json', 'split']],
+])('any other is bounded: %s', async (expression, expected) => {
+  expect(await bounds(expression)).toEqual(expected);
+});
+
+test('a function that is bounded is not reached through a schema that has no bounds', async () => {
+  await expect(bounds('pg_catalog.levenshtein(a, b)')).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+});

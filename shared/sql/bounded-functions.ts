@@ -1,0 +1,180 @@
+/**
+ * Functions whose cost has no bound of its own, or that crash on some arguments, each with a macro of the same name that has one. A
+ * worker makes the macros of just those that a statement calls: a statement that calls none is run as it always was. A macro is expanded
+ * when a statement is bound, so constant arguments are still folded. It repeats its arguments, so it is for functions that are not nested
+ * in themselves.
+ *
+ * Found by `test/attack/function-quanta.full.test.ts`, which calls every function with large arguments that are made at run time.
+ */
+
+/** Cells of the table that an edit distance fills: texts of about 360 characters each. A cell takes some nanoseconds. */
+const DISTANCE_CELLS_MAX = 131_072;
+/** Elements of two lists that are compared. */
+const LIST_ELEMENTS_MAX = 200_000;
+/** Levels of a JSON value, which its functions walk recursively: at ten thousand the stack of a thread overflows. */
+const JSON_DEPTH_MAX = 1_000;
+/** Levels up to which any number of brackets is fine. */
+const JSON_ROUNDS = 16;
+/** Elements of a series of timestamps. */
+const SERIES_MAX = 1_000_000;
+/** Characters that a text is padded to. */
+const PAD_MAX = 1_000_000;
+/** Bytes of a text that is divided by a regular expression. */
+const SPLIT_BYTES_MAX = 65_536;
+/** Bytes of a text that is matched with a regular expression that repeats: `{0,900}` is nine hundred states. */
+const REPEATED_BYTES_MAX = 65_536;
+/** Bytes of a text times bytes of a pattern with several wildcards. */
+const PATTERN_WORK_MAX = 1_000_000;
+/** Up to this length of the text, and so many wildcards of the pattern, DuckDB's own matching, which tries every way, is quick. */
+const SHORT_TEXT_BYTES = 128;
+const FEW_WILDCARDS = 3;
+const ZONE_BYTES_MAX = 64;
+
+/** The bodies of a function's macro by the number of its arguments, which are `a`, `b`, `c`. */
+type Bodies = Readonly<Record<number, string>>;
+type Family = Readonly<Record<string, Bodies>>;
+
+const PARAMETERS = ['a', 'b', 'c'];
+const parametersOf = (count: number): string => PARAMETERS.slice(0, count).join(', ');
+
+const own = (name: string, count: number): string => `system.main."${name}"(${parametersOf(count)})`;
+const guarded = (condition: string, message: string, otherwise: string): string =>
+  `CASE WHEN ${condition} THEN error('${message}') ELSE ${otherwise} END`;
+const each = (names: string, bodies: (name: string) => Bodies): Family =>
+  Object.fromEntries(names.split(' ').map((name) => [name, bodies(name)]));
+
+/** Each function with so many arguments, refused with `message` when `condition` holds. */
+const refused = (names: string, counts: readonly number[], condition: string, message: string): Family =>
+  each(names, (name) =>
+    Object.fromEntries(counts.map((count) => [count, guarded(condition, message, own(name, count))])),
+  );
+
+/**
+ * Whether a JSON text with very many brackets is deep. Its strings are taken out, then the innermost pairs of brackets, again and again: of
+ * what people write nothing is left, and of a deep text nearly all.
+ */
+const isDeep = (json: string): string => {
+  const text = `CAST(${json} AS VARCHAR)`;
+  const brackets = `regexp_replace(regexp_replace(${text}, '"([^"\\\\]|\\\\.)*"', '', 'g'), '[^\\[\\]{}]', '', 'g')`;
+  let rest = `translate(${brackets}, '{}', '[]')`;
+  for (let round = 0; round < JSON_ROUNDS; round++) rest = `replace(${rest}, '[]', '')`;
+  const opening = `strlen(${text}) - strlen(replace(replace(${text}, '[', ''), '{', ''))`;
+  return `CASE WHEN ${opening} <= ${JSON_DEPTH_MAX} THEN false ELSE strlen(${rest}) > ${JSON_DEPTH_MAX} END`;
+};
+const DEEP = `JSON of more than ${JSON_DEPTH_MAX} levels is not looked into`;
+
+const SERIES = `a series of timestamps has up to ${SERIES_MAX} elements`;
+const seconds = (timestamp: string): string => `epoch(TRY_CAST(CAST(${timestamp} AS VARCHAR) AS TIMESTAMP))`;
+/** Whole numbers are no timestamps, so for a series of them the condition is NULL. */
+const isLong =
+  `abs(${seconds('b')} - ${seconds('a')}) / greatest(abs(epoch(TRY_CAST(CAST(c AS VARCHAR) AS INTERVAL))), 1e-6)` +
+  ` > ${SERIES_MAX}`;
+const series = (name: string): Bodies => ({
+  1: own(name, 1),
+  2: own(name, 2),
+  3: guarded(isLong, SERIES, own(name, 3)),
+});
+
+/**
+ * A pattern of LIKE. One wildcard, or one at each end, is quick on any text; few on a short text are too. For the others the same is said
+ * as a regular expression, whose time grows with the text and not with the ways to match it.
+ */
+function like(name: string): Bodies {
+  const quoted = String.raw`regexp_replace(b, '([.\\+*?^$()\[\]{}|])', '\\\1', 'g')`;
+  const expression = `replace(replace(${quoted}, '%', '.*'), '_', '.')`;
+  const matches = `system.main.regexp_full_match(a, ${expression}, '${name.endsWith('*') ? 'si' : 's'}')`;
+  const isShort = `strlen(a) <= ${SHORT_TEXT_BYTES} AND ${wildcards('%')} <= ${FEW_WILDCARDS}`;
+  return {
+    2:
+      `CASE WHEN strlen(b) <= ${SHORT_TEXT_BYTES} AND NOT contains(trim(b, '%'), '%') THEN ${own(name, 2)}` +
+      ` WHEN ${isShort} THEN ${own(name, 2)}` +
+      ` WHEN strlen(a) * strlen(b) > ${PATTERN_WORK_MAX} THEN error('the text and the pattern of LIKE are too long for each other')` +
+      ` ELSE ${name.startsWith('!') ? 'NOT ' : ''}${matches} END`,
+  };
+}
+
+const wildcards = (wildcard: string): string => `strlen(b) - strlen(replace(b, '${wildcard}', ''))`;
+const isWild = (wildcard: string): string =>
+  `strlen(a) > ${SHORT_TEXT_BYTES} AND ${wildcards(wildcard)} > ${FEW_WILDCARDS}`;
+const WILD = `a text of more than ${SHORT_TEXT_BYTES} bytes takes up to ${FEW_WILDCARDS} wildcards in such a pattern`;
+
+const isLongToSplit = `strlen(a) > ${SPLIT_BYTES_MAX}`;
+const SPLIT = `a text of up to ${SPLIT_BYTES_MAX} bytes is divided by a regular expression`;
+
+/** Functions that go together: names of one function, which a plan may change into each other. */
+const FAMILIES = {
+  // With an escape, and of GLOB, a pattern is not said in another way.
+  like: {
+    ...each('~~ !~~ ~~* !~~*', like),
+    ...refused('~~~', [2], isWild('*'), WILD),
+    ...refused('like_escape not_like_escape ilike_escape not_ilike_escape', [3], isWild('%'), WILD),
+  },
+  distance: refused(
+    'levenshtein editdist3 damerau_levenshtein',
+    [2],
+    `strlen(a) * strlen(b) > ${DISTANCE_CELLS_MAX}`,
+    `an edit distance is computed of texts whose lengths multiply to at most ${DISTANCE_CELLS_MAX}`,
+  ),
+  lists: refused(
+    '&& @> <@ list_has_any list_has_all array_has_any array_has_all list_intersect array_intersect',
+    [2],
+    `len(a) + len(b) > ${LIST_ELEMENTS_MAX}`,
+    `two lists are compared up to ${LIST_ELEMENTS_MAX} elements`,
+  ),
+  json: {
+    ...refused('json_structure json_pretty', [1], isDeep('a'), DEEP),
+    ...refused('json_contains', [2], `${isDeep('a')} OR ${isDeep('b')}`, DEEP),
+    ...refused('json_merge_patch', [2, 3], `${isDeep('a')} OR ${isDeep('b')}`, DEEP),
+  },
+  series: each('generate_series range', series),
+  pad: refused('lpad rpad', [3], `b > ${PAD_MAX}`, `a text is padded up to ${PAD_MAX} characters`),
+  // The options of the others, a third argument, must be constants, which a macro's parameter is not.
+  split: {
+    ...refused('regexp_split_to_array string_split_regex str_split_regex', [2], isLongToSplit, SPLIT),
+    ...refused('regexp_extract_all', [2, 3], isLongToSplit, SPLIT),
+  },
+  regexp: refused(
+    'regexp_matches regexp_full_match',
+    [2, 3],
+    `strlen(a) > ${REPEATED_BYTES_MAX} AND contains(b, '{')`,
+    `a text of more than ${REPEATED_BYTES_MAX} bytes is not matched with a regular expression that counts`,
+  ),
+  zone: {
+    timezone: {
+      1: own('timezone', 1),
+      2: guarded(
+        `length(CAST(a AS VARCHAR)) > ${ZONE_BYTES_MAX}`,
+        'the name of a time zone is not so long',
+        own('timezone', 2),
+      ),
+    },
+  },
+} as const satisfies Record<string, Family>;
+
+/** Functions that are bounded together. */
+export type BoundedFamily = keyof typeof FAMILIES;
+
+const FAMILY_OF: ReadonlyMap<string, BoundedFamily> = new Map(
+  (Object.keys(FAMILIES) as BoundedFamily[]).flatMap((family) =>
+    Object.entries<Bodies>(FAMILIES[family]).flatMap(([name, bodies]) =>
+      Object.keys(bodies).map((count) => [`${name}/${count}`, family] as const),
+    ),
+  ),
+);
+
+/** The family of a function with so many arguments; undefined when it has a bound of its own. */
+export const boundedFamily = (name: string, count: number): BoundedFamily | undefined =>
+  FAMILY_OF.get(`${name}/${count}`);
+
+/** What bounds a family, on the connection that runs the statement. */
+export const boundSql = (family: BoundedFamily): readonly string[] =>
+  Object.entries<Bodies>(FAMILIES[family]).map(([name, bodies]) => {
+    const macros = Object.entries(bodies).map(([count, body]) => `(${parametersOf(Number(count))}) AS ${body}`);
+    return `CREATE OR REPLACE TEMP MACRO "${name}"${macros.join(', ')}`;
+  });
+
+/** What leaves it as it is. */
+export const unboundSql = (family: BoundedFamily): readonly string[] =>
+  Object.keys(FAMILIES[family]).map((name) => `DROP MACRO IF EXISTS temp.main."${name}"`);
+
+export const BOUNDED_FAMILIES = Object.keys(FAMILIES) as readonly BoundedFamily[];

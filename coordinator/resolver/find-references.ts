@@ -1,11 +1,30 @@
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { int64, type Json, type JsonObject } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { boundOf } from './bounded-calls.ts';
 import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from './function-policy.ts';
-import type { QualifiedColumn, QueryReferences, TableReference, TimeTravel } from './query-references.ts';
+import {
+  addSource,
+  hasOthers,
+  isAmbiguous,
+  isCommonTable,
+  isShared,
+  newScope,
+  qualifiedName,
+  type OpenTable,
+  type Scope,
+  type Source,
+} from './name-scope.ts';
+import type {
+  PendingInstant,
+  QualifiedColumn,
+  QueryReferences,
+  TableReference,
+  TimeTravel,
+} from './query-references.ts';
 import { textOf } from '../planner/json-node.ts';
 import { EXPRESSION_CLASSES, OTHER_NODES, QUERY_NODES, TABLE_NODES } from './syntax-nodes.ts';
 
@@ -15,13 +34,6 @@ export type NameDefaults = { readonly catalog: string; readonly schema: string }
 /** A query's references before the instants of `AT (TIMESTAMP => ...)` are computed. */
 export type FoundReferences = Omit<QueryReferences, 'tables'> & {
   readonly tables: readonly (Omit<TableReference, 'at'> & { readonly at: TimeTravel | PendingInstant | null })[];
-};
-
-/** The syntax tree of a constant expression that is an instant. */
-export type PendingInstant = {
-  readonly kind: 'expression';
-  readonly expression: JsonObject;
-  readonly location: number;
 };
 
 /**
@@ -39,28 +51,12 @@ export function findReferences(tree: Json, defaults: NameDefaults): FoundReferen
   return finder.found();
 }
 
-type OpenTable = {
-  readonly location: number;
-  readonly parts: readonly string[];
-  readonly alias: string | null;
-  readonly at: TimeTravel | PendingInstant | null;
-  /** Unaliased tables of the same name in the same FROM: each needs an alias of its own. */
-  conflict: boolean;
-};
-
-type Scope = {
-  readonly ctes: Set<string>;
-  readonly tables: OpenTable[];
-  /** Names by which columns may refer to what stands in FROM, folded. */
-  readonly aliases: Set<string>;
-  readonly parent: Scope | null;
-};
+/** A column reference; `table` is the one whose qualified name it begins with. */
 type OpenColumn = {
   readonly location: number;
   readonly parts: readonly string[];
-  readonly table: OpenTable;
-  /** Aliases of the queries between the column and its table. */
-  readonly nearer: ReadonlySet<string>;
+  readonly scope: Scope;
+  readonly table: { readonly table: OpenTable; readonly scope: Scope } | null;
 };
 
 class ReferenceFinder {
@@ -77,20 +73,43 @@ class ReferenceFinder {
   }
 
   found(): FoundReferences {
-    const columns: QualifiedColumn[] = this.#columns.map(({ location, parts, table, nearer }) => {
-      const alias = aliasOf(table) ?? '';
-      if (nearer.has(foldIdentifier(alias))) {
-        throw notServed(
-          `${clip(parts.join('.'))} cannot be read where a nearer table is called ${clip(alias)}`,
-          location,
-        );
-      }
-      return { location, parts, alias };
-    });
+    const columns = this.#columns.flatMap((column) => this.#qualifiedColumn(column) ?? []);
     const tables = this.#tables
-      .map((table) => ({ location: table.location, parts: table.parts, alias: aliasOf(table), at: table.at }))
+      .map((table) => ({ location: table.location, parts: table.parts, alias: this.#aliasOf(table), at: table.at }))
       .sort((a, b) => a.location - b.location);
     return { tables, columns, contextual: this.#contextual, bounds: [...this.#bounds].sort() };
+  }
+
+  /** @throws NOT_SUPPORTED, AMBIGUOUS_COLUMN: the aliases that tables get must not give a name another meaning. */
+  #qualifiedColumn({ location, parts, scope, table: found }: OpenColumn): QualifiedColumn | null {
+    if (found === null) {
+      if (isAmbiguous(parts, scope)) {
+        throw refusal('AMBIGUOUS_COLUMN', `several tables are called ${clip(parts[0] ?? '')}`, location);
+      }
+      return null;
+    }
+    const alias = this.#aliasOf(found.table) ?? '';
+    const name = clip(parts.join('.'));
+    if (hasOthers(found.table.source)) {
+      throw notServed(`${name} cannot be read where something else is called ${clip(alias)}`, location);
+    }
+    for (let at: Scope | null = scope; at !== null && at !== found.scope; at = at.parent) {
+      if (at.sources.has(foldIdentifier(alias))) {
+        throw notServed(`${name} cannot be read where a nearer table is called ${clip(alias)}`, location);
+      }
+    }
+    return { location, parts, alias };
+  }
+
+  /** Neither of two tables of one name may be called by it alone: both get their whole names. */
+  #aliasOf({ source, parts }: OpenTable): string | null {
+    if (source === null) return null;
+    return isShared(source) ? this.#wholeName(parts).join('.') : must(parts.at(-1), 'a name');
+  }
+
+  #wholeName(parts: readonly string[]): readonly string[] {
+    const { catalog, schema } = this.#defaults;
+    return [catalog, schema, ''].map((part, i) => parts[i - 3 + parts.length] ?? part);
   }
 
   query(node: JsonObject, parent: Scope): void {
@@ -99,7 +118,6 @@ class ReferenceFinder {
     switch (textOf(node['type'])) {
       case 'SELECT_NODE':
         if (isObject(node['from_table'])) this.#table(node['from_table'], scope);
-        markConflicts(scope.tables);
         this.#rest(node, scope, 'cte_map', 'from_table');
         return;
       case 'SET_OPERATION_NODE':
@@ -135,10 +153,10 @@ class ReferenceFinder {
 
   #table(node: JsonObject, scope: Scope): void {
     this.#location = locationOf(node) ?? this.#location;
-    scope.aliases.add(foldIdentifier(textOf(node['alias']) || textOf(node['table_name'])));
+    const source = addSource(scope, sourceName(node));
     switch (textOf(node['type'])) {
       case 'BASE_TABLE':
-        this.#baseTable(node, scope);
+        this.#baseTable(node, scope, source);
         this.#rest(node, scope);
         return;
       case 'TABLE_FUNCTION':
@@ -151,10 +169,13 @@ class ReferenceFinder {
         this.#table(object(node['right']), scope);
         this.#rest(node, scope, 'left', 'right');
         return;
-      case 'PIVOT':
-        this.#table(object(node['source']), scope);
-        this.#rest(node, scope, 'source');
+      case 'PIVOT': {
+        // The source of a PIVOT is not seen from outside of it.
+        const inside = newScope(scope);
+        this.#table(object(node['source']), inside);
+        this.#rest(node, inside, 'source');
         return;
+      }
       case 'SUBQUERY':
         this.query(object(object(node['subquery'])['node']), scope);
         this.#rest(node, scope, 'subquery');
@@ -170,7 +191,7 @@ class ReferenceFinder {
     }
   }
 
-  #baseTable(node: JsonObject, scope: Scope): void {
+  #baseTable(node: JsonObject, scope: Scope, source: Source): void {
     const parts = [node['catalog_name'], node['schema_name'], node['table_name']].map(String).filter((p) => p !== '');
     const name = parts.at(-1) ?? '';
     const location = locationOf(node);
@@ -179,10 +200,19 @@ class ReferenceFinder {
       return;
     }
     if (location === undefined) throw notServed(`the table ${name} cannot be read in this place`, undefined);
-    const alias = node['alias'] === '' ? name : null;
-    const table: OpenTable = { location, parts, alias, at: this.#timeTravel(node), conflict: false };
+    const isNamed = node['alias'] !== '';
+    const table: OpenTable = { location, parts, at: this.#timeTravel(node), source: isNamed ? null : source };
     this.#tables.push(table);
-    if (alias !== null) scope.tables.push(table);
+    if (!isNamed) this.#addTable(table, scope, source);
+  }
+
+  #addTable(table: OpenTable, scope: Scope, source: Source): void {
+    const whole = this.#wholeName(table.parts).map(foldIdentifier);
+    source.tables.add(qualifiedName(whole));
+    source.tableCount += 1;
+    for (const key of [qualifiedName(whole), qualifiedName(whole.slice(1))]) {
+      if (!scope.tables.has(key)) scope.tables.set(key, table);
+    }
   }
 
   #timeTravel(node: JsonObject): TimeTravel | PendingInstant | null {
@@ -272,31 +302,19 @@ class ReferenceFinder {
   #column(node: JsonObject, scope: Scope): void {
     const written = node['column_names'] as readonly string[];
     const names = written.map(foldIdentifier);
-    if (names.length === 1) {
-      if (CONTEXT_FUNCTIONS.has(names[0] ?? '')) this.#contextual = true;
-      return;
-    }
+    if (names.length === 1 && CONTEXT_FUNCTIONS.has(names[0] ?? '')) this.#contextual = true;
     const location = locationOf(node);
     if (location === undefined) return;
-    const nearer = new Set<string>();
     for (let at: Scope | null = scope; at !== null; at = at.parent) {
-      for (const table of at.tables) {
-        const length = this.#qualifierLength(names, table);
-        if (length === 0) continue;
-        this.#columns.push({ location, parts: written.slice(0, length), table, nearer });
+      // A catalog, a schema, a table and a column, or fewer of them.
+      for (const length of [3, 2]) {
+        const table = names.length > length ? at.tables.get(qualifiedName(names.slice(0, length))) : undefined;
+        if (table === undefined) continue;
+        this.#columns.push({ location, parts: written.slice(0, length), scope, table: { table, scope: at } });
         return;
       }
-      for (const alias of at.aliases) nearer.add(alias);
     }
-  }
-
-  /** How many of the first names are this table's qualified name; 0 when they are not. */
-  #qualifierLength(names: readonly string[], table: OpenTable): number {
-    const [name = '', schema = this.#defaults.schema, catalog = this.#defaults.catalog] = table.parts
-      .toReversed()
-      .map(foldIdentifier);
-    if (names.length >= 4 && same(names, [foldIdentifier(catalog), foldIdentifier(schema), name])) return 3;
-    return names.length >= 3 && same(names, [foldIdentifier(schema), name]) ? 2 : 0;
+    this.#columns.push({ location, parts: written, scope, table: null });
   }
 }
 
@@ -314,29 +332,11 @@ function checkSchema(node: JsonObject, name: string, location: number | undefine
 const withoutSchema = (name: string, location: number | undefined): SkeinError =>
   notServed(`the function ${clip(name)} is called without a schema`, location);
 
-const newScope = (parent: Scope | null): Scope => ({ ctes: new Set(), tables: [], aliases: new Set(), parent });
-
-/** Unaliased tables of one FROM with the same last name but other schemas get their whole name as the alias. */
-function markConflicts(tables: readonly OpenTable[]): void {
-  if (tables.length < 2) return;
-  for (const table of tables) {
-    const name = foldIdentifier(table.alias ?? '');
-    const others = tables.filter((t) => t !== table && foldIdentifier(t.alias ?? '') === name);
-    table.conflict = others.some((t) => !same(lower(t.parts), lower(table.parts)));
-  }
+/** The name by which columns may refer to a source; a function without an alias has its own. */
+function sourceName(node: JsonObject): string {
+  const call = node['function'];
+  return textOf(node['alias']) || textOf(node['table_name']) || (isObject(call) ? textOf(call['function_name']) : '');
 }
-
-const aliasOf = (table: OpenTable): string | null => (table.conflict ? table.parts.join('.') : table.alias);
-
-function isCommonTable(name: string, scope: Scope): boolean {
-  const key = foldIdentifier(name);
-  for (let at: Scope | null = scope; at !== null; at = at.parent) if (at.ctes.has(key)) return true;
-  return false;
-}
-
-/** Whether `names` begins with `prefix`. */
-const same = (names: readonly string[], prefix: readonly string[]): boolean => prefix.every((p, i) => names[i] === p);
-const lower = (names: readonly string[]): readonly string[] => names.map(foldIdentifier);
 
 /** `query_location` is 2^64 - 1 where the parser has none. */
 function locationOf(node: JsonObject): number | undefined {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '#shared/json.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 
 /** What a parsed query refers to outside of itself. Locations are byte offsets in its text. */
@@ -30,4 +31,11 @@ export type QualifiedColumn = {
   readonly location: number;
   readonly parts: readonly string[];
   readonly alias: string;
+};
+
+/** The syntax tree of a constant expression that is an instant. */
+export type PendingInstant = {
+  readonly kind: 'expression';
+  readonly expression: JsonObject;
+  readonly location: number;
 };

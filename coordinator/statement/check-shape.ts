@@ -11,7 +11,7 @@ const PREFIX_SYMBOLS = new Set(['-', '+', '~', '!', '@']);
 /**
  * Passes over a text once, before any parser recurses into it: one statement only, not longer and not nested deeper than the limits,
  * and no name that is too long.
- * @returns the statement without what surrounds it (space, comments, a trailing `;`), its spaces plain.
+ * @returns the statement without what surrounds it (space, comments, `;`), its spaces plain.
  * @throws PAYLOAD_TOO_LARGE, STATEMENT_TOO_COMPLEX, NAME_TOO_LONG, SYNTAX_ERROR (nothing there, a second statement, a quote that is not closed).
  */
 export function checkShape(text: string, limits: StatementLimits): TextSpan {
@@ -26,7 +26,10 @@ export function checkShape(text: string, limits: StatementLimits): TextSpan {
   let last: Token | null = null;
   let token = tokens.next();
   for (; token.kind !== 'end'; token = tokens.next()) {
-    if (token.kind === 'symbol' && text[token.start] === ';') break;
+    if (token.kind === 'symbol' && text[token.start] === ';') {
+      if (first === null) continue;
+      break;
+    }
     depth.add(text, token);
     if (token.kind === 'word' || token.kind === 'quoted') checkIdentifier(identifierText(text, token), token.start);
     first ??= token;

@@ -53,6 +53,7 @@ describe('our own statements', () => {
   const like = null;
   test.each<[string, Statement]>([
     ["SET service.workload_class = 'batch'", { kind: 'set', name: 'service.workload_class', value: 'batch' }],
+    ['; ;SET a = 1', { kind: 'set', name: 'a', value: '1' }],
     ['set Skein.X to -12.5;', { kind: 'set', name: 'skein.x', value: '-12.5' }],
     ['SET SESSION a = on', { kind: 'set', name: 'a', value: 'on' }],
     ['SET a = DEFAULT', { kind: 'set', name: 'a', value: null }],

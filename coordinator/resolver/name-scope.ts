@@ -1,0 +1,75 @@
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import type { PendingInstant, TimeTravel } from './query-references.ts';
+
+/** A table before it is known what else has its name. */
+export type OpenTable = {
+  readonly location: number;
+  readonly parts: readonly string[];
+  readonly at: TimeTravel | PendingInstant | null;
+  /** Null when the query gives the table an alias. */
+  readonly source: Source | null;
+};
+
+/** All that one FROM calls by one name. */
+export type Source = {
+  count: number;
+  /** The number of tables among them that have no alias, and their whole names, folded. */
+  tableCount: number;
+  readonly tables: Set<string>;
+};
+
+/** The names that hold in one query, besides those of the queries around it. */
+export type Scope = {
+  readonly ctes: Set<string>;
+  /** By the name, folded, that columns may begin with. */
+  readonly sources: Map<string, Source>;
+  /** Tables without an alias, by `qualifiedName`. */
+  readonly tables: Map<string, OpenTable>;
+  readonly parent: Scope | null;
+};
+
+export const newScope = (parent: Scope | null): Scope => ({
+  ctes: new Set(),
+  sources: new Map(),
+  tables: new Map(),
+  parent,
+});
+
+export function addSource({ sources }: Scope, name: string): Source {
+  const key = foldIdentifier(name);
+  const source = sources.get(key) ?? { count: 0, tables: new Set(), tableCount: 0 };
+  source.count += 1;
+  sources.set(key, source);
+  return source;
+}
+
+/** Whether something is called so that is no table without an alias. */
+export const hasOthers = (source: Source | null): boolean => source !== null && source.count > source.tableCount;
+/** Whether several tables, and nothing else, are called so. */
+export const isShared = (source: Source): boolean => !hasOthers(source) && source.tables.size > 1;
+
+/**
+ * Whether a reference begins with a name that tables share, and might be taken for one of a source farther out once they have their whole
+ * names. One without a dot may be a column, so it is ambiguous only where there is such a source.
+ */
+export function isAmbiguous(parts: readonly string[], scope: Scope): boolean {
+  const name = foldIdentifier(parts[0] ?? '');
+  let nearest: Source | undefined;
+  for (let at: Scope | null = scope; at !== null; at = at.parent) {
+    const source = at.sources.get(name);
+    if (source === undefined) continue;
+    if (nearest !== undefined) return true;
+    if (!isShared(source)) return false;
+    if (parts.length > 1) return true;
+    nearest = source;
+  }
+  return false;
+}
+
+export const qualifiedName = (parts: readonly string[]): string => JSON.stringify(parts);
+
+export function isCommonTable(name: string, scope: Scope): boolean {
+  const key = foldIdentifier(name);
+  for (let at: Scope | null = scope; at !== null; at = at.parent) if (at.ctes.has(key)) return true;
+  return false;
+}

@@ -114,6 +114,12 @@ export function chargeTask(state: Mlfq, id: string, quantumMs: number): Mlfq {
   return withTask(moved, id, { ...entry, level, scheduledMs, priorityMs });
 }
 
+/** Whether no task can run. */
+export function isIdle(state: Mlfq): boolean {
+  for (const { runnable } of state.tasks.values()) if (runnable) return false;
+  return true;
+}
+
 /** Runnable tasks per level, for the statistics. */
 export function levelDepths(state: Mlfq): number[] {
   const depths = zeros();

@@ -17,7 +17,14 @@ function scripted(id: string, script: readonly (QuantumEnd | Error)[], log: stri
     charge: () => undefined,
     useThreads: (count: number) => log.push(`${id} uses ${count}`),
   };
-  return { job: job(id), task: task as unknown as SlotTask, scheduledMs: 0, pinned: false, threads };
+  return {
+    job: job(id),
+    task: task as unknown as SlotTask,
+    asker: { tenant: 'a', principal: 'p' },
+    scheduledMs: 0,
+    pinned: false,
+    threads,
+  };
 }
 
 function busyTasks(others = 0): { count(): number; change(by: number): void; others: number } {

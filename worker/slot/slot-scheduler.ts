@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { addTask, blockTask, chargeTask, emptyMlfq, levelDepths, pickTask, removeTask, wakeTask } from './mlfq.ts';
+import type { Asker } from '#shared/fair/asker.ts';
+import { FairQueue } from './fair-queue.ts';
 import type { SlotTask } from './slot-task.ts';
 
 /** Says to others that the thread is at work for a job, which may last. */
@@ -28,6 +29,8 @@ export type ScheduledTask = {
   /** As the slot's stamp names it. */
   readonly job: number;
   readonly task: SlotTask;
+  /** Whose share of the slot it takes. */
+  readonly asker: Asker;
   readonly scheduledMs: number;
   readonly pinned: boolean;
   /** Cores while nobody else wants them. */
@@ -47,12 +50,12 @@ type Running = ScheduledTask & {
   readonly reject: (error: unknown) => void;
 };
 
-/** Gives the slot's thread to its tasks, a quantum at a time, as `mlfq.ts` says; between quanta the event loop has its turn. */
+/** Gives the slot's thread to its tasks, a quantum at a time, as `FairQueue` says; between quanta the event loop has its turn. */
 export class SlotScheduler {
   readonly #running = new Map<number, Running>();
   readonly #marks: QuantumMarks;
   readonly #busy: BusyTasks;
-  #mlfq = emptyMlfq;
+  readonly #queue = new FairQueue();
   #turning = false;
 
   constructor(marks: QuantumMarks, busy: BusyTasks) {
@@ -66,7 +69,7 @@ export class SlotScheduler {
       const start = { times: { scheduledMs: 0, quanta: 0 }, blocked: false, width: scheduled.threads, lentAtMs: 0 };
       this.#running.set(scheduled.job, { ...scheduled, ...start, resolve, reject });
       this.#busy.change(1);
-      this.#mlfq = addTask(this.#mlfq, idOf(scheduled.job), scheduled.scheduledMs, scheduled.pinned);
+      this.#queue.add(idOf(scheduled.job), scheduled.asker, scheduled);
       void this.#turn();
     });
   }
@@ -78,21 +81,20 @@ export class SlotScheduler {
       running.blocked = false;
       this.#busy.change(1);
     }
-    this.#mlfq = wakeTask(this.#mlfq, idOf(job));
+    this.#queue.wake(idOf(job));
     void this.#turn();
   }
 
   /** Runnable tasks per level. */
   depths(): number[] {
-    return levelDepths(this.#mlfq);
+    return this.#queue.depths();
   }
 
   async #turn(): Promise<void> {
     if (this.#turning) return;
     this.#turning = true;
-    for (let picked = pickTask(this.#mlfq); picked !== undefined; picked = pickTask(this.#mlfq)) {
-      this.#mlfq = picked.state;
-      this.#runQuantum(Number(picked.id));
+    for (let id = this.#queue.pick(); id !== undefined; id = this.#queue.pick()) {
+      this.#runQuantum(Number(id));
       await nextTurn();
     }
     this.#turning = false;
@@ -101,7 +103,7 @@ export class SlotScheduler {
   #runQuantum(job: number): void {
     const running = this.#running.get(job);
     if (running === undefined) {
-      this.#mlfq = removeTask(this.#mlfq, idOf(job));
+      this.#queue.remove(idOf(job));
       return;
     }
     const startMs = performance.now();
@@ -113,7 +115,7 @@ export class SlotScheduler {
       this.#charge(running, performance.now() - startMs);
       if (end === 'done') this.#end(running, () => running.resolve(running.times));
       if (end === 'waiting') this.#waitForHelpers(job);
-      if (end === 'blocked') this.#mlfq = blockTask(this.#mlfq, idOf(job));
+      if (end === 'blocked') this.#queue.block(idOf(job));
       if (end === 'blocked') {
         running.blocked = true;
         this.#busy.change(-1);
@@ -129,12 +131,12 @@ export class SlotScheduler {
       Atomics.wait(NOBODY_WAKES, 0, 0, LONE_POLL_MS);
       return;
     }
-    this.#mlfq = blockTask(this.#mlfq, idOf(job));
+    this.#queue.block(idOf(job));
     setTimeout(() => this.wake(job), HELPER_POLL_MS);
   }
 
   #charge(running: Running, quantumMs: number): void {
-    this.#mlfq = chargeTask(this.#mlfq, idOf(running.job), quantumMs);
+    this.#queue.charge(idOf(running.job), quantumMs);
     running.times = { scheduledMs: running.times.scheduledMs + quantumMs, quanta: running.times.quanta + 1 };
     running.task.charge(running.times.scheduledMs);
   }
@@ -142,7 +144,7 @@ export class SlotScheduler {
   #end(running: Running, settle: () => void): void {
     this.#running.delete(running.job);
     this.#busy.change(-1);
-    this.#mlfq = removeTask(this.#mlfq, idOf(running.job));
+    this.#queue.remove(idOf(running.job));
     settle();
   }
 

@@ -1,0 +1,81 @@
+import type { Asker } from './asker.ts';
+
+/** The most that one long turn adds to an account: whoever hung once is not shut out for long. */
+const CHARGE_MAX_MS = 30_000;
+/** Accounts that are kept: those that were charged longest ago are forgotten first. */
+const ACCOUNTS_MAX = 10_000;
+
+/**
+ * Shares time between the tenants that have work to do, and within a tenant between its principals, whatever the number and length of
+ * their turns. Start-time fair queueing (Goyal, Vin, Cheng 1996) on two levels: the turn goes to the account that has had the least
+ * time. One that had no work begins again at the present time, so it cannot claim what it did not use; one that is ahead of the others
+ * keeps its debt, also when it goes away and comes back. Time comes in as milliseconds that somebody measured.
+ */
+export class Turns {
+  readonly #tenants = new Accounts();
+  readonly #principals = new Map<string, Accounts>();
+
+  /** Whose turn it is among these, who all have work to do; of equals the first. */
+  pick<T extends Asker>(askers: Iterable<T>): T | undefined {
+    const byTenant = Map.groupBy(askers, ({ tenant }) => tenant);
+    const tenant = this.#tenants.pick(byTenant.keys());
+    if (tenant === undefined) return undefined;
+    const byPrincipal = Map.groupBy(byTenant.get(tenant) ?? [], ({ principal }) => principal);
+    const principal = this.#accountsOf(tenant).pick(byPrincipal.keys());
+    return principal === undefined ? undefined : byPrincipal.get(principal)?.[0];
+  }
+
+  charge({ tenant, principal }: Asker, turnMs: number): void {
+    const ms = Math.min(turnMs, CHARGE_MAX_MS);
+    this.#tenants.charge(tenant, ms);
+    this.#accountsOf(tenant).charge(principal, ms);
+  }
+
+  #accountsOf(tenant: string): Accounts {
+    const known = this.#principals.get(tenant) ?? new Accounts();
+    this.#principals.delete(tenant);
+    this.#principals.set(tenant, known);
+    const [oldest] = this.#principals.keys();
+    if (this.#principals.size > ACCOUNTS_MAX && oldest !== undefined) this.#principals.delete(oldest);
+    return known;
+  }
+}
+
+/** Time that was used, on one level. */
+class Accounts {
+  /** Virtual time at which the next turn of each would begin; the one charged last comes last. */
+  readonly #dueMs = new Map<string, number>();
+  /** When the turn that was given last began: the present, in virtual time. */
+  #nowMs = 0;
+  /** Those that had work to do at the last pick. */
+  #waiting: ReadonlySet<string> = new Set();
+
+  pick(names: Iterable<string>): string | undefined {
+    const waiting = new Set(names);
+    let picked: { readonly name: string; readonly dueMs: number } | undefined;
+    for (const name of waiting) {
+      const accountMs = this.#dueMs.get(name) ?? 0;
+      const dueMs = this.#waiting.has(name) ? accountMs : Math.max(accountMs, this.#nowMs);
+      this.#dueMs.set(name, dueMs);
+      if (picked === undefined || dueMs < picked.dueMs) picked = { name, dueMs };
+    }
+    this.#waiting = waiting;
+    if (picked !== undefined) this.#nowMs = Math.max(this.#nowMs, picked.dueMs);
+    this.#forget();
+    return picked?.name;
+  }
+
+  charge(name: string, ms: number): void {
+    const dueMs = (this.#dueMs.get(name) ?? this.#nowMs) + ms;
+    this.#dueMs.delete(name);
+    this.#dueMs.set(name, dueMs);
+  }
+
+  /** Accounts without work and without debt say nothing. */
+  #forget(): void {
+    for (const [name, dueMs] of this.#dueMs) {
+      const isIdle = !this.#waiting.has(name);
+      if (isIdle && (dueMs <= this.#nowMs || this.#dueMs.size > ACCOUNTS_MAX)) this.#dueMs.delete(name);
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import type { Asker } from '#shared/fair/asker.ts';
+import { Turns } from '#shared/fair/turns.ts';
+import { must } from '#shared/must.ts';
+import {
+  addTask,
+  blockTask,
+  chargeTask,
+  emptyMlfq,
+  isIdle,
+  levelDepths,
+  pickTask,
+  removeTask,
+  wakeTask,
+  type Mlfq,
+} from './mlfq.ts';
+
+/** Tasks of one principal. */
+type Share = Asker & { tasks: Mlfq };
+
+/**
+ * The tasks of a slot: its time is shared evenly between tenants, within a tenant between its principals (`Turns`), and within a principal
+ * as `mlfq.ts` says. A hundred tasks give nobody more than one task does.
+ */
+export class FairQueue {
+  readonly #turns = new Turns();
+  readonly #shares = new Map<string, Share>();
+  readonly #shareOf = new Map<string, Share>();
+
+  /** A task comes, ready to run, as `addTask` of `mlfq.ts`. */
+  add(
+    id: string,
+    { tenant, principal }: Asker,
+    level: { readonly scheduledMs: number; readonly pinned: boolean },
+  ): void {
+    const key = keyOf({ tenant, principal });
+    const share = this.#shares.get(key) ?? { tenant, principal, tasks: emptyMlfq };
+    this.#shares.set(key, share);
+    this.#shareOf.set(id, share);
+    share.tasks = addTask(share.tasks, id, level.scheduledMs, level.pinned);
+  }
+
+  remove(id: string): void {
+    this.#change(id, removeTask);
+    const share = this.#shareOf.get(id);
+    this.#shareOf.delete(id);
+    if (share?.tasks.tasks.size === 0) this.#shares.delete(keyOf(share));
+  }
+
+  /** A task waits for its reader or for a thread. */
+  block(id: string): void {
+    this.#change(id, blockTask);
+  }
+
+  /** A task can go on. */
+  wake(id: string): void {
+    this.#change(id, wakeTask);
+  }
+
+  /** The task whose turn it is. */
+  pick(): string | undefined {
+    const share = this.#turns.pick(this.#shares.values().filter(({ tasks }) => !isIdle(tasks)));
+    if (share === undefined) return undefined;
+    const { id, state } = must(pickTask(share.tasks), 'a task can run');
+    share.tasks = state;
+    return id;
+  }
+
+  /** Charges a quantum to its task, its principal and its tenant. */
+  charge(id: string, quantumMs: number): void {
+    const share = this.#shareOf.get(id);
+    if (share === undefined) return;
+    this.#turns.charge(share, quantumMs);
+    share.tasks = chargeTask(share.tasks, id, quantumMs);
+  }
+
+  /** Runnable tasks per level. */
+  depths(): number[] {
+    const sums = levelDepths(emptyMlfq);
+    for (const { tasks } of this.#shares.values()) {
+      levelDepths(tasks).forEach((count, level) => (sums[level] = (sums[level] ?? 0) + count));
+    }
+    return sums;
+  }
+
+  #change(id: string, next: (state: Mlfq, id: string) => Mlfq): void {
+    const share = this.#shareOf.get(id);
+    if (share !== undefined) share.tasks = next(share.tasks, id);
+  }
+}
+
+const keyOf = ({ tenant, principal }: Asker): string => JSON.stringify([tenant, principal]);

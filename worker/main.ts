@@ -15,11 +15,13 @@ import type { Logger } from '#shared/log/logger.ts';
 import { SKEIN_RELEASE } from '#shared/release.ts';
 import { metricsAccess, type MetricsAccess } from '#shared/metrics-access.ts';
 import { duckDbVersion } from './duckdb/instance.ts';
+import { returnFreedMemory } from './duckdb/library.ts';
 import { controlHandlers, type WorkerBeat } from './flight/control-service.ts';
 import { PeerClients } from './exchange/peer-clients.ts';
 import { doGetHandler, flightDefinition } from './flight/flight-service.ts';
 import { TaskRegistry } from './flight/task-registry.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { MemoryWatch, residentBytes } from './memory/memory-watch.ts';
 import { limitProcessMemory, type AllowThreads } from './process-limit.ts';
 import { MemoryGate } from './slot/memory-gate.ts';
 import { SlotPool } from './slot/slot-pool.ts';
@@ -61,7 +63,11 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
     slots,
     tasksPerSlotMax: config['worker.tasks_per_slot_max'],
     spillDir,
-    instancesIdleMax: config['worker.instances_idle_max'],
+    idle: {
+      countMax: config['worker.instances_idle_max'],
+      bytesMax: Math.floor(config['worker.instances_idle_memory'] / slots),
+      afterMs: config['worker.instances_idle_time'],
+    },
     outputBufferBytes: config['worker.task_output_buffer'],
     quanta: {
       longMax: config['worker.long_quanta_max'],
@@ -119,7 +125,20 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
   const metrics = createMetrics({ pool, memory, spool, store, tasks, name: config['worker.name'] });
   const port = await bindGrpc(server, credentials, `${config.internal_host}:${config['worker.port']}`);
   const http = await serveMetrics(metrics, config);
-  allowThreads = limitProcessMemory(config['worker.memory_limit'] + config['worker.process_headroom'], slots, log);
+  const processBytes = config['worker.memory_limit'] + config['worker.process_headroom'];
+  allowThreads = limitProcessMemory(processBytes, slots, log);
+  const watch = new MemoryWatch(
+    processBytes,
+    {
+      residentBytes,
+      users: () => pool.runs,
+      working: () => pool.working(),
+      setPressure: (on) => pool.setMemoryShort(on),
+      returnFreed: returnFreedMemory,
+    },
+    log,
+  );
+  watch.start();
   const url = `${config.internal_host}:${port}`;
   addresses.add(url).add(`${config['cluster.advertise_host'] || config.internal_host}:${port}`);
   log.info({ url, slots, spillDir }, 'worker is up');

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import koffi from 'koffi';
+import { residentBytes } from './memory/memory-watch.ts';
 import type { Logger } from '#shared/log/logger.ts';
 
 /** RLIMIT_DATA of Linux: private writable memory of the process. */
@@ -14,7 +15,7 @@ const SPARE_BYTES = 640 * 2 ** 20;
 export type AllowThreads = (spares: number) => void;
 
 /**
- * Lets the process have so much more memory than it has now, and no more. DuckDB's memory limit does not count the text that an
+ * Lets the process use `bytes` of memory, and no more. DuckDB's memory limit does not count the text that an
  * expression makes for the rows of a chunk: `repeat('x' || i, 10000000)` asks for 20 GB whatever the limit says. With this an allocation
  * fails, and with it the query (MEMORY_EXHAUSTED); without it the kernel would choose a process to kill. Linux only.
  */
@@ -32,7 +33,8 @@ export function limitProcessMemory(bytes: number, slots: number, log: Logger): A
   const limit = new BigUint64Array(2);
   if (getrlimit(RLIMIT_DATA, limit) !== 0) return () => undefined;
   const [, hard = 0n] = limit;
-  const baseBytes = dataBytes() + bytes + slots * SLOT_BYTES;
+  // Much of what is counted was only reserved: what is resident now is what the process has used of its part.
+  const baseBytes = dataBytes() - residentBytes() + bytes + slots * SLOT_BYTES;
   const allow: AllowThreads = (spares) => {
     const wanted = BigInt(baseBytes + spares * SPARE_BYTES);
     limit[0] = wanted < hard ? wanted : hard;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { machineMemory } from '#shared/config/check-config.ts';
+import { machineMemory } from '#shared/config/machine-memory.ts';
 import type { Config, ConfigKey } from '#shared/config/config-schema.ts';
 import { CONFIG } from '#shared/config/config-schema.ts';
 import { childEnvironment, settingText } from '#shared/config/load-config.ts';
@@ -23,6 +23,7 @@ import { NODE_FLAGS, SERVICE_ENVIRONMENT, serviceFlags } from '../node-flags.js'
 import { processIdentity } from '../process-identity.ts';
 import { refuseNewerDataDir, writeDataDirFormat } from './data-dir-format.ts';
 import { lockDataDir } from './data-dir-lock.ts';
+import { divideMemory } from './divide-memory.ts';
 import { endLeftovers } from './leftovers.ts';
 import { hasDatabase, POSTGRES_DATABASE, POSTGRES_USER } from './postgres-process.ts';
 import { choosePorts, reachableUrl, type ClusterPorts } from './ports.ts';
@@ -255,9 +256,8 @@ function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterPorts): 
   const password = ensureSecret(config.data_dir, 'postgres-password');
   const embedded = `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${ports.postgres}/${POSTGRES_DATABASE}`;
   const workers = ports.workers.map((port) => `${config.internal_host}:${port}`);
-  // Workers of one machine share its memory: the default share of one is for at most two.
-  const share = Math.floor((machineMemory() * 0.6) / Math.max(2, workers.length));
-  const memory = sources['worker.memory_limit'] === 'default' ? share : config['worker.memory_limit'];
+  const memory = divideMemory({ config, sources }, machineMemory());
+  const workerBytes = memory['worker.memory_limit'] ?? config['worker.memory_limit'];
   return {
     sources,
     config: {
@@ -270,8 +270,8 @@ function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterPorts): 
       'catalog.internal_url': `${config.internal_host}:${ports.catalogInternal}`,
       'catalog.url': reachableUrl(config, ports.catalog),
       'coordinator.http_port': ports.http,
-      'worker.memory_limit': memory,
-      'worker.query_memory_limit': Math.min(config['worker.query_memory_limit'], memory),
+      ...memory,
+      'worker.query_memory_limit': Math.min(config['worker.query_memory_limit'], workerBytes),
     },
   };
 }

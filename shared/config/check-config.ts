@@ -1,7 +1,6 @@
-import { constrainedMemory } from 'node:process';
 import { isIP } from 'node:net';
-import { totalmem } from 'node:os';
 import type { Config, ConfigKey } from './config-schema.ts';
+import { machineMemory } from './machine-memory.ts';
 import type { LoadedConfig } from './loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { isLoopback } from '#shared/grpc/loopback.ts';
@@ -11,12 +10,6 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 const METRICS_TOKEN = /^[\x21-\x7E]{16,1000}$/;
 /** Least memory with which a worker is of use. */
 const MEMORY_MIN = 64 * 2 ** 20;
-
-/** Memory that this process may use: the machine's, or its container's when that is less. */
-export const machineMemory = (): number => {
-  const constrained = constrainedMemory();
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-};
 
 /**
  * What the values say together. A default that an explicit setting leaves no room for gives way; two explicit ones are an error.

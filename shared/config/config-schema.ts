@@ -1,5 +1,6 @@
-import { availableParallelism, totalmem } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { SkeinError } from '#shared/error.ts';
+import { machineMemory } from './machine-memory.ts';
 
 /**
  * The one configuration schema: every limit, port, duration and secret of every service, with its default and its meaning.
@@ -288,16 +289,16 @@ export const CONFIG = {
   'worker.task_bytes_max': bytes(64 * MIB, 'Largest task description that a worker takes'),
   'worker.name': string('worker-1', 'Name in status, logs and metrics'),
   'worker.cores': integer(availableParallelism(), 1, 1_024, 'Slots of a worker, and threads of a wide task'),
-  'worker.memory_limit': bytes(Math.floor(totalmem() * 0.3), 'Memory for all queries of one worker'),
+  'worker.memory_limit': bytes(Math.floor(machineMemory() * 0.3), 'Memory for all queries of one worker'),
   'worker.process_headroom': bytes(
     2 * GIB,
-    'What the process may use beyond worker.memory_limit: the text that an expression makes for a chunk of rows is not counted there',
+    'What the process may use beyond worker.memory_limit: for itself, and for what DuckDB does not count, such as the text that an expression makes for a chunk of rows',
   ),
   'worker.query_memory_limit': bytes(8 * GIB, 'Memory of one query on one worker, at most worker.memory_limit'),
   'worker.spill_dir': string('', 'Folder for spilled data; empty = <data_dir>/spill/<worker name>'),
   'worker.spill_limit': bytes(100 * GIB, 'Disk that one task may spill to'),
   'worker.spool_memory_limit': bytes(
-    Math.floor(totalmem() * 0.1),
+    Math.floor(machineMemory() * 0.1),
     'Of worker.memory_limit, a third at most: what tasks gave and have fetched, held in memory; more of it goes to files',
   ),
   'worker.spool_disk_limit': bytes(100 * GIB, 'Disk for what the tasks of one query give each other, per worker'),
@@ -325,6 +326,11 @@ export const CONFIG = {
   ),
   'worker.spare_slots_max': integer(4, 0, 1_024, 'Threads that are started in place of slots with a long quantum'),
   'worker.instances_idle_max': integer(16, 0, 1_000, 'DuckDB instances kept ready per slot'),
+  'worker.instances_idle_memory': bytes(
+    256 * MIB,
+    'Memory that all idle instances of a worker may keep, pages of files above all, when nothing has used them for worker.instances_idle_time',
+  ),
+  'worker.instances_idle_time': duration(5_000, 'That time; then they give the rest back to the system'),
   'worker.drain_timeout': duration(
     600_000,
     'How long a worker that got SIGTERM waits for its queries to end; a second signal ends the wait',
@@ -339,7 +345,7 @@ export const CONFIG = {
   'client.token': secret('Bearer token of skein sql; empty = one of the cluster of data_dir'),
 
   'load.data_file_bytes': bytes(64 * MIB, 'Target size of a data file that skein load writes'),
-  'load.memory_limit': bytes(Math.min(8 * GIB, Math.floor(totalmem() * 0.3)), 'Memory that skein load may use'),
+  'load.memory_limit': bytes(Math.min(8 * GIB, Math.floor(machineMemory() * 0.3)), 'Memory that skein load may use'),
   'load.row_group_rows': integer(122_880, 2_048, 10_000_000, 'Rows of a row group that skein load writes'),
 } as const satisfies Record<string, Key<unknown>>;
 

@@ -30,7 +30,7 @@ beforeAll(() => {
     slots: 1,
     tasksPerSlotMax: 2,
     spillDir: dir,
-    instancesIdleMax: 0,
+    idle: { countMax: 0, bytesMax: 0, afterMs: 0 },
     outputBufferBytes: 1e6,
     quanta: {
       longMax: 1,

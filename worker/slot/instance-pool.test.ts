@@ -5,13 +5,14 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { queryArrow } from '../duckdb/test-ipc.ts';
 import { InstancePool, type Confined, type TaskLimits } from './instance-pool.ts';
 
+const MIB = 2 ** 20;
 let dir: string;
 let pool: InstancePool;
 const folder = (name: string): string => join(dir, name);
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'skein-pool-'));
-  pool = new InstancePool(join(dir, 'spill'), 2);
+  pool = new InstancePool(join(dir, 'spill'), { countMax: 2, bytesMax: 32 * MIB, afterMs: 5_000 });
   for (const name of ['a', 'b', 'c']) mkdirSync(folder(name));
 });
 
@@ -48,7 +49,7 @@ const canWrite = ({ instance }: Confined, name: string): boolean => {
 
 test('an instance serves one tenant only, and is used again', () => {
   const first = acquire('acme', [folder('a')]);
-  pool.release(first);
+  pool.release(first, 0);
   const other = acquire('globex', [folder('a')]);
   expect(other.instance).not.toBe(first.instance);
   expect(acquire('acme', [folder('a')]).instance).toBe(first.instance);
@@ -57,11 +58,11 @@ test('an instance serves one tenant only, and is used again', () => {
 test('it reads the folders of its tenant that were asked for, and no others, for good', () => {
   const first = acquire('acme', [folder('a')]);
   expect([canWrite(first, 'a'), canWrite(first, 'b')]).toEqual([true, false]);
-  pool.release(first);
+  pool.release(first, 0);
   const second = acquire('acme', [folder('b')]);
   expect(second.instance).not.toBe(first.instance);
   expect([canWrite(second, 'a'), canWrite(second, 'b'), canWrite(second, 'c')]).toEqual([true, true, false]);
-  pool.release(second);
+  pool.release(second, 0);
   expect(acquire('acme', [folder('a'), folder('b')]).instance).toBe(second.instance);
   const foreign = acquire('globex', [folder('c')]);
   expect([canWrite(foreign, 'a'), canWrite(foreign, 'c')]).toEqual([false, true]);
@@ -77,11 +78,11 @@ test('it reads the folders of its tenant that were asked for, and no others, for
 
 test('a task gets the instance that had its limit of memory before; with no room for one more, any of its tenant', () => {
   const [big, small] = [acquire('acme', [], 2 ** 28), acquire('acme', [], 2 ** 27)];
-  pool.release(big);
-  pool.release(small);
+  pool.release(big, 0);
+  pool.release(small, 0);
   const again = acquire('acme', [], 2 ** 28);
   expect(again.instance).toBe(big.instance);
-  pool.release(again);
+  pool.release(again, 0);
   expect(acquire('acme', [], 2 ** 26).instance).toBe(big.instance);
   const third = acquire('acme', [], 2 ** 26);
   expect([big.instance, small.instance]).not.toContain(third.instance);
@@ -109,8 +110,30 @@ test('cores can be changed from aside while a statement runs', () => {
 test('the one unused for longest goes, and its spill folder with it', () => {
   const three = ['x', 'y', 'z'].map((tenant) => acquire(tenant, []));
   expect(readdirSync(join(dir, 'spill'))).toHaveLength(3);
-  for (const one of three) pool.release(one);
+  for (const one of three) pool.release(one, 0);
   expect(readdirSync(join(dir, 'spill'))).toEqual(['instance-2', 'instance-3']);
   pool[Symbol.dispose]();
   expect(existsSync(join(dir, 'spill', 'instance-2'))).toBe(false);
+});
+
+const fill = ({ instance }: Confined, mebibytes: number): void =>
+  instance.connection.run(`CREATE TEMP TABLE filled AS SELECT hash(i) AS h FROM range(${mebibytes * 131_072}) t(i)`);
+
+test('what is idle for a while keeps no more than it may, the latest used first', () => {
+  const [old, young] = [acquire('acme', [folder('a')]), acquire('acme', [folder('a')])];
+  fill(old, 20);
+  fill(young, 16);
+  pool.release(old, 0);
+  pool.release(young, 1_000);
+  expect(pool.trim(5_999)).toBe(false);
+  expect(pool.trim(6_000)).toBe(true);
+  expect(pool.trim(60_000)).toBe(false);
+  expect(acquire('acme', [folder('a')]).instance).toBe(young.instance);
+  expect(existsSync(join(dir, 'spill', 'instance-1'))).toBe(false);
+});
+
+test('at need all that is idle goes', () => {
+  pool.release(acquire('acme', [folder('a')]), 0);
+  expect(pool.closeIdle()).toBe(true);
+  expect(pool.closeIdle()).toBe(false);
 });

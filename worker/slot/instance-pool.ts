@@ -130,6 +130,12 @@ export class TaskInstance implements Disposable {
     return { memoryBytes, spilledBytes };
   }
 
+  /** Gives back the pages that its tasks have freed: DuckDB does so when it gets a limit, also the same one again. */
+  giveBack(): void {
+    if (this.#memoryBytes === undefined) return;
+    this.connection.run(`SET memory_limit = '${this.#memoryBytes}B'`);
+  }
+
   #second(): Connection {
     this.#control ??= this.instance.connect();
     return this.#control;
@@ -141,6 +147,16 @@ export class TaskInstance implements Disposable {
     this.connection[Symbol.dispose]();
     this.instance[Symbol.dispose]();
     rmSync(this.#spillDir, { recursive: true, force: true });
+  }
+}
+
+/** What an instance holds when it has given back what it does not need; one that cannot even say so is not worth keeping. */
+function heldBytes(instance: TaskInstance): number {
+  try {
+    instance.giveBack();
+    return instance.memoryUse().memoryBytes;
+  } catch {
+    return Number.POSITIVE_INFINITY;
   }
 }
 
@@ -156,9 +172,19 @@ export type Confined = {
   readonly instance: TaskInstance;
 };
 
+type Idle = Confined & {
+  readonly sinceMs: number;
+  /** What it holds, once that has been asked for. */
+  heldBytes: number | undefined;
+};
+
+/** What instances may keep that nobody has used for a while. */
+export type IdleLimits = { readonly countMax: number; readonly bytesMax: number; readonly afterMs: number };
+
 /**
  * Instances of one slot. To create one takes 20 to 40 ms, so a blank one is kept ready, and one that has served is kept for the next
- * task of the same tenant; the one unused for longest goes when there are more than `idleMax`.
+ * task of the same tenant; the one unused for longest goes when there are more than `countMax`. What they hold are pages of files above all,
+ * which make the next query faster: those unused for `afterMs` keep `bytesMax` of it together.
  *
  * A new instance may read the folders of its first task and those that earlier tasks of the tenant had tickets for: else every new
  * combination of tables would need an instance of its own, with cold caches. Which files a task reads is checked file by file when its
@@ -166,17 +192,17 @@ export type Confined = {
  */
 export class InstancePool implements Disposable {
   readonly #spillDir: string;
-  readonly #idleMax: number;
+  readonly #limits: IdleLimits;
   /** The latest used last. */
-  readonly #idle: Confined[] = [];
+  readonly #idle: Idle[] = [];
   readonly #folders = new Map<string, Set<string>>();
   readonly #callbacks = new InputCallbacks();
   #blank: TaskInstance | undefined;
   #created = 0;
 
-  constructor(spillDir: string, idleMax: number) {
+  constructor(spillDir: string, limits: IdleLimits) {
     this.#spillDir = spillDir;
-    this.#idleMax = idleMax;
+    this.#limits = limits;
   }
 
   /**
@@ -186,7 +212,7 @@ export class InstancePool implements Disposable {
   acquire(tenant: string, folders: readonly string[], memoryBytes: number): Confined {
     const mayServe = (one: Confined): boolean => one.tenant === tenant && folders.every((f) => one.folders.has(f));
     const same = this.#idle.findLastIndex((one) => one.instance.memoryBytes === memoryBytes && mayServe(one));
-    const hasRoom = this.#idle.length < this.#idleMax;
+    const hasRoom = this.#idle.length < this.#limits.countMax;
     const index = same === -1 && !hasRoom ? this.#idle.findLastIndex(mayServe) : same;
     const [found] = index === -1 ? [] : this.#idle.splice(index, 1);
     if (found !== undefined) return found;
@@ -198,9 +224,38 @@ export class InstancePool implements Disposable {
   }
 
   /** Takes an instance back whose last task ended well; any other is to be disposed instead. */
-  release(confined: Confined): void {
-    this.#idle.push(confined);
-    if (this.#idle.length > this.#idleMax) this.#idle.shift()?.instance[Symbol.dispose]();
+  release({ tenant, folders, instance }: Confined, nowMs: number): void {
+    this.#idle.push({ tenant, folders, instance, sinceMs: nowMs, heldBytes: undefined });
+    if (this.#idle.length > this.#limits.countMax) this.#idle.shift()?.instance[Symbol.dispose]();
+  }
+
+  /** Closes those that have been idle for a while and hold more than they may, longest unused first; whether there were any. */
+  trim(nowMs: number): boolean {
+    let keptBytes = 0;
+    let hasClosed = false;
+    for (const one of this.#idle.toReversed()) {
+      if (nowMs - one.sinceMs < this.#limits.afterMs) continue;
+      one.heldBytes ??= heldBytes(one.instance);
+      if (keptBytes + one.heldBytes <= this.#limits.bytesMax) {
+        keptBytes += one.heldBytes;
+        continue;
+      }
+      this.#close(one);
+      hasClosed = true;
+    }
+    return hasClosed;
+  }
+
+  /** Closes all that are idle, at a time when the process needs their memory; whether there were any. */
+  closeIdle(): boolean {
+    const closed = this.#idle.splice(0);
+    for (const { instance } of closed) instance[Symbol.dispose]();
+    return closed.length > 0;
+  }
+
+  #close(one: Idle): void {
+    this.#idle.splice(this.#idle.indexOf(one), 1);
+    one.instance[Symbol.dispose]();
   }
 
   /** Makes a blank instance ready, when the slot has nothing better to do. */

@@ -2,6 +2,7 @@ import type { ErrorData } from '#shared/error.ts';
 import type { InputSpec, TaskReport, TaskSpec } from '#proto/task.ts';
 import type { MessagePort } from 'node:worker_threads';
 import type { NativeMessage } from '../flight/flight-data.ts';
+import type { IdleLimits } from './instance-pool.ts';
 import type { StoredBatch } from '../spool/spooled-output.ts';
 
 /** What the main thread and a slot's thread say to each other. */
@@ -10,7 +11,8 @@ import type { StoredBatch } from '../spool/spooled-output.ts';
 export type SlotSettings = {
   /** Local folder below which each DuckDB instance has its own for spilled data. */
   readonly spillDir: string;
-  readonly instancesIdleMax: number;
+  /** Of this slot. */
+  readonly idle: IdleLimits;
   readonly outputBufferBytes: number;
   /** Shared by all slots: `ACTIVITY` says what its words are. */
   readonly activity: Int32Array<SharedArrayBuffer>;
@@ -26,7 +28,9 @@ export const ACTIVITY = {
   busy: 0,
   /** 1 while the spool is over its limit: a task with output that nobody has read waits. */
   spoolFull: 1,
-  words: 2,
+  /** 1 while the process is near its limit of memory: instances that are idle are closed. */
+  memoryShort: 2,
+  words: 3,
 } as const;
 
 /** One task for a slot. */

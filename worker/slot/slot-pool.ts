@@ -2,6 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { TaskSpec } from '#proto/task.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { Attempt } from './attempt.ts';
+import type { IdleLimits } from './instance-pool.ts';
 import { Slot } from './slot.ts';
 import { ACTIVITY, type SlotOutput, type SlotSettings, type SlotStart } from './slot-messages.ts';
 import { ownerOf, SlotRun } from './slot-run.ts';
@@ -10,7 +11,8 @@ export type SlotPoolOptions = {
   readonly slots: number;
   readonly tasksPerSlotMax: number;
   readonly spillDir: string;
-  readonly instancesIdleMax: number;
+  /** Of each slot. */
+  readonly idle: IdleLimits;
   readonly outputBufferBytes: number;
   readonly quanta: QuantumLimits;
   readonly log: Logger;
@@ -63,7 +65,7 @@ export class SlotPool {
     this.#options = options;
     this.#settings = {
       spillDir: options.spillDir,
-      instancesIdleMax: options.instancesIdleMax,
+      idle: options.idle,
       outputBufferBytes: options.outputBufferBytes,
       quantumMaxMs: options.quanta.ageMaxMs,
       activity: new Int32Array(new SharedArrayBuffer(ACTIVITY.words * 4)),
@@ -86,6 +88,25 @@ export class SlotPool {
   /** Says to all slots whether the spool is over its limit. */
   setSpoolFull(full: boolean): void {
     Atomics.store(this.#settings.activity, ACTIVITY.spoolFull, full ? 1 : 0);
+  }
+
+  /** Says to all slots whether the process is near its limit of memory. */
+  setMemoryShort(short: boolean): void {
+    Atomics.store(this.#settings.activity, ACTIVITY.memoryShort, short ? 1 : 0);
+  }
+
+  /** Tasks that have not ended. */
+  get runs(): Iterable<SlotRun> {
+    return this.#runs;
+  }
+
+  /** Those of them that a thread is inside of DuckDB for at this moment. */
+  *working(): Generator<SlotRun> {
+    for (const slot of this.#slots) {
+      const attempt = slot.working;
+      const run = attempt === undefined ? undefined : this.#runOf(attempt);
+      if (run !== undefined) yield run;
+    }
   }
 
   /** Resolves when the task's principal has fewer long quanta than it may have. @throws the reason of `signal` */

@@ -42,6 +42,10 @@ export class SlotRun {
     this.#onWaiting = onWaiting;
   }
 
+  get queryId(): string {
+    return this.start.spec.queryId;
+  }
+
   /** Settles when the task has ended, whatever became of it; never rejects. */
   get ended(): Promise<void> {
     return this.#ended.promise;

@@ -8,6 +8,7 @@ import { localPath, normalizeLocation } from '#shared/storage/location.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
 import { FooterCache } from '../scan/footer.ts';
 import { prepareSql, type PreparedSql } from '../scan/prepare-sql.ts';
+import { returnFreedMemory } from '../duckdb/library.ts';
 import { readProfile } from '../duckdb/profile.ts';
 import { InstancePool, type MemoryUse, type TaskInstance } from './instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
@@ -21,7 +22,7 @@ import { currentThread } from './thread-priority.ts';
 
 /** The program of a slot's thread: several tasks at a time, each in an instance of its own. */
 const settings = workerData as SlotSettings;
-const pool = new InstancePool(join(settings.spillDir, `slot-${threadId}`), settings.instancesIdleMax);
+const pool = new InstancePool(join(settings.spillDir, `slot-${threadId}`), settings.idle);
 const footers = new FooterCache();
 const stamp = new QuantumStamp(settings.stamp);
 stamp.setThread(currentThread());
@@ -40,6 +41,9 @@ const SPOILS_INSTANCE: ReadonlySet<ErrorCode> = new Set([
   'INTERNAL_ERROR',
 ]);
 
+/** After these the process may hold much that is free. */
+const TAKES_MUCH: ReadonlySet<ErrorCode> = new Set(['OUT_OF_MEMORY', 'MEMORY_EXHAUSTED']);
+
 /** Compressed bytes of column chunks that one core scans in a few milliseconds. */
 const NARROW_BYTES_MAX = 4 * 2 ** 20;
 /**
@@ -51,7 +55,24 @@ const NARROWED_MEMORY_BYTES = 256 * 2 ** 20;
 /** Deleted positions take at most this part of a task's memory, beside what DuckDB's table of them takes. */
 const POSITIONS_SHARE = 2;
 
+/** How often the slot looks whether it keeps more memory than it may. */
+const IDLE_LOOK_MS = 500;
+/** When a task ended last; undefined when the memory that was freed since has been given back. */
+let endedMs: number | undefined;
+
 pool.prepareBlank();
+setInterval(keepLittle, IDLE_LOOK_MS).unref();
+
+/** Closes idle instances that hold too much, at once when the process is short of memory, and gives back what was freed. */
+function keepLittle(): void {
+  const now = performance.now();
+  const isShort = Atomics.load(settings.activity, ACTIVITY.memoryShort) !== 0;
+  const hasClosed = isShort ? pool.closeIdle() : pool.trim(now);
+  const isQuiet = endedMs !== undefined && now - endedMs >= settings.idle.afterMs;
+  if (!hasClosed && !isShort && !isQuiet) return;
+  if (isQuiet) endedMs = undefined;
+  returnFreedMemory();
+}
 
 /** Runs one task; its rows and its end go through the job's port. Never rejects. */
 export async function runTask(job: SlotJob): Promise<void> {
@@ -85,6 +106,7 @@ export async function runTask(job: SlotJob): Promise<void> {
     output.fail(describe(abort.signal.aborted ? abort.signal.reason : error).toData());
   } finally {
     output.close();
+    endedMs = performance.now();
     setImmediate(() => pool.prepareBlank());
   }
 }
@@ -119,15 +141,17 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
       dropPositions(instance.connection, prepared.positions);
       inputs?.drop();
       inputs?.[Symbol.dispose]();
-      pool.release(confined);
+      pool.release(confined, performance.now());
     });
     return run;
   } catch (error) {
     stamp.during(job.job, () => {
       inputs?.[Symbol.dispose]();
       const holdsTables = prepared.positions.files.length > 0 || job.inputs.length > 0;
-      if (SPOILS_INSTANCE.has(SkeinError.of(error).code) || holdsTables) instance[Symbol.dispose]();
-      else pool.release(confined);
+      const { code } = SkeinError.of(error);
+      if (SPOILS_INSTANCE.has(code) || holdsTables) instance[Symbol.dispose]();
+      else pool.release(confined, performance.now());
+      if (TAKES_MUCH.has(code)) returnFreedMemory();
     });
     throw error;
   }
@@ -149,6 +173,7 @@ async function runStatement(
     const times = await scheduler.run({
       job: job.job,
       task,
+      asker: spec,
       scheduledMs: spec.scheduledMs,
       pinned: spec.pinnedToTop,
       threads: at.threads,

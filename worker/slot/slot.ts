@@ -98,6 +98,12 @@ export class Slot {
     return this.watched.kind === 'inside' ? this.attempts.get(this.watched.job) : undefined;
   }
 
+  /** The same, at this moment and not at the last look. */
+  get working(): Attempt | undefined {
+    const { sequence, job } = this.#stamp.read();
+    return (sequence & 1) === 0 ? undefined : this.attempts.get(job);
+  }
+
   /** Lets other threads go first; whether the system allows it. */
   stepAside(): boolean {
     return lowerPriority(this.#stamp.thread);

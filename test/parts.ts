@@ -23,5 +23,10 @@ export const PARTS: readonly Part[] = [
     what: '5,000 random queries, and ten minutes of all random properties, from new seeds',
     scripts: ['oracle -- --runs 5000', 'properties -- --minutes 10'],
   },
+  {
+    name: 'fuzz',
+    what: 'ten minutes of strange bytes and texts for every reader of them, from a new seed',
+    scripts: ['fuzz -- --minutes 10'],
+  },
   { name: 'bench', what: 'every benchmark, against its targets', scripts: ['bench -- all'] },
 ];

@@ -54,14 +54,23 @@ const TYPE_DEPTH_MAX = 100;
 export function parseType(json: Json | undefined, depth = 0): IcebergType {
   if (depth > TYPE_DEPTH_MAX) throw invalid('a type is nested too deeply');
   if (typeof json === 'string') return parsePrimitive(json);
-  if (!isObject(json)) throw invalid(`not a type: ${JSON.stringify(json)}`);
+  if (!isObject(json)) throw invalid(`not a type: ${shown(json)}`);
   if (json['type'] === 'struct') return { kind: 'struct', fields: parseFields(json['fields'], depth + 1) };
   if (json['type'] === 'list') return { kind: 'list', element: parsePart(json, 'element', depth) };
   if (json['type'] === 'map') {
     return { kind: 'map', key: parsePart(json, 'key', depth), value: parsePart(json, 'value', depth) };
   }
-  throw invalid(`unknown type ${JSON.stringify(json['type'])}`);
+  throw invalid(`unknown type ${shown(json['type'])}`);
 }
+
+/** The document is a stranger's: it has values that JSON cannot print, and any size. */
+const shown = (json: Json | undefined): string =>
+  typeof json === 'string'
+    ? JSON.stringify(json.slice(0, SHOWN_LENGTH_MAX))
+    : Array.isArray(json)
+      ? 'a list'
+      : typeof json;
+const SHOWN_LENGTH_MAX = 100;
 
 export function parseFields(json: Json | undefined, depth = 0): readonly Field[] {
   if (!Array.isArray(json)) throw invalid('a struct has no fields');
@@ -96,7 +105,7 @@ function parsePrimitive(text: string): IcebergType {
   if (fixed !== null) return { kind: 'fixed', length: Number(fixed[1]) };
   const geo = /^(geometry|geography)(\(|$)/.exec(text);
   if (geo !== null) return { kind: geo[1] as 'geometry' | 'geography', text };
-  throw invalid(`unknown type ${JSON.stringify(text)}`);
+  throw invalid(`unknown type ${shown(text)}`);
 }
 
 function decimalType(precision: number, scale: number): IcebergType {

@@ -11,8 +11,8 @@ export type FuzzTarget = {
 
 export type FuzzOptions = {
   readonly seed: number;
-  /** By `performance.now`. */
-  readonly endsAtMs: number;
+  /** Of drawing and checking; what has to be started first is not counted. */
+  readonly forMs: number;
 };
 
 /** `failure`: what was found, and where it is kept. */

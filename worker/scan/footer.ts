@@ -173,7 +173,7 @@ function describe(name: string, error: unknown): unknown {
  * Row groups come behind the schema, as every writer has them. @param bytes the struct `FileMetaData`, which the footer keeps
  * @throws INVALID_TABLE_DATA, TABLE_DATA_TOO_COMPLEX
  */
-async function decodeFooter(bytes: Buffer): Promise<Footer> {
+export async function decodeFooter(bytes: Buffer): Promise<Footer> {
   const steps = new Steps(STEPS_MAX);
   const cursor = new ThriftCursor(bytes, 0, steps);
   let schema: Schema | undefined;

@@ -22,8 +22,9 @@ export const gateTarget: FuzzTarget = {
     }
     return undefined;
   },
-  fuzz: async ({ seed, endsAtMs }) => {
+  fuzz: async ({ seed, forMs }) => {
     const oracle = await GateOracle.open();
+    const endsAtMs = performance.now() + forMs;
     let runs = 0;
     let last = { sql: '', why: '' };
     const property = fc.asyncProperty(randomStatement, async (statement) => {

@@ -1,0 +1,20 @@
+import type { Decoder } from './decoder.ts';
+import { MANIFEST, MANIFEST_LIST } from './decoders/avro.ts';
+import { DELETION_VECTOR } from './decoders/deletion-vector.ts';
+import { REGISTERED_METADATA, REQUEST_BODY, SCAN_FILTER, TABLE_METADATA, VIEW_METADATA } from './decoders/metadata.ts';
+import { PARQUET_FOOTER } from './decoders/parquet-footer.ts';
+import { TICKET } from './decoders/wire.ts';
+
+/** All readers of strangers' bytes. */
+export const DECODERS: readonly Decoder[] = [
+  MANIFEST_LIST,
+  MANIFEST,
+  DELETION_VECTOR,
+  PARQUET_FOOTER,
+  TABLE_METADATA,
+  REGISTERED_METADATA,
+  VIEW_METADATA,
+  SCAN_FILTER,
+  REQUEST_BODY,
+  TICKET,
+];

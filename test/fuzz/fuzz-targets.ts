@@ -1,0 +1,6 @@
+import { decoderTarget } from './decoder-target.ts';
+import { DECODERS } from './decoders.ts';
+import type { FuzzTarget } from './fuzz-target.ts';
+import { gateTarget } from './gate/gate-target.ts';
+
+export const FUZZ_TARGETS: readonly FuzzTarget[] = [...DECODERS.map(decoderTarget), gateTarget];

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { principalId } from '#shared/id.ts';
+import { projectRoot } from '#test/support/cluster.ts';
+import { stuckQuery } from '#test/support/stuck-query.ts';
+import { makeTask, TestCoordinator } from '#worker/test-client.ts';
+
+type Line = {
+  readonly event: string;
+  readonly url: string;
+  readonly pid: number;
+  readonly restart_in_ms: number;
+  readonly reason: string;
+};
+
+const SECRET = 'secret-of-the-cluster';
+let dataDir: string;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'skein-supervised-'));
+});
+
+afterAll(() => rm(dataDir, { recursive: true, force: true }));
+
+test('skein worker starts its process again: at once when it ended itself, later when it died; its end in good order is ours', async () => {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'cli/skein.js', 'worker'], {
+    cwd: projectRoot,
+    env: {
+      ...process.env,
+      SKEIN_CLUSTER_SECRET: SECRET,
+      SKEIN_DATA_DIR: dataDir,
+      SKEIN_WORKER_PORT: '0',
+      SKEIN_WORKER_CORES: '1',
+      SKEIN_WORKER_QUANTUM_OVERRUN: '1s',
+      SKEIN_WORKER_ORPHAN_TIMEOUT: '120s',
+      SKEIN_LOG_LEVEL: 'error',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async (): Promise<Line> => JSON.parse(String((await lines.next()).value)) as Line;
+  try {
+    const ready = await next();
+    expect(ready.event).toBe('ready');
+    const coordinator = new TestCoordinator(ready.url, SECRET);
+    const spec = makeTask(stuckQuery(), { principal: principalId('attacker') });
+    const hung = coordinator.run(spec).catch(() => undefined);
+    // Time enough for it to be inside of its one long step.
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const cancelled = { task_id: spec.taskId, code: 'QUERY_TIMEOUT', reason: 'too long' };
+    coordinator.call('CancelTask', cancelled).catch(() => undefined);
+    expect(await next()).toMatchObject({
+      event: 'exited',
+      restart_in_ms: 0,
+      reason: 'ended with exit code 75, as ordered',
+    });
+    const again = await next();
+    expect(again.event).toBe('restarted');
+    await hung;
+    coordinator.close();
+    process.kill(again.pid, 'SIGKILL');
+    // An end that was ordered has not counted: the delay is the first one.
+    expect(await next()).toMatchObject({ event: 'exited', restart_in_ms: 100 });
+    expect(await next()).toMatchObject({ event: 'restarted' });
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+  } finally {
+    child.kill('SIGKILL');
+  }
+}, 120_000);

@@ -13,7 +13,7 @@ import type { SlotOutput, SlotStart } from './slot-messages.ts';
  */
 type RunState =
   | { readonly kind: 'waiting' }
-  | { readonly kind: 'running'; readonly attempt: Attempt }
+  | { readonly kind: 'running'; readonly attempt: Attempt; readonly slot: Slot }
   | { readonly kind: 'ended' };
 
 /** A task on its way through the slots, as the main thread sees it. */
@@ -86,7 +86,7 @@ export class SlotRun {
     this.#headsToSkip = this.#heads;
     this.#stepsBack = false;
     const attempt: Attempt = slot.begin(job, this.start, (output) => this.#accept(attempt, output));
-    this.#state = { kind: 'running', attempt };
+    this.#state = { kind: 'running', attempt, slot };
     this.#attempts.push(attempt.left);
     void this.#follow(attempt);
   }
@@ -117,9 +117,11 @@ export class SlotRun {
       this.#fail(error);
       return;
     }
-    const { attempt } = this.#state;
+    const { attempt, slot } = this.#state;
     attempt.post({ kind: 'cancel', error: error.toData() });
     attempt.interrupt();
+    // What obeys is to end soon, also where others want the core.
+    if (slot.life === 'slow') slot.stepForward();
   }
 
   /** Its slot is stuck with another task: a cancelled one ends, any other waits for a new slot. */

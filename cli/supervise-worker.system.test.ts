@@ -8,11 +8,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { principalId } from '#shared/id.ts';
 import { projectRoot } from '#test/support/cluster.ts';
 import { stuckQuery } from '#test/support/stuck-query.ts';
+import { gauge } from '#test/support/worker-process.ts';
 import { makeTask, TestCoordinator } from '#worker/test-client.ts';
 
 type Line = {
   readonly event: string;
   readonly url: string;
+  readonly metrics_url: string;
   readonly pid: number;
   readonly restart_in_ms: number;
   readonly reason: string;
@@ -51,8 +53,7 @@ test('skein worker starts its process again: at once when it ended itself, later
     const coordinator = new TestCoordinator(ready.url, SECRET);
     const spec = makeTask(stuckQuery(), { principal: principalId('attacker') });
     const hung = coordinator.run(spec).catch(() => undefined);
-    // Time enough for it to be inside of its one long step.
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await expect.poll(() => gauge({ metricsUrl: ready.metrics_url }, 'long_quanta'), { timeout: 30_000 }).toBe(1);
     const cancelled = { task_id: spec.taskId, code: 'QUERY_TIMEOUT', reason: 'too long' };
     coordinator.call('CancelTask', cancelled).catch(() => undefined);
     expect(await next()).toMatchObject({

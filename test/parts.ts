@@ -10,12 +10,17 @@ export const PARTS: readonly Part[] = [
   {
     name: 'clients',
     what: 'Spark, Trino, TPC-DS through Skein’s printers, and TPC-H at scale 1 against plain DuckDB on 1, 2 and 3 workers',
-    scripts: ['test:full', 'verify -- tpch --scale 1'],
+    scripts: ['test:full -- --exclude test/attack/**', 'verify -- tpch --scale 1'],
   },
   {
     name: 'tpcds',
     what: 'TPC-DS at scale 1 against plain DuckDB, every join distribution, on 2 workers',
     scripts: ['verify -- tpcds --scale 1 --workers 2'],
+  },
+  {
+    name: 'attack',
+    what: 'every served function with large arguments, each interrupted',
+    scripts: ['test:full -- test/attack'],
   },
   { name: 'chaos', what: 'ten minutes of faults, from a new seed', scripts: ['chaos -- --minutes 10'] },
   {

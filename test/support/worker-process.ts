@@ -64,7 +64,7 @@ export const workerSettings = (dataDir: string, name: string): Partial<Record<Co
 });
 
 /** A gauge of a worker. */
-export async function gauge({ metricsUrl }: WorkerProcess, name: string): Promise<number> {
+export async function gauge({ metricsUrl }: Pick<WorkerProcess, 'metricsUrl'>, name: string): Promise<number> {
   const text = await (await fetch(metricsUrl)).text();
   return Number(new RegExp(`^skein_worker_${name}\\{.*\\} (.*)$`, 'm').exec(text)?.[1]);
 }

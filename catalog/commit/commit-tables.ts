@@ -1,19 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
-import { normalizeLocation } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
-import { checkLocations, metadataLocation, ownFolders } from '../storage/table-location.ts';
 import { requireCatalog, type CatalogRow } from '../store/postgres/catalog-store.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import { displayIdent, findTable, requireTable } from '../store/postgres/table-store.ts';
-import { isCreate, type CommitRequest } from './commit-metadata.ts';
+import { aboutSource, type CommitSource } from './commit-source.ts';
+import { CREATED_METADATA, type CreateInput } from './created-metadata.ts';
 import { newCreation, type CommittedTable, type TableTarget } from './creation.ts';
 import { runDocumentTask, type DocumentOwner } from './document-task.ts';
-import { metadataOfUpdates } from './new-table.ts';
+import type { Creation } from './new-table.ts';
 import { runSteps, type Step, type Written } from './run-steps.ts';
-import { CHECK_REQUIREMENTS, printMetadata, SWAP_METADATA } from './swap-metadata.ts';
-import type { TableMetadata } from './table-metadata.ts';
+import { CHECK_REQUIREMENTS, SWAP_METADATA } from './swap-metadata.ts';
 
 /**
  * Commits, to one table or to several at once. Each attempt reads the tables, makes the new metadata (pure), then moves all pointers in one
@@ -21,7 +19,7 @@ import type { TableMetadata } from './table-metadata.ts';
  */
 
 /** What a commit asks of one table. */
-export type TableChange = { readonly target: TableTarget; readonly request: CommitRequest };
+export type TableChange = { readonly target: TableTarget; readonly source: CommitSource };
 
 /** Metadata of all tables of one transaction, which is in memory at once: in times of `catalog.metadata_bytes_max`. */
 const TRANSACTION_METADATA_MAX = 4;
@@ -89,8 +87,8 @@ async function tableIds(context: CatalogContext, changes: readonly TableChange[]
   const ids = new Set<string>();
   const lengthMax = TRANSACTION_METADATA_MAX * context.config['catalog.metadata_bytes_max'];
   let length = 0;
-  for (const { target, request } of changes) {
-    if (isCreate(request)) continue;
+  for (const { target, source } of changes) {
+    if (source.creates) continue;
     const row = await requireTable(context.store.db, target.claims.tenant, target.catalog, target.ident);
     ids.add(row.id);
     length += row.metadata.length;
@@ -113,10 +111,10 @@ const backoffMs = (attempt: number): number =>
   Math.min(RETRY_WAIT_LONGEST_MS, RETRY_WAIT_FIRST_MS * 2 ** (attempt - 1)) * Math.random();
 
 function planStep(context: CatalogContext, change: TableChange): Promise<Step> {
-  return isCreate(change.request) ? planInsert(context, change) : planSwap(context, change);
+  return change.source.creates ? planInsert(context, change) : planSwap(context, change);
 }
 
-async function planSwap(context: CatalogContext, { target, request }: TableChange): Promise<Step> {
+async function planSwap(context: CatalogContext, { target, source }: TableChange): Promise<Step> {
   const row = await requireTable(context.store.db, target.claims.tenant, target.catalog, target.ident);
   const { metadata, metadataLocation, version, roots } = row;
   const input = {
@@ -124,69 +122,69 @@ async function planSwap(context: CatalogContext, { target, request }: TableChang
     metadataLocation,
     version,
     roots,
-    request,
+    source,
     nowMs: context.clock.nowMs(),
     uuid: randomUUID(),
     metadataBytesMax: context.config['catalog.metadata_bytes_max'],
   };
-  const swapped = await runDocumentTask(context.readers, SWAP_METADATA, input, aboutTable(target, metadata));
+  const swapped = await runDocumentTask(
+    context.readers,
+    SWAP_METADATA,
+    input,
+    aboutSource(source, aboutTable(target, metadata)),
+  );
   return swapped === null ? { kind: 'keep', done: row } : { kind: 'swap', row, ...swapped };
 }
 
 /** A document of a table, for whoever may have to hand it to a thread. */
-const aboutTable = ({ claims, ident }: TableTarget, metadata: string): DocumentOwner => ({
+export const aboutTable = ({ claims, ident }: TableTarget, metadata: string): DocumentOwner => ({
   bytes: metadata.length,
   owner: claims.tenant,
   what: `the metadata of ${displayIdent(ident)}`,
 });
 
 /** The end of a transaction that a staged create began. */
-async function planInsert(context: CatalogContext, { target, request }: TableChange): Promise<Step> {
+async function planInsert(context: CatalogContext, { target, source }: TableChange): Promise<Step> {
   const { db } = context.store;
   const existing = await findTable(db, target.claims.tenant, target.catalog, target.ident);
   if (existing !== undefined) {
-    const input = { metadata: existing.metadata, requirements: request.requirements };
-    await runDocumentTask(context.readers, CHECK_REQUIREMENTS, input, aboutTable(target, existing.metadata));
+    const input = { metadata: existing.metadata, source };
+    const about = aboutSource(source, aboutTable(target, existing.metadata));
+    await runDocumentTask(context.readers, CHECK_REQUIREMENTS, input, about);
   }
   const catalog = await requireCatalog(db, target.claims.tenant, target.catalog);
   const creation = await newCreation(context, target, catalog, undefined);
-  const metadata = metadataOfUpdates(request.updates, creation);
-  checkLocations(metadata, undefined, catalog.roots);
-  const claims = newClaims(metadata, metadata.location !== creation.location);
-  return { kind: 'insert', catalog, target, ...written(context, metadata, { version: 0, ...claims }) };
+  const input = { source, ...createInput(context, catalog, creation) };
+  const about = aboutSource(source, aboutTable(target, ''));
+  return {
+    kind: 'insert',
+    catalog,
+    target,
+    ...(await runDocumentTask(context.readers, CREATED_METADATA, input, about)),
+  };
 }
 
-/** What a new table claims: our own location is nobody else's, any other folder is the client's choice. */
-const newClaims = (metadata: TableMetadata, locationChosen: boolean): Pick<Written, 'folders' | 'chosen'> => {
-  const folders = ownFolders(metadata);
-  return { folders, chosen: locationChosen || folders.length > 1 };
-};
+/** All that a new table is made of but the request. */
+export const createInput = (
+  { config }: CatalogContext,
+  { roots }: CatalogRow,
+  creation: Creation,
+): Omit<CreateInput<unknown>, 'source'> => ({
+  creation,
+  roots,
+  uuid: randomUUID(),
+  metadataBytesMax: config['catalog.metadata_bytes_max'],
+});
 
-/** A new table whose metadata is made already: from a create request, or registered. @throws TABLE_EXISTS, SCHEMA_NOT_FOUND, INVALID_REQUEST */
+/** A new table whose metadata is made already. @throws TABLE_EXISTS, SCHEMA_NOT_FOUND, INVALID_REQUEST */
 export async function insertNewTable(
   context: CatalogContext,
   place: { readonly catalog: CatalogRow; readonly target: TableTarget },
-  metadata: TableMetadata,
-  locationChosen: boolean,
+  made: Written,
 ): Promise<CommittedTable> {
-  const claims = newClaims(metadata, locationChosen);
-  const step: Step = { kind: 'insert', ...place, ...written(context, metadata, { version: 0, ...claims }) };
+  const step: Step = { kind: 'insert', ...place, ...made };
   await runSteps(context, [step], 'create');
   return committed(step);
-}
-
-/** @throws INVALID_REQUEST when the metadata is larger than `catalog.metadata_bytes_max`. */
-function written(
-  context: CatalogContext,
-  metadata: TableMetadata,
-  { version, ...claims }: Pick<Written, 'folders' | 'chosen'> & { readonly version: number },
-): Written {
-  return {
-    text: printMetadata(metadata, context.config['catalog.metadata_bytes_max']),
-    file: metadataLocation(metadata, version, randomUUID()),
-    location: normalizeLocation(metadata.location),
-    ...claims,
-  };
 }
 
 const committed = (step: Step): CommittedTable =>

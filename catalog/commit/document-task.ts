@@ -7,8 +7,9 @@ import { work, type Work } from '#shared/thread/work.ts';
  */
 export type DocumentTask<In, Out> = { readonly here: (input: In) => Out; readonly apart: Work<In, Out> };
 
-/** Documents up to this size are worked on at once: that takes less than 30 ms. */
-export const DOCUMENT_BYTES_HERE = 2 ** 20;
+/** Documents and request bodies up to this size are worked on at once: that takes less than 30 ms for the two of them. */
+export const DOCUMENT_BYTES_HERE = 256 * 1024;
+export const BODY_BYTES_HERE = 64 * 1024;
 
 const MODULE = new URL('./documents-in-thread.ts', import.meta.url);
 

@@ -1,13 +1,21 @@
 import { localFileIo } from '#shared/storage/local-file-io.ts';
 import { inThread } from '#shared/thread/work.ts';
-import { parseBody } from '../rest/body.ts';
+import { parseBodyOfFew } from '../rest/body.ts';
+import { READ_TRANSACTION } from '../rest/operation/transaction/read-transaction.ts';
+import { COMMIT_CREATES, CREATE_HEAD } from './commit-source.ts';
+import { CREATED_METADATA, NEW_METADATA } from './created-metadata.ts';
 import { IS_PROTECTED } from './protected-property.ts';
 import { registerMetadata as register, type Registered, type RegisterInput } from './register-metadata.ts';
 import { CHECK_REQUIREMENTS, REFERENCED_ONLY, SWAP_METADATA } from './swap-metadata.ts';
 
 /** What threads do with large metadata documents and request bodies. */
 
-export const parseRequestBody = inThread(parseBody);
+export const parseRequestBody = inThread(parseBodyOfFew);
+export const commitCreates = inThread(COMMIT_CREATES.here);
+export const createHead = inThread(CREATE_HEAD.here);
+export const readLargeTransaction = inThread(READ_TRANSACTION.here);
+export const createdMetadata = inThread(CREATED_METADATA.here);
+export const newMetadata = inThread(NEW_METADATA.here);
 export const swapMetadata = inThread(SWAP_METADATA.here);
 export const checkRequirements = inThread(CHECK_REQUIREMENTS.here);
 export const referencedOnly = inThread(REFERENCED_ONLY.here);

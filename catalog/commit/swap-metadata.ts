@@ -3,10 +3,11 @@ import { parseJson } from '#shared/json.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import { checkLocations, isBelow, metadataLocation, ownFolders } from '../storage/table-location.ts';
 import { checkFields, checkMembers } from './check-counts.ts';
-import { commitMetadata, type CommitRequest } from './commit-metadata.ts';
+import { commitMetadata } from './commit-metadata.ts';
+import { commitOf, type CommitSource } from './commit-source.ts';
 import { documentTask } from './document-task.ts';
 import { metadataText } from './print-metadata.ts';
-import { checkRequirement, type Requirement } from './requirement.ts';
+import { checkRequirement } from './requirement.ts';
 import type { Written } from './run-steps.ts';
 import type { TableMetadata } from './table-metadata.ts';
 
@@ -20,7 +21,7 @@ export type SwapInput = {
   readonly metadataLocation: string;
   readonly version: number;
   readonly roots: readonly string[];
-  readonly request: CommitRequest;
+  readonly source: CommitSource;
   readonly nowMs: number;
   /** Of the new metadata file. */
   readonly uuid: string;
@@ -34,7 +35,7 @@ export type Swapped = Written & { readonly dropped: readonly string[] };
 function swapMetadata(input: SwapInput): Swapped | null {
   const base = parseMetadata(input.metadata);
   const { nowMs, metadataLocation: current } = input;
-  const metadata = commitMetadata(base, input.request, { nowMs, metadataLocation: current });
+  const metadata = commitMetadata(base, commitOf(input.source), { nowMs, metadataLocation: current });
   if (metadata === base) return null;
   checkLocations(metadata, base, input.roots);
   const before = new Set(ownFolders(base));
@@ -76,9 +77,9 @@ export function printMetadata(metadata: TableMetadata, bytesMax: number): string
 }
 
 /** @throws COMMIT_CONFLICT when one of them does not hold */
-function checkRequirements(input: { readonly metadata: string; readonly requirements: readonly Requirement[] }): void {
+function checkRequirements(input: { readonly metadata: string; readonly source: CommitSource }): void {
   const metadata = parseMetadata(input.metadata);
-  for (const requirement of input.requirements) checkRequirement(requirement, metadata);
+  for (const requirement of commitOf(input.source).requirements) checkRequirement(requirement, metadata);
 }
 
 export const CHECK_REQUIREMENTS = documentTask(checkRequirements, 'checkRequirements');

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { Json } from '#shared/json.ts';
 import { Turns } from '#shared/thread/turns.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
-import { documentTask, runDocumentTask } from '../commit/document-task.ts';
-import { isPacked, parseBody, unpackBody } from './body.ts';
+import { BODY_BYTES_HERE, documentTask } from '../commit/document-task.ts';
+import { isPacked, parseBody, parseBodyOfFew, unpackBody } from './body.ts';
+import type { RestRequest } from './operation.ts';
 
 /** Smaller bodies are not counted. */
 const SMALL_BYTES = 64 * 1024;
@@ -13,7 +13,7 @@ const SMALL_BYTES = 64 * 1024;
 const UNPACKED_AT_ONCE = 4;
 const WAITING_MAX = 1_000;
 
-const PARSE_BODY = documentTask(parseBody, 'parseRequestBody');
+const PARSE_BODY = documentTask(parseBodyOfFew, 'parseRequestBody');
 
 /** The memory of one request's body, until the request is answered. */
 type Held = { readonly tenant: string; bytes: number };
@@ -61,10 +61,15 @@ export class BodyReader {
     }
   }
 
-  /** An unpacked body as JSON; a large one is parsed by a thread. @throws INVALID_REQUEST */
-  parse({ tenant }: Held, bytes: Buffer): Promise<Json | undefined> {
-    const about = { bytes: bytes.length, owner: tenant, what: 'a request body' };
-    return runDocumentTask(this.#readers, PARSE_BODY, bytes, about);
+  /**
+   * An unpacked body as JSON, or as it is when it is large and `takesLarge`; a large one is parsed by a thread, and what that sends has few
+   * values. @throws INVALID_REQUEST
+   */
+  async read({ tenant }: Held, bytes: Buffer, takesLarge: boolean): Promise<Pick<RestRequest, 'body' | 'large'>> {
+    if (bytes.length <= BODY_BYTES_HERE) return { body: parseBody(bytes), large: undefined };
+    if (takesLarge) return { body: undefined, large: bytes };
+    const call = { owner: tenant, what: 'a request body' };
+    return { body: await this.#readers.run(PARSE_BODY.apart, bytes, call), large: undefined };
   }
 
   #take(held: Held, bytes: number): void {

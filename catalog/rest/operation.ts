@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import type { Scope, TokenClaims } from '#shared/token-claims.ts';
+import type { DocumentOwner } from '../commit/document-task.ts';
 import type { CatalogContext } from '../context.ts';
 
 /** A request as an operation sees it: decoded and within the limits. */
@@ -19,8 +20,10 @@ export type PublicRequest = OpenRequest & { readonly payload: Buffer };
 /** A request whose token was verified and has the scope of the operation. */
 export type RestRequest = OpenRequest & {
   readonly claims: TokenClaims;
-  /** Undefined when there is none. */
+  /** Undefined when there is none, and when it is `large`. */
   readonly body: Json | undefined;
+  /** The bytes of a long body, for an operation that has threads read it. */
+  readonly large: Buffer | undefined;
 };
 
 export type Answer = {
@@ -45,6 +48,8 @@ export type Operation = {
   readonly advertised: boolean;
   /** Largest body, when it is less than `catalog.body_bytes_max`. */
   readonly bodyBytesMax?: number;
+  /** Takes long bodies as bytes; those of others have fewer values, because the main thread makes objects of them. */
+  readonly takesLarge?: true;
   /** Prints errors in a shape other than Iceberg's. */
   readonly printError?: (error: SkeinError) => Answer;
 } & (
@@ -62,6 +67,13 @@ export type Operation = {
 
 /** An operation that takes an `Idempotency-Key`. */
 export type RepeatableOperation = { readonly id: string; readonly handle: Handler; readonly replay: Handler };
+
+/** For the thread that reads a large body. */
+export const largeBody = ({ claims }: RestRequest): DocumentOwner => ({
+  bytes: Number.POSITIVE_INFINITY,
+  owner: claims.tenant,
+  what: 'a request body',
+});
 
 export const ok = (body: Json): Answer => ({ status: 200, body });
 export const NO_CONTENT: Answer = { status: 204 };

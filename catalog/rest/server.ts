@@ -151,8 +151,8 @@ async function answer(
   const caller = must(claims, 'authorised');
   const held = request.bodyHeld ?? { tenant: caller.tenant, bytes: 0 };
   const bytes = await bodies.unpack(held, payload, request.headers['content-encoding']);
-  const checked = { ...open, claims: caller, body: await bodies.parse(held, bytes) };
-  const { id, handle, replay } = operation;
+  const { id, handle, replay, takesLarge } = operation;
+  const checked = { ...open, claims: caller, ...(await bodies.read(held, bytes, takesLarge === true)) };
   const key = replay === undefined ? undefined : idempotencyKeyOf(open);
   if (replay === undefined || key === undefined) return handle(context, checked);
   const hash = requestHash(request.method, request.originalUrl, bytes);

@@ -30,8 +30,9 @@ export function checkResult(columns: readonly SqlField[]): void {
     columns.map(({ type }) => type),
   );
   const rowsSql = rows.reduce((sum, part) => sum + (typeof part === 'string' ? part.length : 0), 0);
-  if (rowsSql > ROWS_SQL_MAX || printJson(columns).length > COLUMNS_TEXT_MAX) {
-    throw tooMuch('the result has too many columns or fields');
+  if (rowsSql > ROWS_SQL_MAX) throw tooMuch('the result has too many columns or fields');
+  if (printJson(columns).length > COLUMNS_TEXT_MAX) {
+    throw tooMuch(`the names and types of the result are longer than ${COLUMNS_TEXT_MAX} characters`);
   }
 }
 

@@ -1,55 +1,66 @@
 import { FileNotFound } from '#shared/storage/file-io.ts';
 import type { CatalogContext } from '../../../context.ts';
-import { insertNewTable } from '../../../commit/commit-tables.ts';
-import { printMetadata } from '../../../commit/swap-metadata.ts';
+import { aboutSource, CREATE_HEAD, type CreateHead, type Source } from '../../../commit/commit-source.ts';
+import { aboutTable, createInput, insertNewTable } from '../../../commit/commit-tables.ts';
+import { NEW_METADATA } from '../../../commit/created-metadata.ts';
+import { runDocumentTask } from '../../../commit/document-task.ts';
 import { newCreation, type CommittedTable, type TableTarget } from '../../../commit/creation.ts';
-import { newTableMetadata, parseCreateTable, type CreateTableRequest } from '../../../commit/new-table.ts';
-import { checkLocations, inTheWay, ownFolders } from '../../../storage/table-location.ts';
+import { parseCreateTable, type CreateTableRequest } from '../../../commit/new-table.ts';
+import { inTheWay } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireFree } from '../../../store/postgres/folder-claims.ts';
 import { findTable, tableExists } from '../../../store/postgres/table-store.ts';
 import { requireNoView } from '../../../store/postgres/view-store.ts';
 import { checkName, namespaceOf } from '../../names.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import { largeBody, type Answer, type RestRequest } from '../../operation.ts';
 import { loadNamedTable } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/tables`; with `stage-create` nothing durable is made. */
 export async function createTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
-  const body = parseCreateTable(request.body);
-  const ident = { namespace: namespaceOf(request.params['namespace'] ?? ''), name: checkName(body.name, 'table') };
+  const body = await readCreate(context, request);
+  const name = checkName(body.head.name, 'table');
+  const ident = { namespace: namespaceOf(request.params['namespace'] ?? ''), name };
   const target = { claims: request.claims, catalog: request.params['prefix'] ?? '', ident };
   return loadTableAnswer(await create(context, target, body), 'all');
+}
+
+type ReadCreate = { readonly head: CreateHead; readonly source: Source<CreateTableRequest> };
+
+async function readCreate({ readers }: CatalogContext, request: RestRequest): Promise<ReadCreate> {
+  const { large, body } = request;
+  if (large !== undefined) {
+    return { head: await runDocumentTask(readers, CREATE_HEAD, large, largeBody(request)), source: { bytes: large } };
+  }
+  const parsed = parseCreateTable(body);
+  return { head: parsed, source: { request: parsed } };
 }
 
 async function create(
   context: CatalogContext,
   target: TableTarget,
-  request: CreateTableRequest,
+  { head, source }: ReadCreate,
 ): Promise<CommittedTable> {
   const { db } = context.store;
   const { tenant } = target.claims;
   if ((await findTable(db, tenant, target.catalog, target.ident)) !== undefined) throw tableExists(target.ident);
   const catalog = await requireCatalog(db, tenant, target.catalog);
-  const creation = await newCreation(context, target, catalog, request.location);
-  const metadata = newTableMetadata(request, creation);
-  checkLocations(metadata, undefined, catalog.roots);
-  const locationChosen = request.location !== undefined;
-  if (!request.stageCreate) return insertNewTable(context, { catalog, target }, metadata, locationChosen);
+  const creation = await newCreation(context, target, catalog, head.location);
+  const input = { source, ...createInput(context, catalog, creation) };
+  const about = aboutSource(source, aboutTable(target, ''));
+  const made = await runDocumentTask(context.readers, NEW_METADATA, input, about);
+  if (!head.stageCreate) return insertNewTable(context, { catalog, target }, made);
   await requireNoView(db, tenant, target.catalog, target.ident);
-  await requireFree(db, ownFolders(metadata), undefined);
+  await requireFree(db, made.folders, undefined);
   // Some clients write their first metadata or manifest without making its folder.
   await context.io.makeFolder(`${creation.location}/metadata`).catch((error: unknown) => {
     throw error instanceof FileNotFound ? inTheWay(creation.location, error) : error;
   });
-  return {
-    metadataLocation: undefined,
-    metadata: printMetadata(metadata, context.config['catalog.metadata_bytes_max']),
-  };
+  return { metadataLocation: undefined, metadata: made.text };
 }
 
 /** A staged create left nothing behind, so it is done again. */
 export async function createTableAgain(context: CatalogContext, request: RestRequest): Promise<Answer> {
-  const { name, stageCreate } = parseCreateTable(request.body);
+  const { name, stageCreate } = (await readCreate(context, request)).head;
   return stageCreate ? createTable(context, request) : loadNamedTable(context, request, name);
 }

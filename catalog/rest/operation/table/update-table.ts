@@ -2,13 +2,21 @@ import { must } from '#shared/must.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { commitTables } from '../../../commit/commit-tables.ts';
 import { parseCommit } from '../../../commit/commit-metadata.ts';
+import { COMMIT_CREATES, sourceOfCommit, type CommitSource } from '../../../commit/commit-source.ts';
+import { runDocumentTask } from '../../../commit/document-task.ts';
 import { tableTarget } from '../../names.ts';
-import type { Answer, RestRequest } from '../../operation.ts';
+import { largeBody, type Answer, type RestRequest } from '../../operation.ts';
 import { loadTableAnswer } from './table-answer.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}`: a commit. */
 export async function updateTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
-  const change = { target: tableTarget(request), request: parseCommit(request.body) };
+  const change = { target: tableTarget(request), source: await commitSource(context, request) };
   const [table] = await commitTables(context, [change]);
   return loadTableAnswer(must(table, 'one change, one table'), 'all');
+}
+
+async function commitSource({ readers }: CatalogContext, request: RestRequest): Promise<CommitSource> {
+  const { large, body } = request;
+  if (large === undefined) return sourceOfCommit(parseCommit(body));
+  return { creates: await runDocumentTask(readers, COMMIT_CREATES, large, largeBody(request)), bytes: large };
 }

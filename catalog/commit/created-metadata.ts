@@ -1,0 +1,45 @@
+import { normalizeLocation } from '#shared/storage/location.ts';
+import { checkLocations, metadataLocation, ownFolders } from '../storage/table-location.ts';
+import type { CommitRequest } from './commit-metadata.ts';
+import { commitOf, createOf, type Source } from './commit-source.ts';
+import { documentTask } from './document-task.ts';
+import { metadataOfUpdates, newTableMetadata, type CreateTableRequest, type Creation } from './new-table.ts';
+import type { Written } from './run-steps.ts';
+import { printMetadata } from './swap-metadata.ts';
+import type { TableMetadata } from './table-metadata.ts';
+
+/** What a new table is made of; `uuid` is of its metadata file. */
+export type CreateInput<Request> = {
+  readonly source: Source<Request>;
+  readonly creation: Creation;
+  readonly roots: readonly string[];
+  readonly uuid: string;
+  readonly metadataBytesMax: number;
+};
+
+/** Of a create request. @throws INVALID_REQUEST */
+function newMetadata(input: CreateInput<CreateTableRequest>): Written {
+  const request = createOf(input.source);
+  return written(newTableMetadata(request, input.creation), input, request.location !== undefined);
+}
+export const NEW_METADATA = documentTask(newMetadata, 'newMetadata');
+
+/** Of a commit that ends what a staged create began. @throws INVALID_REQUEST */
+function createdMetadata(input: CreateInput<CommitRequest>): Written {
+  const metadata = metadataOfUpdates(commitOf(input.source).updates, input.creation);
+  return written(metadata, input, metadata.location !== input.creation.location);
+}
+export const CREATED_METADATA = documentTask(createdMetadata, 'createdMetadata');
+
+/** Our own location is nobody else's, any other folder is the client's choice. */
+function written(metadata: TableMetadata, input: CreateInput<unknown>, locationChosen: boolean): Written {
+  checkLocations(metadata, undefined, input.roots);
+  const folders = ownFolders(metadata);
+  return {
+    text: printMetadata(metadata, input.metadataBytesMax),
+    file: metadataLocation(metadata, 0, input.uuid),
+    location: normalizeLocation(metadata.location),
+    folders,
+    chosen: locationChosen || folders.length > 1,
+  };
+}

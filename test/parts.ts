@@ -19,8 +19,8 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'attack',
-    what: 'every served function with large arguments, each interrupted',
-    scripts: ['test:full -- test/attack'],
+    what: 'every served function with large arguments, each interrupted; ten minutes of one tenant against another, from a new seed',
+    scripts: ['test:full -- test/attack', 'attack -- --minutes 10'],
   },
   { name: 'chaos', what: 'ten minutes of faults, from a new seed', scripts: ['chaos -- --minutes 10'] },
   {

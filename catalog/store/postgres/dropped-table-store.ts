@@ -1,6 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
-import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
 import { releaseClaims } from './folder-claims.ts';
 import { LEVEL_SEPARATOR, requireNamespace, splitPath, type NamespacePath } from './namespace-store.ts';
@@ -125,7 +124,7 @@ export async function undropTable(
         catalog_id: catalogId,
         namespace_id: namespace.id,
         name: to.name,
-        name_folded: foldIdentifier(to.name),
+        name_folded: to.name.toLowerCase(),
         location: row.location,
         metadata_location: row.metadataLocation,
         metadata: row.metadata,

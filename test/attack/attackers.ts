@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { parentPort, workerData } from 'node:worker_threads';
+import { LARGE_STATEMENTS } from './corpus/large-statements.ts';
+import { HOSTILE_FRAMES, sendFrames } from './corpus/hostile-frames.ts';
+import { between, HOSTILE_STATEMENTS, oneOf, STUCK_STATEMENTS } from './corpus/hostile-statements.ts';
+import { seededRandom } from '#test/chaos/faults.ts';
+
+/** The program of a thread with the attackers: what they compute takes nothing of the time of those who measure. */
+
+export type AttackerOptions = {
+  readonly seed: number;
+  readonly attackers: number;
+  /** Honest ones ask for much, and for nothing that is wrong: what sharing costs without an attack. */
+  readonly kind: 'hostile' | 'honest';
+  readonly queryUrl: string;
+  readonly catalogUrl: string;
+  readonly token: string;
+  readonly catalog: string;
+  /** host:port of everything that listens, public or not. */
+  readonly ports: readonly string[];
+};
+
+/** What the attackers have done, by class; sent when they are told to stop. */
+export type AttackCounts = Readonly<Record<string, number>>;
+
+const options = workerData as AttackerOptions;
+const counts: Record<string, number> = {};
+const stop = new AbortController();
+
+const ANSWER_BYTES_MAX = 2 ** 20;
+const REQUEST_TIMEOUT_MS = 30_000;
+const LARGE_BYTES_MAX = 2 ** 20;
+
+/** Long statements as a warehouse has them: sorts, joins and groups of millions of rows. */
+const HONEST = [
+  'SELECT max(h) FROM (SELECT hash(i) AS h FROM range(8000000) t(i) ORDER BY h OFFSET 1000)',
+  'SELECT count(*) FROM (SELECT i % 1000000 AS k, sum(i) FROM range(20000000) t(i) GROUP BY k)',
+  'SELECT count(*) FROM range(5000000) a(i) JOIN range(5000000) b(j) ON a.i = b.j WHERE hash(i) % 3 = 0',
+] as const;
+
+async function attack(random: () => number, draw: (random: () => number) => Act): Promise<void> {
+  while (!stop.signal.aborted) {
+    const [name, act] = draw(random);
+    counts[name] = (counts[name] ?? 0) + 1;
+    // Refusals, broken connections and timeouts are what an attacker gets.
+    await act().catch(() => undefined);
+  }
+}
+
+type Act = readonly [name: string, act: () => Promise<unknown>];
+
+const honest = (random: () => number): Act => {
+  const sql = oneOf(random, HONEST);
+  return ['a heavy statement', () => ask(sql, 60_000)];
+};
+
+function statement(random: () => number): Act {
+  const share = random();
+  const timeoutMs = between(random, 300, 6_000);
+  if (share < 0.1) {
+    const one = oneOf(random, STUCK_STATEMENTS);
+    const sql = one.draw(random);
+    return [one.name, () => ask(sql, timeoutMs)];
+  }
+  if (share < 0.25) {
+    const one = oneOf(random, LARGE_STATEMENTS);
+    const sql = one.of(between(random, 1_000, LARGE_BYTES_MAX));
+    return [one.name, () => ask(sql, timeoutMs)];
+  }
+  const one = oneOf(random, HOSTILE_STATEMENTS);
+  const sql = one.draw(random);
+  const leavesMs = random() < 0.2 ? between(random, 10, 1_000) : REQUEST_TIMEOUT_MS;
+  return [one.name, () => ask(sql, timeoutMs, leavesMs)];
+}
+
+function message(random: () => number): Act {
+  if (random() < 0.4) return requestOfCatalog(random);
+  const one = oneOf(random, HOSTILE_FRAMES);
+  const port = oneOf(random, options.ports);
+  return [one.name, () => sendFrames(port, one, random)];
+}
+
+function requestOfCatalog(random: () => number): Act {
+  const namespace = String.fromCodePoint(between(random, 33, 0xd7ff)).repeat(between(random, 1, 300));
+  const path = `/v1/${options.catalog}/namespaces`;
+  const columns = Array.from({ length: between(random, 1, 5_000) }, (_, id) => ({
+    id,
+    name: `c${id}`,
+    required: false,
+    type: 'long',
+  }));
+  let deep: unknown = 'x';
+  for (let i = between(random, 1, 5_000); i > 0; i--) deep = [deep];
+  return oneOf<Act>(random, [
+    ['an odd namespace', () => call('POST', path, { namespace: [namespace] })],
+    ['a name in a path', () => call('GET', `${path}/${encodeURIComponent(namespace)}/tables`)],
+    [
+      'a table of many columns',
+      () => call('POST', `${path}/default/tables`, { name: randomUUID(), schema: { type: 'struct', fields: columns } }),
+    ],
+    ['a deep body', () => call('POST', `${path}/default/tables`, { name: 't', schema: deep })],
+    ['a wrong grant', () => call('POST', '/v1/oauth/tokens', { grant_type: namespace })],
+  ]);
+}
+
+async function ask(sql: string, timeoutMs: number, leavesMs = REQUEST_TIMEOUT_MS + timeoutMs): Promise<void> {
+  await discard(
+    await fetch(`${options.queryUrl}/api/query`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${options.token}` },
+      body: JSON.stringify({ sql, timeout_ms: timeoutMs }),
+      signal: AbortSignal.timeout(leavesMs),
+    }),
+  );
+}
+
+async function call(method: string, path: string, body?: unknown): Promise<void> {
+  await discard(
+    await fetch(`${options.catalogUrl}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${options.token}` },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    }),
+  );
+}
+
+/** Reads the head of an answer and leaves. */
+async function discard({ body }: Response): Promise<void> {
+  let bytes = 0;
+  for await (const part of body ?? []) {
+    bytes += (part as Uint8Array).length;
+    if (bytes > ANSWER_BYTES_MAX) return;
+  }
+}
+
+/** One in four sends what is no statement. */
+const drawOf = (attacker: number): ((random: () => number) => Act) => {
+  if (options.kind === 'honest') return honest;
+  return attacker % 4 === 0 ? message : statement;
+};
+
+const running = Array.from({ length: options.attackers }, (_, i) => attack(seededRandom(options.seed + i), drawOf(i)));
+parentPort?.once('message', () => {
+  stop.abort();
+  void Promise.all(running).then(() => parentPort?.postMessage(counts, []));
+});

@@ -1,0 +1,206 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defaultConfig } from '#shared/config/config-schema.ts';
+import { machineMemory } from '#shared/config/machine-memory.ts';
+import type { StartedCluster } from '#test/support/cluster.ts';
+import { InspectedProcess } from '#test/support/inspected-process.ts';
+import { WorkerMetrics } from '#test/support/worker-metrics.ts';
+import { AttackCluster, type Held } from './attack-cluster.ts';
+import type { AttackCounts } from './attackers.ts';
+import { Victims, type VictimReport } from './victims.ts';
+
+const ATTACKERS = 8;
+/** The longest that a client of another tenant waits for anything. */
+const WAIT_MS_MAX = 10_000;
+/** The longest that a service is away. */
+const AWAY_MS_MAX = 3_000;
+/** The part of the machine's memory that all processes together may use. */
+const MEMORY_SHARE_MAX = 0.6;
+/** What a second round may add to what the processes hold after the first. */
+const GROWTH_MAX = 1.05;
+/** Connections that are about to close, files that are open at the moment. */
+const HANDLES_MORE_MAX = 16;
+const SAMPLE_MS = 250;
+/** Time in which memory and handles are back. */
+const SETTLE_MS = 15_000;
+/** Services that hold what nobody can make again at once: they do not end at all. */
+const STEADY = ['catalog', 'coordinator'] as const;
+
+export type AttackReport = {
+  readonly attacks: AttackCounts;
+  readonly victims: Omit<VictimReport, 'waits'> & {
+    readonly asked: number;
+    readonly longestMs: Readonly<Record<string, number>>;
+  };
+  readonly longestAwayMs: Readonly<Record<string, number>>;
+  readonly ended: readonly string[];
+  readonly largestShare: number;
+  /** Megabytes of all processes, and of the heaps of catalog and coordinator after a collection: before, after a round, after two. */
+  readonly megabytes: readonly number[];
+  readonly collected: readonly Readonly<Record<string, number>>[];
+  readonly handles: readonly Readonly<Record<string, number>>[];
+  readonly leaks: readonly string[];
+};
+
+/** Why the report is not that of a cluster whose tenants do not feel each other. */
+export function complaints(report: AttackReport): readonly string[] {
+  const { victims, longestAwayMs, ended, largestShare, megabytes, collected, handles, leaks } = report;
+  const [, first = 0, second = 0] = megabytes;
+  const caches = cacheMegabytes();
+  return [
+    ...victims.wrong.map((what) => `wrong: ${what}`),
+    ...victims.refused.map((what) => `refused: ${what}`),
+    ...Object.entries(victims.longestMs).flatMap(([kind, ms]) =>
+      ms > WAIT_MS_MAX ? [`${kind}: waited ${Math.round(ms)} ms`] : [],
+    ),
+    ...Object.entries(longestAwayMs).flatMap(([name, ms]) => (ms > AWAY_MS_MAX ? [`${name}: away for ${ms} ms`] : [])),
+    ...ended.map((name) => `${name} has ended`),
+    ...(largestShare > MEMORY_SHARE_MAX ? [`${(largestShare * 100).toFixed(0)} % of the machine's memory`] : []),
+    ...(second > first * GROWTH_MAX ? [`memory: ${megabytes.join(' MB, ')} MB`] : []),
+    ...STEADY.flatMap((name) => {
+      const grown = (collected.at(-1)?.[name] ?? 0) - (collected[0]?.[name] ?? 0);
+      return grown > caches[name] ? [`${name}: ${grown.toFixed(0)} MB more after a collection`] : [];
+    }),
+    ...Object.entries(handles.at(-1) ?? {}).flatMap(([name, count]) => {
+      const before = handles[0]?.[name] ?? 0;
+      return count > before + HANDLES_MORE_MAX ? [`${name}: ${count} handles, ${before} before`] : [];
+    }),
+    ...leaks.map((what) => `left: ${what}`),
+  ];
+}
+
+/** What the caches of each may hold, in megabytes, by their settings. */
+function cacheMegabytes(): Readonly<Record<(typeof STEADY)[number], number>> {
+  const config = defaultConfig();
+  const mebibytes = (bytes: number): number => bytes / 2 ** 20;
+  return {
+    catalog: mebibytes(config['catalog.manifest_cache_bytes']),
+    coordinator: mebibytes(config['coordinator.metadata_cache_bytes']),
+  };
+}
+
+/** Eight attackers of one tenant and three clients of another, in two equal rounds, on a cluster that runs `INSPECTABLE`. */
+export async function runAttack(
+  started: StartedCluster,
+  options: { readonly seed: number; readonly forMs: number },
+): Promise<AttackReport> {
+  const cluster = await AttackCluster.prepare(started);
+  const victims = await Victims.prepare(started);
+  using inspected = await inspect(cluster);
+  const watch = new ProcessWatch(cluster);
+  const attacks: Record<string, number> = {};
+  const reports: VictimReport[] = [];
+  const samples: Sample[] = [];
+  // Caches are full and code is compiled before anything is measured.
+  await victims.run(AbortSignal.timeout(options.forMs / 10), options.seed);
+  samples.push(await sample(cluster, inspected));
+  watch.start();
+  for (const _round of [1, 2]) {
+    const attackers = cluster.attack('hostile', options.seed, ATTACKERS);
+    reports.push(await victims.run(AbortSignal.timeout(options.forMs / 2), options.seed));
+    for (const [name, count] of Object.entries(await attackers.stop())) attacks[name] = (attacks[name] ?? 0) + count;
+    await sleep(SETTLE_MS);
+    samples.push(await sample(cluster, inspected));
+  }
+  await watch.stop();
+  return {
+    attacks,
+    victims: merge(reports),
+    longestAwayMs: watch.longestAwayMs,
+    ended: watch.ended,
+    largestShare: watch.largestBytes / machineMemory(),
+    megabytes: samples.map(({ held }) => Math.round(total(held) / 1e6)),
+    collected: samples.map(({ collected }) => collected),
+    handles: samples.map(({ held }) => Object.fromEntries(steadyHandles(held))),
+    leaks: await leaks(started),
+  };
+}
+
+type Sample = { readonly held: ReadonlyMap<string, Held>; readonly collected: Readonly<Record<string, number>> };
+
+const total = (held: ReadonlyMap<string, Held>): number =>
+  held.values().reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+
+/** Of Postgres they depend on how many connections the pools have open. */
+const steadyHandles = (held: ReadonlyMap<string, Held>): readonly (readonly [string, number])[] =>
+  [...held].filter(([name]) => name !== 'postgres').map(([name, { handles }]) => [name, handles]);
+
+type Inspected = Disposable & { readonly processes: ReadonlyMap<string, InspectedProcess> };
+
+async function inspect({ cluster }: AttackCluster): Promise<Inspected> {
+  const processes = new Map<string, InspectedProcess>();
+  for (const name of STEADY) processes.set(name, await InspectedProcess.open(cluster, name));
+  return { processes, [Symbol.dispose]: () => processes.forEach((one) => one[Symbol.dispose]()) };
+}
+
+async function sample(cluster: AttackCluster, { processes }: Inspected): Promise<Sample> {
+  const collected: Record<string, number> = {};
+  for (const [name, one] of processes) {
+    const { heapBytes, externalBytes } = await one.collectedMemory();
+    collected[name] = Math.round((heapBytes + externalBytes) / 2 ** 20);
+  }
+  return { held: await cluster.held(), collected };
+}
+
+function merge(reports: readonly VictimReport[]): AttackReport['victims'] {
+  const all = reports.flatMap(({ waits }) => Object.entries(waits));
+  const longestMs: Record<string, number> = {};
+  for (const [kind, waits] of all) longestMs[kind] = Math.max(longestMs[kind] ?? 0, ...waits);
+  return {
+    asked: all.reduce((sum, [, waits]) => sum + waits.length, 0),
+    longestMs,
+    wrong: reports.flatMap(({ wrong }) => wrong),
+    refused: reports.flatMap(({ refused }) => refused),
+  };
+}
+
+/** What the workers still hold although nobody asks for anything. */
+async function leaks(cluster: StartedCluster): Promise<readonly string[]> {
+  const metrics = WorkerMetrics.of(cluster);
+  const found: string[] = [];
+  for (const gauge of ['skein_worker_tasks_running', 'skein_worker_memory_granted_bytes', 'skein_worker_spool_bytes']) {
+    const value = await metrics.sum(gauge);
+    if (value !== 0) found.push(`${gauge} ${value}`);
+  }
+  return found;
+}
+
+/** Looks at the processes of a cluster from time to time: whether each is there, and what all of them hold. */
+class ProcessWatch {
+  readonly longestAwayMs: Record<string, number> = {};
+  readonly ended: string[] = [];
+  largestBytes = 0;
+  readonly #cluster: AttackCluster;
+  readonly #pids = new Map<string, number>();
+  readonly #seenMs = new Map<string, number>();
+  #stopped = false;
+  #done: Promise<void> = Promise.resolve();
+
+  constructor(cluster: AttackCluster) {
+    this.#cluster = cluster;
+  }
+
+  start(): void {
+    this.#done = this.#run();
+  }
+
+  stop(): Promise<void> {
+    this.#stopped = true;
+    return this.#done;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      for (const { name, pid, state } of await this.#cluster.cluster.services()) {
+        const now = performance.now();
+        const awayMs = state === 'up' ? 0 : Math.round(now - (this.#seenMs.get(name) ?? now));
+        this.longestAwayMs[name] = Math.max(this.longestAwayMs[name] ?? 0, awayMs);
+        if (state === 'up') this.#seenMs.set(name, now);
+        const before = this.#pids.get(name) ?? pid;
+        if (pid !== before && STEADY.some((one) => one === name)) this.ended.push(name);
+        this.#pids.set(name, pid);
+      }
+      this.largestBytes = Math.max(this.largestBytes, total(await this.#cluster.held()));
+      await sleep(SAMPLE_MS);
+    }
+  }
+}

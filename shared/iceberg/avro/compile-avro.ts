@@ -38,6 +38,8 @@ const TYPES_MAX = 20_000;
 
 /** @throws INVALID_TABLE_DATA when `schema` is not an Avro record, or a recursive one; TABLE_DATA_TOO_COMPLEX when it is a huge one. */
 export function compileAvroRecord(schema: Json, wanted: Wanted): AvroReader {
+  const type = typeof schema === 'object' && schema !== null ? (schema as JsonObject)['type'] : undefined;
+  if (type !== 'record') throw corrupt('the schema is not a record');
   const reader = new Compiler().compile(schema, { id: -1, fields: wanted }, 0);
   if (reader.bytesMin === 0) throw corrupt('records without content');
   return reader;

@@ -34,6 +34,8 @@ test.each([
   ["s AT TIME ZONE 'Europe/Berlin'", []],
   ['range(1, 10, 2)', []],
   ['lower(a)', []],
+  ["MAP {'a': i, 'b': i}", []],
+  ['MAP([i], [a])', []],
 ])('a call whose arguments say that it is cheap runs as it stands: %s', async (expression, expected) => {
   expect(await bounds(expression)).toEqual(expected);
 });
@@ -47,6 +49,7 @@ test.each([
   ["regexp_matches(a, '(x?){0,900}')", ['regexp']],
   ['a ~ b', ['regexp']],
   ['l && l', ['lists']],
+  ['MAP(l, l)', ['map']],
   ['levenshtein(a, b) + damerau_levenshtein(a, b)', ['distance']],
   ['rpad(a, i::INT, b)', ['pad']],
   ['s AT TIME ZONE b', ['zone']],

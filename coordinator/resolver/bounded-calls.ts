@@ -14,7 +14,8 @@ const SHORT_PAD = 10_000;
 export function boundOf(name: string, call: JsonObject): BoundedFamily | undefined {
   const parameters = (call['children'] ?? []) as readonly JsonObject[];
   const family = boundedFamily(name, parameters.length);
-  return family === undefined || isCheap(family, name, parameters.map(constantOf)) ? undefined : family;
+  if (family === undefined || isCheap(family, name, parameters.map(constantOf))) return undefined;
+  return family === 'map' && isList(parameters[0]) ? undefined : family;
 }
 
 function isCheap(family: BoundedFamily, name: string, constants: readonly (string | number | undefined)[]): boolean {
@@ -32,6 +33,7 @@ function isCheap(family: BoundedFamily, name: string, constants: readonly (strin
       return typeof first === 'string';
     case 'distance':
     case 'lists':
+    case 'map':
     case 'json':
     case 'split':
       return false;
@@ -45,6 +47,9 @@ function isCheapPattern(name: string, pattern: string): boolean {
   if ((name === '~~' || name === '!~~') && !pattern.includes('_')) return true;
   return pattern.split(name === '~~~' ? '*' : '%').length - 1 <= FEW_WILDCARDS;
 }
+
+/** A list that is written out, as `MAP {...}` has them, is as long as its text. */
+const isList = (node: JsonObject | undefined): boolean => textOf(node?.['function_name']) === 'list_value';
 
 function constantOf(node: JsonObject): string | number | undefined {
   if (textOf(node['class']) !== 'CONSTANT') return undefined;

@@ -11,6 +11,8 @@
 const DISTANCE_CELLS_MAX = 131_072;
 /** Elements of two lists that are compared. */
 const LIST_ELEMENTS_MAX = 200_000;
+/** Keys of a map that is made of two lists: each takes more than a microsecond. */
+const MAP_KEYS_MAX = 1_000_000;
 /** Levels of a JSON value, which its functions walk recursively: at ten thousand the stack of a thread overflows. */
 const JSON_DEPTH_MAX = 1_000;
 /** Levels up to which any number of brackets is fine. */
@@ -121,6 +123,7 @@ const FAMILIES = {
     `len(a) + len(b) > ${LIST_ELEMENTS_MAX}`,
     `two lists are compared up to ${LIST_ELEMENTS_MAX} elements`,
   ),
+  map: refused('map', [2], `len(a) > ${MAP_KEYS_MAX}`, `a map is made of up to ${MAP_KEYS_MAX} keys`),
   json: {
     ...refused('json_structure json_pretty', [1], isDeep('a'), DEEP),
     ...refused('json_contains', [2], `${isDeep('a')} OR ${isDeep('b')}`, DEEP),

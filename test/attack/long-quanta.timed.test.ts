@@ -15,6 +15,8 @@ const FIRST_WAIT_MS_MAX = 4_000;
 const LATER_WAIT_MS_MAX = 1_000;
 const attacker = { principal: principalId('attacker') };
 const stuck = stuckQuery();
+/** Its first rows make the result ready; then one piece of work, which obeys interrupts, goes on until there are rows again. */
+const LONG_PIECE = 'SELECT i FROM range(1000000000000) t(i) WHERE i < 400000 OR hash(i) = 3';
 
 let dataDir: string;
 let worker: WorkerProcess;
@@ -75,6 +77,17 @@ test('a principal has one long quantum at a time: its others wait, and nobody el
   expect(hasEnded).toBe(false);
   await hung;
   expect(['finished', 'WORKER_LOST', 'NO_WORKERS']).toContain(await own);
+}, 120_000);
+
+test('a quantum older than worker.quantum_max is interrupted, and its statement ends by name; the worker goes on', async () => {
+  const long = worker.at.run(makeTask(LONG_PIECE, attacker));
+  const error: unknown = await long.catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({
+    code: 'STEP_TOO_LONG',
+    message: 'one step of the query took longer than 6000 ms (worker.quantum_max)',
+  });
+  expect(await small(attacker)).toBeLessThan(LATER_WAIT_MS_MAX);
+  await expect.poll(() => gauge(worker, 'long_quanta')).toBe(0);
 }, 120_000);
 
 test('a quantum that outlives its interrupt ends the process, which has said before whose it was', async () => {

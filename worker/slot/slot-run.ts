@@ -158,6 +158,11 @@ export class SlotRun {
       if (output.error.code === 'QUERY_CANCELLED') return;
       this.#stepsBack = false;
     }
+    if (output.kind === 'failed' && this.#cancelled !== undefined) {
+      // An interrupt may end it before the thread has heard why.
+      this.#onOutput({ kind: 'failed', error: this.#cancelled.toData() });
+      return;
+    }
     if (output.kind === 'finished') this.#stepsBack = false;
     if (output.kind === 'prologue' || (output.kind === 'data' && output.rows === 0)) {
       if (this.#headsToSkip > 0) {

@@ -30,6 +30,8 @@ export type WorkerScript = {
   readonly refuseStart?: () => void;
   /** How a task that spools ends; throwing fails it. */
   readonly spool?: (spec: TaskSpec, cancelled: AbortSignal) => Promise<SpooledAnswer>;
+  /** Before a CancelTask is answered. */
+  readonly cancel?: () => Promise<void>;
   readonly cores?: number;
 };
 /** A report, or whose output could not be read. */
@@ -49,6 +51,8 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   const held = new Set<string>();
   /** Connections over which tasks came. */
   const sessions = new Set<Http2Session>();
+  /** Connections over which coordinators get beats. */
+  const beating = new Set<Http2Session>();
   let silent = false;
   let draining = false;
   let hung: string | undefined;
@@ -59,6 +63,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
     Attach: (stream: ServerDuplexStream<{ epoch: string }, object>) => {
       requireSecret(stream.metadata, fixedKeyring(script.secret));
       attached += 1;
+      beating.add(sessionOf(stream));
       stream.on('error', () => undefined);
       stream.on('data', (beat: { epoch: string }) => {
         beats.push(beat);
@@ -118,7 +123,9 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
       const { task_id: taskId, code } = call.request;
       cancelled.push({ taskId, code });
       tasks.get(taskId)?.abort.abort();
-      callback(null, { found: tasks.delete(taskId) });
+      const answer = (): void => callback(null, { found: tasks.delete(taskId) });
+      if (script.cancel === undefined) answer();
+      else void script.cancel().then(answer);
     },
     Drain: (_call: unknown, callback: (error: null, reply: object) => void) => callback(null, {}),
   });
@@ -175,6 +182,11 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
     cutTasks: () => {
       for (const session of sessions) session.destroy();
       sessions.clear();
+    },
+    /** Those of the beats break: this life of it has ended for the coordinator, which attaches again. */
+    cutBeats: () => {
+      for (const session of beating) session.destroy();
+      beating.clear();
     },
     kill: () => server.forceShutdown(),
   };

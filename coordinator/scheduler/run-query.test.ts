@@ -20,9 +20,12 @@ const security = plainSecurity(fixedKeyring('s'));
 type Worker = Awaited<ReturnType<typeof startScriptedWorker>>;
 let retries: number;
 
-async function cluster(...outputs: WorkerScript['output'][]): Promise<{ scheduler: Scheduler; workers: Worker[] }> {
+const cluster = (...outputs: WorkerScript['output'][]): Promise<{ scheduler: Scheduler; workers: Worker[] }> =>
+  clusterOf(outputs.map((output) => ({ secret: 's', output })));
+
+async function clusterOf(scripts: readonly WorkerScript[]): Promise<{ scheduler: Scheduler; workers: Worker[] }> {
   retries = 0;
-  const workers = await Promise.all(outputs.map((output) => startScriptedWorker({ secret: 's', output })));
+  const workers = await Promise.all(scripts.map((script) => startScriptedWorker(script)));
   const options = { security, coordinatorId: 'c', epoch: 1, heartbeatIntervalMs: 50, heartbeatTimeoutMs: 2_000 };
   const pool = new WorkerPool(staticMembership(workers.map((w) => w.address)), {
     ...options,
@@ -160,6 +163,25 @@ test('when the connection breaks and the worker lives, the query runs there agai
   await expect(runQuery(always.scheduler, query())).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
   expect([cuts, retries]).toEqual([3, 2]);
   expect(workers.map((worker) => worker.messagesSent()).toSorted((a, b) => a - b)).toEqual([0, 3]);
+});
+
+test('a query that is stopped just after its connection broke ends with the reason of the stop', async () => {
+  const abort = new AbortController();
+  let workers: readonly Worker[] = [];
+  const script: WorkerScript = {
+    secret: 's',
+    output: async function* () {
+      yield { data_body: Buffer.alloc(10) };
+      workers[0]?.cutTasks();
+      await new Promise(() => undefined);
+    },
+    // The error of the broken connection is on its way, and waits for this.
+    cancel: async () => abort.abort(new SkeinError('QUERY_TIMEOUT', 'too long')),
+  };
+  const one = await clusterOf([script]);
+  ({ workers } = one);
+  const run = runQuery(one.scheduler, query({ signal: abort.signal }));
+  await expect(run).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' });
 });
 
 test('a query goes on to the next worker from those that refuse it, which is no retry; without another it fails', async () => {

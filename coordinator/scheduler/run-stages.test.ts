@@ -36,6 +36,7 @@ let retries = 0;
 type Behaviour = {
   readonly spool?: (spec: TaskSpec, worker: Worker, cancelled: AbortSignal) => Promise<SpooledAnswer | undefined>;
   readonly stream?: (spec: TaskSpec, worker: Worker) => Promise<void>;
+  readonly cancel?: (worker: Worker) => Promise<void>;
 };
 
 const keyring = fixedKeyring('s');
@@ -58,6 +59,7 @@ async function cluster(count: number, behaviour: Behaviour = {}, options: { read
         worker.held.add(spec.queryId);
         return (await behaviour.spool?.(spec, worker, cancelled)) ?? { report: taskReport(spec, 10) };
       },
+      cancel: async () => behaviour.cancel?.(must(workers[i], 'it has started')),
       output: async function* (spec) {
         const worker = must(workers[i], 'it has started');
         ran.push({ worker: worker.address, spec });
@@ -267,6 +269,27 @@ test('a task whose connection breaks runs again on the same worker; the others, 
   expect(stages.map((stage) => stage.retries)).toEqual([0, 1, 0]);
   expect(tasksOf(1).filter(({ worker }) => worker === cut)).toHaveLength(2);
   expect(lives.map(({ aborted }) => aborted)).toEqual([false, false]);
+});
+
+test('a worker that is lost just after a connection to it broke costs the task, and not the query', async () => {
+  let victim: string | undefined;
+  const never = new Promise<void>(() => undefined);
+  const { scheduler } = await cluster(2, {
+    stream: async (_spec, worker) => {
+      if (victim !== undefined) return undefined;
+      victim = worker.address;
+      worker.cutTasks();
+      return never;
+    },
+    // The error of the broken connection is on its way, and waits for this.
+    cancel: async (worker) => {
+      worker.cutBeats();
+      return never;
+    },
+  });
+  expect(await runStages(scheduler, query())).toMatchObject({ kind: 'staged', starts: 1 });
+  expect(tasksOf(2).map(({ worker }) => worker === victim)).toContain(true);
+  expect(tasksOf(2).at(-1)?.worker).not.toBe(victim);
 });
 
 test('a task under which connections break again and again fails its query, and no other worker is tried', async () => {

@@ -11,6 +11,13 @@ const context = { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCata
 const tables = scriptedTables({ 'lake.s.t': { columns: 'a int, b string' } });
 /** Constant folding that takes time, not memory. */
 const SLOW = "SELECT levenshtein(repeat('a', 300000), repeat('b', 300000))";
+/** What DuckDB takes exponential time to bind or to optimise. */
+const EXPONENTIAL: readonly (readonly [string, string])[] = [
+  ['subqueries', `SELECT ${'(SELECT '.repeat(50)}1${')'.repeat(50)}`],
+  ['EXISTS', `SELECT 1 FROM t WHERE ${'EXISTS (SELECT 1 WHERE '.repeat(50)}true${')'.repeat(50)}`],
+  ['BETWEEN', `SELECT ${'('.repeat(15)}a${' BETWEEN 1 AND 2)::INT'.repeat(15)} FROM t`],
+  ['aliases', `SELECT a AS a0${Array.from({ length: 30 }, (_, i) => `, a${i} + a${i} AS a${i + 1}`).join('')} FROM t`],
+];
 const prepare = queryPreparer({ cacheEntries: 0 });
 let pool: PlannerPool;
 beforeAll(() => {
@@ -72,21 +79,24 @@ test('many at once, each with its own answer', async () => {
   expect(queries.map((query) => query.columns[0]?.name)).toEqual(queries.map((_, i) => `c${i}`));
 });
 
-test('a tenant whose statements take as long as they may leaves a process for another, who waits for none of them', async () => {
-  const abort = new AbortController();
-  const ended: string[] = [];
-  const attackers = Array.from({ length: 6 }, () =>
-    codeOf(prepared(SLOW, abort.signal)).then((code) => void ended.push(code)),
-  );
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  const asker = { tenant: tenantId('other'), principal: principalId('q') };
-  const signal = AbortSignal.timeout(30_000);
-  const request = { sql: 'SELECT a FROM t', offset: 0, context, asker, tables, planner: pool, signal };
-  for (let i = 0; i < 3; i++) expect((await prepare(request)).columns).toHaveLength(1);
-  expect(ended).toEqual([]);
-  abort.abort(new SkeinError('QUERY_CANCELLED', 'enough'));
-  await Promise.all(attackers);
-});
+test.each([['a constant', SLOW] as const, ...EXPONENTIAL])(
+  'a tenant whose statements take as long as they may leaves a process for another, who waits for none of them: %s',
+  async (_what, slow) => {
+    const abort = new AbortController();
+    const ended: string[] = [];
+    const attackers = Array.from({ length: 6 }, () =>
+      codeOf(prepared(slow, abort.signal)).then((code) => void ended.push(code)),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const asker = { tenant: tenantId('other'), principal: principalId('q') };
+    const signal = AbortSignal.timeout(30_000);
+    const request = { sql: 'SELECT a FROM t', offset: 0, context, asker, tables, planner: pool, signal };
+    for (let i = 0; i < 3; i++) expect((await prepare(request)).columns).toHaveLength(1);
+    expect(ended).toEqual([]);
+    abort.abort(new SkeinError('QUERY_CANCELLED', 'enough'));
+    await Promise.all(attackers);
+  },
+);
 
 test('an abort while waiting leaves the queue', async () => {
   const abort = new AbortController();

@@ -173,11 +173,12 @@ export class GateOracle {
   }
 }
 
-/** What the gate refuses although DuckDB would bind it. */
+/** What the gate refuses although DuckDB would bind it: it binds no common table that nothing reads. */
 const REFUSALS = [
   / does not exist$/,
-  /cannot be read where (?:a nearer table|something else) is called/,
   /^the (?:table )?function .* is not served$/,
+  /cannot be read where (?:a nearer table|something else) is called/,
+  /^several tables are called /,
 ];
 /** What DuckDB does not bind and the gate may, because names are ours before they are DuckDB's. */
 const UNBOUND = /^Circular reference to CTE/;

@@ -7,10 +7,10 @@ import { startOwnCluster } from '#test/support/resources.ts';
 
 /** One tenant's tables have manifests that are made to cost; another tenant goes on as before. */
 
-/** Longest that any answer to the other tenant may take; on a machine so busy that it takes longer anyway, in times of that. */
+/** Longest that any answer to the other tenant may take. */
 const ANSWER_MS_MAX = 1_000;
-const ANSWER_FACTOR_MAX = 5;
-const QUIET_MS = 2_000;
+/** Before the attack: the first requests of a cluster take longer. */
+const WARM_MS = 1_000;
 const MIB = 2 ** 20;
 const ATTACKS_AT_ONCE = 8;
 
@@ -86,7 +86,7 @@ test.each([
       Array.from({ length: 8 }, () => manifest),
     );
     const before = await cluster.services();
-    const quiet = await victim(AbortSignal.timeout(QUIET_MS));
+    await victim(AbortSignal.timeout(WARM_MS));
     const over = new AbortController();
     const answered = victim(over.signal);
     const attacks = Array.from({ length: ATTACKS_AT_ONCE }, async (_, i) => {
@@ -105,7 +105,7 @@ test.each([
     over.abort();
     const { rounds, longestMs } = await answered;
     expect(rounds).toBeGreaterThan(5);
-    expect(longestMs).toBeLessThan(Math.max(ANSWER_MS_MAX, ANSWER_FACTOR_MAX * quiet.longestMs));
+    expect(longestMs).toBeLessThan(ANSWER_MS_MAX);
     expect(await cluster.services()).toEqual(before);
     expect(await cluster.cliOk(['status'])).toContain(`rival_lake.default.${name}`);
   },

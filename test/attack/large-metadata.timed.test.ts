@@ -6,6 +6,7 @@ import { printJson, type JsonObject } from '#shared/json.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
 import { errorOf, NS, SCHEMA, snapshot } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
+import { longestTurnMs } from '#test/support/thread-cpu.ts';
 
 /** Metadata documents that are large, or made to be: they are worked on beside the thread that answers everybody. */
 
@@ -68,24 +69,6 @@ async function write(name: string, bytes: Uint8Array): Promise<string> {
 const writeJson = (name: string, more: object): Promise<string> =>
   write(name, Buffer.from(printJson(metadataOf(name, more))));
 
-/** The longest time of CPU in one go that this thread, which is the catalog's too, spends while `work` runs. */
-async function heldUp(work: () => Promise<void>): Promise<number> {
-  let longestMs = 0;
-  const over = new AbortController();
-  const watch = (async (): Promise<void> => {
-    while (!over.signal.aborted) {
-      const before = process.threadCpuUsage();
-      await sleep(1);
-      const { user, system } = process.threadCpuUsage(before);
-      longestMs = Math.max(longestMs, (user + system) / 1_000);
-    }
-  })();
-  await work();
-  over.abort();
-  await watch;
-  return longestMs;
-}
-
 describe('a table with eighty thousand snapshots', () => {
   const ids = Array.from({ length: SNAPSHOTS }, (_, i) => 1_000_000_000_000_000_000n + BigInt(i));
   let file: string;
@@ -124,7 +107,7 @@ describe('a table with eighty thousand snapshots', () => {
       },
     ],
   ])('%s', async (_what, work) => {
-    const heldMs = await heldUp(async () => {
+    const heldMs = await longestTurnMs(async () => {
       expect(await work()).toBe(200);
     });
     expect(heldMs).toBeLessThan(HELD_MS_MAX);
@@ -158,7 +141,7 @@ describe('documents that are refused', () => {
     ['half of a gzip', () => write('half', gzipSync(Buffer.alloc(MIB, '0')).subarray(0, 500)), 'parse'],
   ])('%s', async (what, make, why) => {
     const file = await make();
-    const heldMs = await heldUp(async () => {
+    const heldMs = await longestTurnMs(async () => {
       const [status, , message] = errorOf(await register(what.replaceAll(' ', '_'), file));
       expect([status, message]).toEqual([400, expect.stringContaining(why)]);
     });

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** Runs whose best counts: a collection of garbage, or a pattern that is compiled, falls into one of them. */
 const RUNS = 3;
 
@@ -10,4 +12,22 @@ export function threadCpuMs(work: () => void, runs = RUNS): number {
     return (user + system) / 1_000;
   });
   return Math.min(...times);
+}
+
+/** The longest time that this thread computes in one go while `work` is going on: so long would another of its tasks have waited. */
+export async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
+  let longestMs = 0;
+  const over = new AbortController();
+  const watch = (async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      const before = process.threadCpuUsage();
+      await sleep(1);
+      const { user, system } = process.threadCpuUsage(before);
+      longestMs = Math.max(longestMs, (user + system) / 1_000);
+    }
+  })();
+  await work();
+  over.abort();
+  await watch;
+  return longestMs;
 }

@@ -132,12 +132,29 @@ describe('LoadTables', () => {
     await createTable(encodeURIComponent('Ünder'), 'Mixed');
     await createTable(encodeURIComponent('Ünder'), 'mixed');
     const found = await load([
-      { catalog: 'LAKE', namespace: ['üNDER'], table: 'mixed' },
+      { catalog: 'LAKE', namespace: ['ÜNDER'], table: 'mixed' },
       { catalog: 'lake', namespace: ['Ünder'], table: 'Mixed' },
       { catalog: 'lake', namespace: ['Ünder'], table: 'MIXED' },
     ]);
     expect(found.map(({ table }) => table)).toEqual(['mixed', 'Mixed', 'Mixed']);
     expect(found[0]?.namespace).toEqual(['Ünder']);
+  });
+
+  test('of a letter beyond A to Z the case counts, as it does for DuckDB and in USE', async () => {
+    await createTable(encodeURIComponent('Ünder'), 'Kä');
+    const names = [
+      ['Ünder', 'kä'],
+      ['Ünder', 'KÄ'],
+      ['Ünder', '\u212aä'],
+      ['ünder', 'Kä'],
+    ].map(([namespace, table]) => ({ catalog: 'lake', namespace: [namespace], table }));
+    const found = await load(names);
+    expect(found.map(({ status }) => status)).toEqual([
+      'FOUND',
+      'TABLE_NOT_FOUND',
+      'TABLE_NOT_FOUND',
+      'SCHEMA_NOT_FOUND',
+    ]);
   });
 
   test('names that cannot exist are not found, and spoil no other name', async () => {

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import { SkeinError } from '#shared/error.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { LEVEL_SEPARATOR } from '../store/postgres/namespace-store.ts';
 
 /** Messages of `proto/catalog.proto`, as proto-loader gives and takes them. */
@@ -141,11 +142,11 @@ export class TableLoader {
       values: [
         batch.flatMap((call) => call.names.map(() => call.tenant)),
         names.map(({ catalog }) => catalog),
-        names.map(({ catalog }) => catalog.toLowerCase()),
+        names.map(({ catalog }) => foldIdentifier(catalog)),
         paths,
-        paths.map((path) => path.toLowerCase()),
+        paths.map(foldIdentifier),
         names.map(({ table }) => table),
-        names.map(({ table }) => table.toLowerCase()),
+        names.map(({ table }) => foldIdentifier(table)),
         names.map((name) => name.known_version),
       ],
     });

@@ -14,6 +14,7 @@ const tables = scriptedTables({
   'lake.tpch.t': {
     columns: 'a int, b string, c struct(f int)',
   },
+  'other.tpch.t': { columns: 'a int' },
   'lake.other.t': { columns: 'a int, z string' },
   'lake.a.b.t': { columns: 'a int' },
   'lake.tpch.ünï': { columns: 'ä int' },
@@ -178,6 +179,7 @@ describe('refusals say where', () => {
     ['SELECT tpch."\u212a".a FROM k', 'TABLE_NOT_FOUND', 'tpch'],
     ['SELECT (SELECT tpch.t.a FROM k AS t) FROM t', 'NOT_SUPPORTED', 'tpch'],
     ['SELECT t.a FROM tpch.t, other.t', 'AMBIGUOUS_COLUMN', 't'],
+    ['SELECT tpch.t.a FROM t, other.tpch.t', 'AMBIGUOUS_COLUMN', 'tpch'],
     ['SELECT (SELECT t.z FROM tpch.t, other.t) FROM other.t AS t', 'AMBIGUOUS_COLUMN', 't'],
     ['SELECT (SELECT t FROM tpch.t, other.t) FROM k AS t', 'AMBIGUOUS_COLUMN', 't'],
     ['SELECT t.z FROM tpch.t, other.t, (SELECT 1 AS z) AS t', 'AMBIGUOUS_COLUMN', undefined],

@@ -8,12 +8,14 @@ import { boundOf } from './bounded-calls.ts';
 import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from './function-policy.ts';
 import {
   addSource,
+  addTable,
   hasOthers,
   isAmbiguous,
   isCommonTable,
   isShared,
   newScope,
   qualifiedName,
+  type NamedTable,
   type OpenTable,
   type Scope,
   type Source,
@@ -56,7 +58,7 @@ type OpenColumn = {
   readonly location: number;
   readonly parts: readonly string[];
   readonly scope: Scope;
-  readonly table: { readonly table: OpenTable; readonly scope: Scope } | null;
+  readonly table: { readonly named: NamedTable; readonly scope: Scope } | null;
 };
 
 class ReferenceFinder {
@@ -88,9 +90,11 @@ class ReferenceFinder {
       }
       return null;
     }
-    const alias = this.#aliasOf(found.table) ?? '';
+    const { table, isAlone } = found.named;
+    const alias = this.#aliasOf(table) ?? '';
     const name = clip(parts.join('.'));
-    if (hasOthers(found.table.source)) {
+    if (!isAlone) throw refusal('AMBIGUOUS_COLUMN', `several tables are called ${name}`, location);
+    if (hasOthers(table.source)) {
       throw notServed(`${name} cannot be read where something else is called ${clip(alias)}`, location);
     }
     for (let at: Scope | null = scope; at !== null && at !== found.scope; at = at.parent) {
@@ -203,16 +207,7 @@ class ReferenceFinder {
     const isNamed = node['alias'] !== '';
     const table: OpenTable = { location, parts, at: this.#timeTravel(node), source: isNamed ? null : source };
     this.#tables.push(table);
-    if (!isNamed) this.#addTable(table, scope, source);
-  }
-
-  #addTable(table: OpenTable, scope: Scope, source: Source): void {
-    const whole = this.#wholeName(table.parts).map(foldIdentifier);
-    source.tables.add(qualifiedName(whole));
-    source.tableCount += 1;
-    for (const key of [qualifiedName(whole), qualifiedName(whole.slice(1))]) {
-      if (!scope.tables.has(key)) scope.tables.set(key, table);
-    }
+    if (!isNamed) addTable(scope, table, this.#wholeName(parts).map(foldIdentifier));
   }
 
   #timeTravel(node: JsonObject): TimeTravel | PendingInstant | null {
@@ -308,9 +303,9 @@ class ReferenceFinder {
     for (let at: Scope | null = scope; at !== null; at = at.parent) {
       // A catalog, a schema, a table and a column, or fewer of them.
       for (const length of [3, 2]) {
-        const table = names.length > length ? at.tables.get(qualifiedName(names.slice(0, length))) : undefined;
-        if (table === undefined) continue;
-        this.#columns.push({ location, parts: written.slice(0, length), scope, table: { table, scope: at } });
+        const named = names.length > length ? at.tables.get(qualifiedName(names.slice(0, length))) : undefined;
+        if (named === undefined) continue;
+        this.#columns.push({ location, parts: written.slice(0, length), scope, table: { named, scope: at } });
         return;
       }
     }

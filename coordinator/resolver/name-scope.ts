@@ -18,13 +18,16 @@ export type Source = {
   readonly tables: Set<string>;
 };
 
+/** A table that columns may name by its schema; `isAlone` unless one of another catalog has the same schema and name. */
+export type NamedTable = { readonly table: OpenTable; readonly whole: string; isAlone: boolean };
+
 /** The names that hold in one query, besides those of the queries around it. */
 export type Scope = {
   readonly ctes: Set<string>;
   /** By the name, folded, that columns may begin with. */
   readonly sources: Map<string, Source>;
-  /** Tables without an alias, by `qualifiedName`. */
-  readonly tables: Map<string, OpenTable>;
+  /** Tables without an alias by `qualifiedName`, with their catalogs and without. */
+  readonly tables: Map<string, NamedTable>;
   readonly parent: Scope | null;
 };
 
@@ -41,6 +44,19 @@ export function addSource({ sources }: Scope, name: string): Source {
   source.count += 1;
   sources.set(key, source);
   return source;
+}
+
+/** @param whole the table's catalog, schema and name, folded */
+export function addTable({ tables }: Scope, table: OpenTable, whole: readonly string[]): void {
+  const key = qualifiedName(whole);
+  for (const name of [key, qualifiedName(whole.slice(1))]) {
+    const known = tables.get(name);
+    if (known === undefined) tables.set(name, { table, whole: key, isAlone: true });
+    else if (known.whole !== key) known.isAlone = false;
+  }
+  if (table.source === null) return;
+  table.source.tables.add(key);
+  table.source.tableCount += 1;
 }
 
 /** Whether something is called so that is no table without an alias. */

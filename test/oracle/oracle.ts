@@ -85,15 +85,15 @@ export class Oracle implements AsyncDisposable {
     return new Oracle(cluster, duckdb, sessions);
   }
 
-  /** What differs under any distribution, as text; null when nothing does, or when the query is none for DuckDB: refused, long, of very many rows. */
-  async difference(sql: string): Promise<string | null> {
+  /** What differs under any of the distributions, as text; null when nothing does, or when the query is none for DuckDB: refused, long, of very many rows. */
+  async difference(sql: string, distributions: readonly Forced[] = DISTRIBUTIONS): Promise<string | null> {
     const count = await this.#askDuckdb(`SELECT count(*) FROM (${sql})`);
     if (count.kind === 'error' || Number(count.rows[0]?.[0]) > ROWS_MAX) return null;
     const expected = await this.#askDuckdb(sql);
     if (expected.kind === 'error') return null;
     const isOrdered = ORDERED.test(sql);
     const wanted = comparable(expected.rows, isOrdered);
-    for (const { forced, id } of this.#sessions) {
+    for (const { forced, id } of this.#sessions.filter((session) => distributions.includes(session.forced))) {
       const { status, body } = await this.#cluster.query(sql, { sessionId: id, timeoutMs: QUERY_TIMEOUT_MS });
       const how = `${forced.join} joins, ${forced.partitions} partitions`;
       if (status !== 200) return `${how}: ${body.error}: ${body.message}`;

@@ -1,6 +1,7 @@
 import type { TenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { keepFormerRoots, takeRoots, type WantedRoots } from './catalog-roots.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
 import type { Page } from './page.ts';
@@ -80,7 +81,7 @@ type NewCatalog = {
  */
 export async function insertCatalog(tx: Tx, catalog: NewCatalog): Promise<string> {
   const { tenantId, name, chosenBy } = catalog;
-  if (!CATALOG_NAME.test(name) || RESERVED_NAMES.has(name.toLowerCase())) {
+  if (!CATALOG_NAME.test(name) || RESERVED_NAMES.has(foldIdentifier(name))) {
     throw new SkeinError('INVALID_REQUEST', `not a catalog name: ${name}`);
   }
   const location = normalizeLocation(catalog.location);
@@ -92,7 +93,7 @@ export async function insertCatalog(tx: Tx, catalog: NewCatalog): Promise<string
       .values({
         tenant_id: tenantId,
         name,
-        name_folded: name.toLowerCase(),
+        name_folded: foldIdentifier(name),
         location,
         allowed_roots: allowedRoots,
         undrop_window_s: Math.ceil((catalog.undropWindowMs ?? 0) / 1_000),

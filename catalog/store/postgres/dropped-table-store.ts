@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
 import { releaseClaims } from './folder-claims.ts';
 import { LEVEL_SEPARATOR, requireNamespace, splitPath, type NamespacePath } from './namespace-store.ts';
@@ -124,7 +125,7 @@ export async function undropTable(
         catalog_id: catalogId,
         namespace_id: namespace.id,
         name: to.name,
-        name_folded: to.name.toLowerCase(),
+        name_folded: foldIdentifier(to.name),
         location: row.location,
         metadata_location: row.metadataLocation,
         metadata: row.metadata,

@@ -3,13 +3,14 @@ import type { OwnSchema } from '#shared/database/own-schema.ts';
 import { IDENTITY_MIGRATION } from './identity-migration.ts';
 import { JOBS_MIGRATION } from './jobs-migration.ts';
 import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
+import { NAMES_MIGRATION } from './names-migration.ts';
 import { ROOTS_MIGRATION } from './roots-migration.ts';
 import { VIEWS_MIGRATION } from './views-migration.ts';
 
 /**
  * The migrations of the Postgres schema `catalog`, applied in the order of their names and never changed after a release.
- * Names are compared and sorted as bytes (collation "C"), whatever the locale of the server; `*_folded` is the name in lower case as
- * JavaScript folds it, for SQL's case-insensitive lookups.
+ * Names are compared and sorted as bytes (collation "C"), whatever the locale of the server; `*_folded` is the name as
+ * `foldIdentifier` has it, for SQL's lookups without case.
  */
 export const CATALOG_SCHEMA: OwnSchema = {
   name: 'catalog',
@@ -20,6 +21,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0004_identity': { up: (db) => run(db, IDENTITY_MIGRATION) },
     '0005_former_roots': { up: (db) => run(db, ROOTS_MIGRATION) },
     '0006_jobs': { up: (db) => run(db, JOBS_MIGRATION) },
+    '0007_names': { up: (db) => run(db, NAMES_MIGRATION) },
   },
 };
 

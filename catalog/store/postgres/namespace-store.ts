@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { Properties } from '../../commit/table-metadata.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
 import type { Page } from './page.ts';
@@ -45,7 +46,7 @@ export async function insertNamespace(
         catalog_id: catalogId,
         parent_id: parentId,
         path: joined(path),
-        path_folded: joined(path).toLowerCase(),
+        path_folded: foldIdentifier(joined(path)),
         properties: JSON.stringify(properties),
       })
       .execute();

@@ -1,6 +1,7 @@
 import { CompiledQuery } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
 import { displayPath, LEVEL_SEPARATOR, namespaceNotFound, type NamespacePath } from './namespace-store.ts';
 import { catalogNotFound } from './catalog-store.ts';
@@ -113,7 +114,7 @@ export async function insertTable(tx: Tx, table: NewTable): Promise<string> {
         catalog_id: table.catalogId,
         namespace_id: table.namespaceId,
         name: table.ident.name,
-        name_folded: table.ident.name.toLowerCase(),
+        name_folded: foldIdentifier(table.ident.name),
         location: table.location,
         metadata_location: table.metadataLocation,
         metadata: table.metadata,
@@ -163,7 +164,7 @@ export async function moveTable(
   try {
     const { numUpdatedRows } = await tx
       .updateTable('iceberg_table')
-      .set({ namespace_id: namespaceId, name: to.name, name_folded: to.name.toLowerCase() })
+      .set({ namespace_id: namespaceId, name: to.name, name_folded: foldIdentifier(to.name) })
       .where('id', '=', row.id)
       .where('namespace_id', '=', row.namespaceId)
       .where('name', '=', from.name)

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { catalogNotFound } from './catalog-store.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
 import { LEVEL_SEPARATOR, namespaceNotFound } from './namespace-store.ts';
@@ -88,7 +89,7 @@ export async function insertView(tx: Tx, view: NewView): Promise<void> {
         catalog_id: view.catalogId,
         namespace_id: view.namespaceId,
         name: view.ident.name,
-        name_folded: view.ident.name.toLowerCase(),
+        name_folded: foldIdentifier(view.ident.name),
         location: view.location,
         metadata_location: view.metadataLocation,
         metadata: view.metadata,
@@ -139,7 +140,7 @@ export async function moveView(
   try {
     const { numUpdatedRows } = await tx
       .updateTable('iceberg_view')
-      .set({ namespace_id: namespaceId, name: to.name, name_folded: to.name.toLowerCase() })
+      .set({ namespace_id: namespaceId, name: to.name, name_folded: foldIdentifier(to.name) })
       .where('id', '=', row.id)
       .where('namespace_id', '=', row.namespaceId)
       .where('name', '=', from.name)

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
 import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
-import { decodeTaskSpec, encodeTaskSpec } from './task-codec.ts';
+import { decodeTask, decodeTaskHead, encodeTaskSpec } from './task-codec.ts';
 import type { ScanColumn, TaskSpec } from './task.ts';
 
 const column: ScanColumn = { fieldId: 1, name: 'id', type: 'long', required: true, initialDefault: 9007199254740993n };
@@ -60,6 +61,21 @@ const spec: TaskSpec = {
   collected: false,
 };
 
-test('a task comes back as it was: bigints, bytes, NaN and -0', () => {
-  expect(decodeTaskSpec(encodeTaskSpec(spec))).toStrictEqual(spec);
+test('a task comes back as it was: bigints, bytes, NaN and -0', async () => {
+  expect(await decodeTask(decodeTaskHead(await encodeTaskSpec(spec)))).toStrictEqual(spec);
+});
+
+test('its head has neither text nor files, and others have turns while there are many of them', async () => {
+  const [scan] = spec.scans;
+  const [file] = scan?.files ?? [];
+  const files = Array.from({ length: 5_000 }, (_, i) => ({ ...must(file, 'a file'), path: `file:///w/${i}.parquet` }));
+  const large = { ...spec, scans: [{ ...must(scan, 'a scan'), files }, ...spec.scans] };
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), 0);
+  const bytes = await encodeTaskSpec(large);
+  const { body, ...head } = decodeTaskHead(bytes);
+  expect(JSON.stringify(head).length).toBeLessThan(1_000);
+  expect(await decodeTask({ ...head, body })).toStrictEqual(large);
+  clearInterval(timer);
+  expect(turns).toBeGreaterThan(2);
 });

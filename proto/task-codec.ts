@@ -1,49 +1,108 @@
+import { setImmediate } from 'node:timers/promises';
 import { decodePredicate, encodePredicate } from '#shared/iceberg/predicate-codec.ts';
+import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import type { ScanColumn, ScanDelete, ScanSpec, TaskSpec } from './task.ts';
+import { must } from '#shared/must.ts';
+import type { ScanColumn, ScanDelete, ScanFile, ScanSpec, SentTask, SqlText, TaskHead, TaskSpec } from './task.ts';
+
+/** Files of one line: printing or parsing it takes a few milliseconds. */
+const LINE_FILES = 500;
+const NEWLINE = 0x0a;
+
+/** The second line: what the slot reads, without the files. */
+type BodyLine = { readonly sql: SqlText; readonly scans: readonly Omit<ScanSpec, 'allowedRoots' | 'files'>[] };
+/** Each of the others: files of a scan. */
+type FilesLine = { readonly scan: number; readonly files: readonly ScanFile[] };
 
 /**
- * A task as JSON text. Integers of `Json` fields that a number cannot hold stand as `{"$int": "..."}`, literals of predicates as
- * `predicate-codec.ts` says: so the plain `JSON.parse` reads it, which is several times faster than one with a reviver.
+ * A task as lines of JSON: its head, its text and scans, then the files of the scans in portions. The head is all that a worker's main
+ * thread reads; others have turns between two portions. Integers of `Json` fields that a number cannot hold stand as `{"$int": "..."}`,
+ * literals of predicates as `predicate-codec.ts` says: so the plain `JSON.parse` reads it, which is several times faster than one with a
+ * reviver.
  */
-export function encodeTaskSpec(spec: TaskSpec): string {
-  return JSON.stringify({ ...spec, scans: spec.scans.map(encodeScan) });
+export async function encodeTaskSpec({ sql, scans, ...head }: TaskSpec): Promise<Buffer> {
+  const allowedRoots = scans.map((scan) => scan.allowedRoots);
+  const sent: TaskHead = { ...head, allowedRoots };
+  const body: BodyLine = { sql, scans: scans.map(encodeScan) };
+  const lines = [Buffer.from(JSON.stringify(sent)), Buffer.from(JSON.stringify(body))];
+  for (const [scan, { files }] of scans.entries()) {
+    for (let start = 0; start < files.length; start += LINE_FILES) {
+      if (start > 0) await setImmediate();
+      const line: FilesLine = { scan, files: mapFiles(files.slice(start, start + LINE_FILES), tagIntegers) };
+      lines.push(Buffer.from(JSON.stringify(line)));
+    }
+  }
+  return Buffer.concat(lines.flatMap((line) => [line, Buffer.of(NEWLINE)]));
 }
 
-/** @throws SyntaxError, Error when `text` is not of `encodeTaskSpec`. */
-export function decodeTaskSpec(text: string): TaskSpec {
-  const spec = JSON.parse(text) as TaskSpec;
-  return { ...spec, scans: spec.scans.map(decodeScan) };
+/** @throws SyntaxError, Error when `bytes` are not of `encodeTaskSpec`. */
+export function decodeTaskHead(bytes: Uint8Array): SentTask {
+  const end = bytes.indexOf(NEWLINE);
+  const head = JSON.parse(textOf(bytes.subarray(0, end))) as TaskHead;
+  // A copy, because the memory around a message is not this task's.
+  return { ...head, body: bytes.slice(end + 1) };
 }
 
-const encodeScan = (scan: ScanSpec): object => ({
-  ...mapJson(scan, tagIntegers),
-  predicate: encodePredicate(scan.predicate),
-});
-
-const decodeScan = (scan: ScanSpec): ScanSpec => ({
-  ...mapJson(scan, untagIntegers),
-  predicate: decodePredicate(scan.predicate as Json),
-});
-
-/** The places of a scan that hold free `Json`. */
-function mapJson(scan: ScanSpec, change: (json: Json) => Json): ScanSpec {
+/** @throws SyntaxError, Error when the body is not of `encodeTaskSpec`. */
+export async function decodeTask({ body, allowedRoots, ...head }: SentTask): Promise<TaskSpec> {
+  const lines = linesOf(body);
+  const { sql, scans } = JSON.parse(must(lines.next().value, 'a line of text and scans')) as BodyLine;
+  const files = scans.map((): ScanFile[] => []);
+  for (const text of lines) {
+    const line = JSON.parse(text) as FilesLine;
+    const known = must(files[line.scan], 'files of a scan');
+    if (known.length > 0) await setImmediate();
+    for (const file of mapFiles(line.files, untagIntegers)) known.push(file);
+  }
   return {
-    ...scan,
-    nameMapping: change(scan.nameMapping),
-    columns: mapColumns(scan.columns, change),
-    files: scan.files.map((file) => ({
-      ...file,
-      constants: change(file.constants) as JsonObject,
-      deletes: file.deletes.length === 0 ? file.deletes : file.deletes.map((one) => mapDelete(one, change)),
+    ...head,
+    sql,
+    scans: scans.map((scan, i) => ({
+      ...decodeScan(scan),
+      // Those that the ticket covers.
+      allowedRoots: must(allowedRoots[i], 'roots of every scan'),
+      files: must(files[i], 'files of every scan'),
     })),
   };
 }
 
-const mapDelete = (one: ScanDelete, change: (json: Json) => Json): ScanDelete =>
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+
+function* linesOf(bytes: Uint8Array): Generator<string, undefined> {
+  for (let start = 0, end = bytes.indexOf(NEWLINE); end >= 0; start = end + 1, end = bytes.indexOf(NEWLINE, start)) {
+    yield textOf(bytes.subarray(start, end));
+  }
+}
+
+const encodeScan = ({ allowedRoots: _roots, files: _files, ...scan }: ScanSpec): BodyLine['scans'][number] => ({
+  ...mapJson(scan, tagIntegers),
+  predicate: encodePredicate(scan.predicate) as unknown as Predicate,
+});
+
+const decodeScan = (scan: BodyLine['scans'][number]): BodyLine['scans'][number] => ({
+  ...mapJson(scan, untagIntegers),
+  predicate: decodePredicate(scan.predicate as Json),
+});
+
+type Change = (json: Json) => Json;
+
+/** The places of a scan and of its files that hold free `Json`. */
+const mapJson = (scan: BodyLine['scans'][number], change: Change): BodyLine['scans'][number] => ({
+  ...scan,
+  nameMapping: change(scan.nameMapping),
+  columns: mapColumns(scan.columns, change),
+});
+const mapFiles = (files: readonly ScanFile[], change: Change): readonly ScanFile[] =>
+  files.map((file) => ({
+    ...file,
+    constants: change(file.constants) as JsonObject,
+    deletes: file.deletes.length === 0 ? file.deletes : file.deletes.map((one) => mapDelete(one, change)),
+  }));
+
+const mapDelete = (one: ScanDelete, change: Change): ScanDelete =>
   one.kind === 'equality' ? { ...one, columns: mapColumns(one.columns, change) } : one;
 
-const mapColumns = (columns: readonly ScanColumn[], change: (json: Json) => Json): readonly ScanColumn[] =>
+const mapColumns = (columns: readonly ScanColumn[], change: Change): readonly ScanColumn[] =>
   columns.map((column) => ({ ...column, initialDefault: change(column.initialDefault) }));
 
 function tagIntegers(json: Json): Json {

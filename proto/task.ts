@@ -45,6 +45,12 @@ export type TaskSpec = {
   readonly bounds: readonly BoundedFamily[];
 };
 
+/** A task without what only its slot reads, which may be large; the roots are those of each scan. */
+export type TaskHead = Omit<TaskSpec, 'sql' | 'scans'> & { readonly allowedRoots: readonly (readonly string[])[] };
+
+/** A task as a worker's main thread has it; `body` is the rest, for its slot. */
+export type SentTask = TaskHead & { readonly body: Uint8Array };
+
 /**
  * SQL in which tables stand as numbers of `TaskSpec.scans`, and what other tasks gave as numbers of `TaskSpec.inputs`: only the worker
  * knows how they are printed (local paths, deletes; table functions, temporary tables).

@@ -105,12 +105,12 @@ export class TestCoordinator {
   }
 
   async start(spec: TaskSpec, ticket = this.ticket(spec)): Promise<void> {
-    await this.call('StartTask', { spec: Buffer.from(encodeTaskSpec(spec)), ticket });
+    await this.call('StartTask', { spec: await encodeTaskSpec(spec), ticket });
   }
 
   /** Runs a task with a spooled output; `signal` cancels the call. */
   async runTask(spec: TaskSpec, signal?: AbortSignal): Promise<RunTaskResult> {
-    const request = { spec: Buffer.from(encodeTaskSpec(spec)), ticket: this.ticket(spec) };
+    const request = { spec: await encodeTaskSpec(spec), ticket: this.ticket(spec) };
     const reply = await this.call<RunTaskReply>('RunTask', request, this.#secret, signal);
     if (reply.failure.length > 0) throw decodeError(reply.failure);
     if (reply.lost != null) return { kind: 'lost', address: reply.lost.address, taskId: reply.lost.task_id };
@@ -171,8 +171,8 @@ export class TestCoordinator {
   }
 
   /** Starts the task with the call that reads its output. */
-  run(spec: TaskSpec): Promise<TestResult> {
-    return this.result(spec, `${this.ticket(spec)}\n${encodeTaskSpec(spec)}`);
+  async run(spec: TaskSpec): Promise<TestResult> {
+    return await this.result(spec, `${this.ticket(spec)}\n${(await encodeTaskSpec(spec)).toString()}`);
   }
 
   attach(): { beat(epoch: number): void; readonly beats: AsyncIterator<Record<string, unknown>>; end(): void } {

@@ -122,7 +122,10 @@ describe('a worker', () => {
     'a text of 200,000 times %j ends its own task, and no other call on the connection',
     async (unit) => {
       const other = makeTask('SELECT i FROM range(100000000) t(i)');
-      const reading = coordinator.read(other, `${coordinator.ticket(other)}\n${encodeTaskSpec(other)}`);
+      const reading = coordinator.read(
+        other,
+        `${coordinator.ticket(other)}\n${(await encodeTaskSpec(other)).toString()}`,
+      );
       await reading.next();
       const sql = `SELECT error('begin ' || repeat('${unit}', 200000 + i::INT)) FROM range(1) t(i)`;
       const failed = {

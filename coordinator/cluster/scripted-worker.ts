@@ -7,7 +7,7 @@ import {
   type ServerUnaryCall,
   type ServerWritableStream,
 } from '@grpc/grpc-js';
-import { decodeTaskSpec } from '#proto/task-codec.ts';
+import { decodeTask, decodeTaskHead } from '#proto/task-codec.ts';
 import type { TaskReport, TaskSpec } from '#proto/task.ts';
 import { requireSecret, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
@@ -91,13 +91,13 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
       call: ServerUnaryCall<{ spec: Buffer }, object>,
       callback: (error: object | null, reply?: object) => void,
     ) => {
-      const spec = decodeTaskSpec(call.request.spec.toString());
       sessions.add(sessionOf(call));
       const gone = new AbortController();
       call.on('cancelled', () => gone.abort());
       const run = async (): Promise<void> => {
         let reply: object;
         try {
+          const spec = await decodeTask(decodeTaskHead(call.request.spec));
           const answer = await must(script.spool, 'a script for tasks that spool')(spec, gone.signal);
           reply =
             'report' in answer
@@ -135,8 +135,9 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
       sessions.add(sessionOf(call));
       const run = async (): Promise<void> => {
         script.refuseStart?.();
-        const [, text = ''] = call.request.ticket.toString().split('\n');
-        const task = { spec: decodeTaskSpec(text), abort: new AbortController() };
+        const { ticket } = call.request;
+        const described = ticket.subarray(ticket.indexOf('\n') + 1);
+        const task = { spec: await decodeTask(decodeTaskHead(described)), abort: new AbortController() };
         tasks.set(task.spec.taskId, task);
         const gone = new AbortController();
         call.on('cancelled', () => gone.abort());

@@ -51,14 +51,14 @@ export function decodeFlightData(bytes: Buffer): FlightData {
 }
 
 /** `Ticket { bytes ticket = 1; }` */
-export function encodeTicket(ticket: string): Buffer {
-  const bytes = Buffer.from(ticket);
+export function encodeTicket(...parts: readonly (string | Uint8Array)[]): Buffer {
+  const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
   const prefix: number[] = [(1 << 3) | 2];
-  let rest = bytes.length;
+  let rest = bytes.reduce((sum, { length }) => sum + length, 0);
   while (rest >= 0x80) {
     prefix.push((rest & 0x7f) | 0x80);
     rest >>>= 7;
   }
   prefix.push(rest);
-  return Buffer.concat([Buffer.from(prefix), bytes]);
+  return Buffer.concat([Buffer.from(prefix), ...bytes]);
 }

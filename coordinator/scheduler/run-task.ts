@@ -38,7 +38,8 @@ const DO_GET = '/arrow.flight.protocol.FlightService/DoGet';
 export async function runTask(run: TaskRun): Promise<TaskReport> {
   run.signal.throwIfAborted();
   const metadata = internalMetadata(run.keyring);
-  const ticket = encodeTicket(`${run.ticket}\n${encodeTaskSpec(run.spec)}`);
+  const ticket = encodeTicket(`${run.ticket}\n`, await encodeTaskSpec(run.spec));
+  run.signal.throwIfAborted();
   if (ticket.length > run.taskBytesMax) throw tooLong(ticket.length, run.taskBytesMax);
   const stream = run.client.makeServerStreamRequest(DO_GET, asIs, decodeFlightData, ticket, metadata);
   readOneByOne(stream);

@@ -41,11 +41,12 @@ const method = <Request, Answer>(client: Client, name: string): Unary<Request, A
 };
 
 /** Runs a task whose output stays on the worker. @throws SkeinError: the worker's, CONNECTION_LOST, the signal's reason. */
-export function runSpooledTask(task: SpooledTask): Promise<SpooledEnd> {
+export async function runSpooledTask(task: SpooledTask): Promise<SpooledEnd> {
   task.signal.throwIfAborted();
-  const spec = Buffer.from(encodeTaskSpec(task.spec));
+  const spec = await encodeTaskSpec(task.spec);
+  task.signal.throwIfAborted();
   if (spec.length > task.taskBytesMax) throw tooLong(spec.length, task.taskBytesMax);
-  return new Promise((resolve, reject) => {
+  return await new Promise((resolve, reject) => {
     const { signal } = task;
     const abort = (): void => {
       call.cancel();

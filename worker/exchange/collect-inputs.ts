@@ -1,4 +1,4 @@
-import type { InputSource, InputSpec, TaskSpec } from '#proto/task.ts';
+import type { InputSource, InputSpec, SentTask } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TaskId } from '#shared/id.ts';
 import type { JobInput } from '../slot/slot-messages.ts';
@@ -8,11 +8,11 @@ import type { BatchRange, SpooledOutput } from '../spool/spooled-output.ts';
 /** Where the inputs of a task are. */
 export interface InputPlaces {
   /** The output that this worker holds for a source of its own, retained; undefined when it has it no more. @throws UNAUTHENTICATED */
-  local(source: InputSource, spec: TaskSpec): SpooledOutput | undefined;
+  local(source: InputSource, spec: SentTask): SpooledOutput | undefined;
   /** Whether the source is this worker's. */
   isLocal(source: InputSource): boolean;
   /** An output for what is fetched from a source. @throws UNAUTHENTICATED */
-  open(source: InputSource, spec: TaskSpec): SpooledOutput;
+  open(source: InputSource, spec: SentTask): SpooledOutput;
   /** @throws WORKER_LOST */
   fetch(signal: AbortSignal, source: InputSource, into: SpooledOutput): Promise<void>;
 }
@@ -43,7 +43,7 @@ type Held = {
 /** Brings all inputs of a task to this worker. @throws what `fetch` throws but WORKER_LOST; the reason of `signal` */
 export async function collectInputs(
   signal: AbortSignal,
-  spec: TaskSpec,
+  spec: SentTask,
   places: InputPlaces,
 ): Promise<CollectedInputs> {
   const outputs: SpooledOutput[] = [];

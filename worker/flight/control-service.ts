@@ -4,7 +4,7 @@ import type {
   ServerUnaryCall,
   UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { decodeTaskSpec } from '#proto/task-codec.ts';
+import { decodeTaskHead } from '#proto/task-codec.ts';
 import type { Clock } from '#shared/clock.ts';
 import { ERRORS, SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
@@ -53,12 +53,12 @@ export function controlHandlers(options: ControlOptions): UntypedServiceImplemen
     Attach: attachHandler(options),
     StartTask: ofCoordinator<{ spec: Uint8Array; ticket: string }>(({ spec, ticket }) => {
       const verified = verify(ticket);
-      tasks.start(decodeTaskSpec(Buffer.from(spec).toString()), verified);
+      tasks.start(decodeTaskHead(spec), verified);
       return {};
     }),
     RunTask: ofCoordinator<{ spec: Uint8Array; ticket: string }>(async ({ spec, ticket }, signal) => {
       const verified = verify(ticket);
-      const end = await tasks.run(signal, decodeTaskSpec(Buffer.from(spec).toString()), verified);
+      const end = await tasks.run(signal, decodeTaskHead(spec), verified);
       if (end.kind === 'lost') return { lost: { address: end.lost.address, task_id: end.lost.taskId } };
       if (end.kind === 'failed') return { failure: encodeError(SkeinError.fromData(end.error)) };
       return { report: Buffer.from(JSON.stringify(end.report)) };

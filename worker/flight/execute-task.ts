@@ -1,4 +1,4 @@
-import type { TaskReport, TaskSpec } from '#proto/task.ts';
+import type { TaskReport, SentTask } from '#proto/task.ts';
 import { SkeinError, type ErrorData } from '#shared/error.ts';
 import { collectInputs, type InputPlaces, type Lost } from '../exchange/collect-inputs.ts';
 import type { MemoryGate } from '../slot/memory-gate.ts';
@@ -24,7 +24,7 @@ export interface TaskSink {
  */
 export async function executeTask(
   signal: AbortSignal,
-  spec: TaskSpec,
+  spec: SentTask,
   sink: TaskSink,
   on: {
     readonly pool: SlotPool;

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import type { handleServerStreamingCall, ServiceDefinition } from '@grpc/grpc-js';
-import { decodeTaskSpec } from '#proto/task-codec.ts';
+import { decodeTaskHead } from '#proto/task-codec.ts';
 import type { StreamEnd } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
@@ -45,7 +45,7 @@ export function doGetHandler(options: {
     security.admit(call, ['coordinator', 'worker']);
     const { text, spec, range } = splitTicket(Buffer.from(call.request.ticket));
     const ticket = verifyTicket(text, security.keyring, clock.nowMs());
-    if (spec !== undefined) tasks.start(decodeTaskSpec(spec), ticket);
+    if (spec !== undefined) tasks.start(decodeTaskHead(spec), ticket);
     const opened = await tasks.open(ticket, range !== undefined);
     if (opened.kind === 'partition') {
       const compress = compression === 'lz4' && !isOfThisHost(call.getPeer());
@@ -82,13 +82,16 @@ function isOfThisHost(peer: string): boolean {
   return Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === host));
 }
 
-type TicketParts = { readonly text: string; readonly spec: string | undefined; readonly range: BatchRange | undefined };
+type TicketParts = {
+  readonly text: string;
+  readonly spec: Uint8Array | undefined;
+  readonly range: BatchRange | undefined;
+};
 
 /** The three forms of a ticket that flight.proto names. @throws INVALID_REQUEST */
 function splitTicket(bytes: Buffer): TicketParts {
   const end = bytes.indexOf(NEWLINE);
-  if (end >= 0)
-    return { text: bytes.toString('utf8', 0, end), spec: bytes.toString('utf8', end + 1), range: undefined };
+  if (end >= 0) return { text: bytes.toString('utf8', 0, end), spec: bytes.subarray(end + 1), range: undefined };
   const [text = '', suffix] = bytes.toString().split('@', 2);
   if (suffix === undefined) return { text, spec: undefined, range: undefined };
   const match = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(suffix);

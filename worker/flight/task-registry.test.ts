@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { TaskSpec } from '#proto/task.ts';
+import { decodeTaskHead, encodeTaskSpec } from '#proto/task-codec.ts';
+import type { SentTask } from '#proto/task.ts';
 import { plainSecurity } from '#shared/grpc/channel-security.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import { systemClock } from '#shared/clock.ts';
@@ -56,10 +57,10 @@ const ids = {
   principal: principalId('p'),
   epoch: 1,
 };
-const spec: TaskSpec = {
+const spec: SentTask = {
   ...ids,
-  sql: ['SELECT 1'],
-  scans: [],
+  allowedRoots: [],
+  body: Buffer.from('{"sql":["SELECT 1"],"scans":[]}\n'),
   inputs: [],
   keepJoinOrder: false,
   output: { kind: 'stream' },
@@ -129,7 +130,12 @@ test('a worker that hangs does not take the coordinator for silent, whose beat w
 
 test('a cancel that comes after a task has left its slot starts nothing', async () => {
   const run = pool.run(
-    { spec: makeTask('SELECT 1'), memoryBytes: 2 ** 27, inputs: [], receivedBytes: 0 },
+    {
+      spec: decodeTaskHead(await encodeTaskSpec(makeTask('SELECT 1'))),
+      memoryBytes: 2 ** 27,
+      inputs: [],
+      receivedBytes: 0,
+    },
     () => undefined,
   );
   await run.ended;

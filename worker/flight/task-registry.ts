@@ -1,4 +1,4 @@
-import { PARTITIONS_MAX, type InputSource, type TaskReport, type TaskSpec } from '#proto/task.ts';
+import { PARTITIONS_MAX, type InputSource, type TaskReport, type SentTask } from '#proto/task.ts';
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { QueryId, TaskId, TenantId } from '#shared/id.ts';
@@ -26,7 +26,7 @@ const TASKS_HELD_MAX = 100_000;
  * ```
  */
 type Task = {
-  readonly spec: TaskSpec;
+  readonly spec: SentTask;
   readonly abort: AbortController;
   readonly output:
     | { readonly kind: 'stream'; readonly spool: TaskSpool; reader: boolean }
@@ -122,7 +122,7 @@ export class TaskRegistry {
    * @throws UNAUTHENTICATED when the ticket is for another task or location, FORBIDDEN, QUEUE_FULL, NO_WORKERS while draining,
    * QUERY_CANCELLED when it was cancelled before it came.
    */
-  start(spec: TaskSpec, ticket: Ticket): void {
+  start(spec: SentTask, ticket: Ticket): void {
     this.#admit(spec, ticket);
   }
 
@@ -131,7 +131,7 @@ export class TaskRegistry {
    * goes, the task ends.
    * @throws what `start` throws; how the task ends is an answer.
    */
-  async run(signal: AbortSignal, spec: TaskSpec, ticket: Ticket): Promise<TaskEnd> {
+  async run(signal: AbortSignal, spec: SentTask, ticket: Ticket): Promise<TaskEnd> {
     if (spec.output.kind !== 'spool') throw new SkeinError('INVALID_REQUEST', 'RunTask is for spooled outputs');
     const task = this.#admit(spec, ticket);
     if (task.output.kind !== 'spool') throw new SkeinError('INVALID_REQUEST', 'the task streams its output');
@@ -153,7 +153,7 @@ export class TaskRegistry {
     }
   }
 
-  #admit(spec: TaskSpec, ticket: Ticket): Task {
+  #admit(spec: SentTask, ticket: Ticket): Task {
     checkTicket(spec, ticket);
     this.hear(spec.epoch);
     const found = this.#tasks.get(spec.taskId);
@@ -175,7 +175,7 @@ export class TaskRegistry {
     return task;
   }
 
-  #stream(spec: TaskSpec): Task {
+  #stream(spec: SentTask): Task {
     let stored: ((bytes: number) => void) | undefined;
     const spool = this.#options.spool.open((bytes) => stored?.(bytes));
     const sink: TaskSink = {
@@ -193,7 +193,7 @@ export class TaskRegistry {
     });
   }
 
-  #divide(spec: TaskSpec, partitions: number): Task {
+  #divide(spec: SentTask, partitions: number): Task {
     if (!Number.isInteger(partitions) || partitions < 1 || partitions > PARTITIONS_MAX) {
       throw new SkeinError('INVALID_REQUEST', `an output has 1 to ${PARTITIONS_MAX} partitions`);
     }
@@ -242,7 +242,7 @@ export class TaskRegistry {
     fetch: (signal, source, into) => this.#options.peers.fetch(signal, source, into),
   };
 
-  #localSource(source: InputSource, spec: TaskSpec): SpooledOutput | undefined {
+  #localSource(source: InputSource, spec: SentTask): SpooledOutput | undefined {
     this.#checkSource(source, spec);
     const task = this.#tasks.get(source.taskId);
     if (task?.output.kind !== 'spool' || task.state !== 'spooled' || task.freed !== undefined) return undefined;
@@ -253,7 +253,7 @@ export class TaskRegistry {
   }
 
   /** A task reads what its own query has made, wherever that lies. @throws UNAUTHENTICATED */
-  #checkSource({ taskId, partition, ticket: text }: InputSource, spec: TaskSpec): void {
+  #checkSource({ taskId, partition, ticket: text }: InputSource, spec: SentTask): void {
     const ticket = verifyTicket(text, this.#options.keyring, this.#options.clock.nowMs());
     const isFor = ticket.taskId === taskId && ticket.partition === partition;
     if (!isFor || ticket.queryId !== spec.queryId || ticket.tenant !== spec.tenant) {
@@ -373,7 +373,7 @@ export class TaskRegistry {
 
 const lostError = new SkeinError('WORKER_LOST', 'a worker was lost while it ran the query');
 
-const newTask = (spec: TaskSpec): Omit<Task, 'output'> => ({
+const newTask = (spec: SentTask): Omit<Task, 'output'> => ({
   spec,
   abort: new AbortController(),
   stopped: Promise.resolve(),
@@ -385,7 +385,7 @@ const newTask = (spec: TaskSpec): Omit<Task, 'output'> => ({
 const belongsTo = ({ spec }: Task, other: { readonly queryId: QueryId; readonly tenant: TenantId }): boolean =>
   spec.queryId === other.queryId && spec.tenant === other.tenant;
 
-function checkTicket(spec: TaskSpec, ticket: Ticket): void {
+function checkTicket(spec: SentTask, ticket: Ticket): void {
   const same =
     ticket.taskId === spec.taskId &&
     ticket.queryId === spec.queryId &&
@@ -394,7 +394,7 @@ function checkTicket(spec: TaskSpec, ticket: Ticket): void {
     ticket.epoch === spec.epoch;
   if (!same) throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another task');
   const covered = (root: string): boolean => ticket.locations.some((location) => isWithin(root, location));
-  if (!spec.scans.every((scan) => scan.allowedRoots.every(covered))) {
+  if (!spec.allowedRoots.flat().every(covered)) {
     throw new SkeinError('UNAUTHENTICATED', 'the ticket does not cover the locations of the task');
   }
 }

@@ -1,5 +1,5 @@
 import type { ErrorData } from '#shared/error.ts';
-import type { InputSpec, TaskReport, TaskSpec } from '#proto/task.ts';
+import type { InputSpec, TaskReport, SentTask } from '#proto/task.ts';
 import type { MessagePort } from 'node:worker_threads';
 import type { NativeMessage } from '../flight/flight-data.ts';
 import type { IdleLimits } from './instance-pool.ts';
@@ -44,7 +44,7 @@ export type SlotJob = SlotStart & {
 
 /** What a slot needs of a task besides the ways to and from it. */
 export type SlotStart = {
-  readonly spec: TaskSpec;
+  readonly spec: SentTask;
   /** At most what the spec asks for. */
   readonly memoryBytes: number;
   readonly inputs: readonly JobInput[];

@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import type { TaskSpec } from '#proto/task.ts';
+import type { SentTask } from '#proto/task.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { Attempt } from './attempt.ts';
 import type { IdleLimits } from './instance-pool.ts';
@@ -34,7 +34,7 @@ type QuantumLimits = {
 };
 
 /** A quantum that goes on although it was interrupted long ago. */
-export type HungQuantum = { readonly spec: TaskSpec; readonly ageMs: number };
+export type HungQuantum = { readonly spec: SentTask; readonly ageMs: number };
 
 /** How often the slots are looked at. */
 const LOOK_INTERVAL_MS = 100;
@@ -110,7 +110,7 @@ export class SlotPool {
   }
 
   /** Resolves when the task's principal has fewer long quanta than it may have. @throws the reason of `signal` */
-  async turn(signal: AbortSignal, spec: TaskSpec): Promise<void> {
+  async turn(signal: AbortSignal, spec: SentTask): Promise<void> {
     while (this.#isLimited(ownerOf(spec))) {
       await new Promise<void>((resolve) => {
         const done = (): void => {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { workerData } from 'piscina';
-import type { TaskReport } from '#proto/task.ts';
+import { decodeTask } from '#proto/task-codec.ts';
+import type { TaskReport, TaskSpec } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { localPath, normalizeLocation } from '#shared/storage/location.ts';
@@ -76,7 +77,6 @@ function keepLittle(): void {
 
 /** Runs one task; its rows and its end go through the job's port. Never rejects. */
 export async function runTask(job: SlotJob): Promise<void> {
-  const { spec } = job;
   const control = new InterruptControl(job.control);
   let running: SlotTask | undefined;
   const abort = new AbortController();
@@ -94,11 +94,12 @@ export async function runTask(job: SlotJob): Promise<void> {
     },
   });
   try {
+    const spec = await decodeTask(job.spec);
     if (control.isWithdrawn) return;
     const positionBytesMax = Math.floor(job.memoryBytes / POSITIONS_SHARE);
     const prepared = await prepareSql(abort.signal, spec, { footers, positionBytesMax });
     if (control.isWithdrawn) return;
-    const run = await runInInstance({ job, control, output, prepared }, (task) => {
+    const run = await runInInstance({ job, spec, control, output, prepared }, (task) => {
       running = task;
     });
     output.finish(reportOf(job, output, run, prepared.reports));
@@ -113,14 +114,14 @@ export async function runTask(job: SlotJob): Promise<void> {
 
 type Running = {
   readonly job: SlotJob;
+  readonly spec: TaskSpec;
   readonly control: InterruptControl;
   readonly output: TaskOutput;
   readonly prepared: PreparedSql;
 };
 
 async function runInInstance(running: Running, started: (task: SlotTask) => void): Promise<TaskRun> {
-  const { job, prepared } = running;
-  const { spec } = job;
+  const { job, spec, prepared } = running;
   const folders = [...new Set(spec.scans.flatMap((scan) => scan.allowedRoots.map(normalizeLocation)))].sort();
   const threads = coresFor(spec.threads, prepared);
   const memoryBytes = threads === spec.threads ? job.memoryBytes : Math.min(job.memoryBytes, NARROWED_MEMORY_BYTES);
@@ -158,7 +159,7 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
 }
 
 async function runStatement(
-  { job, control, output }: Running,
+  { job, spec, control, output }: Running,
   at: {
     readonly instance: TaskInstance;
     readonly threads: number;
@@ -166,7 +167,6 @@ async function runStatement(
     readonly started: (task: SlotTask) => void;
   },
 ): Promise<TaskRun> {
-  const { spec } = job;
   const task = new SlotTask(at.instance, at.text, { output, control, quantumMaxMs: settings.quantumMaxMs });
   try {
     at.started(task);

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { reportTargets } from './report-targets.ts';
+import { benchAttack } from './attack/bench-attack.ts';
 import { benchCatalog } from './catalog/bench-catalog.ts';
 import { benchExchange } from './exchange/bench-exchange.ts';
 import { benchLatency } from './latency/bench-latency.ts';
@@ -11,6 +12,7 @@ const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distribute
        npm run bench -- latency [--scale S] [--seconds N]
        npm run bench -- exchange [--scale S] [--runs N]
        npm run bench -- catalog [--seconds N] [--requests N]
+       npm run bench -- attack [--seconds N]
        npm run bench -- all
 `;
 
@@ -23,7 +25,7 @@ async function main(args: readonly string[]): Promise<number> {
       scale: { type: 'string', default: '1' },
       runs: { type: 'string', default: '3' },
       distributed: { type: 'boolean', default: false },
-      seconds: { type: 'string', default: '5' },
+      seconds: { type: 'string' },
       requests: { type: 'string', default: '216000' },
     },
   });
@@ -32,10 +34,11 @@ async function main(args: readonly string[]): Promise<number> {
   const runs = Number(values.runs);
   if (name === 'tpch') await benchTpch({ scale: values.scale, runs, distributed: values.distributed });
   else if (name === 'scale') await benchScale({ scale: values.scale, runs });
-  else if (name === 'latency') await benchLatency({ scale: values.scale, seconds: Number(values.seconds) });
+  else if (name === 'latency') await benchLatency({ scale: values.scale, seconds: Number(values.seconds ?? 5) });
+  else if (name === 'attack') await benchAttack({ seconds: Number(values.seconds ?? 30) });
   else if (name === 'exchange') await benchExchange({ scale: values.scale, runs });
   else if (name === 'catalog') {
-    await benchCatalog({ seconds: Number(values.seconds), requests: Number(values.requests) });
+    await benchCatalog({ seconds: Number(values.seconds ?? 5), requests: Number(values.requests) });
   } else {
     process.stderr.write(USAGE);
     return 2;
@@ -45,7 +48,15 @@ async function main(args: readonly string[]): Promise<number> {
 
 /** Every benchmark with its defaults, and how the figures stand to their targets. */
 async function benchAll(): Promise<number> {
-  for (const args of [['tpch'], ['tpch', '--distributed'], ['scale'], ['latency'], ['exchange'], ['catalog']]) {
+  for (const args of [
+    ['tpch'],
+    ['tpch', '--distributed'],
+    ['scale'],
+    ['latency'],
+    ['exchange'],
+    ['catalog'],
+    ['attack'],
+  ]) {
     if ((await main(args)) !== 0) return 1;
   }
   await reportTargets();

@@ -20,6 +20,7 @@ export type Figures = {
     readonly perSecond: number;
   }[];
   readonly pointQueryRatio?: number;
+  readonly attackRatio?: number;
   readonly memory?: readonly { readonly residentBytes: number }[];
   readonly workers?: readonly { readonly count: number; readonly totalMs: number }[];
 };
@@ -78,6 +79,12 @@ export const TARGETS: readonly Target[] = [
     what: 'memory after all requests, MiB',
     figure: ({ memory = [] }) => must(memory.at(-1), 'samples').residentBytes / MIB,
     atMost: 512,
+  },
+  {
+    result: 'attack',
+    what: 'p95 beside attackers to p95 beside honest heavy clients',
+    figure: ({ attackRatio }) => must(attackRatio, 'a ratio'),
+    atMost: 1.5,
   },
 ];
 

@@ -21,6 +21,7 @@ export function startFront(config: Config, log: Logger): Front {
       timeoutMs: config['planner.timeout'],
       memoryLimitBytes: config['planner.memory_limit'],
       requestsPerProcess: config['planner.requests_per_process'],
+      idleBytesMax: config['planner.idle_memory'],
     },
     log,
   );

@@ -22,7 +22,7 @@ const prepare = queryPreparer({ cacheEntries: 0 });
 let pool: PlannerPool;
 beforeAll(() => {
   pool = new PlannerPool(
-    { processes: 2, timeoutMs: 3_000, memoryLimitBytes: 2 ** 29, requestsPerProcess: 1_000 },
+    { processes: 2, timeoutMs: 3_000, memoryLimitBytes: 2 ** 29, requestsPerProcess: 1_000, idleBytesMax: 2 ** 28 },
     silentLogger,
   );
 });
@@ -57,7 +57,10 @@ describe('what breaks a planner costs one process', () => {
     ['with less time', 100, 2 ** 31, 'STATEMENT_TOO_COMPLEX'],
     ['with less memory', 60_000, 2 ** 28, 'STATEMENT_TOO_COMPLEX'],
   ])('a long union, %s', async (_name, timeoutMs, memoryLimitBytes, expected) => {
-    const own = new PlannerPool({ processes: 1, timeoutMs, memoryLimitBytes, requestsPerProcess: 1_000 }, silentLogger);
+    const own = new PlannerPool(
+      { processes: 1, timeoutMs, memoryLimitBytes, requestsPerProcess: 1_000, idleBytesMax: 2 ** 28 },
+      silentLogger,
+    );
     const long = `SELECT 1${' UNION ALL SELECT 1'.repeat(20_000)}`;
     expect(await codeOf(prepared(long, AbortSignal.timeout(90_000), own))).toBe(expected);
     await own.close();
@@ -112,7 +115,7 @@ test('an abort while waiting leaves the queue', async () => {
 
 test('processes are replaced after their share of requests, without a pause', async () => {
   const own = new PlannerPool(
-    { processes: 1, timeoutMs: 10_000, memoryLimitBytes: 2 ** 29, requestsPerProcess: 20 },
+    { processes: 1, timeoutMs: 10_000, memoryLimitBytes: 2 ** 29, requestsPerProcess: 20, idleBytesMax: 2 ** 28 },
     silentLogger,
   );
   const request = { sql: 'SELECT 1', defaults: { catalog: '', schema: '' }, context };
@@ -130,9 +133,23 @@ test('processes are replaced after their share of requests, without a pause', as
   await own.close();
 });
 
+test('a process that keeps much of what a statement took is replaced when it has answered', async () => {
+  const own = new PlannerPool(
+    { processes: 1, timeoutMs: 60_000, memoryLimitBytes: 2 ** 31, requestsPerProcess: 1_000, idleBytesMax: 2 ** 27 },
+    silentLogger,
+  );
+  const long = `SELECT 1${' UNION ALL SELECT 1'.repeat(20_000)}`;
+  await prepared('SELECT 1', AbortSignal.timeout(30_000), own);
+  const [before] = own.pids;
+  expect(await codeOf(prepared(long, AbortSignal.timeout(90_000), own))).toBe('accepted');
+  await expect.poll(() => own.pids, { timeout: 20_000 }).not.toContain(before);
+  expect(await codeOf(prepared('SELECT 1', AbortSignal.timeout(30_000), own))).toBe('accepted');
+  await own.close();
+});
+
 test('after close nothing is planned', async () => {
   const own = new PlannerPool(
-    { processes: 1, timeoutMs: 3_000, memoryLimitBytes: 2 ** 29, requestsPerProcess: 1_000 },
+    { processes: 1, timeoutMs: 3_000, memoryLimitBytes: 2 ** 29, requestsPerProcess: 1_000, idleBytesMax: 2 ** 28 },
     silentLogger,
   );
   await own.close();

@@ -22,6 +22,8 @@ export type PlannerPoolOptions = {
   readonly memoryLimitBytes: number;
   /** After so many requests a process is replaced: what DuckDB does not give back (1.5 KB a request) stays small. */
   readonly requestsPerProcess: number;
+  /** `planner.idle_memory`: a process that holds more when it has answered is replaced, because it gives little of it back. */
+  readonly idleBytesMax: number;
 };
 
 const ENTRY = fileURLToPath(new URL('planner-process.ts', import.meta.url));
@@ -171,7 +173,9 @@ export class PlannerPool implements Planner {
       child.kill(stopping());
       return;
     }
-    if (child.served === this.#options.requestsPerProcess) this.#replace(child);
+    const { requestsPerProcess, idleBytesMax } = this.#options;
+    const isWorn = child.served >= requestsPerProcess || child.residentBytes > idleBytesMax;
+    if (isWorn && !this.#replaced.has(child)) this.#replace(child);
     this.#idle.push(child);
     this.#serveWaiting();
   }
@@ -222,6 +226,7 @@ class PlannerChild {
   #killed: SkeinError | null = null;
   #isReady = false;
   #served = 0;
+  #residentBytes = 0;
 
   constructor(folder: string, memoryLimitBytes: number, events: ChildEvents) {
     this.#memoryLimitBytes = memoryLimitBytes;
@@ -255,6 +260,11 @@ class PlannerChild {
     return this.#process.pid;
   }
 
+  /** At the last look; a request that is answered sooner than one is made takes little. */
+  get residentBytes(): number {
+    return this.#residentBytes;
+  }
+
   /** Requests that were answered. */
   get served(): number {
     return this.#served;
@@ -285,8 +295,8 @@ class PlannerChild {
 
   async #checkMemory(): Promise<void> {
     const statm = await readFile(`/proc/${this.#process.pid}/statm`, 'utf8').catch(() => '');
-    const bytes = Number(statm.split(' ')[1] ?? 0) * PAGE_BYTES;
-    if (bytes > this.#memoryLimitBytes && this.#current !== null)
+    this.#residentBytes = Number(statm.split(' ')[1] ?? 0) * PAGE_BYTES;
+    if (this.#residentBytes > this.#memoryLimitBytes && this.#current !== null)
       this.kill(tooComplex('needs too much memory to plan'));
   }
 }

@@ -34,8 +34,8 @@ export type AttackReport = {
   readonly longestAwayMs: Readonly<Record<string, number>>;
   readonly ended: readonly string[];
   readonly largestShare: number;
-  /** Megabytes of all processes, and of the heaps of catalog and coordinator after a collection: before, after a round, after two. */
-  readonly megabytes: readonly number[];
+  /** Megabytes of each service with its children, and of the heaps of catalog and coordinator after a collection: before, after a round, after two. */
+  readonly megabytes: readonly Readonly<Record<string, number>>[];
   readonly collected: readonly Readonly<Record<string, number>>[];
   readonly handles: readonly Readonly<Record<string, number>>[];
   readonly leaks: readonly string[];
@@ -44,7 +44,7 @@ export type AttackReport = {
 /** Why the report is not that of a cluster whose tenants do not feel each other. */
 export function complaints(report: AttackReport): readonly string[] {
   const { victims, longestAwayMs, ended, largestShare, megabytes, collected, handles, leaks } = report;
-  const [, first = 0, second = 0] = megabytes;
+  const [, first = 0, second = 0] = megabytes.map((each) => Object.values(each).reduce((sum, one) => sum + one, 0));
   const caches = cacheMegabytes();
   return [
     ...victims.wrong.map((what) => `wrong: ${what}`),
@@ -55,7 +55,7 @@ export function complaints(report: AttackReport): readonly string[] {
     ...Object.entries(longestAwayMs).flatMap(([name, ms]) => (ms > AWAY_MS_MAX ? [`${name}: away for ${ms} ms`] : [])),
     ...ended.map((name) => `${name} has ended`),
     ...(largestShare > MEMORY_SHARE_MAX ? [`${(largestShare * 100).toFixed(0)} % of the machine's memory`] : []),
-    ...(second > first * GROWTH_MAX ? [`memory: ${megabytes.join(' MB, ')} MB`] : []),
+    ...(second > first * GROWTH_MAX ? [`memory: ${first} MB after a round, ${second} MB after two`] : []),
     ...STEADY.flatMap((name) => {
       const grown = (collected.at(-1)?.[name] ?? 0) - (collected[0]?.[name] ?? 0);
       return grown > caches[name] ? [`${name}: ${grown.toFixed(0)} MB more after a collection`] : [];
@@ -108,7 +108,9 @@ export async function runAttack(
     longestAwayMs: watch.longestAwayMs,
     ended: watch.ended,
     largestShare: watch.largestBytes / machineMemory(),
-    megabytes: samples.map(({ held }) => Math.round(total(held) / 1e6)),
+    megabytes: samples.map(({ held }) =>
+      Object.fromEntries([...held].map(([name, { residentBytes }]) => [name, Math.round(residentBytes / 1e6)])),
+    ),
     collected: samples.map(({ collected }) => collected),
     handles: samples.map(({ held }) => Object.fromEntries(steadyHandles(held))),
     leaks: await leaks(started),

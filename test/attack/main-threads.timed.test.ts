@@ -3,8 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import type { Cluster } from '#test/support/cluster.ts';
+import { catalogPost, createHostileTable } from '#test/support/hostile-table.ts';
 import { turnsIn, type Turns } from '#test/support/main-thread-turns.ts';
 import { sharedCluster } from '#test/support/resources.ts';
+import { manifestOfMany } from '#test/support/table-snapshot.ts';
 import { LARGE_COMMITS } from './corpus/large-commits.ts';
 import { LARGE_STATEMENTS } from './corpus/large-statements.ts';
 
@@ -12,6 +14,7 @@ import { LARGE_STATEMENTS } from './corpus/large-statements.ts';
 
 const STATEMENT_CLIENTS = 40;
 const COMMIT_CLIENTS = 24;
+const FILES = 40_000;
 const ATTACK_MS = 15_000;
 /** A client that has waited so long leaves. */
 const PATIENCE_MS = 4_000;
@@ -94,8 +97,20 @@ async function commits(): Promise<readonly Job[]> {
   return (await Promise.all(jobs)).flat();
 }
 
+/** A table with so many files that a task's description is as long as the largest statement. */
+async function manyFiles(): Promise<Job> {
+  const name = `many_${randomUUID().slice(0, 8)}`;
+  const manifest = manifestOfMany(FILES, `file://${cluster.dataDir}/warehouse/default/${name}`);
+  await createHostileTable(catalogPost(cluster.catalogUrl, 'lake', token), name, [manifest]);
+  const sql = `SELECT count(a) FROM lake.default.${name}`;
+  return () => send(`${cluster.queryUrl}/api/query`, JSON.stringify({ sql }));
+}
+
 test('no service is kept from its other clients by large statements and commits of 64', async () => {
-  const jobs = { statements: statements(), commits: await commits() };
+  const scan = await manyFiles();
+  // One of them between any ten statements.
+  const asked = statements().flatMap((job, i) => (i % 10 === 0 ? [scan, job] : [job]));
+  const jobs = { statements: asked, commits: await commits() };
   const before = await turns();
   const untilMs = performance.now() + ATTACK_MS;
   await Promise.all([

@@ -21,6 +21,15 @@ export type SnapshotFiles = {
   readonly update: object;
 };
 
+/** The manifest of so many files that are not there. */
+export const manifestOfMany = (count: number, folder: string): Uint8Array =>
+  writeManifest(
+    COLUMNS,
+    SPEC,
+    1n,
+    Array.from({ length: count }, (_, i): NewDataFile => ({ ...EMPTY_FILE, path: `${folder}/data/${i}.parquet` })),
+  );
+
 /** Writes data files (of no use as Parquet), a manifest and a manifest list, of table format 2. */
 export async function writeSnapshot(
   location: string,

@@ -24,7 +24,8 @@ export function readBatch(
   const batch = message.isDictionaryBatch() ? message.header().data : message.isRecordBatch() ? message.header() : null;
   if (batch === null) throw new SkeinError('INTERNAL_ERROR', 'a batch is missing in a stream of batches');
   const buffers = batch.buffers.map(({ offset, length }) => {
-    if (offset + length > body.bytes) throw new SkeinError('INTERNAL_ERROR', 'a batch is cut short');
+    const isInside = offset >= 0 && length >= 0 && offset + length <= body.bytes;
+    if (!isInside) throw new SkeinError('INTERNAL_ERROR', 'a batch is cut short');
     return { address: body.address + BigInt(offset), bytes: length, owner: body.owner };
   });
   return { rows: batch.length, nodes: batch.nodes, buffers };

@@ -61,13 +61,7 @@ export class ArrowInput implements Disposable {
     this.#kept = schema;
   }
 
-  /** Makes a temporary table of all rows. */
-  createTable(name: string, types: readonly string[]): void {
-    const fill = this.fillTable(name, types);
-    while (fill.next().done !== true);
-  }
-
-  /** The same by pieces, so that the caller can do something else between two of them; it must not stop before the end. */
+  /** Makes a temporary table of all rows by pieces, so that the caller can do something else between two of them; it must not stop before the end. */
   *fillTable(name: string, types: readonly string[]): Generator<void> {
     const quoted = quoteIdentifier(name);
     const list = types.map((type, i) => `${quoteIdentifier(this.#from.fields[i]?.name ?? '')} ${type}`);

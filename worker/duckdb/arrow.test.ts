@@ -51,7 +51,7 @@ describe('every type, out as Arrow and back into another instance', () => {
     connection.run(`CREATE OR REPLACE TABLE source AS ${sourceSql(type, values)}`);
     const result = queryArrow(connection, 'SELECT * FROM source', instance);
     using input = load(result);
-    input.createTable('copied', ['BIGINT', type]);
+    void [...input.fillTable('copied', ['BIGINT', type])];
     expect(printed(other, 'copied')).toEqual(printed(connection, 'source'));
     functions.set(0, input);
     const name = inputName(0);

@@ -107,7 +107,7 @@ describe('every type, divided and read again', () => {
     using input = new ArrowInput(connection, rowsOf(divided));
     functions.set(0, input);
     expect(digest(`(SELECT i, CAST(v AS ${type}) AS v FROM skein_input_0())`)).toEqual(digest('source'));
-    input.createTable('copied', ['BIGINT', type]);
+    void [...input.fillTable('copied', ['BIGINT', type])];
     expect(digest('copied')).toEqual(digest('source'));
     for (const partition of [0, 1, 2, 3, 4]) {
       using one = new ArrowInput(connection, rowsOf(divided, [partition]));

@@ -1,5 +1,5 @@
 import { arrowBuffer } from '../duckdb/arrow-buffer.ts';
-import { ArrowInput } from '../duckdb/arrow-in.ts';
+import { ArrowInput, type ArrowBatch } from '../duckdb/arrow-in.ts';
 import type { ArrowField } from '../duckdb/arrow-schema.ts';
 import type { Connection } from '../duckdb/instance.ts';
 import { POSITIONS_TABLE, type DeletedPositions } from './deleted-positions.ts';
@@ -13,19 +13,29 @@ const column = (name: string, format: string): ArrowField => ({
   dictionary: null,
 });
 
-/** Puts the positions in their temporary table; a task without any has no table. */
-export function loadPositions(connection: Connection, { files }: DeletedPositions): void {
+/** Positions that go into the table at once: the numbers of their file are made for no more of them. */
+const BATCH_ROWS = 65_536;
+
+/** Puts the positions in their temporary table, step by step: there may be millions. A task without any has no table. */
+export function* loadPositions(connection: Connection, { files }: DeletedPositions): Generator<void> {
   if (files.length === 0) return;
-  const batches = files.map((positions, file) => {
-    const numbers = new Int32Array(positions.length).fill(file);
-    const node = { length: positions.length, nullCount: 0 };
-    const buffers = [NONE, bytesOf(numbers), NONE, bytesOf(positions)].map(arrowBuffer);
-    return { rows: positions.length, nodes: [node, node], buffers };
-  });
   const fields = [column('file', 'i'), column('pos', 'l')];
-  const rows = batches.reduce((sum, batch) => sum + batch.rows, 0);
+  const rows = files.reduce((sum, positions) => sum + positions.length, 0);
+  const batches = { [Symbol.iterator]: () => batchesOf(files) };
   using input = new ArrowInput(connection, { fields, dictionaries: [], rows, batches });
-  input.createTable(POSITIONS_TABLE, ['INTEGER', 'BIGINT']);
+  yield* input.fillTable(POSITIONS_TABLE, ['INTEGER', 'BIGINT']);
+}
+
+function* batchesOf(files: readonly BigInt64Array[]): Generator<ArrowBatch> {
+  for (const [file, all] of files.entries()) {
+    for (let start = 0; start < all.length; start += BATCH_ROWS) {
+      const positions = all.subarray(start, start + BATCH_ROWS);
+      const numbers = new Int32Array(positions.length).fill(file);
+      const node = { length: positions.length, nullCount: 0 };
+      const buffers = [NONE, bytesOf(numbers), NONE, bytesOf(positions)].map(arrowBuffer);
+      yield { rows: positions.length, nodes: [node, node], buffers };
+    }
+  }
 }
 
 /** The table is memory of the instance: it goes with its task. */

@@ -6,6 +6,7 @@ import type { TaskReport, TaskSpec } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { localPath, normalizeLocation } from '#shared/storage/location.ts';
+import type { DeletedPositions } from '../scan/deleted-positions.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
 import { FooterCache } from '../scan/footer.ts';
 import { prepareSql, type PreparedSql } from '../scan/prepare-sql.ts';
@@ -132,11 +133,15 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
     const { spillLimitBytes: spillBytes, context, profile, keepJoinOrder, bounds } = spec;
     inputs = stamp.during(job.job, () => {
       instance.configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder, bounds });
-      loadPositions(instance.connection, prepared.positions);
       return new TaskInputs(instance, job.inputs, threads);
     });
     const { collected, output } = spec;
-    const text = { loading: inputs.load(), sql: prepared.print(inputs.texts), collected, output };
+    const text = {
+      loading: loading(instance, prepared.positions, inputs),
+      sql: prepared.print(inputs.texts),
+      collected,
+      output,
+    };
     const run = await runStatement(running, { instance, threads, text, started });
     stamp.during(job.job, () => {
       dropPositions(instance.connection, prepared.positions);
@@ -156,6 +161,12 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
     });
     throw error;
   }
+}
+
+/** Fills the tables that the text reads. */
+function* loading(instance: TaskInstance, positions: DeletedPositions, inputs: TaskInputs): Generator<void> {
+  yield* loadPositions(instance.connection, positions);
+  yield* inputs.load();
 }
 
 async function runStatement(

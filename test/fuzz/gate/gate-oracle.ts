@@ -96,8 +96,10 @@ export class GateOracle {
     const ofQuery = await this.#parse(query);
     // DuckDB changes wide spaces in more places than it means to; the gate gives it a text without them.
     if (!WIDE_SPACE.test(text) && parsed !== ofQuery) return 'the gate cuts out another statement than DuckDB reads';
+    // Some escapes are refused for being escapes, whatever they stand for.
+    if (ofQuery === null) return this.#count('invalid');
     if ((await this.#parse(respelled(query))) !== ofQuery) return 'the words of the gate are not those of DuckDB';
-    return ofQuery === null ? this.#count('invalid') : this.#compareNames(query);
+    return this.#compareNames(query);
   }
 
   async #compareNames(query: string): Promise<string | null> {

@@ -95,7 +95,6 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
     spool,
     store,
     peers,
-    end,
     addresses,
     keyring: security.keyring,
     tasksMax,

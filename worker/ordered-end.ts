@@ -24,7 +24,10 @@ export class OrderedEnd {
     this.#log = log;
   }
 
-  /** Aborts when it has begun: no task is taken any more. */
+  /**
+   * Aborts when it has begun. A task that is on its way here is taken all the same, and runs again elsewhere: refused, it would fail
+   * where this worker is the only one.
+   */
   get began(): AbortSignal {
     return this.#began.signal;
   }

@@ -60,8 +60,8 @@ export type LinkState =
 const RETRY_MS = 500;
 /** A worker that ended itself is asked again sooner: it is back within a second or two. */
 const ENDED_RETRY_MS = 200;
-/** For so long after its end it is expected back. */
-const EXPECTED_MS = 10_000;
+/** For so long after its end it is expected back: a machine that is overloaded takes long to start a process. */
+const EXPECTED_MS = 30_000;
 /** Batches are 1 to 4 MB; a single text may be longer. */
 const MESSAGE_BYTES_MAX = 512 * 2 ** 20;
 /** A beat names every query that the worker holds something of. */

@@ -106,7 +106,9 @@ test('a quantum that outlives its interrupt ends the process, which has said bef
     if (blamed !== null) break;
   }
   expect(blamed).toMatchObject({ query_id: spec.queryId, task_id: spec.taskId });
+  const onItsWay = outcome(worker.at.run(makeTask('SELECT 1')));
   expect(await worker.ended).toBe(EXIT.ordered);
+  expect(await onItsWay).not.toBe('NO_WORKERS');
   expect(performance.now() - cancelledMs).toBeLessThan(5_000);
   expect(await hung).not.toBe('finished');
   stream.end();

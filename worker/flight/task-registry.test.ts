@@ -16,7 +16,6 @@ import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
 import { MemoryGate } from '../slot/memory-gate.ts';
 import { SlotPool } from '../slot/slot-pool.ts';
 import { PeerClients } from '../exchange/peer-clients.ts';
-import { OrderedEnd } from '../ordered-end.ts';
 import { Spool } from '../spool/spool.ts';
 import { SpoolStore } from '../spool/spooled-output.ts';
 import { makeTask } from '../test-client.ts';
@@ -85,7 +84,6 @@ async function waitingTask(orphanTimeoutMs: number) {
     spool,
     store: new SpoolStore({ folder: join(dir, 'exchange'), memory: spool, diskBytesMax: 1e6 }),
     peers: new PeerClients({ security: plainSecurity(fixedKeyring('s')), silenceMs: 1_000 }),
-    end: new OrderedEnd(log),
     addresses: new Set(),
     keyring: fixedKeyring('s'),
     tasksMax: 10,

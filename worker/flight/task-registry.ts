@@ -56,7 +56,6 @@ export type TaskRegistryOptions = {
   readonly spool: Spool;
   readonly store: SpoolStore;
   readonly peers: PeerClients;
-  readonly end: { readonly began: AbortSignal };
   /** Addresses of this worker, as others name it. */
   readonly addresses: ReadonlySet<string>;
   readonly keyring: Keyring;
@@ -164,8 +163,7 @@ export class TaskRegistry {
     if (found !== undefined || this.#ended.has(spec.taskId) || this.#endedQueries.has(spec.queryId)) {
       throw new SkeinError('QUERY_CANCELLED', 'the task has ended');
     }
-    if (this.draining || this.#options.end.began.aborted)
-      throw new SkeinError('NO_WORKERS', 'the worker is shutting down');
+    if (this.draining) throw new SkeinError('NO_WORKERS', 'the worker is shutting down');
     if (this.#active >= this.#options.tasksMax || this.#tasks.size >= TASKS_HELD_MAX) {
       throw new SkeinError('QUEUE_FULL', 'the worker has too many tasks');
     }

@@ -9,6 +9,8 @@ import type { FuzzTarget } from './fuzz-target.ts';
 /** By the clock, on a machine that does other things too: an input that takes so long does not end. */
 const HANG_MS = 30_000;
 const WATCH_MS = 250;
+/** Stands for the number of an input while there is none yet. */
+const STARTING = -1;
 const HEAP_MIB_MAX = 512;
 
 /** A decoder keeps its law: it runs in a thread, which an input may hang or kill. */
@@ -49,7 +51,7 @@ function keep(folder: string, input: Uint8Array): string {
 
 /** Runs a job in a thread of limited heap; without `input` in the answer the thread has hung or died at number `runs`. */
 async function runInThread(job: Omit<DecodeJob, 'progress'>): Promise<DecodeResult> {
-  const progress = new Int32Array(new SharedArrayBuffer(4));
+  const progress = new Int32Array(new SharedArrayBuffer(4)).fill(STARTING);
   const thread = new Worker(new URL('./decode-thread.ts', import.meta.url), {
     workerData: { ...job, progress } satisfies DecodeJob,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX },
@@ -68,11 +70,11 @@ async function runInThread(job: Omit<DecodeJob, 'progress'>): Promise<DecodeResu
 }
 
 function watchProgress(progress: Int32Array, onHang: () => void): NodeJS.Timeout {
-  let at = -1;
+  let at = STARTING;
   let since = performance.now();
   return setInterval(() => {
     const now = Atomics.load(progress, 0);
-    if (now !== at) [at, since] = [now, performance.now()];
+    if (now !== at || now === STARTING) [at, since] = [now, performance.now()];
     else if (performance.now() - since > HANG_MS) onHang();
   }, WATCH_MS);
 }

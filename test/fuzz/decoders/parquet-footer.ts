@@ -1,5 +1,7 @@
 import type { ScanColumn } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
+import { mayMatch } from '#shared/iceberg/may-match.ts';
+import type { Literal } from '#shared/iceberg/predicate.ts';
 import type { Json } from '#shared/json.ts';
 import {
   binary,
@@ -44,6 +46,8 @@ const COLUMN_TYPES: readonly Json[] = [
   { type: 'map', 'key-id': 4, key: 'string', 'value-id': 5, value: 'long', 'value-required': false },
   { type: 'struct', fields: [{ id: 2, name: 'x', required: false, type: 'timestamp' }] },
 ];
+/** One of each kind: a file's column is of any type, whatever the table's is. */
+const LITERALS: readonly Literal[] = [5n, 1.5, Number.NaN, 'text', true, new Uint8Array(4)];
 const columnOf = (fieldId: number, type: Json): ScanColumn => ({
   fieldId,
   name: 'c',
@@ -88,7 +92,9 @@ export const PARQUET_FOOTER: Decoder = {
     const leaves = footer.rowGroups[0]?.bytes.length ?? 0;
     let cells = 0;
     for (const { stats } of footer.rowGroups) {
-      for (let leaf = 0; leaf < leaves && cells < CELLS_MAX; leaf++, cells++) stats(leaf);
+      for (let leaf = 0; leaf < leaves && cells < CELLS_MAX; leaf++, cells++) {
+        for (const value of LITERALS) mayMatch({ kind: 'compare', op: 'lt', fieldId: 1, value }, () => stats(leaf));
+      }
     }
     const fields = withFieldIds(footer.fields, NAME_MAPPING, 'f');
     const source = columnSource(fields, { constants: {} });

@@ -13,7 +13,13 @@ const USER = 'rival_admin';
 const STOP_TIMEOUT_MS = 90_000;
 
 /** What processes of the cluster hold, by their names. */
-export type Held = { readonly pid: number; readonly residentBytes: number; readonly handles: number };
+export type Held = {
+  readonly pid: number;
+  readonly residentBytes: number;
+  /** Planners of the coordinator, backends of Postgres. */
+  readonly childrenBytes: number;
+  readonly handles: number;
+};
 
 /** A cluster in which one tenant may be attacked by another. */
 export class AttackCluster {
@@ -72,25 +78,22 @@ export class AttackCluster {
     };
   }
 
-  /** What each service holds, planners and other children with their parents. */
+  /** What each service holds. */
   async held(): Promise<ReadonlyMap<string, Held>> {
     const { services } = findCluster(this.cluster.dataDir).services;
     const children = await childrenByParent();
     const held = new Map<string, Held>();
     for (const { name, pid } of services) {
-      const pids = [pid, ...descendants(pid, children)];
-      const each = await Promise.all(pids.map(heldBy));
-      held.set(name, {
-        pid,
-        residentBytes: each.reduce((sum, one) => sum + one.residentBytes, 0),
-        handles: each[0]?.handles ?? 0,
-      });
+      const own = await heldBy(pid);
+      const others = await Promise.all(descendants(pid, children).map(heldBy));
+      const childrenBytes = others.reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+      held.set(name, { pid, ...own, childrenBytes });
     }
     return held;
   }
 }
 
-async function heldBy(pid: number): Promise<Omit<Held, 'pid'>> {
+async function heldBy(pid: number): Promise<Pick<Held, 'residentBytes' | 'handles'>> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   // Pages that several processes share, as those of Postgres, count once at most.
   const own = /^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1];

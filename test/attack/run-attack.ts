@@ -33,8 +33,10 @@ export type AttackReport = {
   };
   readonly longestAwayMs: Readonly<Record<string, number>>;
   readonly ended: readonly string[];
+  /** Services of another process after the second round than after the first. */
+  readonly replaced: readonly string[];
   readonly largestShare: number;
-  /** Megabytes of each service with its children, and of the heaps of catalog and coordinator after a collection: before, after a round, after two. */
+  /** Megabytes of each service, and of the heaps of catalog and coordinator after a collection: before, after a round, after two. */
   readonly megabytes: readonly Readonly<Record<string, number>>[];
   readonly collected: readonly Readonly<Record<string, number>>[];
   readonly handles: readonly Readonly<Record<string, number>>[];
@@ -43,8 +45,7 @@ export type AttackReport = {
 
 /** Why the report is not that of a cluster whose tenants do not feel each other. */
 export function complaints(report: AttackReport): readonly string[] {
-  const { victims, longestAwayMs, ended, largestShare, megabytes, collected, handles, leaks } = report;
-  const [, first = 0, second = 0] = megabytes.map((each) => Object.values(each).reduce((sum, one) => sum + one, 0));
+  const { victims, longestAwayMs, ended, largestShare, collected, handles, leaks } = report;
   const caches = cacheMegabytes();
   return [
     ...victims.wrong.map((what) => `wrong: ${what}`),
@@ -55,7 +56,7 @@ export function complaints(report: AttackReport): readonly string[] {
     ...Object.entries(longestAwayMs).flatMap(([name, ms]) => (ms > AWAY_MS_MAX ? [`${name}: away for ${ms} ms`] : [])),
     ...ended.map((name) => `${name} has ended`),
     ...(largestShare > MEMORY_SHARE_MAX ? [`${(largestShare * 100).toFixed(0)} % of the machine's memory`] : []),
-    ...(second > first * GROWTH_MAX ? [`memory: ${first} MB after a round, ${second} MB after two`] : []),
+    ...growth(report),
     ...STEADY.flatMap((name) => {
       const grown = (collected.at(-1)?.[name] ?? 0) - (collected[0]?.[name] ?? 0);
       return grown > caches[name] ? [`${name}: ${grown.toFixed(0)} MB more after a collection`] : [];
@@ -66,6 +67,14 @@ export function complaints(report: AttackReport): readonly string[] {
     }),
     ...leaks.map((what) => `left: ${what}`),
   ];
+}
+
+/** What those hold more after the second round that were there through both: one that was replaced began with nothing. */
+function growth({ megabytes, replaced }: AttackReport): readonly string[] {
+  const [first = 0, second = 0] = megabytes
+    .slice(1)
+    .map((each) => Object.entries(each).reduce((sum, [name, one]) => (replaced.includes(name) ? sum : sum + one), 0));
+  return second > first * GROWTH_MAX ? [`memory: ${first} MB after a round, ${second} MB after two`] : [];
 }
 
 /** What the caches of each may hold, in megabytes, by their settings. */
@@ -107,6 +116,7 @@ export async function runAttack(
     victims: merge(reports),
     longestAwayMs: watch.longestAwayMs,
     ended: watch.ended,
+    replaced: replacedBetween(samples[1], samples[2]),
     largestShare: watch.largestBytes / machineMemory(),
     megabytes: samples.map(({ held }) =>
       Object.fromEntries([...held].map(([name, { residentBytes }]) => [name, Math.round(residentBytes / 1e6)])),
@@ -120,7 +130,12 @@ export async function runAttack(
 type Sample = { readonly held: ReadonlyMap<string, Held>; readonly collected: Readonly<Record<string, number>> };
 
 const total = (held: ReadonlyMap<string, Held>): number =>
-  held.values().reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+  held.values().reduce((sum, { residentBytes, childrenBytes }) => sum + residentBytes + childrenBytes, 0);
+
+function replacedBetween(first: Sample | undefined, second: Sample | undefined): readonly string[] {
+  const pids = (one: Sample | undefined): ReadonlyMap<string, Held> => one?.held ?? new Map<string, Held>();
+  return [...pids(first)].filter(([name, { pid }]) => pids(second).get(name)?.pid !== pid).map(([name]) => name);
+}
 
 /** Of Postgres they depend on how many connections the pools have open. */
 const steadyHandles = (held: ReadonlyMap<string, Held>): readonly (readonly [string, number])[] =>

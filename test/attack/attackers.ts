@@ -54,6 +54,9 @@ const honest = (random: () => number): Act => {
   return ['a heavy statement', () => ask(sql, 60_000)];
 };
 
+/** A wide table, as a loader makes one. */
+const honestTable = (random: () => number): Act => ['a table', () => createTable(between(random, 100, 1_000))];
+
 function statement(random: () => number): Act {
   const share = random();
   const timeoutMs = between(random, 300, 6_000);
@@ -83,24 +86,21 @@ function message(random: () => number): Act {
 function requestOfCatalog(random: () => number): Act {
   const namespace = String.fromCodePoint(between(random, 33, 0xd7ff)).repeat(between(random, 1, 300));
   const path = `/v1/${options.catalog}/namespaces`;
-  const columns = Array.from({ length: between(random, 1, 5_000) }, (_, id) => ({
-    id,
-    name: `c${id}`,
-    required: false,
-    type: 'long',
-  }));
   let deep: unknown = 'x';
   for (let i = between(random, 1, 5_000); i > 0; i--) deep = [deep];
   return oneOf<Act>(random, [
     ['an odd namespace', () => call('POST', path, { namespace: [namespace] })],
     ['a name in a path', () => call('GET', `${path}/${encodeURIComponent(namespace)}/tables`)],
-    [
-      'a table of many columns',
-      () => call('POST', `${path}/default/tables`, { name: randomUUID(), schema: { type: 'struct', fields: columns } }),
-    ],
-    ['a deep body', () => call('POST', `${path}/default/tables`, { name: 't', schema: deep })],
+    ['a table of many columns', () => createTable(between(random, 1, 5_000))],
+    ['a deep body', () => call('POST', `${path}/private/tables`, { name: 't', schema: deep })],
     ['a wrong grant', () => call('POST', '/v1/oauth/tokens', { grant_type: namespace })],
   ]);
+}
+
+async function createTable(columns: number): Promise<void> {
+  const fields = Array.from({ length: columns }, (_, id) => ({ id, name: `c${id}`, required: false, type: 'long' }));
+  const path = `/v1/${options.catalog}/namespaces/private/tables`;
+  await call('POST', path, { name: randomUUID(), schema: { type: 'struct', fields } });
 }
 
 async function ask(sql: string, timeoutMs: number, leavesMs = REQUEST_TIMEOUT_MS + timeoutMs): Promise<void> {
@@ -134,10 +134,11 @@ async function discard({ body }: Response): Promise<void> {
   }
 }
 
-/** One in four sends what is no statement. */
+/** One in four has to do with the catalog, or sends what is no statement. */
 const drawOf = (attacker: number): ((random: () => number) => Act) => {
-  if (options.kind === 'honest') return honest;
-  return attacker % 4 === 0 ? message : statement;
+  const isOther = attacker % 4 === 0;
+  if (options.kind === 'honest') return isOther ? honestTable : honest;
+  return isOther ? message : statement;
 };
 
 const running = Array.from({ length: options.attackers }, (_, i) => attack(seededRandom(options.seed + i), drawOf(i)));

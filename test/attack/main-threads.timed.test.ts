@@ -48,11 +48,11 @@ async function send(url: string, body: string): Promise<void> {
 
 type Job = () => Promise<void>;
 
-/** Has clients do the jobs again and again, each the next one when it is done with its last. */
+/** Has clients do the jobs, each the next one when it is done with its last: all of them, and from the first again until the time. */
 async function attack(clients: number, jobs: readonly Job[], untilMs: number): Promise<void> {
   let next = 0;
   const client = async (): Promise<void> => {
-    while (performance.now() < untilMs) {
+    while (next < jobs.length || performance.now() < untilMs) {
       const job = must(jobs[next % jobs.length], 'a job');
       next += 1;
       await job();

@@ -13,8 +13,10 @@ const node = {
   experimental: { viteModuleRunner: false },
   setupFiles: ['test/support/property-seed.ts'],
 };
+/** More than there are cores: many suites wait for other processes, and those that do not fill the gaps. */
+const WORKERS = 4;
 /** Files that share a worker's modules: to load them takes longer than most of these tests. */
-const together = { ...node, isolate: false, maxWorkers: 2 };
+const together = { ...node, isolate: false, maxWorkers: WORKERS };
 const system = { ...node, testTimeout: 120_000, hookTimeout: 180_000, expect: { poll: { timeout: 5_000 } } };
 const SUITES =
   'test/{slt,tpch,tpcds,oracle,conformance,clients,protocol,simulation,chaos,cluster,upgrade,attack,fuzz}/**';
@@ -25,8 +27,8 @@ const MODULES = '**/node_modules/**';
 const WITHOUT_PEER = missingPeers().flatMap(({ suites }) => suites);
 
 /**
- * `unit` and `plan` run in `npm run check`. `system` starts real servers and other people's clients, several files at once; `timed` are the
- * suites with a bound of time or memory, each alone; `full` is what takes too long for every run (`.ci/run --full clients`).
+ * `unit` and `plan` run in `npm run check`, and in `npm test` beside `system`, which starts real servers and other people's clients; after
+ * them `timed`, the suites with a bound of time or memory, each alone; `full` is what takes too long for every run (`.ci/run --full clients`).
  */
 export default defineConfig({
   test: {
@@ -57,9 +59,7 @@ export default defineConfig({
           name: 'system',
           include: ['**/*.system.test.ts', `${SUITES}/*.test.ts`],
           exclude: [MODULES, TIMED, FULL, ...WITHOUT_PEER],
-          // Most of them wait for other processes.
-          maxWorkers: 4,
-          sequence: { groupOrder: 1 },
+          maxWorkers: WORKERS,
         },
       },
       {
@@ -69,7 +69,7 @@ export default defineConfig({
           include: [TIMED],
           exclude: [MODULES, ...WITHOUT_PEER],
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -81,7 +81,7 @@ export default defineConfig({
           testTimeout: 600_000,
           hookTimeout: 600_000,
           fileParallelism: false,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],

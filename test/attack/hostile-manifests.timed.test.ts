@@ -26,7 +26,12 @@ let post: CatalogPost;
 beforeAll(async () => {
   cluster = await startOwnCluster({
     args: ['--worker-cores', '1', '--worker-memory', '512MB'],
-    env: { SKEIN_CATALOG_BACKGROUND_INTERVAL: '100ms', SKEIN_CATALOG_JOB_RETRY_WAIT: '100ms' },
+    // A plan is answered once it is refused, however long that takes.
+    env: {
+      SKEIN_CATALOG_BACKGROUND_INTERVAL: '100ms',
+      SKEIN_CATALOG_JOB_RETRY_WAIT: '100ms',
+      SKEIN_CATALOG_PLAN_WAIT: '60s',
+    },
   });
   await cluster.load(['tpch', '--scale', '0.01']);
   await cluster.cliOk(['admin', 'tenant', 'create', 'rival', '--user', 'mallory']);

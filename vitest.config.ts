@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { COMPILE_CACHE } from '#cli/node-flags.js';
 import { SlowFirst } from '#test/support/run/slow-first.ts';
+import { CLIENT_SUITES, SIEGE_SUITES } from '#test/support/ci-suites.ts';
 import { missingPeers } from '#test/support/peers.ts';
 
 /** Vitest's workers and everything that they start: types need not be stripped nor code compiled again. */
@@ -18,8 +19,7 @@ const WORKERS = 4;
 /** Files that share a worker's modules: to load them takes longer than most of these tests. */
 const together = { ...node, isolate: false, maxWorkers: WORKERS };
 const system = { ...node, testTimeout: 120_000, hookTimeout: 180_000, expect: { poll: { timeout: 5_000 } } };
-const SUITES =
-  'test/{slt,tpch,tpcds,oracle,conformance,clients,protocol,simulation,chaos,cluster,upgrade,attack,fuzz}/**';
+const SUITES = 'test/{slt,tpch,tpcds,oracle,conformance,protocol,simulation,chaos,cluster,upgrade,attack,fuzz}/**';
 const TIMED = '**/*.timed.test.ts';
 const FULL = '**/*.full.test.ts';
 const MODULES = '**/node_modules/**';
@@ -28,7 +28,7 @@ const WITHOUT_PEER = missingPeers().flatMap(({ suites }) => suites);
 
 /**
  * `unit` and `plan` run in `npm run check`, and in `npm test` beside `system`, which starts real servers and other people's clients; after
- * them `timed`, the suites with a bound of time or memory, each alone; `full` is what takes too long for every run (`.ci/run --full clients`).
+ * them `timed`, the suites with a bound of time or memory, each alone. `clients` and `sieges` are left to `.ci/run`, `full` is what takes too long for every run (`.ci/run --full clients`).
  */
 export default defineConfig({
   test: {
@@ -58,7 +58,16 @@ export default defineConfig({
           ...system,
           name: 'system',
           include: ['**/*.system.test.ts', `${SUITES}/*.test.ts`],
-          exclude: [MODULES, TIMED, FULL, ...WITHOUT_PEER],
+          exclude: [MODULES, TIMED, FULL, ...CLIENT_SUITES, ...WITHOUT_PEER],
+          maxWorkers: WORKERS,
+        },
+      },
+      {
+        test: {
+          ...system,
+          name: 'clients',
+          include: [...CLIENT_SUITES],
+          exclude: [MODULES, FULL, ...WITHOUT_PEER],
           maxWorkers: WORKERS,
         },
       },
@@ -67,6 +76,16 @@ export default defineConfig({
           ...system,
           name: 'timed',
           include: [TIMED],
+          exclude: [MODULES, ...SIEGE_SUITES, ...WITHOUT_PEER],
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          ...system,
+          name: 'sieges',
+          include: [...SIEGE_SUITES],
           exclude: [MODULES, ...WITHOUT_PEER],
           fileParallelism: false,
           sequence: { groupOrder: 1 },

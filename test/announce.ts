@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { PARTS } from './parts.ts';
+import { CI_SUITES } from './support/ci-suites.ts';
 import { missingPeers, type MissingPeer } from './support/peers.ts';
 
 /**
@@ -23,8 +24,10 @@ function announce(missing: readonly MissingPeer[], say: (line: string) => void):
     'npm test runs the checks (format, lint, types, unused code), unit and plan tests, system tests on real servers (several files at',
   );
   say(
-    'once), and then, each alone, the suites that are bound by time. It leaves out, as named parts of .ci/run --full:',
+    'once), and then, each alone, the suites that are bound by time. It leaves to .ci/run: TPC-H at scale 1, and of npm run test:ci',
   );
+  for (const suites of CI_SUITES) say(`  ${suites}`);
+  say('and to .ci/run --full these named parts:');
   for (const { name, what } of PARTS) say(`  ${name.padEnd(8)} ${what}`);
   if (process.getuid?.() !== 0) say('Not root: the chaos suite has no worker in a network of its own.');
   for (const { peer, suites } of missing) {

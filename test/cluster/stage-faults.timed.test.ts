@@ -156,9 +156,13 @@ test('a task that two workers die of fails its query, and the cluster lives', as
   const answer = cluster.query(ONE_LONG_TASK, { sessionId, timeoutMs: 100_000 });
   const killed = new Set<number>();
   while (killed.size < 2) {
-    const busy = await until('the task runs', async () => {
+    const runs = async (worker: WorkerAddress): Promise<boolean> =>
+      ((await gauge(worker, 'skein_worker_tasks_running')) ?? 0) > 0;
+    const busy = await until('the long task runs', async () => {
       for (const worker of cluster.workers()) {
-        if (!killed.has(worker.pid) && ((await gauge(worker, 'skein_worker_tasks_running')) ?? 0) > 0) return worker;
+        // The stage before it ends at once.
+        if (!killed.has(worker.pid) && (await runs(worker)) && (await sleep(300, true)) && (await runs(worker)))
+          return worker;
       }
       return undefined;
     });

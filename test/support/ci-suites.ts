@@ -1,0 +1,18 @@
+/**
+ * What `npm test` leaves to `.ci/run` (`npm run test:ci`), so that it ends within ten minutes on two cores.
+ */
+
+/** Other people's clients judge the catalog; virtual machines of Java and Python make these suites dear. */
+export const CLIENT_SUITES: readonly string[] = ['test/clients/**/*.test.ts', 'test/conformance/rest-kit.test.ts'];
+
+/** Attacks of one kind each, alone, for as long as it takes to see who waits. `npm test` has a minute of all kinds. */
+export const SIEGE_SUITES: readonly string[] = [
+  'hostile-files',
+  'hostile-manifests',
+  'large-metadata',
+  'long-quanta',
+  'main-threads',
+  'stuck-statements',
+].map((name) => `test/attack/${name}.timed.test.ts`);
+
+export const CI_SUITES: readonly string[] = [...CLIENT_SUITES, ...SIEGE_SUITES];

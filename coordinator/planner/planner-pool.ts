@@ -1,8 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { getCompileCacheDir } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SkeinError } from '#shared/error.ts';
 import type { Asker } from '#shared/fair/asker.ts';
@@ -36,6 +37,10 @@ const WAITING_MAX = 10_000;
 const JS_HEAP_MIB = 512;
 /** Memory pages of Linux, the one system where `/proc` tells a process's size. */
 const PAGE_BYTES = 4096;
+
+const compiled = getCompileCacheDir();
+/** The code that is compiled already is of use to planners as well. */
+const COMPILED = compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
 
 /** Something that waits for a process: it is given one, or told why not. */
 type Waiting = Asker & { readonly give: (process: PlannerChild) => void; readonly fail: (error: SkeinError) => void };
@@ -233,7 +238,7 @@ class PlannerChild {
     const options: PlannerOptions = { memoryLimitBytes: Math.floor(memoryLimitBytes / 2) };
     this.#process = fork(ENTRY, [JSON.stringify(options)], {
       cwd: folder,
-      env: { NODE_NO_WARNINGS: '1' },
+      env: { NODE_NO_WARNINGS: '1', ...COMPILED },
       execArgv: [`--max-old-space-size=${JS_HEAP_MIB}`],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       // A long text is copied, and neither escaped nor parsed.

@@ -5,13 +5,12 @@
 /** Other people's clients judge the catalog; virtual machines of Java and Python make these suites dear. */
 export const CLIENT_SUITES: readonly string[] = ['test/clients/**/*.test.ts', 'test/conformance/rest-kit.test.ts'];
 
-/** Attacks of one kind each, alone, for as long as it takes to see who waits. `npm test` has a minute of all kinds. */
+/** Attacks of one kind each, alone, for as long as it takes to see who waits. */
 export const SIEGE_SUITES: readonly string[] = [
   'hostile-files',
   'hostile-manifests',
   'large-metadata',
   'long-quanta',
-  'main-threads',
   'stuck-statements',
 ].map((name) => `test/attack/${name}.timed.test.ts`);
 

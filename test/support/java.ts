@@ -21,9 +21,11 @@ export async function mavenClasspath(pom: string): Promise<string> {
     .digest('hex');
   const file = join(CACHE, `classpath-${digest.slice(0, 16)}.txt`);
   if (!existsSync(file)) {
+    // Two suites may ask at once.
+    const made = `${file}.${process.pid}`;
     await mkdir(CACHE, { recursive: true });
-    await runOk('mvn', [...MAVEN, '-f', path, 'dependency:build-classpath', `-Dmdep.outputFile=${file}.new`]);
-    await rename(`${file}.new`, file);
+    await runOk('mvn', [...MAVEN, '-f', path, 'dependency:build-classpath', `-Dmdep.outputFile=${made}`]);
+    await rename(made, file);
   }
   return readFile(file, 'utf8');
 }

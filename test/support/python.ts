@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { projectRoot, run } from '#test/support/cluster.ts';
 
 /**
@@ -33,13 +34,33 @@ async function create(environment: Environment): Promise<string> {
     .update(await readFile(requirements))
     .digest('hex');
   const stamp = join(venv, 'requirements.sha256');
-  if (existsSync(stamp) && (await readFile(stamp, 'utf8')) === wanted) return bin;
+  const isMade = async (): Promise<boolean> => existsSync(stamp) && (await readFile(stamp, 'utf8')) === wanted;
+  if (await isMade()) return bin;
+  await using _ = await lockFolder(`${venv}.lock`);
+  if (await isMade()) return bin;
   await rm(venv, { recursive: true, force: true, maxRetries: 5 });
-  await mkdir(join(projectRoot, '.cache'), { recursive: true });
   await runOk('python3', ['-m', 'venv', venv]);
   await runOk(join(bin, 'pip'), ['install', '--quiet', '--disable-pip-version-check', '-r', requirements]);
   await writeFile(stamp, wanted);
   return bin;
+}
+
+const MAKING_MS_MAX = 300_000;
+
+/** Two suites may ask at once, in two processes: a folder can be made once. One that a killed run left is taken over when it is old. */
+async function lockFolder(path: string): Promise<AsyncDisposable> {
+  await mkdir(dirname(path), { recursive: true });
+  for (;;) {
+    const made = await mkdir(path).then(
+      () => true,
+      () => false,
+    );
+    if (made) return { [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
+    const since = await stat(path).catch(() => undefined);
+    if (since !== undefined && Date.now() - since.mtimeMs > MAKING_MS_MAX)
+      await rm(path, { recursive: true, force: true });
+    await sleep(200);
+  }
 }
 
 async function runOk(command: string, args: readonly string[]): Promise<string> {

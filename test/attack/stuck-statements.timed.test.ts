@@ -12,6 +12,8 @@ const TIMEOUT_MS = 5_000;
 const ANSWER_MS_MAX = TIMEOUT_MS + 1_000;
 /** A few seconds: at the worst a query waits for a thread, and then for the next process of a worker. */
 const WAIT_MS_MAX = 6_000;
+/** What the bystander waits for an answer on average, its pause included. */
+const BYSTANDER_MS_MAX = 500;
 const RESTART_MS_MAX = 3_000;
 
 /** The attackers' tenant; the bystander, whose waits count, is another's. */
@@ -86,6 +88,7 @@ test('their shape is refused for the principal, is listed with the reason, and i
 }, 60_000);
 
 test('expressions that see no interrupt are an answer or an error in time, and hold nobody up', async () => {
+  const startMs = performance.now();
   const bystander = new Bystander(cluster);
   const [like = '', ...others] = STUBBORN_STATEMENTS;
   const answers = [...(await attack(like))];
@@ -100,6 +103,6 @@ test('expressions that see no interrupt are an answer or an error in time, and h
   expect(late.map(({ body, elapsedMs }) => [elapsedMs, body.error ?? null])).toEqual([]);
   expect(seen.failures).toEqual([]);
   expect(seen.slowestMs).toBeLessThan(WAIT_MS_MAX);
-  expect(seen.answers).toBeGreaterThan(20);
+  expect(seen.answers).toBeGreaterThan((performance.now() - startMs) / BYSTANDER_MS_MAX);
   process.stdout.write(`bystander: ${JSON.stringify(seen)}\n`);
 }, 60_000);

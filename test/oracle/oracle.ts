@@ -120,7 +120,7 @@ export class Oracle implements AsyncDisposable {
 
 const QUERY_TIMEOUT_MS = 60_000;
 /** Some random joins give millions of rows: to sort so many texts takes minutes, and shows no more than another query. */
-const ROWS_MAX = 20_000;
+const ROWS_MAX = 200_000;
 /** The same of those that take DuckDB so long. */
 const DUCKDB_TIMEOUT_MS = 5_000;
 

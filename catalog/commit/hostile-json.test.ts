@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { parseJson, type Json, type JsonObject } from '#shared/json.ts';
+import { NESTED_SCHEMA } from '#test/support/nested-schema.ts';
 import { checkLocations, ownFolders } from '../storage/table-location.ts';
 import { commitMetadata, isCreate, parseCommit } from './commit-metadata.ts';
 import { metadataOfUpdates, newTableMetadata, parseCreateTable } from './new-table.ts';
@@ -11,33 +12,6 @@ import { metadataText } from './print-metadata.ts';
 /** Requests that are nearly right: every one is refused as a bad request or a conflict, or makes metadata that can be read back. */
 
 const CREATION = { uuid: 'd20125c8-7284-442c-9aea-15fee620737c', location: 'file:///wh/t', nowMs: 5, owner: 'o' };
-const SCHEMA = {
-  type: 'struct',
-  'schema-id': 0,
-  'identifier-field-ids': [1],
-  fields: [
-    { id: 1, name: 'id', required: true, type: 'long', 'initial-default': 7, 'write-default': 8 },
-    {
-      id: 2,
-      name: 'tags',
-      required: false,
-      type: { type: 'list', 'element-id': 3, element: 'string', 'element-required': false },
-    },
-    {
-      id: 4,
-      name: 'm',
-      required: false,
-      type: { type: 'map', 'key-id': 5, key: 'string', 'value-id': 6, value: 'decimal(9, 2)', 'value-required': false },
-    },
-    {
-      id: 7,
-      name: 's',
-      required: false,
-      type: { type: 'struct', fields: [{ id: 8, name: 'x', required: false, type: 'fixed[4]' }] },
-    },
-    { id: 9, name: 'ts', required: false, type: 'timestamptz_ns' },
-  ],
-};
 const SPEC = { 'spec-id': 0, fields: [{ name: 'day', transform: 'day', 'source-id': 9, 'field-id': 1000 }] };
 const ORDER = {
   'order-id': 1,
@@ -46,7 +20,7 @@ const ORDER = {
 const CREATE = {
   name: 't',
   location: 'file:///wh/t',
-  schema: SCHEMA,
+  schema: NESTED_SCHEMA,
   'partition-spec': SPEC,
   'write-order': ORDER,
   'stage-create': false,
@@ -72,7 +46,10 @@ const COMMIT = {
     { action: 'upgrade-format-version', 'format-version': 3 },
     {
       action: 'add-schema',
-      schema: { ...SCHEMA, fields: [...SCHEMA.fields, { id: 10, name: 'v', required: false, type: 'variant' }] },
+      schema: {
+        ...NESTED_SCHEMA,
+        fields: [...NESTED_SCHEMA.fields, { id: 10, name: 'v', required: false, type: 'variant' }],
+      },
     },
     { action: 'set-current-schema', 'schema-id': -1 },
     { action: 'add-spec', spec: { fields: [{ name: 'b', transform: 'truncate[3]', 'source-id': 1 }] } },

@@ -20,7 +20,7 @@ import {
   struct,
   zigzag,
 } from '#test/support/hostile-parquet.ts';
-import { catalogPost, type CatalogPost } from '#test/support/hostile-table.ts';
+import { createRival, type CatalogPost } from '#test/support/hostile-table.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 
 /** One tenant's data and delete files are made to cost; another tenant's queries go on as before. */
@@ -92,11 +92,7 @@ let post: CatalogPost;
 beforeAll(async () => {
   cluster = await startOwnCluster({ args: ['--worker-cores', '1', '--worker-memory', '512MB'] });
   await cluster.load(['tpch', '--scale', '0.01']);
-  await cluster.cliOk(['admin', 'tenant', 'create', 'rival', '--user', 'mallory']);
-  await cluster.cliOk(['admin', 'catalog', 'create', 'rival_lake', '--tenant', 'rival']);
-  rival = await cluster.token({ tenant: 'rival', user: 'mallory' });
-  post = catalogPost(cluster.catalogUrl, 'rival_lake', rival);
-  await post('/namespaces', { namespace: ['default'] });
+  ({ token: rival, post } = await createRival(cluster));
 }, 180_000);
 afterAll(() => cluster?.stop());
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StartedCluster } from '#test/support/cluster.ts';
 import { avroContainer, bomb, exponentialSchema, recordOf } from '#test/support/hostile-avro.ts';
-import { catalogPost, createHostileTable, type CatalogPost } from '#test/support/hostile-table.ts';
+import { catalogPost, createHostileTable, createRival, type CatalogPost } from '#test/support/hostile-table.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 
 /** One tenant's tables have manifests that are made to cost; another tenant goes on as before. */
@@ -34,11 +34,7 @@ beforeAll(async () => {
     },
   });
   await cluster.load(['tpch', '--scale', '0.01']);
-  await cluster.cliOk(['admin', 'tenant', 'create', 'rival', '--user', 'mallory']);
-  await cluster.cliOk(['admin', 'catalog', 'create', 'rival_lake', '--tenant', 'rival']);
-  rival = await cluster.token({ tenant: 'rival', user: 'mallory' });
-  post = catalogPost(cluster.catalogUrl, 'rival_lake', rival);
-  await post('/namespaces', { namespace: ['default'] });
+  ({ token: rival, post } = await createRival(cluster));
 }, 180_000);
 afterAll(() => cluster?.stop());
 

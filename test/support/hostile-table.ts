@@ -2,6 +2,7 @@ import { newManifestFile, writeManifestList } from '#shared/iceberg/write-manife
 import type { Json, JsonObject } from '#shared/json.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
 import { SCHEMA, setMain, snapshot } from './catalog-requests.ts';
+import type { Cluster } from './cluster.ts';
 
 /** A request to one catalog, below `/v1/<catalog>`. @throws what an answer other than 2xx says */
 export type CatalogPost = (path: string, body: object) => Promise<JsonObject>;
@@ -41,4 +42,14 @@ export function catalogPost(catalogUrl: string, catalog: string, token: string):
     if (!response.ok) throw new Error(`${path}: HTTP ${response.status} ${text.slice(0, 500)}`);
     return text === '' ? {} : (JSON.parse(text) as { readonly [key: string]: Json });
   };
+}
+
+/** Makes a tenant with a catalog and a namespace `default` of its own, as an operator does: the one that attacks. */
+export async function createRival(cluster: Cluster): Promise<{ readonly token: string; readonly post: CatalogPost }> {
+  await cluster.cliOk(['admin', 'tenant', 'create', 'rival', '--user', 'mallory']);
+  await cluster.cliOk(['admin', 'catalog', 'create', 'rival_lake', '--tenant', 'rival']);
+  const token = await cluster.token({ tenant: 'rival', user: 'mallory' });
+  const post = catalogPost(cluster.catalogUrl, 'rival_lake', token);
+  await post('/namespaces', { namespace: ['default'] });
+  return { token, post };
 }

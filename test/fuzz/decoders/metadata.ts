@@ -6,38 +6,12 @@ import { parseExpression } from '#shared/iceberg/expression.ts';
 import { parseTableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { Json } from '#shared/json.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
+import { NESTED_SCHEMA } from '#test/support/nested-schema.ts';
 import type { Decoder } from '../decoder.ts';
 import { mutateJson } from '../mutate-json.ts';
 
 const MIB = 2 ** 20;
 
-const SCHEMA: Json = {
-  type: 'struct',
-  'schema-id': 0,
-  'identifier-field-ids': [1],
-  fields: [
-    { id: 1, name: 'id', required: true, type: 'long', 'initial-default': 7, 'write-default': 8 },
-    {
-      id: 2,
-      name: 'tags',
-      required: false,
-      type: { type: 'list', 'element-id': 3, element: 'string', 'element-required': false },
-    },
-    {
-      id: 4,
-      name: 'm',
-      required: false,
-      type: { type: 'map', 'key-id': 5, key: 'string', 'value-id': 6, value: 'decimal(9, 2)', 'value-required': false },
-    },
-    {
-      id: 7,
-      name: 's',
-      required: false,
-      type: { type: 'struct', fields: [{ id: 8, name: 'x', required: false, type: 'fixed[4]' }] },
-    },
-    { id: 9, name: 'ts', required: false, type: 'timestamptz_ns' },
-  ],
-};
 const TABLE: Json = {
   'format-version': 3,
   'table-uuid': 'd20125c8-7284-442c-9aea-15fee620737c',
@@ -46,7 +20,7 @@ const TABLE: Json = {
   'last-updated-ms': 1_700_000_000_000,
   'last-column-id': 9,
   'current-schema-id': 0,
-  schemas: [SCHEMA],
+  schemas: [NESTED_SCHEMA],
   'default-spec-id': 0,
   'partition-specs': [
     {
@@ -113,7 +87,7 @@ const VIEW: Json = {
       representations: [{ type: 'sql', sql: 'SELECT 1', dialect: 'spark' }],
     },
   ],
-  schemas: [SCHEMA],
+  schemas: [NESTED_SCHEMA],
   'version-log': [{ 'timestamp-ms': 1_573_518_431_292, 'version-id': 1 }],
 };
 const FILTER: Json = {

@@ -93,6 +93,14 @@ describe('files', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('folders are made by makeFolders alone, except by tests', () => {
+    const services = ['shared', 'catalog', 'coordinator', 'worker', 'cli'];
+    const wrong = SOURCES.filter((path) => services.includes(topOf(path)) && !path.endsWith('.test.ts'))
+      .filter((path) => path !== 'shared/storage/make-folders.ts')
+      .filter((path) => /\bmkdir(?:Sync)?\(/.test(read(path)));
+    expect(wrong).toEqual([]);
+  });
+
   test('credentials of channels are made in one folder, except by tests', () => {
     const allowed = ['shared/grpc/channel-security.ts', 'shared/grpc/proven-credentials.ts'];
     // etcd's are its own: a name is compared there, and no role.

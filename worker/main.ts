@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server as HttpServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeFolders } from '#shared/storage/make-folders.ts';
 import { Server, type ServerCredentials } from '@grpc/grpc-js';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
@@ -205,7 +206,7 @@ function shareMemory(config: Config): { readonly tasksBytes: number; readonly sp
 /** What a worker that died left behind belongs to nobody. */
 async function clearFolder(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
-  await mkdir(path, { recursive: true, mode: 0o700 });
+  await makeFolders(path, { mode: 0o700 });
 }
 
 function bindGrpc(server: Server, credentials: ServerCredentials, address: string): Promise<number> {

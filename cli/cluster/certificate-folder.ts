@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFoldersSync } from '#shared/storage/make-folders.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
 import { isFresh, issueCertificate, makeAuthority, type IssuedCertificate } from './make-certificate.ts';
@@ -81,7 +82,7 @@ function read(path: string): string | undefined {
 function write(path: string, text: string, mode: number): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFoldersSync(dirname(path), { mode: 0o700 });
     writeFileSync(temporary, text, { mode, flag: 'wx', flush: true });
     renameSync(temporary, path);
   } catch (cause) {

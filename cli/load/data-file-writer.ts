@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolders } from '#shared/storage/make-folders.ts';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { SkeinError } from '#shared/error.ts';
 import type { PartitionSpec } from '#shared/iceberg/partition-spec.ts';
@@ -92,7 +93,7 @@ export class DataFileWriter {
 
   /** @throws INVALID_INPUT_FILE naming the file, QUERY_CANCELLED, OUT_OF_MEMORY, STORAGE_ERROR */
   async write(inputs: readonly InputFile[]): Promise<readonly NewDataFile[]> {
-    await mkdir(this.#folder, { recursive: true });
+    await makeFolders(this.#folder);
     const columns = selectColumns(this.#schema, must(inputs[0], 'there is an input'));
     const parts = planParts(inputs, this.#options.dataFileBytes);
     const total = parts.reduce((sum, part) => sum + part.bytes, 0);

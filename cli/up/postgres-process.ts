@@ -1,7 +1,8 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { makeFoldersSync } from '#shared/storage/make-folders.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { signalProcess, waitUntil } from '../process-identity.ts';
@@ -111,7 +112,7 @@ async function prepare(
   // Made under another name first: a start that is killed half-way leaves nothing that looks like data.
   const made = `${options.folder}.new`;
   rmSync(made, { recursive: true, force: true });
-  mkdirSync(made, { recursive: true, mode: 0o700 });
+  makeFoldersSync(made, { mode: 0o700 });
   const account = postgresAccount(undefined, [dirname(made)], binaries.postgres);
   if (account.uid !== undefined && account.gid !== undefined) chownSync(made, account.uid, account.gid);
   await initialise(made, options.passwordFile, { initdb: binaries.initdb, account, holder });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { makeFoldersSync } from '#shared/storage/make-folders.ts';
 
 export type SecretName = 'cluster-secret' | 'postgres-password';
 
@@ -13,7 +14,7 @@ export const ensureSecret = (dataDir: string, name: SecretName): string => ensur
 export function ensureSecretFile(path: string): string {
   const found = readSecretFile(path);
   if (found !== undefined) return found;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFoldersSync(dirname(path), { mode: 0o700 });
   const temporary = `${path}.${process.pid}.tmp`;
   writeFileSync(temporary, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true });
   try {

@@ -1,5 +1,6 @@
-import { closeSync, copyFileSync, fstatSync, ftruncateSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFoldersSync } from '#shared/storage/make-folders.ts';
 
 /** A log is rotated at this size; one older file is kept. */
 const LOG_BYTES_MAX = 16 * 2 ** 20;
@@ -15,7 +16,7 @@ export class ServiceLog {
 
   constructor(path: string) {
     this.path = path;
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFoldersSync(dirname(path), { mode: 0o700 });
     this.fd = openSync(path, 'a', 0o600);
     this.#rotate();
     this.#timer = setInterval(() => this.#rotate(), ROTATION_CHECK_MS).unref();

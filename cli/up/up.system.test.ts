@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
@@ -323,12 +323,14 @@ test.each([
   expect(started.stderr()).toContain(message);
 });
 
-test('a folder that cannot be made is one clear line', async () => {
-  const started = up(['--data-dir', '/dev/null/x', '--port-base', '0']);
+test.each([
+  ['/dev/null/x', '/dev/null/x/format.json cannot be read: ENOTDIR'],
+  // There the answer is that the parent is missing, which makes Node's own mkdir try again for ever.
+  ['/proc/x', 'cannot make the data directory /proc/x: ENOENT'],
+])('%s, a folder that cannot be made, is one clear line', async (dataDir, message) => {
+  const started = up(['--data-dir', dataDir, '--port-base', '0']);
   expect(await started.exit).toBe(1);
-  expect(started.lines).toEqual([
-    { event: 'failed', code: 'START_FAILED', message: expect.stringContaining(dirname('/dev/null/x')) },
-  ]);
+  expect(started.lines).toEqual([{ event: 'failed', code: 'START_FAILED', message: expect.stringContaining(message) }]);
 });
 
 test('a signal during the start leaves nothing behind', async () => {

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, readdir, realpath, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import { link, readdir, realpath, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
 import { FileNotFound, FileTooLarge, type FileIo } from './file-io.ts';
 import { fileLocation, localPath } from './location.ts';
+import { makeFolders } from './make-folders.ts';
 import { NotAFile, OpenFile } from './open-file.ts';
 import { PRIVATE_MODE } from './private-folder.ts';
 
@@ -25,7 +26,7 @@ export const localFileIo: FileIo = {
   write: (uri, bytes) =>
     guard(uri, async () => {
       const path = localPath(uri);
-      await makeFolders(dirname(path), uri);
+      await makeFoldersFor(dirname(path), uri);
       const temporary = `${path}.${randomUUID()}.tmp`;
       try {
         await writeFile(temporary, bytes, { flush: true });
@@ -36,7 +37,7 @@ export const localFileIo: FileIo = {
     }),
 
   makeFolder: (uri, access) =>
-    guard(uri, () => makeFolders(localPath(uri), uri, access === 'private' ? PRIVATE_MODE : undefined)),
+    guard(uri, () => makeFoldersFor(localPath(uri), uri, access === 'private' ? PRIVATE_MODE : undefined)),
 
   removeEmptyFolders: (uri) => guard(uri, () => removeEmptyFolders(localPath(uri))),
 
@@ -52,9 +53,9 @@ export const localFileIo: FileIo = {
 };
 
 /** @throws FileNotFound where a file lies in the way. */
-async function makeFolders(path: string, uri: string, mode?: number): Promise<void> {
+async function makeFoldersFor(path: string, uri: string, mode?: number): Promise<void> {
   try {
-    await mkdir(path, { recursive: true, ...(mode === undefined ? {} : { mode }) });
+    await makeFolders(path, { mode });
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? new FileNotFound(uri) : error;
   }

@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFoldersSync } from './make-folders.ts';
 
 /** Mode of folders that are for the account of the cluster alone. */
 export const PRIVATE_MODE = 0o700;
@@ -22,7 +23,7 @@ const DATA_DIR_FOLDERS: ReadonlySet<string> = new Set([
 
 /** Makes a folder, and the parents that it lacks, for this account alone; one that is there stays as it is. */
 export function makePrivateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: PRIVATE_MODE });
+  makeFoldersSync(path, { mode: PRIVATE_MODE });
 }
 
 /**

@@ -1,5 +1,6 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFoldersSync } from '#shared/storage/make-folders.ts';
 import type { StatementContext } from '#proto/task.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import { boundSql, unboundSql, type BoundedFamily } from '#shared/sql/bounded-functions.ts';
@@ -66,7 +67,7 @@ export class TaskInstance implements Disposable {
   #bounds: readonly BoundedFamily[] = [];
 
   constructor(spillDir: string, callbacks: InputCallbacks) {
-    mkdirSync(spillDir, { recursive: true, mode: 0o700 });
+    makeFoldersSync(spillDir, { mode: 0o700 });
     this.#spillDir = spillDir;
     this.instance = Instance.open({ ...OPTIONS, temp_directory: spillDir });
     this.connection = this.instance.connect();

@@ -1,5 +1,6 @@
-import { mkdir, open, rm, type FileHandle } from 'node:fs/promises';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolders } from '#shared/storage/make-folders.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { PartitionReport } from '#proto/task.ts';
@@ -74,7 +75,7 @@ export class SpoolStore {
         this.#diskBytes += bytes;
       },
       openFile: async () => {
-        await mkdir(spool.folder, { recursive: true, mode: 0o700 });
+        await makeFolders(spool.folder, { mode: 0o700 });
         const path = join(spool.folder, `${++spool.files}`);
         return { path, handle: await open(path, 'wx+', 0o600) };
       },

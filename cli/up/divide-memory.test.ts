@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { defaultConfig, type Config, type ConfigKey } from '#shared/config/config-schema.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { WORKER_MEMORY_MIN } from '#shared/config/machine-memory.ts';
 import { must } from '#shared/must.ts';
 import { divideMemory } from './divide-memory.ts';
 
@@ -38,4 +39,11 @@ test('what an operator has set stays', () => {
     'worker.memory_limit': 3 * GIB,
     'planner.memory_limit': 2 * GIB,
   });
+});
+
+test.each([0.5, 1, 1.5, 2])('of %d GiB every process gets a limit that it accepts', (gibibytes) => {
+  const divided = divideMemory(loaded(), gibibytes * GIB);
+  expect(divided['worker.memory_limit']).toBeGreaterThanOrEqual(WORKER_MEMORY_MIN);
+  expect(divided['worker.process_headroom']).toBeGreaterThanOrEqual(GIB / 4);
+  expect(divided['planner.memory_limit']).toBeGreaterThanOrEqual(GIB / 4);
 });

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Config, ConfigKey } from './config-schema.ts';
-import { machineMemory } from './machine-memory.ts';
+import { machineMemory, WORKER_MEMORY_MIN } from './machine-memory.ts';
 import type { LoadedConfig } from './loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { isLoopback } from '#shared/grpc/loopback.ts';
@@ -8,8 +8,6 @@ import { isLoopback } from '#shared/grpc/loopback.ts';
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 /** A text that fits behind `Bearer` and cannot be guessed. */
 const METRICS_TOKEN = /^[\x21-\x7E]{16,1000}$/;
-/** Least memory with which a worker is of use. */
-const MEMORY_MIN = 64 * 2 ** 20;
 
 /**
  * What the values say together. A default that an explicit setting leaves no room for gives way; two explicit ones are an error.
@@ -29,7 +27,7 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
   const memory = machineMemory();
   require(config['worker.memory_limit'] <=
     memory, `${says('worker.memory_limit')} is more than this machine has (${memory} bytes)`);
-  require(config['worker.memory_limit'] >= MEMORY_MIN, `${says('worker.memory_limit')} is less than 64MiB`);
+  require(config['worker.memory_limit'] >= WORKER_MEMORY_MIN, `${says('worker.memory_limit')} is less than 64MiB`);
   require(config['cluster.heartbeat_timeout'] >
     config[
       'cluster.heartbeat_interval'

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { SkeinError } from '#shared/error.ts';
-import { machineMemory } from './machine-memory.ts';
+import { machineMemory, WORKER_MEMORY_MIN } from './machine-memory.ts';
 
 /**
  * The one configuration schema: every limit, port, duration and secret of every service, with its default and its meaning.
@@ -290,7 +290,10 @@ export const CONFIG = {
   'worker.task_bytes_max': bytes(64 * MIB, 'Largest task description that a worker takes'),
   'worker.name': string('worker-1', 'Name in status, logs and metrics'),
   'worker.cores': integer(availableParallelism(), 1, 1_024, 'Slots of a worker, and threads of a wide task'),
-  'worker.memory_limit': bytes(Math.floor(machineMemory() * 0.3), 'Memory for all queries of one worker'),
+  'worker.memory_limit': bytes(
+    Math.max(WORKER_MEMORY_MIN, Math.floor(machineMemory() * 0.3)),
+    'Memory for all queries of one worker',
+  ),
   'worker.process_headroom': bytes(
     2 * GIB,
     'What the process may use beyond worker.memory_limit: for itself, and for what DuckDB does not count, such as the text that an expression makes for a chunk of rows',

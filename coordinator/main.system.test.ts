@@ -17,6 +17,8 @@ import { startWorker, type RunningWorker } from '#worker/main.ts';
 import { startScriptedWorker } from './cluster/scripted-worker.ts';
 import { startCoordinator, type RunningCoordinator } from './main.ts';
 
+const RUNNING_MAX = 2;
+
 /** A coordinator with a real Postgres, catalog and worker, all but the planners in this process. */
 let folder: string;
 let database: TestDatabase;
@@ -39,6 +41,7 @@ beforeAll(async () => {
     'worker.port': 0,
     'worker.cores': 2,
     'planner.processes': 1,
+    'coordinator.queries_running_max': RUNNING_MAX,
     'bootstrap.warehouse': join(folder, 'warehouse'),
     'admin.password': 'not-used-here',
   });
@@ -115,6 +118,8 @@ async function history(id: string): Promise<Record<string, unknown> | undefined>
 }
 const recorded = (id: string) => expect.poll(() => history(id), { timeout: 3_000 });
 
+/** DuckDB folds it, and looks at no interrupt meanwhile. */
+const PLANS_LONG = "SELECT levenshtein(repeat('a', 300000), repeat('b', 300000))";
 const LONG = 'SELECT max(hash(n)) FROM range(1000000000000) AS r(n)';
 
 test('a query is answered, and its record follows', async () => {
@@ -183,6 +188,32 @@ test('a timeout ends a query with 408, a disconnect without an answer; both are 
   await recorded(id).toMatchObject({ status: 'running' });
   leave.abort();
   await recorded(id).toMatchObject({ status: 'cancelled', error_message: expect.stringContaining('disconnected') });
+});
+
+test('a timeout counts from the arrival of the request, whatever the statement waits for', async () => {
+  const timed = async (sql: string): Promise<readonly [number, unknown, boolean]> => {
+    const started = performance.now();
+    const { status, body } = await query(sql, { timeoutMs: 300 });
+    return [status, body['error'], performance.now() - started < 1_300];
+  };
+  const late = [408, 'QUERY_TIMEOUT', true] as const;
+  // In the one planner, then for that planner.
+  expect(await Promise.all([timed(PLANS_LONG), timed(PLANS_LONG), timed(`EXPLAIN ${PLANS_LONG}`)])).toEqual([
+    late,
+    late,
+    late,
+  ]);
+  await vi.waitFor(async () => expect((await query('SELECT 1')).status).toBe(200), { timeout: 5_000 });
+  // For a place among the running queries.
+  const leave = new AbortController();
+  const ids = Array.from({ length: RUNNING_MAX }, () => randomUUID());
+  for (const id of ids) {
+    query(LONG, { headers: { 'x-skein-query-id': id }, signal: leave.signal }).catch(() => undefined);
+  }
+  for (const id of ids) await recorded(id).toMatchObject({ status: 'running' });
+  expect(await timed('SELECT 1')).toEqual(late);
+  leave.abort();
+  for (const id of ids) await recorded(id).toMatchObject({ status: 'cancelled' });
 });
 
 test('settings, USE and SHOW belong to a session', async () => {

@@ -128,6 +128,7 @@ function activeQueries(active: Active): QueryService {
   };
   return {
     execute: async (request) => queries().execute(request),
+    timeoutMs: (session) => queries().timeoutMs(session),
     cancel: (caller, queryId) => queries().cancel(caller, queryId),
     quarantined: (caller) => queries().quarantined(caller),
     lift: async (caller, id) => queries().lift(caller, id),
@@ -181,6 +182,8 @@ async function startApi({ config, log, stack }: Parts, api: ApiParts): Promise<{
     host: config.host,
     port: config['coordinator.http_port'],
     bodyBytesMax: config['coordinator.body_bytes_max'],
+    bodiesBytesMax: config['coordinator.bodies_bytes_max'],
+    requestTimeoutMs: config['coordinator.request_timeout'],
     holdbackBytes: config['coordinator.result_holdback'],
     resultBytesMax: config['coordinator.result_bytes_max'],
     timeoutMsMax: config['coordinator.query_timeout_max'],

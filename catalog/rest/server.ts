@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { SkeinError } from '#shared/error.ts';
+import type { HeldBody } from '#shared/http/body-budget.ts';
 import { printJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { scopesOf, type Scope, type TokenClaims } from '#shared/token-claims.ts';
@@ -19,7 +20,7 @@ import { OPERATIONS } from './operations.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /** What is counted for its body; undefined for a request without one. */
-    bodyHeld: ReturnType<BodyReader['expect']> | undefined;
+    bodyHeld: HeldBody | undefined;
   }
 }
 
@@ -118,9 +119,7 @@ function addRoute(
       // Before the body comes: nobody without a token makes us keep one.
       if (operation.scope === null || BODILESS.has(method)) return;
       const { tenant } = await authorise(context, operation.scope, request);
-      const held = bodies.expect(tenant, request.headers);
-      reply.raw.once('close', () => bodies.release(held));
-      request.bodyHeld = held;
+      request.bodyHeld = bodies.expect(tenant, request.headers, reply.raw);
     },
     handler: async (request, reply) => {
       // Once more, because a token may end while a body comes.
@@ -149,7 +148,7 @@ async function answer(
   const payload = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   if (operation.scope === null) return operation.handle(context, { ...open, payload });
   const caller = must(claims, 'authorised');
-  const held = request.bodyHeld ?? { tenant: caller.tenant, bytes: 0 };
+  const held = request.bodyHeld ?? { tenant: caller.tenant, bytes: 0, isReleased: true };
   const bytes = await bodies.unpack(held, payload, request.headers['content-encoding']);
   const { id, handle, replay, takesLarge } = operation;
   const checked = { ...open, claims: caller, ...(await bodies.read(held, bytes, takesLarge === true)) };

@@ -17,6 +17,10 @@ type Options = {
   readonly onEnded: Recorder;
 };
 
+/** The error of a statement that was not answered in its time. */
+export const timedOut = (timeoutMs: number): SkeinError =>
+  new SkeinError('QUERY_TIMEOUT', `the query ran longer than its timeout of ${timeoutMs} ms`);
+
 /** Priority of a statement that no rule has classified. */
 const PRIORITY_NORMAL = 5;
 
@@ -24,17 +28,16 @@ const PRIORITY_NORMAL = 5;
 export class ActiveQuery {
   readonly abort = new AbortController();
   readonly #options: Options;
-  readonly #receivedMs: number;
   #facts: QueryFacts;
   #state: QueryState;
   #timer: NodeJS.Timeout | undefined;
+  #limitMs = Infinity;
   readonly #onGone: () => void;
   #redacted: RedactedStatement = { text: '', secrets: null };
 
   constructor(options: Options) {
     this.#options = options;
     const { request, clock } = options;
-    this.#receivedMs = clock.monotonicMs();
     this.#facts = {
       recordId: randomUUID(),
       queryId: request.queryId,
@@ -73,20 +76,25 @@ export class ActiveQuery {
     this.#record();
   }
 
+  /** Since the request came. */
   elapsedMs(): number {
-    return this.#options.clock.monotonicMs() - this.#receivedMs;
+    return this.#options.clock.monotonicMs() - this.#options.request.arrivedMs;
   }
 
   describe(facts: Partial<Pick<QueryFacts, 'queryType' | 'resourceGroup' | 'priority'>>): void {
     this.#facts = { ...this.#facts, ...facts };
   }
 
-  /** From now on the statement has `timeoutMs`; an earlier limit is void. */
+  /** The statement has `timeoutMs` from its request's arrival to its end, waiting and planning included; an earlier limit is void. */
   limit(timeoutMs: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.abort.abort(new SkeinError('QUERY_TIMEOUT', `the query ran longer than its timeout of ${timeoutMs} ms`));
-    }, timeoutMs);
+    this.#limitMs = timeoutMs;
+    this.#timer = setTimeout(() => this.abort.abort(timedOut(timeoutMs)), timeoutMs - this.elapsedMs());
+  }
+
+  /** Time that is left of the limit. */
+  leftMs(): number {
+    return Math.max(0, this.#limitMs - this.elapsedMs());
   }
 
   started(): void {

@@ -1,5 +1,5 @@
 import type { StatementContext, TaskReport } from '#proto/task.ts';
-import { parseBytes, parseDuration } from '#shared/config/config-schema.ts';
+import { parseBytes } from '#shared/config/config-schema.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import type { DistributionSettings } from '../distributor/fragment.ts';
 import { jsonRows } from '../distributor/json-rows.ts';
@@ -65,11 +65,9 @@ export async function executeQuery(execution: QueryExecution): Promise<QueryOutc
   const plan = await distributeQuery(query, scans, context);
   const place = await services.admission.admit({ asker: { tenant, principal }, signal });
   try {
-    const timeoutMs = request.timeoutMs ?? parseDuration(setting(state, 'skein.query_timeout', services.config));
     active.describe({ resourceGroup: place.resourceGroup, priority: place.priority });
-    active.limit(timeoutMs);
     active.started();
-    const limits = { deadlineMs: services.clock.nowMs() + timeoutMs, settings };
+    const limits = { deadlineMs: services.clock.nowMs() + active.leftMs(), settings };
     if (plan.kind === 'whole') return await runWhole(execution, scans, { ...limits, reason: plan.reason });
     return await runInStages(execution, plan, { ...limits, scans, scanContext });
   } finally {

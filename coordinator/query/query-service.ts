@@ -10,7 +10,9 @@ export type StatementRequest = {
   readonly session: SessionKey;
   readonly queryId: QueryId;
   readonly sql: string;
-  /** From the start of its execution; undefined = the session's. */
+  /** Of the process's monotonic clock, when the head of the request came: its timeout counts from there. */
+  readonly arrivedMs: number;
+  /** From its arrival to its answer; undefined = the session's. */
   readonly timeoutMs: number | undefined;
   /** What routing rules match. */
   readonly source: string | null;
@@ -23,6 +25,8 @@ export type StatementRequest = {
 export interface QueryService {
   /** Runs a statement to its end; the result went to the sink. @throws SkeinError of the catalogue. */
   execute(request: StatementRequest): Promise<void>;
+  /** The session's timeout, for requests that name none. */
+  timeoutMs(session: SessionKey): number;
   /** Cancels a running or waiting statement of the caller; false when there is none. */
   cancel(caller: Caller, queryId: QueryId): boolean;
   /** The statements of the caller's tenant that are refused, the latest first. */

@@ -1,4 +1,5 @@
 import type { StatementContext } from '#proto/task.ts';
+import { parseDuration } from '#shared/config/config-schema.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { SkeinError } from '#shared/error.ts';
 import { printJson } from '#shared/json.ts';
@@ -10,6 +11,7 @@ import type { StatementShape } from '../quarantine/quarantine.ts';
 import { statementShape } from '../quarantine/statement-shape.ts';
 import { planScans } from '../scheduler/plan-scans.ts';
 import { describeResult, runSessionStatement } from '../session/run-session-statement.ts';
+import type { SessionKey } from '../session/session-store.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import { textResult, type SessionResult } from '../session/session-result.ts';
@@ -32,6 +34,7 @@ type Outcome = { readonly rowsProduced: number; readonly bytesScanned: number; r
 export function statementRunner(services: RunnerServices): QueryService {
   return {
     execute: (request) => execute(services, request),
+    timeoutMs: (session) => timeoutOf(services, session),
     quarantined: ({ claims }) => services.quarantine.list(claims.tenant),
     lift: ({ claims }, id) => services.quarantine.lift(claims.tenant, id),
     cancel: ({ claims }, queryId) =>
@@ -43,7 +46,7 @@ export function statementRunner(services: RunnerServices): QueryService {
 }
 
 async function execute(services: RunnerServices, request: StatementRequest): Promise<void> {
-  const { config, clock, registry, log, metrics } = services;
+  const { clock, registry, log, metrics } = services;
   const { claims } = request.caller;
   const key = { tenant: claims.tenant, principal: claims.sub, queryId: request.queryId };
   const active = new ActiveQuery({
@@ -53,8 +56,7 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
     record: services.record,
     onEnded: metrics.ended,
   });
-  // Bounds all that comes before the query's own clock starts.
-  active.limit(config['coordinator.query_timeout']);
+  active.limit(request.timeoutMs ?? timeoutOf(services, request.session));
   const refused = register(registry, key, active.abort);
   const { redacted, parsed } = await readText(services, request, active.signal);
   active.received(redacted);
@@ -76,6 +78,9 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
   }
   request.sink.finish({ rowCount: outcome.rowsProduced, elapsedMs: active.elapsedMs() });
 }
+
+const timeoutOf = ({ sessions, config }: RunnerServices, session: SessionKey): number =>
+  parseDuration(setting(sessions.store.get(session), 'skein.query_timeout', config));
 
 /** The error when a statement of this id is active. */
 function register(registry: QueryRegistry, key: QueryKey, abort: AbortController): SkeinError | undefined {
@@ -124,6 +129,10 @@ class StatementRun {
   async run(statement: Statement): Promise<Outcome> {
     const { sessions } = this.#services;
     this.#active.describe({ queryType: QUERY_TYPES[statement.kind] });
+    // A session whose timeout is too short for anything can be given another.
+    if (!('query' in statement) && this.#request.timeoutMs === undefined) {
+      this.#active.limit(this.#services.config['coordinator.query_timeout']);
+    }
     if (statement.kind === 'query') return this.#query(statement.query);
     if (statement.kind === 'describeQuery') return this.#answer(await this.#describe(statement.query));
     if (statement.kind === 'explain') {

@@ -51,6 +51,12 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
     config[
       'coordinator.query_timeout_max'
     ], `${says('coordinator.query_timeout')} is longer than coordinator.query_timeout_max`);
+  for (const service of ['catalog', 'coordinator'] as const) {
+    // A tenant has half of the memory for bodies.
+    require(config[`${service}.body_bytes_max`] <=
+      config[`${service}.bodies_bytes_max`] /
+        2, `${says(`${service}.body_bytes_max`)} is more than half of ${service}.bodies_bytes_max`);
+  }
   require(config['metrics.token'] === '' ||
     METRICS_TOKEN.test(
       config['metrics.token'],

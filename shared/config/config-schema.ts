@@ -232,6 +232,11 @@ export const CONFIG = {
 
   'coordinator.http_port': port(8080, 'Query HTTP port'),
   'coordinator.body_bytes_max': bytes(12 * MIB, 'Largest request body of the query API'),
+  'coordinator.bodies_bytes_max': bytes(
+    256 * MIB,
+    'Memory for the large request bodies that are there at once; those of one tenant have half of it at most',
+  ),
+  'coordinator.request_timeout': duration(60_000, 'Time in which a client has to send its request, or is cut off'),
   'coordinator.statement_bytes_max': bytes(8 * MIB, 'Longest statement'),
   'coordinator.inline_text_bytes': bytes(
     32 * 1024,
@@ -241,7 +246,7 @@ export const CONFIG = {
   'coordinator.statement_depth_max': integer(1_000, 10, 100_000, 'Deepest nesting of parentheses and expressions'),
   'coordinator.result_holdback': bytes(4 * MIB, 'Head of a result held back so that errors keep their HTTP status'),
   'coordinator.result_bytes_max': bytes(64 * GIB, 'Largest result'),
-  'coordinator.query_timeout': duration(600_000, 'Timeout of a query that names none'),
+  'coordinator.query_timeout': duration(600_000, 'Timeout of a query that names none, from the arrival of its request'),
   'coordinator.query_timeout_max': duration(86_400_000, 'Longest timeout_ms that a request may name'),
   'coordinator.queries_running_max': integer(100, 1, 100_000, 'Queries that run at once'),
   'coordinator.queries_queued_max': integer(1_000, 0, 1_000_000, 'Queries that wait; more are refused'),

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ERRORS, SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
@@ -25,6 +28,7 @@ const queries: QueryService = {
     requests.push(request);
     return run(request);
   },
+  timeoutMs: () => 1_000,
   cancel: (caller, id) => {
     cancelled.push(`${caller.claims.sub}/${id}`);
     return id === '00000000-0000-0000-0000-000000000001';
@@ -45,7 +49,10 @@ const queries: QueryService = {
   lift: (_caller, id) => Promise.resolve(id === QUARANTINED),
 };
 const QUARANTINED = '00000000-0000-0000-0000-000000000009';
+/** Whether a body waits for a thread to read it. */
+let threadsAreTaken = false;
 const zero = (): number => 0;
+const BODY_BYTES_MAX = 100_000;
 /** More than the buffers of two sockets hold. */
 const RESULT_BYTES_MAX = 64_000_000;
 
@@ -65,6 +72,7 @@ function options(): HttpOptions {
   const scopes: Readonly<Record<string, readonly string[]>> = {
     'Bearer good': ['table:read', 'namespace:read'],
     'Bearer poor': [],
+    'Bearer other': [],
     'Bearer operator': [],
     'Bearer administrator': [],
   };
@@ -72,11 +80,14 @@ function options(): HttpOptions {
   const ofOthers: Readonly<Record<string, object>> = {
     'Bearer operator': tenantAdmin,
     'Bearer administrator': { ...tenantAdmin, auth_method: 'password' },
+    'Bearer other': { tenant: tenantId('other') },
   };
   return {
     host: '127.0.0.1',
     port: 0,
-    bodyBytesMax: 10_000,
+    bodyBytesMax: BODY_BYTES_MAX,
+    bodiesBytesMax: 4 * BODY_BYTES_MAX,
+    requestTimeoutMs: 1_000,
     holdbackBytes: 1_000,
     resultBytesMax: RESULT_BYTES_MAX,
     timeoutMsMax: 1_000,
@@ -89,7 +100,14 @@ function options(): HttpOptions {
             scopes: new Set(found),
           });
     },
-    texts: { work: (work, input) => Promise.resolve(work.here(input)) },
+    texts: {
+      work: (work, input, { signal }) =>
+        threadsAreTaken
+          ? new Promise((_resolve, reject) => {
+              signal.addEventListener('abort', () => reject(SkeinError.of(signal.reason)));
+            })
+          : Promise.resolve(work.here(input)),
+    },
     queries,
     tables: {
       list: () => Promise.resolve([{ catalog: 'lake', schema: 'a.b', name: 't' }]),
@@ -120,6 +138,7 @@ beforeEach(() => {
   describeTable = (_caller, { catalog, namespace, table }) =>
     Promise.reject(new SkeinError('TABLE_NOT_FOUND', [catalog, namespace, table].join('|')));
   notReady = undefined;
+  threadsAreTaken = false;
 });
 
 const headers = { authorization: 'Bearer good', 'content-type': 'application/json' };
@@ -138,6 +157,43 @@ const post = (body: unknown, more: Record<string, string> = {}): Promise<Answer>
     headers: { ...headers, ...more },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
+
+const BODY = JSON.stringify({ sql: 'select 1' });
+
+/** Says that a body of so many bytes will come. */
+async function begin(token: string, length: number | 'chunked'): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  await once(socket, 'connect');
+  const framing = length === 'chunked' ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`;
+  const head = `POST /api/query HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
+  socket.write(`${head}${framing}\r\n\r\n`);
+  // The server has seen it.
+  await sleep(50);
+  return socket;
+}
+
+/** The first bytes with which a connection is answered. */
+const answerOf = (socket: Socket): Promise<string> =>
+  new Promise((resolve, reject) => {
+    socket.once('data', (data: Buffer) => resolve(data.toString('latin1')));
+    socket.once('error', reject);
+    socket.once('close', () => reject(new Error('closed without an answer')));
+  });
+
+const statusOf = async (socket: Socket): Promise<string> =>
+  (await answerOf(socket)).slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length);
+
+/** The status of a request whose body is as long as it may be. */
+async function whole(token: string): Promise<string> {
+  const socket = await begin(token, BODY_BYTES_MAX);
+  const status = statusOf(socket);
+  socket.write(BODY.padEnd(BODY_BYTES_MAX, ' '));
+  try {
+    return await status;
+  } finally {
+    socket.destroy();
+  }
+}
 
 test('the body has exactly the five members, in order, and the answer names its query', async () => {
   const answer = await post({ sql: 'select 1', timeout_ms: 500 });
@@ -160,6 +216,77 @@ test('the headers name query, session and source', async () => {
   expect(requests[0]).toMatchObject({ queryId: id, source: 'etl', session: { kind: 'named', id: session } });
 });
 
+describe('the time of a request', () => {
+  test('counts from the arrival of its head', async () => {
+    const started = performance.now();
+    const socket = await begin('good', BODY.length);
+    await sleep(300);
+    socket.write(BODY);
+    expect(await statusOf(socket)).toBe('200');
+    expect(requests[0]?.arrivedMs).toBeLessThan(started + 250);
+  });
+
+  test.each([
+    ['the body names it last', { sql: 'x', timeout_ms: 200 }],
+    ['the body names it first', { timeout_ms: 200, sql: 'x' }],
+    ['a part of the statement looks like it', { timeout_ms: 200, sql: '"timeout_ms": 900' }],
+  ])('ends while its body waits for a thread, where %s', async (_where, body) => {
+    threadsAreTaken = true;
+    const started = performance.now();
+    const answer = await post(body);
+    expect([answer.status, answer.json()]).toEqual([408, expect.objectContaining({ error: 'QUERY_TIMEOUT' })]);
+    expect(answer.text).toContain('200 ms');
+    expect(performance.now() - started).toBeLessThan(900);
+  });
+
+  test('is that of its session when the body names none', async () => {
+    threadsAreTaken = true;
+    expect((await post({ sql: 'x' })).text).toContain('1000 ms');
+  });
+});
+
+describe('bodies on their way', () => {
+  test('one tenant has room for two of the longest at once, another for its own meanwhile', async () => {
+    const slow = await Promise.all([begin('good', BODY_BYTES_MAX), begin('good', BODY_BYTES_MAX)]);
+    const third = await begin('good', BODY_BYTES_MAX);
+    expect(await statusOf(third)).toBe('429');
+    const other = await begin('other', BODY_BYTES_MAX);
+    other.write(BODY.padEnd(BODY_BYTES_MAX, ' '));
+    expect(await statusOf(other)).toBe('200');
+    // A small body is not counted.
+    expect((await post({ sql: 'x' })).status).toBe(200);
+    for (const socket of [...slow, third, other]) socket.destroy();
+    await expect.poll(() => whole('good')).toBe('200');
+  });
+
+  test('a body of unknown length takes what it has, once it is there', async () => {
+    let finish: () => void = () => undefined;
+    const held = new Promise<void>((resolve) => (finish = resolve));
+    const answer = run;
+    run = (request) => held.then(() => answer(request));
+    const chunked = await Promise.all(
+      ['good', 'good'].map(async (token) => {
+        const socket = await begin(token, 'chunked');
+        socket.write(`${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`);
+        return socket;
+      }),
+    );
+    await expect.poll(() => requests.length).toBe(2);
+    const third = whole('good');
+    await expect.poll(() => requests.length).toBe(3);
+    finish();
+    expect(await third).toBe('200');
+    expect(await Promise.all(chunked.map(statusOf))).toEqual(['200', '200']);
+  });
+
+  test('a client that sends its body slowly is cut off', async () => {
+    const socket = await begin('good', 1_000);
+    const drip = setInterval(() => socket.write(' '), 100);
+    expect(await answerOf(socket)).toMatch(/^HTTP\/1.1 400 .*the request did not come in time/s);
+    clearInterval(drip);
+  });
+});
+
 test.each<[string, unknown, Record<string, string>, keyof typeof ERRORS]>([
   ['no JSON', '{', {}, 'INVALID_REQUEST'],
   ['no object', '[1]', {}, 'INVALID_REQUEST'],
@@ -175,7 +302,7 @@ test.each<[string, unknown, Record<string, string>, keyof typeof ERRORS]>([
   ['another content type', { sql: 'x' }, { 'content-type': 'text/plain' }, 'INVALID_REQUEST'],
   ['a query id that is no UUID', { sql: 'x' }, { 'x-skein-query-id': 'x' }, 'INVALID_REQUEST'],
   ['a session that is no UUID', { sql: 'x' }, { 'x-skein-session': 'x' }, 'INVALID_REQUEST'],
-  ['a long body', { sql: 'x'.repeat(20_000) }, {}, 'PAYLOAD_TOO_LARGE'],
+  ['a long body', { sql: 'x'.repeat(BODY_BYTES_MAX) }, {}, 'PAYLOAD_TOO_LARGE'],
   ['no token', { sql: 'x' }, { authorization: '' }, 'UNAUTHENTICATED'],
 ])('%s is refused', async (_name, body, more, code) => {
   const answer = await post(body, more);

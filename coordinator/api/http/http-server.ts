@@ -1,12 +1,14 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import { errorBody, SkeinError } from '#shared/error.ts';
+import { BodyBudget, type HeldBody } from '#shared/http/body-budget.ts';
 import { isUuid, queryId as toQueryId, type QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { metricsAccess } from '#shared/metrics-access.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import { requireOperator, requireScope } from '../../auth/authenticate.ts';
 import type { ClientTexts } from '../../client-texts.ts';
+import { timedOut } from '../../query/active-query.ts';
 import type { QueryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionKey } from '../../session/session-store.ts';
@@ -14,13 +16,17 @@ import { answerError, sendError, toSkeinError } from './error-reply.ts';
 import { JsonResult } from './json-result.ts';
 import { openApiDocument } from './openapi.ts';
 import { checkQueryId, QUERY_ID_HEADER, sessionKey, sourceOf, takeQueryId } from './post-query.ts';
-import { READ_QUERY_BODY, type QueryBody } from './read-query-body.ts';
+import { glimpseTimeout, READ_QUERY_BODY, type QueryBody } from './read-query-body.ts';
 import type { TableApi } from './table-api.ts';
 
 export type HttpOptions = {
   readonly host: string;
   readonly port: number;
   readonly bodyBytesMax: number;
+  /** Of all bodies that are there at once. */
+  readonly bodiesBytesMax: number;
+  /** Time in which a client has to send its request. */
+  readonly requestTimeoutMs: number;
   readonly holdbackBytes: number;
   readonly resultBytesMax: number;
   readonly timeoutMsMax: number;
@@ -39,12 +45,19 @@ export type HttpOptions = {
 /** A segment of a path: namespaces of several levels are long. */
 const PARAM_LENGTH_MAX = 4_096;
 const KEEP_ALIVE_MS = 75_000;
-const CONNECTION_BODY_TIMEOUT_MS = 60_000;
+/** How often Node looks for clients that are too slow; less often than `requestTimeoutMs`. */
+const SLOW_CHECK_MS_MAX = 10_000;
+/** For requests whose body nobody reads. */
+const UNREAD_BODY_BYTES_MAX = 1_024;
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
     queryId: QueryId | null;
+    /** Of the monotonic clock, when its head came. */
+    arrivedMs: number;
+    /** What is counted for its body. */
+    bodyHeld: HeldBody | undefined;
   }
 }
 
@@ -68,7 +81,12 @@ export function httpApp(options: HttpOptions): FastifyInstance {
   const app = Fastify({
     bodyLimit: options.bodyBytesMax,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    requestTimeout: CONNECTION_BODY_TIMEOUT_MS,
+    requestTimeout: options.requestTimeoutMs,
+    http: {
+      // The time for the head is part of the time for the request.
+      headersTimeout: options.requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(SLOW_CHECK_MS_MAX, options.requestTimeoutMs / 2),
+    },
     forceCloseConnections: true,
     routerOptions: { maxParamLength: PARAM_LENGTH_MAX },
     exposeHeadRoutes: false,
@@ -81,6 +99,8 @@ export function httpApp(options: HttpOptions): FastifyInstance {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.decorateRequest('caller', null);
   app.decorateRequest('queryId', null);
+  app.decorateRequest('arrivedMs', 0);
+  app.decorateRequest('bodyHeld', undefined);
   app.setErrorHandler((error, request, reply) => {
     const isPath = request.method === 'GET';
     return sendError(reply, error, options.log, isPath);
@@ -113,13 +133,15 @@ async function listen(app: FastifyInstance, { host, port }: HttpOptions): Promis
   }
 }
 
-/** What is not HTTP, or too slow or long in its headers, never becomes a request. */
-function answerBrokenHttp(_error: Error, socket: Socket): void {
+/** What is not HTTP, too slow, or too long in its headers never becomes a request, or ends as one. */
+function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const body = JSON.stringify(errorBody(new SkeinError('INVALID_REQUEST', 'the request is not valid HTTP')));
+  const isSlow = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const message = isSlow ? 'the request did not come in time' : 'the request is not valid HTTP';
+  const body = JSON.stringify(errorBody(new SkeinError('INVALID_REQUEST', message)));
   const head = [
     'HTTP/1.1 400 Bad Request',
     'content-type: application/json',
@@ -151,20 +173,28 @@ function queryRoutes(app: FastifyInstance, options: HttpOptions): void {
   const authenticate = async (request: FastifyRequest): Promise<void> => {
     request.caller = await options.authenticate(request.headers.authorization);
   };
+  const { bodyBytesMax, bodiesBytesMax } = options;
+  const bodies = new BodyBudget({ bytesMax: bodyBytesMax, bytesInAllMax: bodiesBytesMax });
   app.route({
     method: 'POST',
     url: '/api/query',
     // Before the body is read: nobody without a token makes us buffer one.
     onRequest: async (request, reply) => {
+      request.arrivedMs = performance.now();
       request.queryId = takeQueryId(request, reply);
       await authenticate(request);
       checkQueryId(request);
+      request.bodyHeld = bodies.expect(callerOf(request).claims.tenant, request.headers, reply.raw);
     },
-    handler: (request, reply) => postQuery(request, reply, options),
+    handler: (request, reply) => {
+      if (request.bodyHeld !== undefined) bodies.received(request.bodyHeld, bodyOf(request).length);
+      return postQuery(request, reply, options);
+    },
   });
   app.route({
     method: 'DELETE',
     url: '/api/query/:id',
+    bodyLimit: UNREAD_BODY_BYTES_MAX,
     onRequest: authenticate,
     handler: (request, reply) => {
       const { id } = request.params as { readonly id: string };
@@ -178,6 +208,7 @@ function queryRoutes(app: FastifyInstance, options: HttpOptions): void {
 
 async function postQuery(request: FastifyRequest, reply: FastifyReply, options: HttpOptions): Promise<FastifyReply> {
   const caller = callerOf(request);
+  const { arrivedMs } = request;
   const queryId = request.queryId ?? takeQueryId(request, reply);
   const session = sessionKey(request, caller);
   const source = sourceOf(request);
@@ -190,8 +221,9 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
   const { holdbackBytes, resultBytesMax } = options;
   const sink = new JsonResult(response, { [QUERY_ID_HEADER]: queryId }, { holdbackBytes, resultBytesMax });
   try {
-    const { sql, timeoutMs } = await readBody(request, caller, { options, signal: gone.signal });
-    await options.queries.execute({ caller, session, queryId, sql, timeoutMs, source, clientGone: gone.signal, sink });
+    const { sql, timeoutMs } = await readBody(request, caller, { options, session, clientGone: gone.signal });
+    const asked = { caller, session, queryId, sql, arrivedMs, timeoutMs, source };
+    await options.queries.execute({ ...asked, clientGone: gone.signal, sink });
     return reply.hijack();
   } catch (error) {
     if (!sink.committed) return answerError(reply, toSkeinError(error), false);
@@ -221,7 +253,7 @@ function quarantineRoutes(app: FastifyInstance, options: HttpOptions): void {
       until: new Date(kill.untilMs).toISOString(),
     })),
   }));
-  app.delete('/api/quarantine/:id', { onRequest }, async (request, reply) => {
+  app.delete('/api/quarantine/:id', { onRequest, bodyLimit: UNREAD_BODY_BYTES_MAX }, async (request, reply) => {
     const { id } = request.params as { readonly id: string };
     if (!(await options.queries.lift(callerOf(request), id))) {
       throw new SkeinError('NOT_FOUND', `no statement is quarantined as ${id.slice(0, 64)}`);
@@ -230,20 +262,37 @@ function quarantineRoutes(app: FastifyInstance, options: HttpOptions): void {
   });
 }
 
-/** @throws INVALID_REQUEST, STATEMENT_TOO_COMPLEX, QUEUE_FULL, the reason of the signal */
-function readBody(
-  { body }: FastifyRequest,
+const bodyOf = ({ body }: FastifyRequest): Buffer => (Buffer.isBuffer(body) ? body : Buffer.alloc(0));
+
+type BodyReading = {
+  readonly options: HttpOptions;
+  readonly session: SessionKey;
+  readonly clientGone: AbortSignal;
+};
+
+/** @throws INVALID_REQUEST, STATEMENT_TOO_COMPLEX, QUEUE_FULL, QUERY_TIMEOUT, the reason of `clientGone` */
+async function readBody(
+  request: FastifyRequest,
   { claims }: Caller,
-  { options, signal }: { readonly options: HttpOptions; readonly signal: AbortSignal },
+  { options, session, clientGone }: BodyReading,
 ): Promise<QueryBody> {
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+  const { texts, queries, timeoutMsMax } = options;
+  const bytes = bodyOf(request);
+  const timeoutMs = Math.min(timeoutMsMax, glimpseTimeout(bytes) ?? queries.timeoutMs(session));
+  const late = new AbortController();
+  const leftMs = request.arrivedMs + timeoutMs - performance.now();
+  const timer = setTimeout(() => late.abort(timedOut(timeoutMs)), leftMs);
   const about = {
     asker: { tenant: claims.tenant, principal: claims.sub },
     what: 'the request body',
     bytes: bytes.length,
-    signal,
+    signal: AbortSignal.any([clientGone, late.signal]),
   };
-  return options.texts.work(READ_QUERY_BODY, { bytes, timeoutMsMax: options.timeoutMsMax }, about);
+  try {
+    return await texts.work(READ_QUERY_BODY, { bytes, timeoutMsMax }, about);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function tableRoutes(app: FastifyInstance, options: HttpOptions): void {

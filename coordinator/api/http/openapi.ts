@@ -235,7 +235,7 @@ const schemas = {
       timeout_ms: {
         type: ['integer', 'null'],
         minimum: 1,
-        description: 'Milliseconds, from the start of its execution',
+        description: 'Milliseconds from the arrival of the request to the answer, waiting and planning included',
       },
     },
     ['timeout_ms'],

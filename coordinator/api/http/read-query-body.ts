@@ -43,6 +43,23 @@ function parseObject(bytes: Buffer): Readonly<Record<string, unknown>> {
 
 const invalid = (message: string): SkeinError => new SkeinError('INVALID_REQUEST', message);
 
+/** The parts of a body in which `timeout_ms` is looked for before it is parsed: what else is long is the statement. */
+const GLIMPSE_BYTES = 1_024;
+const TIMEOUT_MEMBER = /"timeout_ms"\s{0,100}:\s{0,100}([1-9]\d{0,14})/;
+
+/**
+ * The `timeout_ms` of a body that nobody has parsed yet, because a large body waits for a thread and its time counts meanwhile. Undefined
+ * when it stands neither at the beginning nor at the end. The name in quotes, followed by a colon, cannot be a part of the statement:
+ * quotes in a JSON string are escaped.
+ */
+export function glimpseTimeout(bytes: Buffer): number | undefined {
+  for (const part of [bytes.subarray(0, GLIMPSE_BYTES), bytes.subarray(-GLIMPSE_BYTES)]) {
+    const [, digits] = TIMEOUT_MEMBER.exec(part.toString('latin1')) ?? [];
+    if (digits !== undefined) return Number(digits);
+  }
+  return undefined;
+}
+
 const MODULE = new URL('../../texts-in-thread.ts', import.meta.url);
 
 export const READ_QUERY_BODY = sizedWork(readQueryBody, MODULE, 'readLargeBody');

@@ -1,0 +1,55 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { ByteBudget } from '../byte-budget.ts';
+import { SkeinError } from '../error.ts';
+
+/** Smaller bodies are not counted. */
+const SMALL_BYTES = 64 * 1024;
+
+/** The memory of one request's body, until the request is answered or its connection is gone. */
+export type HeldBody = { readonly tenant: string; bytes: number; isReleased: boolean };
+
+/** Counts what the bodies of authorised requests take while they are there: one tenant's take half of the memory for them at most. */
+export class BodyBudget {
+  readonly #bytesMax: number;
+  readonly #budget: ByteBudget;
+
+  /** @param options.bytesMax of one body; `bytesInAllMax` of all that are there at once */
+  constructor(options: { readonly bytesMax: number; readonly bytesInAllMax: number }) {
+    this.#bytesMax = options.bytesMax;
+    this.#budget = new ByteBudget(options.bytesInAllMax);
+  }
+
+  /** Before the body comes: takes what its head announces, or the most that it may be, until the response is closed. @throws QUEUE_FULL */
+  expect(tenant: string, headers: IncomingHttpHeaders, response: ServerResponse): HeldBody {
+    const declared =
+      headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : this.#bytesMax;
+    const held: HeldBody = { tenant, bytes: 0, isReleased: response.closed };
+    // The server refuses a longer body without reading it.
+    if (declared <= this.#bytesMax) this.take(held, declared);
+    response.once('close', () => this.#release(held));
+    return held;
+  }
+
+  /** Once the body is there: gives back what it did not need. */
+  received(held: HeldBody, bytes: number): void {
+    const needed = bytes > SMALL_BYTES ? bytes : 0;
+    if (needed >= held.bytes) return;
+    this.#budget.give(held.tenant, held.bytes - needed);
+    held.bytes = needed;
+  }
+
+  /** For what else is made of the body. @throws QUEUE_FULL */
+  take(held: HeldBody, bytes: number): void {
+    if (bytes <= SMALL_BYTES || held.isReleased) return;
+    if (!this.#budget.take(held.tenant, bytes)) {
+      throw new SkeinError('QUEUE_FULL', 'too many large request bodies are on their way');
+    }
+    held.bytes += bytes;
+  }
+
+  #release(held: HeldBody): void {
+    this.#budget.give(held.tenant, held.bytes);
+    held.bytes = 0;
+    held.isReleased = true;
+  }
+}

@@ -1,6 +1,10 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { Random } from '#test/fuzz/random.ts';
 import { threadCpuMs } from '#test/support/thread-cpu.ts';
 import { DUCKDB_TEXT_BYTES_MAX, duckDbError } from './duckdb-error.ts';
 import { ERROR_MESSAGE_BYTES_MAX, SkeinError, type ErrorCode } from './error.ts';
@@ -120,6 +124,41 @@ describe('duckDbError', () => {
       // An error of an error, as it comes through a worker, is cut no more.
       expect(SkeinError.fromData(error.toData()).message).toBe(error.message);
     }
+  });
+
+  test('bad pages of Parquet files are bad table data', async () => {
+    const random = new Random(1);
+    const folder = mkdtempSync(join(tmpdir(), 'skein-pages-'));
+    const reader = await (await DuckDBInstance.create(':memory:')).connect();
+    const path = join(folder, 'bad.parquet');
+    const codes: ErrorCode[] = [];
+    for (const codec of ['uncompressed', 'gzip', 'zstd', 'snappy']) {
+      for (const version of ['V1', 'V2']) {
+        await reader.run(`copy (select uuid() u, i::decimal(38, 0) d, i::varchar s, [i] l, i % 2 = 0 f, i::double x, i n
+          from range(60) t(i)) to '${path}' (format parquet, compression ${codec}, parquet_version ${version})`);
+        const honest = readFileSync(path);
+        const pagesEnd = honest.length - 8 - honest.readUInt32LE(honest.length - 8);
+        for (let i = 0; i < 20; i++) {
+          const bad = Buffer.from(honest);
+          for (let left = 4; left > 0; left--) bad[4 + random.below(pagesEnd - 4)] = random.below(256);
+          writeFileSync(path, bad);
+          await reader.run(`from read_parquet('${path}')`).catch((error: Error) => {
+            codes.push(duckDbError(error.message).code);
+          });
+        }
+      }
+    }
+    rmSync(folder, { recursive: true });
+    expect(codes.length).toBeGreaterThan(30);
+    expect(new Set(codes)).toEqual(new Set(['INVALID_TABLE_DATA']));
+  });
+
+  test.each([
+    'IO Error: DELTA_BYTE_ARRAY on FIXED_LEN_BYTE_ARRAY: decoded length does not match type length',
+    'IO Error: FIXED_LEN_BYTE_ARRAY requires length to be set',
+    'Invalid Input Error: Mismatch in parquet read for column 4, expected 300 rows, got 276',
+  ])('%s', (text) => {
+    expect(duckDbError(text).code).toBe('INVALID_TABLE_DATA');
   });
 
   test('no text takes more time than its length is worth', () => {

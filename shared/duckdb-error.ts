@@ -88,6 +88,48 @@ const isOverflow = (message: string): boolean =>
   OVERFLOW.test(message) || (/could not cast value /i.test(message) && / to decimal/i.test(message));
 const NO_SUCH_CAST = /unimplemented type for cast|no implicit cast|cannot cast|cannot compare/i;
 const FILE_DATA = /\.parquet|magic bytes|parquet (?:file|reader|footer)|thrift/i;
+/**
+ * How DuckDB's texts begin when a page of a Parquet file is not what its header says: they name neither the file nor its format, and some are
+ * plain C++ exceptions ("Invalid Error").
+ */
+const PAGE_DATA: readonly string[] = [
+  'Out of buffer',
+  'Failed to decompress',
+  'Failed to read',
+  'Failed to decode LEB128',
+  'Input is invalid/unsupported GZIP',
+  'Input is not a GZIP',
+  'Extra field in a GZIP',
+  'Extra field resulting in GZIP',
+  'Filename resulting in GZIP',
+  'Unsupported GZIP',
+  'TProtocolException',
+  'TTransportException',
+  'No more data to read',
+  "don't know what type",
+  'invalid TType',
+  'Variable-length int',
+  'Varint-decoding',
+  'Payload value bigger',
+  'Parquet file is',
+  'Parquet file has',
+  'Parquet data',
+  'Mismatch in parquet read',
+  'The width (',
+  'This page does not have a dictionary',
+  'DBP decode',
+  'DELTA_',
+  'Delta Length Byte Array',
+  'RLE encoding',
+  'BYTE_STREAM_SPLIT encoding',
+  'Data buffer size for the BYTE_STREAM_SPLIT',
+  'FIXED_LEN_BYTE_ARRAY',
+  'Invalid decimal encoding',
+  'Invalid string encoding',
+];
+
+const isPageData = ({ message }: Report): boolean => PAGE_DATA.some((start) => message.startsWith(start));
+const isFileData = (report: Report): boolean => FILE_DATA.test(report.message) || isPageData(report);
 
 /** One line per type of exception (`ExceptionType` of DuckDB 1.5); what is not here is a fault of ours. */
 const CODE_OF_TYPE: Readonly<Record<string, (report: Report) => ErrorCode>> = {
@@ -119,8 +161,9 @@ const CODE_OF_TYPE: Readonly<Record<string, (report: Report) => ErrorCode>> = {
   dependency: () => 'NOT_SUPPORTED',
   'missing extension': () => 'NOT_SUPPORTED',
   autoload: () => 'NOT_SUPPORTED',
-  io: (r) =>
-    FILE_DATA.test(r.message) && !/no such file|cannot open/i.test(r.message) ? 'INVALID_TABLE_DATA' : 'STORAGE_ERROR',
+  io: (r) => (isFileData(r) && !/no such file|cannot open/i.test(r.message) ? 'INVALID_TABLE_DATA' : 'STORAGE_ERROR'),
+  // What C++ code threw that knows nothing of DuckDB's errors.
+  invalid: (r) => (isPageData(r) ? 'INVALID_TABLE_DATA' : 'INTERNAL_ERROR'),
   http: () => 'STORAGE_ERROR',
   network: () => 'STORAGE_ERROR',
   serialization: () => 'INVALID_TABLE_DATA',
@@ -163,10 +206,11 @@ function bindingCode(report: Report): ErrorCode {
   return rule?.[0] ?? 'SYNTAX_ERROR';
 }
 
-function invalidInputCode({ message }: Report): ErrorCode {
+function invalidInputCode(report: Report): ErrorCode {
+  const { message } = report;
   if (/more than one row returned by a subquery/i.test(message)) return 'CARDINALITY_VIOLATION';
   if (/division by zero|divide by zero/i.test(message)) return 'DIVISION_BY_ZERO';
-  if (FILE_DATA.test(message)) return 'INVALID_TABLE_DATA';
+  if (isFileData(report)) return 'INVALID_TABLE_DATA';
   if (/expected \d+ parameters|values were not provided/i.test(message)) return 'INVALID_REQUEST';
   if (/max(?:imum)? expression depth|recursion depth/i.test(message)) return 'STATEMENT_TOO_COMPLEX';
   return 'INVALID_ARGUMENT';

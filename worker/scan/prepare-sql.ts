@@ -9,6 +9,8 @@ export type PreparedSql = {
   /** The text that DuckDB runs, given what stands for each input. */
   readonly print: (inputs: readonly string[]) => string;
   readonly reports: readonly ScanReport[];
+  /** Locations of the files that DuckDB opens. */
+  readonly files: ReadonlySet<string>;
   readonly positions: DeletedPositions;
 };
 
@@ -35,6 +37,7 @@ export async function prepareSql(
         })
         .join(''),
     reports: scans.map((scan) => scan.report),
+    files: new Set(scans.flatMap((scan) => scan.files)),
     positions,
   };
 }

@@ -13,8 +13,8 @@ import { withFieldIds } from './name-mapping.ts';
 /** Footers that are read at once. */
 const FOOTERS_AT_ONCE = 16;
 
-/** A scan as a subquery in parentheses, and what it will read. */
-export type PrintedScan = { readonly sql: string; readonly report: ScanReport };
+/** A scan as a subquery in parentheses, what it will read, and the locations of the files that DuckDB opens for it. */
+export type PrintedScan = { readonly sql: string; readonly report: ScanReport; readonly files: readonly string[] };
 
 /**
  * Prints a scan. Files of one schema that are read alike are one `read_parquet`; so in the common case (no deletes, no changed schema) the
@@ -62,7 +62,11 @@ export async function printScan(
     }),
     { scan: tools.index, files: 0, rowGroups: 0, rowGroupsPruned: 0, bytes: 0 },
   );
-  return { sql: `(${texts.length === 0 ? printEmpty(scan) : texts.join(' UNION ALL ')})`, report };
+  return {
+    sql: `(${texts.length === 0 ? printEmpty(scan) : texts.join(' UNION ALL ')})`,
+    report,
+    files: files.filter(({ read }) => read).flatMap(({ file }) => [file.path, ...file.deletes.map(({ path }) => path)]),
+  };
 }
 
 /** Files with equal keys stand in one `read_parquet`. */

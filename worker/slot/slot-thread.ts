@@ -9,6 +9,7 @@ import { localPath, normalizeLocation } from '#shared/storage/location.ts';
 import type { DeletedPositions } from '../scan/deleted-positions.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
 import { FooterCache } from '../scan/footer.ts';
+import { nameBadFile } from '../scan/name-bad-file.ts';
 import { prepareSql, type PreparedSql } from '../scan/prepare-sql.ts';
 import { returnFreedMemory } from '../duckdb/library.ts';
 import { readProfile } from '../duckdb/profile.ts';
@@ -159,7 +160,7 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
       else pool.release(confined, performance.now());
       if (TAKES_MUCH.has(code)) returnFreedMemory();
     });
-    throw error;
+    throw nameBadFile(SkeinError.of(error), prepared.files);
   }
 }
 

@@ -278,11 +278,16 @@ export const COMMANDS: readonly Command[] = [
   {
     name: 'worker',
     summary: 'Runs one worker, and starts it again when it ends itself or dies.',
-    flags: [{ name: 'bare', doc: 'Runs it in this process: something else starts it again' }],
+    flags: [
+      { name: 'bare', doc: 'Runs it in this process: something else starts it again' },
+      { name: 'standby', doc: 'Loads the program and waits until its supervisor says that it is to take over' },
+    ],
     run: async ({ loaded, flags }) => {
+      const { config } = loaded;
       const isBare = flags.has('bare') || process.send !== undefined;
-      if (isBare) return (await import('./service.ts')).runService('worker', loaded.config);
-      return (await import('./supervise-worker.ts')).superviseWorker(loaded.config);
+      if (isBare)
+        return (await import('./service.ts')).runService('worker', config, { isStandby: flags.has('standby') });
+      return (await import('./supervise-worker.ts')).superviseWorker(config);
     },
   },
   {

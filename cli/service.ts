@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { on } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -6,7 +7,7 @@ import { hasSecret } from '#shared/keyring.ts';
 import { createLogger, type Logger } from '#shared/log/logger.ts';
 import { registerMember } from '#shared/membership/open-membership.ts';
 import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts';
-import type { ChildMessage } from './up/child-message.ts';
+import { isKind, type ChildMessage } from './up/child-message.ts';
 
 export type ServiceName = 'catalog' | 'coordinator' | 'worker';
 
@@ -44,7 +45,7 @@ const START = {
   worker: async (config, log) => {
     const { startWorker } = await import('#worker/main.ts');
     const { exitAtOnce } = await import('#worker/ordered-end.ts');
-    const worker = await startWorker(config, log);
+    const worker = await startWorker(config, log, () => void tell({ kind: 'endangered' }));
     void worker.hung.then(() => exitAtOnce(EXIT.ordered));
     const member = await register(config, worker.url, log);
     return {
@@ -72,7 +73,12 @@ async function register(config: Config, address: string, log: Logger): Promise<{
  * One service in this process, until SIGINT, SIGTERM or, under the launcher, the end of the IPC channel. It reports to the launcher
  * over that channel, without one in a JSON line on standard output.
  */
-export async function runService(name: ServiceName, config: Config): Promise<ExitCode> {
+export async function runService(
+  name: ServiceName,
+  config: Config,
+  { isStandby }: { readonly isStandby: boolean } = { isStandby: false },
+): Promise<ExitCode> {
+  if (isStandby) await takeOver();
   const log = createLogger(
     config['worker.name'] !== '' && name === 'worker' ? config['worker.name'] : name,
     config.log_level,
@@ -116,6 +122,15 @@ export async function runService(name: ServiceName, config: Config): Promise<Exi
   clearTimeout(timer);
   log.flush();
   return exit(EXIT.ok);
+}
+
+/** Resolves when the process before this one has ended, with the program loaded meanwhile. */
+async function takeOver(): Promise<void> {
+  const disconnected = (): never => process.exit(EXIT.ok);
+  process.once('disconnect', disconnected);
+  await import('#worker/main.ts');
+  for await (const [message] of on(process, 'message')) if (isKind(message, 'take-over')) break;
+  process.off('disconnect', disconnected);
 }
 
 /** What has no default that could work: said at once, not after a wait. @throws INVALID_CONFIGURATION */
@@ -165,9 +180,15 @@ async function endOf({ drain }: Started, { asked, urged }: Ending, log: Logger):
 }
 
 function report(message: ChildMessage, line: object): Promise<void> {
+  if (process.send !== undefined) return tell(message);
+  return new Promise((sent) => process.stdout.write(`${JSON.stringify(line)}\n`, () => sent()));
+}
+
+/** Says it to the supervisor, where there is one. */
+function tell(message: ChildMessage): Promise<void> {
   return new Promise((sent) => {
-    if (process.send === undefined) process.stdout.write(`${JSON.stringify(line)}\n`, () => sent());
-    else process.send(message, () => sent());
+    if (process.connected) process.send?.(message, () => sent());
+    else sent();
   });
 }
 

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +30,9 @@ beforeAll(async () => {
 
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
+const childrenOf = (pid = 0): readonly number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').map(Number);
+
 test('skein worker starts its process again: at once when it ended itself, later when it died; its end in good order is ours', async () => {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', 'cli/skein.js', 'worker'], {
     cwd: projectRoot,
@@ -56,13 +60,17 @@ test('skein worker starts its process again: at once when it ended itself, later
     await expect.poll(() => gauge({ metricsUrl: ready.metrics_url }, 'long_quanta'), { timeout: 30_000 }).toBe(1);
     const cancelled = { task_id: spec.taskId, code: 'QUERY_TIMEOUT', reason: 'too long' };
     coordinator.call('CancelTask', cancelled).catch(() => undefined);
+    await expect.poll(() => childrenOf(child.pid)).toHaveLength(2);
+    const [, standby] = childrenOf(child.pid);
     expect(await next()).toMatchObject({
       event: 'exited',
       restart_in_ms: 0,
       reason: 'ended with exit code 75, as ordered',
     });
     const again = await next();
-    expect(again.event).toBe('restarted');
+    // The one that takes its place was there before the end.
+    expect(again).toMatchObject({ event: 'restarted', pid: standby });
+    expect(childrenOf(child.pid)).toEqual([standby]);
     await hung;
     coordinator.close();
     process.kill(again.pid, 'SIGKILL');

@@ -18,12 +18,14 @@ const STANDARD_ERROR: ChildLog = { fd: 2, path: 'standard error', bytes: () => 0
 export async function superviseWorker(config: Config): Promise<ExitCode> {
   const say = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
   const service = 'worker';
+  const command = [...serviceFlags('worker'), SKEIN, ...process.argv.slice(2)];
   const child = new SupervisedChild(
     {
       kind: 'worker',
       name: config['worker.name'],
       url: null,
-      command: [...serviceFlags('worker'), SKEIN, ...process.argv.slice(2)],
+      command,
+      standbyCommand: [...command, '--standby'],
       stop: 'SIGTERM',
       mayEnd: true,
     },

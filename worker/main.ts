@@ -50,8 +50,12 @@ const WAITING_PER_SLOT_MAX = 256;
 /** Of the worker's memory, so that a small worker has some left for its tasks. */
 const SPOOL_SHARE_MAX = 1 / 3;
 
-/** Builds a worker and starts it. @throws PORT_IN_USE, START_FAILED. */
-export async function startWorker(config: Config, log: Logger): Promise<RunningWorker> {
+/** Builds a worker and starts it; `onEndangered` is called when it may have to end itself soon. @throws PORT_IN_USE, START_FAILED. */
+export async function startWorker(
+  config: Config,
+  log: Logger,
+  onEndangered: () => void = () => undefined,
+): Promise<RunningWorker> {
   const security = openChannelSecurity(config, 'worker', log);
   const credentials = security.serverCredentials(config.internal_host);
   const spillDir = resolve(config['worker.spill_dir'] || join(config.data_dir, 'spill', config['worker.name']));
@@ -76,6 +80,7 @@ export async function startWorker(config: Config, log: Logger): Promise<RunningW
       overrunMs: config['worker.quantum_overrun'],
       sparesMax: config['worker.spare_slots_max'],
       onSpares: (spares) => allowThreads(spares),
+      onOverrun: onEndangered,
       onHung: (hung) => end.begin(hung),
     },
     log,

@@ -3,6 +3,7 @@ import koffi from 'koffi';
 import type { QueryId, TaskId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { HungQuantum } from './slot/slot-pool.ts';
+import { restorePriorities } from './slot/thread-priority.ts';
 
 /** The task for which a worker's process ends, as a beat says it; `quantum_ms` is decimal text, as proto-loader takes it. */
 export type HungTask = { readonly query_id: QueryId; readonly task_id: TaskId; readonly quantum_ms: string };
@@ -53,6 +54,7 @@ export class OrderedEnd {
 
 /** Ends the process at once. `process.exit` would wait for every thread, and one that is inside of DuckDB does not come. */
 export function exitAtOnce(code: number): never {
+  restorePriorities();
   const libc = koffi.load(process.platform === 'win32' ? 'ucrtbase.dll' : null);
   return (libc.func('void _exit(int code)') as unknown as (code: number) => never)(code);
 }

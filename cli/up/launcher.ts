@@ -324,6 +324,7 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
     };
     return {
       ...spec('worker', own, `http://${config.internal_host}:${port}`),
+      standbyCommand: [...serviceFlags('worker'), SKEIN, 'worker', '--standby'],
       metricsUrl: `http://${config.internal_host}:${metricsPort}/metrics`,
     };
   });

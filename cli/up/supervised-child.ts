@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { SkeinError } from '#shared/error.ts';
 import type { ServiceKind, ServiceRecord } from '../cluster-file.ts';
 import { processIdentity } from '../process-identity.ts';
-import { isChildMessage, type ChildMessage } from './child-message.ts';
+import { isKind, isStartMessage, type StartMessage, type TakeOverMessage } from './child-message.ts';
 import { EXIT } from '../exit-code.ts';
 
 /**
@@ -12,7 +12,8 @@ import { EXIT } from '../exit-code.ts';
  *      |                                ^                  |
  *      +-- exit (first start: failed) --+------ exit ------+        any --stop()--> stopped
  *
- * An exit that was ordered (`EXIT.ordered`) skips the delay and counts as no fault.
+ * An exit that was ordered (`EXIT.ordered`) skips the delay and counts as no fault. A child that says that it is endangered gets a
+ * standby: a process that has loaded the program, and takes over in a moment where a start costs a second of CPU.
  */
 export type ChildSpec = {
   readonly kind: ServiceKind;
@@ -21,6 +22,8 @@ export type ChildSpec = {
   readonly metricsUrl?: string;
   /** Script and arguments for this Node. */
   readonly command: readonly string[];
+  /** The same for its standby; absent: it has none. */
+  readonly standbyCommand?: readonly string[];
   /** Ours when it is not given. */
   readonly environment?: NodeJS.ProcessEnv;
   /** How it is asked to end; `ipc` for what ignores signals. */
@@ -47,17 +50,21 @@ const RESTART_DELAY_MIN_MS = 100;
 const RESTART_DELAY_MAX_MS = 10_000;
 /** After this long without a fault the delay starts small again. */
 const HEALTHY_MS = 60_000;
+/** A standby that nobody has needed by then ends. */
+const STANDBY_MS = 60_000;
 /** A service that has not answered by then did not start. */
 const START_TIMEOUT_MS = 60_000;
 
 type Running = { readonly process: ChildProcess; readonly pid: number; readonly exited: Promise<void> };
-type Ready = Extract<ChildMessage, { kind: 'ready' }>;
+type Ready = Extract<StartMessage, { kind: 'ready' }>;
 
 export class SupervisedChild {
   readonly spec: ChildSpec;
   readonly #log: ChildLog;
   readonly #events: ChildEvents;
   #running: Running | undefined;
+  #standby: ChildProcess | undefined;
+  #standbyTimer: NodeJS.Timeout | undefined;
   #record: ServiceRecord | undefined;
   #restartTimer: NodeJS.Timeout | undefined;
   #stopping = false;
@@ -91,6 +98,7 @@ export class SupervisedChild {
   pass(signal: NodeJS.Signals): void {
     this.#stopping = true;
     clearTimeout(this.#restartTimer);
+    this.#endStandby();
     if (this.#running === undefined) this.#ended.resolve(EXIT.ok);
     else this.#running.process.kill(signal);
   }
@@ -99,6 +107,7 @@ export class SupervisedChild {
   async stop(timeoutMs: number): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#restartTimer);
+    this.#endStandby();
     const running = this.#running;
     if (running === undefined) return;
     if (this.spec.stop === 'ipc' && running.process.connected) running.process.send({ kind: 'stop' });
@@ -110,10 +119,7 @@ export class SupervisedChild {
 
   #run(): Promise<Ready> {
     const offset = this.#log.bytes();
-    const child = spawn(process.execPath, this.spec.command, {
-      stdio: ['ignore', this.#log.fd, this.#log.fd, 'ipc'],
-      ...(this.spec.environment === undefined ? {} : { env: this.spec.environment }),
-    });
+    const child = this.#takeStandby() ?? this.#spawn(this.spec.command);
     const { pid } = child;
     if (pid === undefined) {
       return new Promise((_resolve, reject) => {
@@ -135,8 +141,9 @@ export class SupervisedChild {
         reject(this.#failed(`did not answer within ${START_TIMEOUT_MS / 1000} s`));
         child.kill('SIGKILL');
       }, START_TIMEOUT_MS);
-      child.once('message', (message) => {
-        if (!isChildMessage(message)) return;
+      child.on('message', (message) => {
+        if (isKind(message, 'endangered')) this.#prepareStandby();
+        if (!isStartMessage(message)) return;
         clearTimeout(timer);
         if (message.kind === 'failed') {
           reject(SkeinError.fromData(message.error));
@@ -150,6 +157,41 @@ export class SupervisedChild {
         reject(this.#failed(`ended with ${endOf(code, signal)} at its start${this.#log.lastLine(offset)}`));
       });
     });
+  }
+
+  #spawn(command: readonly string[]): ChildProcess {
+    return spawn(process.execPath, command, {
+      stdio: ['ignore', this.#log.fd, this.#log.fd, 'ipc'],
+      ...(this.spec.environment === undefined ? {} : { env: this.spec.environment }),
+    });
+  }
+
+  #prepareStandby(): void {
+    const { standbyCommand } = this.spec;
+    if (standbyCommand === undefined || this.#stopping) return;
+    clearTimeout(this.#standbyTimer);
+    this.#standbyTimer = setTimeout(() => this.#endStandby(), STANDBY_MS);
+    if (this.#standby !== undefined) return;
+    const standby = this.#spawn(standbyCommand);
+    this.#standby = standby;
+    standby.on('error', () => undefined);
+    standby.once('exit', () => {
+      if (this.#standby === standby) this.#standby = undefined;
+    });
+  }
+
+  #takeStandby(): ChildProcess | undefined {
+    const standby = this.#standby;
+    this.#standby = undefined;
+    clearTimeout(this.#standbyTimer);
+    if (standby?.connected !== true) return undefined;
+    standby.send({ kind: 'take-over' } satisfies TakeOverMessage);
+    return standby;
+  }
+
+  #endStandby(): void {
+    clearTimeout(this.#standbyTimer);
+    this.#standby?.kill('SIGKILL');
   }
 
   /** Restarts it whenever it ends from now on. */

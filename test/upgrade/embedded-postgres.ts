@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { NODE_FLAGS } from '#cli/node-flags.js';
-import { isChildMessage } from '#cli/up/child-message.ts';
+import { isStartMessage } from '#cli/up/child-message.ts';
 import { POSTGRES_DATABASE, POSTGRES_USER } from '#cli/up/postgres-process.ts';
 import { ensureSecret, secretPath } from '#cli/up/secrets.ts';
 import { freePort } from '#test/support/postgres.ts';
@@ -57,7 +57,7 @@ async function started(child: ChildProcess): Promise<void> {
       throw new Error('Postgres ended at its start');
     });
     const [message] = (await Promise.race([once(child, 'message', early), ended])) as [unknown];
-    if (!isChildMessage(message) || message.kind === 'failed') throw new Error(JSON.stringify(message));
+    if (!isStartMessage(message) || message.kind === 'failed') throw new Error(JSON.stringify(message));
   } finally {
     early.abort();
   }

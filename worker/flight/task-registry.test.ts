@@ -38,6 +38,7 @@ beforeAll(() => {
       overrunMs: 5_000,
       sparesMax: 1,
       onSpares: () => undefined,
+      onOverrun: () => undefined,
       onHung: () => undefined,
     },
     log,

@@ -29,6 +29,8 @@ type QuantumLimits = {
   readonly sparesMax: number;
   /** Called when there are so many threads more than slots. */
   readonly onSpares: (spares: number) => void;
+  /** Called, perhaps often, when a quantum has used a part of that time. */
+  readonly onOverrun: () => void;
   /** Called once, for the first quantum that does not end in that time: only the end of the process ends it. */
   readonly onHung: (hung: HungQuantum) => void;
 };
@@ -42,6 +44,8 @@ const LOOK_INTERVAL_MS = 100;
 const LONG_MS = 1_000;
 /** A cancelled task whose quantum has not ended by then is reported as ended all the same. */
 const ABANDON_MS = 300;
+/** The part of `overrunMs` after which somebody prepares for the end. */
+const OVERRUN_PART = 1 / 5;
 /** At this age of a quantum a thread is made ready, because that takes some time. */
 const RESERVE_MS = 400;
 
@@ -213,6 +217,7 @@ export class SlotPool {
       run?.cancel(new SkeinError('STEP_TOO_LONG', limit));
     }
     if (slot.stoppedMs >= ABANDON_MS) run?.abandon();
+    if (slot.stoppedMs >= quanta.overrunMs * OVERRUN_PART) quanta.onOverrun();
     if (current !== undefined && slot.stoppedMs >= quanta.overrunMs && !this.#hasHung) {
       this.#hasHung = true;
       quanta.onHung({ spec: current.start.spec, ageMs });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import koffi from 'koffi';
 
 /** PRIO_PROCESS of Linux; with the number of a thread it means that thread alone. */
@@ -22,6 +22,15 @@ export const lowerPriority = (thread: number): boolean => setNice(thread, LOW_NI
 
 /** The contrary, which needs a right that most processes do not have: then false. */
 export const restorePriority = (thread: number): boolean => setNice(thread, NORMAL_NICE);
+
+/**
+ * The same for every thread of this process, as far as the system allows it. The last thread of a process that ends gives its memory
+ * back, and the parent learns of the end only then: at a low priority that takes seconds on a busy machine.
+ */
+export function restorePriorities(): void {
+  if (libc === undefined) return;
+  for (const thread of readdirSync('/proc/self/task')) restorePriority(Number(thread));
+}
 
 /** Milliseconds that a thread wanted a core and had none, since it began; 0 where the system does not say. Linux only. */
 export function waitedForCoreMs(thread: number): number {

@@ -7,6 +7,7 @@ import { insertCatalog, insertTenant } from './store/postgres/catalog-store.ts';
 import { insertNamespace } from './store/postgres/namespace-store.ts';
 import { insertPrincipal, TENANT_ADMIN } from './store/postgres/principal-store.ts';
 import type { Database } from './store/postgres/tables.ts';
+import { transact } from './store/postgres/transact.ts';
 
 /** What the first start makes; the password of its user is known before it is needed, because hashing it takes as long as all the rest. */
 export type FirstUser = {
@@ -34,7 +35,7 @@ export async function isBootstrapped(db: Database): Promise<boolean> {
 export async function bootstrap(db: Database, config: Config, user: FirstUser): Promise<string> {
   const passwordHash = await user.passwordHash;
   const location = bootstrapLocation(config);
-  await db.transaction().execute(async (tx) => {
+  await transact(db, async (tx) => {
     const tenantId = await insertTenant(tx, config['bootstrap.tenant']);
     const catalogId = await insertCatalog(tx, {
       tenantId,

@@ -12,6 +12,7 @@ import { runDocumentTask, type DocumentOwner } from './document-task.ts';
 import type { Creation } from './new-table.ts';
 import { runSteps, type Step, type Written } from './run-steps.ts';
 import { CHECK_REQUIREMENTS, SWAP_METADATA } from './swap-metadata.ts';
+import type { UnitOfWork } from '../store/postgres/transact.ts';
 
 /**
  * Commits, to one table or to several at once. Each attempt reads the tables, makes the new metadata (pure), then moves all pointers in one
@@ -35,11 +36,12 @@ const RETRY_WAIT_LONGEST_MS = 500;
  */
 export async function commitTables(
   context: CatalogContext,
+  unit: UnitOfWork,
   changes: readonly TableChange[],
 ): Promise<readonly CommittedTable[]> {
   try {
     const keys = [...(await tableIds(context, changes))].sort();
-    return await inTurn(context, keys, () => commitInTurn(context, changes));
+    return await inTurn(context, keys, () => commitInTurn(context, unit, changes));
   } catch (error) {
     throw commitFailure(error);
   }
@@ -47,13 +49,14 @@ export async function commitTables(
 
 async function commitInTurn(
   context: CatalogContext,
+  unit: UnitOfWork,
   changes: readonly TableChange[],
 ): Promise<readonly CommittedTable[]> {
   for (let attempt = 0; attempt <= context.config['catalog.commit_retries_max']; attempt += 1) {
     if (attempt > 0) await sleep(backoffMs(attempt));
     const steps: Step[] = [];
     for (const change of changes) steps.push(await planStep(context, change));
-    if (await runSteps(context, steps, 'commit')) {
+    if (await runSteps(context, unit, steps, 'commit')) {
       await removeDroppedFiles(context, steps);
       return steps.map(committed);
     }
@@ -179,11 +182,12 @@ export const createInput = (
 /** A new table whose metadata is made already. @throws TABLE_EXISTS, SCHEMA_NOT_FOUND, INVALID_REQUEST */
 export async function insertNewTable(
   context: CatalogContext,
+  unit: UnitOfWork,
   place: { readonly catalog: CatalogRow; readonly target: TableTarget },
   made: Written,
 ): Promise<CommittedTable> {
   const step: Step = { kind: 'insert', ...place, ...made };
-  await runSteps(context, [step], 'create');
+  await runSteps(context, unit, [step], 'create');
   return committed(step);
 }
 

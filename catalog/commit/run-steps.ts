@@ -8,6 +8,7 @@ import { requireNamespace } from '../store/postgres/namespace-store.ts';
 import { insertTable, swapMetadata, type TableRow } from '../store/postgres/table-store.ts';
 import type { Tx } from '../store/postgres/tables.ts';
 import type { CommittedTable, TableTarget } from './creation.ts';
+import type { UnitOfWork } from '../store/postgres/transact.ts';
 
 /** What one attempt of a commit does to one table. */
 export type Step =
@@ -43,6 +44,7 @@ class LostRace extends Error {}
  */
 export async function runSteps(
   context: CatalogContext,
+  unit: UnitOfWork,
   steps: readonly Step[],
   purpose: 'commit' | 'create',
 ): Promise<boolean> {
@@ -50,7 +52,7 @@ export async function runSteps(
   const inserts = steps.filter((step) => step.kind === 'insert');
   if (swaps.length + inserts.length === 0) return true;
   try {
-    await context.store.transact(async (tx) => {
+    await unit.transact(async (tx) => {
       await lockForSteps(tx, [...swaps, ...inserts]);
       for (const step of swaps) await runSwap(tx, step);
       for (const step of inserts) await runInsert(tx, step, purpose);

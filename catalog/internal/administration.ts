@@ -15,6 +15,7 @@ import {
 } from '../store/postgres/catalog-store.ts';
 import { EVERYTHING } from '../store/postgres/page.ts';
 import { insertPrincipal, TENANT_ADMIN } from '../store/postgres/principal-store.ts';
+import { transact } from '../store/postgres/transact.ts';
 
 /** What the operator does: tenants, and catalogs for them. */
 
@@ -25,7 +26,7 @@ export async function createTenant(
 ): Promise<{ tenant_id: string }> {
   if (request.admin_password === '') throw new SkeinError('INVALID_REQUEST', 'the administrator needs a password');
   const passwordHash = await hashPassword(request.admin_password);
-  const id = await context.store.db.transaction().execute(async (tx) => {
+  const id = await transact(context.store.db, async (tx) => {
     const tenantId = await insertTenant(tx, request.name);
     await insertPrincipal(tx, {
       tenantId,
@@ -48,7 +49,7 @@ export async function dropTenant(
   context: CatalogContext,
   request: { readonly name: string },
 ): Promise<Record<string, never>> {
-  await context.store.transact((tx) => deleteTenant(tx, request.name));
+  await transact(context.store.db, (tx) => deleteTenant(tx, request.name));
   return {};
 }
 
@@ -68,7 +69,7 @@ export async function createCatalog(
 ): Promise<Record<string, never>> {
   const { name, allow_roots: allowedRoots } = request;
   const location = request.location === '' ? catalogLocation(context.config, name) : request.location;
-  await context.store.transact(async (tx) => {
+  await transact(context.store.db, async (tx) => {
     const tenantId = await requireTenant(tx, request.tenant);
     const undropWindowMs = windowOf(request.undrop_window_ms);
     await insertCatalog(tx, { tenantId, name, location, allowedRoots, chosenBy: 'operator', undropWindowMs });
@@ -103,7 +104,7 @@ export async function alterCatalog(
 ): Promise<Record<string, never>> {
   const { name, allow_roots: addRoots, disallow_roots: dropRoots, undrop_window_ms: windowMs } = request;
   const window = windowMs === '-1' ? {} : { undropWindowMs: windowOf(windowMs) };
-  await context.store.transact((tx) => changeCatalog(tx, name, { addRoots, dropRoots, ...window }));
+  await transact(context.store.db, (tx) => changeCatalog(tx, name, { addRoots, dropRoots, ...window }));
   await makeRoots(context, addRoots);
   return {};
 }
@@ -113,7 +114,7 @@ export async function dropCatalog(
   context: CatalogContext,
   request: { readonly name: string },
 ): Promise<Record<string, never>> {
-  await context.store.transact((tx) => deleteCatalog(tx, { name: request.name }));
+  await transact(context.store.db, (tx) => deleteCatalog(tx, { name: request.name }));
   return {};
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../store/postgres/client-store.ts';
 import { insertPrincipal, raiseSessionEpoch } from '../store/postgres/principal-store.ts';
 import { newSecret, sha256 } from '../token/secret.ts';
+import { transact } from '../store/postgres/transact.ts';
 
 /** OAuth clients, as the operator makes them: each is a service account with one credential. The secret is answered once, by these calls. */
 
@@ -39,7 +40,7 @@ export async function createClient(
   // No character that a form, a header, a URL or `<client_id>:<client_secret>` would have to escape.
   const clientId = randomBytes(16).toString('hex');
   const secret = newSecret(SECRET_PREFIX);
-  await context.store.db.transaction().execute(async (tx) => {
+  await transact(context.store.db, async (tx) => {
     const tenantId = await requireTenant(tx, request.tenant);
     const principal = await insertPrincipal(tx, {
       tenantId,
@@ -73,7 +74,7 @@ export async function rotateClient(
   const secret = newSecret(SECRET_PREFIX);
   const now = new Date(context.clock.nowMs());
   const previousUntil = overlapMs === 0 ? undefined : new Date(now.getTime() + overlapMs);
-  const clientId = await context.store.db.transaction().execute(async (tx) => {
+  const clientId = await transact(context.store.db, async (tx) => {
     const client = await requireClient(tx, await requireTenant(tx, request.tenant), request.name);
     await replaceSecret(tx, client, { sha256: sha256(secret), now, previousUntil });
     if (previousUntil === undefined) await raiseSessionEpoch(tx, client.principal.id);
@@ -116,7 +117,7 @@ export async function listClients(context: CatalogContext, request: { readonly t
 
 /** Ends the client with all its tokens, everywhere within a second; its name is free again. @throws TENANT_NOT_FOUND, PRINCIPAL_NOT_FOUND */
 export async function dropClient(context: CatalogContext, request: ClientRequest): Promise<Record<string, never>> {
-  await context.store.db.transaction().execute(async (tx) => {
+  await transact(context.store.db, async (tx) => {
     await deleteClient(tx, await requireClient(tx, await requireTenant(tx, request.tenant), request.name));
   });
   return {};

@@ -2,6 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { isUuid } from '#shared/id.ts';
 import type { CatalogContext } from '../context.ts';
 import { listParked, unpark } from '../store/postgres/dropped-table-store.ts';
+import { transact } from '../store/postgres/transact.ts';
 
 /** Background jobs that failed too often, for the operator. There is one kind: purges of dropped tables. */
 
@@ -35,7 +36,9 @@ export async function retryJobs(context: CatalogContext, { id }: { readonly id: 
   const jobs =
     id !== '' && !isUuid(id)
       ? 0
-      : await unpark(context.store.db, id === '' ? undefined : id, new Date(context.clock.nowMs()));
+      : await transact(context.store.db, (tx) =>
+          unpark(tx, id === '' ? undefined : id, new Date(context.clock.nowMs())),
+        );
   if (jobs === 0 && id !== '') throw new SkeinError('JOB_NOT_FOUND', `no parked job ${id}`);
   context.purges.wake();
   return { jobs };

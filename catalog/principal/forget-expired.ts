@@ -2,12 +2,15 @@ import { EXPIRY_TOLERANCE_MS } from '#shared/token-claims.ts';
 import type { CatalogContext } from '../context.ts';
 import { deleteExpiredFamilies } from '../store/postgres/refresh-token-store.ts';
 import { forgetDropped } from '../store/postgres/principal-store.ts';
+import { transact } from '../store/postgres/transact.ts';
 
 /** Forgets refresh tokens that have expired, and deleted principals that no token can name any more. */
 export async function forgetExpired(context: Pick<CatalogContext, 'config' | 'clock' | 'store'>): Promise<void> {
   const { config, clock, store } = context;
   const nowMs = clock.nowMs();
   const tokenAgeMaxMs = Math.max(config['catalog.token_ttl_max'], config['catalog.token_ttl']) + EXPIRY_TOLERANCE_MS;
-  await deleteExpiredFamilies(store.db, new Date(nowMs));
-  await forgetDropped(store.db, new Date(nowMs - tokenAgeMaxMs));
+  await transact(store.db, async (tx) => {
+    await deleteExpiredFamilies(tx, new Date(nowMs));
+    await forgetDropped(tx, new Date(nowMs - tokenAgeMaxMs));
+  });
 }

@@ -11,6 +11,7 @@ import {
 } from '../store/postgres/dropped-table-store.ts';
 import { deleteExpiredKeys } from '../store/postgres/idempotency-store.ts';
 import { purgeTable } from './purge-table.ts';
+import { transact } from '../store/postgres/transact.ts';
 
 /** Signs of life in the time for which a worker holds a dropped table without one. */
 const SIGNS_OF_LIFE = 3;
@@ -60,7 +61,7 @@ export class PurgeWorker {
       this.#woken = new AbortController();
       try {
         while (await this.#takeOne());
-        await deleteExpiredKeys(this.#parts.store.db, this.#now());
+        await transact(this.#parts.store.db, (tx) => deleteExpiredKeys(tx, this.#now()));
       } catch (error) {
         if (!this.#closed.signal.aborted) log.warn({ err: error }, 'the background work could not be looked at');
       }
@@ -75,7 +76,7 @@ export class PurgeWorker {
   async #takeOne(): Promise<boolean> {
     if (this.#closed.signal.aborted) return false;
     const { db } = this.#parts.store;
-    const table = await claimDue(db, this.#now(), this.#now(this.#holdMs));
+    const table = await transact(db, (tx) => claimDue(tx, this.#now(), this.#now(this.#holdMs)));
     if (table === undefined) return false;
     if (table.failures > FAILURES_MAX) {
       await this.#park(table, table.lastError ?? 'the catalog ended while it ran, each time');
@@ -83,7 +84,7 @@ export class PurgeWorker {
     }
     try {
       if (table.purge) await purgeTable(this.#parts, table, this.#pause(table));
-      await db.transaction().execute((tx) => forgetDropped(tx, table.id));
+      await transact(db, (tx) => forgetDropped(tx, table.id));
     } catch (error) {
       await this.#failed(table, error);
     }
@@ -98,25 +99,25 @@ export class PurgeWorker {
       this.#closed.signal.throwIfAborted();
       if (clock.monotonicMs() - heldAt < this.#holdMs / SIGNS_OF_LIFE) return;
       heldAt = clock.monotonicMs();
-      await holdDue(store.db, table.id, this.#now(this.#holdMs));
+      await transact(store.db, (tx) => holdDue(tx, table.id, this.#now(this.#holdMs)));
     };
   }
 
   async #failed(table: DueTable, error: unknown): Promise<void> {
     const { store, log, metrics, config } = this.#parts;
-    if (this.#closed.signal.aborted) return giveBack(store.db, table.id, this.#now());
+    if (this.#closed.signal.aborted) return transact(store.db, (tx) => giveBack(tx, table.id, this.#now()));
     const message = (error instanceof Error ? error.message : String(error)).slice(0, ERROR_LENGTH_MAX);
     metrics.purgeFailures.inc();
     if (table.failures >= FAILURES_MAX) return this.#park(table, message, error);
     log.warn({ err: error, table: table.id, failures: table.failures }, 'a purge failed');
     const waitMs = config['catalog.job_retry_wait'] * RETRY_FACTOR ** (table.failures - 1);
-    return putOff(store.db, table.id, this.#now(waitMs), message);
+    return transact(store.db, (tx) => putOff(tx, table.id, this.#now(waitMs), message));
   }
 
   #park(table: DueTable, message: string, error?: unknown): Promise<void> {
     const { store, log } = this.#parts;
     log.error({ err: error, table: table.id, reason: message }, 'a purge failed too often and is parked');
-    return park(store.db, table.id, this.#now(), message);
+    return transact(store.db, (tx) => park(tx, table.id, this.#now(), message));
   }
 
   get #holdMs(): number {

@@ -4,6 +4,7 @@ import type { Json } from '#shared/json.ts';
 import type { Scope, TokenClaims } from '#shared/token-claims.ts';
 import type { DocumentOwner } from '../commit/document-task.ts';
 import type { CatalogContext } from '../context.ts';
+import type { UnitOfWork } from '../store/postgres/transact.ts';
 
 /** A request as an operation sees it: decoded and within the limits. */
 export type OpenRequest = {
@@ -36,7 +37,8 @@ export type Answer = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-type Handler = (context: CatalogContext, request: RestRequest) => Promise<Answer>;
+/** @param unit makes what the operation changes */
+type Handler = (context: CatalogContext, request: RestRequest, unit: UnitOfWork) => Promise<Answer>;
 
 /** One operation of the service: one file holds its handler, one line of `operations.ts` the rest. */
 export type Operation = {

@@ -16,6 +16,7 @@ import { runOnce } from './idempotency/run-once.ts';
 import { icebergError } from './iceberg-error.ts';
 import type { Answer, OpenRequest, Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
+import { plainUnit } from '../store/postgres/transact.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -153,7 +154,7 @@ async function answer(
   const { id, handle, replay, takesLarge } = operation;
   const checked = { ...open, claims: caller, ...(await bodies.read(held, bytes, takesLarge === true)) };
   const key = replay === undefined ? undefined : idempotencyKeyOf(open);
-  if (replay === undefined || key === undefined) return handle(context, checked);
+  if (replay === undefined || key === undefined) return handle(context, checked, plainUnit(context.store.db));
   const hash = requestHash(request.method, request.originalUrl, bytes);
   return runOnce(context, { id, handle, replay }, checked, { key, requestHash: hash });
 }

@@ -5,6 +5,7 @@ import type { Clock } from '#shared/clock.ts';
 import { must } from '#shared/must.ts';
 import { deleteKeys, insertKey, listKeys, type StoredKey } from '../store/postgres/key-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
+import { transact } from '../store/postgres/transact.ts';
 
 /** ECDSA on P-256: what every JOSE library verifies. Measured here: 220 microseconds a verification, Ed25519 205. */
 export const ALGORITHM = 'ES256';
@@ -52,7 +53,7 @@ export class SigningKeys {
   /** Makes a key when there is none young enough, drops those that no valid token can need, and reads the rest. */
   async rotate(): Promise<void> {
     const nowMs = this.#clock.nowMs();
-    const keys = await this.#db.transaction().execute(async (tx) => {
+    const keys = await transact(this.#db, async (tx) => {
       await sql`select pg_advisory_xact_lock(${ROTATION_LOCK})`.execute(tx);
       let stored = await listKeys(tx);
       const newest = stored[0];

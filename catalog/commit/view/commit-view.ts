@@ -26,6 +26,7 @@ import type { TableTarget } from '../creation.ts';
 import { commitViewMetadata, newViewMetadata } from './apply-view-updates.ts';
 import type { ViewMetadata } from './view-metadata.ts';
 import type { CreateViewRequest, ViewCommit } from './view-request.ts';
+import type { UnitOfWork } from '../../store/postgres/transact.ts';
 
 /** Creates and replaces views: pure metadata, then the row by compare-and-swap and the file in one transaction. */
 
@@ -38,6 +39,7 @@ const RETRY_WAIT_MS = 20;
 /** @throws ALREADY_EXISTS (a view or a table), SCHEMA_NOT_FOUND, INVALID_REQUEST, INVALID_VIEW */
 export async function createView(
   context: CatalogContext,
+  unit: UnitOfWork,
   target: TableTarget,
   request: CreateViewRequest,
 ): Promise<CommittedView> {
@@ -53,7 +55,7 @@ export async function createView(
   const metadata = newViewMetadata(request, { uuid, location, nowMs: context.clock.nowMs() });
   checkViewLocations(metadata, undefined, catalog.roots);
   const view = written(context, metadata, 0);
-  await context.store.transact(async (tx) => {
+  await unit.transact(async (tx) => {
     await insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, ...view });
     await writeFile(context, view).catch((error: unknown) => {
       throw chosen !== undefined && (error as Error).cause instanceof FileNotFound ? inTheWay(chosen, error) : error;
@@ -68,6 +70,7 @@ export async function createView(
  */
 export async function replaceView(
   context: CatalogContext,
+  unit: UnitOfWork,
   target: TableTarget,
   commit: ViewCommit,
 ): Promise<CommittedView> {
@@ -75,7 +78,7 @@ export async function replaceView(
   const find = (): Promise<ViewRow> => requireView(db, target.claims.tenant, target.catalog, target.ident);
   try {
     const { id } = await find();
-    return await context.commits.run(`view ${id}`, () => commitInTurn(context, find, commit));
+    return await context.commits.run(`view ${id}`, () => commitInTurn(context, unit, find, commit));
   } catch (error) {
     throw commitFailure(error);
   }
@@ -83,6 +86,7 @@ export async function replaceView(
 
 async function commitInTurn(
   context: CatalogContext,
+  unit: UnitOfWork,
   find: () => Promise<ViewRow>,
   commit: ViewCommit,
 ): Promise<CommittedView> {
@@ -94,16 +98,16 @@ async function commitInTurn(
     if (metadata === base) return row;
     checkViewLocations(metadata, base, row.roots);
     const view = written(context, metadata, row.version + 1);
-    if (await swap(context, row, view)) return view;
+    if (await swap(context, unit, row, view)) return view;
     context.metrics.commitRetries.inc();
   }
   throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: other commits kept coming first');
 }
 
 /** False when another commit came first. */
-async function swap(context: CatalogContext, row: ViewRow, view: Written): Promise<boolean> {
+async function swap(context: CatalogContext, unit: UnitOfWork, row: ViewRow, view: Written): Promise<boolean> {
   try {
-    await context.store.transact(async (tx) => {
+    await unit.transact(async (tx) => {
       if (!(await swapViewMetadata(tx, row, view))) throw new LostRace();
       await writeFile(context, view);
     });

@@ -1,7 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { printJson } from '#shared/json.ts';
 import type { CatalogContext } from '../../context.ts';
-import type { Transact } from '../../store/postgres/connect.ts';
 import { toCatalogError } from '../../store/postgres/errors.ts';
 import {
   findUse,
@@ -14,6 +13,7 @@ import {
 import { icebergError } from '../iceberg-error.ts';
 import { isoDuration } from './idempotency-key.ts';
 import type { Answer, RepeatableOperation, RestRequest } from '../operation.ts';
+import { plainUnit, transact, type UnitOfWork } from '../../store/postgres/transact.ts';
 
 /**
  * Requests with an `Idempotency-Key`. The key's row is written in the very transaction that makes the change, so either both happen or
@@ -63,25 +63,29 @@ export async function runOnce(
   }
   // Nobody looks first whether the key is in use: it nearly never is, and a change finds out before it changes anything.
   const state = { claimed: false, kept: false };
-  const transact: Transact = async (work, answerOf) => {
-    const result = await context.store.transact(async (tx) => {
-      if (!state.claimed && !(await insertUse(tx, use, { ...row, ...NOT_KEPT }))) throw new KeyTaken();
-      const done = await work(tx);
-      if (answerOf !== undefined) await keepAnswer(tx, use, { status: 200, etag: null, body: answerOf(done) });
-      return done;
-    });
-    state.claimed = true;
-    state.kept = answerOf !== undefined;
-    return result;
+  const unit: UnitOfWork = {
+    transact: async (work, answerOf) => {
+      const result = await transact(db, async (tx) => {
+        if (!state.claimed && !(await insertUse(tx, use, { ...row, ...NOT_KEPT }))) throw new KeyTaken();
+        const done = await work(tx);
+        if (answerOf !== undefined) await keepAnswer(tx, use, { status: 200, etag: null, body: answerOf(done) });
+        return done;
+      });
+      state.claimed = true;
+      state.kept = answerOf !== undefined;
+      return result;
+    },
   };
-  const answer = await attempt({ ...context, store: { ...context.store, transact } }, operation, request);
+  const answer = await attempt(context, operation, request, unit);
   if (answer === 'key taken') return replayed();
   const kept = keptOf(answer);
   if (state.kept) return answer;
   if (state.claimed) {
     // The change is made: that its answer could not be kept is no failure of it.
-    await keepAnswer(db, use, kept).catch((err: unknown) => context.log.warn({ err }, 'an answer was not kept'));
-  } else if (!(await insertUse(db, use, { ...row, ...kept }))) {
+    await transact(db, (tx) => keepAnswer(tx, use, kept)).catch((err: unknown) =>
+      context.log.warn({ err }, 'an answer was not kept'),
+    );
+  } else if (!(await transact(db, (tx) => insertUse(tx, use, { ...row, ...kept })))) {
     // Another one came first, and what went wrong here may have gone wrong because of it.
     return replayed();
   }
@@ -94,9 +98,10 @@ async function attempt(
   context: CatalogContext,
   operation: RepeatableOperation,
   request: RestRequest,
+  unit: UnitOfWork,
 ): Promise<Answer | 'key taken'> {
   try {
-    return await operation.handle(context, request);
+    return await operation.handle(context, request, unit);
   } catch (thrown) {
     if (thrown instanceof KeyTaken) return 'key taken';
     const error = toCatalogError(thrown);
@@ -126,7 +131,7 @@ async function replay(
   if (!used.requestHash.equals(hash)) {
     throw new SkeinError('KEY_REUSED', 'The Idempotency-Key was used before, for another request');
   }
-  if (used.status === null) return operation.replay(context, request);
+  if (used.status === null) return operation.replay(context, request, plainUnit(context.store.db));
   return {
     status: used.status,
     ...(used.body === null ? {} : { text: used.body }),

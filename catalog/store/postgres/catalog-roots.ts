@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import { isWithin } from '#shared/storage/location.ts';
-import type { Tx } from './tables.ts';
+import type { Database, Tx } from './tables.ts';
 
 /**
  * Roots of catalogs, and their tenants. A root belongs to the tenant of the catalogs that have it, and still does when none has it any more:
@@ -58,9 +58,9 @@ export async function keepFormerRoots(tx: Tx, tenantId: string, roots: readonly 
 const folderOf = (location: string): string => (location.endsWith('/') ? location : `${location}/`);
 const FORMER_FOLDER = sql<string>`rtrim(location, '/') || '/'`;
 
-async function overlapsFormerRoot(tx: Tx, tenantId: string, root: string): Promise<boolean> {
+async function overlapsFormerRoot(db: Database, tenantId: string, root: string): Promise<boolean> {
   const folder = folderOf(root);
-  const row = await tx
+  const row = await db
     .selectFrom('former_root')
     .select('location')
     .where('tenant_id', '!=', tenantId)

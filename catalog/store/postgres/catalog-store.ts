@@ -40,8 +40,8 @@ export async function insertTenant(tx: Tx, name: string): Promise<string> {
 }
 
 /** @throws TENANT_NOT_FOUND */
-export async function requireTenant(tx: Tx, name: TenantId | string): Promise<string> {
-  const row = await tx.selectFrom('tenant').select('id').where('name', '=', name).executeTakeFirst();
+export async function requireTenant(db: Database, name: TenantId | string): Promise<string> {
+  const row = await db.selectFrom('tenant').select('id').where('name', '=', name).executeTakeFirst();
   if (row === undefined) throw tenantNotFound(name);
   return row.id;
 }
@@ -49,8 +49,8 @@ export async function requireTenant(tx: Tx, name: TenantId | string): Promise<st
 const tenantNotFound = (name: string): SkeinError =>
   new SkeinError('TENANT_NOT_FOUND', `Tenant does not exist: ${name}`);
 
-export async function listTenants(tx: Tx): Promise<string[]> {
-  const rows = await tx.selectFrom('tenant').select('name').orderBy('name').execute();
+export async function listTenants(db: Database): Promise<string[]> {
+  const rows = await db.selectFrom('tenant').select('name').orderBy('name').execute();
   return rows.map(({ name }) => name);
 }
 
@@ -168,8 +168,8 @@ export async function deleteCatalog(
   }
 }
 
-const catalogsOfTenants = (tx: Tx) =>
-  tx
+const catalogsOfTenants = (db: Database) =>
+  db
     .selectFrom('catalog as c')
     .innerJoin('tenant as t', 't.id', 'c.tenant_id')
     .select([
@@ -201,14 +201,14 @@ const toCatalogRow = (row: {
 });
 
 /** The catalog of this name, if the tenant owns it. @throws CATALOG_NOT_FOUND, word for word also for another tenant's. */
-export async function requireCatalog(tx: Tx, tenant: TenantId, name: string): Promise<CatalogRow> {
-  const row = await catalogsOfTenants(tx).where('c.name', '=', name).where('t.name', '=', tenant).executeTakeFirst();
+export async function requireCatalog(db: Database, tenant: TenantId, name: string): Promise<CatalogRow> {
+  const row = await catalogsOfTenants(db).where('c.name', '=', name).where('t.name', '=', tenant).executeTakeFirst();
   return row === undefined ? catalogNotFound(name) : toCatalogRow(row);
 }
 
 /** By name; of one tenant, or of all. */
-export async function listCatalogRows(tx: Tx, tenant: string | undefined, page: Page): Promise<CatalogRow[]> {
-  let query = catalogsOfTenants(tx).orderBy('c.name');
+export async function listCatalogRows(db: Database, tenant: string | undefined, page: Page): Promise<CatalogRow[]> {
+  let query = catalogsOfTenants(db).orderBy('c.name');
   if (tenant !== undefined) query = query.where('t.name', '=', tenant);
   if (page.after !== undefined) query = query.where('c.name', '>', page.after);
   if (page.limit !== undefined) query = query.limit(page.limit);

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { principalId } from '#shared/id.ts';
 import type { TokenPrincipal } from './principal-store.ts';
-import type { Tx } from './tables.ts';
+import type { Database, Tx } from './tables.ts';
 
 /** OAuth clients: the credentials of service accounts, one for each. */
 
@@ -50,8 +50,8 @@ export async function insertClient(
     .execute();
 }
 
-const clients = (tx: Tx) =>
-  tx
+const clients = (db: Database) =>
+  db
     .selectFrom('oauth_client as c')
     .innerJoin('principal as p', 'p.id', 'c.principal_id')
     .innerJoin('tenant as t', 't.id', 'p.tenant_id')
@@ -72,14 +72,14 @@ const clients = (tx: Tx) =>
     ]);
 type Row = Awaited<ReturnType<ReturnType<typeof clients>['executeTakeFirstOrThrow']>>;
 
-export async function findClient(tx: Tx, clientId: string): Promise<ClientRow | undefined> {
-  const row = await clients(tx).where('c.client_id', '=', clientId).executeTakeFirst();
+export async function findClient(db: Database, clientId: string): Promise<ClientRow | undefined> {
+  const row = await clients(db).where('c.client_id', '=', clientId).executeTakeFirst();
   return row === undefined ? undefined : clientOf(row);
 }
 
 /** The client that a secret belongs to, or belonged to before its last rotation: no two have the same. */
-export async function findClientBySecret(tx: Tx, sha256: Buffer): Promise<ClientRow | undefined> {
-  const row = await clients(tx)
+export async function findClientBySecret(db: Database, sha256: Buffer): Promise<ClientRow | undefined> {
+  const row = await clients(db)
     .where((eb) => eb.or([eb('c.secret_sha256', '=', sha256), eb('c.previous_sha256', '=', sha256)]))
     .executeTakeFirst();
   return row === undefined ? undefined : clientOf(row);
@@ -97,8 +97,8 @@ export async function requireClient(tx: Tx, tenantId: string, name: string): Pro
 }
 
 /** By name. */
-export async function listClients(tx: Tx, tenantId: string): Promise<ClientRow[]> {
-  const rows = await clients(tx).where('p.tenant_id', '=', tenantId).orderBy('p.username').execute();
+export async function listClients(db: Database, tenantId: string): Promise<ClientRow[]> {
+  const rows = await clients(db).where('p.tenant_id', '=', tenantId).orderBy('p.username').execute();
   return rows.map(clientOf);
 }
 

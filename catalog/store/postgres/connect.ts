@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely, PostgresDialect, type Transaction } from 'kysely';
+import { Kysely, PostgresDialect } from 'kysely';
 import { Client, Pool, type ClientConfig } from 'pg';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import { isRolledBack } from './errors.ts';
 import { preparingPool } from './preparing-pool.ts';
 import type { Database, Tables } from './tables.ts';
 
@@ -12,19 +11,8 @@ export type Store = {
   readonly db: Database;
   /** For the hot path alone, where a statement is prepared under a name. */
   readonly pool: Pool;
-  readonly transact: Transact;
   close(): Promise<void>;
 };
-
-/**
- * Runs work in one transaction; every change that a request makes goes through it, because the request's idempotency key joins in. With
- * the key goes the answer, as JSON text, if `answerOf` is given.
- * @throws COMMIT_STATE_UNKNOWN when the connection broke while Postgres was to commit; else what `work` throws, and nothing was changed.
- */
-export type Transact = <T>(
-  work: (tx: Transaction<Tables>) => Promise<T>,
-  answerOf?: (result: T) => string,
-) => Promise<T>;
 
 /** Time for a connection, from the pool or new. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -60,23 +48,7 @@ export async function connectStore(config: Config, log: Logger): Promise<Store> 
   );
   const dialect = new PostgresDialect({ pool: preparingPool(pool) });
   const db = new Kysely<Tables>({ dialect }).withSchema('catalog');
-  return { db, pool, transact: (work) => transact(db, work), close: () => db.destroy() };
-}
-
-async function transact<T>(db: Database, work: (tx: Transaction<Tables>) => Promise<T>): Promise<T> {
-  let worked = false;
-  try {
-    return await db.transaction().execute(async (tx) => {
-      const result = await work(tx);
-      worked = true;
-      return result;
-    });
-  } catch (error) {
-    if (!worked || isRolledBack(error)) throw error;
-    throw new SkeinError('COMMIT_STATE_UNKNOWN', "the catalog's metadata store went away during the commit", {
-      cause: error,
-    });
-  }
+  return { db, pool, close: () => db.destroy() };
 }
 
 async function waitForPostgres(config: Config, log: Logger): Promise<void> {

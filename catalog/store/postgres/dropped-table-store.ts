@@ -6,7 +6,7 @@ import { releaseClaims } from './folder-claims.ts';
 import { LEVEL_SEPARATOR, requireNamespace, splitPath, type NamespacePath } from './namespace-store.ts';
 import type { Page } from './page.ts';
 import { displayIdent, tableExists, type DeletedTable, type TableIdent } from './table-store.ts';
-import type { Tx } from './tables.ts';
+import type { Database, Tx } from './tables.ts';
 
 /**
  * Tables after their drop. Until `expires_at` a row can be had back; then the background work takes it: with `purge` it deletes the files,
@@ -63,8 +63,8 @@ export type DroppedTable = {
 };
 
 /** In the order of their ids. */
-export async function listDropped(tx: Tx, catalogId: string, page: Page): Promise<DroppedTable[]> {
-  let query = tx
+export async function listDropped(db: Database, catalogId: string, page: Page): Promise<DroppedTable[]> {
+  let query = db
     .selectFrom('dropped_table')
     .select(['id', 'path', 'name', 'dropped_at', 'dropped_by', 'expires_at', 'purge', 'parked_at', 'last_error'])
     .where('catalog_id', '=', catalogId)
@@ -224,8 +224,8 @@ export type ParkedPurge = {
 };
 
 /** The longest parked first. */
-export async function listParked(tx: Tx, limit: number): Promise<ParkedPurge[]> {
-  const rows = await tx
+export async function listParked(db: Database, limit: number): Promise<ParkedPurge[]> {
+  const rows = await db
     .selectFrom('dropped_table as d')
     .innerJoin('catalog as c', 'c.id', 'd.catalog_id')
     .innerJoin('tenant as t', 't.id', 'c.tenant_id')
@@ -244,8 +244,8 @@ export async function listParked(tx: Tx, limit: number): Promise<ParkedPurge[]> 
   }));
 }
 
-export async function countParked(tx: Tx): Promise<number> {
-  const { count } = await tx
+export async function countParked(db: Database): Promise<number> {
+  const { count } = await db
     .selectFrom('dropped_table')
     .select((select) => select.fn.countAll<string>().as('count'))
     .where('parked_at', 'is not', null)

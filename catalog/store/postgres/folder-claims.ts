@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
-import type { Tx } from './tables.ts';
+import type { Database, Tx } from './tables.ts';
 
 /**
  * Which folders belong to which table. A table claims every folder that it has, and keeps the ones that it had, until it is gone with its
@@ -41,16 +41,20 @@ export async function claimFolders(tx: Tx, owner: Owner, folders: readonly strin
 }
 
 /** @throws INVALID_REQUEST when a table other than `ownerId` has a folder at, above or below one of these. */
-export async function requireFree(tx: Tx, folders: readonly string[], ownerId: string | undefined): Promise<void> {
+export async function requireFree(
+  db: Database,
+  folders: readonly string[],
+  ownerId: string | undefined,
+): Promise<void> {
   for (const folder of folders) {
-    if (await isFree(tx, folder, ownerId)) continue;
+    if (await isFree(db, folder, ownerId)) continue;
     throw new SkeinError('INVALID_REQUEST', `Location ${folder} overlaps the location of another table`);
   }
 }
 
 /** Whether no table other than `ownerId` has a folder at, above or below this one. */
-export async function isFree(tx: Tx, folder: string, ownerId: string | undefined): Promise<boolean> {
-  let query = tx
+export async function isFree(db: Database, folder: string, ownerId: string | undefined): Promise<boolean> {
+  let query = db
     .selectFrom('folder_claim')
     .select('owner_id')
     .where((where) =>
@@ -73,8 +77,8 @@ function withAncestors(location: string): string[] {
   return found;
 }
 
-export async function listClaims(tx: Tx, ownerId: string): Promise<string[]> {
-  const rows = await tx.selectFrom('folder_claim').select('location').where('owner_id', '=', ownerId).execute();
+export async function listClaims(db: Database, ownerId: string): Promise<string[]> {
+  const rows = await db.selectFrom('folder_claim').select('location').where('owner_id', '=', ownerId).execute();
   return rows.map(({ location }) => location);
 }
 

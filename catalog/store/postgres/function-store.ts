@@ -3,7 +3,7 @@ import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
 import { namespaceNotFound } from './namespace-store.ts';
 import type { Page } from './page.ts';
 import { displayIdent, type TableIdent } from './table-store.ts';
-import type { Tx } from './tables.ts';
+import type { Database, Tx } from './tables.ts';
 
 /** User-defined functions: names of their own beside those of tables and views. */
 
@@ -14,8 +14,8 @@ export function functionNotFound(ident: TableIdent): never {
 }
 
 /** @throws FUNCTION_NOT_FOUND */
-export async function requireFunction(tx: Tx, namespaceId: string, ident: TableIdent): Promise<FunctionRow> {
-  const row = await tx
+export async function requireFunction(db: Database, namespaceId: string, ident: TableIdent): Promise<FunctionRow> {
+  const row = await db
     .selectFrom('iceberg_function')
     .select(['metadata_location as metadataLocation', 'metadata'])
     .where('namespace_id', '=', namespaceId)
@@ -58,8 +58,8 @@ export async function deleteFunction(tx: Tx, namespaceId: string, name: string):
   return numDeletedRows === 1n;
 }
 
-export async function listFunctions(tx: Tx, namespaceId: string, page: Page): Promise<string[]> {
-  let query = tx.selectFrom('iceberg_function').select('name').where('namespace_id', '=', namespaceId).orderBy('name');
+export async function listFunctions(db: Database, namespaceId: string, page: Page): Promise<string[]> {
+  let query = db.selectFrom('iceberg_function').select('name').where('namespace_id', '=', namespaceId).orderBy('name');
   if (page.after !== undefined) query = query.where('name', '>', page.after);
   if (page.limit !== undefined) query = query.limit(page.limit);
   return (await query.execute()).map(({ name }) => name);

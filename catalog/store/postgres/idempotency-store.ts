@@ -1,5 +1,5 @@
 import type { PrincipalId } from '#shared/id.ts';
-import type { Tx } from './tables.ts';
+import type { Database, Tx } from './tables.ts';
 
 /** Idempotency keys: which request each was used for, and what became of it. */
 
@@ -19,8 +19,8 @@ export type KeptAnswer = {
 export type UsedKey = KeptAnswer & { readonly requestHash: Buffer };
 
 /** Undefined when the key was not used, or its use has expired. */
-export async function findUse(tx: Tx, use: KeyUse, now: Date): Promise<UsedKey | undefined> {
-  return tx
+export async function findUse(db: Database, use: KeyUse, now: Date): Promise<UsedKey | undefined> {
+  return db
     .selectFrom('idempotency_key')
     .select(['request_hash as requestHash', 'status', 'etag', 'body'])
     .where('principal', '=', use.principal)
@@ -55,8 +55,8 @@ export async function insertUse(
 }
 
 /** Keys of a principal that have not expired. */
-export async function countUses(tx: Tx, principal: PrincipalId, now: Date): Promise<number> {
-  const { count } = await tx
+export async function countUses(db: Database, principal: PrincipalId, now: Date): Promise<number> {
+  const { count } = await db
     .selectFrom('idempotency_key')
     .select(({ fn }) => fn.countAll<string>().as('count'))
     .where('principal', '=', principal)

@@ -1,11 +1,11 @@
 import type { JsonObject } from '#shared/json.ts';
-import type { Tx } from './tables.ts';
+import type { Database, Tx } from './tables.ts';
 
 /** Signing keys, newest first. */
 export type StoredKey = { readonly kid: string; readonly privateJwk: JsonObject; readonly createdAtMs: number };
 
-export async function listKeys(tx: Tx): Promise<StoredKey[]> {
-  const rows = await tx.selectFrom('signing_key').selectAll().orderBy('created_at', 'desc').execute();
+export async function listKeys(db: Database): Promise<StoredKey[]> {
+  const rows = await db.selectFrom('signing_key').selectAll().orderBy('created_at', 'desc').execute();
   return rows.map((row) => ({ kid: row.kid, privateJwk: row.private_jwk, createdAtMs: row.created_at.getTime() }));
 }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { Tx } from './tables.ts';
+import type { Database, Tx } from './tables.ts';
 
 /** Reports of scans and commits that clients send, per table; they go with it. */
 
@@ -50,11 +50,11 @@ export async function insertReport(
 
 /** Newest first, from the one before `before` on. */
 export async function listReports(
-  tx: Tx,
+  db: Database,
   tableId: string,
   page: { readonly before: string | undefined; readonly limit: number; readonly oldest: Date },
 ): Promise<ReportRow[]> {
-  let query = tx
+  let query = db
     .selectFrom('metrics_report')
     .select(['id', 'principal', 'report', 'reported_at as reportedAt'])
     .where('table_id', '=', tableId)

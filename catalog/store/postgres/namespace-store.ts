@@ -3,7 +3,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { Properties } from '../../commit/table-metadata.ts';
 import { isForeignKeyViolation, isUniqueViolation } from './errors.ts';
 import type { Page } from './page.ts';
-import type { Tx } from './tables.ts';
+import type { Database, Tx } from './tables.ts';
 
 /** Namespaces: a tree per catalog. `path` is the levels joined by the unit separator; people read them joined by dots. */
 
@@ -20,8 +20,8 @@ export function namespaceNotFound(path: NamespacePath): never {
 }
 
 /** @throws SCHEMA_NOT_FOUND */
-export async function requireNamespace(tx: Tx, catalogId: string, path: NamespacePath): Promise<NamespaceRow> {
-  const row = await tx
+export async function requireNamespace(db: Database, catalogId: string, path: NamespacePath): Promise<NamespaceRow> {
+  const row = await db
     .selectFrom('namespace')
     .select(['id', 'properties'])
     .where('catalog_id', '=', catalogId)
@@ -61,21 +61,21 @@ export async function insertNamespace(
 
 /** The namespaces directly below `parent`, in the order of their names; undefined = the top level. */
 export async function listNamespaces(
-  tx: Tx,
+  db: Database,
   catalogId: string,
   parent: NamespacePath | undefined,
   page: Page,
 ): Promise<string[]> {
-  let query = tx.selectFrom('namespace').select('path').where('catalog_id', '=', catalogId).orderBy('path');
+  let query = db.selectFrom('namespace').select('path').where('catalog_id', '=', catalogId).orderBy('path');
   if (parent === undefined) query = query.where('parent_id', 'is', null);
-  else query = query.where('parent_id', '=', (await requireNamespace(tx, catalogId, parent)).id);
+  else query = query.where('parent_id', '=', (await requireNamespace(db, catalogId, parent)).id);
   if (page.after !== undefined) query = query.where('path', '>', page.after);
   if (page.limit !== undefined) query = query.limit(page.limit);
   return (await query.execute()).map(({ path }) => path);
 }
 
-export async function listAllNamespaces(tx: Tx, catalogId: string): Promise<NamespacePath[]> {
-  const rows = await tx
+export async function listAllNamespaces(db: Database, catalogId: string): Promise<NamespacePath[]> {
+  const rows = await db
     .selectFrom('namespace')
     .select('path')
     .where('catalog_id', '=', catalogId)

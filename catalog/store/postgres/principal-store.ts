@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { principalId, type PrincipalId } from '#shared/id.ts';
 import { isUniqueViolation } from './errors.ts';
-import type { PrincipalStatus, Tx } from './tables.ts';
+import type { PrincipalStatus, Database, Tx } from './tables.ts';
 
 /** Users of a tenant. */
 
@@ -54,8 +54,8 @@ export async function insertPrincipal(
 }
 
 /** @throws PRINCIPAL_NOT_FOUND */
-export async function requirePrincipal(tx: Tx, tenantId: string, username: string): Promise<PrincipalRow> {
-  const row = await tx
+export async function requirePrincipal(db: Database, tenantId: string, username: string): Promise<PrincipalRow> {
+  const row = await db
     .selectFrom('principal')
     .select(['id', 'username', 'status', 'roles', 'session_epoch'])
     .where('tenant_id', '=', tenantId)
@@ -74,8 +74,8 @@ export type TokenPrincipal = PrincipalRow & {
 };
 
 /** Undefined when there is none of this id. */
-export async function findTokenPrincipal(tx: Tx, id: PrincipalId): Promise<TokenPrincipal | undefined> {
-  const row = await tx
+export async function findTokenPrincipal(db: Database, id: PrincipalId): Promise<TokenPrincipal | undefined> {
+  const row = await db
     .selectFrom('principal as p')
     .innerJoin('tenant as t', 't.id', 'p.tenant_id')
     .leftJoin('oauth_client as c', 'c.principal_id', 'p.id')
@@ -100,14 +100,14 @@ export async function raiseSessionEpoch(tx: Tx, id: PrincipalId): Promise<void> 
 const EPOCH_OF_DROPPED = 2_147_483_647;
 
 /** Epochs above 0, by principal: the ones that a token can be too old for. */
-export async function sessionEpochs(tx: Tx): Promise<ReadonlyMap<PrincipalId, number>> {
-  const raised = await tx
+export async function sessionEpochs(db: Database): Promise<ReadonlyMap<PrincipalId, number>> {
+  const raised = await db
     .selectFrom('principal')
     .select(['id', 'session_epoch'])
     .where('session_epoch', '>', 0)
     .execute();
   // Read second: a principal that is deleted in between is found here.
-  const dropped = await tx.selectFrom('dropped_principal').select('id').execute();
+  const dropped = await db.selectFrom('dropped_principal').select('id').execute();
   return new Map([
     ...raised.map((row) => [principalId(row.id), row.session_epoch] as const),
     ...dropped.map((row) => [principalId(row.id), EPOCH_OF_DROPPED] as const),

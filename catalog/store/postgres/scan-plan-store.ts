@@ -1,6 +1,6 @@
 import { parseJson, printJson } from '#shared/json.ts';
 import type { PlannedScan } from '../../planning/plan-request.ts';
-import type { Tx } from './tables.ts';
+import type { Database, Tx } from './tables.ts';
 
 /** Scan plans that clients may come back for: the request with all that it needs to be planned again. */
 
@@ -36,8 +36,8 @@ export async function insertPlan(
 }
 
 /** The scan of a table's plan; undefined when there is none, or it has expired. */
-export async function findPlan(tx: Tx, tableId: string, id: string, now: Date): Promise<PlannedScan | undefined> {
-  const row = await tx
+export async function findPlan(db: Database, tableId: string, id: string, now: Date): Promise<PlannedScan | undefined> {
+  const row = await db
     .selectFrom('scan_plan')
     .select('scan')
     .where('table_id', '=', tableId)

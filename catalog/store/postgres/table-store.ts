@@ -6,7 +6,7 @@ import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.
 import { displayPath, LEVEL_SEPARATOR, namespaceNotFound, type NamespacePath } from './namespace-store.ts';
 import { catalogNotFound } from './catalog-store.ts';
 import type { Page } from './page.ts';
-import type { Tx } from './tables.ts';
+import type { Database, Tx } from './tables.ts';
 
 /** Iceberg tables: the pointer to the current metadata, and the metadata. */
 
@@ -35,12 +35,12 @@ export const tableExists = (ident: TableIdent): SkeinError =>
  * @throws CATALOG_NOT_FOUND (another tenant's too), SCHEMA_NOT_FOUND
  */
 export async function findTable(
-  tx: Tx,
+  db: Database,
   tenant: TenantId,
   catalog: string,
   ident: TableIdent,
 ): Promise<TableRow | undefined> {
-  const found = await lookUpTable(tx, tenant, catalog, ident);
+  const found = await lookUpTable(db, tenant, catalog, ident);
   return found === 'no namespace' ? namespaceNotFound(ident.namespace) : found;
 }
 
@@ -48,8 +48,13 @@ export async function findTable(
  * A table that must be there. Where there is no such namespace there is no such table: clients try `ns.table.snapshots` before `ns.table`.
  * @throws CATALOG_NOT_FOUND (another tenant's too), TABLE_NOT_FOUND
  */
-export async function requireTable(tx: Tx, tenant: TenantId, catalog: string, ident: TableIdent): Promise<TableRow> {
-  const found = await lookUpTable(tx, tenant, catalog, ident);
+export async function requireTable(
+  db: Database,
+  tenant: TenantId,
+  catalog: string,
+  ident: TableIdent,
+): Promise<TableRow> {
+  const found = await lookUpTable(db, tenant, catalog, ident);
   return found === 'no namespace' || found === undefined ? tableNotFound(ident) : found;
 }
 
@@ -79,13 +84,13 @@ type LookedUp = {
 );
 
 async function lookUpTable(
-  tx: Tx,
+  db: Database,
   tenant: TenantId,
   catalog: string,
   { namespace, name }: TableIdent,
 ): Promise<TableRow | 'no namespace' | undefined> {
   const path = namespace.join(LEVEL_SEPARATOR);
-  const { rows } = await tx.executeQuery<LookedUp>(CompiledQuery.raw(LOOK_UP, [tenant, catalog, path, name]));
+  const { rows } = await db.executeQuery<LookedUp>(CompiledQuery.raw(LOOK_UP, [tenant, catalog, path, name]));
   const [row] = rows;
   if (row === undefined) return catalogNotFound(catalog);
   if (row.namespaceId === null) return 'no namespace';
@@ -207,8 +212,8 @@ export async function deleteTable(
     .executeTakeFirst();
 }
 
-export async function listTables(tx: Tx, namespaceId: string, page: Page): Promise<string[]> {
-  let query = tx.selectFrom('iceberg_table').select('name').where('namespace_id', '=', namespaceId).orderBy('name');
+export async function listTables(db: Database, namespaceId: string, page: Page): Promise<string[]> {
+  let query = db.selectFrom('iceberg_table').select('name').where('namespace_id', '=', namespaceId).orderBy('name');
   if (page.after !== undefined) query = query.where('name', '>', page.after);
   if (page.limit !== undefined) query = query.limit(page.limit);
   return (await query.execute()).map(({ name }) => name);
@@ -229,14 +234,14 @@ const LIST = `
  * @throws CATALOG_NOT_FOUND (another tenant's too), SCHEMA_NOT_FOUND
  */
 export async function listTablesOf(
-  tx: Tx,
+  db: Database,
   tenant: TenantId,
   catalog: string,
   namespace: NamespacePath,
   page: Page,
 ): Promise<readonly string[]> {
   const parameters = [tenant, catalog, namespace.join(LEVEL_SEPARATOR), page.after ?? '', page.limit ?? null];
-  const { rows } = await tx.executeQuery<{ readonly namespaceId: string | null; readonly names: readonly string[] }>(
+  const { rows } = await db.executeQuery<{ readonly namespaceId: string | null; readonly names: readonly string[] }>(
     CompiledQuery.raw(LIST, parameters),
   );
   const [row] = rows;

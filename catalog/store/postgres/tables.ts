@@ -186,6 +186,7 @@ export type Tables = {
 type Created = ColumnType<Date, Date | undefined, never>;
 export type PrincipalStatus = 'ACTIVE' | 'INVITED' | 'SUSPENDED' | 'DEACTIVATED' | 'PROVISIONED';
 
-/** All access is through one of these two; a transaction is always passed explicitly. */
+/** For reads; a transaction is one, too. */
 export type Database = Kysely<Tables>;
-export type Tx = Database | Transaction<Tables>;
+/** For writes, and for reads that lock. */
+export type Tx = Transaction<Tables>;

@@ -6,7 +6,7 @@ import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.
 import { LEVEL_SEPARATOR, namespaceNotFound } from './namespace-store.ts';
 import type { Page } from './page.ts';
 import { displayIdent, viewWithSameName, type TableIdent } from './table-store.ts';
-import type { Tx } from './tables.ts';
+import type { Database, Tx } from './tables.ts';
 
 /** Iceberg views. A trigger of Postgres keeps their names apart from those of tables (migration `0002_views`). */
 
@@ -32,12 +32,12 @@ export const viewExistsError = (ident: TableIdent): SkeinError =>
  * @throws CATALOG_NOT_FOUND (another tenant's too)
  */
 export async function findView(
-  tx: Tx,
+  db: Database,
   tenant: TenantId,
   catalog: string,
   ident: TableIdent,
 ): Promise<ViewRow | undefined> {
-  const row = await tx
+  const row = await db
     .selectFrom('catalog as c')
     .innerJoin('tenant', 'tenant.id', 'c.tenant_id')
     .leftJoin('namespace as n', (join) =>
@@ -65,12 +65,16 @@ export async function findView(
 }
 
 /** @throws VIEW_NOT_FOUND, also when the namespace is absent (Iceberg's clients expect that); CATALOG_NOT_FOUND */
-export const requireView = async (tx: Tx, tenant: TenantId, catalog: string, ident: TableIdent): Promise<ViewRow> =>
-  (await findView(tx, tenant, catalog, ident)) ?? viewNotFound(ident);
+export const requireView = async (
+  db: Database,
+  tenant: TenantId,
+  catalog: string,
+  ident: TableIdent,
+): Promise<ViewRow> => (await findView(db, tenant, catalog, ident)) ?? viewNotFound(ident);
 
 /** For what makes no row yet, so that no trigger looks. @throws ALREADY_EXISTS when a view has the name that a table is to get. */
-export async function requireNoView(tx: Tx, tenant: TenantId, catalog: string, ident: TableIdent): Promise<void> {
-  if ((await findView(tx, tenant, catalog, ident)) !== undefined) throw viewWithSameName(ident);
+export async function requireNoView(db: Database, tenant: TenantId, catalog: string, ident: TableIdent): Promise<void> {
+  if ((await findView(db, tenant, catalog, ident)) !== undefined) throw viewWithSameName(ident);
 }
 
 type ViewDocument = { readonly location: string; readonly metadataLocation: string; readonly metadata: string };
@@ -172,8 +176,8 @@ export async function deleteView(
   return numDeletedRows === 1n;
 }
 
-export async function listViews(tx: Tx, namespaceId: string, page: Page): Promise<string[]> {
-  let query = tx.selectFrom('iceberg_view').select('name').where('namespace_id', '=', namespaceId).orderBy('name');
+export async function listViews(db: Database, namespaceId: string, page: Page): Promise<string[]> {
+  let query = db.selectFrom('iceberg_view').select('name').where('namespace_id', '=', namespaceId).orderBy('name');
   if (page.after !== undefined) query = query.where('name', '>', page.after);
   if (page.limit !== undefined) query = query.limit(page.limit);
   return (await query.execute()).map(({ name }) => name);

@@ -9,18 +9,19 @@ import { requireBelowRoot } from '../../../storage/table-location.ts';
 import { insertCatalog, requireCatalog, requireTenant } from '../../../store/postgres/catalog-store.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
 import { catalogJson } from './catalog-answer.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
  * `POST /v1/catalogs`: a catalog of the caller's tenant. `storage-profile` may name a `location`, as far as the operator lets clients choose
  * (`catalog.client_roots`), and never one that was another tenant's; further roots and the UNDROP window are the operator's (`skein admin catalog`). 409 when any tenant has the name:
  * it is the prefix of paths.
  */
-export async function createCatalog(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function createCatalog(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const body = asObject(request.body, 'create catalog request');
   const name = requiredString(body, 'name');
   const profile = get(body, 'storage-profile');
   const location = chosenLocation(context, profile === undefined ? {} : asObject(profile, 'storage-profile'));
-  const catalog = await context.store.transact(async (tx) => {
+  const catalog = await unit.transact(async (tx) => {
     const tenantId = await requireTenant(tx, request.claims.tenant);
     const place = location ?? catalogLocation(context.config, name);
     await insertCatalog(tx, { tenantId, name, location: place, chosenBy: 'client' });

@@ -1,10 +1,11 @@
 import type { CatalogContext } from '../../../context.ts';
 import { deleteCatalog, requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `DELETE /v1/catalogs/{catalog}`: 409 while it holds namespaces, or dropped tables that can be had back or are being purged. */
-export async function dropCatalog(context: CatalogContext, request: RestRequest): Promise<Answer> {
-  await context.store.transact(async (tx) => {
+export async function dropCatalog(_context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
+  await unit.transact(async (tx) => {
     const catalog = await requireCatalog(tx, request.claims.tenant, request.params['catalog'] ?? '');
     await deleteCatalog(tx, catalog);
   });

@@ -9,12 +9,13 @@ import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { checkName, namespaceOf } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadFunctionAnswer } from './function-answer.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
  * `POST /v1/{prefix}/namespaces/{namespace}/functions`, an extension: the Iceberg specification has no way to put a function in. The body
  * is a name and what of the metadata is the client's to say: `definitions`, `properties`, `secure`, `doc`.
  */
-export async function createFunction(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function createFunction(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const { db } = context.store;
   const nowMs = context.clock.nowMs();
   const body = parseCreateFunction(request.body, nowMs);
@@ -31,7 +32,7 @@ export async function createFunction(context: CatalogContext, request: RestReque
     metadataLocation: metadataLocation({ location: metadata.location, properties: {} }, 0, uuid),
     metadata: printJson(metadata),
   };
-  await context.store.transact(async (tx) => {
+  await unit.transact(async (tx) => {
     await insertFunction(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...row });
     await context.io.write(row.metadataLocation, Buffer.from(row.metadata));
   });

@@ -4,11 +4,12 @@ import { deleteFunction, functionNotFound } from '../../../store/postgres/functi
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { functionIdent } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `DELETE /v1/{prefix}/namespaces/{namespace}/functions/{function}`, an extension; the metadata file stays. */
-export async function dropFunction(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function dropFunction(_context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const ident = functionIdent(request);
-  await context.store.transact(async (tx) => {
+  await unit.transact(async (tx) => {
     const catalog = await requireCatalog(tx, request.claims.tenant, request.params['prefix'] ?? '');
     const namespace = await requireNamespace(tx, catalog.id, ident.namespace);
     if (!(await deleteFunction(tx, namespace.id, ident.name))) functionNotFound(ident);

@@ -4,14 +4,19 @@ import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { insertNamespace } from '../../../store/postgres/namespace-store.ts';
 import { checkProperties, namespaceOfJson } from '../../names.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/namespaces`: 409 when it exists, 404 when its parent does not. */
-export async function createNamespace(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function createNamespace(
+  _context: CatalogContext,
+  request: RestRequest,
+  unit: UnitOfWork,
+): Promise<Answer> {
   const body = asObject(request.body, 'create namespace request');
   const path = namespaceOfJson(get(body, 'namespace'));
   const properties = stringMap(get(body, 'properties'), 'properties');
   checkProperties(properties);
-  await context.store.transact(async (tx) => {
+  await unit.transact(async (tx) => {
     const catalog = await requireCatalog(tx, request.claims.tenant, request.params['prefix'] ?? '');
     await insertNamespace(tx, catalog.id, path, properties);
   });

@@ -4,11 +4,12 @@ import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { deleteNamespace } from '../../../store/postgres/namespace-store.ts';
 import { namespaceOf } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `DELETE /v1/{prefix}/namespaces/{namespace}`: 409 while it holds tables or namespaces, 403 when it is protected. */
-export async function dropNamespace(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function dropNamespace(_context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const path = namespaceOf(request.params['namespace'] ?? '');
-  await context.store.transact(async (tx) => {
+  await unit.transact(async (tx) => {
     const catalog = await requireCatalog(tx, request.claims.tenant, request.params['prefix'] ?? '');
     requireUnprotectedNamespace(await deleteNamespace(tx, catalog.id, path), path);
   });

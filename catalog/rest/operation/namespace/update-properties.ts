@@ -5,9 +5,14 @@ import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { updateNamespaceProperties } from '../../../store/postgres/namespace-store.ts';
 import { checkProperties, namespaceOf } from '../../names.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/properties`: 422 when a key is both to be set and to be removed. */
-export async function updateProperties(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function updateProperties(
+  _context: CatalogContext,
+  request: RestRequest,
+  unit: UnitOfWork,
+): Promise<Answer> {
   const path = namespaceOf(request.params['namespace'] ?? '');
   const body = asObject(request.body, 'update namespace properties request');
   const removals = new Set(stringList(optionalArray(body, 'removals') ?? [], 'removals'));
@@ -20,7 +25,7 @@ export async function updateProperties(context: CatalogContext, request: RestReq
     );
   }
   let missing: string[] = [];
-  await context.store.transact(async (tx) => {
+  await unit.transact(async (tx) => {
     const catalog = await requireCatalog(tx, request.claims.tenant, request.params['prefix'] ?? '');
     await updateNamespaceProperties(tx, catalog.id, path, (properties) => {
       missing = [...removals].filter((key) => !Object.hasOwn(properties, key));

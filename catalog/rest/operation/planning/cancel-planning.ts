@@ -5,14 +5,15 @@ import { requireTable } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import { isPlanId, isWholePlanId } from './plan-answer.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `DELETE /v1/{prefix}/namespaces/{namespace}/tables/{table}/plan/{plan-id}`: the plan is stopped and forgotten. */
-export async function cancelPlanning(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function cancelPlanning(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const planId = request.params['plan-id'] ?? '';
   const { claims, catalog, ident } = tableTarget(request);
   const { id } = await requireTable(context.store.db, claims.tenant, catalog, ident);
   if (isWholePlanId(planId)) return NO_CONTENT;
-  await context.store.transact(async (tx) => {
+  await unit.transact(async (tx) => {
     if (isPlanId(planId) && (await deletePlan(tx, id, planId))) return;
     throw new SkeinError('PLAN_NOT_FOUND', 'The scan plan does not exist');
   });

@@ -6,14 +6,15 @@ import { tableNotFound } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
 import { completedAnswer, openTable, wholePlanId } from './plan-answer.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
  * `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/plan`: the files of a scan, at once unless planning takes longer than
  * `catalog.plan_wait`. A plan that has more to fetch is kept for `catalog.plan_ttl`.
  */
-export async function planTableScan(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function planTableScan(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const table = await openTable(context, request);
-  const { config, clock, planner, store } = context;
+  const { config, clock, planner } = context;
   const scan = await planner.resolve(table, request.body);
   const id = randomUUID();
   const portions = await planner.portions(id, table, scan, config['catalog.plan_wait']);
@@ -25,7 +26,7 @@ export async function planTableScan(context: CatalogContext, request: RestReques
   const nowMs = clock.nowMs();
   const plan = { id, tableId: table.id, scan, expiresAt: new Date(nowMs + config['catalog.plan_ttl']) };
   const limits = { countMax: config['catalog.plans_per_table_max'], now: new Date(nowMs) };
-  await store
+  await unit
     .transact((tx) => insertPlan(tx, plan, limits))
     .catch((error: unknown) => {
       planner.forget(id);

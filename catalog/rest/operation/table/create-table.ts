@@ -15,14 +15,15 @@ import { checkName, namespaceOf } from '../../names.ts';
 import { largeBody, type Answer, type RestRequest } from '../../operation.ts';
 import { loadNamedTable } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/tables`; with `stage-create` nothing durable is made. */
-export async function createTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function createTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const body = await readCreate(context, request);
   const name = checkName(body.head.name, 'table');
   const ident = { namespace: namespaceOf(request.params['namespace'] ?? ''), name };
   const target = { claims: request.claims, catalog: request.params['prefix'] ?? '', ident };
-  return loadTableAnswer(await create(context, target, body), 'all');
+  return loadTableAnswer(await create(context, unit, target, body), 'all');
 }
 
 type ReadCreate = { readonly head: CreateHead; readonly source: Source<CreateTableRequest> };
@@ -38,6 +39,7 @@ async function readCreate({ readers }: CatalogContext, request: RestRequest): Pr
 
 async function create(
   context: CatalogContext,
+  unit: UnitOfWork,
   target: TableTarget,
   { head, source }: ReadCreate,
 ): Promise<CommittedTable> {
@@ -49,7 +51,7 @@ async function create(
   const input = { source, ...createInput(context, catalog, creation) };
   const about = aboutSource(source, aboutTable(target, ''));
   const made = await runDocumentTask(context.readers, NEW_METADATA, input, about);
-  if (!head.stageCreate) return insertNewTable(context, { catalog, target }, made);
+  if (!head.stageCreate) return insertNewTable(context, unit, { catalog, target }, made);
   await requireNoView(db, tenant, target.catalog, target.ident);
   await requireFree(db, made.folders, undefined);
   // Some clients write their first metadata or manifest without making its folder.
@@ -60,7 +62,11 @@ async function create(
 }
 
 /** A staged create left nothing behind, so it is done again. */
-export async function createTableAgain(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function createTableAgain(
+  context: CatalogContext,
+  request: RestRequest,
+  unit: UnitOfWork,
+): Promise<Answer> {
   const { name, stageCreate } = (await readCreate(context, request)).head;
-  return stageCreate ? createTable(context, request) : loadNamedTable(context, request, name);
+  return stageCreate ? createTable(context, request, unit) : loadNamedTable(context, request, name);
 }

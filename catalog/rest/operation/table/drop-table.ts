@@ -7,16 +7,17 @@ import { releaseClaims } from '../../../store/postgres/folder-claims.ts';
 import { deleteTable, requireTable, tableNotFound } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
  * `DELETE /v1/{prefix}/namespaces/{namespace}/tables/{table}`: within the catalog's UNDROP window the table can be had back. Then, with
  * `purgeRequested=true`, its files are deleted in the background; without, they stay where they are.
  */
-export async function dropTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function dropTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const target = tableTarget(request);
   const purge = isTrue(request.query['purgeRequested']);
   const now = new Date(context.clock.nowMs());
-  await context.store.transact(async (tx) => {
+  await unit.transact(async (tx) => {
     const row = await requireTable(tx, target.claims.tenant, target.catalog, target.ident);
     const { id, catalogId } = row;
     const table = await deleteTable(tx, row, target.ident);

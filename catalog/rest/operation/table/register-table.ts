@@ -12,12 +12,13 @@ import { checkName, namespaceOf } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadNamedTable } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
  * `POST /v1/{prefix}/namespaces/{namespace}/register`: a table from a metadata file that lies in one of the catalog's roots. With `overwrite` it
  * takes the place of a table of that name. The file stays as it is and becomes the table's current metadata.
  */
-export async function registerTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function registerTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const body = asObject(request.body, 'register table request');
   const name = checkName(requiredString(body, 'name'), 'table');
   const file = requiredString(body, 'metadata-location');
@@ -30,7 +31,7 @@ export async function registerTable(context: CatalogContext, request: RestReques
   if ((await findTable(context.store.db, tenant, prefix, ident)) !== undefined && !overwrite) throw tableExists(ident);
   const { text, location, folders } = await readRegistered(context, file, { roots: catalog.roots, owner: tenant });
   const row = { location, metadataLocation: file, metadata: text };
-  await context.store.transact(async (tx) => {
+  await unit.transact(async (tx) => {
     await lockLocations(tx, catalog.id, 'exclusive');
     const existing = await findTable(tx, tenant, prefix, ident);
     let id = existing?.id;

@@ -11,13 +11,14 @@ import {
 } from '../../../store/postgres/table-store.ts';
 import { identOfJson } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/tables/rename`: also into another namespace of the catalog. Its location stays. */
-export async function renameTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function renameTable(_context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const body = asObject(request.body, 'rename table request');
   const source = identOfJson(get(body, 'source'), 'source');
   const destination = identOfJson(get(body, 'destination'), 'destination');
-  await context.store.transact(async (tx) => {
+  await unit.transact(async (tx) => {
     const row = await requireTable(tx, request.claims.tenant, request.params['prefix'] ?? '', source);
     const namespace = await requireNamespace(tx, row.catalogId, destination.namespace);
     const names = { from: source, to: destination };

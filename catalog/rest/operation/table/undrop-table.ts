@@ -9,19 +9,20 @@ import { identOfJson, tableTarget } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadNamedTable, loadTableAgain } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
  * `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/undrop`, an extension: brings back the table that was dropped last under this
  * name. The body may name one by its `id` of `dropped-tables`, and another `destination` (a table identifier); its namespace must exist.
  */
-export async function undropTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function undropTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const { ident } = tableTarget(request);
   const body = asObject(request.body ?? {}, 'undrop table request');
   const id = optionalString(body, 'id');
   if (id !== undefined && !isUuid(id)) throw new SkeinError('INVALID_REQUEST', `Invalid id: ${id}`);
   const destination = get(body, 'destination');
   const to = destination === undefined ? ident : identOfJson(destination, 'destination');
-  const table = await context.store.transact(async (tx) => {
+  const table = await unit.transact(async (tx) => {
     const catalog = await requireCatalog(tx, request.claims.tenant, request.params['prefix'] ?? '');
     return undrop(tx, catalog.id, { ident, id, now: new Date(context.clock.nowMs()) }, to);
   });

@@ -4,14 +4,19 @@ import { releaseClaims } from '../../../store/postgres/folder-claims.ts';
 import { deleteTable, requireTable, tableNotFound } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
  * `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/unregister`: the table leaves the catalog, all its files stay. The answer has its
  * last metadata: a commit that comes later fails.
  */
-export async function unregisterTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function unregisterTable(
+  context: CatalogContext,
+  request: RestRequest,
+  unit: UnitOfWork,
+): Promise<Answer> {
   const target = tableTarget(request);
-  const text = await context.store.transact(
+  const text = await unit.transact(
     async (tx) => {
       const row = await requireTable(tx, target.claims.tenant, target.catalog, target.ident);
       const deleted = (await deleteTable(tx, row, target.ident)) ?? tableNotFound(target.ident);

@@ -7,11 +7,12 @@ import { runDocumentTask } from '../../../commit/document-task.ts';
 import { tableTarget } from '../../names.ts';
 import { largeBody, type Answer, type RestRequest } from '../../operation.ts';
 import { loadTableAnswer } from './table-answer.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}`: a commit. */
-export async function updateTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function updateTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const change = { target: tableTarget(request), source: await commitSource(context, request) };
-  const [table] = await commitTables(context, [change]);
+  const [table] = await commitTables(context, unit, [change]);
   return loadTableAnswer(must(table, 'one change, one table'), 'all');
 }
 

@@ -7,6 +7,7 @@ import { issue } from './issue.ts';
 import type { Credentials } from './read-credentials.ts';
 import { requireClient } from './require-client.ts';
 import type { TokenForm } from './token-form.ts';
+import { transact } from '../../../store/postgres/transact.ts';
 
 /**
  * RFC 6749, 4.4: a service account by its secret. A refresh token comes with it, though the RFC would rather not: DuckDB's client renews
@@ -21,7 +22,7 @@ export async function clientCredentialsGrant(
   const scopes = grantScopes(form['scope'], client.scopes);
   const refresh = newRefreshToken();
   const nowMs = context.clock.nowMs();
-  await insertFamily(context.store.db, {
+  const family = {
     id: refresh.family,
     clientId: client.clientId,
     secretSha256: refresh.sha256,
@@ -29,6 +30,7 @@ export async function clientCredentialsGrant(
     sessionEpoch: client.principal.sessionEpoch,
     authenticatedAtMs: nowMs,
     expiresAtMs: nowMs + context.config['catalog.refresh_token_ttl'],
-  });
+  };
+  await transact(context.store.db, (tx) => insertFamily(tx, family));
   return issue(context, { principal: client.principal, scopes, authMethod: 'client', refreshToken: refresh.text });
 }

@@ -8,6 +8,7 @@ import { OAuthError } from './oauth-error.ts';
 import type { Credentials } from './read-credentials.ts';
 import { requireClient } from './require-client.ts';
 import { requiredField, type TokenForm } from './token-form.ts';
+import { transact } from '../../../store/postgres/transact.ts';
 
 /**
  * RFC 6749, 6, with rotation (RFC 9700, 4.14.2): each refresh token is good once, and one that comes again ends its family, because
@@ -27,9 +28,9 @@ export async function refreshGrant(
   const { clientId } = client;
   const next = newRefreshToken(shown.family);
   const now = new Date(clock.nowMs());
-  const family = await replaceToken(store.db, { ...shown, clientId, now }, next.sha256);
+  const family = await transact(store.db, (tx) => replaceToken(tx, { ...shown, clientId, now }, next.sha256));
   if (family === undefined || family.sessionEpoch < client.principal.sessionEpoch) {
-    const ended = await deleteFamily(store.db, shown.family, clientId);
+    const ended = await transact(store.db, (tx) => deleteFamily(tx, shown.family, clientId));
     if (ended) log.warn({ clientId, family: shown.family }, 'a refresh token came again, or too late: its family ends');
     throw invalidGrant();
   }

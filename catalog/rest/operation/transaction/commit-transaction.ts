@@ -6,23 +6,35 @@ import { listCatalogs } from '../../../store/postgres/catalog-store.ts';
 import { displayIdent } from '../../../store/postgres/table-store.ts';
 import { largeBody, NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import { READ_TRANSACTION, readTransaction, type Transaction } from './read-transaction.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/transactions/commit`: commits to several tables of a catalog, all or none. */
-export async function commitTransaction(context: CatalogContext, request: RestRequest): Promise<Answer> {
-  return commit(context, request, await transactionOf(context, request), request.params['prefix'] ?? '');
+export async function commitTransaction(
+  context: CatalogContext,
+  request: RestRequest,
+  unit: UnitOfWork,
+): Promise<Answer> {
+  const transaction = await transactionOf(context, request);
+  await commitTables(context, unit, changesOf(request, transaction, request.params['prefix'] ?? ''));
+  return NO_CONTENT;
 }
 
 /**
  * `POST /v1/transactions/commit`, the service specification's path: the catalog is named by `catalog` in each identifier, or for all of them
  * in the body; it need not be when the tenant has one only. The tables may be of several catalogs.
  */
-export async function commitAcrossCatalogs(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function commitAcrossCatalogs(
+  context: CatalogContext,
+  request: RestRequest,
+  unit: UnitOfWork,
+): Promise<Answer> {
   const transaction = await transactionOf(context, request);
   const [first, ...others] =
     transaction.catalog === undefined
       ? await listCatalogs(context.store.db, request.claims.tenant)
       : [transaction.catalog];
-  return commit(context, request, transaction, others.length === 0 ? first : undefined);
+  await commitTables(context, unit, changesOf(request, transaction, others.length === 0 ? first : undefined));
+  return NO_CONTENT;
 }
 
 async function transactionOf({ readers }: CatalogContext, request: RestRequest): Promise<Transaction> {
@@ -32,12 +44,11 @@ async function transactionOf({ readers }: CatalogContext, request: RestRequest):
 }
 
 /** @param catalog of the identifiers that name none */
-async function commit(
-  context: CatalogContext,
+function changesOf(
   request: RestRequest,
   transaction: Transaction,
   catalog: string | undefined,
-): Promise<Answer> {
+): readonly TableChange[] {
   const changes = transaction.changes.map(({ ident, catalog: own, source }): TableChange => {
     const named = request.params['prefix'] ?? own ?? catalog;
     if (named === undefined) {
@@ -49,6 +60,5 @@ async function commit(
   if (names.size < changes.length) {
     throw new SkeinError('INVALID_REQUEST', `Invalid transaction: a table is changed twice`);
   }
-  await commitTables(context, changes);
-  return NO_CONTENT;
+  return changes;
 }

@@ -6,11 +6,12 @@ import { requireView } from '../../../store/postgres/view-store.ts';
 import { checkName, namespaceOf } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadViewAnswer } from './view-answer.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/views`: 409 when a view or a table has the name. */
-export async function createView(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function createView(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const body = parseCreateView(request.body);
-  return loadViewAnswer(await create(context, targetOf(request, body.name), body));
+  return loadViewAnswer(await create(context, unit, targetOf(request, body.name), body));
 }
 
 export async function createViewAgain(context: CatalogContext, request: RestRequest): Promise<Answer> {

@@ -11,9 +11,10 @@ import { findView, insertView, requireView, viewExistsError } from '../../../sto
 import { checkName, namespaceOf } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadViewAnswer } from './view-answer.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/register-view`: a view from a metadata file in the catalog's root, which stays as it is. */
-export async function registerView(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function registerView(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const { ident, file } = parseRequest(request);
   const { db } = context.store;
   const prefix = request.params['prefix'] ?? '';
@@ -28,9 +29,7 @@ export async function registerView(context: CatalogContext, request: RestRequest
     metadataLocation: file,
     metadata: printViewMetadata(context, metadata),
   };
-  await context.store.transact((tx) =>
-    insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...view }),
-  );
+  await unit.transact((tx) => insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...view }));
   return loadViewAnswer(view);
 }
 

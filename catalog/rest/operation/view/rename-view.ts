@@ -4,13 +4,14 @@ import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { moveView, requireView, viewNotFound } from '../../../store/postgres/view-store.ts';
 import { identOfJson } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/views/rename`: also into another namespace of the catalog. Its location stays. */
-export async function renameView(context: CatalogContext, request: RestRequest): Promise<Answer> {
+export async function renameView(_context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const body = asObject(request.body, 'rename view request');
   const from = identOfJson(get(body, 'source'), 'source');
   const to = identOfJson(get(body, 'destination'), 'destination');
-  await context.store.transact(async (tx) => {
+  await unit.transact(async (tx) => {
     const row = await requireView(tx, request.claims.tenant, request.params['prefix'] ?? '', from);
     const namespace = await requireNamespace(tx, row.catalogId, to.namespace);
     if (!(await moveView(tx, row, namespace.id, { from, to }))) viewNotFound(from);

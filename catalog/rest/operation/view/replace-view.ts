@@ -4,8 +4,9 @@ import type { CatalogContext } from '../../../context.ts';
 import { viewTarget } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadViewAnswer } from './view-answer.ts';
+import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/views/{view}`: a commit. */
-export async function replaceView(context: CatalogContext, request: RestRequest): Promise<Answer> {
-  return loadViewAnswer(await replace(context, viewTarget(request), parseViewCommit(request.body)));
+export async function replaceView(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
+  return loadViewAnswer(await replace(context, unit, viewTarget(request), parseViewCommit(request.body)));
 }

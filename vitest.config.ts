@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { COMPILE_CACHE } from '#cli/node-flags.js';
 import { SlowFirst } from '#test/support/run/slow-first.ts';
-import { CLIENT_SUITES, SIEGE_SUITES } from '#test/support/ci-suites.ts';
+import { CLIENT_SUITES, SCALE_SUITES, SIEGE_SUITES } from '#test/support/ci-suites.ts';
 import { missingPeers } from '#test/support/peers.ts';
 
 /** Vitest's workers and everything that they start: types need not be stripped nor code compiled again. */
@@ -58,7 +58,7 @@ export default defineConfig({
           ...system,
           name: 'system',
           include: ['**/*.system.test.ts', `${SUITES}/*.test.ts`],
-          exclude: [MODULES, TIMED, FULL, ...CLIENT_SUITES, ...WITHOUT_PEER],
+          exclude: [MODULES, TIMED, FULL, ...CLIENT_SUITES, ...SCALE_SUITES, ...WITHOUT_PEER],
           maxWorkers: WORKERS,
         },
       },
@@ -66,7 +66,7 @@ export default defineConfig({
         test: {
           ...system,
           name: 'clients',
-          include: [...CLIENT_SUITES],
+          include: [...CLIENT_SUITES, ...SCALE_SUITES],
           exclude: [MODULES, FULL, ...WITHOUT_PEER],
           maxWorkers: WORKERS,
         },

@@ -23,9 +23,7 @@ function announce(missing: readonly MissingPeer[], say: (line: string) => void):
   say(
     'npm test runs the checks (format, lint, types, unused code), unit and plan tests, system tests on real servers (several files at',
   );
-  say(
-    'once), and then, each alone, the suites that are bound by time. It leaves to .ci/run: TPC-H at scale 1, and of npm run test:ci',
-  );
+  say('once), and then, each alone, the suites that are bound by time. It leaves to .ci/run (npm run test:ci):');
   for (const suites of CI_SUITES) say(`  ${suites}`);
   say('and to .ci/run --full these named parts:');
   for (const { name, what } of PARTS) say(`  ${name.padEnd(8)} ${what}`);

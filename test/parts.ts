@@ -19,7 +19,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'attack',
-    what: 'every served function with large arguments, each interrupted; main threads under large statements and commits; a minute and ten minutes of one tenant against another, from a new seed',
+    what: 'every served function with large arguments, each interrupted; main threads under large statements and commits; ten minutes of one tenant against another, from a new seed',
     scripts: ['test:full -- test/attack', 'attack -- --minutes 10'],
   },
   { name: 'chaos', what: 'ten minutes of faults, from a new seed', scripts: ['chaos -- --minutes 10'] },

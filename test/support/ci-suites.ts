@@ -5,6 +5,9 @@
 /** Other people's clients judge the catalog; virtual machines of Java and Python make these suites dear. */
 export const CLIENT_SUITES: readonly string[] = ['test/clients/**/*.test.ts', 'test/conformance/rest-kit.test.ts'];
 
+/** As large as a laptop's data. */
+export const SCALE_SUITES: readonly string[] = ['test/tpch/tpch-scale-1.test.ts'];
+
 /** Attacks of one kind each, alone, for as long as it takes to see who waits. */
 export const SIEGE_SUITES: readonly string[] = [
   'hostile-files',
@@ -14,4 +17,4 @@ export const SIEGE_SUITES: readonly string[] = [
   'stuck-statements',
 ].map((name) => `test/attack/${name}.timed.test.ts`);
 
-export const CI_SUITES: readonly string[] = [...CLIENT_SUITES, ...SIEGE_SUITES];
+export const CI_SUITES: readonly string[] = [...CLIENT_SUITES, ...SCALE_SUITES, ...SIEGE_SUITES];

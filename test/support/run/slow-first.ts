@@ -7,7 +7,7 @@ const SLOW = [
   'test/clients/scan-planning.test.ts',
   'test/conformance/rest-kit.test.ts',
   'test/oracle/oracle.test.ts',
-  'test/tpch/tpch.test.ts',
+  'test/tpch/tpch-scale-1.test.ts',
   'test/slt/slt.test.ts',
   'catalog/rest/crashes.system.test.ts',
   'cli/up/up.system.test.ts',

@@ -42,7 +42,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   await using stack = new AsyncDisposableStack();
   const security = stack.use(openChannelSecurity(config, 'coordinator', log));
   const parts: Parts = { config, log, stack };
-  const front = startFront(config, log);
+  const front = startFront(config, log, () => metrics.fragmentRefused());
   stack.defer(() => front.planner.close());
   const database = await openDatabase(parts);
   const cacheBytes = Math.floor(config['coordinator.metadata_cache_bytes'] / 4);

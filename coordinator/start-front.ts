@@ -10,11 +10,12 @@ import { explainPlan } from './planner/explain-plan.ts';
 import { PlannerPool } from './planner/planner-pool.ts';
 import { queryPreparer } from './planner/prepare-query.ts';
 import type { Plan } from './planner/plan.ts';
+import { FragmentChecker } from './query/check-fragments.ts';
 import type { DistributorPasses, ShapedQuery } from './query/distribute-query.ts';
 import type { Front } from './query/runner-services.ts';
 
-/** Starts the planners, and puts the way from a query's text to its fragment together. */
-export function startFront(config: Config, log: Logger): Front {
+/** Starts the planners, and puts the way from a query's text to its fragment together. `onRefused`: DuckDB did not bind a fragment. */
+export function startFront(config: Config, log: Logger, onRefused: () => void): Front {
   const planner = new PlannerPool(
     {
       processes: config['planner.processes'],
@@ -38,6 +39,7 @@ export function startFront(config: Config, log: Logger): Front {
       advance,
       shape: shapedOnce(),
     },
+    checker: new FragmentChecker(planner, log, onRefused),
     explain: explainPlan,
   };
 }

@@ -169,6 +169,21 @@ const CODE_OF_TYPE: Readonly<Record<string, (report: Report) => ErrorCode>> = {
   serialization: () => 'INVALID_TABLE_DATA',
 };
 
+/** What DuckDB's parser and binder say of a text before it runs. */
+export const BINDING_CODES: ReadonlySet<ErrorCode> = new Set([
+  'SYNTAX_ERROR',
+  'TYPE_MISMATCH',
+  'FUNCTION_NOT_FOUND',
+  'COLUMN_NOT_FOUND',
+  'AMBIGUOUS_COLUMN',
+  'TABLE_NOT_FOUND',
+  'SCHEMA_NOT_FOUND',
+  'CATALOG_NOT_FOUND',
+  'NOT_SUPPORTED',
+  'INVALID_REQUEST',
+  'STATEMENT_TOO_COMPLEX',
+]);
+
 function codeOf(report: Report): ErrorCode {
   const code = Object.hasOwn(CODE_OF_TYPE, report.type) ? CODE_OF_TYPE[report.type] : undefined;
   return code?.(report) ?? 'INTERNAL_ERROR';

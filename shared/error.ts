@@ -134,6 +134,13 @@ export const ERRORS = {
     'What a task reads is gone; only between services, where the message is the id of the task that gave it.',
     true,
   ),
+  FRAGMENT_REFUSED: entry(
+    'internal',
+    'XX000',
+    500,
+    13,
+    'A worker’s DuckDB does not bind the text of a fragment; only between services: the query runs whole.',
+  ),
   CATALOG_UNAVAILABLE: entry('external', '58000', 503, 14, 'The catalog does not answer.', true),
   COMMIT_NOT_APPLIED: entry(
     'external',

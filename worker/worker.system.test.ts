@@ -118,6 +118,16 @@ describe('a worker', () => {
     await expect(coordinator.run(makeTask(sql))).rejects.toMatchObject({ code });
   });
 
+  test.each([
+    ['SELECT CAST(NULL AS STRUCT(INTEGER, VARCHAR))', 'FRAGMENT_REFUSED'],
+    ["SELECT nothing('x')", 'FRAGMENT_REFUSED'],
+    ["SELECT '\0'", 'FRAGMENT_REFUSED'],
+    ["SELECT CAST(text AS INTEGER) FROM (VALUES ('x')) t(text)", 'INVALID_CAST'],
+  ])('%j as a fragment fails with %s: what it does not bind is no fault of a client', async (sql, code) => {
+    const fragment = makeTask(sql, { keepJoinOrder: true });
+    await expect(coordinator.run(fragment)).rejects.toMatchObject({ code });
+  });
+
   test.each(['x', 'é', '\n', '%', '\\', '\u0001'])(
     'a text of 200,000 times %j ends its own task, and no other call on the connection',
     async (unit) => {

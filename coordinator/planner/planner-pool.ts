@@ -12,7 +12,7 @@ import { parseJson } from '#shared/json.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
 import type { PlannerOptions, PlannerReply, PlannerRequest } from './planner-message.ts';
-import type { ParseRequest, Planner, PlanReply, PlanRequest } from './planner.ts';
+import type { BindRequest, ParseRequest, Planner, PlanReply, PlanRequest } from './planner.ts';
 
 export type PlannerPoolOptions = {
   /** `planner.processes` */
@@ -83,6 +83,12 @@ export class PlannerPool implements Planner {
     const reply = await this.#call({ kind: 'plan', request }, asker, signal);
     if (reply.kind === 'planned') return parseJson(reply.reply) as unknown as PlanReply;
     throw new Error(`invariant: a planner answers plan with ${reply.kind}`);
+  }
+
+  async bind(request: BindRequest, asker: Asker, signal: AbortSignal): Promise<readonly (string | null)[]> {
+    const reply = await this.#call({ kind: 'bind', request }, asker, signal);
+    if (reply.kind === 'bound') return reply.refusals;
+    throw new Error(`invariant: a planner answers bind with ${reply.kind}`);
   }
 
   close(): Promise<void> {

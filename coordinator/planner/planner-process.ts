@@ -24,6 +24,7 @@ send({ kind: 'ready' });
 async function answer(message: PlannerRequest): Promise<PlannerReply> {
   try {
     if (message.kind === 'parse') return { kind: 'parsed', references: await session.parse(message.request) };
+    if (message.kind === 'bind') return { kind: 'bound', refusals: await session.bind(message.request) };
     const { request } = message;
     return { kind: 'planned', reply: printReply(await session.plan(request), request) };
   } catch (thrown) {

@@ -13,8 +13,8 @@ import { decodePlan } from './decode-plan.ts';
 import { fromDuckDbType, toDuckDbType } from './duckdb-type-of.ts';
 import { checkReferences, checkResult } from './plan-text.ts';
 import type { Plan } from './plan.ts';
-import type { ParseRequest, PlannerScan, PlanReply, PlanRequest } from './planner.ts';
-import type { SqlField } from './sql-type.ts';
+import type { BindRequest, ParseRequest, PlannerScan, PlanReply, PlanRequest, PrintedText } from './planner.ts';
+import { printSqlType, type SqlField } from './sql-type.ts';
 import { textOf } from './json-node.ts';
 
 /**
@@ -101,6 +101,32 @@ export class PlannerSession {
     const plan = await this.#tryPlan(request.sql);
     const operators = plan === null ? await this.#guard(() => boundOperators(this.#binder, request.sql)) : [];
     return { plan, large: null, operators, columns };
+  }
+
+  async bind(request: BindRequest): Promise<readonly (string | null)[]> {
+    await this.#setContext(request.context, request.contextual);
+    this.#scans = request.scans.map((columns) => ({ columns, fields: [], rowCount: null }));
+    const refusals = [];
+    for (const text of request.texts) refusals.push(await this.#refusal(text));
+    return refusals;
+  }
+
+  /** Why DuckDB does not bind a text, or binds it to other types than its readers expect. */
+  async #refusal({ sql, inputs, gives }: PrintedText): Promise<string | null> {
+    const text = sql.map((part) => {
+      if (typeof part === 'string') return part;
+      if ('scan' in part) return `skein_scan('${part.scan}')`;
+      return inputOf(must(inputs[part.input], 'a text names its inputs'));
+    });
+    try {
+      const whole = text.join('');
+      if (whole.includes('\0')) return 'it holds a NUL character';
+      const types = (await this.#columns(whole)).map(({ type }) => printSqlType(type));
+      const isExpected = types.length === gives.length && types.every((type, i) => type === gives[i]);
+      return isExpected ? null : `its columns are (${types.join(', ')}), not (${gives.join(', ')})`;
+    } catch (thrown) {
+      return SkeinError.of(thrown).message;
+    }
   }
 
   /** The plan, optimised or, when that cannot be printed, as bound; null when neither can. */
@@ -224,6 +250,10 @@ export class PlannerSession {
     });
   }
 }
+
+/** A table of these columns without a table: values of a subquery are not known to be constant. */
+const inputOf = (types: readonly string[]): string =>
+  `(SELECT ${types.map((type, i) => `CAST(NULL AS ${type}) AS c${i}`).join(', ')})`;
 
 /** A string is passed over whole, also one that is never closed, so that no character is looked at twice. */
 const STRING_OR_BARE_NUMBER = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|(-?(?:Infinity|NaN|inf|nan))/gi;

@@ -1,4 +1,4 @@
-import type { StatementContext } from '#proto/task.ts';
+import type { SqlText, StatementContext } from '#proto/task.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
@@ -16,6 +16,11 @@ export interface Planner {
   parse(request: ParseRequest, asker: Asker, signal: AbortSignal): Promise<QueryReferences>;
   /** @throws what DuckDB's binder refuses, as an error of the catalogue; STATEMENT_TOO_COMPLEX, QUERY_CANCELLED. */
   plan(request: PlanRequest, asker: Asker, signal: AbortSignal): Promise<PlanReply>;
+  /**
+   * Binds texts that were printed from a plan, so that none that DuckDB refuses is sent to a worker.
+   * @returns for each text why it is refused, or null. @throws STATEMENT_TOO_COMPLEX, QUERY_CANCELLED.
+   */
+  bind(request: BindRequest, asker: Asker, signal: AbortSignal): Promise<readonly (string | null)[]>;
   close(): Promise<void>;
 }
 
@@ -33,6 +38,23 @@ export type PlanRequest = {
   readonly context: StatementContext;
   /** False when only the time zone of the context matters (`QueryReferences.contextual`). */
   readonly contextual: boolean;
+};
+
+export type BindRequest = {
+  readonly texts: readonly PrintedText[];
+  /** Columns of the tables that stand as `{ scan }` in the texts. */
+  readonly scans: readonly (readonly SqlField[])[];
+  readonly context: StatementContext;
+  /** As of `PlanRequest`. */
+  readonly contextual: boolean;
+};
+
+export type PrintedText = {
+  readonly sql: SqlText;
+  /** For each `{ input }` the types of its columns `c0`, `c1`, ..., spelled as a worker's task has them. */
+  readonly inputs: readonly (readonly string[])[];
+  /** Types of the columns that the text must give, in the same spelling. */
+  readonly gives: readonly string[];
 };
 
 /** What the bind callback answers for scan n. */

@@ -9,6 +9,7 @@ export async function sessionPlanner(): Promise<Planner> {
   return {
     parse: (request) => session.parse(request),
     plan: async (request) => parseJson(printReply(await session.plan(request), request)) as unknown as PlanReply,
+    bind: (request) => session.bind(request),
     close: () => Promise.resolve(),
   };
 }

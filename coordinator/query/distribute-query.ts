@@ -1,3 +1,5 @@
+import type { StatementContext } from '#proto/task.ts';
+import type { Asker } from '#shared/fair/asker.ts';
 import { schemaById } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
 import { oneHasEveryCore } from '../distributor/cluster-cores.ts';
@@ -8,9 +10,10 @@ import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { ScanBinding } from '../resolver/scan-binding.ts';
 import { isWide } from '../scheduler/choose-width.ts';
 import { planScans, type PlannedScan, type ScanContext } from '../scheduler/plan-scans.ts';
-import { clusterFacts, type Distributor } from '../scheduler/run-stages.ts';
+import { clusterFacts, type Distributor, type StagedQuery } from '../scheduler/run-stages.ts';
 import type { Scheduler } from '../scheduler/run-query.ts';
 import { scanFacts } from '../scheduler/scan-facts.ts';
+import type { FragmentChecker } from './check-fragments.ts';
 
 /** The distributor's passes, and the plan as they want it. */
 export type DistributorPasses = Distributor & {
@@ -27,6 +30,8 @@ export type QueryStages = {
   readonly bindings: readonly ScanBinding[];
   readonly scans: readonly PlannedScan[];
   readonly facts: readonly ScanFacts[];
+  /** Why the query runs whole after all, when DuckDB does not bind one of these fragments. */
+  readonly check: StagedQuery['check'];
 };
 
 export type DistributionContext = {
@@ -34,18 +39,21 @@ export type DistributionContext = {
   readonly scheduler: Scheduler;
   readonly settings: DistributionSettings;
   readonly scanContext: ScanContext;
+  readonly checker: FragmentChecker;
+  readonly context: StatementContext;
+  readonly asker: Asker;
 };
 
 const whole = (reason: string): WholePlan => ({ kind: 'whole', reason });
 
 /**
  * Whether the query runs in stages, and which. What is small, or has one worker to run on, is known to run whole before anything is
- * computed for it. @throws as `planScans` does.
+ * computed for it; what DuckDB does not bind runs whole as well. @throws as `planScans` does.
  */
 export async function distributeQuery(
   query: PreparedQuery,
   scans: readonly PlannedScan[],
-  { passes, scheduler, settings, scanContext }: DistributionContext,
+  { passes, scheduler, settings, scanContext, checker, context, asker }: DistributionContext,
 ): Promise<QueryStages | WholePlan> {
   const { plan } = query;
   if (settings.distribution === 'single') return whole('skein.distribution is single');
@@ -67,7 +75,13 @@ export async function distributeQuery(
     nextStage: 0,
   });
   if (distributed.kind === 'whole') return distributed;
-  return { kind: 'stages', distributed, bindings: shaped.scans, scans: planned, facts };
+  const { contextual } = query;
+  const { signal } = scanContext;
+  const check: QueryStages['check'] = (fragments) =>
+    checker.check(fragments, { plan, scans: shaped.scans, context, contextual, asker, signal });
+  const refused = await check(distributed.fragments);
+  if (refused !== null) return refused;
+  return { kind: 'stages', distributed, bindings: shaped.scans, scans: planned, facts, check };
 }
 
 /** The scans of a query in stages, planned again with the conditions that its plan has over them now. */

@@ -61,9 +61,11 @@ export async function executeQuery(execution: QueryExecution): Promise<QueryOutc
   const { scheduler, front } = services;
   await scheduler.pool.available(signal);
   const settings = distributionSettings(state, services);
-  const context = { passes: front.distributor, scheduler, settings, scanContext };
+  const { checker, distributor: passes } = front;
+  const asker = { tenant, principal };
+  const context = { passes, scheduler, settings, scanContext, checker, context: execution.context, asker };
   const plan = await distributeQuery(query, scans, context);
-  const place = await services.admission.admit({ asker: { tenant, principal }, signal });
+  const place = await services.admission.admit({ asker, signal });
   try {
     active.describe({ resourceGroup: place.resourceGroup, priority: place.priority });
     active.started();
@@ -162,6 +164,8 @@ async function runInStages(execution: QueryExecution, plan: QueryStages, limits:
     settings: limits.settings,
     distributor: services.front.distributor,
     jsonSql: (sql) => jsonRows(sql, types),
+    check: plan.check,
+    onRefused: (fragment, why) => services.front.checker.refusedByWorker(fragment, why),
     rescan: (narrowed, numbers) => rescan(plan, narrowed, numbers, limits.scanContext),
     onRun: (run) => services.runs.add(run, execution.shape),
     onStart: () => {

@@ -20,6 +20,7 @@ export type QueryMetrics = Disposable & {
   readonly ended: (row: HistoryRow) => void;
   readonly planned: (elapsedMs: number) => void;
   readonly taskRetried: () => void;
+  readonly fragmentRefused: () => void;
 };
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -78,6 +79,11 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
     help: 'Tasks run again after a lost worker or connection',
     registers,
   });
+  const refused = new Counter({
+    name: 'skein_fragments_refused_total',
+    help: 'Queries that ran whole because DuckDB did not bind a fragment that was printed for them: a fault, logged with its SQL',
+    registers,
+  });
 
   return {
     registry,
@@ -91,6 +97,7 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
     },
     planned: (elapsedMs) => planning.observe(elapsedMs / 1000),
     taskRetried: () => retries.inc(),
+    fragmentRefused: () => refused.inc(),
     [Symbol.dispose]: () => turns[Symbol.dispose](),
   };
 }

@@ -179,16 +179,27 @@ class StatementRun {
   }
 
   async #explain({ query: span, type, format }: ExplainStatement): Promise<SessionResult> {
-    const query = await this.#prepare(span, await this.#context());
+    const context = await this.#context();
+    const query = await this.#prepare(span, context);
     const { front } = this.#services;
     if (type === 'logical') return planResult(front.explain(query, format));
     const { scheduler, tables, fileLists } = this.#services;
-    const { tenant } = this.#request.caller.claims;
+    const { tenant, sub: principal } = this.#request.caller.claims;
     using hold = new FileListHold(fileLists, tenant);
     const scanContext = { tables, tenant, hold, signal: this.#active.signal };
     const scans = await planScans(query.scans, scanContext);
     const settings = distributionSettings(this.#state, this.#services);
-    const plan = await distributeQuery(query, scans, { passes: front.distributor, scheduler, settings, scanContext });
+    const { checker, distributor: passes } = front;
+    const asker = { tenant, principal };
+    const plan = await distributeQuery(query, scans, {
+      passes,
+      scheduler,
+      settings,
+      scanContext,
+      checker,
+      context,
+      asker,
+    });
     const distributed = plan.kind === 'whole' ? plan : plan.distributed;
     const bindings = plan.kind === 'whole' ? query.scans : plan.bindings;
     return planResult(explainDistributed(distributed, { scans: bindings }, format));

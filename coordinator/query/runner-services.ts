@@ -14,6 +14,7 @@ import type { RecentRuns } from '../quarantine/recent-runs.ts';
 import type { Scheduler } from '../scheduler/run-query.ts';
 import type { SessionServices } from '../session/run-session-statement.ts';
 import type { Recorder } from './active-query.ts';
+import type { FragmentChecker } from './check-fragments.ts';
 import type { DistributorPasses } from './distribute-query.ts';
 import type { QueryMetrics } from './query-metrics.ts';
 import type { QueryRegistry } from './query-registry.ts';
@@ -25,6 +26,7 @@ export type Front = {
   /** The query's SQL, wrapped so that DuckDB prints each row as JSON. */
   readonly jsonSql: (query: PreparedQuery) => SqlText;
   readonly distributor: DistributorPasses;
+  readonly checker: FragmentChecker;
   /** The plan's lines. */
   readonly explain: (query: PreparedQuery, format: 'text' | 'json') => readonly string[];
 };

@@ -5,6 +5,7 @@ import { taskId, type TaskId } from '#shared/id.ts';
 import { unreachable } from '#shared/must.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
+import type { Fragment } from '../distributor/fragment.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import type { ResultReader } from './result-reader.ts';
 import type { Scheduler } from './run-query.ts';
@@ -17,6 +18,17 @@ import { isCarried, type TaskEvent, type TaskFailure, type TaskOutput } from './
 
 /** The query must begin again: what was lost cannot be made again as it was, and a part of it has been read. */
 export class StartOver extends Error {}
+
+/** A worker did not bind the text of a fragment: the planner lets none pass that it knows of. `message` is DuckDB's. */
+export class FragmentRefused extends Error {
+  readonly fragment: Fragment;
+
+  constructor(fragment: Fragment, message: string) {
+    super(message);
+    this.name = 'FragmentRefused';
+    this.fragment = fragment;
+  }
+}
 
 /** A task that reads at most this takes little memory. */
 const SMALL_TASK_BYTES = 8 * 2 ** 20;
@@ -68,7 +80,7 @@ export class TaskDispatcher {
     return this.#scheduledMs;
   }
 
-  /** Runs stages, whose producers are done, to their end. @throws StartOver, or what ends the query. */
+  /** Runs stages, whose producers are done, to their end. @throws StartOver, FragmentRefused, or what ends the query. */
   async run(stages: readonly StageRun[]): Promise<void> {
     for (const stage of stages) this.#active.add(stage);
     this.#pump();
@@ -279,6 +291,7 @@ export class TaskDispatcher {
       return { kind: 'inputLost' };
     }
     if (error.code === 'WORKER_LOST') return { kind: 'workerLost' };
+    if (error.code === 'FRAGMENT_REFUSED') this.#fail(new FragmentRefused(stage.fragment, error.message));
     return error.code === 'NO_WORKERS' ? { kind: 'refused' } : { kind: 'failed', error };
   }
 

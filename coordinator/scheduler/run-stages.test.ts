@@ -177,6 +177,8 @@ function query(changes: Partial<StagedQuery> = {}, fragments = FRAGMENTS): Stage
     settings: { distribution: 'force', joinDistribution: 'auto', partitions: 2 },
     distributor: { distribute: () => distributed, advance: () => distributed.source },
     jsonSql: (sql) => sql,
+    check: () => Promise.resolve(null),
+    onRefused: () => undefined,
     rescan: () => Promise.resolve(new Map()),
     onRun: () => undefined,
     onStart: () => undefined,
@@ -479,4 +481,32 @@ test("an error of a task's ends the query with its code", async () => {
   });
   await expect(runStages(scheduler, query())).rejects.toMatchObject({ code: 'OUT_OF_MEMORY', message: 'too much' });
   await ended(workers, runIds());
+});
+
+test('what DuckDB does not bind after a stage has run runs whole, before a task of it starts', async () => {
+  const { scheduler, workers } = await cluster(2);
+  const whole = { kind: 'whole', reason: 'no' } as const;
+  const run = await runStages(scheduler, query({ check: () => Promise.resolve(whole) }));
+  expect(run).toEqual(whole);
+  expect(tasksOf(0)).not.toHaveLength(0);
+  expect(tasksOf(1)).toHaveLength(0);
+  await ended(workers, runIds());
+});
+
+test('a fragment that a worker does not bind makes its query run whole; once rows have left, it is a fault of ours', async () => {
+  const { scheduler, workers } = await cluster(2, {
+    spool: async (spec) => {
+      if (spec.sql[0] === 'stage 1') throw new SkeinError('FRAGMENT_REFUSED', 'syntax error');
+      return undefined;
+    },
+  });
+  const refused: unknown[] = [];
+  const onRefused: StagedQuery['onRefused'] = ({ stage }, why) => refused.push([stage, why]);
+  const run = await runStages(scheduler, query({ onRefused }));
+  expect(run).toEqual({ kind: 'whole', reason: 'a worker did not bind a fragment of it: syntax error' });
+  expect(refused).toEqual([[1, 'syntax error']]);
+  await ended(workers, runIds());
+  const late = runStages(scheduler, query({ onRefused, mayStartOver: () => false }));
+  await expect(late).rejects.toMatchObject({ code: 'INTERNAL_ERROR', message: 'internal error' });
+  expect(refused).toHaveLength(2);
 });

@@ -16,7 +16,7 @@ import type {
 import type { Plan } from '../planner/plan.ts';
 import { walkPlan } from '../planner/plan-tree.ts';
 import { chooseWave } from './choose-wave.ts';
-import { StartOver, TaskDispatcher } from './dispatch-tasks.ts';
+import { FragmentRefused, StartOver, TaskDispatcher } from './dispatch-tasks.ts';
 import {
   describeKeys,
   findDynamicFilters,
@@ -63,6 +63,10 @@ export type StagedQuery = Omit<TaskOwner, 'queryId' | 'epoch' | 'spillLimitBytes
     plan: Plan,
     scans: ReadonlySet<number>,
   ) => Promise<ReadonlyMap<number, { readonly scan: PlannedScan; readonly facts: ScanFacts }>>;
+  /** Why the query runs whole after all, when DuckDB does not bind one of these fragments. */
+  readonly check: (fragments: readonly Fragment[]) => Promise<WholePlan | null>;
+  /** A worker did not bind a fragment. */
+  readonly onRefused: (fragment: Fragment, why: string) => void;
   readonly signal: AbortSignal;
   /** The result begins, perhaps again: what an earlier attempt gave is void. */
   readonly onStart: () => void;
@@ -102,6 +106,7 @@ export async function runStages(scheduler: Scheduler, query: StagedQuery): Promi
       const stages = await runOnce(scheduler, query);
       return 'kind' in stages ? stages : { kind: 'staged', stages, starts };
     } catch (error) {
+      if (error instanceof FragmentRefused) return wholeInstead(error, query);
       if (!(error instanceof StartOver)) throw error;
       if (starts >= STARTS_MAX || !query.mayStartOver()) {
         throw new SkeinError('WORKER_LOST', `a worker was lost, and ${error.message}`, { cause: error });
@@ -109,6 +114,14 @@ export async function runStages(scheduler: Scheduler, query: StagedQuery): Promi
       scheduler.onRetry();
     }
   }
+}
+
+/** The printer is at fault, not the client, who hears of it only when a part of the result has left already. */
+function wholeInstead({ fragment, message }: FragmentRefused, { onRefused, mayStartOver }: StagedQuery): WholePlan {
+  onRefused(fragment, message);
+  const reason = `a worker did not bind a fragment of it: ${message}`;
+  if (!mayStartOver()) throw new SkeinError('INTERNAL_ERROR', 'internal error', { cause: new Error(reason) });
+  return { kind: 'whole', reason };
 }
 
 async function runOnce(scheduler: Scheduler, query: StagedQuery): Promise<readonly StageReport[] | WholePlan> {
@@ -167,6 +180,8 @@ class StageLoop {
       const again = this.#distribute(distributed);
       if (again.kind === 'whole') return again;
       distributed = (await this.#narrow(again)) ?? again;
+      const refused = await this.#query.check(distributed.fragments);
+      if (refused !== null) return refused;
     }
     return { kind: 'whole', reason: `${wavesMax} waves of stages did not bring it to an end` };
   }

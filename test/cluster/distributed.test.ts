@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import type { StartedCluster } from '#test/support/cluster.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
+import { refusedFragments } from '#test/support/refused-fragments.ts';
 import { differences } from '#test/support/compare-rows.ts';
 import { tpchAnswers } from '#test/support/tpch-duckdb.ts';
 import { WorkerMetrics } from '#test/support/worker-metrics.ts';
@@ -74,6 +75,10 @@ describe.each([2, 3])('TPC-H at scale 0.01 on %i workers, distribution forced', 
     expect(json.fragments.length).toBeGreaterThan(3);
     expect(json.fragments.every(({ tasks, operators }) => tasks > 0 && operators.length > 0)).toBe(true);
     expect((await explain('(TYPE DISTRIBUTED)')).join('\n')).toMatch(/hash\(.*4 ways/);
+  });
+
+  test('DuckDB has bound every fragment that was printed', async () => {
+    expect(await refusedFragments(cluster)).toBe(0);
   });
 
   test('nothing is left on the workers', async () => {

@@ -8,6 +8,7 @@ import { printJson, type Json } from '#shared/json.ts';
 import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
 import type { EngineAnswer } from '#test/slt/engine.ts';
 import type { StartedCluster } from '#test/support/cluster.ts';
+import { refusedFragments } from '#test/support/refused-fragments.ts';
 
 /** How a query is forced to run; every one must give the same rows. */
 export type Forced = { readonly join: 'auto' | 'broadcast' | 'partitioned'; readonly partitions: number };
@@ -85,7 +86,7 @@ export class Oracle implements AsyncDisposable {
     return new Oracle(cluster, duckdb, sessions);
   }
 
-  /** What differs under any of the distributions, as text; null when nothing does, or when the query is none for DuckDB: refused, long, of very many rows. */
+  /** What differs under any of the distributions, or a fragment that DuckDB does not bind, as text; null when nothing does, or when the query is none for DuckDB: refused, long, of very many rows. */
   async difference(sql: string, distributions: readonly Forced[] = DISTRIBUTIONS): Promise<string | null> {
     const count = await this.#askDuckdb(`SELECT count(*) FROM (${sql})`);
     if (count.kind === 'error' || Number(count.rows[0]?.[0]) > ROWS_MAX) return null;
@@ -93,6 +94,7 @@ export class Oracle implements AsyncDisposable {
     if (expected.kind === 'error') return null;
     const isOrdered = ORDERED.test(sql);
     const wanted = comparable(expected.rows, isOrdered);
+    const refusedBefore = await refusedFragments(this.#cluster);
     for (const { forced, id } of this.#sessions.filter((session) => distributions.includes(session.forced))) {
       const { status, body } = await this.#cluster.query(sql, { sessionId: id, timeoutMs: QUERY_TIMEOUT_MS });
       const how = `${forced.join} joins, ${forced.partitions} partitions`;
@@ -100,7 +102,10 @@ export class Oracle implements AsyncDisposable {
       const difference = compare(comparable(body.rows ?? [], isOrdered), wanted);
       if (difference !== null) return `${how}: ${difference}`;
     }
-    return null;
+    const refused = (await refusedFragments(this.#cluster)) - refusedBefore;
+    return refused === 0
+      ? null
+      : 'it ran whole, because DuckDB does not bind one of its fragments: the log has the SQL';
   }
 
   async #askDuckdb(sql: string): Promise<EngineAnswer> {

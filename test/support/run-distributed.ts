@@ -15,6 +15,7 @@ import { DISTRIBUTION_LIMITS, type DistributionLimits } from '#coordinator/distr
 import { separateScans } from '#coordinator/distributor/separate-scans.ts';
 import { shapePlan } from '#coordinator/distributor/shape-plan.ts';
 import { queryPreparer } from '#coordinator/planner/prepare-query.ts';
+import { FragmentChecker } from '#coordinator/query/check-fragments.ts';
 import { SCRIPTED_ASKER } from '#coordinator/resolver/scripted-tables.ts';
 import type { PreparedQuery } from '#coordinator/planner/prepared-query.ts';
 import { mapChildren, walkPlan } from '#coordinator/planner/plan-tree.ts';
@@ -26,6 +27,7 @@ import type { ScanBinding } from '#coordinator/resolver/scan-binding.ts';
 import type { SqlText } from '#proto/task.ts';
 import { schemaById } from '#shared/iceberg/table-metadata.ts';
 import { printJson, type Json } from '#shared/json.ts';
+import { silentLogger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
 import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
@@ -50,7 +52,7 @@ export type RunAnswer = {
 export interface DistributedRunner {
   /**
    * Runs a query in fragments, one task after another, each stage's output a table of the same DuckDB. Scans are divided row by row,
-   * so that every task has some. @throws what planning or DuckDB throws.
+   * so that every task has some. @throws what planning or DuckDB throws; Error when a planner does not bind a fragment.
    */
   run(sql: string, options: RunOptions): Promise<RunAnswer>;
   /** The plan after each pass, and with its exchanges; the texts of its scans as one DuckDB has them. */
@@ -70,6 +72,7 @@ const CONTEXT = {
   currentCatalog: 'lake',
 } as const;
 const WAVES_MAX = 100;
+const CHECK_TIMEOUT_MS = 60_000;
 
 /** `connection` has the tables, and is used by nobody else while a query runs; names without a schema mean `schema`. */
 export async function distributedRunner(connection: DuckDBConnection, schema: string): Promise<DistributedRunner> {
@@ -79,6 +82,7 @@ export async function distributedRunner(connection: DuckDBConnection, schema: st
   const context = { ...CONTEXT, currentSchema: schema };
   for (const sql of [...contextSetupSql, ...contextVariablesSql(context)]) await connection.run(sql);
   const facts = scanFactsOf(connection);
+  const checker = new FragmentChecker(planner, silentLogger, () => undefined);
   const prepared = (sql: string): Promise<PreparedQuery> =>
     prepare({ sql, offset: 0, context, asker: SCRIPTED_ASKER, tables, planner, signal: AbortSignal.timeout(120_000) });
   return {
@@ -102,9 +106,15 @@ export async function distributedRunner(connection: DuckDBConnection, schema: st
         }
         const separate = separateScans({ plan: query.plan, scans: query.scans });
         const scans = await Promise.all(separate.scans.map(facts));
+        const checked = { plan: query.plan, scans: separate.scans, context, contextual: true };
         const { rows, plans } = await run.distributed(shapePlan(separate.plan), separate.scans, scans, {
           sql: query.workerSql,
           scans: query.scans,
+          check: async (fragments) => {
+            const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
+            const refused = await checker.check(fragments, { ...checked, asker: SCRIPTED_ASKER, signal });
+            if (refused !== null) throw new Error(refused.reason);
+          },
         });
         return { columns, rows, plans };
       } finally {
@@ -148,7 +158,11 @@ class QueryRun {
     shaped: Plan,
     bindings: readonly ScanBinding[],
     scans: readonly ScanFacts[],
-    original: { readonly sql: SqlText; readonly scans: readonly ScanBinding[] },
+    original: {
+      readonly sql: SqlText;
+      readonly scans: readonly ScanBinding[];
+      readonly check: (fragments: readonly Fragment[]) => Promise<void>;
+    },
   ): Promise<Omit<RunAnswer, 'columns'>> {
     const plans: (DistributedPlan | WholePlan)[] = [];
     let plan = shaped;
@@ -157,6 +171,7 @@ class QueryRun {
       const made = this.distribute(plan, scans, nextStage);
       plans.push(made);
       if (made.kind === 'whole') return { rows: await this.whole(original.sql, original.scans), plans };
+      await original.check(made.fragments);
       nextStage = made.nextStage;
       const last = must(made.fragments.at(-1), 'a fragment gives the result');
       if (made.fragments.length === 1) return { rows: await this.#result(last, bindings), plans };

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { projectRoot, startCluster, type Cluster } from '#test/support/cluster.ts';
 import { orderDifferences, orderedAnswer, type OrderedAnswer } from '#test/support/ordered-answer.ts';
+import { refusedFragments } from '#test/support/refused-fragments.ts';
 import { tableFiles } from '#test/support/table-files.ts';
 import { loadSuite, SUITES, type Suite } from './suites.ts';
 
@@ -41,6 +42,9 @@ async function main(args: readonly string[]): Promise<number> {
     await loadSuite(cluster, suite, values.scale);
     if (statements.length === 0) statements = await expectedRows(cluster, suite, only(values.only));
     wrong.push(...(await verify(cluster, suite, statements, workers)));
+    const refused = await refusedFragments(cluster);
+    if (refused > 0)
+      wrong.push(`${workers} workers: ${refused} queries ran whole, because DuckDB did not bind a fragment`);
   }
   const runs = statements.length * JOINS.length * values.workers.split(',').length;
   process.stdout.write(`${runs - wrong.length} of ${runs} answers as DuckDB's\n${wrong.join('\n')}\n`);

@@ -1,3 +1,4 @@
+import { BINDING_CODES } from '#shared/duckdb-error.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { OutputSpec } from '#proto/task.ts';
 import type { OutputWriter } from './output-writer.ts';
@@ -19,8 +20,19 @@ export type TaskText = {
   readonly loading: Iterator<void>;
   readonly sql: string;
   readonly collected: boolean;
+  /** The coordinator printed it from a plan; else it is the user's own. */
+  readonly isFragment: boolean;
   readonly output: OutputSpec;
 };
+
+/**
+ * The error of a fragment that has not begun to run. What its parser or binder says is no fault of the user, whose own statement was bound
+ * before a plan was made of it.
+ */
+export function fragmentError(thrown: unknown): unknown {
+  const { code, message, cause } = SkeinError.of(thrown);
+  return BINDING_CODES.has(code) ? new SkeinError('FRAGMENT_REFUSED', message, { cause }) : thrown;
+}
 
 /**
  * One fragment in one instance, run by quanta in the slot's thread:
@@ -87,7 +99,8 @@ export class SlotTask implements Disposable {
       return this.#writer === undefined ? this.#step(deadlineMs) : this.#fetch(this.#writer, deadlineMs);
     } catch (error) {
       // An interrupt says only that it was one; who asked for it knows why.
-      throw this.#cancelled ?? error;
+      if (this.#cancelled !== undefined) throw this.#cancelled;
+      throw this.#text.isFragment && this.#statement === undefined ? fragmentError(error) : error;
     }
   }
 

@@ -18,7 +18,7 @@ import { InterruptControl } from './interrupt-control.ts';
 import { QuantumStamp } from './quantum-stamp.ts';
 import { ACTIVITY, type SlotJob, type SlotSettings } from './slot-messages.ts';
 import { SlotScheduler, type TaskTimes } from './slot-scheduler.ts';
-import { SlotTask, type TaskText } from './slot-task.ts';
+import { fragmentError, SlotTask, type TaskText } from './slot-task.ts';
 import { TaskInputs } from './task-inputs.ts';
 import { TaskOutput } from './task-output.ts';
 import { currentThread } from './thread-priority.ts';
@@ -134,13 +134,14 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
     const { spillLimitBytes: spillBytes, context, profile, keepJoinOrder, bounds } = spec;
     inputs = stamp.during(job.job, () => {
       instance.configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder, bounds });
-      return new TaskInputs(instance, job.inputs, threads);
+      return openInputs(instance, job, threads);
     });
     const { collected, output } = spec;
     const text = {
       loading: loading(instance, prepared.positions, inputs),
       sql: prepared.print(inputs.texts),
       collected,
+      isFragment: keepJoinOrder,
       output,
     };
     const run = await runStatement(running, { instance, threads, text, started });
@@ -161,6 +162,14 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
       if (TAKES_MUCH.has(code)) returnFreedMemory();
     });
     throw nameBadFile(SkeinError.of(error), prepared.files);
+  }
+}
+
+function openInputs(instance: TaskInstance, { inputs }: SlotJob, threads: number): TaskInputs {
+  try {
+    return new TaskInputs(instance, inputs, threads);
+  } catch (error) {
+    throw fragmentError(error);
   }
 }
 

@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import type { SqlText, StatementContext } from '#proto/task.ts';
+import { cutText } from '#shared/cut-text.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { Asker } from '#shared/fair/asker.ts';
+import { schemaById } from '#shared/iceberg/table-metadata.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import { must } from '#shared/must.ts';
+import type { Fragment, WholePlan } from '../distributor/fragment.ts';
+import type { Plan } from '../planner/plan.ts';
+import type { Planner, PrintedText } from '../planner/planner.ts';
+import { printSqlType, type SqlField } from '../planner/sql-type.ts';
+import { fieldType } from '../resolver/iceberg-sql-type.ts';
+import type { ScanBinding } from '../resolver/scan-binding.ts';
+
+/** The query that fragments belong to, and who asks for it. */
+export type CheckedQuery = {
+  /** Its plan before it was distributed: what is known of the fragments is kept as long as this is. */
+  readonly plan: Plan;
+  /** By the numbers of `Fragment.scans`. */
+  readonly scans: readonly ScanBinding[];
+  readonly context: StatementContext;
+  readonly contextual: boolean;
+  readonly asker: Asker;
+  readonly signal: AbortSignal;
+};
+
+/** Fragments of one plan whose check is kept: planning again between stages makes new ones, also with other constants each time. */
+const KEPT_PER_PLAN_MAX = 500;
+/** A refused fragment's text in the log is cut here. */
+const LOGGED_SQL_BYTES_MAX = 32 * 1024;
+
+/**
+ * Has a planner bind the fragments of a query before any of their tasks starts. A fragment that DuckDB refuses is a fault of what printed
+ * it: the query runs whole, the log has the text, and `onRefused` counts it. All fragments of a plan are one request, and one that was
+ * bound before is not bound again.
+ */
+export class FragmentChecker {
+  readonly #planner: Planner;
+  readonly #log: Logger;
+  readonly #onRefused: () => void;
+  /** By plan: why each fragment, by its digest, was refused; null when it was not. */
+  readonly #known = new WeakMap<Plan, Map<string, string | null>>();
+
+  constructor(planner: Planner, log: Logger, onRefused: () => void) {
+    this.#planner = planner;
+    this.#log = log;
+    this.#onRefused = onRefused;
+  }
+
+  /** @returns why the query runs whole, or null. @throws QUEUE_FULL, QUERY_CANCELLED and the signal's reason */
+  async check(fragments: readonly Fragment[], query: CheckedQuery): Promise<WholePlan | null> {
+    const known = this.#known.get(query.plan) ?? new Map<string, string | null>();
+    this.#known.set(query.plan, known);
+    const wanted = new Map(fragments.map((fragment) => [digestOf(fragment), fragment]));
+    const added = [...wanted].filter(([digest]) => !known.has(digest));
+    if (added.length > 0) {
+      const refusals = await this.#bind(
+        added.map(([, fragment]) => fragment),
+        query,
+      );
+      for (const [i, [digest]] of added.entries()) known.set(digest, refusals[i] ?? null);
+    }
+    const refused = [...wanted.keys()].map((digest) => known.get(digest)).find((why) => typeof why === 'string');
+    for (const digest of known.keys()) if (known.size > KEPT_PER_PLAN_MAX) known.delete(digest);
+    if (refused === undefined || refused === null) return null;
+    this.#onRefused();
+    return { kind: 'whole', reason: `DuckDB does not bind a fragment of it: ${refused}` };
+  }
+
+  /** A worker did not bind a fragment although the planner had. */
+  refusedByWorker(fragment: Fragment, why: string): void {
+    this.#onRefused();
+    this.#logRefusal(fragment, why);
+  }
+
+  async #bind(fragments: readonly Fragment[], query: CheckedQuery): Promise<readonly (string | null)[]> {
+    const { planner, texts, scans } = { planner: this.#planner, ...textsOf(fragments, query.scans) };
+    const { context, contextual, asker, signal } = query;
+    try {
+      const refusals = await planner.bind({ texts, scans, context, contextual }, asker, signal);
+      for (const [i, why] of refusals.entries()) {
+        if (why !== null) this.#logRefusal(must(fragments[i], 'an answer for each fragment'), why);
+      }
+      return refusals;
+    } catch (thrown) {
+      const error = SkeinError.of(thrown);
+      if (error.code !== 'STATEMENT_TOO_COMPLEX') throw error;
+      // The statement itself was planned, so this is what the printer made of it.
+      for (const fragment of fragments) this.#logRefusal(fragment, error.message);
+      return fragments.map(() => error.message);
+    }
+  }
+
+  #logRefusal({ sql }: Fragment, why: string): void {
+    this.#log.error(
+      { sql: cutText(textOf(sql), LOGGED_SQL_BYTES_MAX), why },
+      'DuckDB does not bind a printed fragment',
+    );
+  }
+}
+
+const typesOf = (fields: readonly SqlField[]): readonly string[] => fields.map(({ type }) => printSqlType(type));
+
+/** What a text with more than one partition has as its last column. */
+const PARTITION_TYPE = 'UINTEGER';
+
+function printedText({ sql, inputs, fields, partitions }: Fragment): PrintedText {
+  return {
+    sql,
+    inputs: inputs.map((input) => typesOf(input.fields)),
+    gives: [...typesOf(fields), ...(partitions > 1 ? [PARTITION_TYPE] : [])],
+  };
+}
+
+/** The texts of fragments, their scans numbered through all of them. */
+function textsOf(
+  fragments: readonly Fragment[],
+  bindings: readonly ScanBinding[],
+): { readonly texts: readonly PrintedText[]; readonly scans: readonly (readonly SqlField[])[] } {
+  const numbers = [...new Set(fragments.flatMap(({ scans }) => scans.map(({ scan }) => scan)))];
+  const texts = fragments.map((fragment): PrintedText => {
+    const renumbered = fragment.sql.map((part) =>
+      typeof part !== 'string' && 'scan' in part
+        ? { scan: numbers.indexOf(must(fragment.scans[part.scan], 'a fragment names its scans').scan) }
+        : part,
+    );
+    return { ...printedText(fragment), sql: renumbered };
+  });
+  const scans = numbers.map((number) => {
+    const { metadata, schemaId } = must(bindings[number], 'a fragment reads scans of the query');
+    return schemaById(metadata, schemaId).fields.map(fieldType);
+  });
+  return { texts, scans };
+}
+
+const digestOf = (fragment: Fragment): string =>
+  createHash('sha256')
+    .update(JSON.stringify([printedText(fragment), fragment.scans.map(({ scan }) => scan)]))
+    .digest('base64');
+
+const textOf = (sql: SqlText): string =>
+  sql
+    .map((part) => (typeof part === 'string' ? part : 'scan' in part ? `{scan ${part.scan}}` : `{input ${part.input}}`))
+    .join('');

@@ -82,7 +82,7 @@ const INTEGER_TYPES: ReadonlySet<string> = new Set(INTEGERS);
 const NAMEABLE: ReadonlySet<string> = new Set([
   ...INTEGERS,
   ...'BOOLEAN FLOAT DOUBLE DATE TIME TIME_NS TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS'.split(' '),
-  ...'VARCHAR BLOB UUID INTERVAL BIT BIGNUM JSON VARIANT "NULL"'.split(' '),
+  ...'VARCHAR BLOB UUID INTERVAL BIT BIGNUM JSON VARIANT GEOMETRY "NULL"'.split(' '),
   'TIMESTAMP WITH TIME ZONE',
   'TIME WITH TIME ZONE',
 ]);
@@ -100,7 +100,8 @@ const elements = (value: Json): string[] => elementValues(value).map(element);
 function scalar(value: Json, name: string): string {
   const typed = (text: string): string => `CAST(${text} AS ${name})`;
   if (INTEGER_TYPES.has(name)) return typed(rawText(value));
-  if (typeof value === 'object' && name !== 'INTERVAL') throw new NotPrintable(`a constant of type ${name}`);
+  if ((typeof value === 'object' && name !== 'INTERVAL') || name === 'GEOMETRY')
+    throw new NotPrintable(`a constant of type ${name}`);
   switch (name) {
     case 'BOOLEAN':
       return value === true ? 'true' : 'false';

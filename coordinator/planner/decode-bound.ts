@@ -66,9 +66,10 @@ const listOf = (children: readonly Expression[]): Expression => {
   return { kind: 'function', name: 'list_value', children, type: { kind: 'list', element } };
 };
 
+/** Over a DECIMAL DuckDB takes a list for `reservoir_quantile`, and answers its first fraction. */
 function floats(fractions: Json | undefined, isList: boolean, type: string): readonly Expression[] {
   const values = ((fractions ?? []) as readonly Json[]).map((value) => constant(value, type));
-  return isList ? [listOf(values)] : values;
+  return isList ? [listOf(values)] : values.slice(0, 1);
 }
 
 /** A fraction counts from the other end when the order is descending: SQL says it with a minus, but has no -0. */

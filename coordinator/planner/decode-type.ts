@@ -37,15 +37,22 @@ const decodeFields = (info: JsonObject): SqlField[] =>
     type: decodeType(second),
   }));
 
-const scalarName = (id: string, info: JsonObject): string => {
-  if (info['alias'] === 'JSON') return 'JSON';
-  return id === 'NULL' || id === 'SQLNULL' ? '"NULL"' : id;
-};
+/** Types that DuckDB keeps as another one, by their alias. */
+const ALIASES: ReadonlySet<string> = new Set(['JSON', 'GEOMETRY']);
 
-/** A constant's raw value; 128-bit integers, which DuckDB prints in halves, become one. */
+/** @throws Error for an alias that is not known: without it the type would be another one. */
+function scalarName(id: string, info: JsonObject): string {
+  const alias = textOf(info['alias'] ?? '');
+  if (alias !== '' && !ALIASES.has(alias)) throw new Error(`unknown type ${alias}`);
+  if (alias !== '') return alias;
+  return id === 'NULL' || id === 'SQLNULL' ? '"NULL"' : id;
+}
+
+/** A constant's raw value; 128-bit integers, which DuckDB prints in halves, become one, and bits digits. */
 export function decodeValue(json: Json | undefined): Json {
   const { type, is_null: isNull, value } = json as JsonObject;
   if (isNull === true) return null;
+  if ((type as JsonObject)['id'] === 'BIT') return decodeBits(textOf(value));
   const half = value as JsonObject | undefined;
   const upper = int64(half?.['upper']);
   const lower = int64(half?.['lower']);
@@ -57,4 +64,13 @@ export function decodeValue(json: Json | undefined): Json {
     .toString(16)
     .padStart(32, '0');
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+/** DuckDB prints a BIT's bytes as they are: how many bits the second one leaves out, and the bits. Where those are no text, it prints no plan. */
+function decodeBits(text: string): string {
+  const [left = 0, ...bytes] = Buffer.from(text);
+  return bytes
+    .map((byte) => byte.toString(2).padStart(8, '0'))
+    .join('')
+    .slice(left);
 }

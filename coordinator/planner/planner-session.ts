@@ -19,7 +19,8 @@ import { textOf } from './json-node.ts';
 
 /**
  * Optimisers that are off while a plan is printed. Without `column_lifetime` off the printer fails on a quarter of plans; the others
- * put in what no SQL can say (compressed columns, flipped joins, dynamic filters). `statistics_propagation` must stay on.
+ * put in what no SQL can say (compressed columns, flipped joins, dynamic filters, bounds of a regular expression that are no text): workers
+ * run them. `statistics_propagation` must stay on.
  */
 const DISABLED_OPTIMIZERS = [
   'column_lifetime',
@@ -31,6 +32,7 @@ const DISABLED_OPTIMIZERS = [
   'common_subplan',
   'window_self_join',
   'in_clause',
+  'regex_range',
 ].join(',');
 
 const PARSE = 'SELECT json_serialize_sql($1::VARCHAR, skip_null := false, skip_empty := false)';

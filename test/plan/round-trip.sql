@@ -421,3 +421,10 @@ SELECT bit_count(bitstring_agg(id, 1, 20)), sum(DISTINCT salary) FILTER (WHERE a
 SELECT grouping(dept), count(*) FROM employees GROUP BY CUBE (dept) ORDER BY 1, 2
 SELECT id, lead(salary, 1, 0) OVER (PARTITION BY dept ORDER BY id), lag(salary, id) OVER (ORDER BY id) FROM employees
 SELECT id, first_value(id) OVER (ORDER BY id ROWS BETWEEN 1 FOLLOWING AND 2 FOLLOWING EXCLUDE TIES), cume_dist(ORDER BY salary) OVER (PARTITION BY active) FROM employees
+-- What the printer once made invalid SQL of.
+SELECT name FROM employees WHERE name ~ '[A-F].*' OR regexp_full_match(name, '^[a-m]+n?$')
+SELECT count(*) FROM employees WHERE name ~ 'B.*'
+SELECT id FROM employees WHERE id::INTEGER::BIT = '00000000000000000000000000000001'::BIT OR id::TINYINT::BIT IN ('01111111'::BIT, '00000010'::BIT)
+SELECT st_astext(('POINT(' || id || ' 2)')::GEOMETRY), st_astext(NULL::GEOMETRY), ('POINT(' || id || ' 2)')::GEOMETRY::VARCHAR FROM employees
+whole: SELECT id, 'POINT(1 2)'::GEOMETRY FROM employees
+SELECT reservoir_quantile(salary::DECIMAL(15,2), [0.1, 0.5]), reservoir_quantile(salary::DECIMAL(15,2), 0.5), reservoir_quantile(salary::DECIMAL(9,2), [0.5], 20), approx_quantile(salary::DECIMAL(9,2), [0.5]) FROM employees

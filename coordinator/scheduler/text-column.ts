@@ -23,6 +23,15 @@ export class TextColumnReader {
 
   /** The batch of a message; undefined for the schema and for messages without data. */
   read(message: FlightData): TextBatch | undefined {
+    try {
+      return this.#read(message);
+    } catch (error) {
+      if (error instanceof RangeError) return invalid('cut short');
+      throw error;
+    }
+  }
+
+  #read(message: FlightData): TextBatch | undefined {
     if (message.header.length === 0) return undefined;
     const root = Table.root(message.header);
     const kind = root.uint8(1);
@@ -46,7 +55,7 @@ export class TextColumnReader {
     };
     const start = data.int64(0);
     const [from, to] = [at(0), at(rows)];
-    if (from < 0 || to < from || start + to > message.body.length) return invalid('offsets');
+    if (start < 0 || from < 0 || to < from || start + to > message.body.length) return invalid('offsets');
     return { rows, bytes: message.body.subarray(start + from, start + to) };
   }
 }

@@ -1,6 +1,7 @@
 import type { Decoder } from './decoder.ts';
 import { MANIFEST, MANIFEST_LIST } from './decoders/avro.ts';
 import { DELETION_VECTOR } from './decoders/deletion-vector.ts';
+import { FRAMES, RESULT_FRAMES, TASK_MESSAGE } from './decoders/frames.ts';
 import { REGISTERED_METADATA, REQUEST_BODY, SCAN_FILTER, TABLE_METADATA, VIEW_METADATA } from './decoders/metadata.ts';
 import { PARQUET_FOOTER } from './decoders/parquet-footer.ts';
 import { TICKET } from './decoders/wire.ts';
@@ -17,4 +18,7 @@ export const DECODERS: readonly Decoder[] = [
   SCAN_FILTER,
   REQUEST_BODY,
   TICKET,
+  FRAMES,
+  RESULT_FRAMES,
+  TASK_MESSAGE,
 ];

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { NO_BYTES, type ArrowBuffer } from './arrow-buffer.ts';
-import { layoutOf, type ArrowField, type Layout } from './arrow-schema.ts';
+import { bufferCount, layoutOf, type ArrowField, type Layout } from './arrow-schema.ts';
 import { check } from './arrow-out.ts';
 import { ARRAY_WORDS } from './column-builder.ts';
 import { errorAt } from './error-at.ts';
@@ -132,13 +132,6 @@ function emptyBatch(fields: readonly ArrowField[]): ArrowBatch {
   };
   fields.forEach(visit);
   return { rows: 0, nodes, buffers };
-}
-
-function bufferCount(field: ArrowField): number {
-  const { kind } = layoutOf(field);
-  if (kind === 'null') return 0;
-  if (kind === 'struct' || kind === 'fixedList' || kind === 'union') return 1;
-  return kind === 'bytes' ? 3 : 2;
 }
 
 /** An `ArrowArray` in memory of JavaScript's. */

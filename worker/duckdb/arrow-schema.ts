@@ -144,6 +144,14 @@ export function layoutOf({ format }: ArrowField): Layout {
   return decimal === undefined ? unknown(format) : { kind: 'fixed', bytes: decimal.bits / 8 };
 }
 
+/** Buffers of a field itself, without those of its children. */
+export function bufferCount(field: ArrowField): number {
+  const { kind } = layoutOf(field);
+  if (kind === 'null') return 0;
+  if (kind === 'struct' || kind === 'fixedList' || kind === 'union') return 1;
+  return kind === 'bytes' ? 3 : 2;
+}
+
 /** Dictionary ids are given in the order of a walk that sees a parent before its children: writer and reader count alike. */
 export function arrowSchema(fields: readonly ArrowField[]): Schema {
   let dictionaries = 0;

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@grpc/grpc-js';
-import { Message } from 'apache-arrow/ipc/metadata/message';
 import type { InputSource } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { fromServiceError, internalMetadata, isAnswer } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { must } from '#shared/must.ts';
+import { brokenMessage } from '../duckdb/check-message.ts';
+import { readMessage } from '../duckdb/ipc-message.ts';
 import { plainMessage } from '../flight/compress-message.ts';
 import { decodeFlightData } from '../flight/flight-data.ts';
 import type { SpooledOutput } from '../spool/spooled-output.ts';
@@ -20,6 +21,9 @@ const ATTEMPTS_MAX = 3;
 const RETRY_MS = 100;
 /** Window of HTTP/2 for each stream: less leaves the socket idle between two batches. */
 const WINDOW_BYTES = 4 * 2 ** 20;
+
+/** A schema and its dictionaries, which are kept in the heap. */
+const PROLOGUE_BYTES_MAX = 64 * 2 ** 20;
 
 /** What a peer says when it is at fault and not the partition. */
 const NOT_LOST: ReadonlySet<ErrorCode> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'INVALID_REQUEST']);
@@ -44,8 +48,8 @@ export class PeerClients {
   /**
    * Copies a partition, or the range of it that the source names, into partition 0 of `into`. A connection that breaks is opened again
    * where it broke.
-   * @throws WORKER_LOST when the peer does not answer or has the partition no more; what the peer says of the ticket; SPILL_LIMIT; the
-   * reason of `signal`.
+   * @throws WORKER_LOST when the peer does not answer or has the partition no more; what the peer says of the ticket; INTERNAL_ERROR for a
+   * broken message; SPILL_LIMIT; the reason of `signal`.
    */
   async fetch(signal: AbortSignal, source: InputSource, into: SpooledOutput): Promise<void> {
     await this.#place(signal);
@@ -188,7 +192,7 @@ const FLIGHT = loadService('flight.proto', 'arrow.flight.protocol.FlightService'
 async function store(message: Buffer, progress: Progress, into: SpooledOutput): Promise<void> {
   const { header } = decodeFlightData(message);
   if (header.length === 0) return;
-  const metadata = Message.decode(header);
+  const metadata = readMessage(header);
   if (metadata.isRecordBatch()) {
     progress.next++;
     progress.prologue = true;
@@ -196,6 +200,9 @@ async function store(message: Buffer, progress: Progress, into: SpooledOutput): 
   } else if (!progress.prologue) {
     // A call that goes on where another broke sends schema and dictionaries again.
     if (metadata.isSchema()) into.clearPrologue();
+    const prologueBytes = into.prologue.reduce((sum, { length }) => sum + length, message.length);
+    if (prologueBytes > PROLOGUE_BYTES_MAX)
+      throw brokenMessage(`dictionaries of more than ${PROLOGUE_BYTES_MAX} bytes`);
     into.addPrologue(new Uint8Array(message));
   }
 }

@@ -1,10 +1,12 @@
 import { CompressionType, RecordBatchReader, compressionRegistry } from 'apache-arrow';
-import { Message } from 'apache-arrow/ipc/metadata/message';
+import { BodyCompression, BufferRegion, FieldNode, Message, RecordBatch } from 'apache-arrow/ipc/metadata/message';
 import lz4 from 'lz4-napi';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { arrowBuffer } from '../duckdb/arrow-buffer.ts';
+import { dataMessage, paddedBytes } from '../duckdb/arrow-out.ts';
 import { Instance } from '../duckdb/instance.ts';
 import { eachMessage } from '../duckdb/test-ipc.ts';
-import { compressMessage, plainMessage } from './compress-message.ts';
+import { compressMessage, plainMessage, UNPACKED_BATCH_BYTES_MAX } from './compress-message.ts';
 import { decodeFlightData, encodeArrowMessage, freeMessage, messageBytes } from './flight-data.ts';
 
 /** Messages of a query, as they go over the wire. */
@@ -65,8 +67,44 @@ test('what is broken is refused', async () => {
   await expect(plainMessage(wrongLength)).rejects.toThrow('another length');
   const huge = Buffer.from(compressed);
   huge.writeBigInt64LE(2n ** 40n, at);
-  await expect(plainMessage(huge)).rejects.toThrow('no possible length');
+  await expect(plainMessage(huge)).rejects.toThrow('another length');
   const damaged = Buffer.from(compressed);
   damaged.fill(0xff, at + 8, at + 40);
-  await expect(plainMessage(damaged)).rejects.toThrow('WrongMagicNumber');
+  await expect(plainMessage(damaged)).rejects.toThrow('another length');
+});
+
+const word = (value: bigint): Buffer => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigInt64LE(value);
+  return bytes;
+};
+
+/** One batch whose buffers all lie on the same bytes, which say that they unpack to so many. */
+function batchOf(frame: Uint8Array, says: number, buffers: number): Buffer {
+  const body = arrowBuffer(Buffer.concat([word(BigInt(says)), frame]));
+  const regions = Array.from({ length: buffers }, () => new BufferRegion(0, body.bytes));
+  const compression = new BodyCompression(CompressionType.LZ4_FRAME);
+  const bodyBytes = paddedBytes(body.bytes);
+  const header = Message.encode(
+    Message.from(new RecordBatch(1, [new FieldNode(1, 0)], regions, compression), bodyBytes),
+  );
+  return Buffer.from(encodeArrowMessage({ kind: 'batch', rows: 1, header, buffers: [body], bodyBytes }));
+}
+
+test('nothing is unpacked of a batch that claims too much, or of a buffer that claims less than it has', async () => {
+  const frame = await lz4.compressFrame(Buffer.alloc(32 * 2 ** 20));
+  const unpack = vi.spyOn(lz4, 'decompressFrame');
+  await expect(plainMessage(batchOf(frame, 32 * 2 ** 20, 3))).rejects.toThrow('unpacks to more than');
+  await expect(plainMessage(batchOf(frame, 1_000, 1))).rejects.toThrow('another length');
+  await expect(plainMessage(batchOf(Buffer.concat([frame, frame]), 32 * 2 ** 20, 1))).rejects.toThrow('another length');
+  expect(unpack).not.toHaveBeenCalled();
+  unpack.mockRestore();
+});
+
+test('a batch that would unpack to too much goes plain', async () => {
+  const body = arrowBuffer(Buffer.alloc(UNPACKED_BATCH_BYTES_MAX + 64));
+  const message = encodeArrowMessage(
+    dataMessage({ rows: 1, nodes: [new FieldNode(1, 0)], buffers: [body], compression: null }),
+  );
+  expect(await compressMessage(message)).toBe(message);
 });

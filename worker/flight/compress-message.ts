@@ -1,8 +1,10 @@
-import { BodyCompression, Message } from 'apache-arrow/ipc/metadata/message';
+import { BodyCompression } from 'apache-arrow/ipc/metadata/message';
 import { CompressionType } from 'apache-arrow/fb/compression-type';
 import lz4 from 'lz4-napi';
 import { arrowBuffer } from '../duckdb/arrow-buffer.ts';
 import { dataMessage } from '../duckdb/arrow-out.ts';
+import { brokenMessage } from '../duckdb/check-message.ts';
+import { readMessage } from '../duckdb/ipc-message.ts';
 import {
   decodeFlightData,
   encodeArrowMessage,
@@ -10,6 +12,7 @@ import {
   receivedMessage,
   type NativeMessage,
 } from './flight-data.ts';
+import { unpackedBytesMax } from './lz4-frame.ts';
 
 /**
  * Batches whose buffers are LZ4 frames, as the Arrow format has it (Message.fbs, BodyCompression): before each buffer stands its plain
@@ -17,14 +20,19 @@ import {
  */
 const LENGTH_BYTES = 8;
 const PLAIN = -1n;
-/** No buffer of a batch is longer: offsets are 32 bits wide. */
-const BUFFER_BYTES_MAX = 2 ** 31;
+/**
+ * A batch of more bytes goes plain, so that whoever gets one knows what it costs: a worker unpacks one of each peer that it reads from at
+ * a time. Writers end a batch at 2 MiB, unless a single chunk of rows is longer.
+ */
+export const UNPACKED_BATCH_BYTES_MAX = 64 * 2 ** 20;
+/** What a frame's last block may lack: blocks have 4 MiB at most. */
+const BLOCK_BYTES_MAX = 4 * 2 ** 20;
 
-/** The same batch compressed; what is no batch stays as it is. */
+/** The same batch compressed; what is no batch, or too large for it, stays as it is. */
 export async function compressMessage(message: Uint8Array): Promise<Uint8Array> {
   const { header, body } = decodeFlightData(message);
-  const metadata = Message.decode(header);
-  if (!metadata.isRecordBatch()) return message;
+  const metadata = readMessage(header);
+  if (!metadata.isRecordBatch() || body.length > UNPACKED_BATCH_BYTES_MAX) return message;
   const { length: rows, nodes, buffers: regions } = metadata.header();
   const buffers = await Promise.all(
     regions.map(({ offset, length }) => compressBuffer(body.subarray(offset, offset + length))),
@@ -33,18 +41,20 @@ export async function compressMessage(message: Uint8Array): Promise<Uint8Array> 
   return encodeArrowMessage(dataMessage({ rows, nodes, buffers: buffers.map(arrowBuffer), compression }));
 }
 
-/** A message of a peer, plain. @throws Error when it is broken */
+/** A message of a peer, plain. @throws INTERNAL_ERROR when it is broken, or claims to unpack to more than a batch may */
 export async function plainMessage(message: Buffer): Promise<NativeMessage> {
   const { header, body } = decodeFlightData(message);
-  const metadata = Message.decode(header);
+  const metadata = readMessage(header);
   if (!metadata.isRecordBatch()) return receivedMessage(message);
   const { length: rows, nodes, buffers: regions, compression } = metadata.header();
   if (compression === null) return receivedMessage(message);
   if (compression.type !== CompressionType.LZ4_FRAME)
-    throw new Error('a batch is compressed in a way that is not known');
-  const buffers = await Promise.all(
-    regions.map(({ offset, length }) => plainBuffer(body.subarray(offset, offset + length))),
-  );
+    throw brokenMessage('a batch is compressed in a way that is not known');
+  const packed = regions.map((region) => packedBuffer(body, region));
+  const unpackedBytes = packed.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (unpackedBytes > UNPACKED_BATCH_BYTES_MAX)
+    throw brokenMessage(`a batch unpacks to more than ${UNPACKED_BATCH_BYTES_MAX} bytes`);
+  const buffers = await Promise.all(packed.map(plainBuffer));
   return encodeNative(dataMessage({ rows, nodes, buffers: buffers.map(arrowBuffer), compression: null }));
 }
 
@@ -59,14 +69,36 @@ async function compressBuffer(plain: Uint8Array): Promise<Uint8Array> {
   return buffer;
 }
 
-async function plainBuffer(buffer: Uint8Array): Promise<Uint8Array> {
-  if (buffer.length === 0) return buffer;
-  if (buffer.length < LENGTH_BYTES) throw new Error('a buffer is cut short');
-  const length = new DataView(buffer.buffer, buffer.byteOffset).getBigInt64(0, true);
+/** A buffer as it came, and what it unpacks to. */
+type PackedBuffer = { readonly content: Uint8Array; readonly bytes: number; readonly isPlain: boolean };
+
+/** Looks at a buffer before anything of it is unpacked. */
+function packedBuffer(
+  body: Uint8Array,
+  { offset, length }: { readonly offset: number; readonly length: number },
+): PackedBuffer {
+  if (offset < 0 || length < 0 || offset + length > body.length) throw brokenMessage('a batch is cut short');
+  const buffer = body.subarray(offset, offset + length);
+  if (buffer.length === 0) return { content: buffer, bytes: 0, isPlain: true };
+  if (buffer.length < LENGTH_BYTES) throw brokenMessage('a buffer is cut short');
+  const claimed = new DataView(buffer.buffer, buffer.byteOffset).getBigInt64(0, true);
   const content = buffer.subarray(LENGTH_BYTES);
-  if (length === PLAIN) return content;
-  if (length < 0n || length > BUFFER_BYTES_MAX) throw new Error('a buffer has no possible length');
-  const plain = await lz4.decompressFrame(content);
-  if (plain.length !== Number(length)) throw new Error('a buffer has another length than it says');
+  if (claimed === PLAIN) return { content, bytes: content.length, isPlain: true };
+  const bytes = Number(claimed);
+  const most = unpackedBytesMax(content);
+  if (most === undefined || bytes < 0 || bytes > most || bytes + BLOCK_BYTES_MAX < most)
+    throw brokenMessage('a buffer has another length than it says');
+  return { content, bytes, isPlain: false };
+}
+
+async function plainBuffer({ content, bytes, isPlain }: PackedBuffer): Promise<Uint8Array> {
+  if (isPlain) return content;
+  let plain: Uint8Array;
+  try {
+    plain = await lz4.decompressFrame(content);
+  } catch (error) {
+    throw brokenMessage(`a buffer cannot be unpacked: ${String(error)}`);
+  }
+  if (plain.length !== bytes) throw brokenMessage('a buffer has another length than it says');
   return plain;
 }

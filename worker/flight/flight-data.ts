@@ -1,5 +1,7 @@
+import type { SkeinError } from '#shared/error.ts';
 import { NO_BYTES, readBuffer } from '../duckdb/arrow-buffer.ts';
 import { paddedBytes, type ArrowMessage } from '../duckdb/arrow-out.ts';
+import { brokenMessage } from '../duckdb/check-message.ts';
 import type { Address } from '../duckdb/library.ts';
 import { addressOf, allocateBlock, copyMemory, freeBlock, readBytes, writeBytes } from '../duckdb/memory.ts';
 
@@ -72,17 +74,18 @@ function alignedHeaderBytes(headerBytes: number, bodyPrefix: number): number {
 
 /**
  * A message as it came from a peer. It stays where it is, unless that is a small part of a bigger buffer or not aligned.
- * @throws Error when it is no message whose body comes last.
+ * @throws INTERNAL_ERROR when it is no message whose header comes first and whose body comes last.
  */
 export function receivedMessage(message: Buffer): NativeMessage {
   const { body } = decodeFlightData(message);
   const bodyOffset = body.byteOffset - message.byteOffset;
   const bytes = message.length;
-  if (bodyOffset + body.length !== bytes) throw new Error('not a FlightData message');
+  headerOf(message);
+  if (bodyOffset + body.length !== bytes) throw notFlightData();
   const start = addressOf(message);
   const isOwn = message.buffer.byteLength <= bytes + GRPC_PREFIX_BYTES;
   if (isOwn && (start + BigInt(bodyOffset)) % 8n === 0n) return { start, bytes, bodyOffset, owner: message };
-  if ((bodyOffset + GRPC_PREFIX_BYTES) % 8 !== 0) throw new Error('not an aligned FlightData message');
+  if ((bodyOffset + GRPC_PREFIX_BYTES) % 8 !== 0) throw brokenMessage('its body is not aligned');
   const copy = allocateMessage(bytes);
   writeBytes(copy, message);
   return { start: copy, bytes, bodyOffset };
@@ -144,29 +147,46 @@ export type FlightData = {
 
 const NOTHING = new Uint8Array();
 
-/** Views into `message`; unknown fields are passed over. @throws Error when it is cut short. */
+/** Fields of a message: it has three, and may have others that are passed over. */
+const FIELDS_MAX = 16;
+/** Bytes of a varint of 64 bits. */
+const VARINT_BYTES_MAX = 10;
+
+const notFlightData = (): SkeinError => brokenMessage('not a FlightData message');
+
+/** Views into `message`; unknown fields are passed over. @throws INTERNAL_ERROR when it is cut short, or has a field twice */
 export function decodeFlightData(message: Uint8Array): FlightData {
-  let data: FlightData = { header: NOTHING, metadata: NOTHING, body: NOTHING };
+  const parts = new Map<number, Uint8Array>();
   let position = 0;
-  while (position < message.length) {
-    const tag = readVarint(message, position);
-    const size = readVarint(message, tag.end);
-    if ((tag.value & 7) !== 2 || size.end + size.value > message.length) throw new Error('not a FlightData message');
-    const value = message.subarray(size.end, size.end + size.value);
-    if (tag.value === HEADER_TAG) data = { ...data, header: value };
-    if (tag.value === METADATA_TAG) data = { ...data, metadata: value };
-    if (tag.value === BODY_TAG) data = { ...data, body: value };
-    position = size.end + size.value;
+  for (let fields = 0; position < message.length; fields++) {
+    const field = readField(message, position);
+    if (fields >= FIELDS_MAX || parts.has(field.tag)) throw notFlightData();
+    parts.set(field.tag, field.value);
+    position = field.end;
   }
-  return data;
+  return {
+    header: parts.get(HEADER_TAG) ?? NOTHING,
+    metadata: parts.get(METADATA_TAG) ?? NOTHING,
+    body: parts.get(BODY_TAG) ?? NOTHING,
+  };
 }
 
 /** The header of a message that begins with it, as `encodeNative` writes them; what follows need not be there. */
 export function headerOf(message: Uint8Array): Uint8Array {
-  const tag = readVarint(message, 0);
+  const { tag, value } = readField(message, 0);
+  if (tag !== HEADER_TAG) throw notFlightData();
+  return value;
+}
+
+function readField(
+  message: Uint8Array,
+  at: number,
+): { readonly tag: number; readonly value: Uint8Array; readonly end: number } {
+  const tag = readVarint(message, at);
   const size = readVarint(message, tag.end);
-  if (tag.value !== HEADER_TAG || size.end + size.value > message.length) throw new Error('not a FlightData message');
-  return message.subarray(size.end, size.end + size.value);
+  const end = size.end + size.value;
+  if ((tag.value & 7) !== 2 || end > message.length) throw notFlightData();
+  return { tag: tag.value, value: message.subarray(size.end, end), end };
 }
 
 const fieldBytes = (tag: number, length: number): number => varintBytes(tag) + varintBytes(length) + length;
@@ -194,11 +214,11 @@ function writeVarint(target: Uint8Array, at: number, value: number): number {
 function readVarint(source: Uint8Array, at: number): { value: number; end: number } {
   let value = 0;
   let scale = 1;
-  for (let position = at; position < source.length; position++) {
+  for (let position = at; position < Math.min(source.length, at + VARINT_BYTES_MAX); position++) {
     const byte = source[position] ?? 0;
     value += (byte & 127) * scale;
     if (byte < 128) return { value, end: position + 1 };
     scale *= 128;
   }
-  throw new Error('not a FlightData message');
+  throw notFlightData();
 }

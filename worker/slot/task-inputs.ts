@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { SkeinError } from '#shared/error.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { ArrowInput, type ArrowBatch, type ArrowRows } from '../duckdb/arrow-in.ts';
+import { checkBatch } from '../duckdb/check-batch.ts';
 import { inputName } from '../duckdb/input-functions.ts';
 import { readBatch, readSchema } from '../duckdb/ipc-message.ts';
 import { addressOf, readBytes } from '../duckdb/memory.ts';
@@ -78,15 +79,21 @@ function readRows({ columns, prologue, batches }: JobInput): ArrowRows {
   const fields = readSchema(schema?.header ?? new Uint8Array());
   if (fields.length !== columns.length)
     throw new SkeinError('INTERNAL_ERROR', 'an input has other columns than its task');
+  const values = dictionaries.map(({ header, body }) => {
+    // At an address of its own, because the body of a message may begin anywhere.
+    const owner = body.slice();
+    return readBatch(header, { address: addressOf(owner), bytes: owner.length, owner });
+  });
+  const checked = (stored: StoredBatch): ArrowBatch => {
+    const batch = readStored(stored);
+    checkBatch(fields, batch, values);
+    return batch;
+  };
   return {
     fields: fields.map((field, i) => ({ ...field, name: columns[i]?.name ?? field.name })),
-    dictionaries: dictionaries.map(({ header, body }) => {
-      // At an address of its own, because the body of a message may begin anywhere.
-      const owner = body.slice();
-      return readBatch(header, { address: addressOf(owner), bytes: owner.length, owner });
-    }),
+    dictionaries: values,
     rows: batches.reduce((sum, batch) => sum + batch.rows, 0),
-    batches: { [Symbol.iterator]: () => batches.values().map(readStored) },
+    batches: { [Symbol.iterator]: () => batches.values().map(checked) },
   };
 }
 

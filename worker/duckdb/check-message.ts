@@ -1,0 +1,172 @@
+import { SkeinError } from '#shared/error.ts';
+
+/** Levels of fields inside of fields; far more than a statement's result may have. */
+const DEPTH_MAX = 512;
+
+const INT32 = 4;
+const WORD = 8;
+/** `FieldNode` and `Buffer` of Message.fbs: two int64 each. */
+const STRUCT = 16;
+
+/** Numbers of the union `MessageHeader`. */
+const SCHEMA = 1;
+const DICTIONARY_BATCH = 2;
+const RECORD_BATCH = 3;
+/** Numbers of the union `Type` whose tables refer to something. */
+const TYPE_TIMESTAMP = 10;
+const TYPE_UNION = 14;
+
+/** A message of a peer that is not what the format says. */
+export const brokenMessage = (what: string): SkeinError =>
+  new SkeinError('INTERNAL_ERROR', `a message between workers is broken: ${what}`);
+
+/**
+ * Checks that the metadata of an Arrow message (Message.fbs) is what it says, before the Arrow library reads it: the library believes every
+ * count and every offset. No byte belongs to two parts (but for the tables' layouts, which flatbuffers shares), so that what is decoded is
+ * never larger than `header` is, and nothing is inside of itself.
+ * @throws INTERNAL_ERROR
+ */
+export function checkMessage(header: Uint8Array): void {
+  const message = new Flatbuffer(header).root();
+  const kind = message.byte(1);
+  const content = message.table(2);
+  if (content === undefined) throw brokenMessage('it has no content');
+  if (kind === SCHEMA) checkSchema(content);
+  else if (kind === RECORD_BATCH) checkBatch(content);
+  else if (kind === DICTIONARY_BATCH) {
+    const batch = content.table(1);
+    if (batch === undefined) throw brokenMessage('a dictionary has no values');
+    checkBatch(batch);
+  } else throw brokenMessage('its kind is unknown');
+  checkMetadata(message, 4);
+}
+
+function checkSchema(schema: Table): void {
+  for (const field of schema.tables(1)) checkField(field, 0);
+  checkMetadata(schema, 2);
+  schema.vector(3, WORD);
+}
+
+function checkField(field: Table, depth: number): void {
+  if (depth > DEPTH_MAX) throw brokenMessage(`a field has more than ${DEPTH_MAX} levels`);
+  field.vector(0, 1);
+  const kind = field.byte(2);
+  const type = field.table(3);
+  if (type === undefined) throw brokenMessage('a field has no type');
+  if (kind === TYPE_TIMESTAMP) type.vector(1, 1);
+  if (kind === TYPE_UNION) type.vector(1, INT32);
+  field.table(4)?.table(1);
+  for (const child of field.tables(5)) checkField(child, depth + 1);
+  checkMetadata(field, 6);
+}
+
+function checkBatch(batch: Table): void {
+  batch.vector(1, STRUCT);
+  batch.vector(2, STRUCT);
+  batch.table(3);
+  batch.vector(4, WORD);
+}
+
+function checkMetadata(table: Table, index: number): void {
+  for (const pair of table.tables(index)) {
+    pair.vector(0, 1);
+    pair.vector(1, 1);
+  }
+}
+
+/** The bytes of a message, and how many of them belong to no part yet. */
+class Flatbuffer {
+  readonly #bytes: DataView;
+  #left: number;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#left = bytes.length;
+  }
+
+  root(): Table {
+    return new Table(this, this.target(0));
+  }
+
+  /** Takes a part. */
+  take(at: number, bytes: number): void {
+    this.#left -= bytes;
+    if (this.#left < 0 || at < 0 || at + bytes > this.#bytes.byteLength) throw brokenMessage('a part is out of place');
+  }
+
+  /** Where the offset at `at` points to. The library takes offsets as signed numbers. */
+  target(at: number): number {
+    return at + this.int32(at);
+  }
+
+  byte(at: number): number {
+    return this.#inside(at, 1).getUint8(at);
+  }
+
+  uint16(at: number): number {
+    return this.#inside(at, 2).getUint16(at, true);
+  }
+
+  int32(at: number): number {
+    return this.#inside(at, INT32).getInt32(at, true);
+  }
+
+  #inside(at: number, bytes: number): DataView {
+    if (at < 0 || at + bytes > this.#bytes.byteLength) throw brokenMessage('an offset leads out of it');
+    return this.#bytes;
+  }
+}
+
+/** A table of a flatbuffer; what it refers to is taken when it is asked for. */
+class Table {
+  readonly #buffer: Flatbuffer;
+  readonly #at: number;
+  readonly #layout: number;
+  readonly #layoutBytes: number;
+  readonly #bytes: number;
+
+  constructor(buffer: Flatbuffer, at: number) {
+    this.#buffer = buffer;
+    this.#at = at;
+    this.#layout = at - buffer.int32(at);
+    this.#layoutBytes = buffer.uint16(this.#layout);
+    this.#bytes = buffer.uint16(this.#layout + 2);
+    buffer.take(at, this.#bytes);
+  }
+
+  byte(index: number): number {
+    const at = this.#field(index);
+    return at === undefined ? 0 : this.#buffer.byte(at);
+  }
+
+  table(index: number): Table | undefined {
+    const at = this.#field(index);
+    return at === undefined ? undefined : new Table(this.#buffer, this.#buffer.target(at));
+  }
+
+  /** Takes a vector of numbers, structs or, as a string is one, characters. @returns where its elements begin, and how many there are */
+  vector(index: number, elementBytes: number): { readonly at: number; readonly count: number } {
+    const field = this.#field(index);
+    if (field === undefined) return { at: 0, count: 0 };
+    const start = this.#buffer.target(field);
+    const count = this.#buffer.int32(start);
+    if (count < 0) throw brokenMessage('a list has a length below zero');
+    this.#buffer.take(start, INT32 + count * elementBytes);
+    return { at: start + INT32, count };
+  }
+
+  *tables(index: number): Generator<Table> {
+    const { at, count } = this.vector(index, INT32);
+    for (let i = 0; i < count; i++) yield new Table(this.#buffer, this.#buffer.target(at + i * INT32));
+  }
+
+  /** Where the table has a field's value; undefined when it has none. */
+  #field(index: number): number | undefined {
+    const entry = 4 + 2 * index;
+    if (entry + 2 > this.#layoutBytes) return undefined;
+    const offset = this.#buffer.uint16(this.#layout + entry);
+    if (offset === 0) return undefined;
+    if (offset >= this.#bytes) throw brokenMessage('a field is out of place');
+    return this.#at + offset;
+  }
+}

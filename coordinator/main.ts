@@ -22,7 +22,7 @@ import { TextThreads, type ClientTexts } from './client-texts.ts';
 import { queryMetrics, type QueryMetrics } from './query/query-metrics.ts';
 import type { QueryService } from './query/query-service.ts';
 import { NameFinder } from './session/current-names.ts';
-import type { SessionServices } from './session/run-session-statement.ts';
+import type { SessionServices } from './session/session-services.ts';
 import { SessionStore } from './session/session-store.ts';
 import { startFront } from './start-front.ts';
 import { startTerm, type Term, type TermParts } from './start-term.ts';
@@ -164,7 +164,7 @@ function startSessions(config: Config, catalog: CatalogClient): SessionServices 
     defaultSchema: config['bootstrap.namespace'],
     clock: systemClock,
   });
-  return { store, names, catalog, config };
+  return { store, names, catalog };
 }
 
 type ApiParts = {

@@ -24,7 +24,7 @@ import type { QueryService } from './query/query-service.ts';
 import { statementRunner } from './query/run-statement.ts';
 import type { Front } from './query/runner-services.ts';
 import { endUnknown } from './scheduler/end-unknown.ts';
-import type { SessionServices } from './session/run-session-statement.ts';
+import type { SessionServices } from './session/session-services.ts';
 
 /** What outlives the terms of a coordinator. */
 export type TermParts = {

@@ -41,7 +41,8 @@ const ROOT_FILE = 'package.json';
 const LINES_MAX = 400;
 const TEST_LINES_MAX = 800;
 /** In these folders texts are SQL's names and keywords, and their case is folded as DuckDB folds it. */
-const SQL_FOLDERS = /^(coordinator\/(statement|resolver|planner|session)|catalog\/(store|internal)|shared\/sql)\//;
+const SQL_FOLDERS =
+  /^(coordinator\/(statement|command|resolver|planner|session)|catalog\/(store|internal)|shared\/sql)\//;
 /** There, other texts than names: ids, words of our own, names of types and functions on their way to a plan's printed form. */
 const FOLDS_OTHER_TEXTS = new Set([
   'shared/sql/fold-identifier.ts',

@@ -12,7 +12,7 @@ import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
 import type { RecentRuns } from '../quarantine/recent-runs.ts';
 import type { Scheduler } from '../scheduler/run-query.ts';
-import type { SessionServices } from '../session/run-session-statement.ts';
+import type { SessionServices } from '../session/session-services.ts';
 import type { Recorder } from './active-query.ts';
 import type { FragmentChecker } from './check-fragments.ts';
 import type { DistributorPasses } from './distribute-query.ts';

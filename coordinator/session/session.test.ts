@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { EMPTY_SESSION, setting, withoutSetting, withSetting } from './session.ts';
-import { matchesLike } from './session-result.ts';
+import { matchesLike } from '../command/like.ts';
 import { SessionStore, type SessionKey } from './session-store.ts';
 
 const config = defaultConfig();

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
+import type { Statement } from '../command/commands.ts';
 import { parseStatement } from './parse-statement.ts';
 import { redactMessage, redactStatement } from './redact-statement.ts';
-import type { Statement } from './statement.ts';
 
 const LIMITS = { bytesMax: 100_000, depthMax: 100 };
 const parse = (text: string): Statement => parseStatement(text, LIMITS);
@@ -30,21 +30,21 @@ describe('queries are text', () => {
     "select e'\\';', 'a''b;'",
     'select "a;b" /* ; /* nested ; */ ; */ from t',
   ])('%s', (text) => {
-    expect(parse(text)).toMatchObject({ kind: 'query', query: { offset: 0 } });
+    expect(parse(text)).toMatchObject({ command: 'query', input: { query: { offset: 0 } } });
   });
 
   test('wide spaces and a byte order mark are spaces, but in quotes', () => {
     expect(parse('\ufeffSELECT\u00a0a,\u200b$$\u3000$$, \'\u00a0\', "\u2003" /*\u00a0*/')).toEqual({
-      kind: 'query',
-      query: { text: 'SELECT a, $$\u3000$$, \'\u00a0\', "\u2003"', offset: 1 },
+      command: 'query',
+      input: { query: { text: 'SELECT a, $$\u3000$$, \'\u00a0\', "\u2003"', offset: 1 } },
     });
-    expect(parse('SHOW\u00a0TABLES')).toMatchObject({ kind: 'showTables' });
+    expect(parse('SHOW\u00a0TABLES')).toMatchObject({ command: 'showTables' });
   });
 
   test('what surrounds it is left out, its offset kept', () => {
     expect(parse('  -- hello\n SELECT 1 ; -- bye\n')).toEqual({
-      kind: 'query',
-      query: { text: 'SELECT 1', offset: 12 },
+      command: 'query',
+      input: { query: { text: 'SELECT 1', offset: 12 } },
     });
   });
 });
@@ -52,61 +52,76 @@ describe('queries are text', () => {
 describe('our own statements', () => {
   const like = null;
   test.each<[string, Statement]>([
-    ["SET service.workload_class = 'batch'", { kind: 'set', name: 'service.workload_class', value: 'batch' }],
-    ['; ;SET a = 1', { kind: 'set', name: 'a', value: '1' }],
-    ['set Skein.X to -12.5;', { kind: 'set', name: 'skein.x', value: '-12.5' }],
-    ['SET SESSION a = on', { kind: 'set', name: 'a', value: 'on' }],
-    ['SET a = DEFAULT', { kind: 'set', name: 'a', value: null }],
-    ["SET TIME ZONE 'Europe/Berlin'", { kind: 'set', name: 'timezone', value: 'Europe/Berlin' }],
-    ['SET TIME ZONE LOCAL', { kind: 'set', name: 'timezone', value: null }],
-    ["SET LOCAL TIME ZONE 'UTC'", { kind: 'set', name: 'timezone', value: 'UTC' }],
-    ['SET timezone TO $$UTC$$', { kind: 'set', name: 'timezone', value: 'UTC' }],
-    ['RESET a.b', { kind: 'reset', name: 'a.b' }],
-    ['RESET ALL', { kind: 'resetAll' }],
-    ['USE lake', { kind: 'use', name: { parts: ['lake'], position: 4 } }],
-    ['use lake."a.b"', { kind: 'use', name: { parts: ['lake', 'a.b'], position: 4 } }],
-    ['USE CATALOG lake', { kind: 'useCatalog', catalog: 'lake' }],
-    ['USE catalog', { kind: 'use', name: { parts: ['catalog'], position: 4 } }],
-    ['SHOW CATALOGS', { kind: 'showCatalogs', like }],
-    [`SHOW CATALOGS LIKE '${'%a'.repeat(2_000)}'`, { kind: 'showCatalogs', like: '%a'.repeat(2_000) }],
-    ["SHOW CATALOGS LIKE 'l%'", { kind: 'showCatalogs', like: 'l%' }],
-    ['SHOW SCHEMAS', { kind: 'showSchemas', catalog: null, like }],
-    ["SHOW SCHEMAS IN lake LIKE 't%'", { kind: 'showSchemas', catalog: 'lake', like: 't%' }],
-    ['SHOW TABLES', { kind: 'showTables', schema: null, like }],
-    ['SHOW TABLES FROM lake.tpch', { kind: 'showTables', schema: { parts: ['lake', 'tpch'], position: 17 }, like }],
-    ['SHOW COLUMNS FROM t', { kind: 'describeTable', name: { parts: ['t'], position: 18 } }],
-    ['SHOW service.workload_class', { kind: 'showSetting', name: 'service.workload_class' }],
-    ['SHOW TIME ZONE', { kind: 'showSetting', name: 'timezone' }],
-    ['SHOW ALL', { kind: 'showAll' }],
-    ['DESCRIBE t', { kind: 'describeTable', name: { parts: ['t'], position: 9 } }],
-    ['DESC TABLE lake.tpch.t', { kind: 'describeTable', name: { parts: ['lake', 'tpch', 't'], position: 11 } }],
-    ['DESCRIBE SELECT 1', { kind: 'describeQuery', query: { text: 'SELECT 1', offset: 9 } }],
+    [
+      "SET service.workload_class = 'batch'",
+      { command: 'set', input: { name: 'service.workload_class', value: 'batch' } },
+    ],
+    ['; ;SET a = 1', { command: 'set', input: { name: 'a', value: '1' } }],
+    ['set Skein.X to -12.5;', { command: 'set', input: { name: 'skein.x', value: '-12.5' } }],
+    ['SET SESSION a = on', { command: 'set', input: { name: 'a', value: 'on' } }],
+    ['SET a = DEFAULT', { command: 'set', input: { name: 'a', value: null } }],
+    ["SET TIME ZONE 'Europe/Berlin'", { command: 'set', input: { name: 'timezone', value: 'Europe/Berlin' } }],
+    ['SET TIME ZONE LOCAL', { command: 'set', input: { name: 'timezone', value: null } }],
+    ["SET LOCAL TIME ZONE 'UTC'", { command: 'set', input: { name: 'timezone', value: 'UTC' } }],
+    ['SET timezone TO $$UTC$$', { command: 'set', input: { name: 'timezone', value: 'UTC' } }],
+    ['RESET a.b', { command: 'reset', input: { name: 'a.b' } }],
+    ['RESET ALL', { command: 'reset', input: { name: null } }],
+    ['USE lake', { command: 'use', input: { name: { parts: ['lake'], position: 4 } } }],
+    ['use lake."a.b"', { command: 'use', input: { name: { parts: ['lake', 'a.b'], position: 4 } } }],
+    ['USE CATALOG lake', { command: 'use', input: { catalog: 'lake' } }],
+    ['USE catalog', { command: 'use', input: { name: { parts: ['catalog'], position: 4 } } }],
+    ['SHOW CATALOGS', { command: 'showCatalogs', input: { like } }],
+    [`SHOW CATALOGS LIKE '${'%a'.repeat(2_000)}'`, { command: 'showCatalogs', input: { like: '%a'.repeat(2_000) } }],
+    ["SHOW CATALOGS LIKE 'l%'", { command: 'showCatalogs', input: { like: 'l%' } }],
+    ['SHOW SCHEMAS', { command: 'showSchemas', input: { catalog: null, like } }],
+    ["SHOW SCHEMAS IN lake LIKE 't%'", { command: 'showSchemas', input: { catalog: 'lake', like: 't%' } }],
+    ['SHOW TABLES', { command: 'showTables', input: { schema: null, like } }],
+    [
+      'SHOW TABLES FROM lake.tpch',
+      { command: 'showTables', input: { schema: { parts: ['lake', 'tpch'], position: 17 }, like } },
+    ],
+    ['SHOW COLUMNS FROM t', { command: 'showColumns', input: { table: { parts: ['t'], position: 18 } } }],
+    ['SHOW service.workload_class', { command: 'show', input: { name: 'service.workload_class' } }],
+    ['SHOW TIME ZONE', { command: 'show', input: { name: 'timezone' } }],
+    ['SHOW ALL', { command: 'showAll', input: null }],
+    ['DESCRIBE t', { command: 'describe', input: { table: { parts: ['t'], position: 9 } } }],
+    [
+      'DESC TABLE lake.tpch.t',
+      { command: 'describe', input: { table: { parts: ['lake', 'tpch', 't'], position: 11 } } },
+    ],
+    ['DESCRIBE SELECT 1', { command: 'describe', input: { query: { text: 'SELECT 1', offset: 9 } } }],
     [
       'EXPLAIN (TYPE DISTRIBUTED) SELECT 1',
       {
-        kind: 'explain',
-        analyze: false,
-        type: 'distributed',
-        format: 'text',
-        query: { text: 'SELECT 1', offset: 27 },
+        command: 'explain',
+        input: { analyze: false, type: 'distributed', format: 'text', query: { text: 'SELECT 1', offset: 27 } },
       },
     ],
     [
       'EXPLAIN SELECT 1',
-      { kind: 'explain', analyze: false, type: 'logical', format: 'text', query: { text: 'SELECT 1', offset: 8 } },
+      {
+        command: 'explain',
+        input: { analyze: false, type: 'logical', format: 'text', query: { text: 'SELECT 1', offset: 8 } },
+      },
     ],
     [
       'EXPLAIN ANALYZE (SELECT 1)',
-      { kind: 'explain', analyze: true, type: 'logical', format: 'text', query: { text: '(SELECT 1)', offset: 16 } },
+      {
+        command: 'explain',
+        input: { analyze: true, type: 'logical', format: 'text', query: { text: '(SELECT 1)', offset: 16 } },
+      },
     ],
     [
       'EXPLAIN (TYPE LOGICAL, FORMAT JSON, ANALYZE) FROM t',
-      { kind: 'explain', analyze: true, type: 'logical', format: 'json', query: { text: 'FROM t', offset: 45 } },
+      {
+        command: 'explain',
+        input: { analyze: true, type: 'logical', format: 'json', query: { text: 'FROM t', offset: 45 } },
+      },
     ],
-    ['BEGIN', { kind: 'begin' }],
-    ['START TRANSACTION', { kind: 'begin' }],
-    ['COMMIT WORK', { kind: 'commit' }],
-    ['ROLLBACK', { kind: 'rollback' }],
+    ['BEGIN', { command: 'transaction', input: null }],
+    ['START TRANSACTION', { command: 'transaction', input: null }],
+    ['COMMIT WORK', { command: 'transaction', input: null }],
+    ['ROLLBACK', { command: 'transaction', input: null }],
   ])('%s', (text, expected) => {
     expect(parse(text)).toEqual(expected);
   });
@@ -148,7 +163,7 @@ describe('refusals', () => {
   });
 
   test('what follows the end of a comment belongs to the statement', () => {
-    expect(parse('SELECT 1 -- one\r, 2')).toMatchObject({ query: { text: 'SELECT 1 -- one\r, 2' } });
+    expect(parse('SELECT 1 -- one\r, 2')).toMatchObject({ input: { query: { text: 'SELECT 1 -- one\r, 2' } } });
   });
 
   test('names of more than 1,024 bytes, wherever they stand', () => {
@@ -164,9 +179,9 @@ describe('refusals', () => {
     }
     expect(failure(`SELECT "${'\u20ac'.repeat(342)}"`).code).toBe('NAME_TOO_LONG');
     expect(
-      parse(`SELECT "${'\u20ac'.repeat(341)}", '${long}', $$${long}$$, ${'1'.repeat(2_000)} /* ${long} */`).kind,
+      parse(`SELECT "${'\u20ac'.repeat(341)}", '${long}', $$${long}$$, ${'1'.repeat(2_000)} /* ${long} */`).command,
     ).toBe('query');
-    expect(parse(`SELECT "${'""'.repeat(1_024)}"`).kind).toBe('query');
+    expect(parse(`SELECT "${'""'.repeat(1_024)}"`).command).toBe('query');
   });
 
   test('positions are characters of the statement', () => {
@@ -181,8 +196,8 @@ describe('refusals', () => {
     for (const open of ['(', '[', '{', 'CASE WHEN ', 'NOT ', '- ', '~']) {
       expect(failure(`SELECT ${open.repeat(9_000)}1`).code, open).toBe('STATEMENT_TOO_COMPLEX');
     }
-    expect(parse(`SELECT ${'(1), '.repeat(500)}1`).kind).toBe('query');
-    expect(parse(`SELECT ${'CASE WHEN a THEN 1 END, '.repeat(500)}1`).kind).toBe('query');
+    expect(parse(`SELECT ${'(1), '.repeat(500)}1`).command).toBe('query');
+    expect(parse(`SELECT ${'CASE WHEN a THEN 1 END, '.repeat(500)}1`).command).toBe('query');
   });
 
   test('a hundred thousand nested brackets are refused at once', () => {

@@ -1,8 +1,9 @@
 import { SkeinError, type ErrorData } from '#shared/error.ts';
 import { sizedWork } from '#shared/thread/sized-work.ts';
+import type { Statement } from '../command/commands.ts';
 import { parseStatement } from './parse-statement.ts';
 import { redactStatement, type RedactedStatement } from './redact-statement.ts';
-import type { Statement, StatementLimits } from './statement.ts';
+import type { StatementLimits } from './statement.ts';
 
 /** A statement's text, looked at once: what it asks for, or why it is refused, and what history may keep of it. */
 export type StatementText = {

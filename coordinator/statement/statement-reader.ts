@@ -15,7 +15,7 @@ const KNOWN_STATEMENTS: ReadonlySet<string> = new Set(
 export class StatementReader {
   readonly #span: TextSpan;
   readonly #tokenizer: Tokenizer;
-  /** Tokens read ahead; the grammar looks at most two ahead. */
+  /** Tokens read ahead; the grammar looks a few ahead. */
   readonly #ahead: Token[] = [];
 
   constructor(span: TextSpan) {
@@ -33,6 +33,15 @@ export class StatementReader {
     return token.kind === 'symbol' && this.#text(token) === symbol;
   }
 
+  /** Whether these words come next, or this symbol. Two or more words do not when a dot follows: they begin a name. */
+  peekPhrase(phrase: string): boolean {
+    const words = phrase.split(' ');
+    if (words.length === 1 && this.peekSymbol(phrase)) return true;
+    return (
+      words.every((word, i) => this.peekWord(i) === word) && !(words.length > 1 && this.peekSymbol('.', words.length))
+    );
+  }
+
   atEnd(distance = 0): boolean {
     return this.#peek(distance).kind === 'end';
   }
@@ -43,6 +52,11 @@ export class StatementReader {
     if (word === '') throw this.expected('a keyword');
     this.#ahead.shift();
     return word;
+  }
+
+  /** Takes so many words. @throws SYNTAX_ERROR */
+  words(count: number): void {
+    for (let i = 0; i < count; i += 1) this.word();
   }
 
   takeWord(word: string): boolean {

@@ -86,8 +86,8 @@ export class GateOracle {
     let query: string;
     try {
       const statement = parseStatement(text, LIMITS);
-      if (statement.kind !== 'query') return this.#count('invalid');
-      query = statement.query.text;
+      if (statement.command !== 'query') return this.#count('invalid');
+      query = statement.input.query.text;
     } catch (thrown) {
       const { code, message } = SkeinError.of(thrown);
       this.#count('invalid');

@@ -1,17 +1,19 @@
-import type { Json } from '#shared/json.ts';
-import type { OutputColumn } from '../query/result-sink.ts';
+import type { StatementReader } from '../statement/statement-reader.ts';
 
-/** The result of a statement that the coordinator answers by itself: a few rows, in memory. */
-export type SessionResult = { readonly columns: readonly OutputColumn[]; readonly rows: readonly (readonly Json[])[] };
+/** Longest text after LIKE: a name is compared with it in time that is their product. */
+const PATTERN_LENGTH_MAX = 4_096;
 
-/** A result whose columns are all VARCHAR. */
-export const textResult = (columns: readonly string[], rows: readonly (readonly Json[])[]): SessionResult => ({
-  columns: columns.map((name) => ({ name, typeName: 'VARCHAR' })),
-  rows,
-});
-
-/** What statements without rows answer. */
-export const statusResult = (status: string): SessionResult => textResult(['status'], [[status]]);
+/** `LIKE '<pattern>'`; null without it. @throws SYNTAX_ERROR, INVALID_REQUEST for a pattern that is too long */
+export function takeLike(reader: StatementReader): string | null {
+  if (!reader.takeWord('LIKE')) return null;
+  const { length } = reader.rest().text;
+  if (length > PATTERN_LENGTH_MAX) {
+    throw reader.error('INVALID_REQUEST', `a pattern after LIKE has at most ${PATTERN_LENGTH_MAX} characters`);
+  }
+  const pattern = reader.takeString();
+  if (pattern === null) throw reader.expected('a pattern in quotes');
+  return pattern;
+}
 
 /** Whether `text` matches an SQL LIKE pattern (`%`, `_`, backslash escapes); null matches everything. */
 export function matchesLike(text: string, pattern: string | null): boolean {

@@ -1,0 +1,73 @@
+import type { Config } from '#shared/config/config-schema.ts';
+import type { Scope } from '#shared/token-claims.ts';
+import type { Caller } from '../auth/authenticate.ts';
+import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import type { NameFinder } from '../session/current-names.ts';
+import type { SessionState } from '../session/session.ts';
+import type { StatementReader } from '../statement/statement-reader.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import type { Answer } from './answer.ts';
+
+/**
+ * A statement of the grammar: its words, its parser, who may run it, its name in history, and what it does. `commands.ts` lists them all;
+ * a new statement is a file beside this one and a line there. A parser may run in a thread that reads long texts, so a command imports
+ * types and small helpers only, and does its work through `CommandContext`.
+ */
+export interface Command<Input = unknown> {
+  /** How the statement may begin: words in capitals with one space between them, or a symbol. The longest that fits decides. */
+  readonly words: readonly string[];
+  /** As history names it (service specification, Query history record). */
+  readonly queryType: QueryType;
+  /**
+   * Which time it has when the request names none: the session's `skein.query_timeout`, or the coordinator's, so that a session whose
+   * timeout is too short for anything can be given another.
+   */
+  readonly timeout: 'session' | 'coordinator';
+  /**
+   * Reads the statement, whose words are not taken yet, to its end. The result is plain data, which can go from a thread to another.
+   * @throws SYNTAX_ERROR with a position, NOT_SUPPORTED
+   */
+  parse(reader: StatementReader): Input;
+  /** The scope that the caller's token needs; null = none. It is checked before the command runs. */
+  scope(input: Input): Scope | null;
+  /** @throws SkeinError of the catalogue */
+  run(input: Input, context: CommandContext): Promise<Outcome>;
+}
+
+type QueryType = 'select' | 'explain' | 'describe' | 'set' | 'reset' | 'use' | 'show' | 'transaction';
+
+/** How a statement ended, for history. */
+export type Outcome = { readonly rowsProduced: number; readonly bytesScanned: number; readonly fragments: number };
+
+/** What a command works with. */
+export interface CommandContext {
+  readonly caller: Caller;
+  readonly config: Config;
+  readonly signal: AbortSignal;
+  /** The session as it was when the statement began. */
+  readonly session: SessionState;
+  readonly updateSession: (change: (now: SessionState) => SessionState) => void;
+  readonly names: NameFinder;
+  readonly catalog: CatalogClient;
+  readonly queries: Queries;
+  /** Sends rows that are there already as the statement's result. */
+  readonly answer: (rows: Answer) => Promise<Outcome>;
+}
+
+/** The column of a query's result. */
+export type QueryColumn = { readonly name: string; readonly typeName: string };
+
+/** What a command does with queries. All queries of a statement read the same snapshot of a table, and have the same time. */
+export interface Queries {
+  /** Binds the query: the columns of its result. */
+  columns(query: TextSpan): Promise<readonly QueryColumn[]>;
+  /** Runs the query; its rows are the statement's result. */
+  run(query: TextSpan): Promise<Outcome>;
+  /** The lines of the query's plan. */
+  explain(query: TextSpan, options: ExplainOptions): Promise<readonly string[]>;
+  /** Runs the query, throws its rows away, and tells how it went. */
+  explainAnalyze(query: TextSpan, format: ExplainFormat): Promise<Outcome & { readonly lines: readonly string[] }>;
+}
+
+export type ExplainFormat = 'text' | 'json';
+export type ExplainOptions = { readonly type: 'logical' | 'distributed'; readonly format: ExplainFormat };

@@ -1,0 +1,39 @@
+import type { Command } from './command.ts';
+import { describe } from './describe.ts';
+import { explain } from './explain.ts';
+import { query } from './query.ts';
+import { reset } from './reset.ts';
+import { set } from './set.ts';
+import { showAll } from './show-all.ts';
+import { showCatalogs } from './show-catalogs.ts';
+import { showColumns } from './show-columns.ts';
+import { showSchemas } from './show-schemas.ts';
+import { showTables } from './show-tables.ts';
+import { show } from './show.ts';
+import { transaction } from './transaction.ts';
+import { use } from './use.ts';
+
+/** Every statement that is served. */
+export const COMMANDS = {
+  query,
+  explain,
+  describe,
+  set,
+  reset,
+  use,
+  show,
+  showAll,
+  showCatalogs,
+  showColumns,
+  showSchemas,
+  showTables,
+  transaction,
+} as const satisfies Readonly<Record<string, Command>>;
+
+type Commands = typeof COMMANDS;
+export type CommandName = keyof Commands;
+
+/** A statement as its command has read it; plain data. */
+export type Statement = {
+  readonly [K in CommandName]: { readonly command: K; readonly input: ReturnType<Commands[K]['parse']> };
+}[CommandName];

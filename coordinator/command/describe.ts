@@ -1,0 +1,31 @@
+import type { ObjectName, TextSpan } from '../statement/statement.ts';
+import type { Command } from './command.ts';
+import { describeResult, describeTable } from './describe-table.ts';
+import { startsQuery } from './query-words.ts';
+
+type Describe = { readonly query: TextSpan } | { readonly table: ObjectName };
+
+/** `DESCRIBE [TABLE] t` and `DESCRIBE query` */
+export const describe: Command<Describe> = {
+  words: ['DESCRIBE', 'DESC'],
+  queryType: 'describe',
+  timeout: 'session',
+  parse(reader) {
+    reader.word();
+    if (startsQuery(reader)) return { query: reader.rest() };
+    const second = reader.peekWord();
+    if ((second === 'USER' || second === 'VIEW') && !reader.atEnd(1) && !reader.peekSymbol('.', 1)) {
+      throw reader.error('NOT_SUPPORTED', `DESCRIBE ${second} is not served`);
+    }
+    reader.takeWord('TABLE');
+    const table = reader.name('a table', 3);
+    reader.end();
+    return { table };
+  },
+  scope: () => 'table:read',
+  async run(input, context) {
+    if ('table' in input) return context.answer(await describeTable(input.table, context));
+    const columns = await context.queries.columns(input.query);
+    return context.answer(describeResult(columns.map(({ name, typeName }) => [name, typeName, 'YES', null])));
+  },
+};

@@ -1,0 +1,13 @@
+import type { TextSpan } from '../statement/statement.ts';
+import type { Command } from './command.ts';
+import { QUERY_WORDS } from './query-words.ts';
+
+/** A query: `SELECT`, and whatever else reads rows. It stays text. */
+export const query: Command<{ readonly query: TextSpan }> = {
+  words: QUERY_WORDS,
+  queryType: 'select',
+  timeout: 'session',
+  parse: (reader) => ({ query: reader.rest() }),
+  scope: () => 'table:read',
+  run: ({ query: text }, { queries }) => queries.run(text),
+};

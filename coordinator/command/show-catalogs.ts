@@ -1,0 +1,20 @@
+import type { Command } from './command.ts';
+import { takeLike } from './like.ts';
+import { listing } from './listing.ts';
+
+/** `SHOW CATALOGS [LIKE pattern]` */
+export const showCatalogs: Command<{ readonly like: string | null }> = {
+  words: ['SHOW CATALOGS', 'SHOW DATABASES'],
+  queryType: 'show',
+  timeout: 'coordinator',
+  parse(reader) {
+    reader.words(2);
+    const like = takeLike(reader);
+    reader.end();
+    return { like };
+  },
+  scope: () => 'catalog:read',
+  async run({ like }, { names, caller, answer }) {
+    return answer(listing('catalog_name', await names.catalogs(caller.claims.tenant), like));
+  },
+};

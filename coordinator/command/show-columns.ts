@@ -1,0 +1,19 @@
+import type { ObjectName } from '../statement/statement.ts';
+import type { Command } from './command.ts';
+import { describeTable } from './describe-table.ts';
+
+/** `SHOW COLUMNS FROM t`, which is `DESCRIBE t`. */
+export const showColumns: Command<{ readonly table: ObjectName }> = {
+  words: ['SHOW COLUMNS'],
+  queryType: 'describe',
+  timeout: 'coordinator',
+  parse(reader) {
+    reader.words(2);
+    if (!reader.takeWord('FROM') && !reader.takeWord('IN')) throw reader.expected('FROM or IN');
+    const table = reader.name('a table', 3);
+    reader.end();
+    return { table };
+  },
+  scope: () => 'table:read',
+  run: async ({ table }, context) => context.answer(await describeTable(table, context)),
+};

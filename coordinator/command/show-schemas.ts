@@ -1,0 +1,35 @@
+import { schemaName } from '../catalog-client/catalog-browser.ts';
+import type { Command } from './command.ts';
+import { takeLike } from './like.ts';
+import { listing } from './listing.ts';
+
+/** `catalog` is null for the session's. */
+type ShowSchemas = { readonly catalog: string | null; readonly like: string | null };
+
+/** `SHOW SCHEMAS [FROM catalog] [LIKE pattern]` */
+export const showSchemas: Command<ShowSchemas> = {
+  words: ['SHOW SCHEMAS', 'SHOW NAMESPACES'],
+  queryType: 'show',
+  timeout: 'coordinator',
+  parse(reader) {
+    reader.words(2);
+    let catalog: string | null = null;
+    if (reader.takeWord('FROM') || reader.takeWord('IN')) {
+      catalog = reader.takeName();
+      if (catalog === null) throw reader.expected('a catalog');
+    }
+    const like = takeLike(reader);
+    reader.end();
+    return { catalog, like };
+  },
+  scope: () => 'namespace:read',
+  async run(input, { names, catalog: client, session, caller, answer }) {
+    const { tenant } = caller.claims;
+    const catalog =
+      input.catalog === null
+        ? (await names.current(tenant, session)).catalog
+        : await names.catalog(tenant, input.catalog);
+    const namespaces = catalog === '' ? [] : await client.listNamespaces(tenant, catalog);
+    return answer(listing('schema_name', namespaces.map(schemaName), input.like));
+  },
+};

@@ -1,0 +1,35 @@
+import { SkeinError } from '#shared/error.ts';
+import type { ObjectName } from '../statement/statement.ts';
+import type { Command } from './command.ts';
+import { takeLike } from './like.ts';
+import { listing } from './listing.ts';
+import { requireSchema } from './require-schema.ts';
+
+/** `schema` is null for the session's; its parts are `schema` or `catalog.schema`. */
+type ShowTables = { readonly schema: ObjectName | null; readonly like: string | null };
+
+/** `SHOW TABLES [FROM [catalog.]schema] [LIKE pattern]` */
+export const showTables: Command<ShowTables> = {
+  words: ['SHOW TABLES'],
+  queryType: 'show',
+  timeout: 'coordinator',
+  parse(reader) {
+    reader.words(2);
+    const schema = reader.takeWord('FROM') || reader.takeWord('IN') ? reader.name('a schema', 2) : null;
+    const like = takeLike(reader);
+    reader.end();
+    return { schema, like };
+  },
+  scope: () => 'table:read',
+  async run(input, context) {
+    const { tenant } = context.caller.claims;
+    const current = await context.names.current(tenant, context.session);
+    const [first, second] = input.schema?.parts ?? [];
+    const catalog =
+      second === undefined || first === undefined ? current.catalog : await context.names.catalog(tenant, first);
+    if (catalog === '') throw new SkeinError('CATALOG_NOT_FOUND', 'there is no catalog');
+    const wanted = second ?? first;
+    const schema = wanted === undefined ? current.schema : await requireSchema(context, catalog, wanted);
+    return context.answer(listing('table_name', await context.catalog.listTables(tenant, catalog, schema), input.like));
+  },
+};

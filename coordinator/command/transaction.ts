@@ -1,0 +1,20 @@
+import { SkeinError } from '#shared/error.ts';
+import type { Command } from './command.ts';
+
+/** `BEGIN`, `COMMIT`, `ROLLBACK` and their other words: read, so that the refusal says what is missing. */
+export const transaction: Command<null> = {
+  words: ['BEGIN', 'START', 'COMMIT', 'END', 'ROLLBACK', 'ABORT'],
+  queryType: 'transaction',
+  timeout: 'coordinator',
+  parse(reader) {
+    const isStart = reader.word() === 'START';
+    if (!reader.takeWord('TRANSACTION')) {
+      if (isStart) throw reader.expected('TRANSACTION');
+      reader.takeWord('WORK');
+    }
+    reader.end();
+    return null;
+  },
+  scope: () => null,
+  run: () => Promise.reject(new SkeinError('NOT_SUPPORTED', 'transactions are not served')),
+};

@@ -1,0 +1,10 @@
+import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import type { NameFinder } from './current-names.ts';
+import type { SessionStore } from './session-store.ts';
+
+/** What statements of all sessions share. */
+export type SessionServices = {
+  readonly store: SessionStore;
+  readonly names: NameFinder;
+  readonly catalog: CatalogClient;
+};

@@ -6,6 +6,7 @@ import { SkeinError } from '#shared/error.ts';
 import { hasSecret } from '#shared/keyring.ts';
 import { createLogger, type Logger } from '#shared/log/logger.ts';
 import { registerMember } from '#shared/membership/open-membership.ts';
+import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
 import { EXIT, exitCodeOf, type ExitCode } from './exit-code.ts';
 import { isKind, type ChildMessage } from './up/child-message.ts';
 
@@ -84,6 +85,7 @@ export async function runService(
     config.log_level,
   );
   const ending = endOfService();
+  returnMemoryWhenIdle();
   process.on('unhandledRejection', (reason) => {
     log.fatal({ err: reason }, 'unhandled rejection');
     process.exit(EXIT.failed);

@@ -1,4 +1,5 @@
 import { setPriority } from 'node:os';
+import { returnMemoryWhenIdle } from './idle-memory.ts';
 import type { WorkAnswer } from './work.ts';
 
 /** The program of a thread: it loads the modules of the work that it is given. */
@@ -8,6 +9,8 @@ const NICENESS = 5;
 
 // On Linux a priority is the calling thread's, elsewhere the process's.
 if (process.platform === 'linux') setPriority(0, NICENESS);
+
+returnMemoryWhenIdle();
 
 export type ThreadJob = {
   /** URL of the module, and the name under which it exports the function. */

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import koffi from 'koffi';
+import { trimAllocator } from '#shared/thread/idle-memory.ts';
 import './native-stack.ts';
 
 /** An address in this process: a handle of DuckDB's or a piece of its memory. Handles may be used from any thread. */
@@ -279,9 +280,8 @@ function freedMemoryOnLinux(): () => void {
   const control = koffi
     .load(libraryPath())
     .func('int duckdb_je_mallctl(str name, void *old, void *oldLength, void *value, size_t valueLength)');
-  const trim = koffi.load(null).func('int malloc_trim(size_t pad)');
   return () => {
     control(`arena.${ALL_ARENAS}.purge`, null, null, null, 0);
-    trim(0);
+    trimAllocator();
   };
 }

@@ -6,6 +6,7 @@ import type { TaskReport, TaskSpec } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { localPath, normalizeLocation } from '#shared/storage/location.ts';
+import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
 import type { DeletedPositions } from '../scan/deleted-positions.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
 import { FooterCache } from '../scan/footer.ts';
@@ -65,6 +66,7 @@ let endedMs: number | undefined;
 
 pool.prepareBlank();
 setInterval(keepLittle, IDLE_LOOK_MS).unref();
+returnMemoryWhenIdle(returnFreedMemory);
 
 /** Closes idle instances that hold too much, at once when the process is short of memory, and gives back what was freed. */
 function keepLittle(): void {

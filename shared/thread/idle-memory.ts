@@ -1,0 +1,57 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import koffi from 'koffi';
+
+/** How often a thread looks whether it was idle. */
+const LOOK_MS = 2_500;
+/** It was, when it used less of the time between two looks. */
+const IDLE_USE_MAX = 0.05;
+/** Less than this is not worth a collection. */
+const GROWN_BYTES_MIN = 16 * 2 ** 20;
+
+type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void;
+
+/**
+ * Gives the garbage of this thread's heap back to the system once the thread has been idle for two looks. V8 collects when somebody
+ * allocates and keeps the pages that it has emptied, so a thread that has had much to do would hold much for as long as nobody asks for
+ * anything. A collection takes some tens of milliseconds, in a moment when nobody waits.
+ * @param afterwards gives back what has become free outside of the heap
+ */
+export function returnMemoryWhenIdle(afterwards: () => void = trimAllocator): Disposable {
+  let use = performance.eventLoopUtilization();
+  let wasIdle = false;
+  let keptBytes = heldBytes();
+  let collect: Collect | undefined;
+  const timer = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const isIdle = performance.eventLoopUtilization(now, use).utilization < IDLE_USE_MAX;
+    use = now;
+    const isDue = isIdle && wasIdle && heldBytes() - keptBytes > GROWN_BYTES_MIN;
+    wasIdle = isIdle;
+    if (!isDue) return;
+    collect ??= collector();
+    collect({ type: 'major', flavor: 'last-resort' });
+    afterwards();
+    keptBytes = heldBytes();
+  }, LOOK_MS).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+/** Has the C library give back the pages that hold nothing. Linux only. */
+export function trimAllocator(): void {
+  if (process.platform !== 'linux') return;
+  (koffi.load(null).func('int malloc_trim(size_t pad)') as (pad: number) => number)(0);
+}
+
+function heldBytes(): number {
+  const { total_heap_size: heap, external_memory: external } = getHeapStatistics();
+  return heap + external;
+}
+
+/** V8's `gc` of this isolate. Contexts that are made later do not have it. */
+function collector(): Collect {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as Collect;
+  setFlagsFromString('--no-expose-gc');
+  return collect;
+}

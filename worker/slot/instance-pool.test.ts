@@ -132,6 +132,18 @@ test('what is idle for a while keeps no more than it may, the latest used first'
   expect(existsSync(join(dir, 'spill', 'instance-1'))).toBe(false);
 });
 
+test('of many that are idle for a while the four used last stay: each holds some megabytes that no limit counts', () => {
+  const wide = new InstancePool(join(dir, 'wide'), { countMax: 16, bytesMax: 1_024 * MIB, afterMs: 5_000 });
+  const tenants = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const all = tenants.map((tenant) => wide.acquire(tenant, [], limits.memoryBytes));
+  for (const one of all) one.instance.configure(limits);
+  all.forEach((one, i) => wide.release(one, i));
+  expect(wide.trim(5_003)).toBe(false);
+  expect(wide.trim(5_006)).toBe(true);
+  expect(readdirSync(join(dir, 'wide'))).toEqual([3, 4, 5, 6].map((i) => `instance-${i}`));
+  wide[Symbol.dispose]();
+});
+
 test('at need all that is idle goes', () => {
   pool.release(acquire('acme', [folder('a')]), 0);
   expect(pool.closeIdle()).toBe(true);

@@ -155,7 +155,7 @@ export class TaskInstance implements Disposable {
 function heldBytes(instance: TaskInstance): number {
   try {
     instance.giveBack();
-    return instance.memoryUse().memoryBytes;
+    return OWN_BYTES + instance.memoryUse().memoryBytes;
   } catch {
     return Number.POSITIVE_INFINITY;
   }
@@ -179,13 +179,18 @@ type Idle = Confined & {
   heldBytes: number | undefined;
 };
 
+/** Instances of a slot that nobody has used for a while. */
+const UNUSED_MAX = 4;
+/** What an instance holds beside what its limit counts: its functions and settings. One that is blank holds 2.6 MB. */
+const OWN_BYTES = 4 * 2 ** 20;
+
 /** What instances may keep that nobody has used for a while. */
 export type IdleLimits = { readonly countMax: number; readonly bytesMax: number; readonly afterMs: number };
 
 /**
  * Instances of one slot. To create one takes 20 to 40 ms, so a blank one is kept ready, and one that has served is kept for the next
  * task of the same tenant; the one unused for longest goes when there are more than `countMax`. What they hold are pages of files above all,
- * which make the next query faster: those unused for `afterMs` keep `bytesMax` of it together.
+ * which make the next query faster: those unused for `afterMs`, which are at most `UNUSED_MAX`, keep `bytesMax` of it together.
  *
  * A new instance may read the folders of its first task and those that earlier tasks of the tenant had tickets for: else every new
  * combination of tables would need an instance of its own, with cold caches. Which files a task reads is checked file by file when its
@@ -232,12 +237,14 @@ export class InstancePool implements Disposable {
 
   /** Closes those that have been idle for a while and hold more than they may, longest unused first; whether there were any. */
   trim(nowMs: number): boolean {
+    let kept = 0;
     let keptBytes = 0;
     let hasClosed = false;
     for (const one of this.#idle.toReversed()) {
       if (nowMs - one.sinceMs < this.#limits.afterMs) continue;
       one.heldBytes ??= heldBytes(one.instance);
-      if (keptBytes + one.heldBytes <= this.#limits.bytesMax) {
+      if (kept < UNUSED_MAX && keptBytes + one.heldBytes <= this.#limits.bytesMax) {
+        kept += 1;
         keptBytes += one.heldBytes;
         continue;
       }

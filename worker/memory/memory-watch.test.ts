@@ -1,13 +1,13 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { SkeinError } from '#shared/error.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import { MemoryWatch, type MemoryUser } from './memory-watch.ts';
+import { MemoryWatch, type MemoryUser, type MemoryWork } from './memory-watch.ts';
 
-const LIMIT = 1_000;
-let resident = 100;
+const LIMIT = 1_000_000;
+let resident = 100_000;
 let pressure = false;
 let freed = 0;
-let working: MemoryUser[] = [];
+let working: MemoryWork[] = [];
 let users: MemoryUser[] = [];
 const cancelled: string[] = [];
 let errors: SkeinError[] = [];
@@ -20,12 +20,16 @@ const user = (queryId: string): MemoryUser => ({
 });
 
 beforeEach(() => {
-  resident = 100;
+  resident = 100_000;
   pressure = false;
   freed = 0;
   cancelled.length = 0;
   errors = [];
 });
+
+/** Tasks whose threads nobody counts the pages of. */
+const atWork = (...those: readonly MemoryUser[]): MemoryWork[] =>
+  those.map((one) => ({ user: one, pages: 0, isWide: false }));
 
 const watch = (): MemoryWatch =>
   new MemoryWatch(
@@ -44,25 +48,49 @@ test('the query during whose turns the process grew most ends, and nobody else',
   const [small, large] = [user('small'), user('large')];
   users = [small, large];
   const watched = watch();
-  working = [large];
-  resident = 500;
+  working = atWork(large);
+  resident = 500_000;
   watched.look(0);
-  working = [small, large];
-  resident = 700;
+  working = atWork(small, large);
+  resident = 700_000;
   watched.look(50);
   expect([pressure, cancelled]).toEqual([false, []]);
-  working = [small];
-  resident = 950;
+  working = atWork(small);
+  resident = 950_000;
   watched.look(100);
   expect([pressure, cancelled]).toEqual([true, ['large']]);
   expect(errors[0]).toMatchObject({ code: 'MEMORY_EXHAUSTED' });
 });
 
+test('of two at work at once it is the one whose thread has touched the pages; helper threads are those of the wide ones', () => {
+  const [honest, hostile] = [user('honest'), user('hostile')];
+  users = [honest, hostile];
+  const watched = watch();
+  working = [
+    { user: honest, pages: 1, isWide: false },
+    { user: hostile, pages: 80, isWide: false },
+  ];
+  resident = 450_000;
+  watched.look(0);
+  working = [
+    { user: honest, pages: 5, isWide: false },
+    { user: hostile, pages: 0, isWide: true },
+  ];
+  resident = 700_000;
+  watched.look(50);
+  // Alone at work when the limit is reached, and longer there than the other.
+  working = [{ user: honest, pages: 2, isWide: false }];
+  resident = 910_000;
+  watched.look(100);
+  expect(cancelled).toEqual(['hostile']);
+});
+
 test('one at a time: the next one only when the first had time to give its memory back', () => {
   const [a, b] = [user('a'), user('b')];
-  users = working = [a, b];
+  users = [a, b];
+  working = atWork(a, b);
   const watched = watch();
-  resident = 950;
+  resident = 950_000;
   for (const nowMs of [0, 50, 950]) watched.look(nowMs);
   expect(cancelled).toHaveLength(1);
   watched.look(1_000);
@@ -72,12 +100,13 @@ test('one at a time: the next one only when the first had time to give its memor
 });
 
 test('what is idle is closed before anybody is cancelled, and only then', () => {
-  users = working = [user('a')];
+  users = [user('a')];
+  working = atWork(...users);
   const watched = watch();
-  resident = 800;
+  resident = 800_000;
   watched.look(0);
   expect([pressure, cancelled]).toEqual([true, []]);
-  resident = 300;
+  resident = 300_000;
   watched.look(50);
   expect(pressure).toBe(false);
 });
@@ -86,16 +115,17 @@ test('tasks that have not made it grow are not to blame', () => {
   users = [user('waits')];
   working = [];
   const watched = watch();
-  resident = 990;
+  resident = 990_000;
   watched.look(0);
   expect(cancelled).toEqual([]);
 });
 
 test('nobody is cancelled for what is freed already', () => {
-  users = working = [user('a')];
+  users = [user('a')];
+  working = atWork(...users);
   const watched = watch();
-  resident = 950;
-  freed = 600;
+  resident = 950_000;
+  freed = 600_000;
   watched.look(0);
-  expect([resident, cancelled]).toEqual([350, []]);
+  expect([resident, cancelled]).toEqual([350_000, []]);
 });

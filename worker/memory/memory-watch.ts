@@ -8,14 +8,23 @@ export interface MemoryUser {
   cancel(error: SkeinError): void;
 }
 
+/** A task that a thread is at work for. */
+export type MemoryWork = {
+  readonly user: MemoryUser;
+  /** Pages of memory that this thread was the first to touch, since the last look; 0 where the system does not say. */
+  readonly pages: number;
+  /** It has helper threads, whose pages nobody counts. */
+  readonly isWide: boolean;
+};
+
 /** What the watch looks at, and what it can do. */
 export interface MemoryParts {
   /** Memory of the process that is in use, in bytes. */
   readonly residentBytes: () => number;
   /** Tasks on slots. */
   readonly users: () => Iterable<MemoryUser>;
-  /** Those of them that a thread is at work for at this moment. */
-  readonly working: () => Iterable<MemoryUser>;
+  /** Those of them that a thread is at work for at this moment; asked at each look. */
+  readonly working: () => readonly MemoryWork[];
   /** Says to all slots whether they are to close what is idle. */
   readonly setPressure: (on: boolean) => void;
   /** Gives freed memory back to the system. */
@@ -66,7 +75,7 @@ export class MemoryWatch implements Disposable {
 
   look(nowMs: number): void {
     const bytes = this.#parts.residentBytes();
-    this.#blame(bytes - this.#lastBytes);
+    this.#blame(bytes - this.#lastBytes, this.#parts.working());
     this.#lastBytes = bytes;
     this.#parts.setPressure(bytes > this.#limitBytes * PRESSURE_SHARE);
     if (bytes > this.#limitBytes * CANCEL_SHARE && nowMs >= this.#reliefEndsMs) this.#relieve(nowMs);
@@ -81,12 +90,20 @@ export class MemoryWatch implements Disposable {
     this.#cancelLargest(this.#lastBytes);
   }
 
-  /** Threads grow the process together: each task that one is at work for has its part of it. */
-  #blame(grownBytes: number): void {
+  /**
+   * Threads grow the process together: each task has the pages that its own thread has touched, and those that no thread of a slot has
+   * are divided between the tasks that have helper threads; without any, between all.
+   */
+  #blame(grownBytes: number, working: readonly MemoryWork[]): void {
     if (grownBytes <= 0) return;
-    const working = [...this.#parts.working()];
+    const touchedBytes = PAGE_BYTES * working.reduce((sum, { pages }) => sum + pages, 0);
+    const share = touchedBytes > grownBytes ? grownBytes / touchedBytes : 1;
+    const wide = working.filter(({ isWide }) => isWide);
+    const others = wide.length > 0 ? wide : working;
+    const restBytes = Math.max(0, grownBytes - touchedBytes) / others.length;
     for (const one of working) {
-      this.#grownBytes.set(one, (this.#grownBytes.get(one) ?? 0) + grownBytes / working.length);
+      const ownBytes = one.pages * PAGE_BYTES * share + (others.includes(one) ? restBytes : 0);
+      this.#grownBytes.set(one.user, (this.#grownBytes.get(one.user) ?? 0) + ownBytes);
     }
   }
 

@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { SentTask } from '#proto/task.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import type { MemoryWork } from '../memory/memory-watch.ts';
 import type { Attempt } from './attempt.ts';
 import type { IdleLimits } from './instance-pool.ts';
 import { Slot } from './slot.ts';
@@ -104,13 +105,14 @@ export class SlotPool {
     return this.#runs;
   }
 
-  /** Those of them that a thread is inside of DuckDB for at this moment. */
-  *working(): Generator<SlotRun> {
-    for (const slot of this.#slots) {
+  /** Those of them that a thread is inside of DuckDB for at this moment, with the pages that it has touched since the last call. */
+  working(): readonly MemoryWork[] {
+    return this.#slots.flatMap((slot) => {
+      const pages = slot.takePages();
       const attempt = slot.working;
-      const run = attempt === undefined ? undefined : this.#runOf(attempt);
-      if (run !== undefined) yield run;
-    }
+      const user = attempt === undefined ? undefined : this.#runOf(attempt);
+      return user === undefined ? [] : [{ user, pages, isWide: user.start.spec.threads > 1 }];
+    });
   }
 
   /** Resolves when the task's principal has fewer long quanta than it may have. @throws the reason of `signal` */

@@ -6,7 +6,7 @@ import { Attempt } from './attempt.ts';
 import { QuantumStamp } from './quantum-stamp.ts';
 import { BETWEEN, observe, type Watched } from './quantum-watch.ts';
 import type { SlotJob, SlotOutput, SlotSettings, SlotStart } from './slot-messages.ts';
-import { lowerPriority, restorePriority, waitedForCoreMs } from './thread-priority.ts';
+import { lowerPriority, pagesTouched, restorePriority, waitedForCoreMs } from './thread-priority.ts';
 
 /**
  * The life of a slot's thread.
@@ -38,6 +38,7 @@ export class Slot {
   stoppedMs = 0;
   #waitedMs = 0;
   readonly #stamp = new QuantumStamp();
+  #pages = 0;
   readonly #pool: Piscina<SlotJob, void>;
 
   constructor(
@@ -102,6 +103,13 @@ export class Slot {
   get working(): Attempt | undefined {
     const { sequence, job } = this.#stamp.read();
     return (sequence & 1) === 0 ? undefined : this.attempts.get(job);
+  }
+
+  /** Pages that the thread was the first to touch, since the last call. */
+  takePages(): number {
+    const before = this.#pages;
+    this.#pages = pagesTouched(this.#stamp.thread);
+    return Math.max(0, this.#pages - before);
   }
 
   /** Lets other threads go first; whether the system allows it. */

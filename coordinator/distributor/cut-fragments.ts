@@ -9,6 +9,7 @@ import { keyedInputs } from './keyed-inputs.ts';
 import { isOrderSensitive } from './order-sensitive.ts';
 import { columnsOfPlan, readOf, type Placing } from './placing.ts';
 import { printPlan } from './print-plan.ts';
+import { namedFields } from './unnamed-structs.ts';
 
 /**
  * A plan with exchanges as fragments, producers before readers; each exchange becomes one's output and another's input.
@@ -80,16 +81,19 @@ function fragment(plan: Plan, output: Output): Fragment {
       scan: (node) => scans.findIndex(({ scan }) => scan === node.scan),
       stage: (node) => inputs.findIndex((input) => input.stage === node.stage && input.read === node.read),
     },
-    to?.kind === 'hash' && partitions > 1
-      ? { partition: { keys: to.keys, count: partitions, spreadNulls: to.spreadNulls } }
-      : {},
+    {
+      travels: to !== null,
+      ...(to?.kind === 'hash' && partitions > 1
+        ? { partition: { keys: to.keys, count: partitions, spreadNulls: to.spreadNulls } }
+        : {}),
+    },
   );
   return {
     stage,
     plan,
     output: to,
     partitions,
-    fields: outputFields(plan),
+    fields: to === null ? outputFields(plan) : namedFields(outputFields(plan)),
     sql: text,
     scans,
     inputs: inputs.map((input) =>
@@ -111,7 +115,7 @@ function addInput(inputs: FragmentInput[], node: Extract<Plan, { kind: 'stage' }
     inputs[at] = { ...known, reads: known.reads + 1 };
     return;
   }
-  inputs.push({ stage: node.stage, read: node.read, fields: outputFields(node), reads: 1 });
+  inputs.push({ stage: node.stage, read: node.read, fields: namedFields(outputFields(node)), reads: 1 });
 }
 
 /** @throws Error for leaves that no tasks can have together. */

@@ -1,5 +1,5 @@
 import type { SqlText } from '#proto/task.ts';
-import { unreachable } from '#shared/must.ts';
+import { must, unreachable } from '#shared/must.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Expression } from '../planner/expression.ts';
 import type { Limit, Plan } from '../planner/plan.ts';
@@ -13,6 +13,7 @@ import { isColumn, printSqlExpression, printSqlOrders } from './print-sql-expres
 import { printSqlGroups, printSqlDistinct, printSqlUnnest } from './print-sql-groups.ts';
 import { printSqlJoin } from './print-sql-join.ts';
 import { castType } from './print-sql-literal.ts';
+import { hasUnnamed, namedType, withoutNames } from './unnamed-structs.ts';
 import { joinSql, sql } from './print-sql-parts.ts';
 import { EMPTY_COLUMN, printSqlGenerator, printSqlSample, printSqlValues } from './print-sql-source.ts';
 import {
@@ -43,6 +44,8 @@ export type Leaves = {
 };
 
 export type PrintOptions = {
+  /** Other fragments read the rows: structs without names have some (`namedType`). */
+  readonly travels?: boolean;
   /** One more column, an UINTEGER below `count`: where a row goes by `keys`, which are over the plan's output. */
   readonly partition?: {
     readonly keys: readonly Expression[];
@@ -61,8 +64,7 @@ export function printPlan(plan: Plan, leaves: Leaves, options: PrintOptions = {}
     checkOutput(plan);
     const expanded = expandDelimJoins(plan);
     const printer: Printer = { leaves, names: names(), definitions: [], isRecursive: false };
-    const query =
-      options.partition === undefined ? select(expanded, printer) : partitioned(expanded, options.partition, printer);
+    const query = output(expanded, options, printer);
     const text = withDefinitions(printer.definitions, printer.isRecursive, query);
     checkNesting(text);
     return text;
@@ -93,18 +95,26 @@ type Printer = {
  */
 const PARTITION_SHIFT = 32;
 
-function partitioned(plan: Plan, partition: NonNullable<PrintOptions['partition']>, printer: Printer): SqlText {
+function output(plan: Plan, { partition, travels = false }: PrintOptions, printer: Printer): SqlText {
+  const types = outputFields(plan).map(({ type }) => type);
+  if (partition === undefined && !(travels && types.some(hasUnnamed))) return select(plan, printer);
   const { columns, ...relation } = relationOf(plan, printer);
+  const given = columns.map((column, i) => {
+    const type = must(types[i], 'a type for each column');
+    return travels && hasUnnamed(type) ? `CAST(${column} AS ${castType(namedType(type))})` : column;
+  });
+  const last = partition === undefined ? [] : [partitionOf(columns, partition)];
+  return selectFrom({ ...relation, columns }, [...given, ...last]);
+}
+
+function partitionOf(columns: readonly string[], partition: NonNullable<PrintOptions['partition']>): string {
   const keys = partition.keys.map((key) => printSqlExpression(key, columns));
   const byKeys = `hash(${keys.join(', ')})`;
   const anyNull = keys.map((key) => `${key} IS NULL`).join(' OR ');
   const hash = partition.spreadNulls
     ? `CASE WHEN ${anyNull} THEN hash(${columns.join(', ')}) ELSE ${byKeys} END`
     : byKeys;
-  return selectFrom({ ...relation, columns }, [
-    ...columns,
-    `CAST(((${hash}) >> ${PARTITION_SHIFT}) % ${partition.count} AS UINTEGER)`,
-  ]);
+  return `CAST(((${hash}) >> ${PARTITION_SHIFT}) % ${partition.count} AS UINTEGER)`;
 }
 
 /** The node's columns as a query. */
@@ -183,7 +193,10 @@ function relationOf(plan: Plan, printer: Printer): Relation {
     case 'stage': {
       const name = printer.names.next('t');
       const columns = plan.columns.map((column) => `${name}.c${column.index}`);
-      return { ...tableOf(sql`${{ input: printer.leaves.stage(plan) }} AS ${name}`), columns };
+      const input: SqlText = [{ input: printer.leaves.stage(plan) }];
+      if (!plan.columns.some(({ type }) => hasUnnamed(type))) return { ...tableOf(sql`${input} AS ${name}`), columns };
+      const list = plan.columns.map(({ type, index }) => `${withoutNames(type, `c${index}`)} AS c${index}`);
+      return { ...tableOf(sql`(SELECT ${list.join(', ')} FROM ${input}) AS ${name}`), columns };
     }
     case 'generator':
       return printSqlGenerator(plan, plan.child === null ? null : relationOf(plan.child, printer), printer.names);

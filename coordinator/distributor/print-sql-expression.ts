@@ -2,9 +2,10 @@ import { must, unreachable } from '#shared/must.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import type { Expression, Lambda, Order } from '../planner/expression.ts';
 import { operatorText } from '../planner/print-expression.ts';
-import type { SqlType } from '../planner/sql-type.ts';
+import { printSqlType, type SqlType } from '../planner/sql-type.ts';
 import { NotPrintable } from './not-printable.ts';
-import { castType, printSqlLiteral, structOf } from './print-sql-literal.ts';
+import { castType, printSqlLiteral } from './print-sql-literal.ts';
+import { hasUnnamed, structOf } from './unnamed-structs.ts';
 
 /** The input columns of an expression as SQL, by position. */
 export type Columns = readonly string[];
@@ -64,7 +65,7 @@ function print(expression: Expression, columns: Columns, depth: number): string 
       if (expression.lambda !== undefined) return printLambda(expression, expression.lambda, columns, depth);
       return printFunction(expression, list, inner);
     case 'cast':
-      if (isUnnamedStruct(expression.type)) return printRowCast(expression, expression.type, inner);
+      if (hasUnnamed(expression.type)) return printRowCast(expression, expression.type, inner);
       return `${expression.tryCast ? 'TRY_CAST' : 'CAST'}(${inner(expression.child)} AS ${castType(expression.type)})`;
     case 'case': {
       const branches = expression.branches.map(({ when, result }) => `WHEN ${inner(when)} THEN ${inner(result)}`);
@@ -81,23 +82,32 @@ function print(expression: Expression, columns: Columns, depth: number): string 
 
 type StructType = Extract<SqlType, { kind: 'struct' }>;
 
-const isUnnamedStruct = (type: SqlType): type is StructType =>
-  type.kind === 'struct' && type.fields.every(({ name }) => name === '');
-
 /** The type of `row(1, 2)` cannot be written: its fields are cast one by one. */
 function printRowCast(
   { child, tryCast }: Extract<Expression, { kind: 'cast' }>,
-  type: StructType,
+  type: SqlType,
   inner: (one: Expression) => string,
 ): string {
-  if (child.kind !== 'function' || child.children.length !== type.fields.length || child.type.kind !== 'struct') {
+  const from = typeOf(child);
+  if (from !== null && printSqlType(from) === printSqlType(type)) return inner(child);
+  if (type.kind !== 'struct' || from?.kind !== 'struct' || from.fields.length !== type.fields.length) {
     throw new NotPrintable('a cast to a struct whose fields have no names');
   }
-  const fields = child.children.map((one, i) =>
-    inner({ kind: 'cast', child: one, type: must(type.fields[i], 'a field').type, tryCast }),
-  );
-  return structOf(type, fields);
+  const cast = (one: Expression, i: number): string =>
+    inner({ kind: 'cast', child: one, type: must(type.fields[i], 'a field').type, tryCast });
+  if (child.kind === 'function' && STRUCT_MAKERS.has(child.name)) return structOf(type, child.children.map(cast));
+  // Its text stands once for each field.
+  if (child.kind !== 'column') throw new NotPrintable('a cast to a struct whose fields have no names');
+  const fields = from.fields.map((field, i): Expression => {
+    const position: Expression = { kind: 'constant', value: i + 1, type: { kind: 'scalar', name: 'BIGINT' } };
+    return { kind: 'function', name: 'struct_extract_at', children: [child, position], type: field.type };
+  });
+  return `CASE WHEN ${inner(child)} IS NOT NULL THEN ${structOf(type, fields.map(cast))} END`;
 }
+
+const STRUCT_MAKERS: ReadonlySet<string> = new Set(['row', 'struct_pack']);
+
+const typeOf = (one: Expression): SqlType | null => ('type' in one ? one.type : null);
 
 function printBetween(
   { input, lower, upper, lowerInclusive, upperInclusive }: Extract<Expression, { kind: 'between' }>,

@@ -4,6 +4,7 @@ import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { decodeType, decodeValue } from '../planner/decode-type.ts';
 import { printSqlType, type SqlType } from '../planner/sql-type.ts';
 import { NotPrintable } from './not-printable.ts';
+import { hasUnnamed, structOf } from './unnamed-structs.ts';
 
 /**
  * A constant as SQL of exactly its type, from the raw value that a plan holds. Every literal is cast: a bare one takes whatever type its
@@ -11,7 +12,7 @@ import { NotPrintable } from './not-printable.ts';
  * @throws NotPrintable for a type that has no literal (VARIANT, GEOMETRY).
  */
 export function printSqlLiteral(value: Json, type: SqlType): string {
-  if (value === null) return isNullType(type) ? 'NULL' : `CAST(NULL AS ${castType(type)})`;
+  if (value === null) return nullOf(type);
   switch (type.kind) {
     case 'scalar':
       return scalar(value, type.name);
@@ -20,6 +21,8 @@ export function printSqlLiteral(value: Json, type: SqlType): string {
     case 'enum':
       return cast(quoteLiteral(must(type.values[Number(value)], 'a value of the ENUM')), type);
     case 'list':
+      if (hasUnnamed(type)) return listOfUnnamed(type.element, elements(value));
+      return cast(`[${elements(value).join(', ')}]`, type);
     case 'array':
       return cast(`[${elements(value).join(', ')}]`, type);
     case 'struct':
@@ -28,7 +31,8 @@ export function printSqlLiteral(value: Json, type: SqlType): string {
       const entries = elementValues(value).map((entry) => elements(decodeValue(entry)));
       const keys = entries.map(([key]) => key).join(', ');
       const values = entries.map(([, element]) => element).join(', ');
-      return cast(`map([${keys}], [${values}])`, type);
+      const map = `map([${keys}], [${values}])`;
+      return hasUnnamed(type) && entries.length > 0 ? map : cast(map, type);
     }
     case 'union': {
       const [tag, ...members] = elementValues(value);
@@ -41,11 +45,25 @@ export function printSqlLiteral(value: Json, type: SqlType): string {
   }
 }
 
-/** `struct_pack` by the fields' names, or `row` when they have none. */
-export function structOf(type: Extract<SqlType, { kind: 'struct' }>, values: readonly string[]): string {
-  if (type.fields.every(({ name }) => name === '')) return `row(${values.join(', ')})`;
-  return `struct_pack(${type.fields.map(({ name }, i) => `${quoteIdentifier(name)} := ${must(values[i], 'a value of each field')}`).join(', ')})`;
+function nullOf(type: SqlType): string {
+  if (hasUnnamed(type)) return `CASE WHEN false THEN ${anyOf(type)} END`;
+  return isNullType(type) ? 'NULL' : `CAST(NULL AS ${castType(type)})`;
 }
+
+/** A value of a type that cannot be written. @throws NotPrintable */
+function anyOf(type: SqlType): string {
+  if (type.kind === 'struct')
+    return structOf(
+      type,
+      type.fields.map((field) => nullOf(field.type)),
+    );
+  if (type.kind === 'list') return `[${nullOf(type.element)}]`;
+  if (type.kind === 'map') return `map([${nullOf(type.key)}], [${nullOf(type.value)}])`;
+  throw new NotPrintable('a struct whose fields have no names in an ARRAY or a UNION');
+}
+
+const listOfUnnamed = (element: SqlType, values: readonly string[]): string =>
+  values.length === 0 ? `list_resize([${nullOf(element)}], 0)` : `[${values.join(', ')}]`;
 
 /** A type where one may be written. @throws NotPrintable */
 export function castType(type: SqlType): string {

@@ -9,6 +9,19 @@ import { tpchAnswers } from '#test/support/tpch-duckdb.ts';
 import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
 
+/** Fragments of these were once invalid SQL. */
+const ONCE_INVALID = [
+  'SELECT count(DISTINCT (o_custkey, o_orderstatus)) FROM orders',
+  "SELECT count(*) FROM part WHERE p_name ~ '[a-f].*'",
+  "SELECT count(*) FROM part WHERE regexp_full_match(p_name, '[a-f][a-z ]*')",
+  "SELECT o_orderkey FROM orders WHERE o_orderkey::INTEGER::BIT = '00000000000000000000000000000001'::BIT",
+  "SELECT st_astext(('POINT(' || o_orderkey || ' 2)')::GEOMETRY) AS g FROM orders ORDER BY g LIMIT 3",
+  'SELECT reservoir_quantile(o_totalprice, [0, 0.5], 20000), quantile_disc(o_totalprice, [0.1, 0.5]) FROM orders',
+  'SELECT max((o_custkey, o_orderstatus))::VARCHAR, min(row(o_orderkey))::VARCHAR, max(array_zip([o_custkey], [o_orderstatus]))::VARCHAR FROM orders',
+  'SELECT r::VARCHAR, n FROM (SELECT struct_values({a: o_orderstatus, b: o_orderpriority}) AS r, count(*) AS n FROM orders GROUP BY r) ORDER BY r',
+  "SELECT r::VARCHAR FROM (SELECT (o_orderstatus, o_orderpriority) AS r FROM orders UNION SELECT ('x', n_name) FROM nation) ORDER BY r LIMIT 9",
+];
+
 const JOINS = ['auto', 'broadcast', 'partitioned'] as const;
 
 describe.each([2, 3])('TPC-H at scale 0.01 on %i workers, distribution forced', (workers) => {
@@ -75,6 +88,15 @@ describe.each([2, 3])('TPC-H at scale 0.01 on %i workers, distribution forced', 
     expect(json.fragments.length).toBeGreaterThan(3);
     expect(json.fragments.every(({ tasks, operators }) => tasks > 0 && operators.length > 0)).toBe(true);
     expect((await explain('(TYPE DISTRIBUTED)')).join('\n')).toMatch(/hash\(.*4 ways/);
+  });
+
+  test.each(ONCE_INVALID)('in fragments: %s', async (sql) => {
+    const expected = await answers.rows(sql);
+    for (const [join, sessionId] of sessions) {
+      const [plan = []] = await cluster.sql(`EXPLAIN (TYPE DISTRIBUTED) ${sql}`, { sessionId });
+      expect(plan[0], join).not.toMatch(/runs whole/);
+      expect(differences(await cluster.sql(sql, { sessionId }), expected), join).toBeNull();
+    }
   });
 
   test('DuckDB has bound every fragment that was printed', async () => {

@@ -428,3 +428,6 @@ SELECT id FROM employees WHERE id::INTEGER::BIT = '00000000000000000000000000000
 SELECT st_astext(('POINT(' || id || ' 2)')::GEOMETRY), st_astext(NULL::GEOMETRY), ('POINT(' || id || ' 2)')::GEOMETRY::VARCHAR FROM employees
 whole: SELECT id, 'POINT(1 2)'::GEOMETRY FROM employees
 SELECT reservoir_quantile(salary::DECIMAL(15,2), [0.1, 0.5]), reservoir_quantile(salary::DECIMAL(15,2), 0.5), reservoir_quantile(salary::DECIMAL(9,2), [0.5], 20), approx_quantile(salary::DECIMAL(9,2), [0.5]) FROM employees
+SELECT id, CASE WHEN id > 2 THEN (id, name) END, coalesce((id, name), (1, 'a')), [(id, name)], [(1, 'x'), NULL], row(1, NULL) FROM employees
+SELECT id, (id, name) IN ((1, 'a'), (2, 'b')), CASE WHEN id < 0 THEN (1::TINYINT, name) ELSE (id, name) END FROM employees
+SELECT map([(1, 2)], [(id, 'x')]), {a: (id, 1)}, struct_values({a: id, b: name}), array_zip([id], [name]) FROM employees

@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
-import { must } from '#shared/must.ts';
 
 /** Keys remembered; of more the ones that came least recently are forgotten, which gives them their whole allowance again. */
 const KEYS_MAX = 100_000;
@@ -11,13 +11,12 @@ type Bucket = { readonly tokens: number; readonly atMs: number };
 export class RateLimit {
   readonly #clock: Clock;
   readonly #perMinute: number;
-  readonly #keysMax: number;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets: LRUCache<string, Bucket>;
 
   constructor(clock: Clock, perMinute: number, keysMax = KEYS_MAX) {
     this.#clock = clock;
     this.#perMinute = perMinute;
-    this.#keysMax = keysMax;
+    this.#buckets = new LRUCache({ max: keysMax });
   }
 
   get size(): number {
@@ -30,8 +29,6 @@ export class RateLimit {
     const perMs = this.#perMinute / 60_000;
     const { tokens, atMs } = this.#buckets.get(key) ?? { tokens: this.#perMinute, atMs: nowMs };
     const now = Math.min(this.#perMinute, tokens + Math.max(0, nowMs - atMs) * perMs);
-    this.#buckets.delete(key);
-    if (this.#buckets.size >= this.#keysMax) this.#buckets.delete(must(this.#buckets.keys().next().value, 'not empty'));
     this.#buckets.set(key, { tokens: now >= 1 ? now - 1 : now, atMs: nowMs });
     return now >= 1 ? 0 : Math.ceil((1 - now) / perMs / 1000);
   }

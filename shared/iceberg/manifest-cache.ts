@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { printJson } from '#shared/json.ts';
 import type { ManifestFile } from './manifest.ts';
 import type { PartitionSpec } from './partition-spec.ts';
@@ -46,17 +47,19 @@ type Entry = { readonly value: unknown; readonly bytes: number };
 
 /** Keeps the most recently used values, `bytesMax` together. A value larger than a quarter of it is not kept. */
 export class LruManifestCache implements ManifestCache, ManifestCaches {
-  readonly #bytesMax: number;
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries: LRUCache<string, Entry>;
   readonly #loading = new Map<string, Promise<Entry>>();
-  #bytes = 0;
 
   constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+    this.#entries = new LRUCache({
+      maxSize: bytesMax,
+      maxEntrySize: Math.floor(bytesMax / 4),
+      sizeCalculation: ({ bytes }) => Math.max(1, Math.ceil(bytes)),
+    });
   }
 
   get bytes(): number {
-    return this.#bytes;
+    return this.#entries.calculatedSize;
   }
 
   of(tenant: string): ManifestCache {
@@ -64,14 +67,8 @@ export class LruManifestCache implements ManifestCache, ManifestCaches {
   }
 
   async load<T>(key: string, make: () => Promise<{ readonly value: T; readonly bytes: number }>): Promise<T> {
-    const found = this.#entries.get(key);
-    if (found !== undefined) {
-      this.#entries.delete(key);
-      this.#entries.set(key, found);
-      return found.value as T;
-    }
-    const loading = this.#loading.get(key) ?? this.#start(key, make);
-    return (await loading).value as T;
+    const entry = this.#entries.get(key) ?? (await (this.#loading.get(key) ?? this.#start(key, make)));
+    return entry.value as T;
   }
 
   async #start(key: string, make: () => Promise<Entry>): Promise<Entry> {
@@ -79,21 +76,10 @@ export class LruManifestCache implements ManifestCache, ManifestCaches {
     this.#loading.set(key, loading);
     try {
       const entry = await loading;
-      this.#keep(key, entry);
+      this.#entries.set(key, entry);
       return entry;
     } finally {
       this.#loading.delete(key);
-    }
-  }
-
-  #keep(key: string, entry: Entry): void {
-    if (entry.bytes > this.#bytesMax / 4) return;
-    this.#entries.set(key, entry);
-    this.#bytes += entry.bytes;
-    for (const [oldest, { bytes }] of this.#entries) {
-      if (this.#bytes <= this.#bytesMax) return;
-      this.#entries.delete(oldest);
-      this.#bytes -= bytes;
     }
   }
 }

@@ -1,6 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import { SkeinError } from '#shared/error.ts';
 
-/** Keys whose work is known to be large; the oldest are forgotten. */
+/** Keys whose work is known to be large; those used least recently are forgotten. */
 const LARGE_MAX = 10_000;
 
 /**
@@ -8,23 +9,17 @@ const LARGE_MAX = 10_000;
  * same key, the work is done apart.
  */
 export class SmallFirst {
-  readonly #large = new Set<string>();
+  readonly #large = new LRUCache<string, true>({ max: LARGE_MAX });
 
   /** @param here throws TABLE_DATA_TOO_COMPLEX at its limits; nothing that it did may count then */
   async run<T>(key: string, here: () => Promise<T>, apart: () => Promise<T>): Promise<T> {
-    if (this.#large.has(key)) return apart();
+    if (this.#large.get(key) === true) return apart();
     try {
       return await here();
     } catch (error) {
       if (!(error instanceof SkeinError) || error.code !== 'TABLE_DATA_TOO_COMPLEX') throw error;
-      this.#remember(key);
+      this.#large.set(key, true);
       return await apart();
     }
-  }
-
-  #remember(key: string): void {
-    this.#large.add(key);
-    const [oldest] = this.#large;
-    if (this.#large.size > LARGE_MAX && oldest !== undefined) this.#large.delete(oldest);
   }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
 import { Steps, tooComplex } from '#shared/iceberg/decode-limits.ts';
@@ -93,9 +94,11 @@ type Owner = { readonly tenant: TenantId; readonly tableUuid: string };
  * table's may be another's later, of another tenant even, and then another file lies there.
  */
 export class FooterCache {
-  readonly #footers = new Map<string, Footer>();
+  readonly #footers = new LRUCache<string, Footer>({
+    maxSize: CACHE_BYTES_MAX,
+    sizeCalculation: ({ bytes }) => Math.max(1, bytes),
+  });
   readonly #large = new Turns(LARGE_AT_ONCE, LARGE_WAITING_MAX);
-  #bytes = 0;
 
   of(signal: AbortSignal, { tenant, tableUuid }: Owner): ReadFooter {
     const large = (): Promise<() => void> => this.#large.take(tenant, signal);
@@ -104,25 +107,10 @@ export class FooterCache {
 
   async #read(key: string, location: string, large: TakeTurn): Promise<Footer> {
     const cached = this.#footers.get(key);
-    if (cached !== undefined) {
-      this.#footers.delete(key);
-      this.#footers.set(key, cached);
-      return cached;
-    }
+    if (cached !== undefined) return cached;
     const footer = await readFooter(localPath(location), large);
-    // Two readers may have come at the same time.
-    if (!this.#footers.has(key)) this.#bytes += footer.bytes;
     this.#footers.set(key, footer);
-    this.#evict();
     return footer;
-  }
-
-  #evict(): void {
-    for (const [key, footer] of this.#footers) {
-      if (this.#bytes <= CACHE_BYTES_MAX) return;
-      this.#footers.delete(key);
-      this.#bytes -= footer.bytes;
-    }
   }
 }
 

@@ -2,14 +2,15 @@ import type { ErrorData } from '#shared/error.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
 import type { BindRequest, ParseRequest, PlanRequest } from './planner.ts';
 
-/** Between the coordinator and a planner process, over Node's IPC channel: one request at a time, one reply each. */
+/** Between the coordinator and a planner process, over a socket (`MessageSocket`): one request at a time, one reply each. */
 export type PlannerRequest =
   | { readonly kind: 'parse'; readonly request: ParseRequest }
   | { readonly kind: 'plan'; readonly request: PlanRequest }
   | { readonly kind: 'bind'; readonly request: BindRequest };
 
 export type PlannerReply =
-  | { readonly kind: 'ready' }
+  /** The first message of a connection: which of the planners that were started this is. */
+  | { readonly kind: 'ready'; readonly planner: number }
   | { readonly kind: 'parsed'; readonly references: QueryReferences }
   /** JSON text (`printReply`), so that its length is known before it is read. */
   | { readonly kind: 'planned'; readonly reply: string }
@@ -17,4 +18,19 @@ export type PlannerReply =
   | { readonly kind: 'failed'; readonly error: ErrorData; readonly detail: string };
 
 /** What a process is started with: its one argument, as JSON. */
-export type PlannerOptions = { readonly memoryLimitBytes: number };
+export type PlannerOptions = {
+  /** Its number, which no other planner of the coordinator has had. */
+  readonly planner: number;
+  /** Path of the socket that it connects to. */
+  readonly socket: string;
+  readonly memoryLimitBytes: number;
+};
+
+/** From the coordinator to the process that starts planners, over Node's IPC channel. */
+export type HostOrder =
+  | { readonly kind: 'start'; readonly options: PlannerOptions }
+  | { readonly kind: 'kill'; readonly planner: number };
+
+export type HostReport =
+  | { readonly kind: 'started'; readonly planner: number; readonly pid: number }
+  | { readonly kind: 'ended'; readonly planner: number };

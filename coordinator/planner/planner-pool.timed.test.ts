@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
+import { must } from '#shared/must.ts';
 import { SCRIPTED_ASKER, scriptedTables } from '../resolver/scripted-tables.ts';
-import { PlannerPool } from './planner-pool.ts';
+import { PlannerPool, type PlannerPoolOptions } from './planner-pool.ts';
 import { queryPreparer } from './prepare-query.ts';
 import type { PreparedQuery } from './prepared-query.ts';
 
@@ -19,10 +22,28 @@ const EXPONENTIAL: readonly (readonly [string, string])[] = [
   ['aliases', `SELECT a AS a0${Array.from({ length: 30 }, (_, i) => `, a${i} + a${i} AS a${i + 1}`).join('')} FROM t`],
 ];
 const prepare = queryPreparer({ cacheEntries: 0 });
+const OPTIONS: PlannerPoolOptions = {
+  processes: 2,
+  timeoutMs: 3_000,
+  contendedMs: 1_000,
+  memoryLimitBytes: 2 ** 29,
+  requestsPerProcess: 1_000,
+  idleBytesMax: 2 ** 28,
+};
+const LARGE_BYTES = 2 ** 29;
+/** Of the main thread; a fork of a process of so many bytes takes 20. */
+const REPLACEMENT_CPU_MS = 12;
 let pool: PlannerPool;
 beforeAll(() => {
   pool = new PlannerPool(
-    { processes: 2, timeoutMs: 3_000, memoryLimitBytes: 2 ** 29, requestsPerProcess: 1_000, idleBytesMax: 2 ** 28 },
+    {
+      processes: 2,
+      timeoutMs: 3_000,
+      contendedMs: 1_000,
+      memoryLimitBytes: 2 ** 29,
+      requestsPerProcess: 1_000,
+      idleBytesMax: 2 ** 28,
+    },
     silentLogger,
   );
 });
@@ -58,7 +79,14 @@ describe('what breaks a planner costs one process', () => {
     ['with less memory', 60_000, 2 ** 28, 'STATEMENT_TOO_COMPLEX'],
   ])('a long union, %s', async (_name, timeoutMs, memoryLimitBytes, expected) => {
     const own = new PlannerPool(
-      { processes: 1, timeoutMs, memoryLimitBytes, requestsPerProcess: 1_000, idleBytesMax: 2 ** 28 },
+      {
+        processes: 1,
+        timeoutMs,
+        contendedMs: 1_000,
+        memoryLimitBytes,
+        requestsPerProcess: 1_000,
+        idleBytesMax: 2 ** 28,
+      },
       silentLogger,
     );
     const long = `SELECT 1${' UNION ALL SELECT 1'.repeat(20_000)}`;
@@ -101,6 +129,104 @@ test.each([['a constant', SLOW] as const, ...EXPONENTIAL])(
   },
 );
 
+describe('while somebody else waits, a statement has less time', () => {
+  const CONTENDED_MS = 300;
+  type User = typeof SCRIPTED_ASKER;
+  const asker = (tenant: string, principal: string): User => ({
+    tenant: tenantId(tenant),
+    principal: principalId(principal),
+  });
+  const openPool = (processes: number, timeoutMs: number): PlannerPool =>
+    new PlannerPool({ ...OPTIONS, processes, timeoutMs, contendedMs: CONTENDED_MS }, silentLogger);
+  type Work = { readonly planner: PlannerPool; readonly signal: AbortSignal };
+  const plan = (sql: string, who: User, { planner, signal }: Work): Promise<PreparedQuery> =>
+    prepare({ sql, offset: 0, context, asker: who, tables, planner, signal });
+
+  /** Sends one slow statement after the other, and writes down how each ended. */
+  async function attack(who: User, ended: SkeinError[], work: Work): Promise<void> {
+    while (!work.signal.aborted) {
+      await plan(SLOW, who, work).catch((error: unknown) => ended.push(SkeinError.of(error)));
+    }
+  }
+
+  test.each([
+    ['of one tenant', 2, ['t', 't', 't', 't'], 't'],
+    ['of tenants that have all planners', 2, ['a', 'b', 'a', 'b'], 'other'],
+  ])(
+    'many users %s: an honest one waits for one turn at most of each planner',
+    async (_who, processes, tenants, honest) => {
+      const stop = new AbortController();
+      const own = openPool(processes, 60_000);
+      const work = { planner: own, signal: stop.signal };
+      const ended: SkeinError[] = [];
+      const attacks = tenants.map((tenant, i) => attack(asker(tenant, `p${i}`), ended, work));
+      // Each of them has had its first turn.
+      await expect.poll(() => ended.length, { timeout: 60_000 }).toBeGreaterThanOrEqual(tenants.length);
+      for (let i = 0; i < 3; i++) {
+        const before = ended.length;
+        const one = await plan(`SELECT a, ${i} FROM t`, asker(honest, 'honest'), {
+          ...work,
+          signal: AbortSignal.timeout(60_000),
+        });
+        expect(one.columns).toHaveLength(2);
+        // A statement is two requests: one to parse it, one to plan it.
+        expect(ended.length - before).toBeLessThanOrEqual(2 * processes);
+      }
+      expect(new Set(ended.map(({ code }) => code))).toEqual(new Set(['STATEMENT_TOO_COMPLEX']));
+      expect(ended[0]?.message).toBe(
+        `the statement took more than ${CONTENDED_MS} ms to plan while others waited for a planner`,
+      );
+      stop.abort(new SkeinError('QUERY_CANCELLED', 'enough'));
+      await Promise.all(attacks);
+      await own.close();
+    },
+  );
+
+  test('those of its own user do not count: it has its whole time', async () => {
+    const own = openPool(1, 1_500);
+    const work = { planner: own, signal: AbortSignal.timeout(60_000) };
+    const slow = [0, 1].map(() => plan(SLOW, asker('t', 'p'), work).catch((error: unknown) => SkeinError.of(error)));
+    expect(
+      (await Promise.all(slow)).map((error) => (error instanceof SkeinError ? error.message : 'accepted')),
+    ).toEqual(['the statement takes too long to plan', 'the statement takes too long to plan']);
+    await own.close();
+  });
+});
+
+test('planners end with the process that starts them, and others take their place', async () => {
+  const own = new PlannerPool({ ...OPTIONS, processes: 2 }, silentLogger);
+  await prepared('SELECT 1', AbortSignal.timeout(30_000), own);
+  await expect.poll(() => own.pids.every((pid) => pid !== undefined), { timeout: 30_000 }).toBe(true);
+  const before = own.pids.map((pid) => must(pid, 'a process'));
+  const stat = await readFile(`/proc/${before[0]}/stat`, 'utf8');
+  process.kill(Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]), 'SIGKILL');
+  await expect.poll(() => before.filter((pid) => existsSync(`/proc/${pid}`)), { timeout: 30_000 }).toEqual([]);
+  expect(await codeOf(prepared('SELECT 1', AbortSignal.timeout(30_000), own))).toBe('accepted');
+  const [pid] = own.pids;
+  await own.close();
+  expect(existsSync(`/proc/${pid}`)).toBe(false);
+});
+
+test('to replace a planner takes the main thread little time, however large the process is', async () => {
+  // Every page of it is in memory: a process that forks copies the table of its pages.
+  const large = Buffer.alloc(LARGE_BYTES, 1);
+  const own = new PlannerPool({ ...OPTIONS, processes: 1 }, silentLogger);
+  expect(await codeOf(prepared('SELECT 1', AbortSignal.timeout(30_000), own))).toBe('accepted');
+  const before = process.threadCpuUsage();
+  const replacements = 5;
+  for (let i = 0; i < replacements; i++) {
+    const abort = new AbortController();
+    const work = codeOf(prepared(SLOW, abort.signal, own));
+    setTimeout(() => abort.abort(new SkeinError('QUERY_CANCELLED', 'enough')), 100);
+    expect(await work).toBe('QUERY_CANCELLED');
+    expect(await codeOf(prepared(`SELECT ${i}`, AbortSignal.timeout(30_000), own))).toBe('accepted');
+  }
+  const { user, system } = process.threadCpuUsage(before);
+  expect((user + system) / 1_000 / replacements).toBeLessThan(REPLACEMENT_CPU_MS);
+  expect(large.length).toBe(LARGE_BYTES);
+  await own.close();
+});
+
 test('an abort while waiting leaves the queue', async () => {
   const abort = new AbortController();
   const slow = Array.from({ length: 2 }, () => codeOf(prepared(SLOW, abort.signal)));
@@ -115,7 +241,14 @@ test('an abort while waiting leaves the queue', async () => {
 
 test('processes are replaced after their share of requests, without a pause', async () => {
   const own = new PlannerPool(
-    { processes: 1, timeoutMs: 10_000, memoryLimitBytes: 2 ** 29, requestsPerProcess: 20, idleBytesMax: 2 ** 28 },
+    {
+      processes: 1,
+      timeoutMs: 10_000,
+      contendedMs: 1_000,
+      memoryLimitBytes: 2 ** 29,
+      requestsPerProcess: 20,
+      idleBytesMax: 2 ** 28,
+    },
     silentLogger,
   );
   const request = { sql: 'SELECT 1', defaults: { catalog: '', schema: '' }, context };
@@ -135,7 +268,14 @@ test('processes are replaced after their share of requests, without a pause', as
 
 test('a process that keeps much of what a statement took is replaced when it has answered', async () => {
   const own = new PlannerPool(
-    { processes: 1, timeoutMs: 60_000, memoryLimitBytes: 2 ** 31, requestsPerProcess: 1_000, idleBytesMax: 2 ** 27 },
+    {
+      processes: 1,
+      timeoutMs: 60_000,
+      contendedMs: 1_000,
+      memoryLimitBytes: 2 ** 31,
+      requestsPerProcess: 1_000,
+      idleBytesMax: 2 ** 27,
+    },
     silentLogger,
   );
   const long = `SELECT 1${' UNION ALL SELECT 1'.repeat(20_000)}`;
@@ -149,7 +289,14 @@ test('a process that keeps much of what a statement took is replaced when it has
 
 test('after close nothing is planned', async () => {
   const own = new PlannerPool(
-    { processes: 1, timeoutMs: 3_000, memoryLimitBytes: 2 ** 29, requestsPerProcess: 1_000, idleBytesMax: 2 ** 28 },
+    {
+      processes: 1,
+      timeoutMs: 3_000,
+      contendedMs: 1_000,
+      memoryLimitBytes: 2 ** 29,
+      requestsPerProcess: 1_000,
+      idleBytesMax: 2 ** 28,
+    },
     silentLogger,
   );
   await own.close();

@@ -1,25 +1,25 @@
+import { connect } from 'node:net';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
+import { MessageSocket } from './message-socket.ts';
 import type { PlannerOptions, PlannerReply, PlannerRequest } from './planner-message.ts';
 import { printReply } from './plan-text.ts';
 import { PlannerSession } from './planner-session.ts';
 
-/** Entry of a planner process. It ends with the channel to its coordinator. */
+/** Entry of a planner process. It ends with the connection to its coordinator. */
 const options = JSON.parse(must(process.argv[2], 'options')) as PlannerOptions;
-const send = (reply: PlannerReply): void => {
-  must(process.send?.bind(process), 'an IPC channel')(reply);
-};
-
+const socket = connect(options.socket);
 // A query may be running: leaving in good order would wait for it, or abort with a message.
-process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
+socket.on('close', () => process.kill(process.pid, 'SIGKILL'));
+socket.on('error', () => undefined);
 // Signals reach the whole group of processes; the coordinator decides when this one ends.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
 
 const session = await PlannerSession.open(options.memoryLimitBytes);
-process.on('message', (request: PlannerRequest) => {
-  void answer(request).then(send);
+const coordinator = new MessageSocket<PlannerReply>(socket, (request) => {
+  void answer(request as PlannerRequest).then((reply) => coordinator.send(reply));
 });
-send({ kind: 'ready' });
+coordinator.send({ kind: 'ready', planner: options.planner });
 
 async function answer(message: PlannerRequest): Promise<PlannerReply> {
   try {

@@ -2,7 +2,7 @@ import * as duckdb from '@duckdb/node-api';
 import type { StatementContext } from '#proto/task.ts';
 import { cutText } from '#shared/cut-text.ts';
 import { DUCKDB_TEXT_BYTES_MAX, duckDbError } from '#shared/duckdb-error.ts';
-import { SkeinError } from '#shared/error.ts';
+import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { blankContext, contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
@@ -213,7 +213,7 @@ export class PlannerSession {
       throw new SkeinError('SYNTAX_ERROR', 'a table name has at most three parts; quote a nested schema: lake."a.b".t');
     }
     if (type === 'parser' && position === undefined) throw new SkeinError('SYNTAX_ERROR', message);
-    throw duckDbError(message, type, position);
+    throw planningError(message, type, position);
   }
 
   /** Runs what has changed since the last statement, which may have been another tenant's: nothing of it is left. */
@@ -233,7 +233,7 @@ export class PlannerSession {
     try {
       return await work();
     } catch (error) {
-      throw error instanceof Error ? duckDbError(error.message) : error;
+      throw error instanceof Error ? planningError(error.message) : error;
     }
   }
 
@@ -256,6 +256,15 @@ export class PlannerSession {
 /** A table of these columns without a table: values of a subquery are not known to be constant. */
 const inputOf = (types: readonly string[]): string =>
   `(SELECT ${types.map((type, i) => `CAST(NULL AS ${type}) AS c${i}`).join(', ')})`;
+
+const MEMORY_ERRORS: ReadonlySet<ErrorCode> = new Set(['OUT_OF_MEMORY', 'MEMORY_EXHAUSTED', 'SPILL_LIMIT']);
+
+/** An error of DuckDB's while it plans. A planner's memory is no limit that a user can set, and a planner has no disk to spill to. */
+function planningError(...report: Parameters<typeof duckDbError>): SkeinError {
+  const error = duckDbError(...report);
+  if (!MEMORY_ERRORS.has(error.code)) return error;
+  return new SkeinError('STATEMENT_TOO_COMPLEX', 'the statement needs too much memory to plan', { cause: error });
+}
 
 /** A string is passed over whole, also one that is never closed, so that no character is looked at twice. */
 const STRING_OR_BARE_NUMBER = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|(-?(?:Infinity|NaN|inf|nan))/gi;

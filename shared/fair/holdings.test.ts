@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Asker } from './asker.ts';
-import { Holdings, inTurn, oneTooMany } from './holdings.ts';
+import { Holdings, inTurn, oneTooMany, withLeast } from './holdings.ts';
 
 const asker = (tenant: string, principal = 'p'): Asker => ({ tenant, principal });
 
@@ -41,6 +41,16 @@ describe('who is next', () => {
       asker('a', 'y'),
       asker('a', 'x'),
     ]);
+  });
+
+  test('of those who may be next, the principals with least of the tenants with least are left', () => {
+    const holdings = new Holdings(100);
+    holdings.take(asker('a', 'x'), 1);
+    holdings.take(asker('b', 'y'), 1);
+    holdings.take(asker('c', 'z'), 2);
+    const waiting = [asker('a', 'x'), asker('a', 'w'), asker('b', 'y'), asker('c', 'v'), asker('a', 'w')];
+    expect(withLeast(waiting, holdings)).toEqual([asker('a', 'w'), asker('a', 'w'), asker('b', 'y')]);
+    expect(withLeast([], holdings)).toEqual([]);
   });
 
   test('places of one that had all of them go over to the others until all have the same', () => {

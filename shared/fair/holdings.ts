@@ -76,6 +76,22 @@ export function inTurn<T extends Asker>(waiting: Iterable<T>, holdings: Holdings
   );
 }
 
+/** Of those who wait, the ones of the tenants that hold least, and of each of these only the principals that hold least. */
+export function withLeast<T extends Asker>(waiting: readonly T[], holdings: Holdings): readonly T[] {
+  const ofTenants = least(waiting, (one) => holdings.ofTenant(one));
+  const byTenant = Map.groupBy(ofTenants, ({ tenant }) => tenant);
+  return byTenant
+    .values()
+    .flatMap((ones) => least(ones, (one) => holdings.ofPrincipal(one)))
+    .toArray();
+}
+
+function least<T>(items: readonly T[], amountOf: (item: T) => number): readonly T[] {
+  const amounts = items.map(amountOf);
+  const smallest = amounts.reduce((a, b) => Math.min(a, b), Infinity);
+  return items.filter((_item, i) => amounts[i] === smallest);
+}
+
 /**
  * Who leaves a queue that is full when `newcomer` comes: the last one of the tenant that waits most often, or else of the principal that
  * does so in the newcomer's own tenant. Undefined when the newcomer itself is one too many.

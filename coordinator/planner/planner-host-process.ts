@@ -1,0 +1,50 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { HostOrder, HostReport, PlannerOptions } from './planner-message.ts';
+
+/**
+ * Entry of the process that starts planners and kills them. It stays small: to start a process, Node forks its own, which takes as long as
+ * there are pages of memory to be entered anew, and a coordinator has many of them. It ends with the channel to its coordinator, and all
+ * planners with it.
+ */
+const ENTRY = fileURLToPath(new URL('planner-process.ts', import.meta.url));
+/** JavaScript's own heap of a planner process: it holds one syntax tree or plan at a time. */
+const JS_HEAP_MIB = 512;
+
+const planners = new Map<number, ChildProcess>();
+/** Nobody waits for a report that cannot be sent. */
+const report = (message: HostReport): void => {
+  if (process.connected) process.send?.(message, () => undefined);
+};
+
+// Signals reach the whole group of processes; the coordinator decides when this one ends.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
+
+process.on('message', (order: HostOrder) => {
+  if (order.kind === 'kill') planners.get(order.planner)?.kill('SIGKILL');
+  else start(order.options);
+});
+process.on('disconnect', () => {
+  for (const one of planners.values()) one.kill('SIGKILL');
+  exitWithoutPlanners();
+});
+
+/** Once the channel is closed and no planner is left. */
+function exitWithoutPlanners(): void {
+  if (!process.connected && planners.size === 0) process.exit();
+}
+
+function start(options: PlannerOptions): void {
+  const { planner } = options;
+  const one = spawn(process.execPath, [`--max-old-space-size=${JS_HEAP_MIB}`, ENTRY, JSON.stringify(options)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  planners.set(planner, one);
+  const end = (): void => {
+    if (planners.delete(planner)) report({ kind: 'ended', planner });
+    exitWithoutPlanners();
+  };
+  one.on('error', end);
+  one.on('exit', end);
+  if (one.pid !== undefined) report({ kind: 'started', planner, pid: one.pid });
+}

@@ -116,7 +116,7 @@ function decodeLambda(node: JsonObject): { lambda?: Lambda } {
 /** What a few functions keep beside their arguments. */
 function functionData(node: JsonObject): { erased?: readonly Expression[] | null; argumentNames?: readonly string[] } {
   const name = textOf(node['name']);
-  if (/^(?:list|array)_aggr/.test(name)) {
+  if (/^(?:aggregate$|(?:list|array)_aggr)/.test(name)) {
     const erased = decodeListAggregate(node);
     return erased?.length === 0 ? {} : { erased };
   }

@@ -143,6 +143,11 @@ describe('whole on one worker', () => {
       {},
       'values of type VARIANT cannot travel between workers',
     ],
+    [
+      'SELECT id, x FROM (SELECT id, v::UNION(n BIGINT) AS x, v FROM big) ORDER BY v LIMIT 10',
+      {},
+      'values of type UNION("n" BIGINT) cannot travel between workers',
+    ],
   ])('%s', async (sql, facts, reason) => {
     expect((await plans.distributed(sql, facts)).plan).toEqual({ kind: 'whole', reason });
   });

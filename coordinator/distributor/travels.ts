@@ -1,7 +1,10 @@
 import { unreachable } from '#shared/must.ts';
 import type { SqlType } from '../planner/sql-type.ts';
 
-/** Whether values of a type pass from worker to worker as Arrow: no VARIANT, which has no such form, and no ENUM inside others. */
+/**
+ * Whether values of a type pass from worker to worker as Arrow: no VARIANT, which has no such form, no ENUM inside others, and no UNION, in
+ * which DuckDB's Arrow keeps no NULL.
+ */
 export function travels(type: SqlType): boolean {
   switch (type.kind) {
     case 'scalar':
@@ -17,7 +20,7 @@ export function travels(type: SqlType): boolean {
     case 'map':
       return inside(type.key) && inside(type.value);
     case 'union':
-      return type.members.every((member) => inside(member.type));
+      return false;
     default:
       return unreachable(type);
   }

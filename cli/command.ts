@@ -2,7 +2,7 @@ import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import type { ConfigKey } from '#shared/config/config-schema.ts';
 import { loadConfig, type FlagSetting } from '#shared/config/load-config.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
-import { nearestName } from '#shared/config/nearest-name.ts';
+import { nearestName } from '#shared/nearest-name.ts';
 import { UsageError, type ExitCode } from './exit-code.ts';
 
 /** One flag of a command. With `key` it sets that key of the configuration. */

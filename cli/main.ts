@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { nearestName } from '#shared/config/nearest-name.ts';
+import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import { DUCKDB_RELEASE, printRelease, SKEIN_RELEASE } from '#shared/release.ts';
 import { commandConfig, parseCommand, usage, type Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
@@ -64,7 +64,7 @@ function findCommand(args: readonly string[]): { command: Command; rest: readonl
     first,
     COMMANDS.map(({ name }) => name),
   );
-  throw new UsageError(`unknown command ${first}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`);
+  throw new UsageError(`unknown command ${first}${didYouMean(nearest)}`);
 }
 
 function help(args: readonly string[]): ExitCode {

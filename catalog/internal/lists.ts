@@ -26,9 +26,11 @@ export async function listNamespaces(
 /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
 export async function listTables(
   { store: { db } }: CatalogContext,
-  request: CatalogRequest & { readonly namespace: readonly string[] },
+  request: CatalogRequest & { readonly namespace: readonly string[]; readonly limit: number },
 ): Promise<{ names: readonly string[] }> {
   const catalog = await requireCatalog(db, tenantId(request.tenant), request.catalog);
   const namespace = await requireNamespace(db, catalog.id, request.namespace);
-  return { names: await tablesOf(db, namespace.id, EVERYTHING) };
+  return {
+    names: await tablesOf(db, namespace.id, request.limit === 0 ? EVERYTHING : { ...EVERYTHING, limit: request.limit }),
+  };
 }

@@ -4,6 +4,7 @@ import type { PartitionField } from '#shared/iceberg/partition-spec.ts';
 import { printTransform } from '#shared/iceberg/transform.ts';
 import type { TenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
+import { missingTable } from '../resolver/missing-table.ts';
 import type { LoadedTable, TableName, TableSource } from '../resolver/table-source.ts';
 import type { CatalogClient } from './catalog-client.ts';
 
@@ -54,14 +55,7 @@ export async function loadOneTable(
   const [table] = await tables.loadTables([name], signal);
   const loaded = must(table, 'one answer for one name');
   if (loaded.kind === 'found') return loaded;
-  throw missing(loaded.code, name);
-}
-
-function missing(code: 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND', name: TableName): SkeinError {
-  if (code === 'CATALOG_NOT_FOUND') return new SkeinError(code, `catalog ${name.catalog} does not exist`);
-  const schema = `${name.catalog}.${schemaName(name.namespace)}`;
-  if (code === 'SCHEMA_NOT_FOUND') return new SkeinError(code, `schema ${schema} does not exist`);
-  return new SkeinError(code, `table ${schema}.${name.table} does not exist`);
+  throw await missingTable(name, loaded.code, tables);
 }
 
 /** The default partition spec as expressions over columns: `month(ts)`, `bucket(16, id)`, `region`. */

@@ -8,7 +8,7 @@ import { parseLargeMetadata } from '#shared/iceberg/parse-large-metadata.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
-import type { LoadedTable, TableName, TableSource } from '../resolver/table-source.ts';
+import type { LoadedTable, TableLoader, TableName } from '../resolver/table-source.ts';
 import { LruByBytes } from './lru-by-bytes.ts';
 
 /** Time that any call to the catalog may take. */
@@ -29,12 +29,17 @@ type EpochUpdate = readonly { readonly principal: string; readonly sessionEpoch:
 
 /** What the coordinator asks of the catalog, over its internal gRPC. */
 export interface CatalogClient {
-  tablesFor(tenant: TenantId, principal: PrincipalId): TableSource;
+  tablesFor(tenant: TenantId, principal: PrincipalId): TableLoader;
   listCatalogs(tenant: TenantId): Promise<readonly string[]>;
   /** @throws CATALOG_NOT_FOUND */
   listNamespaces(tenant: TenantId, catalog: string): Promise<readonly (readonly string[])[]>;
-  /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
-  listTables(tenant: TenantId, catalog: string, namespace: readonly string[]): Promise<readonly string[]>;
+  /** At most `limit` names; all of them without it. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
+  listTables(
+    tenant: TenantId,
+    catalog: string,
+    namespace: readonly string[],
+    limit?: number,
+  ): Promise<readonly string[]>;
   /** The keys that verify tokens, a JSON Web Key Set. */
   signingKeys(): Promise<string>;
   /** Session epochs: all above 0 at first, then changes; ends with the signal or an error. */
@@ -175,8 +180,8 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       });
       return reply.namespaces.map((namespace) => namespace.levels);
     },
-    listTables: async (tenant, catalog, namespace) =>
-      (await call<{ names: readonly string[] }>('ListTables', { tenant, catalog, namespace })).names,
+    listTables: async (tenant, catalog, namespace, limit = 0) =>
+      (await call<{ names: readonly string[] }>('ListTables', { tenant, catalog, namespace, limit })).names,
     signingKeys: async () => (await call<{ jwks_json: string }>('GetSigningKeys', {})).jwks_json,
     watchEpochs,
     get cacheBytes() {

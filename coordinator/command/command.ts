@@ -2,6 +2,8 @@ import type { Config } from '#shared/config/config-schema.ts';
 import type { Scope } from '#shared/token-claims.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import type { SqlType } from '../planner/sql-type.ts';
+import type { TableSource } from '../resolver/table-source.ts';
 import type { NameFinder } from '../session/current-names.ts';
 import type { SessionState } from '../session/session.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
@@ -34,7 +36,7 @@ export interface Command<Input = unknown> {
   run(input: Input, context: CommandContext): Promise<Outcome>;
 }
 
-type QueryType = 'select' | 'explain' | 'describe' | 'set' | 'reset' | 'use' | 'show' | 'transaction';
+type QueryType = 'select' | 'explain' | 'describe' | 'summarize' | 'set' | 'reset' | 'use' | 'show' | 'transaction';
 
 /** How a statement ended, for history. */
 export type Outcome = { readonly rowsProduced: number; readonly bytesScanned: number; readonly fragments: number };
@@ -49,13 +51,15 @@ export interface CommandContext {
   readonly updateSession: (change: (now: SessionState) => SessionState) => void;
   readonly names: NameFinder;
   readonly catalog: CatalogClient;
+  /** The tables that the caller may read. */
+  readonly tables: TableSource;
   readonly queries: Queries;
   /** Sends rows that are there already as the statement's result. */
   readonly answer: (rows: Answer) => Promise<Outcome>;
 }
 
 /** The column of a query's result. */
-export type QueryColumn = { readonly name: string; readonly typeName: string };
+export type QueryColumn = { readonly name: string; readonly typeName: string; readonly type: SqlType };
 
 /** What a command does with queries. All queries of a statement read the same snapshot of a table, and have the same time. */
 export interface Queries {

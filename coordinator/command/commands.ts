@@ -10,6 +10,7 @@ import { showColumns } from './show-columns.ts';
 import { showSchemas } from './show-schemas.ts';
 import { showTables } from './show-tables.ts';
 import { show } from './show.ts';
+import { summarize } from './summarize.ts';
 import { transaction } from './transaction.ts';
 import { use } from './use.ts';
 
@@ -27,6 +28,7 @@ export const COMMANDS = {
   showColumns,
   showSchemas,
   showTables,
+  summarize,
   transaction,
 } as const satisfies Readonly<Record<string, Command>>;
 

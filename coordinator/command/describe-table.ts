@@ -1,3 +1,4 @@
+import { SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { columnsOf, loadOneTable } from '../catalog-client/catalog-browser.ts';
 import type { TableName } from '../resolver/table-source.ts';
@@ -8,10 +9,10 @@ import type { CommandContext } from './command.ts';
 
 /** The columns of a table. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
 export async function describeTable(name: ObjectName, context: CommandContext): Promise<Answer> {
-  const { tenant, sub } = context.caller.claims;
+  const { tenant } = context.caller.claims;
   const current = await context.names.current(tenant, context.session);
   const table = qualify(name.parts, current.catalog, current.schema);
-  const { metadata } = await loadOneTable(context.catalog.tablesFor(tenant, sub), table, context.signal);
+  const { metadata } = await atName(name, loadOneTable(context.tables, table, context.signal));
   const rows = columnsOf(metadata).map((field) => [
     field.name,
     sqlTypeName(field.type),
@@ -19,6 +20,17 @@ export async function describeTable(name: ObjectName, context: CommandContext): 
     defaultText(field.writeDefault),
   ]);
   return describeResult(rows);
+}
+
+/** Errors of `work` with the place of the name. */
+async function atName<T>({ position }: ObjectName, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (thrown) {
+    const error = SkeinError.of(thrown);
+    if (error.entry.kind !== 'user') throw error;
+    throw new SkeinError(error.code, error.message, { position, cause: error.cause });
+  }
 }
 
 /** `[name, type, 'YES' | 'NO', default]` for each column. */

@@ -1,16 +1,24 @@
 import { SkeinError } from '#shared/error.ts';
+import { didYouMean } from '#shared/nearest-name.ts';
 import type { CommandContext } from './command.ts';
 
 /** The levels of a schema as they are stored. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
 export async function requireSchema(
-  { names, caller }: CommandContext,
+  context: CommandContext,
   catalog: string,
   name: string,
 ): Promise<readonly string[]> {
-  const schema = await names.schema(caller.claims.tenant, catalog, name);
-  if (schema === undefined) throw noSchema(catalog, name);
+  const schema = await context.names.schema(context.caller.claims.tenant, catalog, name);
+  if (schema === undefined) throw await noSchema(context, catalog, name);
   return schema;
 }
 
-export const noSchema = (catalog: string, schema: string): SkeinError =>
-  new SkeinError('SCHEMA_NOT_FOUND', `schema ${catalog === '' ? '' : `${catalog}.`}${schema} does not exist`);
+/** The error for a schema that is not there, with the one that may have been meant. */
+export async function noSchema({ tables }: CommandContext, catalog: string, schema: string): Promise<SkeinError> {
+  const near =
+    catalog === ''
+      ? undefined
+      : await tables.nearest({ catalog, namespace: schema.split('.'), table: '' }, 'SCHEMA_NOT_FOUND');
+  const name = `${catalog === '' ? '' : `${catalog}.`}${schema}`;
+  return new SkeinError('SCHEMA_NOT_FOUND', `schema ${name} does not exist${didYouMean(near)}`);
+}

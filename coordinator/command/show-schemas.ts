@@ -28,7 +28,7 @@ export const showSchemas: Command<ShowSchemas> = {
     const catalog =
       input.catalog === null
         ? (await names.current(tenant, session)).catalog
-        : await names.catalog(tenant, input.catalog);
+        : await names.catalog(caller, input.catalog);
     const namespaces = catalog === '' ? [] : await client.listNamespaces(tenant, catalog);
     return answer(listing('schema_name', namespaces.map(schemaName), input.like));
   },

@@ -26,7 +26,9 @@ export const showTables: Command<ShowTables> = {
     const current = await context.names.current(tenant, context.session);
     const [first, second] = input.schema?.parts ?? [];
     const catalog =
-      second === undefined || first === undefined ? current.catalog : await context.names.catalog(tenant, first);
+      second === undefined || first === undefined
+        ? current.catalog
+        : await context.names.catalog(context.caller, first);
     if (catalog === '') throw new SkeinError('CATALOG_NOT_FOUND', 'there is no catalog');
     const wanted = second ?? first;
     const schema = wanted === undefined ? current.schema : await requireSchema(context, catalog, wanted);

@@ -1,30 +1,59 @@
+import { SkeinError } from '#shared/error.ts';
+import { didYouMean, nearestName } from '#shared/nearest-name.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { setting } from '../session/session.ts';
-import { settingName } from '../session/settings.ts';
-import { textResult } from './answer.ts';
-import type { Command } from './command.ts';
-import { takeSettingName } from './setting-name.ts';
+import { isSetting, settingName, SETTINGS } from '../session/settings.ts';
+import type { ObjectName } from '../statement/statement.ts';
+import { textResult, type Answer } from './answer.ts';
+import type { Command, CommandContext } from './command.ts';
+import { describeTable } from './describe-table.ts';
 
-/** `SHOW name`: the value of a setting. */
-export const show: Command<{ readonly name: string }> = {
+type Show = { readonly setting: string } | { readonly table: ObjectName };
+
+/** `SHOW name`: the value of a setting; a name that is none is a table's, and means `DESCRIBE name`. */
+export const show: Command<Show> = {
   words: ['SHOW'],
   queryType: 'show',
   timeout: 'coordinator',
   parse(reader) {
     reader.word();
     const what = reader.peekWord();
-    if (NOT_SERVED.has(what) && !reader.peekSymbol('.', 1))
+    if (NOT_SERVED.has(what) && !reader.peekSymbol('.', 1)) {
       throw reader.error('NOT_SUPPORTED', `SHOW ${what} is not served`);
-    const name = reader.takeWords('TIME', 'ZONE') ? 'timezone' : takeSettingName(reader);
+    }
+    if (reader.takeWords('TIME', 'ZONE')) {
+      reader.end();
+      return { setting: 'timezone' };
+    }
+    const name = reader.name('a setting or a table', 3);
     reader.end();
-    return { name };
+    const setting = foldIdentifier(name.parts.join('.'));
+    return isSetting(setting) ? { setting } : { table: name };
   },
-  scope: () => null,
-  run(input, { session, config, answer }) {
-    const name = settingName(input.name);
-    return answer(textResult([name], [[setting(session, name, config)]]));
+  scope: (input) => ('table' in input ? 'table:read' : null),
+  async run(input, context) {
+    if ('table' in input) return context.answer(await describeNamed(input.table, context));
+    const name = settingName(input.setting);
+    return context.answer(textResult([name], [[setting(context.session, name, context.config)]]));
   },
 };
 
+/** @throws TABLE_NOT_FOUND and its like, which names a setting where one is near */
+async function describeNamed(table: ObjectName, context: CommandContext): Promise<Answer> {
+  try {
+    return await describeTable(table, context);
+  } catch (thrown) {
+    const error = SkeinError.of(thrown);
+    const name = table.parts.join('.');
+    const near = error.entry.kind === 'user' ? nearestName(name, Object.keys(SETTINGS)) : undefined;
+    if (near === undefined) throw error;
+    throw new SkeinError(error.code, `no setting or table is called ${name}${didYouMean(near)}`, {
+      position: table.position,
+    });
+  }
+}
+
+/** Statements that are to come. A table of such a name is quoted. */
 const NOT_SERVED = new Set(
   `QUERY RESOURCE CREATE ROW MASKING USERS SERVICE PERSONAL WEBHOOKS GRANTS ROLES VIEWS FUNCTIONS STATS PARTITIONS`.split(
     ' ',

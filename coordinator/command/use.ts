@@ -38,7 +38,7 @@ export const use: Command<Use> = {
 type Place = Partial<Pick<SessionState, 'catalog' | 'schema'>>;
 
 const catalogOf = async (name: string, { names, caller }: CommandContext): Promise<Place> => ({
-  catalog: await names.catalog(caller.claims.tenant, name),
+  catalog: await names.catalog(caller, name),
   schema: null,
 });
 
@@ -48,13 +48,13 @@ async function placeOf({ parts }: ObjectName, context: CommandContext): Promise<
   const { tenant } = context.caller.claims;
   const [first = '', second] = parts;
   if (second !== undefined) {
-    const catalog = await names.catalog(tenant, first);
+    const catalog = await names.catalog(context.caller, first);
     return { catalog, schema: await requireSchema(context, catalog, second) };
   }
   const { catalog } = await names.current(tenant, session);
   const schema = catalog === '' ? undefined : await names.schema(tenant, catalog, first);
   if (schema !== undefined) return { schema };
   const other = (await names.catalogs(tenant)).find((one) => foldIdentifier(one) === foldIdentifier(first));
-  if (other === undefined) throw noSchema(catalog, first);
+  if (other === undefined) throw await noSchema(context, catalog, first);
   return { catalog: other, schema: null };
 }

@@ -7,6 +7,7 @@ import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.t
 import { must } from '#shared/must.ts';
 import { blankContext, contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
 import { findReferences } from '../resolver/find-references.ts';
+import { isFunctionAllowed } from '../resolver/function-policy.ts';
 import type { PendingInstant, QueryReferences, TimeTravel } from '../resolver/query-references.ts';
 import { boundOperators } from './bound-operators.ts';
 import { decodePlan } from './decode-plan.ts';
@@ -206,7 +207,7 @@ export class PlannerSession {
     if (type === 'not implemented' && message.startsWith('Only SELECT')) {
       throw new SkeinError(
         'NOT_SUPPORTED',
-        'only queries are served here, and no PIVOT whose columns depend on the data',
+        'only queries are served here; a PIVOT of a long query, or with a query after IN, lists its values: ON x IN (...)',
       );
     }
     if (message.startsWith('NameListToString')) {
@@ -262,8 +263,18 @@ const MEMORY_ERRORS: ReadonlySet<ErrorCode> = new Set(['OUT_OF_MEMORY', 'MEMORY_
 /** An error of DuckDB's while it plans. A planner's memory is no limit that a user can set, and a planner has no disk to spill to. */
 function planningError(...report: Parameters<typeof duckDbError>): SkeinError {
   const error = duckDbError(...report);
-  if (!MEMORY_ERRORS.has(error.code)) return error;
+  if (!MEMORY_ERRORS.has(error.code)) return withServedHint(error);
   return new SkeinError('STATEMENT_TOO_COMPLEX', 'the statement needs too much memory to plan', { cause: error });
+}
+
+const HINT = /\nDid you mean "([^"\n]*)"\?$/;
+
+/** The error of a function that does not exist, without the name of one that is not served. */
+function withServedHint(error: SkeinError): SkeinError {
+  const hint = error.code === 'FUNCTION_NOT_FOUND' ? HINT.exec(error.message) : null;
+  if (hint === null || isFunctionAllowed(hint[1] ?? '')) return error;
+  const message = error.message.slice(0, hint.index);
+  return new SkeinError(error.code, message, { position: error.position, cause: error.cause });
 }
 
 /** A string is passed over whole, also one that is never closed, so that no character is looked at twice. */

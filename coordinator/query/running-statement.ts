@@ -1,4 +1,5 @@
 import type { StatementContext } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
 import { printJson } from '#shared/json.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { blankContext } from '#shared/sql/statement-context.ts';
@@ -16,15 +17,23 @@ import { explainDistributed } from '../distributor/explain-distributed.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';
 import { statementShape } from '../quarantine/statement-shape.ts';
+import type { TableSource } from '../resolver/table-source.ts';
 import { planScans } from '../scheduler/plan-scans.ts';
+import { callersTables } from '../session/callers-tables.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { ActiveQuery } from './active-query.ts';
+import type { DerivedText } from './derived-text.ts';
 import { distributeQuery } from './distribute-query.ts';
 import { distributionSettings, executeQuery, type QueryExecution, type QueryOutcome } from './execute-query.ts';
 import { explainAnalyze } from './explain-analyze.ts';
+import { fillPivots } from './fill-pivots.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
+import { statementTables } from './statement-tables.ts';
+
+/** Longest text of the values of one PIVOT's expression: they become a part of the query. */
+const PIVOT_VALUES_BYTES_MAX = 2 ** 20;
 
 /** A statement on its way, as its command sees it. */
 export function commandContext(
@@ -34,6 +43,7 @@ export function commandContext(
 ): CommandContext {
   const { store, names, catalog } = services.sessions;
   const session = store.get(request.session);
+  const tables = statementTables(callersTables(catalog, request.caller));
   return {
     caller: request.caller,
     config: services.config,
@@ -42,7 +52,8 @@ export function commandContext(
     updateSession: (change) => store.update(request.session, change),
     names,
     catalog,
-    queries: new StatementQueries({ services, request, active, session }),
+    tables,
+    queries: new StatementQueries({ services, request, active, session, tables }),
     answer: (rows) => answer(rows, request, active),
   };
 }
@@ -63,11 +74,15 @@ type StatementParts = {
   readonly request: StatementRequest;
   readonly active: ActiveQuery;
   readonly session: SessionState;
+  readonly tables: TableSource;
 };
 
 /** The queries of one statement: gate, plan, admission, tasks, result. */
 class StatementQueries implements Queries {
   readonly #parts: StatementParts;
+  #known: Promise<StatementContext> | undefined;
+  /** What the queries for the values of pivots have cost. */
+  readonly #forValues = { bytesScanned: 0, fragments: 0 };
 
   constructor(parts: StatementParts) {
     this.#parts = parts;
@@ -94,7 +109,12 @@ class StatementQueries implements Queries {
         return sink.rows(bytes);
       },
     });
-    return { rowsProduced: rows, bytesScanned, fragments };
+    const forValues = this.#forValues;
+    return {
+      rowsProduced: rows,
+      bytesScanned: bytesScanned + forValues.bytesScanned,
+      fragments: fragments + forValues.fragments,
+    };
   }
 
   async explain(text: TextSpan, { type, format }: ExplainOptions): Promise<readonly string[]> {
@@ -157,7 +177,13 @@ class StatementQueries implements Queries {
     return { services, request, active, state, query, context: known };
   }
 
-  async #context(): Promise<StatementContext> {
+  /** The same for all queries of the statement. */
+  #context(): Promise<StatementContext> {
+    this.#known ??= this.#newContext();
+    return this.#known;
+  }
+
+  async #newContext(): Promise<StatementContext> {
     const { services, request, session } = this.#parts;
     const { sessions, clock, config } = services;
     const { claims } = request.caller;
@@ -171,17 +197,64 @@ class StatementQueries implements Queries {
     };
   }
 
-  async #prepare({ text: sql, offset }: TextSpan, context: StatementContext): Promise<PreparedQuery> {
-    const { services, request, active } = this.#parts;
-    const { front, sessions, metrics } = services;
+  /** The query as it runs: with the values of its pivots. */
+  async #prepare(query: TextSpan, context: StatementContext): Promise<PreparedQuery> {
+    const filled = await fillPivots(query, (values) => this.#values(query, values, context));
+    return this.#plan(query, filled, context);
+  }
+
+  /** Reads the one column of a query that the pivots of `query` need. */
+  async #values(query: TextSpan, text: DerivedText, context: StatementContext): Promise<readonly string[]> {
+    const { active } = this.#parts;
+    const shape = this.#admittedShape(query);
+    const prepared = await this.#plan(query, text, context);
+    let pieces: Buffer[] = [];
+    let bytes = 0;
+    const { bytesScanned, fragments } = await executeQuery({
+      ...this.#execution(prepared, context),
+      shape,
+      profile: false,
+      onStart: () => {
+        pieces = [];
+        bytes = 0;
+      },
+      onRows: (piece) => {
+        active.signal.throwIfAborted();
+        bytes += piece.length;
+        if (bytes > PIVOT_VALUES_BYTES_MAX) {
+          throw new SkeinError(
+            'STATEMENT_TOO_COMPLEX',
+            `the values of the PIVOT have more than ${PIVOT_VALUES_BYTES_MAX} bytes`,
+          );
+        }
+        pieces.push(Buffer.from(piece));
+        return undefined;
+      },
+    });
+    this.#forValues.bytesScanned += bytesScanned;
+    this.#forValues.fragments += fragments;
+    return (JSON.parse(`[${Buffer.concat(pieces).toString().slice(1)}]`) as [string][]).map(([value]) => value);
+  }
+
+  /** Binds and plans a text that was made of the query; errors have their place in the statement. */
+  async #plan(query: TextSpan, derived: DerivedText, context: StatementContext): Promise<PreparedQuery> {
+    const { services, request, active, tables } = this.#parts;
+    const { front, metrics } = services;
     const { prepareQuery, planner } = front;
     const { tenant, sub: principal } = request.caller.claims;
-    const tables = sessions.catalog.tablesFor(tenant, principal);
     const startMs = active.elapsedMs();
     const { signal } = active;
     const asker = { tenant, principal };
-    const query = await prepareQuery({ sql, offset, context, asker, tables, planner, signal });
-    metrics.planned(active.elapsedMs() - startMs);
-    return query;
+    try {
+      const { text: sql } = derived;
+      const prepared = await prepareQuery({ sql, offset: 0, context, asker, tables, planner, signal });
+      metrics.planned(active.elapsedMs() - startMs);
+      return prepared;
+    } catch (thrown) {
+      const error = SkeinError.of(thrown);
+      if (error.position === undefined) throw error;
+      const position = query.offset + derived.toSource(error.position);
+      throw new SkeinError(error.code, error.message, { position, cause: error.cause });
+    }
   }
 }

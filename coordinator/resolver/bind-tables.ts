@@ -6,9 +6,12 @@ import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 import { fieldType } from './iceberg-sql-type.ts';
+import { missingTable } from './missing-table.ts';
 import type { TableReference, TimeTravel } from './query-references.ts';
 import type { ScanBinding } from './scan-binding.ts';
 import type { LoadedTable, TableName, TableSource } from './table-source.ts';
+
+type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
 
 /** A table before the plan says what is read of it. */
 export type BoundTable = Omit<ScanBinding, 'predicate' | 'readFieldIds'> & {
@@ -37,15 +40,18 @@ export async function bindTables(request: BindRequest): Promise<readonly BoundTa
   const loaded = await request.source.loadTables([...unique.values()], request.signal);
   const byKey = new Map([...unique.keys()].map((key, i) => [key, must(loaded[i], 'one answer for each name')]));
   const width = { columns: 0 };
-  return references.map((reference, i) => {
+  const bound: BoundTable[] = [];
+  for (const [i, reference] of references.entries()) {
     const name = must(names[i], 'one name for each reference');
     const table = must(byKey.get(keyOf(name)), 'one answer for each name');
+    if (table.kind === 'missing') throw at(await missingTable(name, table.code, request.source), reference.location);
     try {
-      return bindTable(name, table, { travel: reference.at, width });
+      bound.push(bindTable(name, table, { travel: reference.at, width }));
     } catch (error) {
       throw at(error, reference.location);
     }
-  });
+  }
+  return bound;
 }
 
 /** Columns of all tables that a statement names, each as often as it is named. */
@@ -75,11 +81,10 @@ const RESERVED = /^(?:sqlite_(?:temp_)?(?:master|schema)|pg_catalog|pg_class|duc
 
 function bindTable(
   name: TableName,
-  table: LoadedTable,
+  table: FoundTable,
   { travel, width }: { readonly travel: TimeTravel | null; readonly width: { columns: number } },
 ): BoundTable {
   const written = [name.catalog, ...name.namespace, name.table].join('.');
-  if (table.kind === 'missing') throw new SkeinError(table.code, missingMessage(name, table.code));
   const { metadata } = table;
   const snapshot = travel === null ? currentSnapshot(metadata) : travelTo(metadata, travel, written);
   const schema = snapshotSchema(metadata, snapshot?.snapshotId ?? null);
@@ -102,14 +107,6 @@ function bindTable(
     schema,
     sqlFields: schema.fields.map(fieldType),
   };
-}
-
-function missingMessage(name: TableName, code: 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND'): string {
-  const schema = [name.catalog, ...name.namespace].join('.');
-  if (code === 'CATALOG_NOT_FOUND') return `catalog ${name.catalog} does not exist`;
-  return code === 'SCHEMA_NOT_FOUND'
-    ? `schema ${schema} does not exist`
-    : `table ${schema}.${name.table} does not exist`;
 }
 
 function currentSnapshot(metadata: TableMetadata): Snapshot | null {

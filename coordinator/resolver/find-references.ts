@@ -1,6 +1,7 @@
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { int64, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
+import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
@@ -247,7 +248,8 @@ class ReferenceFinder {
     const name = foldIdentifier(textOf(call['function_name']));
     const location = locationOf(node) ?? locationOf(call);
     if (call['class'] !== 'FUNCTION' || !TABLE_FUNCTIONS.has(name)) {
-      throw notServed(`the table function ${clip(name)} is not served`, location);
+      const near = didYouMean(nearestName(name, TABLE_FUNCTIONS));
+      throw notServed(`the table function ${clip(name)} is not served${near}`, location);
     }
     checkSchema(call, name, location);
   }

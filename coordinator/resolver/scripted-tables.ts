@@ -1,6 +1,7 @@
 import { principalId, tenantId } from '#shared/id.ts';
 import { readTableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { JsonObject } from '#shared/json.ts';
+import { nearestName } from '#shared/nearest-name.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { LoadedTable, TableName, TableSource } from './table-source.ts';
 
@@ -28,6 +29,10 @@ export function scriptedTables(script: TableScript): TableSource & { readonly as
           return found ?? { kind: 'missing', code: catalog === 'lake' ? 'TABLE_NOT_FOUND' : 'CATALOG_NOT_FOUND' };
         }),
       );
+    },
+    nearest: ({ table }) => {
+      const names = [...tables.keys()].map((name) => name.split('.').at(-1) ?? '');
+      return Promise.resolve(nearestName(table, names));
     },
   };
 }

@@ -20,10 +20,18 @@ export type LoadedTable =
       /** Roots that every file of the table must lie under. */
       readonly allowedRoots: readonly string[];
     }
-  | { readonly kind: 'missing'; readonly code: 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND' };
+  | { readonly kind: 'missing'; readonly code: MissingCode };
+
+export type MissingCode = 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND';
 
 /** Loads and authorises the tables of one statement in one call. Answers in the order of `names`. */
-export interface TableSource {
+export interface TableLoader {
   /** @throws SkeinError CATALOG_UNAVAILABLE, FORBIDDEN; a missing table is an answer, not an error. */
   loadTables(names: readonly TableName[], signal: AbortSignal): Promise<readonly LoadedTable[]>;
+}
+
+/** The tables that a principal may read. */
+export interface TableSource extends TableLoader {
+  /** The name that a missing one may have been meant for, of those that the principal may list. It never throws. */
+  nearest(name: TableName, missing: MissingCode): Promise<string | undefined>;
 }

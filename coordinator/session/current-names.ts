@@ -1,7 +1,9 @@
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
+import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import type { Caller } from '../auth/authenticate.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { SessionState } from './session.ts';
@@ -40,10 +42,13 @@ export class NameFinder {
   }
 
   /** The catalog as it is stored. @throws CATALOG_NOT_FOUND */
-  async catalog(tenant: TenantId, name: string): Promise<string> {
-    const found = find(await this.catalogs(tenant), name, (x) => x);
-    if (found === undefined) throw new SkeinError('CATALOG_NOT_FOUND', `catalog ${name} does not exist`);
-    return found;
+  async catalog({ claims, scopes }: Caller, name: string): Promise<string> {
+    const names = await this.catalogs(claims.tenant);
+    const found = find(names, name, (x) => x);
+    if (found !== undefined) return found;
+    // Who may not list catalogs is told no name of one.
+    const near = scopes.has('catalog:read') ? nearestName(name, names) : undefined;
+    throw new SkeinError('CATALOG_NOT_FOUND', `catalog ${name} does not exist${didYouMean(near)}`);
   }
 
   /** The levels of a schema as they are stored; undefined when there is none. @throws CATALOG_NOT_FOUND */

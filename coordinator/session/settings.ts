@@ -1,6 +1,7 @@
 import { PARTITIONS_MAX } from '#proto/task.ts';
 import { parseBytes, parseDuration, type Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
+import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 
 /** A setting that SET, RESET and SHOW know. Values are kept as the text that SHOW answers. */
@@ -118,11 +119,14 @@ export const SETTINGS = {
   },
 } as const satisfies Record<string, Setting>;
 
+export const isSetting = (name: string): name is SettingName => Object.hasOwn(SETTINGS, foldIdentifier(name));
+
 /** @throws INVALID_REQUEST for a name that is no setting. */
 export function settingName(name: string): SettingName {
-  const found = Object.keys(SETTINGS).find((known) => known === foldIdentifier(name));
-  if (found === undefined) throw new SkeinError('INVALID_REQUEST', `unknown setting ${name.slice(0, 200)}`);
-  return found as SettingName;
+  const folded = foldIdentifier(name);
+  if (isSetting(folded)) return folded;
+  const near = didYouMean(nearestName(name, Object.keys(SETTINGS)));
+  throw new SkeinError('INVALID_REQUEST', `unknown setting ${name.slice(0, 200)}${near}`);
 }
 
 /** Settings that differ from their defaults. */

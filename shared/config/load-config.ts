@@ -5,8 +5,8 @@ import { parse } from 'yaml';
 import { CONFIG, defaultConfig, type Config, type ConfigKey } from './config-schema.ts';
 import { checkConfig } from './check-config.ts';
 import type { LoadedConfig } from './loaded-config.ts';
-import { nearestName } from './nearest-name.ts';
 import { SkeinError } from '#shared/error.ts';
+import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 
 /** One setting as a flag gives it: `flag` is what the user wrote, for messages. */
 export type FlagSetting = { readonly key: string; readonly text: string; readonly flag: string };
@@ -174,8 +174,7 @@ function parsed(key: ConfigKey, text: string, source: string): unknown {
 function unknown(what: string, name: string, where: string, names: Iterable<string>): SkeinError {
   const retired = Object.entries(RETIRED).find(([key]) => name === key || name === variableOf(key));
   if (retired !== undefined) return invalid(`${name} in ${where} is no longer a setting: set ${retired[1]} instead`);
-  const nearest = nearestName(name, names);
-  return invalid(`unknown ${what} ${name} in ${where}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`);
+  return invalid(`unknown ${what} ${name} in ${where}${didYouMean(nearestName(name, names))}`);
 }
 
 const invalid = (message: string, cause?: unknown): SkeinError =>

@@ -1,4 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '#shared/json.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
@@ -48,6 +53,90 @@ const code = ({ status, body }: Raw): string => {
   const { error, sql_state } = body as { error?: string; sql_state?: string };
   return `${status} ${error} ${sql_state}`;
 };
+
+describe('did you mean', () => {
+  test.each([
+    ['SELECT * FROM lake.tpch.ordrs', 'did you mean lake.tpch.orders? (line 1, column 15)'],
+    ['SELECT * FROM lake.tpchh.orders', 'did you mean lake.tpch? (line 1, column 15)'],
+    ['FROM\nlak.tpch.orders', 'did you mean lake? (line 2, column 1)'],
+    ['DESCRIBE lake.tpch.lineitems', 'did you mean lake.tpch.lineitem? (line 1, column 10)'],
+    ['SHOW lake.tpch.supplyer', 'did you mean lake.tpch.supplier? (line 1, column 6)'],
+    ['SHOW timezon', 'no setting or table is called timezon; did you mean timezone? (line 1, column 6)'],
+    ['SHOW TABLES FROM lake.tcph', 'schema lake.tcph does not exist; did you mean lake.tpch?'],
+    ['USE CATALOG lke', 'catalog lke does not exist; did you mean lake?'],
+    ['SET skein.partition = 3', 'unknown setting skein.partition; did you mean skein.partitions?'],
+    ['SELECT o_orderkee FROM lake.tpch.orders', 'Candidate bindings: "o_orderkey"'],
+    ['SELECT flor(1.5)', 'Did you mean "floor"?'],
+    ['FROM rang(3)', 'did you mean range? (line 1, column 6)'],
+    ['SUMMARIZE lake.tpch.natin', 'did you mean lake.tpch.nation? (line 1, column 11)'],
+  ])('%s', async (sql, message) => {
+    expect((await post(sql)).body['message']).toContain(message);
+  });
+
+  test('functions that are not served are not named', async () => {
+    for (const sql of ['SELECT read_tex(1)', 'FROM read_tex(1)', 'SELECT duckdb_setting()', 'SELECT sleep_m(1)']) {
+      expect((await post(sql)).body['message'], sql).not.toMatch(/did you mean "?(?:read_|duckdb_|sleep)/i);
+    }
+  });
+
+  test('names come only from the lists that the token may have', async () => {
+    const token = await cluster.token({ scope: ['table:read'] });
+    for (const [sql, message] of [
+      ['FROM lak.tpch.orders', 'catalog lak does not exist (line 1, column 6)'],
+      ['FROM lake.tpchh.orders', 'schema lake.tpchh does not exist (line 1, column 6)'],
+      [
+        'FROM lake.tpch.ordrs',
+        'table lake.tpch.ordrs does not exist; did you mean lake.tpch.orders? (line 1, column 6)',
+      ],
+    ] as const) {
+      expect((await post(sql, { token })).body['message']).toBe(message);
+    }
+  });
+});
+
+describe('a PIVOT whose columns depend on the data', () => {
+  test('reads one snapshot in both steps, also when a commit lands between them', async () => {
+    const name = `pivot_${randomUUID().replaceAll('-', '')}`;
+    const table = `lake.query_api_pivot.${name}`;
+    const load = async (select: string, ...flags: readonly string[]): Promise<void> => {
+      const file = join(tmpdir(), `${name}.parquet`);
+      const duckdb = await (await DuckDBInstance.create(':memory:')).connect();
+      await duckdb.run(`COPY (${select}) TO '${file}'`);
+      duckdb.closeSync();
+      await cluster.load(['parquet', file, '--table', table, ...flags]);
+      await rm(file);
+    };
+    const token = await cluster.token();
+    await cluster.catalog('POST', '/v1/lake/namespaces', { namespace: ['query_api_pivot'] });
+    await load("SELECT * FROM (VALUES ('a', 1), ('b', 2)) AS x(k, v)", '--create');
+    const before = { columns: ['a', 'b'], rows: [[1, 2]] };
+    const after = { columns: ['a', 'b', 'c'], rows: [[101, 2, 100]] };
+    // Its first step takes a while.
+    const slow = `(SELECT k, v FROM ${table}, range(60_000_000) AS r(i) WHERE hash(i) = 1 OR i = 0)`;
+    const pivoted = post(`PIVOT ${slow} ON k USING sum(v)::INT`, { token });
+    await sleep(300);
+    await load("SELECT * FROM (VALUES ('a', 100), ('c', 100)) AS x(k, v)");
+    const { columns, rows } = (await pivoted).body;
+    // On a slow machine it may have begun after the commit; its steps never read two snapshots.
+    expect([before, after]).toContainEqual({ columns, rows });
+    const { body } = await post(`PIVOT (SELECT k, v FROM ${table}) ON k USING sum(v)::INT`, { token });
+    expect({ columns: body['columns'], rows: body['rows'] }).toEqual(after);
+  });
+
+  test('its errors have their place in the statement', async () => {
+    for (const [sql, message] of [
+      ['PIVOT lake.tpch.nation ON n_regio USING count(*)', '(line 1, column 27)'],
+      ['PIVOT lake.tpch.natio\nON n_name', 'did you mean lake.tpch.nation? (line 1, column 7)'],
+      ['PIVOT lake.tpch.nation ON n_name USING sum(n_nam)', '(line 1, column 44)'],
+      [
+        'PIVOT (FROM lake.tpch.nation WHERE false) ON n_name',
+        'the PIVOT has no columns: no row has a value here (line 1, column 46)',
+      ],
+    ] as const) {
+      expect((await post(sql)).body['message'], sql).toContain(message);
+    }
+  });
+});
 
 describe('POST /api/query', () => {
   test('answers columns, types, rows, row_count and elapsed_ms, and nothing else', async () => {

@@ -22,6 +22,7 @@ export function duckdbTables(connection: DuckDBConnection, rowsOf?: (table: stri
           return found;
         }),
       ),
+    nearest: () => Promise.resolve(undefined),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   type TableEntry,
 } from '../../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../../catalog-client/catalog-client.ts';
+import { callersTables } from '../../session/callers-tables.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import { sqlTypeName } from '../../session/sql-type-name.ts';
 
@@ -49,7 +50,7 @@ export function tableApi({ catalog, currentCatalog }: Options): TableApi {
     },
     describe: async (caller, path) => {
       const name = { catalog: path.catalog, namespace: namespaceLevels(path.namespace), table: path.table };
-      const source = catalog.tablesFor(caller.claims.tenant, caller.claims.sub);
+      const source = callersTables(catalog, caller);
       const { metadata, name: stored } = await loadOneTable(source, name, AbortSignal.timeout(CALL_TIMEOUT_MS));
       return {
         name: stored.table,

@@ -1,0 +1,56 @@
+import type { TextSpan } from '../statement/statement.ts';
+
+type Part = { readonly start: number; readonly end: number } | { readonly inserted: string };
+
+/**
+ * A text made of parts of a query's text and of texts of our own, in their order. A position in it can be taken back to the query:
+ *
+ *     SELECT DISTINCT a FROM t          <- inserted, a, inserted, t
+ */
+export class DerivedText {
+  readonly #source: string;
+  readonly #parts: Part[] = [];
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  insert(text: string): this {
+    this.#parts.push({ inserted: text });
+    return this;
+  }
+
+  /** A part of the query's text, with what is to be inserted into it. */
+  slice(start: number, end: number, insertions: ReadonlyMap<number, string>): this {
+    let at = start;
+    for (const [position, text] of [...insertions].toSorted(([a], [b]) => a - b)) {
+      if (position <= start || position > end) continue;
+      this.#parts.push({ start: at, end: position }, { inserted: text });
+      at = position;
+    }
+    this.#parts.push({ start: at, end });
+    return this;
+  }
+
+  get text(): string {
+    return this.#parts
+      .map((part) => ('inserted' in part ? part.inserted : this.#source.slice(part.start, part.end)))
+      .join('');
+  }
+
+  /** Where in the query the character at `position` stands; for an inserted one, where it was inserted. */
+  toSource(position: number): number {
+    let at = 0;
+    let last = 0;
+    for (const part of this.#parts) {
+      const length = 'inserted' in part ? part.inserted.length : part.end - part.start;
+      if (position < at + length) return 'inserted' in part ? last : part.start + position - at;
+      at += length;
+      if (!('inserted' in part)) last = part.end;
+    }
+    return last;
+  }
+}
+
+/** The query's text itself. */
+export const wholeText = ({ text }: TextSpan): DerivedText => new DerivedText(text).slice(0, text.length, new Map());

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import type { LoadedTable, TableName, TableSource } from '../resolver/table-source.ts';
+import { statementTables } from './statement-tables.ts';
+
+const name = (table: string): TableName => ({ catalog: 'lake', namespace: ['s'], table });
+const never = new AbortController().signal;
+
+/** A catalog in which every load meets another commit. */
+function busyCatalog(): TableSource & { readonly asked: string[][] } {
+  let version = 0;
+  const asked: string[][] = [];
+  return {
+    asked,
+    loadTables: (names) => {
+      asked.push(names.map(({ table }) => table));
+      version += 1;
+      const load = ({ table }: TableName): LoadedTable =>
+        table === 'gone'
+          ? { kind: 'missing', code: 'TABLE_NOT_FOUND' }
+          : ({ kind: 'found', name: name(table.toLowerCase()), version: `v${version}` } as LoadedTable);
+      return Promise.resolve(names.map(load));
+    },
+    nearest: () => Promise.resolve(undefined),
+  };
+}
+
+const versions = async (tables: TableSource, ...names: readonly string[]): Promise<readonly string[]> =>
+  (await tables.loadTables(names.map(name), never)).map((one) => (one.kind === 'found' ? one.version : one.code));
+
+test('a table is loaded once, and keeps its snapshot for the whole statement', async () => {
+  const catalog = busyCatalog();
+  const tables = statementTables(catalog);
+  expect(await versions(tables, 'a', 'gone')).toEqual(['v1', 'TABLE_NOT_FOUND']);
+  expect(await versions(tables, 'b', 'a', 'gone')).toEqual(['v2', 'v1', 'TABLE_NOT_FOUND']);
+  expect(catalog.asked).toEqual([['a', 'gone'], ['b']]);
+});
+
+test('another spelling of its name is the same table', async () => {
+  const tables = statementTables(busyCatalog());
+  expect(await versions(tables, 'a')).toEqual(['v1']);
+  expect(await versions(tables, 'A', 'a')).toEqual(['v1', 'v1']);
+});

@@ -1,0 +1,29 @@
+import { must } from '#shared/must.ts';
+import type { LoadedTable, TableName, TableSource } from '../resolver/table-source.ts';
+
+/**
+ * The tables of one statement: each is loaded and authorised once, so that all queries of the statement read the same snapshot of it,
+ * whatever is committed between them.
+ */
+export function statementTables(source: TableSource): TableSource {
+  const asked = new Map<string, LoadedTable>();
+  /** By the name as it is stored: names that differ in case may mean one table. */
+  const found = new Map<string, LoadedTable>();
+  return {
+    loadTables: async (names, signal) => {
+      const unknown = names.filter((name) => !asked.has(keyOf(name)));
+      const loaded = unknown.length === 0 ? [] : await source.loadTables(unknown, signal);
+      unknown.forEach((name, i) => {
+        const table = must(loaded[i], 'one answer for each name');
+        const stored = table.kind === 'found' ? keyOf(table.name) : null;
+        const known = stored === null ? undefined : found.get(stored);
+        if (stored !== null && known === undefined) found.set(stored, table);
+        asked.set(keyOf(name), known ?? table);
+      });
+      return names.map((name) => must(asked.get(keyOf(name)), 'it was loaded'));
+    },
+    nearest: (name, missing) => source.nearest(name, missing),
+  };
+}
+
+const keyOf = ({ catalog, namespace, table }: TableName): string => JSON.stringify([catalog, namespace, table]);

@@ -1,0 +1,53 @@
+/** Longest name for which a near one is looked for. */
+const NAME_LENGTH_MAX = 128;
+/** Most edits between a name and one that is near it; fewer for a short one. */
+const EDITS_MAX = 6;
+/** Steps that one search may take, a few milliseconds: names beyond it are not compared. */
+const STEPS_MAX = 1_000_000;
+
+/**
+ * The name of `names` with the fewest edits from `name`, case aside, for "did you mean"; undefined when none is near (a third of its
+ * length). However many and long the names are, it takes a few milliseconds.
+ */
+export function nearestName(name: string, names: Iterable<string>): string | undefined {
+  if (name.length > NAME_LENGTH_MAX) return undefined;
+  const wanted = name.toLowerCase();
+  let best: string | undefined;
+  let editsMax = Math.min(EDITS_MAX, Math.max(1, Math.ceil(name.length / 3)));
+  let steps = 0;
+  for (const candidate of names) {
+    if (Math.abs(candidate.length - wanted.length) > editsMax) continue;
+    const edits = editDistance(wanted, candidate.toLowerCase(), editsMax);
+    if (edits <= editsMax && edits < wanted.length) {
+      best = candidate;
+      if (edits === 0) return best;
+      editsMax = edits - 1;
+    }
+    steps += (wanted.length + 1) * (2 * editsMax + 1);
+    if (steps > STEPS_MAX) return best;
+  }
+  return best;
+}
+
+/** `; did you mean x?`, or nothing: the end of a message. */
+export const didYouMean = (name: string | undefined): string => (name === undefined ? '' : `; did you mean ${name}?`);
+
+/** Levenshtein (insertions, deletions, replacements), within a band of `max` around the diagonal: more than `max` when there are more. */
+function editDistance(a: string, b: string, max: number): number {
+  const beyond = max + 1;
+  let row = Array.from({ length: b.length + 1 }, (_, j) => (j <= max ? j : beyond));
+  for (let i = 1; i <= a.length; i++) {
+    const next = Array.from(row, () => beyond);
+    if (i <= max) next[0] = i;
+    let fewest = beyond;
+    for (let j = Math.max(1, i - max); j <= Math.min(b.length, i + max); j++) {
+      const replaced = (row[j - 1] ?? beyond) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const edits = Math.min(replaced, (row[j] ?? beyond) + 1, (next[j - 1] ?? beyond) + 1);
+      next[j] = edits;
+      fewest = Math.min(fewest, edits);
+    }
+    if (fewest > max) return beyond;
+    row = next;
+  }
+  return row[b.length] ?? beyond;
+}

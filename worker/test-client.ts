@@ -12,7 +12,7 @@ import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { signTicket, type Ticket } from '#shared/ticket.ts';
-import { decodeFlightData } from './flight/flight-data.ts';
+import { decodeFlightData } from '#shared/flight/flight-data.ts';
 
 const WORKER = loadService('worker.proto', 'skein.worker.v1.Worker');
 const FLIGHT = loadService('flight.proto', 'arrow.flight.protocol.FlightService');

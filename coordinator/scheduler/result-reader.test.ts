@@ -2,14 +2,14 @@ import { setImmediate } from 'node:timers/promises';
 import { Utf8 } from 'apache-arrow';
 import { expect, test } from 'vitest';
 import { taskId } from '#shared/id.ts';
-import { decodeFlightData, type FlightData } from './flight-data.ts';
+import { decodeFlightData, type FlightData } from '#shared/flight/flight-data.ts';
 import { ResultReader } from './result-reader.ts';
 import { flightMessages } from './scripted-messages.ts';
 
 const [A, B] = [taskId('a'), taskId('b')];
 
 /** What a task sends that has one batch of one row. */
-const messages = (row: string): readonly FlightData[] =>
+const messages = (row: string): readonly FlightData<Buffer>[] =>
   flightMessages(new Utf8(), { json: [row] }).map((message) => decodeFlightData(message));
 
 function reading(canRestart: boolean) {

@@ -1,5 +1,5 @@
 import type { TaskId } from '#shared/id.ts';
-import type { FlightData } from './flight-data.ts';
+import type { FlightData } from '#shared/flight/flight-data.ts';
 import { TextColumnReader } from './text-column.ts';
 
 type Options = {
@@ -26,7 +26,7 @@ export class ResultReader {
   }
 
   /** What takes the messages of a task. */
-  reader(task: TaskId): (message: FlightData) => Promise<void> | undefined {
+  reader(task: TaskId): (message: FlightData<Buffer>) => Promise<void> | undefined {
     const column = new TextColumnReader();
     return (message) => {
       const batch = column.read(message);

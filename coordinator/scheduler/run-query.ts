@@ -5,7 +5,7 @@ import { taskId, type PrincipalId, type QueryId, type TenantId } from '#shared/i
 import type { Keyring } from '#shared/keyring.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { WorkerLease, WorkerPool } from '../cluster/worker-pool.ts';
-import type { FlightData } from './flight-data.ts';
+import type { FlightData } from '#shared/flight/flight-data.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import { runTask } from './run-task.ts';
 import { taskSpec, taskTicket, type TaskOwner } from './task-spec.ts';
@@ -44,7 +44,7 @@ export type QueryRun = {
   readonly signal: AbortSignal;
   /** A new attempt begins: what an earlier one gave is void. */
   readonly onStart: () => void;
-  readonly onMessage: (message: FlightData) => Promise<void> | void;
+  readonly onMessage: (message: FlightData<Buffer>) => Promise<void> | void;
   /** Whether the task may still run again: nothing of its result has left. */
   readonly mayRetry: () => boolean;
 };

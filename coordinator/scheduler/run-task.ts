@@ -7,7 +7,7 @@ import { fromServiceError, internalMetadata, readError } from '#shared/grpc/inte
 import type { Keyring } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
 import { tooLong } from './spooled-task.ts';
-import { decodeFlightData, encodeTicket, type FlightData } from './flight-data.ts';
+import { decodeFlightData, encodeTicket, type FlightData } from '#shared/flight/flight-data.ts';
 
 export type TaskRun = {
   readonly client: Client;
@@ -20,7 +20,7 @@ export type TaskRun = {
   /** Its reason is the error of the run. */
   readonly signal: AbortSignal;
   /** Takes one message; the next is asked for when it has answered, so a slow reader slows the worker. */
-  readonly onMessage: (message: FlightData) => Promise<void> | void;
+  readonly onMessage: (message: FlightData<Buffer>) => Promise<void> | void;
 };
 
 /** Time in which a worker must say that a task has stopped. */
@@ -41,7 +41,13 @@ export async function runTask(run: TaskRun): Promise<TaskReport> {
   const ticket = encodeTicket(`${run.ticket}\n`, await encodeTaskSpec(run.spec));
   run.signal.throwIfAborted();
   if (ticket.length > run.taskBytesMax) throw tooLong(ticket.length, run.taskBytesMax);
-  const stream = run.client.makeServerStreamRequest(DO_GET, asIs, decodeFlightData, ticket, metadata);
+  const stream = run.client.makeServerStreamRequest(
+    DO_GET,
+    asIs,
+    (bytes: Buffer) => decodeFlightData(bytes),
+    ticket,
+    metadata,
+  );
   readOneByOne(stream);
   // The loop below sees every error; one that comes after it has left must not end the process.
   stream.on('error', () => undefined);
@@ -56,8 +62,8 @@ export async function runTask(run: TaskRun): Promise<TaskReport> {
   run.signal.addEventListener('abort', abort, { once: true });
   try {
     let report: TaskReport | undefined;
-    for await (const message of stream as AsyncIterable<FlightData>) {
-      if (message.appMetadata.length > 0) report = reportOf(message.appMetadata);
+    for await (const message of stream as AsyncIterable<FlightData<Buffer>>) {
+      if (message.metadata.length > 0) report = reportOf(message.metadata);
       const taken = run.onMessage(message);
       // A reader that has stopped reading must not keep the query beyond its end.
       if (taken !== undefined) await Promise.race([taken, aborted]);
@@ -75,8 +81,8 @@ export async function runTask(run: TaskRun): Promise<TaskReport> {
 }
 
 /** @throws what the task failed with. */
-function reportOf(appMetadata: Uint8Array): TaskReport {
-  const end = JSON.parse(Buffer.from(appMetadata).toString()) as StreamEnd;
+function reportOf(metadata: Uint8Array): TaskReport {
+  const end = JSON.parse(Buffer.from(metadata).toString()) as StreamEnd;
   if ('failure' in end) throw readError(end.failure);
   return end;
 }
@@ -111,7 +117,7 @@ function cancelTask({ client, spec }: TaskRun, metadata: Metadata, failure: Skei
  * grpc-js reads ahead 16 messages whatever their size (an object stream's default): 64 MB for each slow reader. One is enough, and
  * there is no option for it.
  */
-function readOneByOne(stream: ClientReadableStream<FlightData>): void {
+function readOneByOne(stream: ClientReadableStream<FlightData<Buffer>>): void {
   const { _readableState: state } = stream as unknown as { _readableState: { highWaterMark: number } };
   state.highWaterMark = 1;
 }

@@ -1,6 +1,6 @@
 import { LargeUtf8, Utf8 } from 'apache-arrow';
 import { expect, test } from 'vitest';
-import { decodeFlightData, encodeTicket } from './flight-data.ts';
+import { decodeFlightData, encodeTicket } from '#shared/flight/flight-data.ts';
 import { flightMessages, lengthDelimited } from './scripted-messages.ts';
 import { TextColumnReader } from './text-column.ts';
 
@@ -20,13 +20,13 @@ test('a result of two columns, a batch without schema and cut messages are refus
   const one = flightMessages(new Utf8(), { a: texts });
   const batch = one[1] ?? Buffer.alloc(0);
   expect(() => new TextColumnReader().read(decodeFlightData(batch))).toThrow('no schema');
-  expect(() => decodeFlightData(batch.subarray(0, batch.length - 1))).toThrow(RangeError);
+  expect(() => decodeFlightData(batch.subarray(0, batch.length - 1))).toThrow('not a FlightData message');
 });
 
 test('metadata travels beside data, unknown fields are skipped', () => {
   const message = Buffer.concat([Buffer.from([8 * 9, 5]), lengthDelimited(3, Buffer.from('{"rows":1}'))]);
   const decoded = decodeFlightData(message);
-  expect(decoded.appMetadata.toString()).toBe('{"rows":1}');
+  expect(decoded.metadata.toString()).toBe('{"rows":1}');
   expect(new TextColumnReader().read(decoded)).toBeUndefined();
 });
 

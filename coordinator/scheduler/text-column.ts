@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import type { FlightData } from './flight-data.ts';
+import type { FlightData } from '#shared/flight/flight-data.ts';
 
 /** The only column of a JSON result: where its texts lie in each record batch. */
 export type TextBatch = { readonly rows: number; readonly bytes: Buffer };
@@ -22,7 +22,7 @@ export class TextColumnReader {
   #offsetBytes = 0;
 
   /** The batch of a message; undefined for the schema and for messages without data. */
-  read(message: FlightData): TextBatch | undefined {
+  read(message: FlightData<Buffer>): TextBatch | undefined {
     try {
       return this.#read(message);
     } catch (error) {
@@ -31,7 +31,7 @@ export class TextColumnReader {
     }
   }
 
-  #read(message: FlightData): TextBatch | undefined {
+  #read(message: FlightData<Buffer>): TextBatch | undefined {
     if (message.header.length === 0) return undefined;
     const root = Table.root(message.header);
     const kind = root.uint8(1);

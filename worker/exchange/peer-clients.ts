@@ -9,7 +9,7 @@ import { must } from '#shared/must.ts';
 import { brokenMessage } from '../duckdb/check-message.ts';
 import { readMessage } from '../duckdb/ipc-message.ts';
 import { plainMessage } from '../flight/compress-message.ts';
-import { decodeFlightData } from '../flight/flight-data.ts';
+import { decodeFlightData } from '#shared/flight/flight-data.ts';
 import type { SpooledOutput } from '../spool/spooled-output.ts';
 
 /** Partitions that a worker fetches at once: each has a batch or two in flight. */

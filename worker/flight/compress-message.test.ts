@@ -7,7 +7,8 @@ import { dataMessage, paddedBytes } from '../duckdb/arrow-out.ts';
 import { Instance } from '../duckdb/instance.ts';
 import { eachMessage } from '../duckdb/test-ipc.ts';
 import { compressMessage, plainMessage, UNPACKED_BATCH_BYTES_MAX } from './compress-message.ts';
-import { decodeFlightData, encodeArrowMessage, freeMessage, messageBytes } from './flight-data.ts';
+import { decodeFlightData } from '#shared/flight/flight-data.ts';
+import { encodeArrowMessage, freeMessage, messageBytes } from './arrow-message.ts';
 
 /** Messages of a query, as they go over the wire. */
 function messagesOf(sql: string): Uint8Array[] {

@@ -5,13 +5,8 @@ import { arrowBuffer } from '../duckdb/arrow-buffer.ts';
 import { dataMessage } from '../duckdb/arrow-out.ts';
 import { brokenMessage } from '../duckdb/check-message.ts';
 import { readMessage } from '../duckdb/ipc-message.ts';
-import {
-  decodeFlightData,
-  encodeArrowMessage,
-  encodeNative,
-  receivedMessage,
-  type NativeMessage,
-} from './flight-data.ts';
+import { decodeFlightData } from '#shared/flight/flight-data.ts';
+import { encodeArrowMessage, encodeNative, receivedMessage, type NativeMessage } from './arrow-message.ts';
 import { unpackedBytesMax } from './lz4-frame.ts';
 
 /**

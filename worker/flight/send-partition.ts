@@ -2,7 +2,8 @@ import { SkeinError } from '#shared/error.ts';
 import type { TaskReport } from '#proto/task.ts';
 import type { BatchRange } from '../spool/spooled-output.ts';
 import { compressMessage } from './compress-message.ts';
-import { encodeAppMetadata, type LentMessage } from './flight-data.ts';
+import { encodeAppMetadata } from '#shared/flight/flight-data.ts';
+import { type LentMessage } from './arrow-message.ts';
 import { SendWindow, type FlightCall } from './send-window.ts';
 import type { OpenedOutput } from './task-registry.ts';
 

@@ -1,5 +1,5 @@
 import type { ServerWritableStream } from '@grpc/grpc-js';
-import type { LentMessage } from './flight-data.ts';
+import type { LentMessage } from './arrow-message.ts';
 
 export type TicketMessage = { readonly ticket: Uint8Array };
 /** A call of DoGet; it is given messages that are encoded already. */

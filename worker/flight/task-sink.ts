@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { SlotOutput } from '../slot/slot-messages.ts';
 import type { SpooledOutput } from '../spool/spooled-output.ts';
 import type { TaskEnd, TaskSink } from './execute-task.ts';
-import { freeMessage } from './flight-data.ts';
+import { freeMessage } from './arrow-message.ts';
 
 /** Keeps a task's partitions; `end` settles, always well, when the task has ended and all is stored. */
 export class PartitionSink implements TaskSink {

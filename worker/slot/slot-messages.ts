@@ -1,7 +1,7 @@
 import type { ErrorData } from '#shared/error.ts';
 import type { InputSpec, TaskReport, SentTask } from '#proto/task.ts';
 import type { MessagePort } from 'node:worker_threads';
-import type { NativeMessage } from '../flight/flight-data.ts';
+import type { NativeMessage } from '../flight/arrow-message.ts';
 import type { IdleLimits } from './instance-pool.ts';
 import type { StoredBatch } from '../spool/spooled-output.ts';
 

@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { freeMessage } from '../flight/flight-data.ts';
+import { freeMessage } from '../flight/arrow-message.ts';
 import type { Attempt } from './attempt.ts';
 import type { Slot } from './slot.ts';
 import type { SlotOutput, SlotStart } from './slot-messages.ts';

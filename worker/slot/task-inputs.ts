@@ -6,7 +6,7 @@ import { checkBatch } from '../duckdb/check-batch.ts';
 import { inputName } from '../duckdb/input-functions.ts';
 import { readBatch, readSchema } from '../duckdb/ipc-message.ts';
 import { addressOf, readBytes } from '../duckdb/memory.ts';
-import { decodeFlightData, headerOf } from '../flight/flight-data.ts';
+import { decodeFlightData, headerOf } from '#shared/flight/flight-data.ts';
 import type { StoredBatch } from '../spool/spooled-output.ts';
 import type { TaskInstance } from './instance-pool.ts';
 import type { JobInput } from './slot-messages.ts';

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ErrorData } from '#shared/error.ts';
 import type { TaskReport } from '#proto/task.ts';
-import { encodeArrowMessage, encodeNative } from '../flight/flight-data.ts';
+import { encodeArrowMessage, encodeNative } from '../flight/arrow-message.ts';
 import type { ArrowMessage } from '../duckdb/arrow-out.ts';
 import type { SlotInput, SlotOutput } from './slot-messages.ts';
 

@@ -1,7 +1,6 @@
 import { decodeTask, decodeTaskHead } from '#proto/task-codec.ts';
 import { principalId, taskId, tenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
-import { decodeFlightData as decodeResult, type FlightData } from '#coordinator/scheduler/flight-data.ts';
 import { TextColumnReader } from '#coordinator/scheduler/text-column.ts';
 import { ArrowInput, type ArrowBatch } from '#worker/duckdb/arrow-in.ts';
 import type { ArrowMessage } from '#worker/duckdb/arrow-out.ts';
@@ -12,14 +11,8 @@ import { duckdb, word } from '#worker/duckdb/library.ts';
 import { addressOf } from '#worker/duckdb/memory.ts';
 import { eachMessage } from '#worker/duckdb/test-ipc.ts';
 import { compressMessage, plainMessage } from '#worker/flight/compress-message.ts';
-import {
-  decodeFlightData,
-  encodeArrowMessage,
-  encodeNative,
-  freeMessage,
-  headerOf,
-  messageBytes,
-} from '#worker/flight/flight-data.ts';
+import { decodeFlightData, headerOf } from '#shared/flight/flight-data.ts';
+import { encodeArrowMessage, encodeNative, freeMessage, messageBytes } from '#worker/flight/arrow-message.ts';
 import type { Decoder } from '../decoder.ts';
 import { mutate } from '../mutate.ts';
 import type { Random } from '../random.ts';
@@ -134,15 +127,6 @@ export const FRAMES: Decoder = {
   errors: ['INTERNAL_ERROR', 'NOT_SUPPORTED', 'INVALID_ARGUMENT'],
 };
 
-/** gRPC ends the call when a message cannot be read. */
-function resultOf(message: Buffer): FlightData {
-  try {
-    return decodeResult(message);
-  } catch (error) {
-    throw error instanceof RangeError ? SkeinError.of(error) : error;
-  }
-}
-
 const TEXTS = messagesOf("SELECT '[' || i || ']' AS json FROM range(100) t(i)");
 
 /** The JSON rows that a coordinator reads of a worker. */
@@ -152,7 +136,7 @@ export const RESULT_FRAMES: Decoder = {
   grammar: (random) => stream(TEXTS.map((message) => (random.chance(0.3) ? message : lie(random, message)))),
   decode: (input) => {
     const reader = new TextColumnReader();
-    for (const message of messagesIn(input)) reader.read(resultOf(message));
+    for (const message of messagesIn(input)) reader.read(decodeFlightData(message));
   },
   errors: ['INTERNAL_ERROR'],
 };

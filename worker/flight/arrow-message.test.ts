@@ -2,16 +2,8 @@ import { expect, test } from 'vitest';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { must } from '#shared/must.ts';
 import { arrowBuffer } from '../duckdb/arrow-buffer.ts';
-import {
-  decodeFlightData,
-  encodeAppMetadata,
-  encodeArrowMessage,
-  encodeNative,
-  freeMessage,
-  headerOf,
-  messageBytes,
-  receivedMessage,
-} from './flight-data.ts';
+import { decodeFlightData, encodeAppMetadata, headerOf } from '#shared/flight/flight-data.ts';
+import { encodeArrowMessage, encodeNative, freeMessage, messageBytes, receivedMessage } from './arrow-message.ts';
 
 const { definition } = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
 const decode = must(definition['DoGet'], 'DoGet').responseDeserialize as (bytes: Buffer) => Record<string, Buffer>;

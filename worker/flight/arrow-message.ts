@@ -1,18 +1,20 @@
-import type { SkeinError } from '#shared/error.ts';
+import {
+  BODY_TAG,
+  decodeFlightData,
+  fieldBytes,
+  HEADER_TAG,
+  headerOf,
+  varintBytes,
+  writeField,
+  writeVarint,
+} from '#shared/flight/flight-data.ts';
 import { NO_BYTES, readBuffer } from '../duckdb/arrow-buffer.ts';
 import { paddedBytes, type ArrowMessage } from '../duckdb/arrow-out.ts';
 import { brokenMessage } from '../duckdb/check-message.ts';
 import type { Address } from '../duckdb/library.ts';
 import { addressOf, allocateBlock, copyMemory, freeBlock, readBytes, writeBytes } from '../duckdb/memory.ts';
 
-/**
- * `FlightData` of flight.proto, written and read by hand: a body is copied once, from where it was built into the message, and never
- * by a protobuf library. Fields: 2 `data_header`, 3 `app_metadata`, 1000 `data_body`.
- */
-const HEADER_TAG = 2 * 8 + 2;
-const METADATA_TAG = 3 * 8 + 2;
-const BODY_TAG = 1000 * 8 + 2;
-
+/** An Arrow message as `FlightData`. A body is copied once, from where it was built into the message. */
 export function encodeArrowMessage({ header, buffers, bodyBytes }: ArrowMessage): Uint8Array<ArrayBuffer> {
   const bodyPrefix = bodyBytes === 0 ? 0 : varintBytes(BODY_TAG) + varintBytes(bodyBytes);
   const message = new Uint8Array(fieldBytes(HEADER_TAG, header.length) + bodyPrefix + bodyBytes);
@@ -81,7 +83,7 @@ export function receivedMessage(message: Buffer): NativeMessage {
   const bodyOffset = body.byteOffset - message.byteOffset;
   const bytes = message.length;
   headerOf(message);
-  if (bodyOffset + body.length !== bytes) throw notFlightData();
+  if (bodyOffset + body.length !== bytes) throw brokenMessage('its body is not last');
   const start = addressOf(message);
   const isOwn = message.buffer.byteLength <= bytes + GRPC_PREFIX_BYTES;
   if (isOwn && (start + BigInt(bodyOffset)) % 8n === 0n) return { start, bytes, bodyOffset, owner: message };
@@ -130,95 +132,4 @@ export class LentMessage {
     copyMemory(addressOf(target) + BigInt(at), this.#start, this.byteLength);
     return this.byteLength;
   }
-}
-
-/** The last message of a stream: no data, only what the application says. */
-export function encodeAppMetadata(metadata: Uint8Array): Uint8Array<ArrayBuffer> {
-  const message = new Uint8Array(fieldBytes(METADATA_TAG, metadata.length));
-  writeField(message, 0, METADATA_TAG, metadata);
-  return message;
-}
-
-export type FlightData = {
-  readonly header: Uint8Array;
-  readonly metadata: Uint8Array;
-  readonly body: Uint8Array;
-};
-
-const NOTHING = new Uint8Array();
-
-/** Fields of a message: it has three, and may have others that are passed over. */
-const FIELDS_MAX = 16;
-/** Bytes of a varint of 64 bits. */
-const VARINT_BYTES_MAX = 10;
-
-const notFlightData = (): SkeinError => brokenMessage('not a FlightData message');
-
-/** Views into `message`; unknown fields are passed over. @throws INTERNAL_ERROR when it is cut short, or has a field twice */
-export function decodeFlightData(message: Uint8Array): FlightData {
-  const parts = new Map<number, Uint8Array>();
-  let position = 0;
-  for (let fields = 0; position < message.length; fields++) {
-    const field = readField(message, position);
-    if (fields >= FIELDS_MAX || parts.has(field.tag)) throw notFlightData();
-    parts.set(field.tag, field.value);
-    position = field.end;
-  }
-  return {
-    header: parts.get(HEADER_TAG) ?? NOTHING,
-    metadata: parts.get(METADATA_TAG) ?? NOTHING,
-    body: parts.get(BODY_TAG) ?? NOTHING,
-  };
-}
-
-/** The header of a message that begins with it, as `encodeNative` writes them; what follows need not be there. */
-export function headerOf(message: Uint8Array): Uint8Array {
-  const { tag, value } = readField(message, 0);
-  if (tag !== HEADER_TAG) throw notFlightData();
-  return value;
-}
-
-function readField(
-  message: Uint8Array,
-  at: number,
-): { readonly tag: number; readonly value: Uint8Array; readonly end: number } {
-  const tag = readVarint(message, at);
-  const size = readVarint(message, tag.end);
-  const end = size.end + size.value;
-  if ((tag.value & 7) !== 2 || end > message.length) throw notFlightData();
-  return { tag: tag.value, value: message.subarray(size.end, end), end };
-}
-
-const fieldBytes = (tag: number, length: number): number => varintBytes(tag) + varintBytes(length) + length;
-
-function writeField(target: Uint8Array, at: number, tag: number, value: Uint8Array): number {
-  const position = writeVarint(target, writeVarint(target, at, tag), value.length);
-  target.set(value, position);
-  return position + value.length;
-}
-
-function varintBytes(value: number): number {
-  let bytes = 1;
-  for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) bytes++;
-  return bytes;
-}
-
-function writeVarint(target: Uint8Array, at: number, value: number): number {
-  let position = at;
-  let rest = value;
-  for (; rest >= 128; rest = Math.floor(rest / 128)) target[position++] = (rest % 128) | 128;
-  target[position++] = rest;
-  return position;
-}
-
-function readVarint(source: Uint8Array, at: number): { value: number; end: number } {
-  let value = 0;
-  let scale = 1;
-  for (let position = at; position < Math.min(source.length, at + VARINT_BYTES_MAX); position++) {
-    const byte = source[position] ?? 0;
-    value += (byte & 127) * scale;
-    if (byte < 128) return { value, end: position + 1 };
-    scale *= 128;
-  }
-  throw notFlightData();
 }

@@ -1,0 +1,133 @@
+import { SkeinError } from '#shared/error.ts';
+
+/**
+ * `FlightData` of flight.proto, written and read by hand: a body is megabytes, and a protobuf library would copy it. Fields: 2 `data_header`,
+ * 3 `app_metadata`, 1000 `data_body`.
+ */
+export const HEADER_TAG = 2 * 8 + 2;
+const METADATA_TAG = 3 * 8 + 2;
+export const BODY_TAG = 1000 * 8 + 2;
+/** `Ticket { bytes ticket = 1; }` */
+const TICKET_TAG = 8 + 2;
+
+/** One message of a stream, its parts as views of its bytes. */
+export type FlightData<Bytes extends Uint8Array = Uint8Array> = {
+  /** Arrow `Message` flatbuffer; empty when the message carries metadata only. */
+  readonly header: Bytes;
+  /** What the application says beside the rows. */
+  readonly metadata: Bytes;
+  readonly body: Bytes;
+};
+
+/** Fields of a message: it has three, and may have others that are passed over. */
+const FIELDS_MAX = 16;
+/** Bytes of a varint of 64 bits. */
+const VARINT_BYTES_MAX = 10;
+
+const notFlightData = (): SkeinError =>
+  new SkeinError('INTERNAL_ERROR', 'a message between workers is broken: not a FlightData message');
+
+/** Views into `message`; unknown fields are passed over. @throws INTERNAL_ERROR when it is cut short, or has a field twice */
+export function decodeFlightData<Bytes extends Uint8Array>(message: Bytes): FlightData<Bytes> {
+  const parts = new Map<number, Bytes>();
+  let position = 0;
+  for (let fields = 0; position < message.length; fields++) {
+    const field = readField(message, position);
+    if (fields >= FIELDS_MAX || parts.has(field.tag)) throw notFlightData();
+    parts.set(field.tag, field.value);
+    position = field.end;
+  }
+  const nothing = message.subarray(0, 0) as Bytes;
+  return {
+    header: parts.get(HEADER_TAG) ?? nothing,
+    metadata: parts.get(METADATA_TAG) ?? nothing,
+    body: parts.get(BODY_TAG) ?? nothing,
+  };
+}
+
+/** The header of a message that begins with it; what follows need not be there. @throws INTERNAL_ERROR */
+export function headerOf(message: Uint8Array): Uint8Array {
+  const { tag, value } = readField(message, 0);
+  if (tag !== HEADER_TAG) throw notFlightData();
+  return value;
+}
+
+/** The last message of a stream: no data, only what the application says. */
+export function encodeAppMetadata(metadata: Uint8Array): Uint8Array<ArrayBuffer> {
+  const message = new Uint8Array(fieldBytes(METADATA_TAG, metadata.length));
+  writeField(message, 0, METADATA_TAG, metadata);
+  return message;
+}
+
+/** The ticket of a DoGet, of these parts in a row. */
+export function encodeTicket(...parts: readonly (string | Uint8Array)[]): Buffer {
+  const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
+  const length = bytes.reduce((sum, part) => sum + part.length, 0);
+  const prefix = new Uint8Array(fieldBytes(TICKET_TAG, length) - length);
+  writeVarint(prefix, writeVarint(prefix, 0, TICKET_TAG), length);
+  return Buffer.concat([prefix, ...bytes]);
+}
+
+function readField<Bytes extends Uint8Array>(
+  message: Bytes,
+  at: number,
+): { readonly tag: number; readonly value: Bytes; readonly end: number } {
+  const tag = readVarint(message, at);
+  const size = lengthOf(message, tag.value & 7, tag.end);
+  const end = size.end + size.value;
+  if (end > message.length) throw notFlightData();
+  return { tag: tag.value, value: message.subarray(size.end, end) as Bytes, end };
+}
+
+/** Where a field's value begins, and how long it is, by its wire type. Ours are length-delimited; others are passed over. */
+function lengthOf(message: Uint8Array, wireType: number, at: number): { readonly value: number; readonly end: number } {
+  switch (wireType) {
+    case 0:
+      return { value: readVarint(message, at).end - at, end: at };
+    case 1:
+      return { value: 8, end: at };
+    case 2:
+      return readVarint(message, at);
+    case 5:
+      return { value: 4, end: at };
+    default:
+      throw notFlightData();
+  }
+}
+
+/** Length of a field, its tag and length included. */
+export const fieldBytes = (tag: number, length: number): number => varintBytes(tag) + varintBytes(length) + length;
+
+/** Writes a field at a position; answers the position behind it. */
+export function writeField(target: Uint8Array, at: number, tag: number, value: Uint8Array): number {
+  const position = writeVarint(target, writeVarint(target, at, tag), value.length);
+  target.set(value, position);
+  return position + value.length;
+}
+
+export function varintBytes(value: number): number {
+  let bytes = 1;
+  for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) bytes++;
+  return bytes;
+}
+
+/** Writes a varint at a position; answers the position behind it. */
+export function writeVarint(target: Uint8Array, at: number, value: number): number {
+  let position = at;
+  let rest = value;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) target[position++] = (rest % 128) | 128;
+  target[position++] = rest;
+  return position;
+}
+
+function readVarint(source: Uint8Array, at: number): { value: number; end: number } {
+  let value = 0;
+  let scale = 1;
+  for (let position = at; position < Math.min(source.length, at + VARINT_BYTES_MAX); position++) {
+    const byte = source[position] ?? 0;
+    value += (byte & 127) * scale;
+    if (byte < 128) return { value, end: position + 1 };
+    scale *= 128;
+  }
+  throw notFlightData();
+}

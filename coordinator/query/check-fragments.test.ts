@@ -133,6 +133,14 @@ test("a text that takes the planner too long is refused; other errors of the pla
       throw error;
     }).check(fragment({}));
   expect(await failing(new SkeinError('STATEMENT_TOO_COMPLEX', 'too long'))).toMatchObject({ kind: 'whole' });
+  let isBusy = true;
+  const { check } = open(async (...request) => {
+    if (isBusy) throw new SkeinError('STATEMENT_TOO_COMPLEX', 'too long');
+    return planner.bind(...request);
+  });
+  expect(await check(fragment({}))).toMatchObject({ kind: 'whole' });
+  isBusy = false;
+  expect(await check(fragment({}))).toBeNull();
   await expect(failing(new SkeinError('QUERY_CANCELLED', 'stopped'))).rejects.toMatchObject({
     code: 'QUERY_CANCELLED',
   });

@@ -25,6 +25,11 @@ export type CheckedQuery = {
   readonly signal: AbortSignal;
 };
 
+/** `tooComplex`: a planner that has less to do may well bind them, so nothing of it is kept. */
+type Bound =
+  | { readonly kind: 'bound'; readonly refusals: readonly (string | null)[] }
+  | { readonly kind: 'tooComplex'; readonly why: string };
+
 /** Fragments of one plan whose check is kept: planning again between stages makes new ones, also with other constants each time. */
 const KEPT_PER_PLAN_MAX = 500;
 /** A refused fragment's text in the log is cut here. */
@@ -55,17 +60,19 @@ export class FragmentChecker {
     const wanted = new Map(fragments.map((fragment) => [digestOf(fragment), fragment]));
     const added = [...wanted].filter(([digest]) => !known.has(digest));
     if (added.length > 0) {
-      const refusals = await this.#bind(
-        added.map(([, fragment]) => fragment),
-        query,
-      );
-      for (const [i, [digest]] of added.entries()) known.set(digest, refusals[i] ?? null);
+      const asked = added.map(([, fragment]) => fragment);
+      const bound = await this.#bind(asked, query);
+      if (bound.kind === 'tooComplex') return this.#whole(bound.why);
+      for (const [i, [digest]] of added.entries()) known.set(digest, bound.refusals[i] ?? null);
     }
     const refused = [...wanted.keys()].map((digest) => known.get(digest)).find((why) => typeof why === 'string');
     for (const digest of known.keys()) if (known.size > KEPT_PER_PLAN_MAX) known.delete(digest);
-    if (refused === undefined || refused === null) return null;
+    return refused === undefined || refused === null ? null : this.#whole(refused);
+  }
+
+  #whole(why: string): WholePlan {
     this.#onRefused();
-    return { kind: 'whole', reason: `DuckDB does not bind a fragment of it: ${refused}` };
+    return { kind: 'whole', reason: `DuckDB does not bind a fragment of it: ${why}` };
   }
 
   /** A worker did not bind a fragment although the planner had. */
@@ -74,7 +81,7 @@ export class FragmentChecker {
     this.#logRefusal(fragment, why);
   }
 
-  async #bind(fragments: readonly Fragment[], query: CheckedQuery): Promise<readonly (string | null)[]> {
+  async #bind(fragments: readonly Fragment[], query: CheckedQuery): Promise<Bound> {
     const { planner, texts, scans } = { planner: this.#planner, ...textsOf(fragments, query.scans) };
     const { context, contextual, asker, signal } = query;
     try {
@@ -82,13 +89,12 @@ export class FragmentChecker {
       for (const [i, why] of refusals.entries()) {
         if (why !== null) this.#logRefusal(must(fragments[i], 'an answer for each fragment'), why);
       }
-      return refusals;
+      return { kind: 'bound', refusals };
     } catch (thrown) {
       const error = SkeinError.of(thrown);
       if (error.code !== 'STATEMENT_TOO_COMPLEX') throw error;
-      // The statement itself was planned, so this is what the printer made of it.
       for (const fragment of fragments) this.#logRefusal(fragment, error.message);
-      return fragments.map(() => error.message);
+      return { kind: 'tooComplex', why: error.message };
     }
   }
 

@@ -69,8 +69,8 @@ function checkBatch(batch: Table): void {
 
 function checkMetadata(table: Table, index: number): void {
   for (const pair of table.tables(index)) {
-    pair.vector(0, 1);
-    pair.vector(1, 1);
+    pair.text(0);
+    pair.text(1);
   }
 }
 
@@ -153,6 +153,12 @@ class Table {
     if (count < 0) throw brokenMessage('a list has a length below zero');
     this.#buffer.take(start, INT32 + count * elementBytes);
     return { at: start + INT32, count };
+  }
+
+  /** A text that has to be there. */
+  text(index: number): void {
+    if (this.#field(index) === undefined) throw brokenMessage('a pair has no key or no value');
+    this.vector(index, 1);
   }
 
   *tables(index: number): Generator<Table> {

@@ -64,6 +64,6 @@ test('application metadata', () => {
   expect(Buffer.from(decodeFlightData(encoded).metadata).toString()).toBe('{"a":1}');
 });
 
-test.each([[Uint8Array.of(0x12, 200)], [Uint8Array.of(0x08, 1)], [bytes(20, 0xff)]])('%o is refused', (broken) => {
+test.each([[Uint8Array.of(0x12, 200)], [Uint8Array.of(0x0b, 1)], [bytes(20, 0xff)]])('%o is refused', (broken) => {
   expect(() => decodeFlightData(broken)).toThrow('not a FlightData message');
 });

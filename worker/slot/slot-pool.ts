@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { SentTask } from '#proto/task.ts';
+import { Holdings, inTurn } from '#shared/fair/holdings.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { MemoryWork } from '../memory/memory-watch.ts';
 import type { Attempt } from './attempt.ts';
@@ -132,12 +133,15 @@ export class SlotPool {
     }
   }
 
-  /** Starts a task; `onOutput` gets its messages and, last, its end. */
+  /** Starts a task, or has it wait for its turn; `onOutput` gets its messages and, last, its end. */
   run(start: SlotStart, onOutput: (output: SlotOutput) => void): SlotRun {
     const run = new SlotRun(start, onOutput, () => this.#placeWaiting());
     this.#runs.add(run);
-    void run.ended.then(() => this.#runs.delete(run));
-    this.#place(run);
+    void run.ended.then(() => {
+      this.#runs.delete(run);
+      this.#placeWaiting();
+    });
+    this.#placeWaiting();
     return run;
   }
 
@@ -155,15 +159,38 @@ export class SlotPool {
     return slot;
   }
 
-  /** On the open slot that has the fewest tasks; without one it waits. */
-  #place(run: SlotRun): void {
+  /**
+   * Gives tasks that wait a place on the open slot that has the fewest, in turn: the tenant with the fewest tasks on slots first, then its
+   * principal with the fewest. A slot's own queue would be the order in which they came, which is whoever sends most.
+   */
+  #placeWaiting(): void {
+    const waiting = new Set([...this.#runs].filter((run) => run.isWaiting && !this.#isLimited(run.owner)));
+    if (waiting.size === 0) return;
+    const running = [...this.#runs].filter((run) => !run.isWaiting);
     const open = this.#slots.filter(({ life }) => life === 'open');
-    const [least] = open.toSorted((a, b) => a.attempts.size - b.attempts.size);
-    if (least !== undefined) run.place(least, ++this.#jobs);
+    const free = open.reduce((sum, { attempts }) => sum + this.#options.tasksPerSlotMax - attempts.size, 0);
+    const places = new Holdings(running.length + free);
+    for (const run of running) places.take(run, 1);
+    for (;;) {
+      const slot = this.#slotWithPlace();
+      const next = inTurn(waiting, places).find((run) => places.freeFor(run) >= 1);
+      if (slot === undefined || next === undefined) return;
+      waiting.delete(next);
+      places.take(next, 1);
+      next.place(slot, ++this.#jobs);
+    }
   }
 
-  #placeWaiting(): void {
-    for (const run of this.#runs) if (run.isWaiting && !this.#isLimited(run.owner)) this.#place(run);
+  #slotWithPlace(): Slot | undefined {
+    const [least] = this.#slots
+      .filter(({ life, attempts }) => life === 'open' && attempts.size < this.#options.tasksPerSlotMax)
+      .toSorted((a, b) => a.attempts.size - b.attempts.size);
+    return least;
+  }
+
+  /** What may wait for a long quantum to end. */
+  #wakeWaiting(): void {
+    this.#placeWaiting();
     for (const done of this.#turns) done();
   }
 
@@ -192,7 +219,7 @@ export class SlotPool {
       }
       if (slot.life === 'retired' && slot.attempts.size === 0) this.#closeSlot(slot);
     }
-    if (hasChanged) this.#placeWaiting();
+    if (hasChanged) this.#wakeWaiting();
   }
 
   /** A thread that is ready, so that the next one that is needed is there at once. */

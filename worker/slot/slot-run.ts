@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import type { Asker } from '#shared/fair/asker.ts';
 import { freeMessage } from '../flight/arrow-message.ts';
 import type { Attempt } from './attempt.ts';
 import type { Slot } from './slot.ts';
@@ -17,8 +18,10 @@ type RunState =
   | { readonly kind: 'ended' };
 
 /** A task on its way through the slots, as the main thread sees it. */
-export class SlotRun {
+export class SlotRun implements Asker {
   readonly start: SlotStart;
+  readonly tenant: string;
+  readonly principal: string;
   /** Tenant and principal in one: whose quanta are counted together. */
   readonly owner: string;
   readonly #onOutput: (output: SlotOutput) => void;
@@ -37,6 +40,8 @@ export class SlotRun {
   /** `onWaiting` is told when the task wants a slot again. */
   constructor(start: SlotStart, onOutput: (output: SlotOutput) => void, onWaiting: (run: SlotRun) => void) {
     this.start = start;
+    this.tenant = start.spec.tenant;
+    this.principal = start.spec.principal;
     this.owner = ownerOf(start.spec);
     this.#onOutput = onOutput;
     this.#onWaiting = onWaiting;

@@ -7,6 +7,7 @@ import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { findCluster } from '../cluster-file.ts';
 import { serviceStates } from '../status.ts';
+import { smallMachine } from '../up/divide-memory.ts';
 import { postgresBinaries } from '../up/postgres-process.ts';
 import { choosePorts } from '../up/ports.ts';
 
@@ -67,9 +68,10 @@ export const CHECKS: Readonly<Record<string, (loaded: LoadedConfig) => Promise<F
     // The default is divided among the workers when they start.
     const own = sources['worker.memory_limit'] !== 'default';
     const wanted = own ? config['worker.memory_limit'] * config['up.workers'] : 0;
-    return wanted > total
-      ? warning(`${config['up.workers']} workers may use ${gibibytes(wanted)} of ${gibibytes(total)}`)
-      : ok(gibibytes(total));
+    if (wanted > total)
+      return warning(`${config['up.workers']} workers may use ${gibibytes(wanted)} of ${gibibytes(total)}`);
+    const objection = smallMachine(total);
+    return objection === undefined ? ok(gibibytes(total)) : warning(objection);
   },
 
   cores: async () => ok(String(availableParallelism())),

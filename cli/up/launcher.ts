@@ -23,7 +23,7 @@ import { NODE_FLAGS, SERVICE_ENVIRONMENT, serviceFlags } from '../node-flags.js'
 import { processIdentity } from '../process-identity.ts';
 import { refuseNewerDataDir, writeDataDirFormat } from './data-dir-format.ts';
 import { lockDataDir } from './data-dir-lock.ts';
-import { divideMemory } from './divide-memory.ts';
+import { divideMemory, smallMachine } from './divide-memory.ts';
 import { endLeftovers } from './leftovers.ts';
 import { hasDatabase, POSTGRES_DATABASE, POSTGRES_USER } from './postgres-process.ts';
 import { choosePorts, reachableUrl, type ClusterPorts } from './ports.ts';
@@ -48,6 +48,8 @@ export type Voice = { readonly event: (line: object) => void; readonly tell: (li
 /** Runs a cluster until `stop` is aborted. @throws the reason of a failed start, after everything that had started has ended */
 export async function runCluster(loaded: LoadedConfig, voice: Voice, stop: AbortSignal): Promise<ExitCode> {
   const dataDir = loaded.config.data_dir;
+  const objection = smallMachine(machineMemory());
+  if (objection !== undefined) voice.tell(objection);
   refuseNewerDataDir(dataDir);
   prepareDataDir(dataDir);
   const lock = lockDataDir(dataDir);

@@ -137,12 +137,15 @@ export class SlotPool {
   run(start: SlotStart, onOutput: (output: SlotOutput) => void): SlotRun {
     const run = new SlotRun(start, onOutput, () => this.#placeWaiting());
     this.#runs.add(run);
-    void run.ended.then(() => {
-      this.#runs.delete(run);
-      this.#placeWaiting();
-    });
+    void this.#follow(run);
     this.#placeWaiting();
     return run;
+  }
+
+  async #follow(run: SlotRun): Promise<void> {
+    await run.ended;
+    this.#runs.delete(run);
+    this.#placeWaiting();
   }
 
   /** Ends the threads; the tasks have ended before. */

@@ -76,7 +76,7 @@ function partOf(config: Config, key: (typeof SERVICE_KEYS)[number], part: number
 }
 
 /** Least memory of a machine on which `skein up` keeps its share with the settings that it has when none is set. */
-export const UP_MEMORY_MIN = 4 * 2 ** 30;
+const UP_MEMORY_MIN = 4 * 2 ** 30;
 
 /** What is to be said of a machine with less; undefined for others. */
 export const smallMachine = (machineBytes: number): string | undefined =>

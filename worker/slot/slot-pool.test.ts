@@ -29,7 +29,8 @@ beforeAll(() => {
       longMax: 1,
       ageMaxMs: 30_000,
       overrunMs: 5_000,
-      sparesMax: 1,
+      // A spare slot would have places of its own.
+      sparesMax: 0,
       onSpares: () => undefined,
       onOverrun: () => undefined,
       onHung: () => undefined,

@@ -1,15 +1,19 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { findCluster } from '#cli/cluster-file.ts';
-import { createOtherTenant } from '#test/support/other-tenant.ts';
-import { projectRoot, type StartedCluster } from '#test/support/cluster.ts';
+import { AdminClients } from '#test/support/admin-clients.ts';
+import { SCHEMA } from '#test/support/catalog-requests.ts';
+import type { StartedCluster } from '#test/support/cluster.ts';
+import { createRival, RIVAL_CATALOG, RIVAL_TENANT } from '#test/support/hostile-table.ts';
 import type { AttackCounts, AttackerOptions } from './attackers.ts';
 
 /** A tenant beside the one that is attacked. */
 type Attackers = { stop(): Promise<AttackCounts> };
 
-const TENANT = 'rival';
-const USER = 'rival_admin';
+/** Service accounts beside the tenant's administrator, by what their tokens may be granted: one like it, one that reads, one with nothing. */
+const CLIENTS = { writer: undefined, reader: 'namespace:read table:read', nobody: 'catalog:read' } as const;
+/** The attackers' table for commits. */
+const TARGET_TABLE = 'target';
 const STOP_TIMEOUT_MS = 90_000;
 
 /** What processes of the cluster hold, by their names. */
@@ -24,21 +28,26 @@ export type Held = {
 /** A cluster in which one tenant may be attacked by another. */
 export class AttackCluster {
   readonly cluster: StartedCluster;
-  readonly #token: string;
-  readonly #catalog: string;
+  /** Of the principals that attack, the tenant's administrator first. */
+  readonly #tokens: readonly string[];
 
-  private constructor(cluster: StartedCluster, token: string, catalog: string) {
+  private constructor(cluster: StartedCluster, tokens: readonly string[]) {
     this.cluster = cluster;
-    this.#token = token;
-    this.#catalog = catalog;
+    this.#tokens = tokens;
   }
 
   /** Loads TPC-H for the one, and makes the other. */
   static async prepare(cluster: StartedCluster): Promise<AttackCluster> {
     await cluster.load(['tpch', '--scale', '0.01']);
-    const file = `${projectRoot}/cli/load/tpch-0.01/region.parquet`;
-    const { other_catalog: catalog } = await createOtherTenant(cluster, file);
-    return new AttackCluster(cluster, await cluster.token({ tenant: TENANT, user: USER }), catalog);
+    const { token, post } = await createRival(cluster);
+    await post('/namespaces/default/tables', { name: TARGET_TABLE, schema: SCHEMA });
+    const clients = new AdminClients(cluster);
+    const tokens = [token];
+    for (const [name, scope] of Object.entries(CLIENTS)) {
+      const flags = ['--tenant', RIVAL_TENANT, ...(scope === undefined ? [] : ['--scope', scope])];
+      tokens.push(await clients.tokenOf(await clients.admin('create', name, ...flags)));
+    }
+    return new AttackCluster(cluster, tokens);
   }
 
   /** Lets so many loose, in a thread of their own. */
@@ -54,8 +63,9 @@ export class AttackCluster {
       attackers,
       queryUrl: this.cluster.queryUrl,
       catalogUrl: this.cluster.catalogUrl,
-      token: this.#token,
-      catalog: this.#catalog,
+      tokens: this.#tokens,
+      catalog: RIVAL_CATALOG,
+      table: TARGET_TABLE,
       ports: [internal, ...hosts],
     };
     const thread = new Worker(new URL('attackers.ts', import.meta.url), { workerData: options });

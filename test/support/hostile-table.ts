@@ -44,12 +44,15 @@ export function catalogPost(catalogUrl: string, catalog: string, token: string):
   };
 }
 
+export const RIVAL_TENANT = 'rival';
+export const RIVAL_CATALOG = 'rival_lake';
+
 /** Makes a tenant with a catalog and a namespace `default` of its own, as an operator does: the one that attacks. */
 export async function createRival(cluster: Cluster): Promise<{ readonly token: string; readonly post: CatalogPost }> {
-  await cluster.cliOk(['admin', 'tenant', 'create', 'rival', '--user', 'mallory']);
-  await cluster.cliOk(['admin', 'catalog', 'create', 'rival_lake', '--tenant', 'rival']);
-  const token = await cluster.token({ tenant: 'rival', user: 'mallory' });
-  const post = catalogPost(cluster.catalogUrl, 'rival_lake', token);
+  await cluster.cliOk(['admin', 'tenant', 'create', RIVAL_TENANT, '--user', 'mallory']);
+  await cluster.cliOk(['admin', 'catalog', 'create', RIVAL_CATALOG, '--tenant', RIVAL_TENANT]);
+  const token = await cluster.token({ tenant: RIVAL_TENANT, user: 'mallory' });
+  const post = catalogPost(cluster.catalogUrl, RIVAL_CATALOG, token);
   await post('/namespaces', { namespace: ['default'] });
   return { token, post };
 }

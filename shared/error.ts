@@ -117,6 +117,14 @@ export const ERRORS = {
   SPILL_LIMIT: entry('resource', '53100', 507, 8, 'The query needs more disk than its spill limit.'),
   NOT_ACTIVE: entry('external', '57P03', 503, 14, 'This coordinator is a standby; another one is active.', true),
   NO_WORKERS: entry('external', '57P03', 503, 14, 'No worker is available.', true),
+  WORKER_DRAINING: entry(
+    'external',
+    '57P03',
+    503,
+    14,
+    'The worker ends and takes no new tasks; only between services, which ask another worker.',
+    true,
+  ),
   WORKER_LOST: entry('external', '58000', 503, 14, 'A worker was lost while it ran the query.', true),
   CONNECTION_LOST: entry(
     'external',
@@ -131,7 +139,7 @@ export const ERRORS = {
     '58000',
     503,
     14,
-    'What a task reads is gone; only between services, where the message is the id of the task that gave it.',
+    'What a task reads is gone; only between services, with the task that gave it in `lostTask`.',
     true,
   ),
   FRAGMENT_REFUSED: entry(
@@ -189,8 +197,15 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** An error as data: what crosses threads, processes and the wire. `position` is a 0-based character offset in the statement. */
-export type ErrorData = { readonly code: ErrorCode; readonly message: string; readonly position?: number };
+/** An error as data: what crosses threads, processes and the wire. */
+export type ErrorData = {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** A 0-based character offset in the statement. */
+  readonly position?: number;
+  /** The task whose output is gone, of INPUT_LOST. */
+  readonly lostTask?: string;
+};
 
 /** Longest message of an error, in bytes of UTF-8: what DuckDB says (`DUCKDB_TEXT_BYTES_MAX`), and what we add to it. */
 export const ERROR_MESSAGE_BYTES_MAX = 5 * 1024;
@@ -202,8 +217,13 @@ export const ERROR_MESSAGE_BYTES_MAX = 5 * 1024;
 export class SkeinError extends Error {
   readonly code: ErrorCode;
   readonly position: number | undefined;
+  readonly lostTask: string | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { position?: number | undefined; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { position?: number | undefined; lostTask?: string | undefined; cause?: unknown } = {},
+  ) {
     super(
       cutText(message, ERROR_MESSAGE_BYTES_MAX),
       options.cause === undefined ? undefined : { cause: options.cause },
@@ -211,6 +231,7 @@ export class SkeinError extends Error {
     this.name = 'SkeinError';
     this.code = code;
     this.position = options.position;
+    this.lostTask = options.lostTask;
   }
 
   get entry(): Entry {
@@ -222,11 +243,13 @@ export class SkeinError extends Error {
       code: this.code,
       message: this.message,
       ...(this.position === undefined ? {} : { position: this.position }),
+      ...(this.lostTask === undefined ? {} : { lostTask: this.lostTask }),
     };
   }
 
   static fromData(data: ErrorData): SkeinError {
-    return new SkeinError(data.code, data.message, { position: data.position });
+    const { code, message, position, lostTask } = data;
+    return new SkeinError(code, message, { position, lostTask });
   }
 
   /** Any thrown value as an error of the catalogue; what is not one of ours is INTERNAL_ERROR, its text kept as the cause only. */

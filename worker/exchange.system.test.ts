@@ -307,7 +307,7 @@ describe('workers that exchange partitions', () => {
     expect(await a.runTask(spec)).toEqual({ kind: 'lost', address: '127.0.0.1:1', taskId: absent.taskId });
     await expect(check(a, own, input(NUMBERS, [nobody]))).rejects.toMatchObject({
       code: 'INPUT_LOST',
-      message: absent.taskId,
+      lostTask: absent.taskId,
     });
     expect([await metric(0, 'tasks'), await metric(1, 'tasks')]).toEqual([0, 0]);
     await Promise.all([a, b].map((at) => at.endQuery(spec)));
@@ -469,7 +469,7 @@ describe('workers that exchange partitions', () => {
       await expect
         .poll(() => node.at.runTask(numbers(own, 10, 1)).catch((error: unknown) => error))
         .toMatchObject({
-          code: 'NO_WORKERS',
+          code: 'WORKER_DRAINING',
         });
       // Said at once, not with the next beat.
       expect(await beats.next()).toMatchObject({ value: { draining: true } });

@@ -286,13 +286,13 @@ export class TaskDispatcher {
       const isOurs = error.hung.queryId === this.#options.owner.queryId;
       return isOurs ? { kind: 'failed', error: queryKilled(error.hung) } : { kind: 'workerEnded' };
     }
-    if (error.code === 'INPUT_LOST') {
-      this.#inputLost(stage, taskId(error.message));
+    if (error.lostTask !== undefined) {
+      this.#inputLost(stage, taskId(error.lostTask));
       return { kind: 'inputLost' };
     }
     if (error.code === 'WORKER_LOST') return { kind: 'workerLost' };
     if (error.code === 'FRAGMENT_REFUSED') this.#fail(new FragmentRefused(stage.fragment, error.message));
-    return error.code === 'NO_WORKERS' ? { kind: 'refused' } : { kind: 'failed', error };
+    return error.code === 'WORKER_DRAINING' ? { kind: 'refused' } : { kind: 'failed', error };
   }
 
   /** A reader could not get the output of a task, whatever the worker that holds it says to us. */

@@ -187,7 +187,7 @@ test('a query that is stopped just after its connection broke ends with the reas
 test('a query goes on to the next worker from those that refuse it, which is no retry; without another it fails', async () => {
   // eslint-disable-next-line require-yield
   const refuses: WorkerScript['output'] = async function* () {
-    throw new SkeinError('NO_WORKERS', 'the worker is shutting down');
+    throw new SkeinError('WORKER_DRAINING', 'the worker is shutting down');
   };
   const takes = await cluster(refuses, refuses, messages);
   const before = retries;

@@ -77,13 +77,13 @@ async function attempts(scheduler: Scheduler, run: QueryRun): Promise<TaskReport
     } catch (error) {
       if (error instanceof WorkerEnding && error.hung.queryId === run.queryId) throw queryKilled(error.hung);
       const { code } = SkeinError.of(error);
-      const wasRefused = code === 'NO_WORKERS';
+      const wasRefused = code === 'WORKER_DRAINING';
       if ((code !== 'WORKER_LOST' && !wasRefused) || run.signal.aborted || !run.mayRetry()) throw error;
       if (error instanceof WorkerEnding) continue;
       avoid.push(lease.link.address);
       workersLost += wasRefused ? 0 : 1;
       const isLast = scheduler.pool.open().every(({ link }) => avoid.includes(link.address));
-      if (workersLost >= WORKERS_LOST_MAX || isLast) throw error;
+      if (workersLost >= WORKERS_LOST_MAX || isLast) throw wasRefused ? scheduler.pool.noWorkers() : error;
       if (!wasRefused) scheduler.onRetry();
     } finally {
       lease.release();

@@ -333,7 +333,7 @@ test('the result task names a lost input by its error', async () => {
       const source = spec.inputs[0]?.sources[0];
       if (told || source === undefined) return;
       told = true;
-      throw new SkeinError('INPUT_LOST', source.taskId);
+      throw new SkeinError('INPUT_LOST', 'an input of the task was lost', { lostTask: source.taskId });
     },
   });
   expect(await runStages(scheduler, query())).toMatchObject({ kind: 'staged', starts: 1 });
@@ -415,7 +415,7 @@ test('what a worker refuses, because it has begun to drain, runs elsewhere, whic
     spool: (_spec, worker) => {
       refused ??= worker;
       return refused === worker
-        ? Promise.reject(new SkeinError('NO_WORKERS', 'it drains'))
+        ? Promise.reject(new SkeinError('WORKER_DRAINING', 'it drains'))
         : Promise.resolve(undefined);
     },
   });

@@ -123,7 +123,7 @@ test('SIGTERM and skein worker drain end a worker when its queries have ended, a
         ? skein(['worker', 'drain', worker.at.url], { env: { SKEIN_CLUSTER_SECRET: SECRET } })
         : worker.kill('SIGTERM');
     const refused = (): Promise<unknown> => worker.at.runTask(rows(own, 0, 1, 2)).catch((error: unknown) => error);
-    await expect.poll(refused, { timeout: 30_000 }).toMatchObject({ code: 'NO_WORKERS' });
+    await expect.poll(refused, { timeout: 30_000 }).toMatchObject({ code: 'WORKER_DRAINING' });
     expect((await worker.at.result(spec, worker.at.ticket(spec))).table.numRows).toBeGreaterThan(0);
     await worker.at.endQuery(spec);
     expect(await worker.ended).toBe(0);

@@ -118,7 +118,7 @@ export class TaskRegistry {
 
   /**
    * Takes a task; a task that is here already is not started again.
-   * @throws UNAUTHENTICATED when the ticket is for another task or location, FORBIDDEN, QUEUE_FULL, NO_WORKERS while draining,
+   * @throws UNAUTHENTICATED when the ticket is for another task or location, FORBIDDEN, QUEUE_FULL, WORKER_DRAINING,
    * QUERY_CANCELLED when it was cancelled before it came.
    */
   start(spec: SentTask, ticket: Ticket): void {
@@ -163,7 +163,7 @@ export class TaskRegistry {
     if (found !== undefined || this.#ended.has(spec.taskId) || this.#endedQueries.has(spec.queryId)) {
       throw new SkeinError('QUERY_CANCELLED', 'the task has ended');
     }
-    if (this.draining) throw new SkeinError('NO_WORKERS', 'the worker is shutting down');
+    if (this.draining) throw new SkeinError('WORKER_DRAINING', 'the worker is shutting down');
     if (this.#active >= this.#options.tasksMax || this.#tasks.size >= TASKS_HELD_MAX) {
       throw new SkeinError('QUEUE_FULL', 'the worker has too many tasks');
     }
@@ -186,8 +186,9 @@ export class TaskRegistry {
     const output = { kind: 'stream', spool, reader: false } as const;
     return this.#execute({ ...newTask(spec), output: { ...output } }, sink, (end) => {
       // The coordinator makes the input again when it knows whose it was.
-      if (end.kind === 'lost') spool.end({ kind: 'failed', error: { code: 'INPUT_LOST', message: end.lost.taskId } });
-      else spool.end(end);
+      if (end.kind !== 'lost') return spool.end(end);
+      const message = 'an input of the task was lost';
+      spool.end({ kind: 'failed', error: { code: 'INPUT_LOST', message, lostTask: end.lost.taskId } });
     });
   }
 

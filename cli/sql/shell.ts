@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 import type { QueryClient } from './query-client.ts';
-import { FORMATS, type Format } from './result-format.ts';
+import type { Format } from './result-format.ts';
+import { shellCommand } from './shell-command.ts';
 import { isStatement, splitStatements } from './split-statements.ts';
 import { runStatement, type Output } from './statement-runner.ts';
 
@@ -13,12 +14,6 @@ const CONTINUATION = '  ...> ';
 const HISTORY_LINES_MAX = 1_000;
 /** Longest text without a semicolon. */
 const STATEMENT_CHARS_MAX = 64 * 2 ** 20;
-
-const HELP = `Statements end with a semicolon. Ctrl-C cancels the one that runs, or clears the line; Ctrl-D ends the shell.
-  \\format ${FORMATS.join('|')}   how results are printed
-  \\help                            this text
-  \\quit                            ends the shell
-`;
 
 /** The interactive shell. It ends with Ctrl-D or `\quit`, always with 0: an error of a statement is an answer, not its end. */
 export async function shell(client: QueryClient, first: Format, output: Output): Promise<ExitCode> {
@@ -50,17 +45,15 @@ export async function shell(client: QueryClient, first: Format, output: Output):
   });
   prompt();
   for await (const line of lines) {
-    if (text.trim() === '' && line.trimStart().startsWith('\\')) {
-      const command = shellCommand(line.trim());
-      if (command === 'quit') break;
-      if (command !== undefined) format = command;
-    } else if (text.trim() === '' && /^(exit|quit)\s*;?$/i.test(line.trim())) {
-      break;
-    } else if (text.length + line.length > STATEMENT_CHARS_MAX) {
+    const command = text.trim() === '' ? shellCommand(line) : undefined;
+    if (command?.kind === 'quit') break;
+    if (command?.kind === 'format') format = command.format;
+    else if (command?.kind === 'say') output.stderr.write(command.text);
+    else if (text.length + line.length > STATEMENT_CHARS_MAX) {
       text = '';
       output.stderr.write('the statement is too long\n');
     } else {
-      const split = splitStatements(`${text}${line}\n`);
+      const split = splitStatements(command === undefined ? `${text}${line}\n` : `${command.sql};`);
       text = split.rest;
       running = true;
       for (const sql of split.statements) {
@@ -73,21 +66,6 @@ export async function shell(client: QueryClient, first: Format, output: Output):
   lines.close();
   process.stdout.write('\n');
   return EXIT.ok;
-}
-
-/** The format that a command sets, `quit`, or undefined when it only says something. */
-function shellCommand(line: string): Format | 'quit' | undefined {
-  const [name, argument] = line.split(/\s+/);
-  if (name === '\\quit' || name === '\\q') return 'quit';
-  if (name === '\\format') {
-    const format = FORMATS.find((known) => known === argument);
-    if (format === undefined) process.stderr.write(`expected one of: ${FORMATS.join(', ')}\n`);
-    return format;
-  }
-  process.stderr.write(
-    name === '\\help' || name === '\\?' ? HELP : `unknown command ${name ?? ''}; \\help lists them\n`,
-  );
-  return undefined;
 }
 
 /** `~/.skein_history`, newest line first, for its owner only. A folder that cannot be written means no history. */

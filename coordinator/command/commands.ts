@@ -4,6 +4,7 @@ import { explain } from './explain.ts';
 import { query } from './query.ts';
 import { reset } from './reset.ts';
 import { set } from './set.ts';
+import { showAllTables } from './show-all-tables.ts';
 import { showAll } from './show-all.ts';
 import { showCatalogs } from './show-catalogs.ts';
 import { showColumns } from './show-columns.ts';
@@ -24,6 +25,7 @@ export const COMMANDS = {
   use,
   show,
   showAll,
+  showAllTables,
   showCatalogs,
   showColumns,
   showSchemas,

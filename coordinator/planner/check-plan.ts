@@ -57,6 +57,7 @@ const PURE_OPERATORS: ReadonlySet<string> = new Set([
   'INTERSECT',
   'LIMIT',
   'ORDER_BY',
+  'PIVOT',
   'POSITIONAL_JOIN',
   'PROJECTION',
   'REC_CTE',

@@ -89,6 +89,7 @@ describe('our own statements', () => {
     ['SUMMARIZE lake."s" . t', { command: 'summarize', input: { query: { text: 'FROM lake."s" . t', offset: 5 } } }],
     ['SUMMARIZE TABLE t', { command: 'summarize', input: { query: { text: 'FROM t', offset: 11 } } }],
     ['SHOW TIME ZONE', { command: 'show', input: { setting: 'timezone' } }],
+    ['SHOW ALL TABLES', { command: 'showAllTables', input: null }],
     ['SHOW ALL', { command: 'showAll', input: null }],
     ['DESCRIBE t', { command: 'describe', input: { table: { parts: ['t'], position: 9 } } }],
     [

@@ -225,6 +225,12 @@ test('settings, USE and SHOW belong to a session', async () => {
   expect((await query('SHOW skein.query_timeout')).body.rows).toEqual([['600000ms']]);
   expect((await query('USE lake.default', { headers })).body.rows).toEqual([['USE']]);
   expect((await query('SELECT current_catalog, current_schema', { headers })).body.rows).toEqual([['lake', 'default']]);
+  expect((await query('SHOW SCHEMAS', { headers })).body.rows).toEqual([['default']]);
+  expect((await query('SHOW TABLES', { headers })).body).toMatchObject({
+    columns: ['table_name'],
+    rows: [],
+    row_count: 0,
+  });
   expect((await query('USE nothing')).body).toMatchObject({ error: 'SCHEMA_NOT_FOUND' });
   expect((await query('BEGIN', { headers })).body).toMatchObject({ error: 'NOT_SUPPORTED', sql_state: '0A000' });
 });

@@ -195,6 +195,21 @@ describe('LoadTables', () => {
 });
 
 describe('lists', () => {
+  /** A list that is asked for one by one. */
+  async function pagesOf(method: string, request: object, member: string, none: unknown): Promise<readonly unknown[]> {
+    const found: unknown[] = [];
+    for (let after = none, more = true; more;) {
+      const page = { tenant: 'default', catalog: 'lake', ...request, after, limit: 1 };
+      const reply: Record<string, unknown> = await catalog.call(method, page);
+      const items = reply[member] as readonly (string | { readonly levels: readonly string[] })[];
+      found.push(...items);
+      const [item] = items;
+      after = typeof item === 'object' ? item.levels : item;
+      more = reply['more'] === true;
+    }
+    return found;
+  }
+
   test('of catalogs, namespaces and tables', async () => {
     expect(await catalog.call('ListCatalogs', { tenant: 'default' })).toEqual({ names: ['lake'] });
     expect(await catalog.call('ListCatalogs', { tenant: 'none' })).toEqual({ names: [] });
@@ -209,6 +224,8 @@ describe('lists', () => {
       namespace: ['default'],
     });
     expect(tables.names).toContain('one');
+    expect(await pagesOf('ListTables', { namespace: ['default'] }, 'names', '')).toEqual(tables.names);
+    expect(await pagesOf('ListNamespaces', {}, 'namespaces', [])).toEqual(namespaces);
     await expect(catalog.call('ListNamespaces', { tenant: 'default', catalog: 'none' })).rejects.toMatchObject({
       code: 'CATALOG_NOT_FOUND',
     });

@@ -1,13 +1,21 @@
 import { tenantId } from '#shared/id.ts';
 import type { CatalogContext } from '../context.ts';
 import { listCatalogs as catalogsOf, requireCatalog } from '../store/postgres/catalog-store.ts';
-import { listAllNamespaces, requireNamespace } from '../store/postgres/namespace-store.ts';
-import { EVERYTHING } from '../store/postgres/page.ts';
+import { joinPath, listAllNamespaces, requireNamespace } from '../store/postgres/namespace-store.ts';
+import type { Page } from '../store/postgres/page.ts';
 import { listTables as tablesOf } from '../store/postgres/table-store.ts';
 
-/** Lists for SHOW and for names without their catalog; names as they are stored, sorted. */
+/** Lists for SHOW and for names without their catalog, by pages; names as they are stored, sorted. */
 
-type CatalogRequest = { readonly tenant: string; readonly catalog: string };
+type CatalogRequest = { readonly tenant: string; readonly catalog: string; readonly limit: number };
+
+/** What follows `after`, which is empty for the first page. */
+const pageAfter = (after: string, limit: number): Page => ({
+  ...(after === '' ? {} : { after }),
+  ...(limit === 0 ? {} : { limit }),
+});
+
+const hasMore = (found: readonly unknown[], limit: number): boolean => limit !== 0 && found.length === limit;
 
 export const listCatalogs = async (
   context: CatalogContext,
@@ -17,20 +25,21 @@ export const listCatalogs = async (
 /** @throws CATALOG_NOT_FOUND */
 export async function listNamespaces(
   { store: { db } }: CatalogContext,
-  request: CatalogRequest,
-): Promise<{ namespaces: readonly { levels: readonly string[] }[] }> {
-  const catalog = await requireCatalog(db, tenantId(request.tenant), request.catalog);
-  return { namespaces: (await listAllNamespaces(db, catalog.id)).map((levels) => ({ levels })) };
+  { tenant, catalog: name, after, limit }: CatalogRequest & { readonly after: readonly string[] },
+): Promise<{ namespaces: readonly { levels: readonly string[] }[]; more: boolean }> {
+  const catalog = await requireCatalog(db, tenantId(tenant), name);
+  const found = await listAllNamespaces(db, catalog.id, pageAfter(joinPath(after), limit));
+  return { namespaces: found.map((levels) => ({ levels })), more: hasMore(found, limit) };
 }
 
 /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
 export async function listTables(
   { store: { db } }: CatalogContext,
-  request: CatalogRequest & { readonly namespace: readonly string[]; readonly limit: number },
-): Promise<{ names: readonly string[] }> {
+  request: CatalogRequest & { readonly namespace: readonly string[]; readonly after: string },
+): Promise<{ names: readonly string[]; more: boolean }> {
+  const { after, limit } = request;
   const catalog = await requireCatalog(db, tenantId(request.tenant), request.catalog);
   const namespace = await requireNamespace(db, catalog.id, request.namespace);
-  return {
-    names: await tablesOf(db, namespace.id, request.limit === 0 ? EVERYTHING : { ...EVERYTHING, limit: request.limit }),
-  };
+  const names = await tablesOf(db, namespace.id, pageAfter(after, limit));
+  return { names, more: hasMore(names, limit) };
 }

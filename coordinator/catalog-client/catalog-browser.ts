@@ -7,6 +7,7 @@ import { must } from '#shared/must.ts';
 import { missingTable } from '../resolver/missing-table.ts';
 import type { LoadedTable, TableName, TableSource } from '../resolver/table-source.ts';
 import type { CatalogClient } from './catalog-client.ts';
+import type { Pages } from './pages.ts';
 
 export type TableEntry = { readonly catalog: string; readonly schema: string; readonly name: string };
 
@@ -16,33 +17,30 @@ const LIST_CONCURRENCY = 8;
 /** How levels of a namespace are written as one name. */
 export const schemaName = (levels: readonly string[]): string => levels.join('.');
 
-/** All tables of a catalog. @throws CATALOG_NOT_FOUND */
-export async function listAllTables(client: CatalogClient, tenant: TenantId, catalog: string): Promise<TableEntry[]> {
-  const namespaces = [...(await client.listNamespaces(tenant, catalog))];
-  const found = new Map<string, readonly string[]>();
-  const work = async (): Promise<void> => {
-    for (let levels = namespaces.shift(); levels !== undefined; levels = namespaces.shift()) {
-      found.set(schemaName(levels), await listOrNone(client, tenant, catalog, levels));
+/** All tables of a catalog, namespace by namespace. @throws CATALOG_NOT_FOUND */
+export async function* listAllTables(client: CatalogClient, tenant: TenantId, catalog: string): Pages<TableEntry> {
+  for await (const namespaces of client.listNamespaces(tenant, catalog)) {
+    for (let at = 0; at < namespaces.length; at += LIST_CONCURRENCY) {
+      const lists = namespaces
+        .slice(at, at + LIST_CONCURRENCY)
+        .map((levels) =>
+          listOrNone(client.listTables(tenant, catalog, levels), { catalog, schema: schemaName(levels) }),
+        );
+      const firsts = await Promise.all(lists.map((list) => list.next()));
+      for (const [i, list] of lists.entries()) {
+        yield firsts[i]?.value ?? [];
+        yield* list;
+      }
     }
-  };
-  await Promise.all(Array.from({ length: LIST_CONCURRENCY }, work));
-  return [...found]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([schema, names]) => names.map((name) => ({ catalog, schema, name })));
+  }
 }
 
 /** A namespace that was dropped after it was listed has no tables. */
-async function listOrNone(
-  client: CatalogClient,
-  tenant: TenantId,
-  catalog: string,
-  levels: readonly string[],
-): Promise<readonly string[]> {
+async function* listOrNone(pages: Pages<string>, of: Pick<TableEntry, 'catalog' | 'schema'>): Pages<TableEntry> {
   try {
-    return await client.listTables(tenant, catalog, levels);
+    for await (const names of pages) yield names.map((name) => ({ ...of, name }));
   } catch (error) {
-    if (error instanceof SkeinError && error.code === 'SCHEMA_NOT_FOUND') return [];
-    throw error;
+    if (!(error instanceof SkeinError) || error.code !== 'SCHEMA_NOT_FOUND') throw error;
   }
 }
 

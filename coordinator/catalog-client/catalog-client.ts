@@ -10,6 +10,7 @@ import { must } from '#shared/must.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { LoadedTable, TableLoader, TableName } from '../resolver/table-source.ts';
 import { LruByBytes } from './lru-by-bytes.ts';
+import type { Pages } from './pages.ts';
 
 /** Time that any call to the catalog may take. */
 const CALL_TIMEOUT_MS = 10_000;
@@ -25,6 +26,9 @@ const MESSAGE_BYTES_MAX = 256 * 2 ** 20;
 /** A parsed document takes about this many times the bytes of its text. */
 const PARSED_FACTOR = 3;
 
+/** Names of one page of a list. */
+const PAGE_NAMES = 1_000;
+
 type EpochUpdate = readonly { readonly principal: string; readonly sessionEpoch: number }[];
 
 /** What the coordinator asks of the catalog, over its internal gRPC. */
@@ -32,14 +36,9 @@ export interface CatalogClient {
   tablesFor(tenant: TenantId, principal: PrincipalId): TableLoader;
   listCatalogs(tenant: TenantId): Promise<readonly string[]>;
   /** @throws CATALOG_NOT_FOUND */
-  listNamespaces(tenant: TenantId, catalog: string): Promise<readonly (readonly string[])[]>;
-  /** At most `limit` names; all of them without it. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
-  listTables(
-    tenant: TenantId,
-    catalog: string,
-    namespace: readonly string[],
-    limit?: number,
-  ): Promise<readonly string[]>;
+  listNamespaces(tenant: TenantId, catalog: string): Pages<readonly string[]>;
+  /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
+  listTables(tenant: TenantId, catalog: string, namespace: readonly string[]): Pages<string>;
   /** The keys that verify tokens, a JSON Web Key Set. */
   signingKeys(): Promise<string>;
   /** Session epochs: all above 0 at first, then changes; ends with the signal or an error. */
@@ -173,15 +172,19 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   return {
     tablesFor: (tenant, principal) => ({ loadTables: (names, signal) => loadTables(tenant, principal, names, signal) }),
     listCatalogs: async (tenant) => (await call<{ names: readonly string[] }>('ListCatalogs', { tenant })).names,
-    listNamespaces: async (tenant, catalog) => {
-      const reply = await call<{ namespaces: readonly { levels: readonly string[] }[] }>('ListNamespaces', {
-        tenant,
-        catalog,
-      });
-      return reply.namespaces.map((namespace) => namespace.levels);
-    },
-    listTables: async (tenant, catalog, namespace, limit = 0) =>
-      (await call<{ names: readonly string[] }>('ListTables', { tenant, catalog, namespace, limit })).names,
+    listNamespaces: (tenant, catalog) =>
+      pages<readonly string[]>([], async (after) => {
+        type Reply = { readonly namespaces: readonly { readonly levels: readonly string[] }[]; readonly more: boolean };
+        const { namespaces, more } = await call<Reply>('ListNamespaces', { tenant, catalog, after, limit: PAGE_NAMES });
+        return { items: namespaces.map(({ levels }) => levels), more };
+      }),
+    listTables: (tenant, catalog, namespace) =>
+      pages('', async (after) => {
+        type Reply = { readonly names: readonly string[]; readonly more: boolean };
+        const request = { tenant, catalog, namespace, after, limit: PAGE_NAMES };
+        const { names, more } = await call<Reply>('ListTables', request);
+        return { items: names, more };
+      }),
     signingKeys: async () => (await call<{ jwks_json: string }>('GetSigningKeys', {})).jwks_json,
     watchEpochs,
     get cacheBytes() {
@@ -192,6 +195,22 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       epochsClient.close();
     },
   };
+}
+
+/** Asks for one page after the other; `none` stands for what comes before the first. */
+async function* pages<T>(
+  none: T,
+  load: (after: T) => Promise<{ readonly items: readonly T[]; readonly more: boolean }>,
+): Pages<T> {
+  let after = none;
+  for (let more = true; more;) {
+    const page = await load(after);
+    yield page.items;
+    const last = page.items.at(-1);
+    if (last === undefined) return;
+    after = last;
+    more = page.more;
+  }
 }
 
 type UnaryMethod = (

@@ -1,13 +1,26 @@
 import type { Json } from '#shared/json.ts';
+import type { Pages } from '../catalog-client/pages.ts';
 import type { OutputColumn } from '../query/result-sink.ts';
 
 /** The result of a statement that the coordinator answers by itself: a few rows, in memory. */
 export type Answer = { readonly columns: readonly OutputColumn[]; readonly rows: readonly (readonly Json[])[] };
 
+/** A result that comes in parts, of which each takes a turn of the main thread. */
+export type PagedAnswer = { readonly columns: readonly OutputColumn[]; readonly pages: Pages<readonly Json[]> };
+
+const textColumns = (names: readonly string[]): readonly OutputColumn[] =>
+  names.map((name) => ({ name, typeName: 'VARCHAR' }));
+
 /** A result whose columns are all VARCHAR. */
 export const textResult = (columns: readonly string[], rows: readonly (readonly Json[])[]): Answer => ({
-  columns: columns.map((name) => ({ name, typeName: 'VARCHAR' })),
+  columns: textColumns(columns),
   rows,
+});
+
+/** The same by pages. */
+export const pagedTextResult = (columns: readonly string[], pages: Pages<readonly Json[]>): PagedAnswer => ({
+  columns: textColumns(columns),
+  pages,
 });
 
 /** What statements without rows answer. */

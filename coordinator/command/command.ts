@@ -8,7 +8,7 @@ import type { NameFinder } from '../session/current-names.ts';
 import type { SessionState } from '../session/session.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import type { Answer } from './answer.ts';
+import type { Answer, PagedAnswer } from './answer.ts';
 
 /**
  * A statement of the grammar: its words, its parser, who may run it, its name in history, and what it does. `commands.ts` lists them all;
@@ -56,6 +56,8 @@ export interface CommandContext {
   readonly queries: Queries;
   /** Sends rows that are there already as the statement's result. */
   readonly answer: (rows: Answer) => Promise<Outcome>;
+  /** The same for rows that come in parts: a slow client holds them back. */
+  readonly answerPages: (rows: PagedAnswer) => Promise<Outcome>;
 }
 
 /** The column of a query's result. */

@@ -1,5 +1,6 @@
-import { listAllTables } from '../catalog-client/catalog-browser.ts';
-import { textResult } from './answer.ts';
+import { listAllTables, type TableEntry } from '../catalog-client/catalog-browser.ts';
+import type { Pages } from '../catalog-client/pages.ts';
+import { pagedTextResult } from './answer.ts';
 import type { Command } from './command.ts';
 
 /** `SHOW ALL TABLES`: the tables of every catalog. DuckDB's columns `column_names`, `column_types` and `temporary` are not there. */
@@ -13,12 +14,18 @@ export const showAllTables: Command<null> = {
     return null;
   },
   scope: () => 'table:read',
-  async run(_input, { names, catalog: client, caller, answer }) {
+  async run(_input, { names, catalog: client, caller, answerPages }) {
     const { tenant } = caller.claims;
-    const rows: string[][] = [];
-    for (const catalog of await names.catalogs(tenant)) {
-      for (const { schema, name } of await listAllTables(client, tenant, catalog)) rows.push([catalog, schema, name]);
-    }
-    return answer(textResult(['database', 'schema', 'name'], rows));
+    const rows = tablesOf(await names.catalogs(tenant), (catalog) => listAllTables(client, tenant, catalog));
+    return answerPages(pagedTextResult(['database', 'schema', 'name'], rows));
   },
 };
+
+async function* tablesOf(
+  catalogs: readonly string[],
+  listOf: (catalog: string) => Pages<TableEntry>,
+): Pages<readonly string[]> {
+  for (const catalog of catalogs) {
+    for await (const tables of listOf(catalog)) yield tables.map(({ schema, name }) => [catalog, schema, name]);
+  }
+}

@@ -1,3 +1,4 @@
+import { onePage } from '../catalog-client/pages.ts';
 import type { Command } from './command.ts';
 import { takeLike } from './like.ts';
 import { listing } from './listing.ts';
@@ -14,7 +15,7 @@ export const showCatalogs: Command<{ readonly like: string | null }> = {
     return { like };
   },
   scope: () => 'catalog:read',
-  async run({ like }, { names, caller, answer }) {
-    return answer(listing('catalog_name', await names.catalogs(caller.claims.tenant), like));
+  async run({ like }, { names, caller, answerPages }) {
+    return answerPages(listing('catalog_name', onePage(await names.catalogs(caller.claims.tenant)), like));
   },
 };

@@ -1,4 +1,5 @@
 import { schemaName } from '../catalog-client/catalog-browser.ts';
+import { onePage, type Pages } from '../catalog-client/pages.ts';
 import type { Command } from './command.ts';
 import { takeLike } from './like.ts';
 import { listing } from './listing.ts';
@@ -23,13 +24,17 @@ export const showSchemas: Command<ShowSchemas> = {
     return { catalog, like };
   },
   scope: () => 'namespace:read',
-  async run(input, { names, catalog: client, session, caller, answer }) {
+  async run(input, { names, catalog: client, session, caller, answerPages }) {
     const { tenant } = caller.claims;
     const catalog =
       input.catalog === null
         ? (await names.current(tenant, session)).catalog
         : await names.catalog(caller, input.catalog);
-    const namespaces = catalog === '' ? [] : await client.listNamespaces(tenant, catalog);
-    return answer(listing('schema_name', namespaces.map(schemaName), input.like));
+    const schemas = catalog === '' ? onePage<string>([]) : schemaNames(client.listNamespaces(tenant, catalog));
+    return answerPages(listing('schema_name', schemas, input.like));
   },
 };
+
+async function* schemaNames(pages: Pages<readonly string[]>): Pages<string> {
+  for await (const namespaces of pages) yield namespaces.map(schemaName);
+}

@@ -32,6 +32,6 @@ export const showTables: Command<ShowTables> = {
     if (catalog === '') throw new SkeinError('CATALOG_NOT_FOUND', 'there is no catalog');
     const wanted = second ?? first;
     const schema = wanted === undefined ? current.schema : await requireSchema(context, catalog, wanted);
-    return context.answer(listing('table_name', await context.catalog.listTables(tenant, catalog, schema), input.like));
+    return context.answerPages(listing('table_name', context.catalog.listTables(tenant, catalog, schema), input.like));
   },
 };

@@ -4,7 +4,8 @@ import { printJson } from '#shared/json.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { blankContext } from '#shared/sql/statement-context.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
-import type { Answer } from '../command/answer.ts';
+import { onePage } from '../catalog-client/pages.ts';
+import type { PagedAnswer } from '../command/answer.ts';
 import type {
   CommandContext,
   ExplainFormat,
@@ -54,19 +55,26 @@ export function commandContext(
     catalog,
     tables,
     queries: new StatementQueries({ services, request, active, session, tables }),
-    answer: (rows) => answer(rows, request, active),
+    answer: ({ columns, rows }) => answer({ columns, pages: onePage(rows) }, request, active),
+    answerPages: (pages) => answer(pages, request, active),
   };
 }
 
 async function answer(
-  { columns, rows }: Answer,
+  { columns, pages }: PagedAnswer,
   { sink }: StatementRequest,
   { signal }: ActiveQuery,
 ): Promise<Outcome> {
   signal.throwIfAborted();
   sink.start(columns);
-  await sink.rows(Buffer.from(rows.map((row) => `,${printJson(row)}`).join('')));
-  return { rowsProduced: rows.length, bytesScanned: 0, fragments: 0 };
+  let rowsProduced = 0;
+  for await (const rows of pages) {
+    // A statement that was stopped may have been answered already.
+    signal.throwIfAborted();
+    rowsProduced += rows.length;
+    await sink.rows(Buffer.from(rows.map((row) => `,${printJson(row)}`).join('')));
+  }
+  return { rowsProduced, bytesScanned: 0, fragments: 0 };
 }
 
 type StatementParts = {

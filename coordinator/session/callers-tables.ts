@@ -5,6 +5,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import { firstOf } from '../catalog-client/pages.ts';
 import type { MissingCode, TableName, TableSource } from '../resolver/table-source.ts';
 
 /** The tables that a caller may read. */
@@ -13,8 +14,8 @@ export const callersTables = (client: CatalogClient, caller: Caller): TableSourc
   nearest: (name, missing) => nearName(client, caller, { name, missing }),
 });
 
-/** Names of tables that are asked for in one schema, and schemas that are searched for a table of the same name. */
-const TABLES_MAX = 2_000;
+/** Names of schemas, or of tables in one schema, that are compared, and schemas that are searched for a table of the same name. */
+const NAMES_MAX = 2_000;
 const SCHEMAS_MAX = 16;
 /** Names that are asked for in each of these. */
 const OTHER_TABLES_MAX = 500;
@@ -36,13 +37,13 @@ async function nearName(
         return scopes.has('catalog:read') ? nearestName(catalog, await client.listCatalogs(tenant)) : undefined;
       case 'SCHEMA_NOT_FOUND': {
         if (!scopes.has('namespace:read')) return undefined;
-        const schemas = (await client.listNamespaces(tenant, catalog)).map(schemaName);
+        const schemas = (await firstOf(client.listNamespaces(tenant, catalog), NAMES_MAX)).map(schemaName);
         const near = nearestName(schemaName(namespace), schemas);
         return near === undefined ? undefined : `${catalog}.${near}`;
       }
       case 'TABLE_NOT_FOUND': {
         if (!scopes.has('table:read')) return undefined;
-        const near = nearestName(table, await client.listTables(tenant, catalog, namespace, TABLES_MAX));
+        const near = nearestName(table, await firstOf(client.listTables(tenant, catalog, namespace), NAMES_MAX));
         if (near !== undefined) return [catalog, ...namespace, near].join('.');
         return scopes.has('namespace:read') ? await inOtherSchema(client, tenant, name) : undefined;
       }
@@ -63,10 +64,11 @@ async function inOtherSchema(
   { catalog, namespace, table }: TableName,
 ): Promise<string | undefined> {
   const here = schemaName(namespace);
-  const others = (await client.listNamespaces(tenant, catalog)).filter((one) => schemaName(one) !== here);
+  const schemas = await firstOf(client.listNamespaces(tenant, catalog), SCHEMAS_MAX + 1);
+  const others = schemas.filter((one) => schemaName(one) !== here);
   const wanted = foldIdentifier(table);
   const lists = others.slice(0, SCHEMAS_MAX).map(async (schema) => {
-    const names = await client.listTables(tenant, catalog, schema, OTHER_TABLES_MAX);
+    const names = await firstOf(client.listTables(tenant, catalog, schema), OTHER_TABLES_MAX);
     const found = names.find((one) => foldIdentifier(one) === wanted);
     return found === undefined ? undefined : [catalog, ...schema, found].join('.');
   });

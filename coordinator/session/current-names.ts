@@ -44,7 +44,8 @@ export class NameFinder {
   /** The catalog as it is stored. @throws CATALOG_NOT_FOUND */
   async catalog({ claims, scopes }: Caller, name: string): Promise<string> {
     const names = await this.catalogs(claims.tenant);
-    const found = find(names, name, (x) => x);
+    const folded = foldIdentifier(name);
+    const found = names.find((one) => one === name) ?? names.find((one) => foldIdentifier(one) === folded);
     if (found !== undefined) return found;
     // Who may not list catalogs is told no name of one.
     const near = scopes.has('catalog:read') ? nearestName(name, names) : undefined;
@@ -53,7 +54,14 @@ export class NameFinder {
 
   /** The levels of a schema as they are stored; undefined when there is none. @throws CATALOG_NOT_FOUND */
   async schema(tenant: TenantId, catalog: string, name: string): Promise<readonly string[] | undefined> {
-    return find(await this.#options.catalog.listNamespaces(tenant, catalog), name, schemaName);
+    const folded = foldIdentifier(name);
+    let alike: readonly string[] | undefined;
+    for await (const page of this.#options.catalog.listNamespaces(tenant, catalog)) {
+      const exact = page.find((levels) => schemaName(levels) === name);
+      if (exact !== undefined) return exact;
+      alike ??= page.find((levels) => foldIdentifier(schemaName(levels)) === folded);
+    }
+    return alike;
   }
 
   async #defaultCatalog(tenant: TenantId): Promise<string> {
@@ -66,9 +74,4 @@ export class NameFinder {
     this.#defaults.set(tenant, { catalog, untilMs: nowMs + DEFAULT_TTL_MS });
     return catalog;
   }
-}
-
-function find<T>(items: readonly T[], name: string, nameOf: (item: T) => string): T | undefined {
-  const folded = foldIdentifier(name);
-  return items.find((item) => nameOf(item) === name) ?? items.find((item) => foldIdentifier(nameOf(item)) === folded);
 }

@@ -13,6 +13,7 @@ export type NamespaceRow = { readonly id: string; readonly properties: Propertie
 
 const joined = (path: NamespacePath): string => path.join(LEVEL_SEPARATOR);
 export const splitPath = (text: string): NamespacePath => text.split(LEVEL_SEPARATOR);
+export const joinPath = (path: NamespacePath): string => path.join(LEVEL_SEPARATOR);
 export const displayPath = (path: NamespacePath): string => path.join('.');
 
 export function namespaceNotFound(path: NamespacePath): never {
@@ -74,14 +75,12 @@ export async function listNamespaces(
   return (await query.execute()).map(({ path }) => path);
 }
 
-export async function listAllNamespaces(db: Database, catalogId: string): Promise<NamespacePath[]> {
-  const rows = await db
-    .selectFrom('namespace')
-    .select('path')
-    .where('catalog_id', '=', catalogId)
-    .orderBy('path')
-    .execute();
-  return rows.map(({ path }) => splitPath(path));
+/** Of all levels, each before those below it. `page.after` is the path of one (`joinPath`). */
+export async function listAllNamespaces(db: Database, catalogId: string, page: Page): Promise<NamespacePath[]> {
+  let query = db.selectFrom('namespace').select('path').where('catalog_id', '=', catalogId).orderBy('path');
+  if (page.after !== undefined) query = query.where('path', '>', page.after);
+  if (page.limit !== undefined) query = query.limit(page.limit);
+  return (await query.execute()).map(({ path }) => splitPath(path));
 }
 
 /** The properties that it had. @throws SCHEMA_NOT_FOUND, SCHEMA_NOT_EMPTY */

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ERRORS, SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
+import { must } from '#shared/must.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { queryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService, StatementRequest } from '../../query/query-service.ts';
@@ -49,6 +50,8 @@ const queries: QueryService = {
   lift: (_caller, id) => Promise.resolve(id === QUARANTINED),
 };
 const QUARANTINED = '00000000-0000-0000-0000-000000000009';
+/** When the second part of the list of tables comes. */
+let moreTables: Promise<void> = Promise.resolve();
 /** Whether a body waits for a thread to read it. */
 let threadsAreTaken = false;
 const zero = (): number => 0;
@@ -110,7 +113,12 @@ function options(): HttpOptions {
     },
     queries,
     tables: {
-      list: () => Promise.resolve([{ catalog: 'lake', schema: 'a.b', name: 't' }]),
+      list: async function* () {
+        yield [{ catalog: 'lake', schema: 'a.b', name: 't' }];
+        await moreTables;
+        yield [];
+        yield [{ catalog: 'lake', schema: 'a.b', name: 'u' }];
+      },
       describe: (caller, path) => describeTable(caller, path),
     },
     metrics,
@@ -242,6 +250,24 @@ describe('the time of a request', () => {
   test('is that of its session when the body names none', async () => {
     threadsAreTaken = true;
     expect((await post({ sql: 'x' })).text).toContain('1000 ms');
+  });
+});
+
+test('a list of tables is sent part by part', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  moreTables = promise;
+  const response = await fetch(`${url}/api/tables`, { headers });
+  const parts = must(response.body, 'a body').pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+  const first = (await parts.next()).value ?? '';
+  expect(first).toContain('"name":"t"');
+  resolve();
+  let text = first;
+  for (let part = await parts.next(); part.done !== true; part = await parts.next()) text += part.value;
+  expect(JSON.parse(text)).toEqual({
+    tables: [
+      { catalog: 'lake', schema: 'a.b', name: 't' },
+      { catalog: 'lake', schema: 'a.b', name: 'u' },
+    ],
   });
 });
 

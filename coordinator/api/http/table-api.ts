@@ -8,6 +8,7 @@ import {
   type TableEntry,
 } from '../../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../../catalog-client/catalog-client.ts';
+import type { Pages } from '../../catalog-client/pages.ts';
 import { callersTables } from '../../session/callers-tables.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import { sqlTypeName } from '../../session/sql-type-name.ts';
@@ -27,7 +28,7 @@ type TablePath = { readonly catalog: string; readonly namespace: string; readonl
 
 export interface TableApi {
   /** The tables of the session's current catalog. */
-  list(caller: Caller, session: SessionKey): Promise<readonly TableEntry[]>;
+  list(caller: Caller, session: SessionKey): Pages<TableEntry>;
   /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
   describe(caller: Caller, path: TablePath): Promise<TableDescription>;
 }
@@ -44,9 +45,9 @@ const namespaceLevels = (segment: string): string[] => segment.split(segment.inc
 
 export function tableApi({ catalog, currentCatalog }: Options): TableApi {
   return {
-    list: async (caller, session) => {
+    list: async function* (caller, session) {
       const current = await currentCatalog(caller, session);
-      return current === '' ? [] : listAllTables(catalog, caller.claims.tenant, current);
+      if (current !== '') yield* listAllTables(catalog, caller.claims.tenant, current);
     },
     describe: async (caller, path) => {
       const name = { catalog: path.catalog, namespace: namespaceLevels(path.namespace), table: path.table };

@@ -1,0 +1,17 @@
+/** A list that comes in parts, so that one of any length holds up nobody else. */
+export type Pages<T> = AsyncGenerator<readonly T[], void>;
+
+/** At most so many of a list's items, the first ones; no page after them is asked for. */
+export async function firstOf<T>(pages: Pages<T>, itemsMax: number): Promise<readonly T[]> {
+  const items: T[] = [];
+  for await (const page of pages) {
+    items.push(...page.slice(0, itemsMax - items.length));
+    if (items.length >= itemsMax) break;
+  }
+  return items;
+}
+
+/** A list that is there already. */
+export async function* onePage<T>(items: readonly T[]): Pages<T> {
+  yield items;
+}

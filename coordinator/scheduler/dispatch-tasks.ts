@@ -331,6 +331,8 @@ export class TaskDispatcher {
       scans: stage.scans(task),
       inputs,
       keepJoinOrder: true,
+      // The rows of a share fill the buffer of a stream in steps, so its pieces are as short as those of a collected result, which would be
+      // copied once more.
       collected: false,
       output:
         stage.result === null

@@ -129,7 +129,7 @@ class Table {
     this.#buffer = buffer;
     this.#at = at;
     this.#layout = at - buffer.int32(at);
-    this.#layoutBytes = buffer.uint16(this.#layout);
+    this.#layoutBytes = (buffer.uint16(this.#layout) << 16) >> 16;
     this.#bytes = buffer.uint16(this.#layout + 2);
     buffer.take(at, this.#bytes);
   }
@@ -169,7 +169,8 @@ class Table {
   /** Where the table has a field's value; undefined when it has none. */
   #field(index: number): number | undefined {
     const entry = 4 + 2 * index;
-    if (entry + 2 > this.#layoutBytes) return undefined;
+    // As the library decides it, also where the length is odd, or a negative number to it.
+    if (entry >= this.#layoutBytes) return undefined;
     const offset = this.#buffer.uint16(this.#layout + entry);
     if (offset === 0) return undefined;
     if (offset >= this.#bytes) throw brokenMessage('a field is out of place');

@@ -25,7 +25,7 @@ export const PARTS: readonly Part[] = [
   { name: 'chaos', what: 'ten minutes of faults, from a new seed', scripts: ['chaos -- --minutes 10'] },
   {
     name: 'oracle',
-    what: '5,000 random queries, and ten minutes of all random properties, from new seeds',
+    what: 'every served function with each type of its arguments, 5,000 random statements over random tables, and ten minutes of all random properties, from new seeds',
     scripts: ['oracle -- --runs 5000', 'properties -- --minutes 10'],
   },
   {

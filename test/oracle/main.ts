@@ -4,12 +4,23 @@ import { parseArgs } from 'node:util';
 import fc from 'fast-check';
 import { startCluster } from '#test/support/cluster.ts';
 import { newSeed } from '#test/support/seed.ts';
-import { foundQueries, openOracle } from './oracle.ts';
-import { printQuery, randomQuery } from './random-query.ts';
+import {
+  batches,
+  compareCalls,
+  filledCalls,
+  functionTable,
+  statementOf,
+  type Ask,
+  type FilledCall,
+} from './function-table.ts';
+import { foundQueries, NOTHING_SHARE_MAX, openOracle, type Oracle } from './oracle.ts';
+import { neverCompared, Questions, randomQuestion, tablesOf, usableCalls } from './random-questions.ts';
+import { servedCalls, type ServedCalls } from './served-calls.ts';
 
 /**
- * `npm run oracle -- [--runs 5000 | --minutes 10] [--workers 2]`: random queries, from a new seed unless TEST_SEED repeats one, until one
- * gives other rows than DuckDB. That one is shrunk and kept in `found/`, where it runs first from then on.
+ * `npm run oracle -- [--runs 5000 | --minutes 10] [--workers 2]`: the statements that once were wrong, then one call of each served function with
+ * each type of its arguments, then random statements over random tables, from a new seed unless TEST_SEED repeats one, until one gives other
+ * rows than DuckDB. That one is shrunk and kept in `found/`, where it runs first from then on.
  */
 async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
@@ -18,45 +29,103 @@ async function main(args: readonly string[]): Promise<number> {
       runs: { type: 'string', default: '5000' },
       minutes: { type: 'string' },
       workers: { type: 'string', default: '2' },
+      functions: { type: 'string', default: '.*' },
     },
   });
   const minutes = values.minutes === undefined ? Number.POSITIVE_INFINITY : Number(values.minutes);
   const runs = values.minutes === undefined ? Number(values.runs) : Number.MAX_SAFE_INTEGER;
   const seed = newSeed();
-  process.stdout.write(`TEST_SEED=${seed} npm run oracle -- ${args.join(' ')}\n`);
-  await using oracle = await openOracle(
-    await startCluster({ workers: Number(values.workers), args: ['--worker-cores', '1'] }),
-  );
+  say(`TEST_SEED=${seed} npm run oracle -- ${args.join(' ')}`);
+  const cluster = await startCluster({ workers: Number(values.workers), args: ['--worker-cores', '1'] });
+  await using oracle = await openOracle(cluster, tablesOf(seed));
+  const { connection, ask } = await functionTable();
+  const served = await servedCalls(connection);
   for (const { sql, name } of foundQueries()) {
-    const difference = await oracle.difference(sql);
-    if (difference === null) continue;
-    process.stdout.write(`${name}: ${difference}\n`);
+    const outcome = await oracle.compare(sql);
+    if (outcome.kind === 'same' || (outcome.kind === 'nothing' && outcome.why === 'no rows')) continue;
+    say(`${name}: ${outcome.kind === 'differs' ? outcome.difference : outcome.why}`);
     return 1;
   }
-  let asked = 0;
+  const compared = new Set<string>();
+  const wrong = await askFunctions(oracle, served, { names: new RegExp(`^(?:${values.functions})$`), compared, ask });
+  const found = await askQuestions(oracle, served, { seed, runs, minutes, compared, ask });
+  const never = neverCompared(served, compared);
+  say(`${compared.size} of ${served.signatures.length} served signatures were compared; never: ${never.join('; ')}`);
+  for (const [name, reason] of served.leftOut) say(`left out: ${name}: ${reason}`);
+  return wrong || found ? 1 : 0;
+}
+
+const say = (line: string): boolean => process.stdout.write(`${line}\n`);
+
+type FunctionOptions = { readonly names: RegExp; readonly compared: Set<string>; readonly ask: Ask };
+
+/** Every call, whole and in fragments; whether one was wrong. */
+async function askFunctions(
+  oracle: Oracle,
+  { calls }: ServedCalls,
+  { names, compared, ask: duckdb }: FunctionOptions,
+): Promise<boolean> {
+  const filled: FilledCall[] = [];
+  for (const call of calls.filter(({ name }) => names.test(name))) {
+    filled.push(...(await filledCalls(call, duckdb)).calls);
+  }
+  let wrong = 0;
+  for (const batch of batches(filled, CALLS_AT_ONCE)) {
+    for (const ask of [oracle.whole, oracle.distributed]) {
+      for (const { call, difference, isSame } of await compareCalls(batch, ask, oracle.duckdb)) {
+        if (isSame) compared.add(call.signature);
+        if (difference === null) continue;
+        wrong++;
+        say(`${ask === oracle.whole ? 'whole' : 'in fragments'}: ${difference}\n${statementOf([call])}`);
+      }
+    }
+  }
+  say(`${filled.length} calls of served functions: ${wrong} wrong`);
+  return wrong > 0;
+}
+
+type QuestionOptions = {
+  readonly seed: number;
+  readonly runs: number;
+  readonly minutes: number;
+  readonly compared: Set<string>;
+  readonly ask: Ask;
+};
+
+/** Random questions; whether one was answered wrongly, or too many compared nothing. */
+async function askQuestions(
+  oracle: Oracle,
+  { calls }: ServedCalls,
+  { seed, runs, minutes, compared, ask }: QuestionOptions,
+): Promise<boolean> {
+  const questions = new Questions(oracle, tablesOf(seed), await usableCalls(ask, calls));
   let last = { sql: '', difference: '' };
-  const property = fc.asyncProperty(randomQuery, async (query) => {
-    const sql = printQuery(query);
-    const difference = await oracle.difference(sql);
-    if (++asked % PROGRESS_EVERY === 0) process.stderr.write(`${asked} `);
-    if (difference !== null) last = { sql, difference };
-    return difference === null;
+  const property = fc.asyncProperty(randomQuestion, async (question) => {
+    const { sql, outcome } = await questions.ask(question);
+    if (questions.asked % PROGRESS_EVERY === 0) process.stderr.write(`${questions.asked} `);
+    if (outcome.kind === 'differs') last = { sql, difference: outcome.difference };
+    return outcome.kind !== 'differs';
   });
   const endless = Number.isFinite(minutes) ? { interruptAfterTimeLimit: minutes * 60_000 } : {};
   const result = await fc.check(property, { numRuns: runs, seed, ...endless });
   process.stderr.write('\n');
+  for (const signature of questions.compared) compared.add(signature);
+  const nothing = [...questions.nothing].map(([why, count]) => `${why}: ${count}`).join(', ');
+  say(`of ${questions.asked} questions ${(questions.nothingShare * 100).toFixed(1)} % compared nothing (${nothing})`);
   if (last.difference === '') {
-    process.stdout.write(`${result.numRuns} random queries, seed ${seed}: all as DuckDB answers them\n`);
-    return 0;
+    say(`${result.numRuns} random questions, seed ${seed}: all as DuckDB answers them`);
+    return questions.nothingShare > NOTHING_SHARE_MAX;
   }
   const file = join(import.meta.dirname, `found/seed-${seed}.json`);
   await mkdir(join(import.meta.dirname, 'found'), { recursive: true });
-  const found = { why: last.difference.slice(0, WHY_LENGTH_MAX), sql: last.sql };
-  await writeFile(file, `${JSON.stringify(found, null, 2)}\n`);
-  process.stdout.write(`${last.difference}\n${last.sql}\nkept as ${file}\n`);
-  return 1;
+  const tables = tablesOf(seed).filter(({ name }) => last.sql.includes(`${name} `));
+  const kept = { why: last.difference.slice(0, WHY_LENGTH_MAX), sql: last.sql, tables: tables.map(({ sql }) => sql) };
+  await writeFile(file, `${JSON.stringify(kept, null, 2)}\n`);
+  say(`${last.difference}\n${last.sql}\nkept as ${file}`);
+  return true;
 }
 
+const CALLS_AT_ONCE = 12;
 const PROGRESS_EVERY = 100;
 const WHY_LENGTH_MAX = 200;
 

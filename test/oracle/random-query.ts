@@ -110,7 +110,11 @@ const WINDOW_CALLS = [
 ] as const;
 
 const column = fc.constantFrom(...COLUMNS);
-const table = fc.constantFrom(...TABLES);
+/** Tables of many rows come more often, or too many queries would have none. */
+const table = fc.oneof(
+  { weight: 1, arbitrary: fc.constantFrom(...TABLES) },
+  { weight: 5, arbitrary: fc.constantFrom<Table>('small_t', 'skewed_t', 'wide_t') },
+);
 const constant = fc.integer({ min: 0, max: 20 });
 
 const condition: Arbitrary<Condition> = fc.oneof(
@@ -158,7 +162,7 @@ const { block } = fc.letrec<{ block: Block; source: Source }>((tie) => ({
       fc.record({
         kind: fc.constant('rows' as const),
         distinct: fc.boolean(),
-        limit: fc.option(fc.integer({ min: 0, max: 30 })),
+        limit: fc.option(fc.integer({ min: 1, max: 30 })),
         offset: fc.integer({ min: 0, max: 5 }),
       }),
       fc.record({

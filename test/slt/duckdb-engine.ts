@@ -6,6 +6,7 @@ import {
   DuckDBArrayValue,
   DuckDBMapValue,
   DuckDBStructValue,
+  DuckDBStructVector,
   DuckDBTypeId,
   DuckDBUnionValue,
   type DuckDBConnection,
@@ -77,9 +78,19 @@ function items(values: readonly DuckDBValue[], type: DuckDBType | undefined): Js
   return values.map((value) => apiValue(value, item));
 }
 
+/** Begins the name of a struct's field that has none, which goes by its place. */
+const UNNAMED = '\u0000';
+
+/** As the library reads a struct, but it keeps values by their names, and so of several without a name the last alone. */
+DuckDBStructVector.prototype.getItem = function (this: DuckDBStructVector, row: number): DuckDBStructValue | null {
+  if (!this.isItemValid(row)) return null;
+  const names = this.type.entryNames.map((name, at) => (name === '' ? `${UNNAMED}${at}` : name));
+  return new DuckDBStructValue(Object.fromEntries(names.map((name, at) => [name, this.getItemValue(row, at)])));
+};
+
 function struct(value: DuckDBStructValue, type: DuckDBType | undefined): Json {
   const entries = Object.entries(value.entries).map(([name, v]) => [name, apiValue(v, member(type, name))] as const);
-  return entries.some(([name]) => name === '') ? entries.map(([, v]) => v) : Object.fromEntries(entries);
+  return entries.some(([name]) => name.startsWith(UNNAMED)) ? entries.map(([, v]) => v) : Object.fromEntries(entries);
 }
 
 function map(value: DuckDBMapValue, type: DuckDBType | undefined): Json {
@@ -94,8 +105,9 @@ function map(value: DuckDBMapValue, type: DuckDBType | undefined): Json {
 }
 
 function member(type: DuckDBType | undefined, name: string): DuckDBType | undefined {
-  if (type?.typeId === DuckDBTypeId.STRUCT && 'entryNames' in type)
-    return type.entryTypes[type.entryNames.indexOf(name)];
+  if (type?.typeId === DuckDBTypeId.STRUCT && 'entryNames' in type) {
+    return type.entryTypes[name.startsWith(UNNAMED) ? Number(name.slice(1)) : type.entryNames.indexOf(name)];
+  }
   if (type?.typeId === DuckDBTypeId.UNION && 'memberTags' in type)
     return type.memberTypes[type.memberTags.indexOf(name)];
   return undefined;

@@ -1,0 +1,201 @@
+import { STORED_TYPE_NAMES, storedValue, type StoredType } from './argument-types.ts';
+import type { Choices } from './choices.ts';
+import type { RandomTable } from './random-tables.ts';
+import { fillCall, type ServedCall } from './served-calls.ts';
+
+/** The columns that an expression may read, as SQL; `id` is the number of the row. */
+export type Scope = {
+  readonly id: string;
+  readonly columns: readonly { readonly sql: string; readonly type: StoredType }[];
+};
+
+export const scopeOf = (table: RandomTable, alias: string): Scope => ({
+  id: `${alias}.id`,
+  columns: [
+    { sql: `${alias}.id`, type: 'INTEGER' },
+    ...table.columns.map(({ name, type }) => ({ sql: `${alias}.${name}`, type })),
+  ],
+});
+
+/** Calls that DuckDB can bind, by their kind. */
+export type UsableCalls = Readonly<Record<'scalar' | 'aggregate' | 'window', readonly ServedCall[]>>;
+
+const DEPTH_MAX = 2;
+
+const PATTERNS = ["'a%'", "'%p_l%'", "'%an%a'", "'%'", "'_'", "''", "'%日%'", "'A%e'"] as const;
+const EXPRESSIONS = [
+  "'^[a-f]'",
+  "'^[^a-z]'",
+  "'(a|p)+le?$'",
+  "'^(apple|Banana)$'",
+  "'.*'",
+  "'\\d+'",
+  "'^.{2}$'",
+  "'(?i)BANANA'",
+] as const;
+const GLOBS = ["'a*'", "'*[p-q]?e'", "'?'"] as const;
+const COMPARISONS = ['=', '<', '>=', '<>', 'IS DISTINCT FROM', 'IS NOT DISTINCT FROM'] as const;
+const COLLATIONS = ['NOCASE', 'NOACCENT', 'NFC', 'NOCASE.NOACCENT', 'de'] as const;
+/** Aggregates by a macro, which takes neither FILTER nor ORDER BY. */
+const MACROS = /^"?(?:json_group_|geomean|geometric_mean|wavg|weighted_avg)/;
+/** Types that have an order which does not surprise, so that they may be keys. */
+const KEY_TYPES: readonly StoredType[] = [
+  'INTEGER',
+  'VARCHAR',
+  'DATE',
+  'BIGINT',
+  'DECIMAL(9,2)',
+  'BOOLEAN',
+  'TIMESTAMP',
+  'UUID',
+  'STRUCT(a INTEGER, b VARCHAR)',
+  'INTEGER[]',
+  'BLOB',
+  'VARCHAR[]',
+  'TIME',
+  'TIMESTAMP WITH TIME ZONE',
+  'DOUBLE',
+  'MAP(VARCHAR, INTEGER)',
+];
+const CAST_TYPES = [
+  'VARCHAR',
+  'DOUBLE',
+  'BIGINT',
+  'DECIMAL(12,3)',
+  'DATE',
+  'TIMESTAMP',
+  'BOOLEAN',
+  'BLOB',
+  'HUGEINT',
+  'JSON',
+  'INTEGER[]',
+  'BIT',
+  'INTERVAL',
+  'STRUCT(a VARCHAR, b INTEGER)',
+  'UUID',
+  'TINYINT',
+  'UNION(n INTEGER, t VARCHAR)',
+  'VARIANT',
+] as const;
+
+/** Makes expressions of the drawn choices, and remembers which signatures it has called. */
+export class RandomExpressions {
+  readonly #choices: Choices;
+  readonly #calls: UsableCalls;
+  readonly signatures = new Set<string>();
+
+  constructor(choices: Choices, calls: UsableCalls) {
+    this.#choices = choices;
+    this.#calls = calls;
+  }
+
+  /** Of a stored type. */
+  value(type: StoredType, scope: Scope, depth = 0): string {
+    const own = scope.columns.filter((column) => column.type === type);
+    const kind = this.#choices.below(depth >= DEPTH_MAX ? 3 : 6);
+    if (kind <= 1 && own.length > 0) return this.#choices.pick(own).sql;
+    if (kind <= 2) return `(${storedValue(type, scope.id)})`;
+    if (kind === 3) return `TRY_CAST(CAST(${this.any(scope, depth + 1)} AS VARCHAR) AS ${type})`;
+    if (kind === 4)
+      return `CASE WHEN ${this.condition(scope, depth + 1)} THEN ${this.value(type, scope, depth + 1)} ELSE ${this.value(type, scope, depth + 1)} END`;
+    return `coalesce(${this.value(type, scope, depth + 1)}, ${this.value(type, scope, depth + 1)})`;
+  }
+
+  /** Of any type: a call of a function more often than not. */
+  any(scope: Scope, depth = 0): string {
+    switch (this.#choices.below(8)) {
+      case 0:
+        return this.#choices.pick(scope.columns).sql;
+      case 1:
+        return this.#row(scope, depth);
+      case 2:
+        return `TRY_CAST(${this.#choices.pick(scope.columns).sql}::VARCHAR AS ${this.#choices.pick(CAST_TYPES)})`;
+      default:
+        return this.call('scalar', scope, depth);
+    }
+  }
+
+  /** A call of one of the functions that are served. */
+  call(kind: keyof UsableCalls, scope: Scope, depth = 0): string {
+    const call = this.#choices.pick(this.#calls[kind]);
+    const text = fillCall(call.text, (type) => this.value(type, scope, depth + 1)) ?? 'NULL';
+    this.signatures.add(call.signature);
+    return kind === 'scalar' ? `(${text})` : text;
+  }
+
+  key(scope: Scope): string {
+    const found = scope.columns.filter(({ type }) => KEY_TYPES.includes(type));
+    switch (this.#choices.below(6)) {
+      case 0:
+      case 1:
+        return this.#choices.pick(found).sql;
+      case 2:
+        return `(${scope.id} % 5)`;
+      case 3:
+        return `(${this.value('VARCHAR', scope, DEPTH_MAX)} COLLATE ${this.#choices.pick(COLLATIONS)})`;
+      case 4:
+        return `row(${scope.id} % 3, ${this.#choices.pick(found).sql})`;
+      default:
+        return this.value(this.#choices.pick(KEY_TYPES), scope, 1);
+    }
+  }
+
+  /** Most rows are to fulfil one, or nothing is left to compare. */
+  condition(scope: Scope, depth = 0): string {
+    const negated = this.#choices.pick(['', 'NOT ']);
+    const text = this.value('VARCHAR', scope, DEPTH_MAX);
+    switch (this.#choices.below(10)) {
+      case 0:
+        return `(${scope.id} % 4 <> 1)`;
+      case 1:
+        return `${negated}(${this.#choices.pick(scope.columns).sql} IS NULL)`;
+      case 2:
+        return `(${text} ${negated}${this.#choices.pick(['LIKE', 'ILIKE'])} ${this.#choices.pick(PATTERNS)})`;
+      case 3:
+        return `${negated}(${text} ~ ${this.#choices.pick(EXPRESSIONS)})`;
+      case 4:
+        return `${negated}${this.#choices.pick(['regexp_matches', 'regexp_full_match'])}(${text}, ${this.#choices.pick(EXPRESSIONS)})`;
+      case 5:
+        return this.#choices.chance(2)
+          ? `${negated}(${text} SIMILAR TO ${this.#choices.pick(EXPRESSIONS)})`
+          : `${negated}(${text} GLOB ${this.#choices.pick(GLOBS)})`;
+      case 6: {
+        const type = this.#choices.pick(STORED_TYPE_NAMES);
+        return `(${this.value(type, scope, depth + 1)} ${this.#choices.pick(COMPARISONS)} ${this.value(type, scope, depth + 1)})`;
+      }
+      case 7: {
+        const type = this.#choices.pick(['INTEGER', 'VARCHAR', 'DATE', 'DECIMAL(9,2)'] as const);
+        const constants = [0, 3, 4].map((n) => storedValue(type, String(n))).join(', ');
+        return `(${this.value(type, scope, DEPTH_MAX)} ${negated}IN (${constants}))`;
+      }
+      case 8:
+        return `(${this.#row(scope, DEPTH_MAX)} ${this.#choices.pick(COMPARISONS)} row(2, ${scope.id}, 'b'))`;
+      default:
+        return `coalesce(TRY_CAST(CAST(${this.any(scope, depth + 1)} AS VARCHAR) AS BOOLEAN), ${scope.id} % 2 = 0)`;
+    }
+  }
+
+  #row(scope: Scope, depth: number): string {
+    return `row(${scope.id} % 3, ${this.value('INTEGER', scope, depth + 1)}, ${this.value('VARCHAR', scope, depth + 1)})`;
+  }
+
+  aggregate(scope: Scope): string {
+    const call = this.call('aggregate', scope);
+    if (MACROS.test(call)) return call;
+    const filter = this.#choices.chance(4) ? ` FILTER (WHERE ${this.condition(scope, 1)})` : '';
+    if (call.endsWith('()') || !this.#choices.chance(2)) return `${call}${filter}`;
+    return `${call.slice(0, -1)} ORDER BY ${scope.id})${filter}`;
+  }
+
+  window(scope: Scope): string {
+    const partition = this.#choices.chance(2) ? `PARTITION BY ${this.key(scope)} ` : '';
+    const frame = this.#choices.pick([
+      '',
+      '',
+      ' ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING',
+      ' ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING',
+    ]);
+    const order = this.#choices.chance(2) ? `${this.key(scope)}, ` : '';
+    return `${this.call('window', scope)} OVER (${partition}ORDER BY ${order}${scope.id}${frame})`;
+  }
+}

@@ -3,6 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import { onePage } from '../catalog-client/pages.ts';
 import type { MissingCode } from '../resolver/table-source.ts';
 import { callersTables } from './callers-tables.ts';
 
@@ -20,11 +21,11 @@ const client = {
   listNamespaces: (_tenant: unknown, catalog: string) => {
     asked.push(catalog);
     if (catalog !== 'lake') throw new SkeinError('CATALOG_NOT_FOUND', 'it has gone');
-    return Promise.resolve(Object.keys(SCHEMAS).map((name) => [name]));
+    return onePage(Object.keys(SCHEMAS).map((name) => [name]));
   },
-  listTables: (_tenant: unknown, catalog: string, [schema = '']: readonly string[], limit?: number) => {
+  listTables: (_tenant: unknown, catalog: string, [schema = '']: readonly string[]) => {
     asked.push(`${catalog}.${schema}`);
-    return Promise.resolve((SCHEMAS[schema] ?? []).slice(0, limit));
+    return onePage(SCHEMAS[schema] ?? []);
   },
 } as unknown as CatalogClient;
 

@@ -10,7 +10,7 @@ import { principalId } from '#shared/id.ts';
 import { projectRoot } from '#test/support/cluster.ts';
 import { stuckQuery } from '#test/support/stuck-query.ts';
 import { gauge } from '#test/support/worker-process.ts';
-import { makeTask, TestCoordinator } from '#worker/test-client.ts';
+import { makeTask, TestCoordinator } from '#test/support/worker-client.ts';
 
 type Line = {
   readonly event: string;

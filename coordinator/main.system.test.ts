@@ -14,7 +14,7 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { SKEIN_RELEASE } from '#shared/release.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/resources.ts';
 import { startWorker, type RunningWorker } from '#worker/main.ts';
-import { startScriptedWorker } from './cluster/scripted-worker.ts';
+import { startScriptedWorker } from '#test/support/scripted/worker.ts';
 import { startCoordinator, type RunningCoordinator } from './main.ts';
 
 const RUNNING_MAX = 2;

@@ -34,7 +34,7 @@ const MAY_IMPORT: Readonly<Record<(typeof TOP_FOLDERS)[number], readonly string[
 /** Vitest loads it by its default export. */
 const REPORTER = 'test/support/run/slowest-files.ts';
 /** A worker for tests of the coordinator. */
-const SCRIPTED_WORKER = 'coordinator/cluster/scripted-worker.ts';
+const SCRIPTED_WORKER = 'test/support/scripted/worker.ts';
 /** Beside these folders, a file may import this one. */
 const ROOT_FILE = 'package.json';
 /** A file may be longer when its first line says why: `// long file: ...`. */

@@ -10,7 +10,7 @@ import { queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
 import { startWorker, type RunningWorker } from './main.ts';
-import { makeTask, TestCoordinator } from './test-client.ts';
+import { makeTask, TestCoordinator } from '#test/support/worker-client.ts';
 
 const SECRET = 'exchange-test';
 

@@ -6,7 +6,7 @@ import { defaultConfig } from '#shared/config/config-schema.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { startWorker } from './main.ts';
 import { dataBytes } from './process-limit.ts';
-import { makeTask, TestCoordinator } from './test-client.ts';
+import { makeTask, TestCoordinator } from '#test/support/worker-client.ts';
 
 const SECRET = 'secret-of-the-cluster';
 const MEMORY_BYTES = 2 ** 28;

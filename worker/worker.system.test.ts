@@ -10,7 +10,7 @@ import { defaultConfig } from '#shared/config/config-schema.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { DUCKDB_RELEASE, SKEIN_RELEASE } from '#shared/release.ts';
 import { startWorker, type RunningWorker } from './main.ts';
-import { makeTask, TestCoordinator } from './test-client.ts';
+import { makeTask, TestCoordinator } from '#test/support/worker-client.ts';
 
 const SECRET = 'system-test';
 /** DuckDB counts memory per core, up to 32 KiB on each before it adds that to what it holds against its limit (`buffer_pool.cpp`). */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { startWorker, type RunningWorker } from './main.ts';
-import { makeTask, TestCoordinator } from './test-client.ts';
+import { makeTask, TestCoordinator } from '#test/support/worker-client.ts';
 
 const SECRET = 'timed-test';
 

@@ -7,7 +7,7 @@ import { queryId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { cpuMs, startWorkerProcess, workerSettings, type WorkerProcess } from '#test/support/worker-process.ts';
 import { allocateBlock, copyMemory, freeBlock } from '#worker/duckdb/memory.ts';
-import { makeTask } from '#worker/test-client.ts';
+import { makeTask } from '#test/support/worker-client.ts';
 import { printTable } from '../report/print-table.ts';
 import { median } from '../report/statistics.ts';
 import { writeResult } from '../report/write-result.ts';

@@ -5,7 +5,7 @@ import { fixedKeyring } from '#shared/keyring.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import type { Membership } from '#shared/membership/member.ts';
 import { staticMembership } from '#shared/membership/static-membership.ts';
-import { SCRIPTED_RELEASE, startScriptedWorker, type WorkerScript } from './scripted-worker.ts';
+import { SCRIPTED_RELEASE, startScriptedWorker, type WorkerScript } from '#test/support/scripted/worker.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 const closers: (() => void)[] = [];

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { DistributedPlan } from './fragment.ts';
-import { scriptedPlans, type ScriptedPlans } from './scripted-plans.ts';
+import { scriptedPlans, type ScriptedPlans } from '#test/support/scripted/plans.ts';
 
 let plans: ScriptedPlans;
 beforeAll(async () => {

@@ -2,14 +2,14 @@ import { must } from '#shared/must.ts';
 import { outputFields } from '../planner/plan-schema.ts';
 import { mapChildren, walkPlan } from '../planner/plan-tree.ts';
 import type { Partitioning, Plan } from '../planner/plan.ts';
-import { bytesOf, type Estimate } from './row-estimate.ts';
+import { bytesOf, type Estimate } from './estimate/row-estimate.ts';
 import { dividableInputs } from './dividable-inputs.ts';
 import type { Fragment, FragmentInput, TaskShape } from './fragment.ts';
 import { keyedInputs } from './keyed-inputs.ts';
-import { isOrderSensitive } from './order-sensitive.ts';
-import { columnsOfPlan, readOf, type Placing } from './placing.ts';
-import { printPlan } from './print-plan.ts';
-import { namedFields } from './unnamed-structs.ts';
+import { isOrderSensitive } from './place/order-sensitive.ts';
+import { columnsOfPlan, readOf, type Placing } from './place/placing.ts';
+import { printPlan } from './print/print-plan.ts';
+import { namedFields } from './print/unnamed-structs.ts';
 
 /**
  * A plan with exchanges as fragments, producers before readers; each exchange becomes one's output and another's input.

@@ -4,8 +4,8 @@ import { walkPlan } from '../planner/plan-tree.ts';
 import { advance } from './advance.ts';
 import { distribute } from './distribute.ts';
 import type { DistributedPlan, DistributionSettings, StageFacts, WholePlan } from './fragment.ts';
-import { scriptedPlans, type ScriptedPlans } from './scripted-plans.ts';
-import { shapePlan } from './shape-plan.ts';
+import { scriptedPlans, type ScriptedPlans } from '#test/support/scripted/plans.ts';
+import { shapePlan } from './shape/shape-plan.ts';
 
 let plans: ScriptedPlans;
 beforeAll(async () => {

@@ -2,17 +2,17 @@ import { walkExpression, expressionsOf } from '../planner/expression-tree.ts';
 import { checkColumns } from '../planner/check-plan.ts';
 import { walkPlan } from '../planner/plan-tree.ts';
 import type { Plan } from '../planner/plan.ts';
-import { oneHasEveryCore } from './cluster-cores.ts';
+import { oneHasEveryCore } from './estimate/cluster-cores.ts';
 import { cutFragments } from './cut-fragments.ts';
-import { endEmpty } from './end-empty.ts';
-import { estimator } from './estimate.ts';
-import { bytesOf } from './row-estimate.ts';
+import { endEmpty } from './shape/end-empty.ts';
+import { estimator } from './estimate/estimate.ts';
+import { bytesOf } from './estimate/row-estimate.ts';
 import type { DistributedPlan, DistributionFacts, WholePlan } from './fragment.ts';
-import { joinSides } from './join-sides.ts';
+import { joinSides } from './estimate/join-sides.ts';
 import { DISTRIBUTION_LIMITS, type DistributionLimits } from './limits.ts';
-import { NotPrintable } from './not-printable.ts';
-import { placePlan } from './place-plan.ts';
-import { NotDistributable, type Placing } from './placing.ts';
+import { NotPrintable } from './print/not-printable.ts';
+import { placePlan } from './place/place-plan.ts';
+import { NotDistributable, type Placing } from './place/placing.ts';
 
 /**
  * A shaped plan (`shapePlan`), or what `advance` left of one, as fragments; or why one worker runs the query whole. The result is made

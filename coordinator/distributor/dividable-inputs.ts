@@ -1,5 +1,5 @@
 import type { Plan } from '../planner/plan.ts';
-import { joinRules } from './join-rules.ts';
+import { joinRules } from './place/join-rules.ts';
 
 /**
  * The stages of which a fragment's task may read a part of its partition, if others read the rest, each with the other inputs'

@@ -3,7 +3,7 @@ import { printJson } from '#shared/json.ts';
 import type { Expression } from '../planner/expression.ts';
 import type { JoinPlan, Plan } from '../planner/plan.ts';
 import { keyedInputs } from './keyed-inputs.ts';
-import { scriptedPlans, type ScriptedPlans } from './scripted-plans.ts';
+import { scriptedPlans, type ScriptedPlans } from '#test/support/scripted/plans.ts';
 
 let plans: ScriptedPlans;
 beforeAll(async () => {

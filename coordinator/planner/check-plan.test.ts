@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
-import { SCRIPTED_ASKER } from '../resolver/scripted-tables.ts';
+import { SCRIPTED_ASKER } from '#test/support/scripted/tables.ts';
 import { checkOperators } from './check-plan.ts';
 import { sessionPlanner } from './session-planner.ts';
 import type { Planner } from './planner.ts';

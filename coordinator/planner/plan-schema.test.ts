@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { SCRIPTED_ASKER, scriptedTables, TPCH_TABLES } from '../resolver/scripted-tables.ts';
+import { SCRIPTED_ASKER, scriptedTables, TPCH_TABLES } from '#test/support/scripted/tables.ts';
 import type { Expression } from './expression.ts';
 import type { Plan } from './plan.ts';
 import { outputFields } from './plan-schema.ts';

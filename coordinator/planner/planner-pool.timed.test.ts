@@ -5,7 +5,7 @@ import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
-import { SCRIPTED_ASKER, scriptedTables } from '../resolver/scripted-tables.ts';
+import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
 import { PlannerPool, type PlannerPoolOptions } from './planner-pool.ts';
 import { queryPreparer } from './prepare-query.ts';
 import type { PreparedQuery } from './prepared-query.ts';

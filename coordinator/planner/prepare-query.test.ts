@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
-import { SCRIPTED_ASKER, scriptedTables, TPCH_TABLES } from '../resolver/scripted-tables.ts';
+import { SCRIPTED_ASKER, scriptedTables, TPCH_TABLES } from '#test/support/scripted/tables.ts';
 import { explainPlan } from './explain-plan.ts';
 import type { Planner } from './planner.ts';
 import { queryPreparer } from './prepare-query.ts';

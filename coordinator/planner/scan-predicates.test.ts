@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { mayMatch } from '#shared/iceberg/may-match.ts';
 import type { Literal, Predicate } from '#shared/iceberg/predicate.ts';
 import { printJson } from '#shared/json.ts';
-import { SCRIPTED_ASKER, scriptedTables } from '../resolver/scripted-tables.ts';
+import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
 import type { Planner } from './planner.ts';
 import { queryPreparer } from './prepare-query.ts';
 import type { PreparedQuery } from './prepared-query.ts';

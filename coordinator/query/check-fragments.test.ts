@@ -6,7 +6,7 @@ import type { Plan } from '../planner/plan.ts';
 import type { BindRequest, Planner } from '../planner/planner.ts';
 import { sessionPlanner } from '../planner/session-planner.ts';
 import type { SqlType } from '../planner/sql-type.ts';
-import { SCRIPTED_ASKER, scriptedTables } from '../resolver/scripted-tables.ts';
+import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
 import { queryPreparer } from '../planner/prepare-query.ts';
 import { FragmentChecker, type CheckedQuery } from './check-fragments.ts';
 

@@ -2,7 +2,7 @@ import type { StatementContext } from '#proto/task.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import { schemaById } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
-import { oneHasEveryCore } from '../distributor/cluster-cores.ts';
+import { oneHasEveryCore } from '../distributor/estimate/cluster-cores.ts';
 import type { DistributedPlan, DistributionSettings, ScanFacts, WholePlan } from '../distributor/fragment.ts';
 import type { Plan } from '../planner/plan.ts';
 import { scanUses } from '../planner/scan-predicates.ts';

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { contextSetupSql } from '#shared/sql/statement-context.ts';
 import { sessionPlanner } from '../planner/session-planner.ts';
 import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from './function-policy.ts';
-import { SCRIPTED_ASKER } from './scripted-tables.ts';
+import { SCRIPTED_ASKER } from '#test/support/scripted/tables.ts';
 
 let functions: { name: string; type: string; stability: string; definition: string }[];
 beforeAll(async () => {

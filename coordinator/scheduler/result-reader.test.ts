@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { taskId } from '#shared/id.ts';
 import { decodeFlightData, type FlightData } from '#shared/flight/flight-data.ts';
 import { ResultReader } from './result-reader.ts';
-import { flightMessages } from './scripted-messages.ts';
+import { flightMessages } from '#test/support/scripted/messages.ts';
 
 const [A, B] = [taskId('a'), taskId('b')];
 

@@ -6,7 +6,7 @@ import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { staticMembership } from '#shared/membership/static-membership.ts';
-import { report, SCRIPTED_RELEASE, startScriptedWorker, type WorkerScript } from '../cluster/scripted-worker.ts';
+import { report, SCRIPTED_RELEASE, startScriptedWorker, type WorkerScript } from '#test/support/scripted/worker.ts';
 import { WorkerPool } from '../cluster/worker-pool.ts';
 import { runQuery, type QueryRun, type Scheduler } from './run-query.ts';
 

@@ -13,7 +13,7 @@ import {
   taskReport,
   type SpooledAnswer,
   type WorkerScript,
-} from '../cluster/scripted-worker.ts';
+} from '#test/support/scripted/worker.ts';
 import { WorkerPool } from '../cluster/worker-pool.ts';
 import type { DistributedPlan, Fragment } from '../distributor/fragment.ts';
 import { endUnknown } from './end-unknown.ts';

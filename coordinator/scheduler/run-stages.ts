@@ -31,7 +31,7 @@ import {
   withKeySet,
   type DynamicFilter,
   type KeyValues,
-} from './dynamic-filter.ts';
+} from '../distributor/dynamic-filter.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import { ResultReader } from './result-reader.ts';
 import { newRunId } from './run-id.ts';

@@ -1,7 +1,7 @@
 import { LargeUtf8, Utf8 } from 'apache-arrow';
 import { expect, test } from 'vitest';
 import { decodeFlightData, encodeTicket } from '#shared/flight/flight-data.ts';
-import { flightMessages, lengthDelimited } from './scripted-messages.ts';
+import { flightMessages, lengthDelimited } from '#test/support/scripted/messages.ts';
 import { TextColumnReader } from './text-column.ts';
 
 const texts = [',[1,"ä"]', ',[2]', ',["", "日本"]'];

@@ -7,7 +7,7 @@ import { EXIT } from '#cli/exit-code.ts';
 import { principalId } from '#shared/id.ts';
 import { stuckQuery } from '#test/support/stuck-query.ts';
 import { gauge, startWorkerProcess, type WorkerProcess } from '#test/support/worker-process.ts';
-import { makeTask } from '#worker/test-client.ts';
+import { makeTask } from '../support/worker-client.ts';
 
 const SECRET = 'secret-of-the-cluster';
 /** The slot's other tasks go on after a second; a shared machine needs some time to start a thread. */

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { residentBytes, startWorkerProcess, workerSettings, type WorkerProcess } from '#test/support/worker-process.ts';
-import { makeTask } from '#worker/test-client.ts';
+import { makeTask } from '../support/worker-client.ts';
 
 /** Memory of a worker's process, as the system counts it. */
 

@@ -13,7 +13,7 @@ import {
   workerSettings,
   type WorkerProcess,
 } from '#test/support/worker-process.ts';
-import { makeTask } from '#worker/test-client.ts';
+import { makeTask } from '../support/worker-client.ts';
 
 const SECRET = 'worker-processes';
 const MIB = 2 ** 20;

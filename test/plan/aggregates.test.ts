@@ -1,6 +1,6 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { AGGREGATE_SPLITS } from '#coordinator/distributor/aggregate-splits.ts';
+import { AGGREGATE_SPLITS } from '#coordinator/distributor/place/aggregate-splits.ts';
 import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
 import { bagDifferences } from '#test/support/compare-rows.ts';
 import { distributedRunner, type DistributedRunner } from '#test/support/run-distributed.ts';

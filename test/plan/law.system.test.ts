@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { printPlan } from '#coordinator/distributor/print-plan.ts';
-import { SHAPE_PASSES } from '#coordinator/distributor/shape-plan.ts';
+import { printPlan } from '#coordinator/distributor/print/print-plan.ts';
+import { SHAPE_PASSES } from '#coordinator/distributor/shape/shape-plan.ts';
 import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
 import { orderDifferences, orderedAnswer } from '#test/support/ordered-answer.ts';
 import { distributedRunner, type DistributedRunner } from '#test/support/run-distributed.ts';

@@ -1,8 +1,8 @@
 import type { DuckDBConnection, DuckDBType } from '@duckdb/node-api';
 import { spliceTables, plannerSql } from '#coordinator/resolver/splice-tables.ts';
-import { SCRIPTED_ASKER } from '#coordinator/resolver/scripted-tables.ts';
-import { NotPrintable } from '#coordinator/distributor/not-printable.ts';
-import { printPlan } from '#coordinator/distributor/print-plan.ts';
+import { SCRIPTED_ASKER } from './scripted/tables.ts';
+import { NotPrintable } from '#coordinator/distributor/print/not-printable.ts';
+import { printPlan } from '#coordinator/distributor/print/print-plan.ts';
 import type { Plan } from '#coordinator/planner/plan.ts';
 import type { Planner, PlannerScan } from '#coordinator/planner/planner.ts';
 import { fromDuckDbType } from '#coordinator/planner/duckdb-type-of.ts';

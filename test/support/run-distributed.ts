@@ -12,11 +12,11 @@ import type {
   WholePlan,
 } from '#coordinator/distributor/fragment.ts';
 import { DISTRIBUTION_LIMITS, type DistributionLimits } from '#coordinator/distributor/limits.ts';
-import { separateScans } from '#coordinator/distributor/separate-scans.ts';
-import { shapePlan } from '#coordinator/distributor/shape-plan.ts';
+import { separateScans } from '#coordinator/distributor/shape/separate-scans.ts';
+import { shapePlan } from '#coordinator/distributor/shape/shape-plan.ts';
 import { queryPreparer } from '#coordinator/planner/prepare-query.ts';
 import { FragmentChecker } from '#coordinator/query/check-fragments.ts';
-import { SCRIPTED_ASKER } from '#coordinator/resolver/scripted-tables.ts';
+import { SCRIPTED_ASKER } from './scripted/tables.ts';
 import type { PreparedQuery } from '#coordinator/planner/prepared-query.ts';
 import { mapChildren, walkPlan } from '#coordinator/planner/plan-tree.ts';
 import type { Plan } from '#coordinator/planner/plan.ts';

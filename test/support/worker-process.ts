@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { ConfigKey } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
-import { TestCoordinator } from '#worker/test-client.ts';
+import { TestCoordinator } from './worker-client.ts';
 import { projectRoot, settingsEnv } from './cluster.ts';
 
 /** One `skein worker` of its own, with a coordinator as small as it can be. */

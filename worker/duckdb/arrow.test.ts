@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ArrowInput } from './arrow-in.ts';
 import { InputCallbacks, InputFunctions, inputName } from './input-functions.ts';
 import { Instance, type Connection } from './instance.ts';
-import { queryArrow, type ArrowResult } from './test-ipc.ts';
-import { sourceSql, TYPES } from './test-types.ts';
+import { queryArrow, type ArrowResult } from '#test/support/duckdb-ipc.ts';
+import { sourceSql, TYPES } from '#test/support/duckdb-types.ts';
 
 let functions: InputFunctions;
 let instance: Instance;

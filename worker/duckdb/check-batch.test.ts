@@ -4,8 +4,8 @@ import { arrowBuffer } from './arrow-buffer.ts';
 import type { ArrowBatch } from './arrow-in.ts';
 import { checkBatch } from './check-batch.ts';
 import { Instance } from './instance.ts';
-import { queryArrow } from './test-ipc.ts';
-import { sourceSql, TYPES } from './test-types.ts';
+import { queryArrow } from '#test/support/duckdb-ipc.ts';
+import { sourceSql, TYPES } from '#test/support/duckdb-types.ts';
 
 const instance = Instance.open({ threads: '1' });
 const connection = instance.connect();

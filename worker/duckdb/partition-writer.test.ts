@@ -11,8 +11,8 @@ import { readBatch, readSchema } from './ipc-message.ts';
 import { readBytes } from './memory.ts';
 import { PartitionWriter } from './partition-writer.ts';
 import { destroyChunk, Statement } from './statement.ts';
-import { queryArrow } from './test-ipc.ts';
-import { sourceSql, TYPES } from './test-types.ts';
+import { queryArrow } from '#test/support/duckdb-ipc.ts';
+import { sourceSql, TYPES } from '#test/support/duckdb-types.ts';
 
 let instance: Instance;
 let connection: Connection;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DUCKDB_TEXT_BYTES_MAX } from '#shared/duckdb-error.ts';
 import { Instance, type Connection } from './instance.ts';
 import { destroyChunk, Statement } from './statement.ts';
-import { queryArrow } from './test-ipc.ts';
+import { queryArrow } from '#test/support/duckdb-ipc.ts';
 
 let instance: Instance;
 let connection: Connection;

@@ -5,7 +5,7 @@ import { expect, test, vi } from 'vitest';
 import { arrowBuffer } from '../duckdb/arrow-buffer.ts';
 import { dataMessage, paddedBytes } from '../duckdb/arrow-out.ts';
 import { Instance } from '../duckdb/instance.ts';
-import { eachMessage } from '../duckdb/test-ipc.ts';
+import { eachMessage } from '#test/support/duckdb-ipc.ts';
 import { compressMessage, plainMessage, UNPACKED_BATCH_BYTES_MAX } from './compress-message.ts';
 import { decodeFlightData } from '#shared/flight/flight-data.ts';
 import { encodeArrowMessage, freeMessage, messageBytes } from './arrow-message.ts';

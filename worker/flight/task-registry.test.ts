@@ -18,7 +18,7 @@ import { SlotPool } from '../slot/slot-pool.ts';
 import { PeerClients } from '../exchange/peer-clients.ts';
 import { Spool } from '../spool/spool.ts';
 import { SpoolStore } from '../spool/spooled-output.ts';
-import { makeTask } from '../test-client.ts';
+import { makeTask } from '#test/support/worker-client.ts';
 import { TaskRegistry } from './task-registry.ts';
 
 let dir: string;

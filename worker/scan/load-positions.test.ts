@@ -1,7 +1,7 @@
 import { tableFromIPC } from 'apache-arrow';
 import { expect, test } from 'vitest';
 import { Instance } from '../duckdb/instance.ts';
-import { queryArrow } from '../duckdb/test-ipc.ts';
+import { queryArrow } from '#test/support/duckdb-ipc.ts';
 import { DeletedPositions } from './deleted-positions.ts';
 import { dropPositions, loadPositions } from './load-positions.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { queryArrow } from '../duckdb/test-ipc.ts';
+import { queryArrow } from '#test/support/duckdb-ipc.ts';
 import { InstancePool, type Confined, type TaskLimits } from './instance-pool.ts';
 
 const MIB = 2 ** 20;

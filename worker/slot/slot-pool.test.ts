@@ -6,7 +6,7 @@ import { decodeTaskHead, encodeTaskSpec } from '#proto/task-codec.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { silentLogger as log } from '#shared/log/logger.ts';
-import { makeTask } from '../test-client.ts';
+import { makeTask } from '#test/support/worker-client.ts';
 import { SlotPool } from './slot-pool.ts';
 import type { SlotRun } from './slot-run.ts';
 

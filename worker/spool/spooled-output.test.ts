@@ -6,7 +6,7 @@ import { queryId } from '#shared/id.ts';
 import { arrowBuffer } from '../duckdb/arrow-buffer.ts';
 import type { ArrowMessage } from '../duckdb/arrow-out.ts';
 import { Instance } from '../duckdb/instance.ts';
-import { eachMessage } from '../duckdb/test-ipc.ts';
+import { eachMessage } from '#test/support/duckdb-ipc.ts';
 import { storeMessages } from '../exchange/peer-clients.ts';
 import {
   encodeArrowMessage,

@@ -9,7 +9,7 @@ import { Instance } from '#worker/duckdb/instance.ts';
 import { readBatch, readMessage, readSchema } from '#worker/duckdb/ipc-message.ts';
 import { duckdb, word } from '#worker/duckdb/library.ts';
 import { addressOf } from '#worker/duckdb/memory.ts';
-import { eachMessage } from '#worker/duckdb/test-ipc.ts';
+import { eachMessage } from '../../support/duckdb-ipc.ts';
 import { compressMessage, plainMessage } from '#worker/flight/compress-message.ts';
 import { decodeFlightData, headerOf } from '#shared/flight/flight-data.ts';
 import { encodeArrowMessage, encodeNative, freeMessage, messageBytes } from '#worker/flight/arrow-message.ts';

@@ -7,7 +7,7 @@ import type { PreparedQuery } from '#coordinator/planner/prepared-query.ts';
 import type { Planner } from '#coordinator/planner/planner.ts';
 import { textOf } from '#coordinator/planner/json-node.ts';
 import { sessionPlanner } from '#coordinator/planner/session-planner.ts';
-import { SCRIPTED_ASKER, scriptedTables } from '#coordinator/resolver/scripted-tables.ts';
+import { SCRIPTED_ASKER, scriptedTables } from '../../support/scripted/tables.ts';
 import type { TableSource } from '#coordinator/resolver/table-source.ts';
 import { parseStatement } from '#coordinator/statement/parse-statement.ts';
 import { identifierText, stringText, Tokenizer } from '#coordinator/statement/tokenizer.ts';

@@ -1,0 +1,20 @@
+import { children, walkPlan } from '../../planner/plan-tree.ts';
+import type { Plan } from '../../planner/plan.ts';
+import type { Estimator } from './estimate.ts';
+import type { JoinSide, JoinSides } from '../fragment.ts';
+import { bytesOf } from './row-estimate.ts';
+
+/** Of every join of a plan with exchanges: what its sides are expected to give it, and the stages that they wait for. */
+export function joinSides(plan: Plan, estimate: Estimator): readonly JoinSides[] {
+  const sideOf = (side: Plan): JoinSide => ({ bytes: bytesOf(estimate(side)), stages: stagesOf(side) });
+  return [...walkPlan(plan)].flatMap((node) => {
+    if (node.kind !== 'join') return [];
+    const [left, right] = [sideOf(node.left), sideOf(node.right)];
+    return left.stages.length > 0 && right.stages.length > 0 ? [{ left, right }] : [];
+  });
+}
+
+function stagesOf(plan: Plan): readonly number[] {
+  if (plan.kind === 'exchange' || plan.kind === 'stage') return [plan.stage];
+  return children(plan).flatMap(stagesOf);
+}

@@ -1,0 +1,50 @@
+import type { AggregateCall, Expression } from '../../planner/expression.ts';
+import { printSqlType, type SqlType } from '../../planner/sql-type.ts';
+import { typeOfKey } from './placed.ts';
+
+/**
+ * An aggregate in two steps: `partial` over any part of the rows, `merge` over what the parts gave (its columns in `partial`'s order),
+ * `result` over what the merge gave.
+ */
+export type SplitCall = {
+  readonly partial: readonly AggregateCall[];
+  readonly merge: (parts: readonly Expression[], sums: readonly Expression[]) => readonly AggregateCall[];
+  /** Sums over all parts of a group that `merge` needs beside each part, in DOUBLE. */
+  readonly sums?: (parts: readonly Expression[]) => readonly Expression[];
+  readonly result: (merged: readonly Expression[]) => Expression;
+};
+
+const scalar = (name: string): SqlType => ({ kind: 'scalar', name });
+export const BIGINT = scalar('BIGINT');
+export const DOUBLE = scalar('DOUBLE');
+export const HUGEINT = scalar('HUGEINT');
+
+export const aggregateCall = (name: string, children: readonly Expression[], type: SqlType): AggregateCall => ({
+  name,
+  children,
+  distinct: false,
+  filter: null,
+  orders: [],
+  type,
+});
+
+export const constant = (value: number, type: SqlType = BIGINT): Expression => ({ kind: 'constant', value, type });
+
+export const castTo = (child: Expression, type: SqlType): Expression =>
+  printSqlType(typeOfKey(child)) === printSqlType(type) ? child : { kind: 'cast', child, type, tryCast: false };
+
+const arithmetic =
+  (name: string) =>
+  (left: Expression, right: Expression): Expression => ({
+    kind: 'function',
+    name,
+    children: [left, right],
+    type: DOUBLE,
+  });
+
+/** Of DOUBLEs. */
+export const add = arithmetic('+');
+export const subtract = arithmetic('-');
+export const multiply = arithmetic('*');
+/** NULL where the divisor or the dividend is NULL. */
+export const divide = arithmetic('/');

@@ -1,0 +1,192 @@
+import { PARTITIONS_MAX } from '#proto/task.ts';
+import { outputFields } from '../../planner/plan-schema.ts';
+import { mapChildren, walkPlan } from '../../planner/plan-tree.ts';
+import type { Partitioning, Plan, PlanColumn } from '../../planner/plan.ts';
+import { printSqlType } from '../../planner/sql-type.ts';
+import type { Estimator } from '../estimate/estimate.ts';
+import { bytesOf, type Estimate } from '../estimate/row-estimate.ts';
+import type { DistributionFacts, Replacement } from '../fragment.ts';
+import type { DistributionLimits } from '../limits.ts';
+import { isOrderSensitive } from './order-sensitive.ts';
+import { EVERYWHERE, ONE, usefulKeys, type Placed, type Tasks } from './placed.ts';
+import type { Expression } from '../../planner/expression.ts';
+import { travels } from './travels.ts';
+
+/** Why a plan cannot be distributed; the query runs whole then. */
+export class NotDistributable extends Error {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(`not distributable: ${reason}`);
+    this.name = 'NotDistributable';
+    this.reason = reason;
+  }
+}
+
+/** What one run of the placement knows and collects. */
+export type Placing = {
+  readonly facts: DistributionFacts;
+  readonly limits: DistributionLimits;
+  readonly estimate: Estimator;
+  /** Of stages that this run plans and that are read as such (common table expressions). */
+  readonly planned: Map<number, { readonly estimate: Estimate; readonly tasks: Tasks }>;
+  /** The stage that each common table expression became. */
+  readonly ctes: Map<number, number>;
+  readonly replacements: Replacement[];
+  /** Nodes that are first steps: any part of their input may be given to them alone. */
+  readonly firstSteps: WeakSet<Plan>;
+  readonly nextStage: () => number;
+};
+
+export const slotsOf = ({ facts }: Placing): number =>
+  Math.max(
+    1,
+    facts.cluster.workers.reduce((sum, { slots }) => sum + slots, 0),
+  );
+
+/** Tasks that a fragment placed so will have, roughly. */
+export function taskCount(placing: Placing, tasks: Tasks): number {
+  if (tasks.kind === 'one') return 1;
+  return tasks.kind === 'partitions' ? tasks.count : slotsOf(placing);
+}
+
+export const sizeOf = (placing: Placing, { source }: Placed): number => bytesOf(placing.estimate(source));
+
+/** Partitions for so much, of which `hashedRows` go into hash tables: one per slot, fewer when each would get little, more of many rows. */
+export function partitionCount(
+  placing: Placing,
+  { bytes, hashedRows }: { readonly bytes: number; readonly hashedRows: number },
+): number {
+  const { facts, limits } = placing;
+  const { partitions } = facts.settings;
+  if (partitions !== null) return partitions;
+  const slots = slotsOf(placing);
+  const each = Math.max(1, Math.min(limits.partitionsPerSlotMax, Math.ceil(hashedRows / limits.hashedRowsMax / slots)));
+  return Math.max(1, Math.min(slots * each, PARTITIONS_MAX, Math.ceil(bytes / limits.partitionBytesMin)));
+}
+
+export const columnsOfPlan = (plan: Plan): readonly PlanColumn[] =>
+  outputFields(plan).map(({ name, type }, index) => ({ index, name, type }));
+
+/**
+ * What stands for `source` when the stage has run: the stage's rows, or what is left to do to them (`rest`: the final step of an
+ * aggregate, a top-N again).
+ */
+type Rest = { readonly source: Plan; readonly rest: (stage: Plan) => Plan };
+
+/** An exchange over `input`. @throws NotDistributable when a column cannot travel. */
+export function exchange(
+  placing: Placing,
+  input: Placed,
+  to: Partitioning,
+  { partitions = 1, reason, rest }: { readonly partitions?: number; readonly reason: string; readonly rest?: Rest },
+): Placed {
+  requireTravel(input.plan);
+  if (rest !== undefined) placing.firstSteps.add(input.plan);
+  const stage = placing.nextStage();
+  const leaf: Plan = { kind: 'stage', stage, read: readOf(to), columns: columnsOfPlan(input.plan) };
+  placing.replacements.push({
+    stage,
+    replaces: rest?.source ?? input.source,
+    by: rest === undefined ? leaf : rest.rest(leaf),
+  });
+  const plan: Plan = { kind: 'exchange', child: input.plan, to, stage, partitions, reason };
+  return { source: input.source, plan, tasks: tasksBehind(to, partitions) };
+}
+
+export const readOf = ({ kind }: Partitioning): 'partition' | 'all' | 'share' =>
+  kind === 'hash' ? 'partition' : kind === 'keep' ? 'share' : 'all';
+
+function tasksBehind(to: Partitioning, count: number): Tasks {
+  if (to.kind === 'keep') return { kind: 'splits' };
+  if (to.kind !== 'hash') return EVERYWHERE;
+  return { kind: 'partitions', count, keys: to.keys.map((key) => [key]), nullsSpread: to.spreadNulls };
+}
+
+function requireTravel(plan: Plan): void {
+  for (const { type } of outputFields(plan)) {
+    if (!travels(type))
+      throw new NotDistributable(`values of type ${printSqlType(type)} cannot travel between workers`);
+  }
+}
+
+/** Rows in one task: as they are, by reading all there when that is little, or gathered. */
+export function gathered(placing: Placing, input: Placed, reason: string): Placed {
+  if (input.tasks.kind === 'one') return input;
+  const { facts, limits } = placing;
+  const { scans = 0 } = leafBytes(placing, input.plan) ?? {};
+  // A query that is to be distributed has been, when some of it has run.
+  const ofScans = facts.settings.distribution !== 'force' || facts.stages.size > 0;
+  const bytesMax = scans > 0 ? limits.readInOneBytesMax : limits.readEverywhereBytesMax;
+  const whole = readEverywhere(placing, input, { ofScans, bytesMax });
+  return whole ?? exchange(placing, input, { kind: 'gather' }, { reason });
+}
+
+/**
+ * Rows with equal `keys` in one task: by a hash of those, or all in one. `rest` when a first step of the node that needs them was put
+ * over the input.
+ */
+export function together(
+  placing: Placing,
+  input: Placed,
+  keys: readonly Expression[],
+  { what, rest }: { readonly what: string; readonly rest?: Rest },
+): Placed {
+  const useful = usefulKeys(keys);
+  const { rows } = placing.estimate(input.source);
+  const count = partitionCount(placing, { bytes: sizeOf(placing, input), hashedRows: rows });
+  const more = rest === undefined ? {} : { rest };
+  if (useful.length > 0 && count > 1) {
+    const to = { kind: 'hash', keys: useful, spreadNulls: false } as const;
+    return exchange(placing, input, to, { partitions: count, reason: `${what} needs its rows by their keys`, ...more });
+  }
+  const reason = `${what} needs all rows in one place`;
+  return rest === undefined
+    ? gathered(placing, input, reason)
+    : exchange(placing, input, { kind: 'gather' }, { reason, rest });
+}
+
+/** All rows in one task, or if `tasks` says so in every one, by reading its leaves whole there; null when that is much, or cannot be. */
+export function readEverywhere(
+  placing: Placing,
+  input: Placed,
+  {
+    ofScans,
+    bytesMax = placing.limits.readEverywhereBytesMax,
+  }: { readonly ofScans: boolean; readonly bytesMax?: number },
+): Placed | null {
+  const bytes = leafBytes(placing, input.plan);
+  if (bytes === null) return null;
+  // Another stage would only hand on what this one has.
+  const isBare = isStage(input.plan);
+  if (!isBare && (bytes.stages + bytes.scans > bytesMax || (bytes.scans > 0 && !ofScans))) return null;
+  // What depends on the order of its rows would not be the same in every task.
+  const isSame = ![...walkPlan(input.plan)].some(isOrderSensitive);
+  return { ...input, plan: readingAll(input.plan), tasks: isSame ? EVERYWHERE : ONE };
+}
+
+/** A stage, and what picks of its rows. */
+const isStage = (plan: Plan): boolean =>
+  plan.kind === 'stage' || ((plan.kind === 'filter' || plan.kind === 'project') && isStage(plan.child));
+
+/** Bytes that the leaves give; null when an exchange stands below. */
+export function leafBytes(
+  placing: Placing,
+  plan: Plan,
+): { readonly scans: number; readonly stages: number; readonly leaves: number } | null {
+  let leaves = 0;
+  let scans = 0;
+  let stages = 0;
+  for (const node of walkPlan(plan)) {
+    if (node.kind === 'exchange' || node.kind === 'cte') return null;
+    if (node.kind === 'scan' || node.kind === 'stage') leaves += 1;
+    if (node.kind === 'scan') scans += Math.max(1, bytesOf(placing.estimate(node)));
+    if (node.kind === 'stage') stages += Math.max(1, bytesOf(placing.estimate(node)));
+  }
+  return { scans, stages, leaves };
+}
+
+function readingAll(plan: Plan): Plan {
+  if (plan.kind === 'scan' || plan.kind === 'stage') return { ...plan, read: 'all' };
+  return mapChildren(plan, readingAll);
+}

@@ -1,0 +1,174 @@
+import { must } from '#shared/must.ts';
+import { expressionKey } from '../../planner/expression-tree.ts';
+import type { AggregateCall, Expression, WindowCall } from '../../planner/expression.ts';
+import { outputFields } from '../../planner/plan-schema.ts';
+import type { Plan } from '../../planner/plan.ts';
+import { DOUBLE, type SplitCall } from './aggregate-calls.ts';
+import { splitCall } from './aggregate-splits.ts';
+import type { SqlType } from '../../planner/sql-type.ts';
+
+export type AggregatePlan = Extract<Plan, { kind: 'aggregate' }>;
+
+/** An aggregate in two steps. */
+export type SplitAggregate = {
+  readonly partial: AggregatePlan;
+  /** The columns of `partial` that say which group a row belongs to. */
+  readonly groups: readonly Expression[];
+  /** The whole aggregate's columns, over rows of `partial` from any number of tasks. */
+  readonly final: (parts: Plan) => Plan;
+};
+
+/**
+ * ```
+ * aggregate g: sum(x), count(DISTINCT y)         project
+ *   child                                  ->      aggregate g: sum(sum), count(DISTINCT y)
+ *                                                    aggregate g, y: sum(x)
+ *                                                      child
+ * ```
+ * Arguments of DISTINCT calls (and their filters) are groups of the partial step, which so removes doubles. Of several grouping sets the
+ * partial step also gives the number of the set (GROUPING() of all groups), by which the final step groups too: there it is one set.
+ *
+ * Null, and the rows come together by their groups, when a call does not split, or two grouping sets are the same.
+ */
+export function splitAggregate(node: AggregatePlan): SplitAggregate | null {
+  const width = node.groups.length;
+  const isPlain = node.sets.length <= 1 && (node.sets[0] === undefined || node.sets[0].length === width);
+  if (!isPlain && !areSetsDistinct(node.sets)) return null;
+  const extra = distinctInputs(node.aggregates);
+  // Over no rows the empty set has a group all the same; with arguments among the partial step's groups it would have none.
+  if (!isPlain && extra.length > 0 && node.sets.some((set) => set.length === 0)) return null;
+  const steps = node.aggregates.map((call) => (call.distinct ? null : splitCall(call)));
+  const isDistinctOnly = (call: AggregateCall): boolean => call.distinct && call.orders.length === 0;
+  if (node.aggregates.some((call, i) => steps[i] === null && !isDistinctOnly(call))) return null;
+  const partialCalls = steps.flatMap((step) => step?.partial ?? []);
+  const groups = [...node.groups, ...extra];
+  const all = node.groups.map((_, i) => i);
+  const extraAt = extra.map((_, i) => width + i);
+  const partial: AggregatePlan = {
+    kind: 'aggregate',
+    child: node.child,
+    groups,
+    sets: isPlain
+      ? groups.length === 0
+        ? []
+        : [groups.map((_, i) => i)]
+      : node.sets.map((set) => [...set, ...extraAt]),
+    aggregates: partialCalls,
+    groupings: isPlain ? [] : [all, ...node.groupings],
+  };
+  const fields = outputFields(partial);
+  const column = (index: number): Expression => columnRef(index, must(fields[index], 'a column').type);
+  const groupingsAt = groups.length + partialCalls.length;
+  const setColumns = isPlain ? [] : [groupingsAt, ...node.groupings.map((_, i) => groupingsAt + 1 + i)];
+  const finalGroups = [...all, ...setColumns].map(column);
+  const extraColumn = new Map(extra.map((expression, i) => [expressionKey(expression), column(width + i)]));
+  return {
+    partial,
+    groups: finalGroups,
+    final: (parts) =>
+      finalStep({ node, steps, finalGroups, parts, partsFrom: groups.length, column, extraColumn, isPlain }),
+  };
+}
+
+const columnRef = (index: number, type: SqlType): Expression => ({ kind: 'column', index, name: '', type });
+
+function finalStep(step: {
+  readonly node: AggregatePlan;
+  readonly steps: readonly (SplitCall | null)[];
+  readonly finalGroups: readonly Expression[];
+  readonly parts: Plan;
+  readonly partsFrom: number;
+  readonly column: (index: number) => Expression;
+  readonly extraColumn: ReadonlyMap<string, Expression>;
+  readonly isPlain: boolean;
+}): Plan {
+  const { node, finalGroups, column, extraColumn } = step;
+  const moved = (expression: Expression): Expression =>
+    expression.kind === 'constant'
+      ? expression
+      : must(
+          extraColumn.get(expressionKey(expression)),
+          'an argument of a DISTINCT call is a group of the partial step',
+        );
+  const calls: AggregateCall[] = [];
+  const windows: WindowCall[] = [];
+  const width = outputFields(step.parts).length;
+  const results: ((at: (index: number) => Expression) => Expression)[] = [];
+  let part = step.partsFrom;
+  for (const [i, call] of node.aggregates.entries()) {
+    const split = step.steps[i] ?? null;
+    const from = calls.length;
+    if (split === null) {
+      calls.push({
+        ...call,
+        children: call.children.map(moved),
+        filter: call.filter === null ? null : moved(call.filter),
+      });
+      results.push((at) => at(from));
+      continue;
+    }
+    const parts = split.partial.map((_, k) => column(part + k));
+    const sums = (split.sums?.(parts) ?? []).map((one) => {
+      windows.push(groupSum(one, finalGroups));
+      return columnRef(width + windows.length - 1, DOUBLE);
+    });
+    const merged = split.merge(parts, sums);
+    part += split.partial.length;
+    calls.push(...merged);
+    results.push((at) => split.result(merged.map((_, k) => at(from + k))));
+  }
+  const final: AggregatePlan = {
+    kind: 'aggregate',
+    child: windows.length === 0 ? step.parts : { kind: 'window', child: step.parts, calls: windows },
+    groups: finalGroups,
+    sets: finalGroups.length === 0 ? [] : [finalGroups.map((_, i) => i)],
+    aggregates: calls,
+    groupings: [],
+  };
+  const fields = outputFields(final);
+  const at = (index: number): Expression => columnRef(index, must(fields[index], 'a column').type);
+  const expressions = [
+    ...node.groups.map((_, i) => at(i)),
+    ...results.map((result) => result((index) => at(finalGroups.length + index))),
+    ...node.groupings.map((_, i) => at(node.groups.length + 1 + i)),
+  ];
+  const names = outputFields(node);
+  return {
+    kind: 'project',
+    child: final,
+    expressions: expressions.map((expression, i) => ({ name: names[i]?.name ?? '', expression })),
+  };
+}
+
+/** A sum over the parts of each group, beside every part. */
+const groupSum = (value: Expression, groups: readonly Expression[]): WindowCall => ({
+  name: 'sum',
+  children: [value],
+  partitions: groups,
+  orders: [],
+  argumentOrders: [],
+  filter: null,
+  distinct: false,
+  ignoreNulls: false,
+  frame: {
+    start: 'UNBOUNDED_PRECEDING',
+    end: 'CURRENT_ROW_RANGE',
+    startExpression: null,
+    endExpression: null,
+    exclude: 'NO_OTHER',
+    offset: null,
+    defaultValue: null,
+  },
+  type: DOUBLE,
+});
+
+/** What DISTINCT calls read, each once. */
+function distinctInputs(calls: readonly AggregateCall[]): readonly Expression[] {
+  const inputs = calls
+    .flatMap((call) => (call.distinct ? [...call.children, ...(call.filter === null ? [] : [call.filter])] : []))
+    .filter((input) => input.kind !== 'constant');
+  return [...new Map(inputs.map((expression) => [expressionKey(expression), expression])).values()];
+}
+
+const areSetsDistinct = (sets: readonly (readonly number[])[]): boolean =>
+  new Set(sets.map((set) => set.toSorted((a, b) => a - b).join())).size === sets.length;

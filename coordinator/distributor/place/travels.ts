@@ -1,0 +1,29 @@
+import { unreachable } from '#shared/must.ts';
+import type { SqlType } from '../../planner/sql-type.ts';
+
+/**
+ * Whether values of a type pass from worker to worker as Arrow: no VARIANT, which has no such form, no ENUM inside others, and no UNION, in
+ * which DuckDB's Arrow keeps no NULL.
+ */
+export function travels(type: SqlType): boolean {
+  switch (type.kind) {
+    case 'scalar':
+      return !type.name.startsWith('VARIANT') && !type.name.startsWith('GEOMETRY');
+    case 'decimal':
+    case 'enum':
+      return true;
+    case 'list':
+    case 'array':
+      return inside(type.element);
+    case 'struct':
+      return type.fields.every((field) => inside(field.type));
+    case 'map':
+      return inside(type.key) && inside(type.value);
+    case 'union':
+      return false;
+    default:
+      return unreachable(type);
+  }
+}
+
+const inside = (type: SqlType): boolean => type.kind !== 'enum' && travels(type);

@@ -1,0 +1,265 @@
+import { must, unreachable } from '#shared/must.ts';
+import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
+import type { Expression, Lambda, Order } from '../../planner/expression.ts';
+import { operatorText } from '../../planner/print-expression.ts';
+import { printSqlType, type SqlType } from '../../planner/sql-type.ts';
+import { NotPrintable } from './not-printable.ts';
+import { castType, printSqlLiteral } from './print-sql-literal.ts';
+import { hasUnnamed, structOf } from './unnamed-structs.ts';
+
+/** The input columns of an expression as SQL, by position. */
+export type Columns = readonly string[];
+
+/**
+ * Nodes on the longest path of an expression. DuckDB takes 1,000 levels of what it parses, and a node here is at most two.
+ */
+const DEPTH_MAX = 400;
+
+/** A bound expression as SQL of the same value and type. @throws NotPrintable */
+export function printSqlExpression(expression: Expression, columns: Columns): string {
+  return print(expression, columns, 0);
+}
+
+export const printSqlList = (list: readonly Expression[], columns: Columns): string =>
+  list.map((one) => printSqlExpression(one, columns)).join(', ');
+
+export const printSqlOrders = (orders: readonly Order[], columns: Columns): string =>
+  orders
+    .map(
+      ({ expression, descending, nullsFirst }) =>
+        `${printSqlExpression(expression, columns)} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`,
+    )
+    .join(', ');
+
+/** A column of the input, and nothing else. */
+export const isColumn = (expression: Expression): expression is Extract<Expression, { kind: 'column' }> =>
+  expression.kind === 'column';
+
+function print(expression: Expression, columns: Columns, depth: number): string {
+  if (depth > DEPTH_MAX) throw new NotPrintable(`an expression of more than ${DEPTH_MAX} levels`);
+  const inner = (one: Expression): string => print(one, columns, depth + 1);
+  const list = (all: readonly Expression[]): string => all.map(inner).join(', ');
+  switch (expression.kind) {
+    case 'column':
+      return must(columns[expression.index], 'a column of the input');
+    case 'constant':
+      return printSqlLiteral(expression.value, expression.type);
+    case 'compare':
+      return `(${inner(expression.left)} ${operatorText(expression.op)} ${inner(expression.right)})`;
+    case 'and':
+    case 'or':
+      return `(${expression.children.map(inner).join(expression.kind === 'and' ? ' AND ' : ' OR ')})`;
+    case 'between':
+      return printBetween(expression, inner);
+    case 'not':
+      return `(NOT ${inner(expression.child)})`;
+    case 'isNull':
+      return `(${inner(expression.child)} IS NULL)`;
+    case 'isNotNull':
+      return `(${inner(expression.child)} IS NOT NULL)`;
+    case 'in':
+      return `(${inner(expression.input)} ${expression.negated ? 'NOT IN' : 'IN'} (${list(expression.list)}))`;
+    case 'operator':
+      return printOperator(expression, list);
+    case 'function':
+      if (expression.lambda !== undefined) return printLambda(expression, expression.lambda, columns, depth);
+      return printFunction(expression, list, inner);
+    case 'cast':
+      if (hasUnnamed(expression.type)) return printRowCast(expression, expression.type, inner);
+      return `${expression.tryCast ? 'TRY_CAST' : 'CAST'}(${inner(expression.child)} AS ${castType(expression.type)})`;
+    case 'case': {
+      const branches = expression.branches.map(({ when, result }) => `WHEN ${inner(when)} THEN ${inner(result)}`);
+      return `CASE ${branches.join(' ')} ELSE ${inner(expression.otherwise)} END`;
+    }
+    case 'aggregate':
+    case 'window':
+    case 'unnest':
+      throw new NotPrintable(`${expression.kind} inside of an expression`);
+    default:
+      return unreachable(expression);
+  }
+}
+
+type StructType = Extract<SqlType, { kind: 'struct' }>;
+
+/** The type of `row(1, 2)` cannot be written: its fields are cast one by one. */
+function printRowCast(
+  { child, tryCast }: Extract<Expression, { kind: 'cast' }>,
+  type: SqlType,
+  inner: (one: Expression) => string,
+): string {
+  const from = typeOf(child);
+  if (from !== null && printSqlType(from) === printSqlType(type)) return inner(child);
+  if (type.kind !== 'struct' || from?.kind !== 'struct' || from.fields.length !== type.fields.length) {
+    throw new NotPrintable('a cast to a struct whose fields have no names');
+  }
+  const cast = (one: Expression, i: number): string =>
+    inner({ kind: 'cast', child: one, type: must(type.fields[i], 'a field').type, tryCast });
+  if (child.kind === 'function' && STRUCT_MAKERS.has(child.name)) return structOf(type, child.children.map(cast));
+  // Its text stands once for each field.
+  if (child.kind !== 'column') throw new NotPrintable('a cast to a struct whose fields have no names');
+  const fields = from.fields.map((field, i): Expression => {
+    const position: Expression = { kind: 'constant', value: i + 1, type: { kind: 'scalar', name: 'BIGINT' } };
+    return { kind: 'function', name: 'struct_extract_at', children: [child, position], type: field.type };
+  });
+  return `CASE WHEN ${inner(child)} IS NOT NULL THEN ${structOf(type, fields.map(cast))} END`;
+}
+
+const STRUCT_MAKERS: ReadonlySet<string> = new Set(['row', 'struct_pack']);
+
+const typeOf = (one: Expression): SqlType | null => ('type' in one ? one.type : null);
+
+function printBetween(
+  { input, lower, upper, lowerInclusive, upperInclusive }: Extract<Expression, { kind: 'between' }>,
+  inner: (one: Expression) => string,
+): string {
+  const text = inner(input);
+  if (lowerInclusive && upperInclusive) return `(${text} BETWEEN ${inner(lower)} AND ${inner(upper)})`;
+  const from = `${text} ${lowerInclusive ? '>=' : '>'} ${inner(lower)}`;
+  return `(${from} AND ${text} ${upperInclusive ? '<=' : '<'} ${inner(upper)})`;
+}
+
+function printOperator(
+  { name, children }: Extract<Expression, { kind: 'operator' }>,
+  list: (all: readonly Expression[]) => string,
+): string {
+  switch (name) {
+    case 'OPERATOR_COALESCE':
+      return `COALESCE(${list(children)})`;
+    case 'OPERATOR_NULLIF':
+      return `NULLIF(${list(children)})`;
+    case 'OPERATOR_TRY':
+      return `TRY(${list(children)})`;
+    default:
+      throw new NotPrintable(`the operator ${name}`);
+  }
+}
+
+type FunctionCall = Extract<Expression, { kind: 'function' }>;
+
+/** The body's columns are the parameters, the last one first, then what it captures. */
+function printLambda(call: FunctionCall, lambda: Lambda, columns: Columns, depth: number): string {
+  const outer = call.children.map((child) => print(child, columns, depth + 1));
+  const own = outer.slice(0, lambda.hasInitial ? 2 : 1);
+  const names = Array.from({ length: lambda.parameters }, (_, i) => `l${depth}_${i}`);
+  const body = print(lambda.body, [...names.toReversed(), ...outer.slice(own.length)], depth + 1);
+  const [list, ...initial] = own;
+  return `${quoteIdentifier(call.name)}(${[list, `lambda ${names.join(', ')}: ${body}`, ...initial].join(', ')})`;
+}
+
+/** Functions go by their quoted names, operators too (`"+"(a, b)`): so nothing is parsed into something else. */
+function printFunction(
+  call: FunctionCall,
+  list: (all: readonly Expression[]) => string,
+  inner: (one: Expression) => string,
+): string {
+  if (call.type.kind === 'decimal' && DECIMAL_RESULTS.has(call.name)) return printDecimal(call, call.type, list);
+  const special = SPECIAL[call.name]?.(call, inner);
+  if (special !== undefined) return special;
+  if (call.erased === null) throw new NotPrintable(`the constant arguments of ${call.name}`);
+  const children = [...call.children, ...(call.erased ?? [])];
+  const [left, right] = children;
+  if (INFIX.has(call.name) && left !== undefined && right !== undefined && children.length === 2) {
+    return `(${inner(left)} ${call.name} ${inner(right)})`;
+  }
+  return `${quoteIdentifier(call.name)}(${list(children)})`;
+}
+
+type DecimalType = Extract<SqlType, { kind: 'decimal' }>;
+
+/** Their result is wider than their operands, up to these widths, which stay. */
+const DECIMAL_RESULTS: ReadonlySet<string> = new Set(['+', '-', '*']);
+const FULL_WIDTHS: ReadonlySet<number> = new Set([18, 38]);
+
+/**
+ * The binder has cast the operands to the result's width already, and would add to it again: sums get operands that are a digit
+ * narrower, as they were; what else comes out too wide is cast back.
+ */
+function printDecimal(call: FunctionCall, type: DecimalType, list: (all: readonly Expression[]) => string): string {
+  const operands = call.children.length === 1 || FULL_WIDTHS.has(type.width) ? null : narrowed(call, type);
+  const texts = (operands ?? call.children).map((one) => list([one]));
+  const text = texts.length === 1 ? `(${call.name}${texts[0]})` : `(${texts.join(` ${call.name} `)})`;
+  return operands !== null || texts.length === 1 || FULL_WIDTHS.has(type.width)
+    ? text
+    : `CAST(${text} AS ${castType(type)})`;
+}
+
+function narrowed(call: FunctionCall, type: DecimalType): readonly Expression[] | null {
+  if (call.name === '*') return null;
+  const narrow: DecimalType = { ...type, width: type.width - 1 };
+  const isCast = call.children.every((one) => one.kind === 'constant' || (one.kind === 'cast' && !one.tryCast));
+  return isCast
+    ? call.children.map((one): Expression =>
+        one.kind === 'constant' || one.kind === 'cast' ? { ...one, type: narrow } : one,
+      )
+    : null;
+}
+
+/** What the parser makes the function of the same name of. */
+const INFIX: ReadonlySet<string> = new Set(['+', '-', '*', '/', '//', '%', '||', '&', '|', '<<', '>>']);
+
+type Special = (call: FunctionCall, inner: (one: Expression) => string) => string | undefined;
+
+/** Functions that are not called as they are named; undefined: as any other. */
+const SPECIAL: Readonly<Record<string, Special>> = {
+  struct_pack: (call, inner) => structOf(structType(call.type), call.children.map(inner)),
+  row: (call, inner) => structOf(structType(call.type), call.children.map(inner)),
+  union_value: (call, inner) => {
+    const name = must(call.type.kind === 'union' ? call.type.members[0] : undefined, 'a union has a member').name;
+    return `union_value(${quoteIdentifier(name)} := ${inner(must(call.children[0], 'its value'))})`;
+  },
+  // The new fields are the last ones.
+  struct_insert: (call, inner) => {
+    const { fields } = structType(call.type);
+    const [struct = '', ...values] = call.children.map(inner);
+    const names = fields.slice(fields.length - values.length).map(({ name }) => name);
+    return `struct_insert(${[struct, ...named(names, values)].join(', ')})`;
+  },
+  struct_update: (call, inner) => {
+    const [struct = '', ...values] = call.children.map(inner);
+    const names = call.argumentNames?.slice(1) ?? [];
+    const { fields } = structType(call.type);
+    if (!names.every((name) => fields.some((field) => field.name === name))) {
+      throw new NotPrintable('the names of the fields that struct_update sets');
+    }
+    return `struct_update(${[struct, ...named(names, values)].join(', ')})`;
+  },
+  // The name that the query gave its argument.
+  alias: () => {
+    throw new NotPrintable('alias()');
+  },
+  // A list of parts, which gives a struct of them, is not among the arguments.
+  date_part: datePart,
+  datepart: datePart,
+  array_slice: printSlice,
+  list_slice: printSlice,
+  // Its integers are counted in BIGINT, and answered in what they were.
+  equi_width_bins: (call, inner) =>
+    `CAST(equi_width_bins(${call.children.map(inner).join(', ')}) AS ${castType(call.type)})`,
+};
+
+const named = (names: readonly string[], values: readonly string[]): string[] =>
+  values.map((value, i) => `${quoteIdentifier(must(names[i], 'a name for each value'))} := ${value}`);
+
+function datePart(call: FunctionCall, inner: (one: Expression) => string): string | undefined {
+  if (call.type.kind !== 'struct' || call.children.length !== 1) return undefined;
+  const parts = call.type.fields.map(({ name }) => quoteLiteral(name)).join(', ');
+  return `date_part([${parts}], ${call.children.map(inner).join(', ')})`;
+}
+
+/** A bound that was left out is an empty list, which only the brackets' syntax may say. */
+function printSlice(call: FunctionCall, inner: (one: Expression) => string): string | undefined {
+  const [value, begin, end, step] = call.children;
+  if (value === undefined || begin === undefined || end === undefined) return undefined;
+  if (!isLeftOut(begin) && !isLeftOut(end)) return undefined;
+  const from = isLeftOut(begin) ? '' : inner(begin);
+  const to = isLeftOut(end) ? (step === undefined ? '' : '-') : inner(end);
+  return `(${inner(value)})[${from}:${to}${step === undefined ? '' : `:${inner(step)}`}]`;
+}
+
+const isLeftOut = (bound: Expression): boolean => bound.kind === 'constant' && bound.type.kind === 'list';
+
+function structType(type: SqlType): StructType {
+  if (type.kind !== 'struct') throw new NotPrintable('a struct of another type');
+  return type;
+}

@@ -1,0 +1,56 @@
+import type { Expression } from '../../planner/expression.ts';
+import type { JoinPlan, Plan, PlanColumn } from '../../planner/plan.ts';
+import { outputFields } from '../../planner/plan-schema.ts';
+import { mapChildren, walkPlan } from '../../planner/plan-tree.ts';
+
+/**
+ * Delim joins as ordinary nodes: the side that has the correlation columns is computed once, and its distinct columns stand where the
+ * other side reads them.
+ * ```
+ * delim join                     cte n: left
+ *   left                    ->     join
+ *   ... delimScan ...                cteScan n
+ *                                    ... aggregate by the columns <- cteScan n ...
+ * ```
+ * Does not fire without delim joins: the plan is the same reference then.
+ */
+export function expandDelimJoins(plan: Plan): Plan {
+  let next = 0;
+  for (const node of walkPlan(plan)) {
+    if (node.kind === 'cte' || node.kind === 'recursiveCte') next = Math.max(next, node.index + 1);
+  }
+  const expand = (node: Plan): Plan => {
+    if (node.kind !== 'join' || node.delim === null) return mapChildren(node, expand);
+    const index = next;
+    next += 1;
+    return expandJoin(node, node.delim, index, expand);
+  };
+  return expand(plan);
+}
+
+function expandJoin(join: JoinPlan, delim: readonly Expression[], index: number, expand: (node: Plan) => Plan): Plan {
+  const source = join.delimFlipped ? join.right : join.left;
+  const other = join.delimFlipped ? join.left : join.right;
+  const columns = outputFields(source).map(({ name, type }, at): PlanColumn => ({ index: at, name, type }));
+  const scan: Plan = { kind: 'cteScan', index, columns };
+  const distinct: Plan = { kind: 'aggregate', child: scan, groups: delim, sets: [], aggregates: [], groupings: [] };
+  const expanded = expand(putDelimScans(other, distinct));
+  const body: Plan = {
+    ...join,
+    delim: null,
+    delimFlipped: false,
+    left: join.delimFlipped ? expanded : scan,
+    right: join.delimFlipped ? scan : expanded,
+  };
+  return { kind: 'cte', index, name: `delim${index}`, definition: expand(source), body };
+}
+
+/** In the place of the scans that belong to this join: those below another delim join's own side are that one's. */
+function putDelimScans(plan: Plan, distinct: Plan): Plan {
+  if (plan.kind === 'delimScan') return distinct;
+  if (plan.kind !== 'join' || plan.delim === null) return mapChildren(plan, (child) => putDelimScans(child, distinct));
+  // The side with the columns may still read ours; the other reads the inner join's.
+  return plan.delimFlipped
+    ? { ...plan, right: putDelimScans(plan.right, distinct) }
+    : { ...plan, left: putDelimScans(plan.left, distinct) };
+}

@@ -1,0 +1,25 @@
+import { mapChildren, walkPlan } from '../../planner/plan-tree.ts';
+import type { Plan } from '../../planner/plan.ts';
+
+/**
+ * ```
+ * cte n: definition           body ... definition
+ *   body ... cteScan n   ->
+ * ```
+ * For a common table expression that one scan reads; one that nobody reads goes. One that several read stays: it is computed once.
+ */
+export function inlineCtes(plan: Plan): Plan {
+  if (plan.kind !== 'cte') return mapChildren(plan, inlineCtes);
+  const definition = inlineCtes(plan.definition);
+  const body = inlineCtes(plan.body);
+  let reads = 0;
+  for (const node of walkPlan(body)) if (node.kind === 'cteScan' && node.index === plan.index) reads += 1;
+  if (reads === 0) return body;
+  if (reads === 1) return put(body, plan.index, definition);
+  return definition === plan.definition && body === plan.body ? plan : { ...plan, definition, body };
+}
+
+function put(plan: Plan, index: number, definition: Plan): Plan {
+  if (plan.kind === 'cteScan' && plan.index === index) return definition;
+  return mapChildren(plan, (child) => put(child, index, definition));
+}

@@ -1,0 +1,40 @@
+import { must } from '#shared/must.ts';
+import { mapChildren } from '../../planner/plan-tree.ts';
+import type { Plan } from '../../planner/plan.ts';
+import { scanUses } from '../../planner/scan-predicates.ts';
+import { schemaById } from '#shared/iceberg/table-metadata.ts';
+import type { ScanBinding } from '../../resolver/scan-binding.ts';
+
+export type SeparateScans = { readonly plan: Plan; readonly scans: readonly ScanBinding[] };
+
+/**
+ * Every scan of a plan with a number of its own, and its own predicate and columns.
+ * ```
+ * union                          union
+ *   filter a < 3                   filter a < 3
+ *     scan 0             ->          scan 0: prunes by a < 3
+ *   filter a > 8                   filter a > 8
+ *     scan 0                         scan 1: prunes by a > 8
+ * ```
+ * A table that the optimiser left out of the plan has none.
+ */
+export function separateScans({
+  plan,
+  scans,
+}: {
+  readonly plan: Plan;
+  readonly scans: readonly ScanBinding[];
+}): SeparateScans {
+  const bindings: ScanBinding[] = [];
+  const separate = (node: Plan): Plan => {
+    if (node.kind !== 'scan') return mapChildren(node, separate);
+    bindings.push(must(scans[node.scan], 'a scan of the query'));
+    return { ...node, scan: bindings.length - 1 };
+  };
+  const separated = separate(plan);
+  const uses = scanUses(
+    separated,
+    bindings.map(({ metadata, schemaId }) => schemaById(metadata, schemaId).fields),
+  );
+  return { plan: separated, scans: bindings.map((binding, i) => ({ ...binding, ...must(uses[i], 'a use') })) };
+}

@@ -1,0 +1,55 @@
+import { must } from '#shared/must.ts';
+import { expressionKey } from '../../planner/expression-tree.ts';
+import type { WindowCall } from '../../planner/expression.ts';
+import { outputFields } from '../../planner/plan-schema.ts';
+import { mapChildren } from '../../planner/plan-tree.ts';
+import type { Plan } from '../../planner/plan.ts';
+
+type WindowPlan = Extract<Plan, { kind: 'window' }>;
+
+/**
+ * ```
+ * window by a: f, by b: g         project (the columns in their order)
+ *   child                    ->     window by b: g
+ *                                     window by a: f
+ *                                       child
+ * ```
+ * So that each goes by its own keys. Does not fire when the calls have a key in common, by which all can go, or one has no keys at all:
+ * all rows come together then.
+ */
+export function splitWindows(plan: Plan): Plan {
+  const below = mapChildren(plan, splitWindows);
+  return below.kind === 'window' ? splitWindow(below) : below;
+}
+
+function splitWindow(node: WindowPlan): Plan {
+  const keys = node.calls.map(({ partitions }) => new Set(partitions.map(expressionKey)));
+  const [first, ...others] = keys;
+  if (first === undefined || keys.some((set) => set.size === 0)) return node;
+  if ([...first].some((key) => others.every((set) => set.has(key)))) return node;
+  const groups = new Map<string, number[]>();
+  for (const [i, set] of keys.entries()) {
+    const key = [...set].sort().join();
+    groups.set(key, [...(groups.get(key) ?? []), i]);
+  }
+  const order = [...groups.values()].flat();
+  const width = outputFields(node.child).length;
+  const call = (i: number): WindowCall => must(node.calls[i], 'a call');
+  const windows = [...groups.values()].reduce<Plan>(
+    (child, calls) => ({ kind: 'window', child, calls: calls.map(call) }),
+    node.child,
+  );
+  const fields = outputFields(windows);
+  const positions = [
+    ...Array.from({ length: width }, (_, i) => i),
+    ...node.calls.map((_, i) => width + order.indexOf(i)),
+  ];
+  return {
+    kind: 'project',
+    child: windows,
+    expressions: positions.map((index) => {
+      const { name, type } = must(fields[index], 'a column');
+      return { name, expression: { kind: 'column', index, name, type } };
+    }),
+  };
+}

@@ -1,0 +1,117 @@
+import { principalId, tenantId } from '#shared/id.ts';
+import { readTableMetadata } from '#shared/iceberg/table-metadata.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { nearestName } from '#shared/nearest-name.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import type { LoadedTable, TableName, TableSource } from '#coordinator/resolver/table-source.ts';
+
+/** Tables for tests, without files: `lake.tpch.orders` -> its columns as `name type, name type`, types in Iceberg's spelling or `struct(f int)`. */
+export type TableScript = Readonly<Record<string, { readonly columns: string; readonly rows?: number }>>;
+
+/** The user who asks for them, unless it matters. */
+export const SCRIPTED_ASKER = { tenant: tenantId('default'), principal: principalId('p') };
+
+const SNAPSHOTS = [11n, 12n] as const;
+
+/** A source that knows these tables, names without case. Each has two snapshots: 11 of 2024-01-01, and 12 of 2024-02-01, a tag `v1`. */
+export function scriptedTables(script: TableScript): TableSource & { readonly asked: TableName[][] } {
+  const tables = new Map(
+    Object.entries(script).map(([name, table]) => [foldIdentifier(name), scriptedTable(name, table)]),
+  );
+  const asked: TableName[][] = [];
+  return {
+    asked,
+    loadTables: (names) => {
+      asked.push([...names]);
+      return Promise.resolve(
+        names.map(({ catalog, namespace, table }): LoadedTable => {
+          const found = tables.get(foldIdentifier([catalog, ...namespace, table].join('.')));
+          return found ?? { kind: 'missing', code: catalog === 'lake' ? 'TABLE_NOT_FOUND' : 'CATALOG_NOT_FOUND' };
+        }),
+      );
+    },
+    nearest: ({ table }) => {
+      const names = [...tables.keys()].map((name) => name.split('.').at(-1) ?? '');
+      return Promise.resolve(nearestName(table, names));
+    },
+  };
+}
+
+function scriptedTable(name: string, { columns, rows = 1_000 }: TableScript[string]): LoadedTable {
+  const [catalog = '', ...rest] = name.split('.');
+  const fields = columns.split(/,\s*(?![^()]*\))/).map((column, i): JsonObject => {
+    const [, columnName = '', type = ''] = /^\s*(\S+)\s+(.+?)\s*$/.exec(column) ?? [];
+    return { id: i + 1, name: columnName, required: false, type: scriptedType(type) };
+  });
+  const snapshots = SNAPSHOTS.map((id, i): JsonObject => ({
+    'snapshot-id': id,
+    'timestamp-ms': Date.UTC(2024, i, 1),
+    'manifest-list': `file:///none/${id}.avro`,
+    summary: { 'total-records': String(rows) },
+    'schema-id': 0,
+  }));
+  const metadata = readTableMetadata({
+    'format-version': 2,
+    'table-uuid': '00000000-0000-4000-8000-000000000001',
+    location: `file:///warehouse/${rest.join('/')}`,
+    'current-schema-id': 0,
+    schemas: [{ type: 'struct', 'schema-id': 0, fields }],
+    'partition-specs': [{ 'spec-id': 0, fields: [] }],
+    'current-snapshot-id': 12n,
+    snapshots,
+    refs: { v1: { 'snapshot-id': 11n, type: 'tag' } },
+    'snapshot-log': snapshots.map((s) => ({
+      'timestamp-ms': s['timestamp-ms'] ?? 0,
+      'snapshot-id': s['snapshot-id'] ?? 0,
+    })),
+  });
+  return {
+    kind: 'found',
+    name: { catalog, namespace: rest.slice(0, -1), table: rest.at(-1) ?? '' },
+    version: `${rest.join('/')}.1`,
+    metadata,
+    allowedRoots: [`file:///warehouse/${rest.join('/')}`],
+  };
+}
+
+/** A primitive type, or `struct(f int)`. */
+function scriptedType(text: string): JsonObject | string {
+  const [, name, type] = /^struct\((\w+) (\w+)\)$/.exec(text) ?? [];
+  if (name === undefined || type === undefined) return text;
+  return { type: 'struct', fields: [{ id: 100, name, required: false, type }] };
+}
+
+/** The eight tables of TPC-H, with the row counts of scale 1. */
+export const TPCH_TABLES: TableScript = {
+  'lake.tpch.region': { columns: 'r_regionkey int, r_name string, r_comment string', rows: 5 },
+  'lake.tpch.nation': { columns: 'n_nationkey int, n_name string, n_regionkey int, n_comment string', rows: 25 },
+  'lake.tpch.supplier': {
+    columns:
+      's_suppkey long, s_name string, s_address string, s_nationkey int, s_phone string, s_acctbal decimal(15,2), s_comment string',
+    rows: 10_000,
+  },
+  'lake.tpch.customer': {
+    columns:
+      'c_custkey long, c_name string, c_address string, c_nationkey int, c_phone string, c_acctbal decimal(15,2), c_mktsegment string, c_comment string',
+    rows: 150_000,
+  },
+  'lake.tpch.part': {
+    columns:
+      'p_partkey long, p_name string, p_mfgr string, p_brand string, p_type string, p_size int, p_container string, p_retailprice decimal(15,2), p_comment string',
+    rows: 200_000,
+  },
+  'lake.tpch.partsupp': {
+    columns: 'ps_partkey long, ps_suppkey long, ps_availqty int, ps_supplycost decimal(15,2), ps_comment string',
+    rows: 800_000,
+  },
+  'lake.tpch.orders': {
+    columns:
+      'o_orderkey long, o_custkey long, o_orderstatus string, o_totalprice decimal(15,2), o_orderdate date, o_orderpriority string, o_clerk string, o_shippriority int, o_comment string',
+    rows: 1_500_000,
+  },
+  'lake.tpch.lineitem': {
+    columns:
+      'l_orderkey long, l_partkey long, l_suppkey long, l_linenumber int, l_quantity decimal(15,2), l_extendedprice decimal(15,2), l_discount decimal(15,2), l_tax decimal(15,2), l_returnflag string, l_linestatus string, l_shipdate date, l_commitdate date, l_receiptdate date, l_shipinstruct string, l_shipmode string, l_comment string',
+    rows: 6_001_215,
+  },
+};

@@ -9,29 +9,29 @@ import { insertPrincipal, TENANT_ADMIN } from './store/postgres/principal-store.
 import type { Database } from './store/postgres/tables.ts';
 import { transact } from './store/postgres/transact.ts';
 
-/** What the first start makes; the password of its user is known before it is needed, because hashing it takes as long as all the rest. */
+/** The password of the user that the first start creates. Hashing it takes as long as the rest of the start, so it begins early. */
 export type FirstUser = {
   readonly passwordHash: Promise<string>;
-  /** Set when the configuration has none: to be printed once. */
+  /** The generated password, to be printed once; undefined when the configuration sets one. */
   readonly generatedPassword: string | undefined;
 };
 
-/** Begins to hash the first user's password, in a thread of its own. */
+/** Starts hashing the first user's password, in a thread of its own. */
 export function prepareFirstUser(config: Config): FirstUser {
   const configured = config['admin.password'];
   const generatedPassword = configured === '' ? generatePassword() : undefined;
   const passwordHash = hashPassword(generatedPassword ?? configured);
-  // Awaited only when the user is really made.
+  // The promise is awaited only when the user is really created, so a rejection must not count as unhandled.
   passwordHash.catch(() => undefined);
   return { passwordHash, generatedPassword };
 }
 
-/** Whether the first start has been. */
+/** Whether a first start has already bootstrapped this database: it holds a tenant. */
 export async function isBootstrapped(db: Database): Promise<boolean> {
   return (await db.selectFrom('tenant').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Makes tenant, catalog, namespace and user of the configuration, all or nothing; the root of the catalog. */
+/** Creates the configured tenant, catalog, namespace and user in one transaction; returns the root location of the catalog. */
 export async function bootstrap(db: Database, config: Config, user: FirstUser): Promise<string> {
   const passwordHash = await user.passwordHash;
   const location = bootstrapLocation(config);
@@ -61,8 +61,8 @@ const bootstrapLocation = (config: Config): string =>
     : config['bootstrap.warehouse'];
 
 /**
- * Root of a new catalog for which nobody named one. No catalog had it before or will have it: a name that comes again, perhaps with another
- * tenant, does not come with the files of the one that was dropped.
+ * The root of a new catalog when the request names none. The UUID makes it unique for ever: a catalog that reuses a dropped catalog's name,
+ * perhaps for another tenant, does not inherit the files of the old one.
  */
 export const catalogLocation = (config: Config, name: string): string =>
   fileLocation(resolve(config.data_dir, 'catalogs', `${name}-${randomUUID()}`));

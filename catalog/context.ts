@@ -15,10 +15,10 @@ import type { SigningKeys } from './token/signing-keys.ts';
 import type { TokenIssuer } from './token/token-issuer.ts';
 import type { TokenVerifier } from './token/token-verifier.ts';
 
-/** Places in a change, in the order in which it comes by them. */
+/** Points of a change at which a test can crash the process, in the order in which a change passes them. */
 export type CrashPoint = 'files-written' | 'before-commit' | 'committed' | 'before-reply';
 
-/** What `main.ts` builds and every operation gets. */
+/** The services and settings of one catalog process: `main.ts` builds them, every operation receives them. */
 export type CatalogContext = {
   readonly config: Config;
   readonly log: Logger;
@@ -26,24 +26,24 @@ export type CatalogContext = {
   readonly security: ChannelSecurity;
   readonly store: Store;
   readonly io: FileIo;
-  /** Threads that read what clients wrote: large metadata, manifests. */
+  /** Worker threads that read files which clients wrote: large metadata, manifests. */
   readonly readers: WorkPool;
-  /** Orders the commits to one table within this process, so that they rarely lose a compare-and-swap. */
+  /** Runs the commits to one table one after the other within this process, so that they rarely lose a compare-and-swap. */
   readonly commits: KeyedQueue;
   readonly keys: SigningKeys;
   readonly issuer: TokenIssuer;
   readonly verifier: TokenVerifier;
   readonly epochs: SessionEpochs;
-  /** Requests at the token endpoint, by address of the peer and by principal. */
+  /** Rate limits of the token endpoint, by the peer's address and by principal. */
   readonly tokenLimits: { readonly address: RateLimit; readonly principal: RateLimit };
-  /** Idempotency keys that each principal may still put to use. */
+  /** Limits the idempotency keys that each principal has in use. */
   readonly keyAllowance: KeyAllowance;
   readonly metrics: Metrics;
   readonly planner: ScanPlanner;
   /** The background work; `wake` says that something may be due now. */
   readonly purges: { wake(): void };
-  /** Called at points of a change where a crash tells much; tests end the process there. */
+  /** Called at the `CrashPoint`s of a change; tests end the process there. */
   readonly at: (point: CrashPoint) => void;
-  /** What `GET /v1/config` advertises: all that is served of the Iceberg specification. */
+  /** The endpoints that `GET /v1/config` advertises: all of the Iceberg specification that the catalog serves. */
   readonly endpoints: readonly string[];
 };

@@ -32,27 +32,29 @@ import { TokenIssuer } from './token/token-issuer.ts';
 import { TokenVerifier } from './token/token-verifier.ts';
 
 export type RunningCatalog = {
-  /** Of the REST service. */
+  /** Base URL of the REST service. */
   readonly url: string;
-  /** host:port of the internal gRPC. */
+  /** host:port of the internal gRPC service. */
   readonly internalAddress: string;
-  /** Set by the one start that made the first user, when the configuration had no password for it: to be printed once. */
+  /**
+   * The generated administrator password, to be printed once. Set only by the start that created the first user without a configured one.
+   */
   readonly generatedAdminPassword?: string;
   close(): Promise<void>;
 };
 
-/** Commits to one table that wait in this process. */
+/** Maximum number of commits to one table that wait in this process. */
 const COMMITS_WAITING_MAX = 1_000;
 /**
- * The signing key's age is looked at four times in its life, but not more often than this, nor less often than that: a key that another
- * catalog process made must be served here before it signs.
+ * Bounds of the interval at which the signing key's age is checked, a quarter of its life. The check also loads keys that another catalog
+ * process made, which must be served here before they sign.
  */
 const ROTATION_CHECK_MIN_MS = 1_000;
 const ROTATION_CHECK_MAX_MS = 30_000;
 
 /**
- * Builds the catalog and starts both of its ports. Postgres may come up later (30 s), and other catalogs may start on the same database.
- * `at` is for tests that crash it at a known point.
+ * Builds the catalog and starts both of its ports. It waits up to 30 s for Postgres; other catalog processes may start on the same database
+ * at the same time. Tests pass `at` to crash it at a known point.
  * @throws START_FAILED, NEWER_DATA, PORT_IN_USE
  */
 export async function startCatalog(
@@ -68,7 +70,7 @@ export async function startCatalog(
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    // A wrong setting is said before anything is waited for.
+    // Reports a wrong setting before waiting for anything.
     security.serverCredentials(config.internal_host);
     const store = await connectStore(config, log);
     closers.push(() => store.close());
@@ -106,7 +108,7 @@ export async function startCatalog(
   }
 }
 
-/** Migrates, and at the first start bootstraps; the generated password, if there is one. */
+/** Applies the migrations and, at the first start, bootstraps; resolves to the generated password if there is one. */
 function prepareStore(
   store: Store,
   { config, log }: Pick<CatalogContext, 'config' | 'log'>,
@@ -115,7 +117,7 @@ function prepareStore(
     const { rows } = await store.pool.query<{ found: boolean }>(
       "select to_regclass('catalog.tenant') is not null as found",
     );
-    // Without tables it is the first start: the password is hashed while they are made.
+    // A database without tables means a first start: the password is hashed while the migrations run.
     const early = rows[0]?.found === true ? undefined : prepareFirstUser(config);
     await migrateSchema(store.db, CATALOG_SCHEMA);
     if (await isBootstrapped(store.db)) return undefined;

@@ -28,7 +28,7 @@ import type { Update } from './update.ts';
 
 const LAST_ADDED = -1;
 
-/** Versions of schemas, specs and orders that one table may hold: looking for an identical one is linear. */
+/** Maximum number of schemas, of specs and of orders of one table: the search for an identical one is linear. */
 const VERSIONS_MAX = 5_000;
 
 /**
@@ -109,7 +109,7 @@ function change(draft: Draft, members: Partial<Draft['metadata']>): void {
 
 function assignUuid(draft: Draft, uuid: string): void {
   if (draft.metadata['table-uuid'].toLowerCase() === uuid.toLowerCase()) return;
-  // The specification calls it unsafe to give a table that has one another uuid.
+  // The specification calls it unsafe to change the uuid of a table that has one.
   if (draft.base !== undefined) refuse(`Cannot reassign the table's uuid ${draft.metadata['table-uuid']}`);
   change(draft, { 'table-uuid': uuid });
 }
@@ -244,7 +244,7 @@ function addSnapshot(draft: Draft, snapshot: Snapshot): void {
   draft.addedSnapshots.add(id);
 }
 
-/** Version 3: the rows of the snapshot take their ids from `next-row-id` on. */
+/** Format version 3: assigns row ids to the rows of the snapshot, from `next-row-id` on. */
 function addRows(draft: Draft, snapshot: Snapshot): void {
   const next = draft.metadata['next-row-id'] ?? 0;
   const { 'first-row-id': first, 'added-rows': added } = snapshot;
@@ -317,7 +317,7 @@ function lastAdded(id: number, last: number | undefined, message: string): numbe
   return id === LAST_ADDED ? (last ?? refuse(message)) : id;
 }
 
-/** One above the highest id, `first` when there is none. */
+/** Returns the highest id plus one, or `first` when there are no items. */
 const nextId = <K extends string>(items: readonly { readonly [P in K]: number }[], key: K, first: number): number =>
   items.reduce((next, item) => Math.max(next, item[key] + 1), first);
 

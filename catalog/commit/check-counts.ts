@@ -3,7 +3,10 @@ import { refuse } from './json-reader.ts';
 import { walkFields } from './schema.ts';
 import type { Schema, TableMetadata } from './table-metadata.ts';
 
-/** Members of a table's metadata: whoever reads a table holds all of them as objects, which take many times as much as their text. */
+/**
+ * Maximum number of entries per list or map of a table's metadata. A reader holds them all as objects, which take many times the memory of
+ * their text.
+ */
 const MEMBERS_MAX: Partial<Record<keyof TableMetadata, number>> = {
   snapshots: 200_000,
   schemas: 10_000,
@@ -16,7 +19,7 @@ const MEMBERS_MAX: Partial<Record<keyof TableMetadata, number>> = {
   refs: 100_000,
   properties: 50_000,
 };
-/** Of all schemas together, nested ones counted. */
+/** Maximum number of fields in all schemas together, nested fields included. */
 const FIELDS_MAX = 500_000;
 
 /** @param metadata a document of table metadata, checked or not @throws INVALID_REQUEST when a list or map of it is too long */

@@ -3,13 +3,16 @@ import { isCreate, parseCommit, type CommitRequest } from './commit-metadata.ts'
 import { documentTask, type DocumentOwner } from './document-task.ts';
 import { parseCreateTable, type CreateTableRequest } from './new-table.ts';
 
-/** A client's request: read, or the bytes of a large one, which only threads read: neither its objects nor the time go to the main thread. */
+/**
+ * A client's request, either parsed or as bytes. A large request stays bytes until a worker thread parses it, so that it costs the main
+ * thread neither time nor memory for objects.
+ */
 export type Source<Request> = { readonly request: Request } | { readonly bytes: Uint8Array };
 
-/** The commit of one table. */
+/** The commit request of one table; `creates` says whether it creates the table. */
 export type CommitSource = Source<CommitRequest> & { readonly creates: boolean };
 
-/** What the main thread must know of a create. */
+/** The members of a create request that the main thread needs. */
 export type CreateHead = Pick<CreateTableRequest, 'name' | 'location' | 'stageCreate'>;
 
 export const commitOf = (source: Source<CommitRequest>): CommitRequest =>
@@ -31,10 +34,10 @@ function createHead(bytes: Uint8Array): CreateHead {
 }
 export const CREATE_HEAD = documentTask(createHead, 'createHead');
 
-/** Changes of a commit that is applied at once: each may copy the document's properties. */
+/** Maximum number of updates of a commit that the main thread applies itself: each update may copy the document's properties. */
 const UPDATES_HERE_MAX = 32;
 
-/** For whoever may have to hand a document to a thread: one that a large request is for goes there, whatever its size. */
+/** Describes a document for `runDocumentTask`. A large request forces its document onto a worker thread, whatever the document's size. */
 export function aboutSource(source: Source<CreateTableRequest | CommitRequest>, about: DocumentOwner): DocumentOwner {
   const updates = 'request' in source && 'updates' in source.request ? source.request.updates.length : 0;
   const isSmall = 'request' in source && updates <= UPDATES_HERE_MAX;

@@ -15,17 +15,19 @@ import { CHECK_REQUIREMENTS, SWAP_METADATA } from './swap-metadata.ts';
 import type { UnitOfWork } from '../store/postgres/transact.ts';
 
 /**
- * Commits, to one table or to several at once. Each attempt reads the tables, makes the new metadata (pure), then moves all pointers in one
- * transaction (compare-and-swap) and writes the metadata files before it ends: all of it happens or nothing.
+ * Commits to one or several tables. Each attempt reads the tables, computes the new metadata (a pure function), then moves all pointers by
+ * compare-and-swap in one transaction and writes the metadata files before the transaction ends: either everything happens or nothing.
  */
 
-/** What a commit asks of one table. */
+/** The change that a commit makes to one table. */
 export type TableChange = { readonly target: TableTarget; readonly source: CommitSource };
 
-/** Metadata of all tables of one transaction, which is in memory at once: in times of `catalog.metadata_bytes_max`. */
+/** Limit of the metadata of all tables of one transaction, which is in memory at once, as a multiple of `catalog.metadata_bytes_max`. */
 const TRANSACTION_METADATA_MAX = 4;
 
-/** Waits between attempts of a commit that lost: doubled from the first to the longest, of which a random part is slept. */
+/**
+ * Backoff of a commit that lost a compare-and-swap: it doubles from the first wait to the longest; the commit sleeps a random part of it.
+ */
 const RETRY_WAIT_FIRST_MS = 5;
 const RETRY_WAIT_LONGEST_MS = 500;
 
@@ -66,8 +68,9 @@ async function commitInTurn(
 }
 
 /**
- * Clients take every 5xx of a commit for "it may have happened" and leave the new files and the table to the user. When we know that
- * nothing happened they get a conflict instead, which they may try again.
+ * Maps the failure of a commit to the error that the client gets. On a 5xx clients assume that the commit may have happened, and leave the
+ * new files and the table to the user. When the catalog knows that nothing happened it answers with a conflict instead, which clients may
+ * retry.
  */
 export function commitFailure(thrown: unknown): unknown {
   const error = thrown instanceof Error ? toCatalogError(thrown) : undefined;
@@ -77,7 +80,10 @@ export function commitFailure(thrown: unknown): unknown {
   });
 }
 
-/** Metadata files that fell out of the log, where the table asks for it. The commit is through: a file that stays is only garbage. */
+/**
+ * Deletes the metadata files that the commit dropped from the metadata log, where the table asks for it. The commit has succeeded already:
+ * a file that cannot be deleted is garbage and only logged.
+ */
 async function removeDroppedFiles(context: CatalogContext, steps: readonly Step[]): Promise<void> {
   const files = steps.flatMap((step) => (step.kind === 'swap' ? step.dropped : []));
   const results = await Promise.allSettled(files.map((file) => context.io.remove(file)));
@@ -85,7 +91,10 @@ async function removeDroppedFiles(context: CatalogContext, steps: readonly Step[
   if (failed !== undefined) context.log.warn({ err: failed.reason as unknown }, 'an old metadata file was not deleted');
 }
 
-/** Of the tables that are there already. @throws INVALID_REQUEST when their metadata together is too much for one transaction. */
+/**
+ * Returns the ids of the existing tables that the changes touch. @throws INVALID_REQUEST when their metadata together is too large for one
+ * transaction
+ */
 async function tableIds(context: CatalogContext, changes: readonly TableChange[]): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   const lengthMax = TRANSACTION_METADATA_MAX * context.config['catalog.metadata_bytes_max'];
@@ -104,7 +113,7 @@ async function tableIds(context: CatalogContext, changes: readonly TableChange[]
   return ids;
 }
 
-/** Takes the turns of all keys, in the one order that cannot lead to a deadlock. */
+/** Runs `work` while it holds the queue of every key. Keys are taken in sorted order, which excludes deadlocks. */
 function inTurn<T>(context: CatalogContext, sortedKeys: readonly string[], work: () => Promise<T>): Promise<T> {
   const [key, ...rest] = sortedKeys;
   return key === undefined ? work() : context.commits.run(key, () => inTurn(context, rest, work));
@@ -139,14 +148,14 @@ async function planSwap(context: CatalogContext, { target, source }: TableChange
   return swapped === null ? { kind: 'keep', done: row } : { kind: 'swap', row, ...swapped };
 }
 
-/** A document of a table, for whoever may have to hand it to a thread. */
+/** Describes a table's metadata document for `runDocumentTask`. */
 export const aboutTable = ({ claims, ident }: TableTarget, metadata: string): DocumentOwner => ({
   bytes: metadata.length,
   owner: claims.tenant,
   what: `the metadata of ${displayIdent(ident)}`,
 });
 
-/** The end of a transaction that a staged create began. */
+/** Plans the commit that ends a staged create and inserts the table. */
 async function planInsert(context: CatalogContext, { target, source }: TableChange): Promise<Step> {
   const { db } = context.store;
   const existing = await findTable(db, target.claims.tenant, target.catalog, target.ident);
@@ -167,7 +176,7 @@ async function planInsert(context: CatalogContext, { target, source }: TableChan
   };
 }
 
-/** All that a new table is made of but the request. */
+/** The input of a new table's metadata, except the request itself. */
 export const createInput = (
   { config }: CatalogContext,
   { roots }: CatalogRow,
@@ -179,7 +188,7 @@ export const createInput = (
   metadataBytesMax: config['catalog.metadata_bytes_max'],
 });
 
-/** A new table whose metadata is made already. @throws TABLE_EXISTS, SCHEMA_NOT_FOUND, INVALID_REQUEST */
+/** Inserts a new table whose metadata is already computed. @throws TABLE_EXISTS, SCHEMA_NOT_FOUND, INVALID_REQUEST */
 export async function insertNewTable(
   context: CatalogContext,
   unit: UnitOfWork,

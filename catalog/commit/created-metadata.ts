@@ -8,7 +8,7 @@ import type { Written } from './run-steps.ts';
 import { printMetadata } from './swap-metadata.ts';
 import type { TableMetadata } from './table-metadata.ts';
 
-/** What a new table is made of; `uuid` is of its metadata file. */
+/** The input of a new table's metadata; `uuid` becomes part of the metadata file's name. */
 export type CreateInput<Request> = {
   readonly source: Source<Request>;
   readonly creation: Creation;
@@ -17,21 +17,24 @@ export type CreateInput<Request> = {
   readonly metadataBytesMax: number;
 };
 
-/** Of a create request. @throws INVALID_REQUEST */
+/** Computes the metadata of a create request. @throws INVALID_REQUEST */
 function newMetadata(input: CreateInput<CreateTableRequest>): Written {
   const request = createOf(input.source);
   return written(newTableMetadata(request, input.creation), input, request.location !== undefined);
 }
 export const NEW_METADATA = documentTask(newMetadata, 'newMetadata');
 
-/** Of a commit that ends what a staged create began. @throws INVALID_REQUEST */
+/** Computes the metadata of a commit that ends a staged create. @throws INVALID_REQUEST */
 function createdMetadata(input: CreateInput<CommitRequest>): Written {
   const metadata = metadataOfUpdates(commitOf(input.source).updates, input.creation);
   return written(metadata, input, metadata.location !== input.creation.location);
 }
 export const CREATED_METADATA = documentTask(createdMetadata, 'createdMetadata');
 
-/** Our own location is nobody else's, any other folder is the client's choice. */
+/**
+ * Packs metadata with its file and folders. `chosen` is false only when the catalog's own location, which is unique, is the only folder;
+ * folders that a client chose must be compared with those of other tables.
+ */
 function written(metadata: TableMetadata, input: CreateInput<unknown>, locationChosen: boolean): Written {
   checkLocations(metadata, undefined, input.roots);
   const folders = ownFolders(metadata);

@@ -15,10 +15,13 @@ export type CommittedTable = {
   readonly metadata: string;
 };
 
-/** Names a table for a caller of a tenant. */
+/** A table, and the caller who names it. */
 export type TableTarget = { readonly claims: TokenClaims; readonly catalog: string; readonly ident: TableIdent };
 
-/** What a new table gets; `chosen` is the client's location. @throws INVALID_REQUEST when that is outside of the catalog's roots. */
+/**
+ * Returns owner, time, uuid and location of a new table; `chosen` is the location that the client asks for.
+ * @throws INVALID_REQUEST when `chosen` is outside of the catalog's roots
+ */
 export async function newCreation(
   context: CatalogContext,
   target: TableTarget,
@@ -35,7 +38,7 @@ export async function newCreation(
   };
 }
 
-/** In the folder of the namespace, unless a client has put a table there: nothing of another table's lies in it. */
+/** Returns a free location in the folder of the namespace, or the spare location when a client has put a table at that folder. */
 async function ownLocation(
   { store }: CatalogContext,
   { ident }: TableTarget,

@@ -12,7 +12,7 @@ const TIME = /^\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?$/;
 const TIMESTAMP = /^[+-]?\d{4,}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?$/;
 const TIMESTAMPTZ = /^[+-]?\d{4,}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(\+00:00|Z)$/;
 
-/** @throws INVALID_REQUEST when a reader could not make a value of the type of it */
+/** @throws INVALID_REQUEST when a reader could not parse the value as the type */
 export function checkDefault(type: Type, value: Json): void {
   if (!isValueOf(type, value)) {
     refuse(`Cannot parse default as a ${typeof type === 'string' ? type : type.type} value: ${show(value)}`);
@@ -67,14 +67,14 @@ function isValueOf(type: Type, value: Json): boolean {
 const isLong = (value: Json): boolean =>
   typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value);
 
-/** The scale must be the type's. */
+/** Whether `text` is a decimal number with the scale of the type. */
 function isDecimal(text: string, type: string): boolean {
   const scale = Number(type.slice(type.lastIndexOf(',') + 1, -1));
   const match = /^[+-]?\d+(?:\.(\d+))?$/.exec(text);
   return match !== null && (match[1] ?? '').length === scale;
 }
 
-/** The schema with its floating-point defaults as `printJson` must print them: `1.0`, not `1`. */
+/** Returns the schema with its floating-point defaults as `printJson` must print them: `1.0`, not `1`. */
 export const printableSchema = (schema: Schema): Schema => ({ ...schema, fields: schema.fields.map(printableField) });
 
 function printableField(field: Field): Field {

@@ -2,12 +2,13 @@ import type { WorkPool } from '#shared/thread/work-pool.ts';
 import { work, type Work } from '#shared/thread/work.ts';
 
 /**
- * Work on a metadata document: a pure function of values that can be sent. A document of 64 MB takes seconds to parse and to print, and a
- * client decides how large its tables' are, so a large one is worked on by a thread. Texts travel fast; parsed documents would not.
+ * A pure function over a metadata document, runnable on the main thread (`here`) or in a worker (`apart`). A document of 64 MB takes
+ * seconds to parse and print, and clients decide how large their documents are, so large ones go to a worker. Input and output are texts:
+ * those are cheap to send between threads, parsed documents are not.
  */
 export type DocumentTask<In, Out> = { readonly here: (input: In) => Out; readonly apart: Work<In, Out> };
 
-/** Documents and request bodies up to this size are worked on at once: that takes less than 30 ms for the two of them. */
+/** Documents and request bodies up to this size are processed on the main thread: less than 30 ms for the two of them. */
 export const DOCUMENT_BYTES_HERE = 256 * 1024;
 export const BODY_BYTES_HERE = 64 * 1024;
 
@@ -19,7 +20,7 @@ export const documentTask = <In, Out>(here: (input: In) => Out, name: string): D
   apart: work<In, Out>(MODULE, name),
 });
 
-/** How large the documents of an input are, whose they are (the tenant), and what they are, for errors. */
+/** Size of the documents of an input, their owner (the tenant), and what they are, for error messages. */
 export type DocumentOwner = { readonly bytes: number; readonly owner: string; readonly what: string };
 
 /** @throws what the function throws; see `WorkPool.run` */

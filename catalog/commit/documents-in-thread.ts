@@ -8,7 +8,7 @@ import { IS_PROTECTED } from './protected-property.ts';
 import { registerMetadata as register, type Registered, type RegisterInput } from './register-metadata.ts';
 import { CHECK_REQUIREMENTS, REFERENCED_ONLY, SWAP_METADATA } from './swap-metadata.ts';
 
-/** What threads do with large metadata documents and request bodies. */
+/** The functions that worker threads run on large metadata documents and request bodies. */
 
 export const parseRequestBody = inThread(parseBodyOfFew);
 export const commitCreates = inThread(COMMIT_CREATES.here);

@@ -15,8 +15,8 @@ import {
 } from './table-metadata.ts';
 
 /**
- * Table metadata while updates are applied to it, with what `-1` (last added) and the snapshot log need to know of them. The lists of
- * `metadata` are replaced, never changed in place: they may belong to the base.
+ * Table metadata while updates are applied to it, with the state that `-1` (last added) and the snapshot log need. The lists of `metadata`
+ * are replaced, never changed in place: they may belong to the base.
  */
 export type Draft = {
   readonly base: TableMetadata | undefined;
@@ -26,7 +26,7 @@ export type Draft = {
   lastAddedSchemaId: number | undefined;
   lastAddedSpecId: number | undefined;
   lastAddedOrderId: number | undefined;
-  /** Texts of the schemas, kept because every added schema is compared with all of them. */
+  /** Cached texts of the schemas, because every added schema is compared with all of them. */
   readonly schemaTexts: Map<Schema, string>;
   readonly addedSnapshots: Set<Long>;
   /** Snapshots of this commit that `main` pointed to at some time. */
@@ -38,7 +38,7 @@ export function draftOf(base: TableMetadata, nowMs: number): Draft {
   return { ...emptyTracking(), base, nowMs, metadata: { ...base } };
 }
 
-/** The draft of a new table: nothing is in it but its format version. */
+/** Returns the draft of a new table: empty but for its format version, uuid, location and time. */
 export function newDraft(options: { formatVersion: number; uuid: string; location: string; nowMs: number }): Draft {
   const { formatVersion, uuid, location, nowMs } = options;
   if (formatVersion < 1 || formatVersion > FORMAT_VERSION_MAX) {
@@ -92,8 +92,8 @@ const CLOCK_SKEW_MS = 60_000;
 const PREVIOUS_VERSIONS_DEFAULT = 100;
 
 /**
- * The finished metadata, in the order of keys that Iceberg writes; the base itself when nothing changed.
- * `previousLocation` is the metadata file that it replaces, for the metadata log.
+ * Returns the finished metadata, its keys in the order that Iceberg writes; the base itself when nothing changed. The metadata log gets
+ * `previousLocation`, the file that the new metadata replaces.
  * @throws INVALID_REQUEST when the parts do not fit together.
  */
 export function finishDraft(draft: Draft, previousLocation: string | undefined): TableMetadata {
@@ -114,7 +114,7 @@ export function finishDraft(draft: Draft, previousLocation: string | undefined):
   });
 }
 
-/** The members that the format version has, in Iceberg's order. */
+/** Returns the metadata with just the members of its format version, in Iceberg's order. */
 export function orderKeys(metadata: TableMetadata): TableMetadata {
   const version = metadata['format-version'];
   const keys = metadata['encryption-keys'] ?? [];
@@ -159,7 +159,7 @@ const defaultSpec = (metadata: TableMetadata) =>
     'the default spec is checked',
   );
 
-/** What is current must be there, and the default spec and order must fit the current schema. */
+/** Checks that the current schema, default spec and default order exist, and that spec and order fit the schema. */
 export function checkDefaults({ metadata }: Pick<Draft, 'metadata'>): void {
   const schema = metadata.schemas.find((s) => s['schema-id'] === metadata['current-schema-id']);
   const spec = metadata['partition-specs'].find((s) => s['spec-id'] === metadata['default-spec-id']);
@@ -173,8 +173,8 @@ export function checkDefaults({ metadata }: Pick<Draft, 'metadata'>): void {
 }
 
 /**
- * A snapshot that was current only between two updates of one commit is no history; and the history before a removed snapshot is cut,
- * because a gap would make time travel read a wrong snapshot.
+ * Completes the snapshot log. A snapshot that was current only between two updates of one commit does not enter it; entries before a
+ * removed snapshot are cut, because time travel over the gap would read a wrong snapshot.
  */
 function finishSnapshotLog(draft: Draft): readonly SnapshotLogEntry[] {
   const { metadata, addedSnapshots, mainWas } = draft;
@@ -196,7 +196,7 @@ function finishSnapshotLog(draft: Draft): readonly SnapshotLogEntry[] {
   return log;
 }
 
-/** Readers refuse metadata whose times run backwards by more than the tolerance. */
+/** Checks that times do not run backwards by more than the tolerance: readers refuse such metadata. */
 function checkTimes(log: readonly SnapshotLogEntry[], lastUpdatedMs: number): void {
   let before = 0;
   for (const { 'timestamp-ms': time } of log) {
@@ -215,8 +215,8 @@ function addPreviousFile(metadata: TableMetadata, entry: MetadataLogEntry): read
 }
 
 /**
- * For a commit whose own values (sequence number, row id) are older than the table: the client must rebuild it, so it is a conflict,
- * not a bad request.
+ * Throws COMMIT_CONFLICT for a commit whose own values (sequence number, row id) are older than the table: the client must rebuild it, so
+ * it is not a bad request.
  */
 export function refuseStale(why: string): never {
   throw new SkeinError('COMMIT_CONFLICT', `Validation failed, please retry: ${why}`);

@@ -16,7 +16,7 @@ import {
 import type { Properties } from './table-metadata.ts';
 
 /**
- * Metadata of user-defined functions (Iceberg UDF specification, format version 1): what a client defines, checked and completed. Pure;
+ * Metadata of user-defined functions (Iceberg UDF specification, format version 1): checks a client's definition and completes it. Pure;
  * errors are INVALID_REQUEST.
  */
 export type FunctionMetadata = {
@@ -56,7 +56,7 @@ const VERSIONS_MAX = 100;
 const REPRESENTATIONS_MAX = 100;
 const TYPE_DEPTH_MAX = 50;
 
-/** What `POST .../functions` takes: a name, and the members of the metadata that are the client's to say. */
+/** The request of `POST .../functions`: a name, and the metadata members that the client decides. */
 export type CreateFunctionRequest = {
   readonly name: string;
   readonly definitions: readonly FunctionDefinition[];
@@ -65,7 +65,7 @@ export type CreateFunctionRequest = {
   readonly doc?: string;
 };
 
-/** `nowMs` stands for times that the client leaves out. */
+/** Parses a create request; `nowMs` replaces times that the client leaves out. */
 export function parseCreateFunction(body: Json | undefined, nowMs: number): CreateFunctionRequest {
   const object = asObject(body, 'create function request');
   const definitions = limited(requiredArray(object, 'definitions'), DEFINITIONS_MAX, 'definitions').map((json) =>

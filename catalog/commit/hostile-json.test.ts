@@ -85,7 +85,7 @@ const COMMIT = {
     { action: 'remove-snapshots', 'snapshot-ids': [5] },
   ],
 };
-/** As the text of a request is read. */
+/** Parses the value as the text of a request is parsed. */
 const read = (value: object): Json => parseJson(JSON.stringify(value));
 
 const ODD: readonly Json[] = [

@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import type { Long, Properties } from './table-metadata.ts';
 
 /**
- * Reads values out of a client's JSON: every shape that is not the specification's is INVALID_REQUEST (HTTP 400) and names the key, in the
- * words of Iceberg's own parsers. A key whose value is null counts as absent, as there.
+ * Reads values out of a client's JSON. A shape that the specification does not have is INVALID_REQUEST (HTTP 400); the message names the
+ * key, in the words of Iceberg's own parsers. As in Iceberg, a key whose value is null counts as absent.
  */
 
 const INT32_MAX = 2 ** 31 - 1;

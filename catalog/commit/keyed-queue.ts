@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 
-/** Runs work of one key one after the other, of different keys at once. */
+/** Serialises work per key; work of different keys runs concurrently. */
 export class KeyedQueue {
   readonly #waitingMax: number;
   readonly #tails = new Map<string, { count: number; tail: Promise<unknown> }>();

@@ -23,7 +23,7 @@ import {
 } from './table-metadata.ts';
 import type { Update } from './update.ts';
 
-/** A new table's metadata: from a create request, or from the updates of a commit that creates. Pure. */
+/** Builds a new table's metadata from a create request, or from the updates of a commit that creates. Pure. */
 
 /** `CreateTableRequest` of the REST specification. */
 export type CreateTableRequest = {
@@ -51,7 +51,7 @@ export function parseCreateTable(body: Json | undefined): CreateTableRequest {
   };
 }
 
-/** Who creates it, when, and under which uuid and location. */
+/** The owner, creation time, uuid and location of a new table. */
 export type Creation = {
   readonly uuid: string;
   readonly location: string;
@@ -76,7 +76,10 @@ const RESERVED_PROPERTIES = new Set([
 /** Defaults that Iceberg gives to new tables only. */
 const NEW_TABLE_PROPERTIES: Properties = { 'write.parquet.compression-codec': 'zstd' };
 
-/** Ids are given afresh: field ids from 1, partition fields from 1000, as Iceberg's reference implementation gives them. */
+/**
+ * Builds the metadata of a create request. It assigns new ids: field ids from 1, partition fields from 1000, as Iceberg's reference
+ * implementation does.
+ */
 export function newTableMetadata(request: CreateTableRequest, creation: Creation): TableMetadata {
   const draft = newDraft({ ...creation, formatVersion: formatVersionOf(request.properties) });
   const known = fieldsById(request.schema);
@@ -107,7 +110,7 @@ export function newTableMetadata(request: CreateTableRequest, creation: Creation
   return finishDraft(draft, undefined);
 }
 
-/** A table made by a commit with `assert-create`, at the end of a transaction that `stage-create` began. */
+/** Builds the metadata of a commit with `assert-create`, which ends a transaction that `stage-create` began. */
 export function metadataOfUpdates(updates: readonly Update[], creation: Creation): TableMetadata {
   const version = updates.find((update) => update.kind === 'upgrade-format-version')?.version;
   const draft = newDraft({ ...creation, formatVersion: version ?? FORMAT_VERSION_DEFAULT });

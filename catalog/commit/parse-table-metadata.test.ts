@@ -3,7 +3,7 @@ import { parseJson, printJson } from '#shared/json.ts';
 import { newTableMetadata, parseCreateTable } from './new-table.ts';
 import { parseTableMetadata } from './parse-table-metadata.ts';
 
-/** As Iceberg 0.8 wrote it: one schema, one spec, no lists, no references. */
+/** Metadata as Iceberg 0.8 wrote it: one schema, one spec, no lists, no references. */
 const OLD = `{
   "format-version": 1,
   "table-uuid": "d20125c8-7284-442c-9aea-15fee620737c",

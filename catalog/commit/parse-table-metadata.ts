@@ -34,7 +34,8 @@ import {
 } from './table-metadata.ts';
 
 /**
- * Reads a metadata file that another catalog or engine wrote, of any format version and age, and brings it into the one shape. Pure.
+ * Parses a metadata document that another catalog or engine wrote, of any format version and age, into the one shape of `TableMetadata`.
+ * Pure.
  * @throws INVALID_REQUEST when it is not table metadata, or its parts do not fit together.
  */
 export function parseTableMetadata(json: Json): TableMetadata {
@@ -89,12 +90,15 @@ export function parseTableMetadata(json: Json): TableMetadata {
   return orderKeys(metadata);
 }
 
-/** Files of version 1 may have none: then one that is the same whenever the same file is read. */
+/**
+ * Returns the table's uuid. A file of version 1 may lack one: then it is derived from the document, so that the same file always gives the
+ * same uuid.
+ */
 function tableUuid(object: JsonObject, version: number): string {
   const uuid = version === 1 ? optionalString(object, 'table-uuid') : requiredString(object, 'table-uuid');
   if (uuid !== undefined) return uuid;
   const hash = createHash('sha256').update(requiredString(object, 'location')).digest('hex');
-  // Version 8: of our own making.
+  // UUID version 8: a custom format.
   return hash.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5');
 }
 

@@ -26,7 +26,7 @@ export function parsePartitionSpec(json: Json): UnboundSpec {
   return { fields: parsePartitionFields(requiredArray(asObject(json, 'partition spec'), 'fields')) };
 }
 
-/** Also the form of version 1: the list of fields alone. */
+/** Parses the fields of a spec; format version 1 stores the list alone. */
 export const parsePartitionFields = (fields: readonly Json[]): readonly UnboundPartitionField[] =>
   fields.map(parseField);
 
@@ -47,8 +47,8 @@ function parseField(json: Json): UnboundPartitionField {
 }
 
 /**
- * Gives every field an id: the client's; else, from version 2 on, the id that the same transform of the same column has in an older spec;
- * else the next one.
+ * Gives every field an id: the client's if it sent one; else, from format version 2 on, the id that the same transform of the same column
+ * has in an older spec; else the next free one.
  */
 export function bindPartitionSpec(
   spec: UnboundSpec,
@@ -82,7 +82,7 @@ export const sameSpec = (a: UnboundSpec, b: UnboundSpec): boolean =>
 export const hasSequentialIds = (spec: PartitionSpec): boolean =>
   spec.fields.every((field, i) => field['field-id'] === PARTITION_ID_START + 1 + i);
 
-/** A new spec must fit the current schema whole: names too. */
+/** Checks that a new spec fits the current schema, names included. */
 export function checkNewSpec(spec: PartitionSpec, schema: Schema): void {
   const byId = fieldsById(schema);
   const names = new Set<string>();
@@ -104,7 +104,9 @@ export function checkNewSpec(spec: PartitionSpec, schema: Schema): void {
   checkSpecCompatibility(spec, byId);
 }
 
-/** Iceberg's `PartitionSpec.checkCompatibility`: each source is a primitive column under structs alone that the transform takes. */
+/**
+ * Iceberg's `PartitionSpec.checkCompatibility`: each source is a primitive column, nested in structs only, whose type the transform takes.
+ */
 export function checkSpecCompatibility(spec: PartitionSpec, byId: ReadonlyMap<number, FieldPath>): void {
   for (const field of spec.fields) {
     if (field.transform === 'void') continue;

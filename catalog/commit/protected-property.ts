@@ -8,7 +8,7 @@ export const PROTECTED_PROPERTY = 'skein.protected';
 export const isProtected = (properties: Properties): boolean =>
   Object.hasOwn(properties, PROTECTED_PROPERTY) && properties[PROTECTED_PROPERTY]?.toLowerCase() === 'true';
 
-/** Of a table's metadata, as text. */
+/** Whether the table's metadata (JSON text) sets the property. */
 const isProtectedTable = (metadata: string): boolean =>
   isProtected((parseJson(metadata) as unknown as TableMetadata).properties);
 

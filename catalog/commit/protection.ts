@@ -12,7 +12,7 @@ export async function requireUnprotected(
   table: { readonly metadata: string; readonly ident: TableIdent; readonly tenant: string },
 ): Promise<void> {
   const { metadata, ident, tenant } = table;
-  // Our own texts, in which no letter of a name is escaped.
+  // A cheap test first: our own metadata texts escape no letter of a name.
   if (!metadata.includes(PROTECTED_PROPERTY)) return;
   const about = { bytes: metadata.length, owner: tenant, what: `the metadata of ${displayIdent(ident)}` };
   const isKept = await runDocumentTask(context.readers, IS_PROTECTED, metadata, about);

@@ -12,13 +12,13 @@ import { printMetadata } from './swap-metadata.ts';
 export type RegisterInput = {
   readonly file: string;
   readonly roots: readonly string[];
-  /** Largest document. */
+  /** Maximum size of the document, in bytes. */
   readonly bytesMax: number;
-  /** Largest file, packed or unpacked. */
+  /** Maximum size of the file in bytes, both packed and unpacked. */
   readonly fileBytesMax: number;
 };
 
-/** A table as a metadata file that someone else wrote describes it. */
+/** A table as an existing metadata file describes it. */
 export type Registered = { readonly text: string; readonly location: string; readonly folders: readonly string[] };
 
 /** @throws INVALID_REQUEST; TABLE_DATA_TOO_COMPLEX when the file is larger than it may be; TABLE_METADATA_MISSING */
@@ -55,7 +55,7 @@ export async function readRegistered(
   try {
     return await readers.run(APART, { ...input, fileBytesMax: bytesMax }, { owner, what: file });
   } catch (error) {
-    // To the client it is a request for what cannot be.
+    // For the client this is a bad request, not a fault of stored data.
     throw isTooComplex(error) ? new SkeinError('INVALID_REQUEST', error.message) : error;
   }
 }

@@ -4,7 +4,7 @@ import type { Json } from '#shared/json.ts';
 import { asObject, get, optionalLong, optionalString, refuse, requiredInt, requiredString } from './json-reader.ts';
 import type { Long, TableMetadata } from './table-metadata.ts';
 
-/** Requirements of a commit (REST specification, `TableRequirement`): what must still be so when it is applied. Pure. */
+/** Requirements of a commit (REST specification, `TableRequirement`): conditions that must still hold when the commit is applied. Pure. */
 export type Requirement =
   | { readonly kind: 'assert-create' }
   | { readonly kind: 'assert-table-uuid'; readonly uuid: string }
@@ -42,7 +42,10 @@ export function parseRequirement(json: Json): Requirement {
   return refuse(`Unsupported requirement: ${kind}`);
 }
 
-/** @throws COMMIT_CONFLICT in Iceberg's words when the requirement does not hold; `undefined` is a table that does not exist. */
+/**
+ * Checks a requirement; `metadata` is undefined for a table that does not exist.
+ * @throws COMMIT_CONFLICT in Iceberg's words when the requirement does not hold
+ */
 export function checkRequirement(requirement: Requirement, metadata: TableMetadata | undefined): void {
   if (requirement.kind === 'assert-create') {
     if (metadata !== undefined) failed('table already exists');

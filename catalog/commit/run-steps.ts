@@ -10,26 +10,26 @@ import type { Tx } from '../store/postgres/tables.ts';
 import type { CommittedTable, TableTarget } from './creation.ts';
 import type { UnitOfWork } from '../store/postgres/transact.ts';
 
-/** What one attempt of a commit does to one table. */
+/** The effect of one attempt of a commit on one table. */
 export type Step =
   | { readonly kind: 'keep'; readonly done: CommittedTable }
   | ({
       readonly kind: 'swap';
       readonly row: TableRow;
-      /** Earlier metadata files that the table lets go of, to be deleted once the commit is through. */
+      /** Earlier metadata files that leave the metadata log, to be deleted after the commit. */
       readonly dropped: readonly string[];
     } & Written)
   | ({ readonly kind: 'insert'; readonly catalog: CatalogRow; readonly target: TableTarget } & Written);
 
-/** The new metadata and where it goes. */
+/** New metadata and the file and folders that it goes to. */
 export type Written = {
   readonly text: string;
   readonly file: string;
-  /** Of the table, normalised. */
+  /** The table's location, normalised. */
   readonly location: string;
-  /** Folders that the table gets with this step. */
+  /** Folders that the table claims with this step. */
   readonly folders: readonly string[];
-  /** The client chose one of them, so they must be compared with those of all other tables. */
+  /** True when the client chose one of the folders, so they must be compared with those of all other tables. */
   readonly chosen: boolean;
 };
 type WritingStep = Exclude<Step, { kind: 'keep' }>;
@@ -38,9 +38,9 @@ type WritingStep = Exclude<Step, { kind: 'keep' }>;
 class LostRace extends Error {}
 
 /**
- * All steps in one transaction; false when another commit came first. Locks are taken in one order (locations, then tables by id, then
- * new names), so commits over several tables do not deadlock; files are written when every row is ours.
- * @throws COMMIT_STATE_UNKNOWN; with anything else nothing was changed.
+ * Runs all steps in one transaction; returns false when another commit came first. It locks in a fixed order (locations, then tables by id,
+ * then new names), so commits over several tables do not deadlock; it writes the files only when it holds every row.
+ * @throws COMMIT_STATE_UNKNOWN; after any other error nothing was changed.
  */
 export async function runSteps(
   context: CatalogContext,
@@ -71,7 +71,7 @@ async function lockForSteps(tx: Tx, steps: readonly WritingStep[]): Promise<void
   const needed = steps.filter((step) => step.folders.length > 0);
   const [first] = needed;
   if (first === undefined) return;
-  // All tables of one request belong to one tenant, which is what the lock is of.
+  // All tables of one request belong to one tenant, and the lock is per tenant: any of their catalogs will do.
   const catalogId = first.kind === 'insert' ? first.catalog.id : first.row.catalogId;
   await lockLocations(tx, catalogId, needed.some(({ chosen }) => chosen) ? 'exclusive' : 'shared');
 }
@@ -90,7 +90,7 @@ async function runInsert(tx: Tx, step: Extract<Step, { kind: 'insert' }>, purpos
     const id = await insertTable(tx, { ...row, metadataLocation: step.file, metadata: step.text });
     await claimFolders(tx, { id, catalogId: catalog.id }, folders);
   } catch (error) {
-    // Another one created it after we looked: for a commit that is a requirement that does not hold.
+    // Another client created the table after the look-up: for a commit this is a requirement that does not hold.
     const exists = error instanceof SkeinError && error.code === 'TABLE_EXISTS';
     if (exists && purpose === 'commit') {
       throw new SkeinError('COMMIT_CONFLICT', 'Requirement failed: table already exists', { cause: error });
@@ -99,7 +99,7 @@ async function runInsert(tx: Tx, step: Extract<Step, { kind: 'insert' }>, purpos
   }
 }
 
-/** All files or none: what was written before one failed is removed, because nothing can point to it. */
+/** Writes all files or none: when one fails the others are deleted again, because nothing can point to them. */
 async function writeFiles(context: CatalogContext, steps: readonly WritingStep[]): Promise<void> {
   const results = await Promise.allSettled(steps.map(({ file, text }) => context.io.write(file, Buffer.from(text))));
   context.at('files-written');
@@ -110,6 +110,6 @@ async function writeFiles(context: CatalogContext, steps: readonly WritingStep[]
   const reason: unknown = failed.reason;
   if (!(reason instanceof FileNotFound)) throw reason;
   if (step?.kind === 'insert' && step.chosen) throw inTheWay(step.location, reason);
-  // A folder that cannot be made is no "not found" of the client's.
+  // A folder that cannot be made is a storage error, not a "not found" for the client.
   throw new SkeinError('STORAGE_ERROR', `cannot write ${reason.uri}`, { cause: reason });
 }

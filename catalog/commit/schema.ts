@@ -19,7 +19,7 @@ import type { Field, ListType, MapType, Schema, StructType, Type } from './table
 
 /** Schemas: reading, walking, fresh ids, and what each format version allows. Pure; errors are INVALID_REQUEST. */
 
-/** Iceberg itself has no limit; deeper ones would overflow the stack of most clients. */
+/** Maximum nesting depth of types. Iceberg has no limit, but deeper types would overflow the stack of most clients. */
 const TYPE_DEPTH_MAX = 50;
 
 const PRIMITIVE =
@@ -28,7 +28,7 @@ const FIXED = /^fixed\[\s*(\d{1,9})\s*\]$/;
 const DECIMAL = /^decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)$/;
 const DECIMAL_PRECISION_MAX = 38;
 
-/** Types and defaults that older format versions do not have. */
+/** The format version from which on a type is allowed. */
 const TYPE_MIN_VERSION: readonly (readonly [RegExp, number])[] = [
   [/^timestamp(tz)?_ns$/, 3],
   [/^variant$/, 3],
@@ -132,7 +132,7 @@ export type FieldPath = {
   readonly field: Field | undefined;
 };
 
-/** Every field, list element, map key and map value, parents first. */
+/** Yields every field, list element, map key and map value, parents first. */
 export function* walkFields(struct: StructType, parent = '', inCollection = false): Generator<FieldPath> {
   for (const field of struct.fields) {
     const path = parent === '' ? field.name : `${parent}.${field.name}`;
@@ -215,15 +215,15 @@ export function checkSchemaVersion(schema: Schema, formatVersion: number): void 
   if (problems.length > 0) refuse(`Invalid schema for v${formatVersion}:\n- ${problems.join('\n- ')}`);
 }
 
-/** What two schemas have in common when they are the same but for their ids as schemas (Iceberg: `sameSchema`). */
+/** Returns a text that is equal for two schemas that differ in at most their schema ids (Iceberg: `sameSchema`). */
 export const schemaText = (schema: Schema): string =>
   printJson([schema.fields, sorted(schema['identifier-field-ids'])]);
 
 const sorted = (ids: readonly number[] | undefined): readonly number[] => [...(ids ?? [])].sort((a, b) => a - b);
 
 /**
- * The schema with ids from 1 on, as Iceberg's reference implementation gives them to a new table (`TypeUtil.assignFreshIds`): a struct's
- * fields first, then what is inside each of them; list elements, then what is inside; map key and value, then what is inside.
+ * Returns the schema with ids from 1 on, as Iceberg's reference implementation gives them to a new table (`TypeUtil.assignFreshIds`): a
+ * struct's fields first, then the types inside each of them; list elements, then the type inside; map key and value, then the types inside.
  */
 export function assignFreshIds(schema: Schema): {
   readonly schema: Schema;

@@ -18,7 +18,7 @@ import type { EncryptionKey, Properties, Snapshot, SnapshotRef, StatisticsFile }
 
 /** Snapshots, references, statistics files: reading. Pure; errors are INVALID_REQUEST. */
 
-/** Some writers leave the operation out; Iceberg's reader takes that for an overwrite. */
+/** Parses a snapshot's summary. Some writers leave the operation out; like Iceberg's reader this takes it for an overwrite. */
 const parseSummary = (summary: Properties): Properties =>
   Object.keys(summary).length === 0 || Object.hasOwn(summary, 'operation')
     ? summary

@@ -11,7 +11,7 @@ import { checkRequirement } from './requirement.ts';
 import type { Written } from './run-steps.ts';
 import type { TableMetadata } from './table-metadata.ts';
 
-/** What commits make of metadata documents: text in, text out. Pure. */
+/** Pure functions of commits over metadata documents: text in, text out. */
 
 const parseMetadata = (text: string): TableMetadata => parseJson(text) as unknown as TableMetadata;
 
@@ -23,15 +23,15 @@ export type SwapInput = {
   readonly roots: readonly string[];
   readonly source: CommitSource;
   readonly nowMs: number;
-  /** Of the new metadata file. */
+  /** Becomes part of the new metadata file's name. */
   readonly uuid: string;
   readonly metadataBytesMax: number;
 };
 
-/** The new document; `dropped` are earlier metadata files that the table lets go of. */
+/** The new document; `dropped` lists the earlier metadata files that leave the metadata log. */
 export type Swapped = Written & { readonly dropped: readonly string[] };
 
-/** Null when the commit changes nothing. @throws COMMIT_CONFLICT, INVALID_REQUEST */
+/** Applies a commit to a document; null when it changes nothing. @throws COMMIT_CONFLICT, INVALID_REQUEST */
 function swapMetadata(input: SwapInput): Swapped | null {
   const base = parseMetadata(input.metadata);
   const { nowMs, metadataLocation: current } = input;
@@ -52,7 +52,7 @@ function swapMetadata(input: SwapInput): Swapped | null {
 
 export const SWAP_METADATA = documentTask(swapMetadata, 'swapMetadata');
 
-/** Files of the metadata log that a commit lets go of; only such as lie in a folder of the table. */
+/** Returns the files that leave the metadata log with a commit and may be deleted: only files in a folder of the table. */
 function droppedFiles(base: TableMetadata, metadata: TableMetadata, roots: readonly string[]): readonly string[] {
   if (metadata.properties['write.metadata.delete-after-commit.enabled']?.toLowerCase() !== 'true') return [];
   const kept = new Set(metadata['metadata-log'].map((entry) => entry['metadata-file']));
@@ -84,7 +84,7 @@ function checkRequirements(input: { readonly metadata: string; readonly source: 
 
 export const CHECK_REQUIREMENTS = documentTask(checkRequirements, 'checkRequirements');
 
-/** The metadata without the snapshots that no branch or tag points to; histories stay. */
+/** Returns the metadata without the snapshots that no branch or tag points to; histories stay. */
 function referencedOnly(text: string): string {
   const metadata = parseMetadata(text);
   const referenced = new Set(Object.values(metadata.refs).map((ref) => ref['snapshot-id']));

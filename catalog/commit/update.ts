@@ -51,7 +51,7 @@ export type Update =
   | { readonly kind: 'add-encryption-key'; readonly key: EncryptionKey }
   | { readonly kind: 'remove-encryption-key'; readonly keyId: string };
 
-/** The most changes of one commit. */
+/** Maximum number of updates of one commit. */
 const UPDATES_MAX = 10_000;
 
 /** @throws INVALID_REQUEST on an update that the specification does not have, or of another shape. */

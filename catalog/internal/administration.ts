@@ -17,9 +17,9 @@ import { EVERYTHING } from '../store/postgres/page.ts';
 import { insertPrincipal, TENANT_ADMIN } from '../store/postgres/principal-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 
-/** What the operator does: tenants, and catalogs for them. */
+/** Calls of the operator: create, alter and drop tenants and their catalogs. */
 
-/** A tenant with its administrator. @throws INVALID_REQUEST, ALREADY_EXISTS */
+/** Creates a tenant with its administrator. @throws INVALID_REQUEST, ALREADY_EXISTS */
 export async function createTenant(
   context: CatalogContext,
   request: { readonly name: string; readonly admin_user: string; readonly admin_password: string },
@@ -62,7 +62,9 @@ type CreateCatalogRequest = {
   readonly undrop_window_ms: string;
 };
 
-/** A catalog; an empty location is `<data_dir>/catalogs/<name>-<uuid>`. @throws TENANT_NOT_FOUND, INVALID_REQUEST, ALREADY_EXISTS */
+/**
+ * Creates a catalog; an empty location means `<data_dir>/catalogs/<name>-<uuid>`. @throws TENANT_NOT_FOUND, INVALID_REQUEST, ALREADY_EXISTS
+ */
 export async function createCatalog(
   context: CatalogContext,
   request: CreateCatalogRequest,
@@ -93,7 +95,7 @@ type AlterCatalogRequest = {
   readonly name: string;
   readonly allow_roots: readonly string[];
   readonly disallow_roots: readonly string[];
-  /** -1 = as it is. */
+  /** -1 = leave unchanged. */
   readonly undrop_window_ms: string;
 };
 

@@ -14,7 +14,10 @@ import { insertPrincipal, raiseSessionEpoch } from '../store/postgres/principal-
 import { newSecret, sha256 } from '../token/secret.ts';
 import { transact } from '../store/postgres/transact.ts';
 
-/** OAuth clients, as the operator makes them: each is a service account with one credential. The secret is answered once, by these calls. */
+/**
+ * Calls of the operator for OAuth clients. Each client is a service account with one credential, whose secret only the answer of the
+ * creating or rotating call shows.
+ */
 
 type ClientSecret = { readonly client_id: string; readonly client_secret: string };
 type ClientRequest = { readonly tenant: string; readonly name: string };
@@ -22,7 +25,7 @@ type ClientRequest = { readonly tenant: string; readonly name: string };
 const SECRET_PREFIX = 'skein_cs_';
 const ROLE = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 const ROLES_MAX = 100;
-/** Longest time for which the secret before a rotation may stay good. */
+/** Maximum overlap in which the previous secret stays valid after a rotation. */
 const OVERLAP_MAX_MS = 30 * 86_400_000;
 
 /** @throws TENANT_NOT_FOUND, ALREADY_EXISTS, INVALID_REQUEST for an unknown scope or an odd name or role */
@@ -37,7 +40,7 @@ export async function createClient(
   const odd = roles.find((role) => !ROLE.test(role));
   if (odd !== undefined) throw new SkeinError('INVALID_REQUEST', `not a role name: ${odd}`);
   if (roles.length > ROLES_MAX) throw new SkeinError('INVALID_REQUEST', `a client has at most ${ROLES_MAX} roles`);
-  // No character that a form, a header, a URL or `<client_id>:<client_secret>` would have to escape.
+  // Hexadecimal: nothing that a form, a header, a URL or `<client_id>:<client_secret>` would have to escape.
   const clientId = randomBytes(16).toString('hex');
   const secret = newSecret(SECRET_PREFIX);
   await transact(context.store.db, async (tx) => {
@@ -56,8 +59,8 @@ export async function createClient(
 }
 
 /**
- * A new secret. Without an overlap, as after a leak, the old one ends at once and with it all tokens of the client; with one, as in a
- * change by plan, the old secret opens for that long, and tokens live on.
+ * Replaces the secret of a client. Without an overlap, as after a leak, the old secret and all tokens of the client end at once. With an
+ * overlap, as in a planned change, the old secret stays valid for that time and tokens stay valid.
  * @throws TENANT_NOT_FOUND, PRINCIPAL_NOT_FOUND, INVALID_REQUEST
  */
 export async function rotateClient(
@@ -96,7 +99,7 @@ type ClientList = {
   }[];
 };
 
-/** By name, without secrets. @throws TENANT_NOT_FOUND */
+/** Lists the clients of a tenant by name, without secrets. @throws TENANT_NOT_FOUND */
 export async function listClients(context: CatalogContext, request: { readonly tenant: string }): Promise<ClientList> {
   const { db } = context.store;
   const clients = await clientsOf(db, await requireTenant(db, request.tenant));
@@ -115,7 +118,10 @@ export async function listClients(context: CatalogContext, request: { readonly t
   };
 }
 
-/** Ends the client with all its tokens, everywhere within a second; its name is free again. @throws TENANT_NOT_FOUND, PRINCIPAL_NOT_FOUND */
+/**
+ * Drops a client. All its tokens are refused everywhere within a second; its name is free again.
+ * @throws TENANT_NOT_FOUND, PRINCIPAL_NOT_FOUND
+ */
 export async function dropClient(context: CatalogContext, request: ClientRequest): Promise<Record<string, never>> {
   await transact(context.store.db, async (tx) => {
     await deleteClient(tx, await requireClient(tx, await requireTenant(tx, request.tenant), request.name));

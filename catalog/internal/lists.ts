@@ -5,11 +5,11 @@ import { joinPath, listAllNamespaces, requireNamespace } from '../store/postgres
 import type { Page } from '../store/postgres/page.ts';
 import { listTables as tablesOf } from '../store/postgres/table-store.ts';
 
-/** Lists for SHOW and for names without their catalog, by pages; names as they are stored, sorted. */
+/** Paged lists for SHOW and for resolving names without a catalog; names as stored, sorted. */
 
 type CatalogRequest = { readonly tenant: string; readonly catalog: string; readonly limit: number };
 
-/** What follows `after`, which is empty for the first page. */
+/** The page of names that follow `after`; an empty `after` means the first page. */
 const pageAfter = (after: string, limit: number): Page => ({
   ...(after === '' ? {} : { after }),
   ...(limit === 0 ? {} : { limit }),

@@ -14,7 +14,7 @@ type MintTokenRequest = {
 };
 
 /**
- * A token for the operator of the cluster, who holds its secret.
+ * Issues a token to the operator of the cluster, who proves itself with the cluster's secret.
  * @throws TENANT_NOT_FOUND, PRINCIPAL_NOT_FOUND, FORBIDDEN for a user who is not active, INVALID_REQUEST for an unknown scope or a lifetime
  * outside of `catalog.token_ttl_max`
  */

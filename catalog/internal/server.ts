@@ -21,12 +21,12 @@ import { TableLoader, type LoadTablesRequest } from './table-loader.ts';
 import { mintToken } from './mint-token.ts';
 import { watchEpochs } from './watch-epochs.ts';
 
-/** Largest answer: the metadata of all tables of one statement. */
+/** Maximum size of an answer: the metadata of all tables of one statement. */
 const MESSAGE_BYTES_MAX = 1024 * 1024 * 1024;
 
 type Unary<Request, Reply> = (context: CatalogContext, request: Request) => Promise<Reply>;
 
-/** The calls of `proto/catalog.proto`, bound to a port of `catalog.internal_port`; the caller closes it. */
+/** Serves the calls of `proto/catalog.proto` on `catalog.internal_port`; the caller closes the server. */
 export async function startInternalServer(context: CatalogContext): Promise<{ server: Server; address: string }> {
   const { config } = context;
   const server = new Server({ 'grpc.max_send_message_length': MESSAGE_BYTES_MAX });

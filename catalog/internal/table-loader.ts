@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { LEVEL_SEPARATOR } from '../store/postgres/namespace-store.ts';
 
-/** Messages of `proto/catalog.proto`, as proto-loader gives and takes them. */
+/** Messages of `proto/catalog.proto`, in the form that proto-loader uses. */
 type TableName = {
   readonly catalog: string;
   readonly namespace: readonly string[];
@@ -35,8 +35,8 @@ type FoundRow = {
 };
 
 /**
- * Every name in one round trip. At each step the exact name comes first, else the first that differs only in case. This is on the path of
- * every query: the statement is prepared once per connection, and metadata that the caller has is not sent.
+ * Resolves every name in one round trip. At each level the exact name wins, else the first name that differs only in case. Every query runs
+ * this statement: it is prepared once per connection, and it does not return metadata that the caller already has.
  */
 const RESOLVE = `
   select c.roots, n.path, t.name, t.metadata_location, t.version, t.metadata
@@ -60,11 +60,11 @@ const RESOLVE = `
   ) t on true
   order by w.i`;
 
-/** Statements of the loader that run at once; calls that come meanwhile wait for the next and share it. */
+/** Maximum number of concurrent statements of the loader; calls that arrive meanwhile share the next one. */
 const STATEMENTS_MAX = 2;
-/** Names of one statement, unless one call alone has more. */
+/** Maximum number of names of one statement, unless a single call has more. */
 const BATCH_NAMES_MAX = 500;
-/** Calls that wait. */
+/** Maximum number of waiting calls. */
 const WAITING_MAX = 10_000;
 
 type Waiting = LoadTablesRequest & {
@@ -73,8 +73,8 @@ type Waiting = LoadTablesRequest & {
 };
 
 /**
- * Resolves the names of statements. Under load many calls share one statement, which costs hardly more than one call's; a call's statement
- * always begins after the call, so nobody reads what was there before they asked.
+ * Resolves the names of statements. Under load many calls share one statement, which costs hardly more than a single call's. The statement
+ * always begins after the call arrived, so no caller reads a state older than its call.
  */
 export class TableLoader {
   readonly #pool: Pool;
@@ -86,8 +86,8 @@ export class TableLoader {
   }
 
   /**
-   * The tables in the order of the names. A table's files may lie anywhere below its catalog's roots: a catalog belongs to one tenant, and
-   * clients may add files from other folders, or move a table.
+   * Returns the tables in the order of the names. A table's files may lie anywhere below its catalog's roots: a catalog belongs to one
+   * tenant, and clients may add files from other folders, or move a table.
    * @throws QUEUE_FULL
    */
   async load(request: LoadTablesRequest): Promise<{ tables: LoadedTable[] }> {
@@ -154,7 +154,10 @@ export class TableLoader {
   }
 }
 
-/** A name that cannot be stored matches nothing; Postgres would refuse the whole statement, so other calls with it. */
+/**
+ * Replaces a name that cannot be stored by one that matches nothing: Postgres would refuse the whole statement and thereby fail other
+ * calls.
+ */
 const storable = (name: TableName): TableName => {
   const texts = [name.catalog, name.table, name.known_version, ...name.namespace];
   const isStorable = texts.every((text) => !text.includes('\0') && !text.includes(LEVEL_SEPARATOR));

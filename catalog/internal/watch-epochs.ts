@@ -4,10 +4,10 @@ import type { CatalogContext } from '../context.ts';
 
 type EpochList = { readonly epochs: readonly { readonly principal: string; readonly session_epoch: string }[] };
 
-/** Changes that a watcher may be behind: one that reads more slowly is cut off, and begins anew with all epochs. */
+/** Maximum number of changes that a watcher may lag behind. A slower one is disconnected, and starts again with all epochs. */
 const BEHIND_MAX = 10_000;
 
-/** All epochs above 0, then every change, until either side ends. */
+/** Streams all epochs above 0, then every change, until either side ends the call. */
 export function watchEpochs(context: CatalogContext): handleServerStreamingCall<unknown, EpochList> {
   return (call: ServerWritableStream<unknown, EpochList>) => {
     try {

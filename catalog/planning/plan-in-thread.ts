@@ -6,7 +6,7 @@ import { inThread, type WorkSettings } from '#shared/thread/work.ts';
 import type { PlannedScan } from './plan-request.ts';
 import { planPortions, resolveText, type Portions, type PortionsInput, type ResolveInput } from './plan-portions.ts';
 
-/** The program of the threads that plan scans of large tables. */
+/** Entry point of the worker threads that plan scans of large tables. */
 const settings = workerData as WorkSettings;
 const manifestCaches = new LruManifestCache(settings.cacheBytes);
 

@@ -9,7 +9,7 @@ import { printJson, type Json } from '#shared/json.ts';
 import { predicateOf, resolveScan, type PlannedScan } from './plan-request.ts';
 import { scanTasksJson } from './scan-tasks-json.ts';
 
-/** Scan plans made of texts, so that a thread can make them. */
+/** Makes scan plans from texts, so that a worker thread can run it. */
 
 export type ResolveInput = { /** The table's document. */ readonly metadata: string; readonly body: Json | undefined };
 
@@ -24,14 +24,17 @@ export type PortionsInput = {
   readonly roots: readonly string[];
   readonly filesMax: number;
   readonly filesPerPortion: number;
-  /** Largest plan, printed. */
+  /** Maximum size of a printed plan. */
   readonly bytesMax: number;
 };
 
-/** The files of a plan: `ScanTasks` of the REST specification, printed, a portion each. There is always a first one. */
+/** The files of a plan as printed `ScanTasks` of the REST specification, one text per portion; there is at least one portion. */
 export type Portions = { readonly files: number; readonly texts: readonly Uint8Array[] };
 
-/** @throws PLAN_NOT_FOUND when the table has lost what the scan reads; as `planEntries` does */
+/**
+ * Plans a scan and prints its portions.
+ * @throws PLAN_NOT_FOUND when the table no longer has what the scan reads; as `planEntries` does
+ */
 export async function planPortions(place: ReadingPlace, input: PortionsInput): Promise<Portions> {
   const metadata = parseTableMetadata(input.metadata);
   const writer = new PortionWriter(metadata, input);
@@ -62,7 +65,7 @@ async function planScan(
   else if (id !== undefined) await planEntries(io, metadata, id, predicate, options, sink);
 }
 
-/** Prints entries, `filesPerPortion` at a time, and keeps nothing else of them. */
+/** Prints entries, `filesPerPortion` at a time, and keeps only the printed texts. */
 class PortionWriter {
   readonly #metadata: TableMetadata;
   readonly #input: PortionsInput;

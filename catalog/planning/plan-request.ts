@@ -15,22 +15,22 @@ import {
 } from '../commit/json-reader.ts';
 
 /**
- * A scan as it was asked for, with everything fixed that could change while its tasks are fetched: plain JSON, kept with the plan.
- * Snapshot ids are decimal.
+ * A scan request with everything resolved that could change while its tasks are fetched. It is plain JSON, stored with the plan; snapshot
+ * ids are decimal.
  */
 export type PlannedScan = {
-  /** Appends: what the snapshots added, oldest first; a table without data has no snapshot. */
+  /** For `appends` the scan reads the files that its snapshots added, oldest first. A table without data has no snapshot. */
   readonly kind: 'snapshot' | 'appends';
   readonly snapshotIds: readonly string[];
   readonly schemaId: number;
-  /** As the client wrote it; `true` when it wrote none. */
+  /** The client's filter, unchanged; `true` when there is none. */
   readonly filter: Json;
   readonly caseSensitive: boolean;
-  /** Columns whose statistics are to be sent. */
+  /** Columns whose statistics the answer includes. */
   readonly statsFieldIds: readonly number[];
 };
 
-/** Names of columns in one request. */
+/** Maximum number of column names in one request. */
 const NAMES_MAX = 10_000;
 
 /** `PlanTableScanRequest` of the REST specification. @throws INVALID_REQUEST */
@@ -57,7 +57,7 @@ export function resolveScan(body: Json | undefined, metadata: TableMetadata): Pl
   return scan;
 }
 
-/** What the filter of a scan says of files. */
+/** The filter of a scan as a predicate over files. */
 export const predicateOf = (scan: PlannedScan, schema: Schema): Predicate =>
   bindExpression(parseExpression(scan.filter), new ColumnNames(schema.fields, scan.caseSensitive));
 
@@ -89,7 +89,7 @@ function resolveSnapshots(object: JsonObject, metadata: TableMetadata): Snapshot
   return { kind: 'appends', snapshotIds: appendsBetween(metadata, start, end), readAt: end };
 }
 
-/** The appends after `start` up to `end`, oldest first. */
+/** Returns the append snapshots after `start` up to and including `end`, oldest first. */
 function appendsBetween(metadata: TableMetadata, start: bigint, end: bigint): readonly bigint[] {
   const found: bigint[] = [];
   const seen = new Set<bigint>();

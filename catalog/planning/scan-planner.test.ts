@@ -43,10 +43,10 @@ const EMPTY_PLAN = {
   files: 0,
   texts: [new TextEncoder().encode('{"delete-files":[],"file-scan-tasks":[]}')],
 };
-/** Nothing here is large. */
+/** These tests plan only small tables, which need no worker threads. */
 const NO_READERS = {} as WorkPool;
 
-/** A storage whose one file is had only when the test opens it. */
+/** A storage whose reads wait until the test calls `open`. */
 function gatedIo(): { readonly io: FileIo; readonly reads: () => number; readonly open: () => void } {
   const waiting: (() => void)[] = [];
   let reads = 0;

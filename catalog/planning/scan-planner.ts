@@ -17,7 +17,7 @@ import type { PlannedScan } from './plan-request.ts';
 /** The table that is scanned. */
 export type ScannedTable = {
   readonly tenant: TenantId;
-  /** Its document. */
+  /** JSON text of its metadata. */
   readonly metadata: string;
   readonly metadataLocation: string;
   readonly roots: readonly string[];
@@ -31,9 +31,9 @@ type Plan = {
   bytes: number;
 };
 
-/** Plans that wait for one of `catalog.plans_at_once` places. */
+/** Maximum number of plans that wait for one of the `catalog.plans_at_once` slots. */
 const WAITING_MAX = 1_000;
-/** Largest plan that is made on the main thread, printed. */
+/** Maximum printed size of a plan that the main thread makes. */
 const BYTES_HERE_MAX = 4 * 2 ** 20;
 
 const MODULE = new URL('./plan-in-thread.ts', import.meta.url);
@@ -41,8 +41,8 @@ const PORTIONS = work<PortionsInput, Portions>(MODULE, 'portionsInThread');
 const RESOLVE = work<ResolveInput, PlannedScan>(MODULE, 'resolveInThread');
 
 /**
- * Plans scans and keeps their results for a while; scans of large tables are planned by threads. What is kept is a cache: a plan whose
- * request is known can be made again, here or in another process, and comes out the same, because a snapshot never changes.
+ * Plans scans and caches their results; worker threads plan scans of large tables. A plan whose request is known can be made again, here or
+ * in another process, with the same result, because a snapshot never changes.
  */
 export class ScanPlanner {
   readonly #config: Config;
@@ -50,7 +50,7 @@ export class ScanPlanner {
   readonly #io: FileIo;
   readonly #readers: WorkPool;
   readonly #manifests: LruManifestCache;
-  /** By the tenant, the table's document and the snapshots that are read. */
+  /** Running and cached work, keyed by tenant, table document and the snapshots that are read. */
   readonly #smallFirst = new SmallFirst();
   readonly #plans = new Map<string, Plan>();
   readonly #waiting: (() => void)[] = [];
@@ -69,15 +69,15 @@ export class ScanPlanner {
     this.#manifests = new LruManifestCache(Math.floor(parts.config['catalog.manifest_cache_bytes'] / 2));
   }
 
-  /** The scan that a request asks for; see `resolveScan`. @throws INVALID_REQUEST, QUEUE_FULL, TABLE_DATA_TOO_COMPLEX */
+  /** Resolves a request to a scan; see `resolveScan`. @throws INVALID_REQUEST, QUEUE_FULL, TABLE_DATA_TOO_COMPLEX */
   async resolve(table: ScannedTable, body: Json | undefined): Promise<PlannedScan> {
     const input = { metadata: table.metadata, body };
     return isLarge(table) ? this.#readers.run(RESOLVE, input, callOf(table)) : resolveText(input);
   }
 
   /**
-   * The files of a plan, made now unless they are known; undefined when that takes longer than `waitMs`: it goes on, and a later call
-   * finds them.
+   * Returns the files of a plan, planning it unless it is cached. Returns undefined when that takes longer than `waitMs`: planning goes on,
+   * and a later call finds the result.
    * @throws QUEUE_FULL, NOT_SUPPORTED, INVALID_TABLE_DATA, TABLE_DATA_TOO_COMPLEX, STORAGE_ERROR
    */
   async portions(
@@ -125,7 +125,7 @@ export class ScanPlanner {
       plan.bytes = texts.reduce((sum, text) => sum + text.length, 0);
       this.#evict();
     } catch {
-      // Who waits for it has the error; who asks for it again gets it tried again.
+      // Callers that wait for the plan get the error; the next request plans it again.
       if (this.#plans.get(planId) === plan) this.#plans.delete(planId);
     }
   }
@@ -173,14 +173,14 @@ export class ScanPlanner {
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  /** A place goes straight to the next in line. */
+  /** Frees a slot, which passes directly to the next in line. */
   #leave(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#running -= 1;
     else next();
   }
 
-  /** Drops what has expired, then the oldest until what is kept is within the limits. */
+  /** Drops expired plans, then the oldest ones until the rest is within the limits. */
   #evict(): void {
     const nowMs = this.#clock.nowMs();
     let [files, bytes] = [0, 0];

@@ -7,12 +7,12 @@ import { resultType } from '#shared/iceberg/transform.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import type { PlannedScan } from './plan-request.ts';
 
-/** Longer filters are not repeated with every file: a client that finds no residual takes its own filter. */
+/** Maximum length of a filter that is repeated as the residual of every file. Without a residual a client applies its own filter. */
 const RESIDUAL_LENGTH_MAX = 16 * 1024;
 
 /**
- * `ScanTasks` of the REST specification: the files of a plan, with every delete file once. The residual is the filter itself: it may do
- * more than is needed, never less.
+ * Prints the files of a plan as `ScanTasks` of the REST specification, every delete file once. The residual is the whole filter: that may
+ * check more than is needed, never less.
  */
 export function scanTasksJson(
   entries: readonly PlannedEntry[],
@@ -47,7 +47,7 @@ export function scanTasksJson(
 
 type PartitionPrinter = (file: DataFile) => readonly Json[];
 
-/** Values in the order of the spec's fields; null for what has no single value. */
+/** Returns a printer of partition values, in the order of the spec's fields; it prints null for a value without a single-value form. */
 function partitionPrinter(metadata: TableMetadata, spec: PartitionSpec): PartitionPrinter {
   const types = spec.fields.map(({ transform, sourceId }) => {
     const source = metadata.fields.get(sourceId)?.type;

@@ -2,16 +2,16 @@ import { findClient, findClientBySecret, type ClientRow } from '../store/postgre
 import type { Database } from '../store/postgres/tables.ts';
 import { sameDigest, sha256 } from '../token/secret.ts';
 
-/** What no secret hashes to: an unknown client takes the same comparisons as a known one. */
+/** A digest that no secret has. An unknown client is compared with it, so that it costs the same comparisons as a known one. */
 const NO_DIGEST = Buffer.alloc(32);
-/** Longer texts are no id or secret of ours. */
+/** Maximum length of an id or secret of ours; longer texts are refused unread. */
 const LENGTH_MAX = 200;
 // oxlint-disable-next-line no-control-regex -- Postgres stores no NUL, and no id holds any of these
 const UNPRINTABLE = /[^\u0020-\u007E]/;
 
 /**
- * The client whose secret this is, or was until its last rotation while that one still opens; undefined when there is none. Without an id
- * the secret alone finds it. The principal may be suspended: the caller looks.
+ * Returns the client whose current secret this is, or whose previous one within the overlap after a rotation; undefined when there is none.
+ * Without an id the secret alone identifies the client. The principal may be suspended: the caller checks that.
  */
 export async function authenticateClient(
   db: Database,

@@ -4,7 +4,7 @@ import { deleteExpiredFamilies } from '../store/postgres/refresh-token-store.ts'
 import { forgetDropped } from '../store/postgres/principal-store.ts';
 import { transact } from '../store/postgres/transact.ts';
 
-/** Forgets refresh tokens that have expired, and deleted principals that no token can name any more. */
+/** Deletes expired refresh tokens, and the records of deleted principals that no living token can name. */
 export async function forgetExpired(context: Pick<CatalogContext, 'config' | 'clock' | 'store'>): Promise<void> {
   const { config, clock, store } = context;
   const nowMs = clock.nowMs();

@@ -6,10 +6,10 @@ import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { KNOWN_WITHIN_MS } from '#test/support/known-within.ts';
 
 let first: TestCatalog;
-/** On the same database, behind a proxy that the tests break. */
+/** A second catalog on the same database, behind a proxy that the tests break. */
 let second: RunningCatalog;
 let proxy: Server;
-/** Connections on which the second catalog hears of epochs. */
+/** Connections on which the second catalog receives epoch changes. */
 const listeners = new Set<Socket>();
 let onListener: (socket: Socket) => void = () => undefined;
 
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 let made = 0;
 type Client = { readonly name: string; readonly token: string };
-/** A client with a token that both catalogs have taken, and so remember. */
+/** Returns a client whose token both catalogs have verified and cached. */
 async function signedIn(): Promise<Client> {
   made += 1;
   const name = `client-${made}`;

@@ -11,15 +11,18 @@ export type EpochChange = { readonly principal: PrincipalId; readonly epoch: num
 type Listener = (changes: readonly EpochChange[]) => void;
 
 const CHANNEL = 'skein_session_epoch';
-/** A connection that is cut without a word is noticed after the sum of the first two; then a change is known within a second. */
+/**
+ * Heartbeat interval and timeout of the listening connection. A silently broken one is detected after their sum; then a change is known
+ * within a second.
+ */
 const HEARTBEAT_INTERVAL_MS = 300;
 const HEARTBEAT_TIMEOUT_MS = 600;
 const RECONNECT_INTERVAL_MS = 300;
 const CONNECT_TIMEOUT_MS = 1_000;
 
 /**
- * The session epochs of all principals, in memory: every request compares its token's with them. Postgres notifies of each change, by
- * whichever process; after a lost connection all are read again, and for as long as there is none, again and again.
+ * Caches the session epochs of all principals in memory; every request compares its token's epoch with them. Postgres notifies every
+ * process of each change. While the connection is lost, and once after it is back, all epochs are read again.
  */
 export class SessionEpochs {
   readonly #config: Config;
@@ -88,7 +91,7 @@ export class SessionEpochs {
     else void this.#beat(client);
   }
 
-  /** Gives the connection up when it does not answer; what it answers does not matter. */
+  /** Sends a heartbeat and drops the connection when no answer comes; the content of the answer does not matter. */
   async #beat(client: Client): Promise<void> {
     try {
       for (;;) {

@@ -7,17 +7,18 @@ import type { DueTable } from '../store/postgres/dropped-table-store.ts';
 import { listClaims, requireFree } from '../store/postgres/folder-claims.ts';
 import { reachedFiles } from './reached-files.ts';
 
-/** Files that are deleted at once. */
+/** Maximum number of concurrent deletions. */
 const DELETES_AT_ONCE = 16;
 
 type Purge = Pick<CatalogContext, 'store' | 'io' | 'readers' | 'log' | 'metrics'>;
-/** Called between deletions: to hold the table for longer, and to stop. */
+/** Called between deletions: extends the hold on the table, and throws to stop the purge. */
 type Pause = () => Promise<void>;
 
 /**
- * Deletes the files that a dropped table's metadata reaches, as far as they lie in folders of its own: a file elsewhere (that was added
- * where it lay) may be another's. May be run again after it was cut short.
- * @throws STORAGE_ERROR; TABLE_DATA_TOO_COMPLEX; INVALID_REQUEST when another table claims one of its folders, which the rule of claims excludes.
+ * Deletes the files that a dropped table's metadata reaches, as far as they lie in the table's own folders: a file elsewhere (one that was
+ * added where it lay) may belong to another table. Safe to run again after an interruption.
+ * @throws STORAGE_ERROR; TABLE_DATA_TOO_COMPLEX; INVALID_REQUEST when another table claims one of its folders, which the rule of claims
+ * excludes.
  */
 export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): Promise<void> {
   const { store, io, readers, log, metrics } = purge;
@@ -50,14 +51,14 @@ export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): P
   if (spared > 0) log.info({ table: table.id, spared }, 'a purge left files outside of the table’s own folders');
 }
 
-/** Whether the file is gone. */
+/** Deletes a file unless a symbolic link leads to its folder; returns whether it did. */
 async function removeFile(io: FileIo, file: string, roots: readonly string[]): Promise<boolean> {
   if (!(await isPlain(io, file.slice(0, file.lastIndexOf('/')), roots))) return false;
   await io.remove(file);
   return true;
 }
 
-/** Whether no symbolic link below its root leads to a folder: a link could lead anywhere. True for one that is not there. */
+/** Whether the path of a folder below its root has no symbolic link: a link could lead anywhere. True for a folder that does not exist. */
 async function isPlain(io: FileIo, folder: string, roots: readonly string[]): Promise<boolean> {
   const root = must(
     roots.map(normalizeLocation).find((one) => isWithin(folder, one)),

@@ -13,11 +13,11 @@ import { deleteExpiredKeys } from '../store/postgres/idempotency-store.ts';
 import { purgeTable } from './purge-table.ts';
 import { transact } from '../store/postgres/transact.ts';
 
-/** Signs of life in the time for which a worker holds a dropped table without one. */
+/** How many times per hold period a worker extends its hold on a dropped table. */
 const SIGNS_OF_LIFE = 3;
-/** A purge that has failed so often is parked: it is not tried again until an operator says so. */
+/** Failures after which a purge is parked: it is not retried until an operator asks for it. */
 const FAILURES_MAX = 3;
-/** The wait after the second failure, in times of that after the first. */
+/** Factor by which the wait before a retry grows with each failure. */
 const RETRY_FACTOR = 10;
 const INTERVAL_MIN_MS = 50;
 const ERROR_LENGTH_MAX = 500;
@@ -25,9 +25,9 @@ const ERROR_LENGTH_MAX = 500;
 type Parts = Pick<CatalogContext, 'store' | 'io' | 'readers' | 'log' | 'clock' | 'config' | 'metrics'>;
 
 /**
- * The background work of one catalog process: dropped tables whose time has come, one after the other, and expired idempotency keys. What
- * is to be done stands in Postgres; any number of processes share it, and what one that dies held is taken up by another. A purge that fails
- * `FAILURES_MAX` times, or that so many processes died of, is parked.
+ * The background work of one catalog process: it purges due dropped tables, one after the other, and deletes expired idempotency keys. The
+ * queue is in Postgres and any number of processes share it; another process takes over the work of one that died. A purge that fails
+ * `FAILURES_MAX` times, or during which that many processes died, is parked.
  */
 export class PurgeWorker {
   readonly #parts: Parts;
@@ -43,12 +43,12 @@ export class PurgeWorker {
     this.#loop ??= this.#run();
   }
 
-  /** Something may be due now. */
+  /** Checks for due work now. */
   wake(): void {
     this.#woken.abort();
   }
 
-  /** Ends it; a purge that runs is cut short, and goes on at the next start. */
+  /** Stops the worker. A running purge is interrupted, and continues at the next start. */
   async close(): Promise<void> {
     this.#closed.abort();
     this.wake();
@@ -72,7 +72,7 @@ export class PurgeWorker {
     }
   }
 
-  /** Whether there was one, so there may be more. */
+  /** Processes one due table. True when there was one, so there may be more. */
   async #takeOne(): Promise<boolean> {
     if (this.#closed.signal.aborted) return false;
     const { db } = this.#parts.store;
@@ -91,7 +91,7 @@ export class PurgeWorker {
     return true;
   }
 
-  /** Holds the table for longer from time to time; throws once the worker is closed. */
+  /** Returns a function that extends the hold on the table when it is due, and throws once the worker is closed. */
   #pause(table: DueTable): () => Promise<void> {
     const { store, clock } = this.#parts;
     let heldAt = clock.monotonicMs();

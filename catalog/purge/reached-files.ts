@@ -8,15 +8,15 @@ import { runDocumentTask, type DocumentTask } from '../commit/document-task.ts';
 import { isBelow } from '../storage/table-location.ts';
 import { readPaths, readReached, unpackPaths, type PackedPaths, type PathsInput, type Reached } from './read-paths.ts';
 
-/** What to read, and what could not be read and so is passed over. */
+/** The input of a walk over a table's files, and a callback for files that cannot be read and are skipped. */
 export type Reach = {
   readonly io: FileIo;
   readonly readers: WorkPool;
-  /** The dropped table, for errors and turns. */
+  /** The dropped table, for error messages and for its turns in the worker pool. */
   readonly tableId: string;
-  /** Nothing outside of them is opened. */
+  /** Only files below these roots are opened. */
   readonly roots: readonly string[];
-  /** Called with a manifest or manifest list that is not there, or is none. */
+  /** Called with a manifest or manifest list that does not exist or cannot be parsed. */
   readonly onUnreadable: (file: string, error: unknown) => void;
 };
 
@@ -27,18 +27,21 @@ const REACHED: DocumentTask<string, Reached> = {
   apart: work<string, Reached>(MODULE, 'reachedInThread'),
 };
 
-/** Whose work purges are, among those that threads read for. */
+/** The owner under which purges queue in the worker pool. */
 const OWNER = 'purges';
-/** Manifests of one table: their paths are held until they are deleted. */
+/** Maximum number of manifests of one table: their paths stay in memory until the files are deleted. */
 const MANIFESTS_MAX = 1_000_000;
 
-/** Files that are no manifests are passed over. One that is too large to be read is not: it may be one, with files of the table in it. */
+/**
+ * Errors of a file that is no manifest: it is skipped. A file too large to be read is not skipped: it may be a manifest that names files of
+ * the table.
+ */
 const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['INVALID_TABLE_DATA', 'NOT_SUPPORTED', 'INVALID_REQUEST']);
 
 /**
- * Every file that table metadata reaches, in an order in which they can be deleted: after a crash the ones that are left are still
- * reached. First data and delete files (none when `gc.enabled` is false: they belong to someone else), then manifests, manifest lists,
- * statistics, earlier metadata files. In lists of some of one manifest each.
+ * Yields every file that table metadata reaches, in lists of a few files of one manifest each, ordered so that after a crash in
+ * mid-deletion the remaining files are still reached: data and delete files first (none when `gc.enabled` is false: they belong to someone
+ * else), then manifests, manifest lists, statistics, earlier metadata files.
  * @param document the metadata, as text
  * @throws STORAGE_ERROR, TABLE_DATA_TOO_COMPLEX
  */
@@ -62,7 +65,7 @@ export async function* reachedFiles(reach: Reach, document: string): AsyncGenera
   yield reached.earlierMetadata;
 }
 
-/** Reads small files at once, large ones in a thread. */
+/** Reads small files on the calling thread, large ones in a worker thread. */
 class PathReader {
   readonly #reach: Reach;
   readonly #smallFirst = new SmallFirst();
@@ -71,11 +74,11 @@ class PathReader {
     this.#reach = reach;
   }
 
-  /** None for a file that is not there or cannot be read. */
+  /** Reads the paths in a file; empty for a file that does not exist or cannot be read. */
   async read(input: PathsInput): Promise<Iterable<readonly string[]>> {
     const { io, roots, onUnreadable } = this.#reach;
     const { location } = input;
-    // One that is not there was deleted by a purge that was cut short.
+    // A missing file was deleted by an earlier purge that was interrupted.
     if (!isBelow(location, roots) || !(await io.exists(location))) return [];
     try {
       return unpackPaths(await this.#read(input));

@@ -4,7 +4,7 @@ import { localFileIo } from '#shared/storage/local-file-io.ts';
 import { inThread, type WorkSettings } from '#shared/thread/work.ts';
 import { readPaths, readReached, type PackedPaths, type PathsInput, type Reached } from './read-paths.ts';
 
-/** The program of the threads that read what a large dropped table consists of. */
+/** Entry point of the worker threads that list the files of a large dropped table. */
 const settings = workerData as WorkSettings;
 
 export const pathsInThread = inThread<PathsInput, PackedPaths>(

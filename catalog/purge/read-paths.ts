@@ -4,9 +4,9 @@ import { parseJson } from '#shared/json.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
 import type { TableMetadata } from '../commit/table-metadata.ts';
 
-/** What a purge reads of a table's files: paths, many of them, as one text that a thread can hand over without a copy. */
+/** Reads the many paths that a table's files name, as one byte array that a thread can hand over without a copy. */
 
-/** Paths with a NUL behind each: none has one in it. */
+/** Paths, each followed by a NUL, which no path contains. */
 export type PackedPaths = Uint8Array;
 
 export type PathsInput = {
@@ -33,7 +33,7 @@ const pack = (paths: readonly string[]): string =>
     .map((path) => `${path}\0`)
     .join('');
 
-/** Paths given out at once. */
+/** Number of paths per batch. */
 const PATHS_AT_ONCE = 1_000;
 
 export function* unpackPaths(packed: PackedPaths): Generator<readonly string[], void> {
@@ -48,10 +48,10 @@ export function* unpackPaths(packed: PackedPaths): Generator<readonly string[], 
   yield paths;
 }
 
-/** What a table's document says of its files. */
+/** The files that a table's metadata document names. */
 export type Reached = {
   readonly lists: readonly string[];
-  /** Those that the document names itself, as in the oldest tables. */
+  /** Manifests that the document names directly, as the oldest tables do. */
   readonly manifests: readonly string[];
   /** False when the data files belong to someone else. */
   readonly ownsData: boolean;

@@ -1,11 +1,11 @@
 import { SkeinError } from '#shared/error.ts';
 
-/** Smaller answers are not counted. */
+/** Size from which on an answer is counted. */
 const LARGE_BYTES = 256 * 1024;
 
 /**
- * Bytes of the large answers that are on their way to the clients of each tenant. Metadata can be of many megabytes; who asks for it over
- * and over and reads nothing must not use up the memory that all tenants share.
+ * Limits the bytes of large answers that are in flight to the clients of each tenant. Metadata can be many megabytes: a client that
+ * requests it again and again and never reads must not use up the memory that all tenants share.
  */
 export class AnswerBudget {
   readonly #bytesMax: number;
@@ -15,13 +15,13 @@ export class AnswerBudget {
     this.#bytesMax = bytesMax;
   }
 
-  /** @throws QUEUE_FULL while the tenant has as much on its way as it may. */
+  /** @throws QUEUE_FULL while the tenant's answers in flight are at the limit */
   requireRoom(tenant: string): void {
     if ((this.#used.get(tenant) ?? 0) < this.#bytesMax) return;
     throw new SkeinError('QUEUE_FULL', 'too many large answers are on their way: read them first');
   }
 
-  /** Counts an answer until the returned function is called, once. */
+  /** Counts an answer until the returned function is called (once). */
   take(tenant: string, bytes: number): () => void {
     if (bytes < LARGE_BYTES) return () => undefined;
     this.#add(tenant, bytes);

@@ -6,27 +6,27 @@ import { BODY_BYTES_HERE, documentTask } from '../commit/document-task.ts';
 import { isPacked, parseBody, parseBodyOfFew, unpackBody } from './body.ts';
 import type { RestRequest } from './operation.ts';
 
-/** Bodies that are unpacked at once: as many threads as Node has for it. */
+/** Maximum number of bodies that are decompressed at once: the threads that Node has for it. */
 const UNPACKED_AT_ONCE = 4;
 const WAITING_MAX = 1_000;
 
 const PARSE_BODY = documentTask(parseBodyOfFew, 'parseRequestBody');
 
-/** Reads the bodies of authorised requests, and counts what they take while they are there: a tenant's never take all that there is. */
+/** Reads the bodies of authorised requests, and counts the memory that they take: one tenant never takes all of it. */
 export class BodyReader {
   readonly #bytesMax: number;
   readonly #budget: BodyBudget;
   readonly #unpacking = new Turns(UNPACKED_AT_ONCE, WAITING_MAX);
   readonly #readers: WorkPool;
 
-  /** @param options.bytesMax of one body, packed and unpacked; `bytesInAllMax` of all that are there at once */
+  /** @param options.bytesMax limit of one body, both packed and unpacked; `bytesInAllMax` limits all bodies in memory together */
   constructor(options: { readonly bytesMax: number; readonly bytesInAllMax: number; readonly readers: WorkPool }) {
     this.#bytesMax = options.bytesMax;
     this.#budget = new BodyBudget(options);
     this.#readers = options.readers;
   }
 
-  /** Before the body comes. @throws QUEUE_FULL */
+  /** Reserves memory for a body before it arrives. @throws QUEUE_FULL */
   expect(tenant: string, headers: IncomingHttpHeaders, response: ServerResponse): HeldBody {
     return this.#budget.expect(tenant, headers, response);
   }
@@ -46,8 +46,8 @@ export class BodyReader {
   }
 
   /**
-   * An unpacked body as JSON, or as it is when it is large and `takesLarge`; a large one is parsed by a thread, and what that sends has few
-   * values. @throws INVALID_REQUEST
+   * Returns an unpacked body as JSON, or as bytes when it is large and `takesLarge`. A worker thread parses a large one, and sends back
+   * only documents with few values. @throws INVALID_REQUEST
    */
   async read({ tenant }: HeldBody, bytes: Buffer, takesLarge: boolean): Promise<Pick<RestRequest, 'body' | 'large'>> {
     if (bytes.length <= BODY_BYTES_HERE) return { body: parseBody(bytes), large: undefined };

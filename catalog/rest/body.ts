@@ -4,11 +4,14 @@ import { SkeinError } from '#shared/error.ts';
 import { checkJson } from '#shared/check-json.ts';
 import { parseJson, type Json } from '#shared/json.ts';
 
-/** JSON values of one request: a create of 100,000 columns has fewer. */
+/** Maximum number of JSON values in one request; a create of 100,000 columns has fewer. */
 const VALUES_MAX = 500_000;
-/** Of one that is sent from a thread to the main thread, which makes objects of them in 25 ms. */
+/** Maximum number of JSON values in a request that a worker parses: the main thread takes 25 ms to rebuild their objects. */
 const VALUES_SENT_MAX = 50_000;
-/** What a packed body may unpack to, whatever its size, and in times of its size: text as clients send it packs 5 to 30 times. */
+/**
+ * Limit of an unpacked body: this many bytes, plus the factor below times the packed size. Typical client text packs by a factor of 5 to
+ * 30.
+ */
 const UNPACKED_BYTES_MIN = 4 * 2 ** 20;
 const UNPACKED_FACTOR_MAX = 100;
 
@@ -20,11 +23,11 @@ const DECOMPRESS: ReadonlyMap<string, Decompress> = new Map([
   ['zstd', promisify(zstdDecompress) as Decompress],
 ]);
 
-/** Whether a `Content-Encoding` says that the body is packed. */
+/** Whether a `Content-Encoding` header says that the body is compressed. */
 export const isPacked = (encoding = ''): boolean => !['', 'identity'].includes(encoding.trim().toLowerCase());
 
 /**
- * Unpacks a request's body as its `Content-Encoding` says; `bytesMax` is the limit of what it unpacks to. Unpacking ends at the limit.
+ * Unpacks a request's body according to its `Content-Encoding`; it stops at the limit of `bytesMax` unpacked bytes.
  * @throws INVALID_REQUEST, PAYLOAD_TOO_LARGE
  */
 export async function unpackBody(body: Buffer, encoding: string, bytesMax: number): Promise<Buffer> {

@@ -10,7 +10,7 @@ import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/suppo
 /** Outside of the data directory. */
 const PLACES = mkdtempSync(join(tmpdir(), 'skein-places-'));
 let catalog: TestCatalog;
-/** Of another tenant. */
+/** A token of another tenant. */
 let foreign: string;
 beforeAll(async () => {
   catalog = await startTestCatalog({ 'catalog.client_roots': [`${PLACES}/client`] });
@@ -29,7 +29,7 @@ const post = (path: string, body: unknown = {}): Promise<RestAnswer> => catalog.
 const drop = (path: string): Promise<RestAnswer> => catalog.rest('DELETE', path);
 const placeOf = ({ body }: RestAnswer): string => (body['storage-profile'] as { location: string }).location;
 
-/** Makes a catalog with a table and drops both; where it was, and the metadata file that is left there. */
+/** Creates a catalog with a table and drops both; returns its location and the metadata file that is left there. */
 async function dropUsed(body: object): Promise<{ readonly location: string; readonly file: string }> {
   const created = await post('/v1/catalogs', body);
   const prefix = `/v1/${created.body['name'] as string}/namespaces`;
@@ -148,7 +148,7 @@ describe('catalogs', () => {
     await catalog.rest('DELETE', '/v1/catalogs/kept', { token: foreign });
     expect((await create(root, catalog.token)).status, 'its own').toBe(200);
     await drop('/v1/catalogs/kept');
-    // Only the operator gives it away, and then it is the other one's.
+    // Only the operator can give a former root to another tenant; then it belongs to that tenant.
     await catalog.call('CreateCatalog', { tenant: 'rival', name: 'kept', location: root });
     await catalog.call('DropCatalog', { name: 'kept' });
     expect((await create(root, catalog.token)).status).toBe(400);
@@ -227,7 +227,7 @@ describe('further roots', () => {
     expect(loaded.tables[0]?.allowed_roots).toEqual([`file://${catalog.dataDir}/warehouse`, `file://${root}`]);
     await catalog.call('AlterCatalog', { name: 'lake', disallow_roots: [root], undrop_window_ms: '-1' });
     expect((await create('again', `${root}/again`)).status).toBe(400);
-    // What is there stays readable, and can be dropped.
+    // Existing tables stay readable, and can be dropped.
     expect((await get(`${NS}/default/tables/further`)).status).toBe(200);
     expect((await drop(`${NS}/default/tables/further`)).status).toBe(204);
   });
@@ -270,7 +270,7 @@ describe('folders of a table', () => {
     expect((await set({ 'write.data.path': `${root()}/data-b` })).status).toBe(200);
     expect((await set({ 'write.metadata.path': `${root()}/${'x'.repeat(2_500)}` })).status).toBe(400);
     expect((await create('paths_c', { location: `${root()}/data-b` })).status).toBe(400);
-    // A folder that a table had stays its own: snapshots of that time have files there.
+    // A table keeps its former folders: its older snapshots have files there.
     await set({ 'write.data.path': `${root()}/data-c` });
     expect((await create('paths_c', { location: `${root()}/data-b` })).status).toBe(400);
     await drop(`${NS}/default/tables/paths_b`);

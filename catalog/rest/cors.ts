@@ -1,14 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** What a browser lets its client see and send (fetch.spec.whatwg.org, "CORS protocol"). */
+/** Response headers that a browser may expose to a web client (fetch.spec.whatwg.org, "CORS protocol"). */
 const EXPOSED = 'ETag, Idempotency-Key, Retry-After, WWW-Authenticate';
 const METHODS = 'GET, HEAD, POST, DELETE';
 const PREFLIGHT_SECONDS = '600';
-/** Header names of a preflight that are echoed. */
+/** The form of a preflight's list of header names, which the answer echoes. */
 const REQUESTED_HEADERS = /^[A-Za-z0-9-]+(\s*,\s*[A-Za-z0-9-]+){0,50}$/;
 
 /**
- * Allows the origins that the operator names. No cookies are in use, so an origin gets nothing that its token does not give it.
+ * Answers CORS requests of the origins that the operator allows. The service uses no cookies, so an origin gets only what its token gives.
  * @returns whether the request was a preflight, and is answered
  */
 export function allowOrigin(origins: ReadonlySet<string>, request: FastifyRequest, reply: FastifyReply): boolean {

@@ -11,7 +11,7 @@ import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/suppo
 import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
 import { writeSnapshot } from '#test/support/table-snapshot.ts';
 
-/** What a client sees of a catalog or a Postgres that ends at once: whole changes or none, and nothing that stays locked. */
+/** A client's view of a catalog or Postgres that is killed: it finds whole changes or none, and nothing stays locked. */
 
 /** A Postgres of its own, because it is killed. */
 let postgres: TestPostgres;
@@ -36,7 +36,7 @@ const startVictim = async (dieAt: CrashPoint | null = null): Promise<CatalogProc
   return victim;
 };
 type Sent = { readonly status: number; readonly body: JsonObject } | 'lost';
-/** A request to the catalog that dies; `lost` when there was no answer. */
+/** Sends a request to the catalog that dies; returns `lost` when no answer came. */
 async function send(url: string, path: string, body: object, key?: string): Promise<Sent> {
   const headers: Record<string, string> = { authorization: `Bearer ${catalog.token}` };
   if (key !== undefined) headers['idempotency-key'] = key;
@@ -104,7 +104,7 @@ describe('kill -9 of the catalog in a transaction of several tables', () => {
   });
 });
 
-/** Appends until told to stop, trying again whatever happens; the ids whose commit was answered by 200. */
+/** Appends until told to stop, retrying whatever happens; returns the ids whose commit was answered with 200. */
 async function appendUntil(
   stopped: () => boolean,
   url: () => string,

@@ -46,7 +46,7 @@ const filesOf = ({ manifest, manifestList, dataFiles }: SnapshotFiles): string[]
   ...dataFiles,
 ];
 
-/** A table with two snapshots on disk, statistics, and several metadata files; all the files it reaches. */
+/** Creates a table with two snapshots on disk, statistics and several metadata files; returns all the files that it reaches. */
 async function tableWithFiles(name: string, more: object = {}): Promise<{ location: string; files: string[] }> {
   const created = await create(name, more);
   const location = locationOf(created);
@@ -175,7 +175,7 @@ describe('a drop', () => {
   test('a purge that fails is tried again, and one that was cut short goes on after a restart', async () => {
     const { location, files } = await tableWithFiles('stubborn');
     const folder = `${location}/data/p=1`.replace('file://', '');
-    // A link to itself in the place of the folder: nobody can say what lies there.
+    // The folder is replaced by a link to itself: nothing can be read there.
     await localFileIo.remove(`${folder}/b.parquet`);
     await rmdir(folder);
     await symlink(folder, folder);

@@ -2,8 +2,8 @@ import type { ErrorCode, SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 
 /**
- * The catalogue's errors as the Iceberg REST specification shows them. Java's client chooses its exception by status, and on table routes
- * by type. Codes that have no line here are of the general type of their status.
+ * Maps the catalogue's errors to those of the Iceberg REST specification. Java's client chooses its exception by status, on table routes by
+ * type. A code without a line here gets the general type of its status.
  */
 const ICEBERG_ERRORS: Partial<Record<ErrorCode, readonly [status: number, type: string]>> = {
   INVALID_REQUEST: [400, 'BadRequestException'],

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { measureTurns } from '#shared/turn-metrics.ts';
 
-/** What `/metrics` shows. */
+/** The metrics that `/metrics` exports. */
 export type Metrics = Disposable & {
   readonly registry: Registry;
   readonly requestSeconds: Histogram<'operation' | 'status'>;
@@ -54,7 +54,7 @@ function registerParkedJobs(registry: Registry, parkedPurges: () => Promise<numb
       try {
         gauge.set({ job: 'purge' }, await parkedPurges());
       } catch {
-        // Without Postgres the number is not known; the other metrics are.
+        // Without Postgres the number of parked jobs is unknown; the other metrics are still exported.
         gauge.remove({ job: 'purge' });
       }
     },

@@ -9,13 +9,16 @@ import type { RestRequest } from './operation.ts';
 
 /** Names in paths, parameters and bodies. Errors are INVALID_REQUEST. */
 
-/** In bytes of UTF-8. Names are compared through indexes of Postgres, whose rows have a limit of 2,704 bytes; case folding may add half. */
+/**
+ * Maximum length of a name in bytes of UTF-8. Names are in Postgres indexes, whose rows have a limit of 2,704 bytes; case folding may add
+ * half.
+ */
 const NAME_BYTES_MAX = 1_000;
 const PATH_BYTES_MAX = 1_700;
 const LEVELS_MAX = 50;
-/** Of all properties of a namespace as JSON. */
+/** Maximum size of all properties of a namespace, as JSON. */
 const PROPERTIES_BYTES_MAX = 1024 * 1024;
-/** No name of a level or table may hold these: the unit separator joins levels, NUL ends text in Postgres. */
+/** Characters that no name may contain: the unit separator joins levels, NUL ends text in Postgres. */
 const FORBIDDEN = ['\0', LEVEL_SEPARATOR];
 
 /** A namespace of several levels, joined by the unit separator (`%1F` in a path, decoded here already). */

@@ -11,11 +11,11 @@ export type OpenRequest = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly headers: IncomingHttpHeaders;
-  /** Of the peer, or what a trusted proxy says of it. */
+  /** Address of the peer, or the one that a trusted proxy forwards. */
   readonly remoteAddress: string;
 };
 
-/** A request that needs no token; its body as it came. */
+/** A request that needs no token; its body is the bytes as received. */
 export type PublicRequest = OpenRequest & { readonly payload: Buffer };
 
 /** A request whose token was verified and has the scope of the operation. */
@@ -23,24 +23,24 @@ export type RestRequest = OpenRequest & {
   readonly claims: TokenClaims;
   /** Undefined when there is none, and when it is `large`. */
   readonly body: Json | undefined;
-  /** The bytes of a long body, for an operation that has threads read it. */
+  /** The bytes of a long body, for an operation that passes it to worker threads. */
   readonly large: Buffer | undefined;
 };
 
 export type Answer = {
   readonly status: number;
-  /** Printed as JSON. */
+  /** Answer body, still to be printed as JSON. */
   readonly body?: Json;
-  /** Already printed. */
+  /** Answer body that is already printed. */
   readonly text?: string;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** @param unit makes what the operation changes */
+/** @param unit runs the transactions of the operation's change */
 type Handler = (context: CatalogContext, request: RestRequest, unit: UnitOfWork) => Promise<Answer>;
 
-/** One operation of the service: one file holds its handler, one line of `operations.ts` the rest. */
+/** One operation of the service: a file of its own holds the handler, a line of `operations.ts` the other members. */
 export type Operation = {
   /** `operationId` of the specification. */
   readonly id: string;
@@ -50,7 +50,10 @@ export type Operation = {
   readonly advertised: boolean;
   /** Largest body, when it is less than `catalog.body_bytes_max`. */
   readonly bodyBytesMax?: number;
-  /** Takes long bodies as bytes; those of others have fewer values, because the main thread makes objects of them. */
+  /**
+   * The operation takes long bodies as bytes. Bodies of other operations may have fewer values, because the main thread builds their
+   * objects.
+   */
   readonly takesLarge?: true;
   /** Prints errors in a shape other than Iceberg's. */
   readonly printError?: (error: SkeinError) => Answer;
@@ -59,8 +62,8 @@ export type Operation = {
       readonly scope: Scope;
       readonly handle: Handler;
       /**
-       * There for operations that take an `Idempotency-Key`: the answer to one that succeeded before, rendered anew when the first answer
-       * was too large to keep, or was lost in a crash.
+       * Set for operations that take an `Idempotency-Key`: renders the answer of an earlier successful call anew, when the first answer was
+       * too large to keep or was lost in a crash.
        */
       readonly replay?: Handler;
     }
@@ -70,7 +73,7 @@ export type Operation = {
 /** An operation that takes an `Idempotency-Key`. */
 export type RepeatableOperation = { readonly id: string; readonly handle: Handler; readonly replay: Handler };
 
-/** For the thread that reads a large body. */
+/** Describes a large body for the worker thread that parses it. */
 export const largeBody = ({ claims }: RestRequest): DocumentOwner => ({
   bytes: Number.POSITIVE_INFINITY,
   owner: claims.tenant,

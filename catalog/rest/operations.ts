@@ -60,7 +60,7 @@ const iceberg = { advertised: true } as const;
 const open = { advertised: true, scope: null } as const;
 const other = { advertised: false, scope: null } as const;
 
-/** Every operation that is served: its path, and the scope that it needs (service specification, Authentication 4). */
+/** All operations of the service, with path and required scope (service specification, Authentication 4). */
 export const OPERATIONS: readonly Operation[] = [
   { ...open, id: 'getConfig', endpoint: 'GET /v1/config', handle: getConfig },
   {

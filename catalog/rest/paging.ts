@@ -3,8 +3,8 @@ import { EVERYTHING, type Page } from '../store/postgres/page.ts';
 import type { RestRequest } from './operation.ts';
 
 /**
- * Paging of lists (REST specification, `PageToken`): without `pageToken` a list is whole; an empty one starts paging. A token is the last
- * name of the page before, so pages stay right while names come and go.
+ * Paging of lists (REST specification, `PageToken`): without `pageToken` a list is returned whole; an empty token starts paging. A token is
+ * the last name of the previous page, so pages stay right while names come and go.
  */
 const PAGE_SIZE_MAX = 1_000;
 const TOKEN_PREFIX = 'after:';
@@ -37,7 +37,7 @@ function parseToken(text: string): string {
 
 const printToken = (last: string): string => Buffer.from(`${TOKEN_PREFIX}${last}`).toString('base64url');
 
-/** The token for what follows `names`; null when the list has ended. */
+/** Returns the token of the page that follows `names`; null at the end of the list. */
 export function nextPageToken(page: Page, names: readonly string[]): string | null {
   const last = names.at(-1);
   return page.limit !== undefined && names.length === page.limit && last !== undefined ? printToken(last) : null;

@@ -40,7 +40,7 @@ afterAll(() => catalog?.[Symbol.asyncDispose]());
 const post = (path: string, body: unknown, token?: string): Promise<RestAnswer> =>
   catalog.rest('POST', path, { body, ...(token === undefined ? {} : { token }) });
 
-/** Ten rows with ids from `i * 10` on. */
+/** Describes a data file of ten rows with ids from `i * 10` on. */
 const dataFile = (location: string, i: number): NewDataFile => {
   const bound = (value: number): Uint8Array => must(encodeBound({ kind: 'long' }, BigInt(value)), 'a long has bounds');
   return {
@@ -58,7 +58,7 @@ const dataFile = (location: string, i: number): NewDataFile => {
   };
 };
 
-/** A table whose one snapshot holds `count` files, which nobody ever reads. */
+/** Creates a table whose one snapshot lists `count` files that nothing reads. */
 async function tableOfFiles(name: string, count: number): Promise<void> {
   const created = (await post(TABLES, { name, schema: SCHEMA })).body['metadata'] as JsonObject;
   const location = created['location'] as string;

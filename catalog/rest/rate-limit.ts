@@ -2,12 +2,12 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
 
-/** Keys remembered; of more the ones that came least recently are forgotten, which gives them their whole allowance again. */
+/** Maximum number of tracked keys. Beyond it the least recently used key is dropped, which restores its whole allowance. */
 const KEYS_MAX = 100_000;
 
 type Bucket = { readonly tokens: number; readonly atMs: number };
 
-/** So many requests a minute for each key, all at once or spread: a token bucket for each, in the memory of this process. */
+/** Limits the requests per minute of each key, in bursts or spread: one token bucket per key, in this process's memory. */
 export class RateLimit {
   readonly #clock: Clock;
   readonly #perMinute: number;
@@ -23,7 +23,7 @@ export class RateLimit {
     return this.#buckets.size;
   }
 
-  /** Counts a request: 0 when it may go on, else the whole seconds after which the next one may. */
+  /** Counts a request: returns 0 when it may proceed, else the whole seconds until the next one may. */
   take(key: string): number {
     const nowMs = this.#clock.monotonicMs();
     const perMs = this.#perMinute / 60_000;

@@ -208,7 +208,7 @@ describe('shapes that are none', () => {
   });
 });
 
-/** The whole answer as it comes over the wire. */
+/** Sends a raw request; resolves to the whole answer as received. */
 function exchange(
   request: string,
   {

@@ -9,7 +9,7 @@ import { ADVERTISED_ENDPOINTS, OPERATIONS } from './operations.ts';
 import { errorOf, locationOf, metadataOf, NS, SCHEMA, setMain, snapshot } from '#test/support/catalog-requests.ts';
 import { createTable, get, post, testCatalog } from '#test/support/catalog-rest.ts';
 
-/** Endpoints of the Iceberg specification that must not get lost, in its own templates. */
+/** Endpoints of the Iceberg specification that the service must keep, in the specification's templates. */
 const ICEBERG_ENDPOINTS = [
   'GET /v1/{prefix}/namespaces',
   'POST /v1/{prefix}/namespaces',

@@ -20,22 +20,22 @@ import { plainUnit } from '../store/postgres/transact.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What is counted for its body; undefined for a request without one. */
+    /** The memory reserved for the request's body; undefined for a request without one. */
     bodyHeld: HeldBody | undefined;
   }
 }
 
 /** Longest path segment, so longest name, in its escaped form. */
 const SEGMENT_LENGTH_MAX = 8_192;
-/** How often Node looks for clients that are too slow; less often than `catalog.request_timeout`. */
+/** Upper limit of the interval at which Node checks for slow clients; half of `catalog.request_timeout` when that is shorter. */
 const SLOW_CHECK_MS_MAX = 30_000;
-/** A connection on which nothing moves is cut this long after the longest operation would have answered. */
+/** An idle connection is closed this long after the longest operation would have answered. */
 const STANDSTILL_MS = 60_000;
 
-/** Methods whose requests have no body that is read. */
+/** Methods whose request bodies are not read. */
 const BODILESS = new Set(['GET', 'HEAD']);
 
-/** After a 503: Postgres or the storage does not answer. */
+/** `Retry-After` of a 503: Postgres or the storage does not answer. */
 const RETRY_AFTER_SECONDS = '1';
 
 /** The REST service, not yet listening. */
@@ -44,10 +44,10 @@ export function createServer(context: CatalogContext): FastifyInstance {
   const timeoutMs = context.config['catalog.request_timeout'];
   const app = fastify({
     bodyLimit: bytesMax,
-    // Whose X-Forwarded-For says who the peer is.
+    // Proxies whose X-Forwarded-For is believed.
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     requestTimeout: timeoutMs,
-    // The time for the head is part of the time for the request.
+    // The time limit of the request includes that of its head.
     http: { headersTimeout: timeoutMs, connectionsCheckingInterval: Math.min(SLOW_CHECK_MS_MAX, timeoutMs / 2) },
     connectionTimeout: context.config['catalog.plan_timeout'] + STANDSTILL_MS,
     exposeHeadRoutes: false,
@@ -68,7 +68,7 @@ export function createServer(context: CatalogContext): FastifyInstance {
   const origins = new Set(context.config['catalog.cors_origins']);
   app.addHook('onRequest', (request, reply, done) => {
     if (allowOrigin(origins, request, reply)) return;
-    // Also without waiting for a body.
+    // An unknown route is answered without waiting for a body.
     if (request.is404) return void sendError(context, reply, noRoute(request));
     done();
   });
@@ -81,13 +81,13 @@ export function createServer(context: CatalogContext): FastifyInstance {
   return app;
 }
 
-/** Why Node gives a connection up. */
+/** Status and message by Node's reason for refusing a connection. */
 const REFUSALS: Readonly<Record<string, readonly [status: number, message: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'the head of the request is too long'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request did not come in time'],
 };
 
-/** What never becomes a request gets the envelope, too. */
+/** Answers bytes that never become a request, in the error envelope too, and closes the connection. */
 function refuseConnection(socket: Socket, code = ''): void {
   if (!socket.writable) return void socket.destroy();
   const [status, message] = REFUSALS[code] ?? [400, 'the request is no HTTP'];
@@ -117,19 +117,19 @@ function addRoute(
     onRequest: async (request, reply) => {
       const stop = context.metrics.requestSeconds.startTimer({ operation: operation.id });
       reply.raw.once('close', () => stop({ status: String(reply.statusCode) }));
-      // Before the body comes: nobody without a token makes us keep one.
+      // Authorise before the body arrives: a client without a token must not make the service buffer one.
       if (operation.scope === null || BODILESS.has(method)) return;
       const { tenant } = await authorise(context, operation.scope, request);
       request.bodyHeld = bodies.expect(tenant, request.headers, reply.raw);
     },
     handler: async (request, reply) => {
-      // Once more, because a token may end while a body comes.
+      // Authorise again: the token may expire while the body arrives.
       const claims = operation.scope === null ? undefined : await authorise(context, operation.scope, request);
       if (claims !== undefined) budget.requireRoom(claims.tenant);
       const result = printed(await answer({ context, bodies }, operation, request, claims));
       context.at('before-reply');
       if (claims !== undefined && !reply.raw.closed) {
-        // Of many loads that came at once; a change that is made is answered whatever there is on its way.
+        // Checked again for reads, as many may have started at once. A change is always answered, because it has happened.
         if (method === 'GET') budget.requireRoom(claims.tenant);
         reply.raw.once('close', budget.take(claims.tenant, result.text?.length ?? 0));
       }
@@ -138,7 +138,7 @@ function addRoute(
   });
 }
 
-/** @param claims of a caller that is authorised: only then is anything of the body looked at. */
+/** @param claims of an authorised caller: the body is read only then */
 async function answer(
   { context, bodies }: { readonly context: CatalogContext; readonly bodies: BodyReader },
   operation: Operation,
@@ -159,7 +159,7 @@ async function answer(
   return runOnce(context, { id, handle, replay }, checked, { key, requestHash: hash });
 }
 
-/** Who asks. @throws UNAUTHENTICATED, FORBIDDEN */
+/** Verifies the caller's token and scope; returns its claims. @throws UNAUTHENTICATED, FORBIDDEN */
 async function authorise(context: CatalogContext, scope: Scope, request: FastifyRequest): Promise<TokenClaims> {
   const claims = await context.verifier.verify(request.headers.authorization);
   if (!scopesOf(claims).has(scope)) throw new SkeinError('FORBIDDEN', `the token lacks the scope ${scope}`);
@@ -214,7 +214,7 @@ function sendError(
   return send(reply, reply.request.method === 'HEAD' ? { status } : answer);
 }
 
-/** Fastify's own refusals; undefined for all else. */
+/** Maps Fastify's own errors; undefined for any other value. */
 function fastifyError(thrown: unknown): SkeinError | undefined {
   const { code, statusCode, message } = thrown as { code?: unknown; statusCode?: number; message?: string };
   if (typeof code !== 'string' || !code.startsWith('FST_')) return undefined;

@@ -7,7 +7,7 @@ import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/suppo
 import { startPostgresProxy, type Loss, type PostgresProxy } from '#test/support/postgres-proxy.ts';
 import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
 
-/** A catalog whose line to Postgres breaks during COMMIT, beside one whose line is sound. */
+/** Tests a catalog whose connection to Postgres breaks during COMMIT, beside one with a sound connection. */
 /** A Postgres of its own, because it is killed. */
 let postgres: TestPostgres;
 let catalog: TestCatalog;

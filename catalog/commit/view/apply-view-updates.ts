@@ -12,7 +12,7 @@ import {
 } from './view-metadata.ts';
 import { checkViewRequirements, type CreateViewRequest, type ViewCommit, type ViewUpdate } from './view-request.ts';
 
-/** View metadata out of requests, as Iceberg's reference implementation makes it (`ViewMetadata.Builder`). Pure. */
+/** Builds view metadata from requests, as Iceberg's reference implementation does (`ViewMetadata.Builder`). Pure. */
 
 const LAST_ADDED = -1;
 /** Property: how many versions a view keeps. */
@@ -29,7 +29,7 @@ type Draft = {
   lastAddedSchemaId: number | undefined;
   lastAddedVersionId: number | undefined;
   readonly addedVersions: Set<number>;
-  /** When the current version became the current one, if this commit made it so. */
+  /** Time at which the current version became current, if this commit made it so. */
   becameCurrentMs: number | undefined;
 };
 
@@ -123,7 +123,7 @@ function removeProperties(draft: Draft, names: ReadonlySet<string>): void {
   if (names.size > 0) change(draft, { properties: Object.fromEntries(kept) });
 }
 
-/** An identical schema is used again. */
+/** Adds a schema, or reuses an identical one. */
 function addSchema(draft: Draft, schema: Schema): void {
   const { schemas } = draft.metadata;
   const text = schemaText(schema);
@@ -137,7 +137,7 @@ function addSchema(draft: Draft, schema: Schema): void {
   draft.lastAddedSchemaId = id;
 }
 
-/** A version that would behave as one that is there is that one; another one gets the next free id, because its own may be taken meanwhile. */
+/** Adds a version, or reuses one that behaves the same. A new version gets the next free id when its own id is not above all others. */
 function addVersion(draft: Draft, wanted: ViewVersion): void {
   const { versions, schemas } = draft.metadata;
   const schemaId = wanted['schema-id'] === LAST_ADDED ? lastAddedSchema(draft) : wanted['schema-id'];
@@ -164,7 +164,7 @@ const VERSION_ID_MAX = 2 ** 31 - 1;
 const lastAddedSchema = (draft: Draft): number =>
   draft.lastAddedSchemaId ?? refuseView('Cannot set last added schema: no schema has been added');
 
-/** All of a version but its id and time. */
+/** A text of everything in a version but its id and time, to compare versions. */
 const behaviour = (version: ViewVersion): string =>
   printJson([
     Object.entries(version.summary).toSorted(([a], [b]) => (a < b ? -1 : 1)),
@@ -199,7 +199,7 @@ function finish(draft: Draft): ViewMetadata {
       : [...metadata['version-log'], { 'timestamp-ms': draft.becameCurrentMs, 'version-id': current['version-id'] }];
   const versions = retained(draft, current);
   const ids = new Set(versions.map((version) => version['version-id']));
-  // History before a version that is gone would tell a wrong tale.
+  // Cut the history at a removed version: entries before the gap would be misleading.
   const gap = log.findLastIndex((entry) => !ids.has(entry['version-id']));
   return { ...metadata, versions, 'version-log': log.slice(gap + 1) };
 }
@@ -218,7 +218,7 @@ function checkDialects(before: ViewVersion, after: ViewVersion): void {
   );
 }
 
-/** The newest versions by id, always the current one and what this commit added. */
+/** Returns the versions to keep: the newest by id, and always the current one and those that this commit added. */
 function retained(draft: Draft, current: ViewVersion): readonly ViewVersion[] {
   const { versions, properties } = draft.metadata;
   const keep = Math.max(new Set([...draft.addedVersions, current['version-id']]).size, historySize(properties));

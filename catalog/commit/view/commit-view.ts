@@ -28,12 +28,12 @@ import type { ViewMetadata } from './view-metadata.ts';
 import type { CreateViewRequest, ViewCommit } from './view-request.ts';
 import type { UnitOfWork } from '../../store/postgres/transact.ts';
 
-/** Creates and replaces views: pure metadata, then the row by compare-and-swap and the file in one transaction. */
+/** Creates and replaces views: computes the metadata, then swaps the row by compare-and-swap and writes the file in one transaction. */
 
 /** A view as it stands after a create, a load or a commit; `metadata` is JSON text. */
 export type CommittedView = { readonly metadataLocation: string; readonly metadata: string };
 
-/** Waits between attempts of a commit that lost: a random part of it. */
+/** Upper limit of the random wait between attempts of a commit that lost a compare-and-swap. */
 const RETRY_WAIT_MS = 20;
 
 /** @throws ALREADY_EXISTS (a view or a table), SCHEMA_NOT_FOUND, INVALID_REQUEST, INVALID_VIEW */
@@ -65,7 +65,7 @@ export async function createView(
 }
 
 /**
- * Applies a commit to what the view is now; one that loses against another is applied anew, `catalog.commit_retries_max` times.
+ * Applies a commit to the current view. When it loses against another commit it retries, `catalog.commit_retries_max` times.
  * @throws VIEW_NOT_FOUND, COMMIT_CONFLICT, INVALID_REQUEST, INVALID_VIEW
  */
 export async function replaceView(
@@ -104,7 +104,7 @@ async function commitInTurn(
   throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: other commits kept coming first');
 }
 
-/** False when another commit came first. */
+/** Swaps the row and writes the file; false when another commit came first. */
 async function swap(context: CatalogContext, unit: UnitOfWork, row: ViewRow, view: Written): Promise<boolean> {
   try {
     await unit.transact(async (tx) => {
@@ -131,7 +131,7 @@ function written(context: CatalogContext, metadata: ViewMetadata, version: numbe
   };
 }
 
-/** Larger views are refused: their metadata is parsed on the thread that serves everybody. */
+/** Maximum size of a view's metadata: it is parsed on the main thread, which serves everybody. */
 export const VIEW_BYTES_MAX = 4 * 2 ** 20;
 
 /** @throws INVALID_REQUEST when it is larger than `VIEW_BYTES_MAX` or `catalog.metadata_bytes_max`. */
@@ -144,7 +144,10 @@ export function printViewMetadata(context: CatalogContext, metadata: ViewMetadat
   return text;
 }
 
-/** What a view's metadata names must lie inside of the catalog's roots; `base` was checked before. @throws INVALID_REQUEST */
+/**
+ * Checks that the location and metadata path of a view lie in the catalog's roots; what equals `base` was checked before.
+ * @throws INVALID_REQUEST
+ */
 export function checkViewLocations(
   metadata: ViewMetadata,
   base: ViewMetadata | undefined,
@@ -159,7 +162,7 @@ async function writeFile(context: CatalogContext, view: Written): Promise<void> 
   try {
     await context.io.write(view.metadataLocation, Buffer.from(view.metadata));
   } catch (error) {
-    // A folder that cannot be made is no "not found" of the client's.
+    // A folder that cannot be made is a storage error, not a "not found" for the client.
     if (!(error instanceof FileNotFound)) throw error;
     throw new SkeinError('STORAGE_ERROR', `cannot write ${view.metadataLocation}`, { cause: error });
   }

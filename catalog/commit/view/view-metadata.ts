@@ -41,10 +41,10 @@ type SqlRepresentation = { readonly type: 'sql'; readonly sql: string; readonly 
 type ViewHistoryEntry = { readonly 'timestamp-ms': number; readonly 'version-id': number };
 
 export const VIEW_FORMAT_VERSION = 1;
-/** Queries of one version, each in another dialect. */
+/** Maximum number of queries of one version, each in another dialect. */
 const REPRESENTATIONS_MAX = 100;
 
-/** For a view whose parts do not fit together: Java's client gives its callers the same kind of exception as its own builder does. */
+/** Throws INVALID_VIEW for a view whose parts do not fit together: Java's client maps it to the exception that its own builder throws. */
 export function refuseView(message: string): never {
   throw new SkeinError('INVALID_VIEW', message);
 }

@@ -17,7 +17,7 @@ import { parseSchema } from '../schema.ts';
 import type { Properties, Schema } from '../table-metadata.ts';
 import { parseViewVersion, type ViewMetadata, type ViewVersion } from './view-metadata.ts';
 
-/** What a client asks of a view: reading its requests. Errors are INVALID_REQUEST. */
+/** Parses a client's requests about views. Errors are INVALID_REQUEST. */
 
 /** `CreateViewRequest` of the REST specification. */
 export type CreateViewRequest = {

@@ -4,7 +4,7 @@ import type { OpenRequest } from '../operation.ts';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
-/** The key that a request carries. @throws INVALID_REQUEST when it is no UUID of version 7 */
+/** Returns the `Idempotency-Key` of a request. @throws INVALID_REQUEST when it is no UUID of version 7 */
 export function idempotencyKeyOf(request: Pick<OpenRequest, 'headers'>): string | undefined {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return undefined;
@@ -14,9 +14,9 @@ export function idempotencyKeyOf(request: Pick<OpenRequest, 'headers'>): string 
   return key.toLowerCase();
 }
 
-/** What must be the same when a request is sent again under its key. @param url with its query */
+/** Hashes what must be equal when a request is sent again under its key. @param url with its query */
 export const requestHash = (method: string, url: string, body: Buffer): Buffer =>
   createHash('sha256').update(`${method} ${url}\n`).update(body).digest();
 
-/** ISO 8601, as the configuration of clients has it. */
+/** Formats a duration as ISO 8601, the form in clients' configuration. */
 export const isoDuration = (ms: number): string => `PT${Math.floor(ms / 1_000)}S`;

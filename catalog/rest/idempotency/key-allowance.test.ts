@@ -4,7 +4,7 @@ import { KeyAllowance } from './key-allowance.ts';
 
 const [ONE, TWO] = [principalId('one'), principalId('two')];
 
-/** An allowance over rows that the test sets; `counts` says how often they were counted. */
+/** Returns an allowance over rows that the test sets; `counts` is the number of counts made. */
 function over(keysMax: number, rows: Map<string, number>) {
   const state = { nowMs: 0, counts: 0 };
   const clock = { nowMs: () => state.nowMs, monotonicMs: () => state.nowMs };

@@ -2,24 +2,24 @@ import type { Clock } from '#shared/clock.ts';
 import type { PrincipalId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 
-/** After a count, a tenth of the free keys may be used before the next one: other processes may serve the principal, too. */
+/** A count allows a tenth of the free keys before the next count: other processes may serve the principal too. */
 const SHARE = 10;
-/** At least a thousandth of all keys may be used after a count, so that near the limit not every request makes Postgres count. */
+/** A count allows at least a thousandth of all keys, so that near the limit not every request makes Postgres count. */
 const LEAST_SHARE = 1_000;
-/** Age at which a count is made anew. */
+/** Maximum age of a count. */
 const COUNT_AGE_MAX_MS = 60_000;
-/** A principal without free keys is refused for so long before they are counted again. */
+/** A principal without free keys is refused for this long before its keys are counted again. */
 const REFUSAL_AGE_MAX_MS = 1_000;
-/** Principals that are remembered; of more, those that came least recently are counted anew. */
+/** Maximum number of tracked principals. Beyond it the least recently used one is dropped, and counted anew. */
 const PRINCIPALS_MAX = 10_000;
 
-/** Keys that a count allows, until they are used up or the count is too old; 0 when none was free. */
+/** The keys that a count allows, until they are used up or the count is too old; `left` is 0 when none was free. */
 type Allowance = { readonly left: number; readonly untilMs: number };
 
 /**
- * Limits the idempotency keys that each principal has in use: every key is a row in Postgres with the answer to its request. Rows are counted
- * now and then, not at every request, so a principal may get a few more than the limit: those that requests at once and other processes use
- * between two counts.
+ * Limits the idempotency keys that each principal has in use: every key is a row in Postgres with the answer to its request. Rows are
+ * counted only now and then, so a principal may exceed the limit by the few keys that concurrent requests and other processes use between
+ * two counts.
  */
 export class KeyAllowance {
   readonly #clock: Clock;
@@ -33,13 +33,13 @@ export class KeyAllowance {
     this.#count = count;
   }
 
-  /** Whether the principal may put one more key to use; it is counted then. */
+  /** Counts one more key of the principal; false when it has no free one. */
   async take(principal: PrincipalId): Promise<boolean> {
     const known = this.#allowances.get(principal);
     const isFresh = known !== undefined && known.untilMs > this.#clock.monotonicMs();
     const { left, untilMs } = isFresh ? known : await this.#counted(principal);
     this.#allowances.delete(principal);
-    // The last one of a count: the next request counts again.
+    // After the last allowed key the entry is dropped: the next request counts again.
     if (left !== 1) this.#remember(principal, { left: Math.max(0, left - 1), untilMs });
     return left > 0;
   }

@@ -16,12 +16,12 @@ import type { Answer, RepeatableOperation, RestRequest } from '../operation.ts';
 import { plainUnit, transact, type UnitOfWork } from '../../store/postgres/transact.ts';
 
 /**
- * Requests with an `Idempotency-Key`. The key's row is written in the very transaction that makes the change, so either both happen or
- * neither; a twin that comes meanwhile waits for that transaction. Whoever finds the row answers what the first one did. Kept are 2xx and
- * those 4xx that would come again; never a 5xx, so that the client may try once more.
+ * Runs requests with an `Idempotency-Key`. The key's row is written in the transaction that makes the change, so both happen or neither; a
+ * concurrent duplicate waits for that transaction. A request that finds the row gets the first answer. Kept are 2xx and those 4xx that a
+ * retry would get again; never a 5xx, so that the client may retry.
  */
 
-/** An answer that is larger is not kept, but rendered anew from what is there now. */
+/** Maximum size of a kept answer; a larger one is rendered anew from the current state. */
 const KEPT_BYTES_MAX = 64 * 1024;
 
 export type Once = {
@@ -29,10 +29,13 @@ export type Once = {
   readonly requestHash: Buffer;
 };
 
-/** Ends the work of a request whose key another one has used meanwhile. */
+/** Aborts a request whose key a concurrent request has used. */
 class KeyTaken extends Error {}
 
-/** @throws KEY_REUSED, QUEUE_FULL when the principal has too many keys in use, and what the operation throws if it may be tried again. */
+/**
+ * Runs an operation at most once per key. @throws KEY_REUSED, QUEUE_FULL when the principal has too many keys in use, and the errors of the
+ * operation that may be retried
+ */
 export async function runOnce(
   context: CatalogContext,
   operation: RepeatableOperation,
@@ -61,7 +64,7 @@ export async function runOnce(
     if ((await findUse(db, use, row.now)) === undefined) throw tooManyKeys(context);
     return replayed();
   }
-  // Nobody looks first whether the key is in use: it nearly never is, and a change finds out before it changes anything.
+  // The key is not looked up first: it is nearly always new, and the change finds a used key before it changes anything.
   const state = { claimed: false, kept: false };
   const unit: UnitOfWork = {
     transact: async (work, answerOf) => {
@@ -81,12 +84,12 @@ export async function runOnce(
   const kept = keptOf(answer);
   if (state.kept) return answer;
   if (state.claimed) {
-    // The change is made: that its answer could not be kept is no failure of it.
+    // The change is committed: failing to keep its answer does not fail the request.
     await transact(db, (tx) => keepAnswer(tx, use, kept)).catch((err: unknown) =>
       context.log.warn({ err }, 'an answer was not kept'),
     );
   } else if (!(await transact(db, (tx) => insertUse(tx, use, { ...row, ...kept })))) {
-    // Another one came first, and what went wrong here may have gone wrong because of it.
+    // A concurrent request used the key first, and may have caused the failure here.
     return replayed();
   }
   return answer;
@@ -110,7 +113,7 @@ async function attempt(
   }
 }
 
-/** Whether the same request would fail in the same way: not for want of a permission, a place or a server. */
+/** Whether a retry would fail in the same way: not so for a missing permission, exhausted resources or a failing server. */
 function comesAgain(error: SkeinError): boolean {
   const { kind } = error.entry;
   return kind === 'user' && icebergError(error).status < 500;
@@ -145,7 +148,7 @@ function tooManyKeys({ config }: CatalogContext): SkeinError {
   return new SkeinError('QUEUE_FULL', `too many Idempotency-Keys are in use: at most ${keysMax} within ${within}`);
 }
 
-/** The row went between two looks: it expired just now. */
+/** Throws when the key's row vanished between two reads: it has just expired. */
 function gone(): never {
   throw new SkeinError('CATALOG_UNAVAILABLE', 'the Idempotency-Key expired while the request ran');
 }

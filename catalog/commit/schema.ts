@@ -28,7 +28,7 @@ const FIXED = /^fixed\[\s*(\d{1,9})\s*\]$/;
 const DECIMAL = /^decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)$/;
 const DECIMAL_PRECISION_MAX = 38;
 
-/** The format version from which on a type is allowed. */
+/** The format versions from which on some types, and default values, are allowed. */
 const TYPE_MIN_VERSION: readonly (readonly [RegExp, number])[] = [
   [/^timestamp(tz)?_ns$/, 3],
   [/^variant$/, 3],

@@ -5,8 +5,8 @@ import { makeDataDir, makePrivateFolder } from '#shared/storage/private-folder.t
 import type { CatalogContext } from '../context.ts';
 
 /**
- * Makes the folders of the data directory in which catalogs lie unless somebody names another place, and closes the ones that an earlier
- * release left open. A data directory that cannot be written is no reason not to start: all catalogs may lie elsewhere.
+ * Creates the folders of the data directory in which catalogs lie by default, and restricts the permissions of those that an earlier
+ * release left open. A read-only data directory does not stop the start: all catalogs may lie elsewhere.
  */
 export function prepareDataDir(config: Config, log: Logger): void {
   const names = config['bootstrap.warehouse'] === '' ? ['warehouse', 'catalogs'] : ['catalogs'];
@@ -19,8 +19,8 @@ export function prepareDataDir(config: Config, log: Logger): void {
 }
 
 /**
- * Makes the roots of a catalog, for the account of the services alone. A folder that is there stays as it is: it is the operator's. A root that
- * cannot be made is only logged: creating a table there says it to the client.
+ * Creates the roots of a catalog, accessible to the services' account only. An existing folder belongs to the operator and stays as it is.
+ * A root that cannot be created is only logged: creating a table there reports it to the client.
  */
 export async function makeRoots(
   { io, log }: Pick<CatalogContext, 'io' | 'log'>,

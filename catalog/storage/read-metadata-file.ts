@@ -5,12 +5,12 @@ import { tooComplex } from '#shared/iceberg/decode-limits.ts';
 import { parseJson, type Json } from '#shared/json.ts';
 import { FileNotFound, FileTooLarge, type FileIo } from '#shared/storage/file-io.ts';
 
-/** JSON values of one file: 64 MB of real metadata have fewer. */
+/** Maximum number of JSON values of one file; 64 MB of real metadata have fewer. */
 const VALUES_MAX = 2_000_000;
 
 /**
- * The document of a table's or view's metadata file.
- * @throws INVALID_REQUEST when it is no JSON; TABLE_DATA_TOO_COMPLEX when it has more than `bytesMax` bytes, also when it is unpacked;
+ * Reads and parses the metadata file of a table or view.
+ * @throws INVALID_REQUEST when it is no JSON; TABLE_DATA_TOO_COMPLEX when it has more than `bytesMax` bytes, packed or unpacked;
  * TABLE_METADATA_MISSING when the file is not there.
  */
 export async function readMetadataFile(io: FileIo, file: string, bytesMax: number): Promise<Json> {
@@ -31,7 +31,7 @@ export async function readMetadataFile(io: FileIo, file: string, bytesMax: numbe
   }
 }
 
-/** Engines write `*.gz.metadata.json` when a table asks for it. */
+/** Unpacks `*.gz.metadata.json`, which engines write when a table asks for it. */
 const unpack = (bytes: Buffer, bytesMax: number): Buffer =>
   bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes, { maxOutputLength: bytesMax }) : bytes;
 

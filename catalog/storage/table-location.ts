@@ -4,30 +4,36 @@ import type { Properties, TableMetadata } from '../commit/table-metadata.ts';
 import type { NamespacePath } from '../store/postgres/namespace-store.ts';
 import type { TableIdent } from '../store/postgres/table-store.ts';
 
-/** Where tables and their metadata lie. Pure. */
+/** Locations of tables and their metadata. Pure. */
 
 const SLUG_LENGTH_MAX = 40;
-/** A path of Linux has 4,096 bytes; names of files come after a location. */
+/** Maximum length of a location. A path of Linux has 4,096 bytes, and file names follow the location. */
 const LOCATION_BYTES_MAX = 3_800;
-/** Of one name in a path, as file systems have it. */
+/** Maximum length of one name in a path, as file systems have it. */
 const SEGMENT_BYTES_MAX = 255;
-/** Folders are compared through an index of Postgres, whose rows have a limit of 2,704 bytes. */
+/** Maximum length of a folder. Folders are in a Postgres index, whose rows have a limit of 2,704 bytes. */
 const FOLDER_BYTES_MAX = 2_000;
 
 /**
- * A location that no table had before or will have: `<root>/<namespace>/<table>-<uuid>`. The names are there for people, reduced to
+ * Returns a unique location that no other table ever has: `<root>/<namespace>/<table>-<uuid>`. The names are there for people, reduced to
  * characters that need no escape anywhere (clients disagree on `+ & = # ? %` and spaces).
  */
 export const newTableLocation = (root: string, { namespace, name }: TableIdent, uuid: string): string =>
   `${namespaceLocation(root, namespace)}/${leafOf(name, uuid)}`;
 
-/** Another one, for when a client has put a table at the folder of the namespace: no table can have the root, which is above this. */
+/**
+ * Returns an alternative location directly below the root, for when a client has put a table at the folder of the namespace. No table can
+ * have the root itself.
+ */
 export const spareTableLocation = (root: string, { name }: TableIdent, uuid: string): string =>
   `${root}/${leafOf(name, uuid)}`;
 
 const leafOf = (name: string, uuid: string): string => [slug(name), uuid].filter((part) => part !== '').join('-');
 
-/** The folder of a namespace's tables, perhaps another's too. Clients that choose locations themselves put theirs below it. */
+/**
+ * Returns the folder of a namespace's tables, which other namespaces may share. Clients that choose locations themselves put theirs below
+ * it.
+ */
 export const namespaceLocation = (root: string, namespace: NamespacePath): string =>
   `${root}/${slug(namespace.join('-')) || 'namespace'}`;
 
@@ -39,11 +45,11 @@ const slug = (name: string): string =>
     .slice(0, SLUG_LENGTH_MAX);
 
 /**
- * A location that a client chose, normalised. @throws INVALID_REQUEST unless it is below one of the catalog's roots (a table at the root
- * itself would hold all others).
+ * Returns a location that a client chose, normalised. @throws INVALID_REQUEST unless it is below one of the catalog's roots (a table at the
+ * root itself would contain all others)
  */
 export function requireBelowRoot(location: string, roots: readonly string[]): string {
-  // Half of a surrogate pair is another character wherever it is written.
+  // A lone surrogate is encoded differently by different writers.
   if (!location.isWellFormed()) throw new SkeinError('INVALID_REQUEST', 'the location is no Unicode text');
   if (Buffer.byteLength(location) > LOCATION_BYTES_MAX) {
     throw new SkeinError('INVALID_REQUEST', `the location is longer than ${LOCATION_BYTES_MAX} bytes`);
@@ -61,10 +67,10 @@ export function requireBelowRoot(location: string, roots: readonly string[]): st
   return normal;
 }
 
-/** Without the slashes at its end: clients append `/data` and `/metadata`. */
+/** Strips trailing slashes: clients append `/data` and `/metadata`. */
 const withoutTrailingSlash = (location: string): string => location.replace(/(?<=[^/:])\/+$/, '');
 
-/** A client's spelling of a location, as long as it says plainly where it is: without `..`, `.` and empty segments. */
+/** Returns the client's spelling of a location if it has no `..`, `.` or empty segments, else the normalised form. */
 export const plainLocation = (location: string): string =>
   /\/\.{0,2}(\/|$)/.test(location.replace(/^[a-z0-9+.-]+:\/*/i, '').replace(/(?<!\/)\/+$/, ''))
     ? normalizeLocation(location)
@@ -79,7 +85,7 @@ const FOLDER_PROPERTIES = [
 ];
 
 /**
- * The folders that are a table's own, normalised: its location, and those of its properties that lie elsewhere.
+ * Returns the table's own folders, normalised: its location, and the folders named by properties that lie elsewhere.
  * @throws INVALID_REQUEST on one that is no location, or too long to be compared.
  */
 export function ownFolders(table: Pick<TableMetadata, 'location' | 'properties'>): readonly string[] {
@@ -95,8 +101,8 @@ export function ownFolders(table: Pick<TableMetadata, 'location' | 'properties'>
 }
 
 /**
- * Every location that table metadata names must be inside of the catalog's roots: readers trust it.
- * `base` is what was there before: what it names has been checked.
+ * Checks that every location in table metadata lies in the catalog's roots: readers trust it. What equals `base`, the previous metadata,
+ * was checked before.
  * @throws INVALID_REQUEST
  */
 export function checkLocations(
@@ -121,7 +127,7 @@ export function checkLocations(
   }
 }
 
-/** Whether a file lies below one of the roots; one that is no location does not. */
+/** Whether a file lies below one of the roots; false for a text that is no location. */
 export function isBelow(file: string, roots: readonly string[]): boolean {
   try {
     const normal = normalizeLocation(file);
@@ -131,7 +137,7 @@ export function isBelow(file: string, roots: readonly string[]): boolean {
   }
 }
 
-/** The file of a table's n-th metadata. */
+/** Returns the path of a table's n-th metadata file. */
 export function metadataLocation(
   table: { readonly location: string; readonly properties: Properties },
   version: number,
@@ -141,6 +147,6 @@ export function metadataLocation(
   return `${withoutTrailingSlash(folder)}/${String(version).padStart(5, '0')}-${uuid}.metadata.json`;
 }
 
-/** The client chose a location that cannot be a folder. */
+/** The error for a client's location that cannot be a folder. */
 export const inTheWay = (location: string, cause: unknown): SkeinError =>
   new SkeinError('INVALID_REQUEST', `Location ${location} cannot be a folder: a file lies there`, { cause });

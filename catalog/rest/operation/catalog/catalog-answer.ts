@@ -1,7 +1,7 @@
 import type { Json } from '#shared/json.ts';
 import type { CatalogRow } from '../../../store/postgres/catalog-store.ts';
 
-/** A catalog as clients see it. Its storage profile says where its files are; the secrets of one are never shown. */
+/** Renders a catalog for clients. Its storage profile says where its files are, without secrets. */
 export const catalogJson = (catalog: CatalogRow): Json => ({
   name: catalog.name,
   'storage-profile': {

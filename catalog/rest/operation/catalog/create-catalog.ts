@@ -12,9 +12,9 @@ import { catalogJson } from './catalog-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
- * `POST /v1/catalogs`: a catalog of the caller's tenant. `storage-profile` may name a `location`, as far as the operator lets clients choose
- * (`catalog.client_roots`), and never one that was another tenant's; further roots and the UNDROP window are the operator's (`skein admin catalog`). 409 when any tenant has the name:
- * it is the prefix of paths.
+ * `POST /v1/catalogs`: creates a catalog of the caller's tenant. `storage-profile` may name a `location` within `catalog.client_roots` that
+ * never belonged to another tenant; only the operator sets further roots and the UNDROP window (`skein admin catalog`). 409 when any tenant
+ * has a catalog of that name: it is the prefix of paths.
  */
 export async function createCatalog(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const body = asObject(request.body, 'create catalog request');
@@ -36,7 +36,10 @@ export const createCatalogAgain = async (context: CatalogContext, { claims, body
   return ok(catalogJson(await requireCatalog(context.store.db, claims.tenant, name)));
 };
 
-/** @throws INVALID_REQUEST on a place where the operator lets no client put a catalog, and on members that are not served. */
+/**
+ * Returns the location that the client asks for. @throws INVALID_REQUEST on a location outside of `catalog.client_roots`, and on members
+ * that are not supported
+ */
 function chosenLocation({ config }: CatalogContext, profile: JsonObject): string | undefined {
   const unknown = Object.keys(profile).filter((key) => key !== 'location' && key !== 'type');
   if (unknown.length > 0) throw new SkeinError('INVALID_REQUEST', `Invalid storage-profile: ${unknown.join(', ')}`);

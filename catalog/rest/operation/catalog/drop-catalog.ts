@@ -3,7 +3,7 @@ import { deleteCatalog, requireCatalog } from '../../../store/postgres/catalog-s
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
-/** `DELETE /v1/catalogs/{catalog}`: 409 while it holds namespaces, or dropped tables that can be had back or are being purged. */
+/** `DELETE /v1/catalogs/{catalog}`: 409 while it holds namespaces, or dropped tables that can be restored or are being purged. */
 export async function dropCatalog(_context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   await unit.transact(async (tx) => {
     const catalog = await requireCatalog(tx, request.claims.tenant, request.params['catalog'] ?? '');

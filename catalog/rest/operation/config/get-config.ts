@@ -6,12 +6,12 @@ import { isoDuration } from '../../idempotency/idempotency-key.ts';
 import { ok, type Answer, type OpenRequest } from '../../operation.ts';
 
 /**
- * `GET /v1/config?warehouse=<name>`: the prefix of a catalog's paths, and every endpoint that is served. Without `warehouse` it is the
- * catalog that the first start made.
+ * `GET /v1/config?warehouse=<name>`: the prefix of a catalog's paths, and every endpoint that is served. Without `warehouse` the answer is
+ * for the catalog that the first start created.
  *
- * It needs no token, and tells nobody without one which names are in use: any name is answered alike, and nothing is looked up. That
- * there is no such catalog shows at the first call with a token, here too: 404, for another tenant's word for word as for an absent one.
- * The prefix stands in both maps: the service specification has it in `defaults`, some clients read only `overrides`.
+ * It needs no token, and does not reveal to callers without one which names exist: every name gets the same kind of answer, without a
+ * look-up. With a token an unknown catalog is a 404, here as on every call, with the same words for another tenant's catalog. The prefix is
+ * in both maps: the service specification has it in `defaults`, some clients read only `overrides`.
  */
 export async function getConfig(context: CatalogContext, request: OpenRequest): Promise<Answer> {
   const name = request.query['warehouse'] ?? context.config['bootstrap.catalog'];
@@ -25,7 +25,7 @@ export async function getConfig(context: CatalogContext, request: OpenRequest): 
   });
 }
 
-/** Of a token that is good; one that is not counts as none, because none is needed. */
+/** Returns the claims of a valid token. An invalid token counts as none, because the operation needs none. */
 async function optionalClaims(context: CatalogContext, request: OpenRequest): Promise<TokenClaims | undefined> {
   try {
     return await context.verifier.verify(request.headers.authorization);

@@ -12,8 +12,8 @@ import { loadFunctionAnswer } from './function-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
- * `POST /v1/{prefix}/namespaces/{namespace}/functions`, an extension: the Iceberg specification has no way to put a function in. The body
- * is a name and what of the metadata is the client's to say: `definitions`, `properties`, `secure`, `doc`.
+ * `POST /v1/{prefix}/namespaces/{namespace}/functions`, an extension: the Iceberg specification has no call that creates a function. The
+ * body is a name and the metadata members that the client decides: `definitions`, `properties`, `secure`, `doc`.
  */
 export async function createFunction(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const { db } = context.store;

@@ -6,7 +6,7 @@ import { namespaceOf } from '../../names.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
 
-/** `GET /v1/{prefix}/namespaces/{namespace}/functions`: every identifier is the levels of the namespace and the name. */
+/** `GET /v1/{prefix}/namespaces/{namespace}/functions`: an identifier is the levels of the namespace, then the name. */
 export async function listFunctions(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const { db } = context.store;
   const page = pageOf(request);

@@ -6,7 +6,7 @@ import { tableTarget } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
 
-/** Reports of one page; lists without `pageToken` get one page, too, because reports are large. */
+/** Maximum number of reports of one page. A list without `pageToken` is one page as well, because reports are large. */
 const REPORTS_PER_PAGE_MAX = 100;
 
 /**

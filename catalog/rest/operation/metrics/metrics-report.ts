@@ -14,11 +14,11 @@ import {
   stringMap,
 } from '../../../commit/json-reader.ts';
 
-/** Longest report, as JSON. */
+/** Maximum size of a report, as JSON. */
 const REPORT_BYTES_MAX = 256 * 1024;
 const METRICS_MAX = 1_000;
 
-/** `ReportMetricsRequest`, checked, as JSON text of just the members that the specification has. @throws INVALID_REQUEST */
+/** Checks a `ReportMetricsRequest` and prints just the members that the specification has. @throws INVALID_REQUEST */
 export function printReport(body: Json | undefined): string {
   const object = asObject(body, 'metrics report');
   const type = requiredString(object, 'report-type');

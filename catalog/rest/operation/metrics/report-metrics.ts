@@ -7,7 +7,7 @@ import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import { printReport } from './metrics-report.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
-/** `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/metrics`: the report of a scan or commit is kept with the table. */
+/** `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/metrics`: stores the report of a scan or commit with the table. */
 export async function reportMetrics(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const { claims, catalog, ident } = tableTarget(request);
   const { id } = await requireTable(context.store.db, claims.tenant, catalog, ident);
@@ -21,7 +21,7 @@ export async function reportMetrics(context: CatalogContext, request: RestReques
     };
     await unit.transact((tx) => insertReport(tx, kept, limits));
   } catch (error) {
-    // Dropped meanwhile.
+    // The table was dropped meanwhile.
     if (isForeignKeyViolation(error)) tableNotFound(ident);
     throw error;
   }

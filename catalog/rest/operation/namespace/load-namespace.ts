@@ -6,8 +6,8 @@ import { namespaceOf } from '../../names.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
 
 /**
- * `GET /v1/{prefix}/namespaces/{namespace}`. Without a `location` of its own a namespace has the folder where its tables lie: Trino puts new
- * tables below it, and cannot make one where there is none.
+ * `GET /v1/{prefix}/namespaces/{namespace}`. The `location` of a namespace that sets none is the folder of its tables: Trino puts new
+ * tables below it, and cannot create one without it.
  */
 export async function loadNamespace(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const { db } = context.store;

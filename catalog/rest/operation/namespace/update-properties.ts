@@ -42,7 +42,7 @@ export async function updateProperties(
   });
 }
 
-/** What the first answer said, as far as the request tells. */
+/** Rebuilds the first answer from the request alone: `missing` is empty, because what was missing then is not known. */
 export function updatePropertiesAgain(_context: CatalogContext, request: RestRequest): Promise<Answer> {
   const body = asObject(request.body, 'update namespace properties request');
   const removed = stringList(optionalArray(body, 'removals') ?? [], 'removals');

@@ -12,7 +12,7 @@ export async function fetchScanTasks(context: CatalogContext, request: RestReque
   const now = new Date(context.clock.nowMs());
   const scan = task === undefined ? undefined : await findPlan(context.store.db, table.id, task.planId, now);
   if (task === undefined || scan === undefined) throw taskNotFound();
-  // Planned anew when this process does not have it, so it may take as long as a plan may.
+  // A process that does not have the plan makes it anew, so this may take as long as planning may.
   const waitMs = context.config['catalog.plan_timeout'];
   const portions = await context.planner.portions(task.planId, table, scan, waitMs).catch((error: unknown) => {
     throw error instanceof SkeinError && error.code === 'PLAN_NOT_FOUND' ? taskNotFound() : error;

@@ -8,13 +8,13 @@ import { tableTarget } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 
 /**
- * A plan's files come in portions of `catalog.plan_files_per_task`: the first with the answer, the others for plan tasks. A plan task is
- * `<plan id>.<portion>`; its plan belongs to one table, and only who may read that can ask for it.
+ * A plan's files are sent in portions of `catalog.plan_files_per_task`: the first with the answer, the others by plan tasks. A plan task is
+ * `<plan id>.<portion>`; its plan belongs to one table, and only callers who may read that table can fetch it.
  */
 
 export type OpenTable = ScannedTable & { readonly id: string };
 
-/** The table of a request. @throws TABLE_NOT_FOUND, as for an absent one. */
+/** Loads the table that a request names. @throws TABLE_NOT_FOUND, as for an absent one. */
 export async function openTable(context: CatalogContext, request: RestRequest): Promise<OpenTable> {
   const { claims, catalog, ident } = tableTarget(request);
   const row = await requireTable(context.store.db, claims.tenant, catalog, ident);
@@ -23,7 +23,7 @@ export async function openTable(context: CatalogContext, request: RestRequest): 
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Ids of plans that were answered whole: nothing is kept for them. */
+/** Prefix of the ids of plans that one answer held completely: nothing is stored for them. */
 const WHOLE_PREFIX = 'whole-';
 
 export const isPlanId = (text: string): boolean => UUID.test(text);
@@ -31,14 +31,14 @@ export const wholePlanId = (id: string): string => `${WHOLE_PREFIX}${id}`;
 export const isWholePlanId = (text: string): boolean =>
   text.startsWith(WHOLE_PREFIX) && isPlanId(text.slice(WHOLE_PREFIX.length));
 
-/** Plan id and portion of a plan task; undefined when it is none of ours. */
+/** Parses a plan task into plan id and portion; undefined when it is not of our form. */
 export function parsePlanTask(text: string): { readonly planId: string; readonly portion: number } | undefined {
   const [planId = '', portion = '', ...rest] = text.split('.');
   if (!isPlanId(planId) || !/^\d{1,7}$/.test(portion) || rest.length > 0) return undefined;
   return { planId, portion: Number(portion) };
 }
 
-/** `ScanTasks` of one portion; undefined when the plan has no such one. */
+/** Returns the `ScanTasks` of one portion; undefined when the plan has no such portion. */
 export function portionText({ texts }: Portions, portion: number): string | undefined {
   const text = texts[portion];
   return text === undefined ? undefined : Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString();

@@ -9,8 +9,8 @@ import { completedAnswer, openTable, wholePlanId } from './plan-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
- * `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/plan`: the files of a scan, at once unless planning takes longer than
- * `catalog.plan_wait`. A plan that has more to fetch is kept for `catalog.plan_ttl`.
+ * `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/plan`: answers with the files of a scan, unless planning takes longer than
+ * `catalog.plan_wait`. A plan with more to fetch is kept for `catalog.plan_ttl`.
  */
 export async function planTableScan(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const table = await openTable(context, request);
@@ -30,7 +30,7 @@ export async function planTableScan(context: CatalogContext, request: RestReques
     .transact((tx) => insertPlan(tx, plan, limits))
     .catch((error: unknown) => {
       planner.forget(id);
-      // Dropped meanwhile.
+      // The table was dropped meanwhile.
       if (isForeignKeyViolation(error)) tableNotFound(tableTarget(request).ident);
       throw error;
     });

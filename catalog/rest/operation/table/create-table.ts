@@ -17,7 +17,7 @@ import { loadNamedTable } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
-/** `POST /v1/{prefix}/namespaces/{namespace}/tables`; with `stage-create` nothing durable is made. */
+/** `POST /v1/{prefix}/namespaces/{namespace}/tables`: creates a table; with `stage-create` it stores nothing. */
 export async function createTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const body = await readCreate(context, request);
   const name = checkName(body.head.name, 'table');
@@ -61,7 +61,7 @@ async function create(
   return { metadataLocation: undefined, metadata: made.text };
 }
 
-/** A staged create left nothing behind, so it is done again. */
+/** Repeats a create under its key: a staged create left nothing behind, so it runs again. */
 export async function createTableAgain(
   context: CatalogContext,
   request: RestRequest,

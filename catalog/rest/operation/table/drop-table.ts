@@ -10,8 +10,8 @@ import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
- * `DELETE /v1/{prefix}/namespaces/{namespace}/tables/{table}`: within the catalog's UNDROP window the table can be had back. Then, with
- * `purgeRequested=true`, its files are deleted in the background; without, they stay where they are.
+ * `DELETE /v1/{prefix}/namespaces/{namespace}/tables/{table}`: the table can be restored within the catalog's UNDROP window. After it the
+ * background work deletes the files if `purgeRequested=true`; otherwise they stay where they are.
  */
 export async function dropTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const target = tableTarget(request);

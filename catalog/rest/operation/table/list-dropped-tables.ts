@@ -7,8 +7,8 @@ import { ok, type Answer, type RestRequest } from '../../operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
 
 /**
- * `GET /v1/{prefix}/dropped-tables`, an extension: the tables that can still be had back, and those whose files are being deleted. `state` is
- * `dropped`, `purging`, or `purge-failed` when the deletion was given up (`error` says why).
+ * `GET /v1/{prefix}/dropped-tables`, an extension: the tables that can still be restored, and those whose files are being deleted. `state`
+ * is `dropped`, `purging`, or `purge-failed` when the deletion is parked (`error` says why).
  */
 export async function listDroppedTables(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const { db } = context.store;

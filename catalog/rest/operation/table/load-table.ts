@@ -8,8 +8,8 @@ import type { Answer, RestRequest } from '../../operation.ts';
 import { etagOf, loadTableAnswer, type SnapshotMode } from './table-answer.ts';
 
 /**
- * `GET /v1/{prefix}/namespaces/{namespace}/tables/{table}`: from Postgres, after a look whether the metadata file is still there, because
- * clients read that. 304 when `If-None-Match` names what the client would get.
+ * `GET /v1/{prefix}/namespaces/{namespace}/tables/{table}`: answers from Postgres, after a check that the metadata file still exists,
+ * because clients read it. 304 when `If-None-Match` names the current version.
  */
 export async function loadTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const mode = snapshotMode(request.query['snapshots']);
@@ -29,13 +29,13 @@ export async function loadTable(context: CatalogContext, request: RestRequest): 
   return loadTableAnswer({ ...row, metadata }, mode);
 }
 
-/** The whole table of a name in the namespace of the path: the answer to a change of it that was made before. */
+/** Loads a table of the path's namespace by name: the answer to a repeated request whose change was made before. */
 export async function loadNamedTable(context: CatalogContext, request: RestRequest, name: string): Promise<Answer> {
   const { ident, catalog, claims } = tableTarget({ ...request, params: { ...request.params, table: name } });
   return loadTableAnswer(await requireTable(context.store.db, claims.tenant, catalog, ident), 'all');
 }
 
-/** The same of the table of the path. */
+/** Loads the table that the path names, as `loadNamedTable`. */
 export const loadTableAgain = (context: CatalogContext, request: RestRequest): Promise<Answer> =>
   loadNamedTable(context, request, request.params['table'] ?? '');
 

@@ -15,8 +15,8 @@ import { loadTableAnswer } from './table-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
- * `POST /v1/{prefix}/namespaces/{namespace}/register`: a table from a metadata file that lies in one of the catalog's roots. With `overwrite` it
- * takes the place of a table of that name. The file stays as it is and becomes the table's current metadata.
+ * `POST /v1/{prefix}/namespaces/{namespace}/register`: adds a table from a metadata file that lies in one of the catalog's roots. With
+ * `overwrite` it replaces a table of that name. The file stays unchanged and becomes the table's current metadata.
  */
 export async function registerTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const body = asObject(request.body, 'register table request');

@@ -13,7 +13,7 @@ import { identOfJson } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
-/** `POST /v1/{prefix}/tables/rename`: also into another namespace of the catalog. Its location stays. */
+/** `POST /v1/{prefix}/tables/rename`: renames a table, also into another namespace of the catalog. Its location stays. */
 export async function renameTable(_context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const body = asObject(request.body, 'rename table request');
   const source = identOfJson(get(body, 'source'), 'source');
@@ -30,7 +30,7 @@ export async function renameTable(_context: CatalogContext, request: RestRequest
   return NO_CONTENT;
 }
 
-/** A view of the new name, in the words that Iceberg's clients expect of a rename. */
+/** Maps the error of a view with the new name to the words that Iceberg's clients expect of a rename. */
 function renameError(error: unknown, from: TableIdent, to: TableIdent): unknown {
   if (!(error instanceof SkeinError) || error.code !== 'ALREADY_EXISTS') return error;
   const message = `Cannot rename ${displayIdent(from)} to ${displayIdent(to)}. View already exists`;

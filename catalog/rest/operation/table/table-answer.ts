@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import type { CommittedTable } from '../../../commit/creation.ts';
 import type { Answer } from '../../operation.ts';
 
-/** Which snapshots a load returns: all, or those that a branch or tag points to. */
+/** The snapshots that a load returns: all, or those that a branch or tag points to. */
 export type SnapshotMode = 'all' | 'refs';
 
-/** Quoted, as the HTTP standard has it; another one for each mode, because the bodies differ. */
+/** Returns the quoted entity tag of a load; it differs by mode, because the bodies differ. */
 export const etagOf = (metadataLocation: string, mode: SnapshotMode): string =>
   `"${createHash('sha256').update(`${mode} ${metadataLocation}`).digest('base64url').slice(0, 27)}"`;
 
-/** `LoadTableResult`. The metadata is put in as text: it is never parsed on its way. */
+/** Renders a `LoadTableResult`. The metadata is inserted as text, without parsing it. */
 export function loadTableAnswer(table: CommittedTable, mode: SnapshotMode): Answer {
   const { metadataLocation, metadata } = table;
   const location = metadataLocation === undefined ? '' : `"metadata-location":${JSON.stringify(metadataLocation)},`;

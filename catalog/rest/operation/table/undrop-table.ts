@@ -12,8 +12,8 @@ import { loadTableAnswer } from './table-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
- * `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/undrop`, an extension: brings back the table that was dropped last under this
- * name. The body may name one by its `id` of `dropped-tables`, and another `destination` (a table identifier); its namespace must exist.
+ * `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/undrop`, an extension: restores the table that was last dropped under this name.
+ * The body may select another by its `id` of `dropped-tables`, and another `destination` (a table identifier), whose namespace must exist.
  */
 export async function undropTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const { ident } = tableTarget(request);

@@ -7,8 +7,8 @@ import type { Answer, RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
- * `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/unregister`: the table leaves the catalog, all its files stay. The answer has its
- * last metadata: a commit that comes later fails.
+ * `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/unregister`: removes the table from the catalog and keeps all its files. The
+ * answer has its last metadata; later commits fail.
  */
 export async function unregisterTable(
   context: CatalogContext,
@@ -24,7 +24,7 @@ export async function unregisterTable(
       await releaseClaims(tx, row.id);
       return `{"metadata-location":${JSON.stringify(deleted.metadataLocation)},"metadata":${deleted.metadata}}`;
     },
-    // Nothing is left to render it from.
+    // The answer is kept with its key: after the change nothing is left to render it from.
     (answer) => answer,
   );
   return { status: 200, text };

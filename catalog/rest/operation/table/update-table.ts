@@ -9,7 +9,7 @@ import { largeBody, type Answer, type RestRequest } from '../../operation.ts';
 import { loadTableAnswer } from './table-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
-/** `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}`: a commit. */
+/** `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}`: commits to a table. */
 export async function updateTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const change = { target: tableTarget(request), source: await commitSource(context, request) };
   const [table] = await commitTables(context, unit, [change]);

@@ -10,8 +10,8 @@ import type { TokenForm } from './token-form.ts';
 import { transact } from '../../../store/postgres/transact.ts';
 
 /**
- * RFC 6749, 4.4: a service account by its secret. A refresh token comes with it, though the RFC would rather not: DuckDB's client renews
- * by it, and the service specification has the grant but no other way to a first one.
+ * RFC 6749, 4.4: authenticates a service account by its secret. The answer includes a refresh token, although the RFC advises against it:
+ * DuckDB's client renews by it, and no other grant of the service specification issues a first one.
  */
 export async function clientCredentialsGrant(
   context: CatalogContext,

@@ -10,21 +10,21 @@ import type { Credentials } from './read-credentials.ts';
 import { requireClient } from './require-client.ts';
 import { requiredField, type TokenForm } from './token-form.ts';
 
-/** The types that our access tokens are. */
+/** Token types that name our access tokens. */
 const TYPES = [ACCESS_TOKEN_TYPE, 'urn:ietf:params:oauth:token-type:jwt'];
 
-/** Who asks: a principal by its secret, or by a token of its own. */
+/** The caller: a principal that proved itself by its secret, or by a token of its own. */
 type Caller = { readonly sub: string; readonly tenant: string; readonly bySecret: boolean };
 
 /**
- * RFC 8693: an access token of ours for a new one of the same principal, with no more scopes than it has.
+ * RFC 8693: exchanges an access token of ours for a new one of the same principal, with no more scopes than it has.
  *
- * A bearer token alone carries its sign-in on: the new token remembers when the principal signed in, and all of them end
- * `catalog.refresh_token_ttl` after that. A client that shows its secret signs in anew, and may exchange a token of its own that has
- * expired. A token that an operator made is never exchanged: whoever finds it cannot keep it alive.
+ * With a bearer token alone the sign-in continues: the new token keeps the time at which the principal signed in, and all tokens of the
+ * sign-in end `catalog.refresh_token_ttl` after it. A client that shows its secret signs in anew, and may exchange an expired token of its
+ * own. A token that an operator minted is never exchanged: whoever finds it cannot keep it alive.
  *
- * Java's client renews its token with the old one as `subject_token` and as bearer; once it has expired, with the secret in HTTP Basic.
- * A fault of the subject token is `invalid_request` (2.2.2).
+ * Java's client renews its token with the old one as `subject_token` and as bearer; once it has expired, with the secret in HTTP Basic. A
+ * fault of the subject token is `invalid_request` (2.2.2).
  */
 export async function exchangeGrant(
   context: CatalogContext,
@@ -73,7 +73,7 @@ async function requireCaller(context: CatalogContext, credentials: Credentials):
   return { sub: claims.sub, tenant: claims.tenant, bySecret: false };
 }
 
-/** The claims of a token that the caller may exchange. Another tenant's is as one that is not valid. */
+/** Returns the claims of a token that the caller may exchange. A token of another tenant counts as invalid. */
 async function subjectOf(context: CatalogContext, token: string, caller: Caller): Promise<TokenClaims> {
   const { verifier, clock } = context;
   const read = caller.bySecret ? verifier.verifyExpiredToken(token) : verifier.verifyToken(token);

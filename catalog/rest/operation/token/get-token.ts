@@ -9,7 +9,7 @@ import { readCredentials, type Credentials } from './read-credentials.ts';
 import { refreshGrant } from './refresh-grant.ts';
 import { parseTokenForm, requiredField, type TokenForm } from './token-form.ts';
 
-/** Largest form: two tokens and some words. */
+/** Maximum size of a form: two tokens and some words. */
 export const TOKEN_BODY_BYTES_MAX = 64 * 1024;
 
 type Grant = (context: CatalogContext, form: TokenForm, credentials: Credentials) => Promise<Answer>;

@@ -11,14 +11,14 @@ type Grant = {
   readonly principal: TokenPrincipal;
   readonly scopes: readonly string[];
   readonly authMethod: TokenClaims['auth_method'];
-  /** When the principal signed in; absent: it does now. The caller has seen that `lifetimeMs` of it is not 0. */
+  /** When the principal signed in; absent: now. The caller has checked that `lifetimeMs` of it is not 0. */
   readonly authenticatedAtMs?: number;
   readonly refreshToken?: string;
   readonly issuedTokenType?: string;
 };
 
 /**
- * Lifetime of a token that is issued now: `catalog.token_ttl`, or what is left of its sign-in, of which nothing is taken any more
+ * Lifetime in ms of a token that is issued now: `catalog.token_ttl`, but no longer than the rest of its sign-in, which ends
  * `catalog.refresh_token_ttl` after it began. 0 = the sign-in has ended.
  */
 export function lifetimeMs({ clock, config }: CatalogContext, authenticatedAtMs: number): number {
@@ -54,7 +54,8 @@ export async function issue(context: CatalogContext, grant: Grant): Promise<Answ
 }
 
 /**
- * Counts a request of an authenticated principal. Counted only then, so that nobody who merely knows a client's id can use up what it has.
+ * Counts a request of an authenticated principal. Only authenticated requests count, so that someone who merely knows a client's id cannot
+ * use up its allowance.
  * @throws OAuthError 429
  */
 export const countRequest = (context: CatalogContext, principal: string): void =>

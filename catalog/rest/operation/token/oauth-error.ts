@@ -11,7 +11,7 @@ export type OAuthCode =
   | 'temporarily_unavailable'
   | 'server_error';
 
-/** Why the token endpoint refuses a request. The message is for the client's log. */
+/** A refusal of the token endpoint. The message is for the client's log. */
 export class OAuthError extends Error {
   readonly code: OAuthCode;
   readonly status: number;
@@ -34,14 +34,14 @@ export class OAuthError extends Error {
   }
 }
 
-/** 401 with the scheme that the client tried, or could. */
+/** Returns a 401 with the scheme that the client tried, or could have tried. */
 export const invalidClient = (message: string, scheme: 'Basic' | 'Bearer' = 'Basic'): OAuthError =>
   new OAuthError('invalid_client', message, {
     status: 401,
     headers: { 'www-authenticate': `${scheme} realm="skein"` },
   });
 
-/** Answers of this endpoint, errors too, are never kept (RFC 6749, 5.1). */
+/** Headers that forbid caching of this endpoint's answers, errors included (RFC 6749, 5.1). */
 export const NO_STORE = { 'cache-control': 'no-store', pragma: 'no-cache' } as const;
 
 export const oauthAnswer = ({ code, message, status, headers }: OAuthError): Answer => ({
@@ -50,7 +50,7 @@ export const oauthAnswer = ({ code, message, status, headers }: OAuthError): Ans
   headers: { ...headers, ...NO_STORE },
 });
 
-/** An error of the service, in the shape of this endpoint. */
+/** Renders an error of the service in the shape of this endpoint. */
 export function oauthErrorOf(error: SkeinError): Answer {
   const { http: status } = error.entry;
   if (status >= 500) {

@@ -1,16 +1,16 @@
 import { invalidClient, OAuthError } from './oauth-error.ts';
 import type { TokenForm } from './token-form.ts';
 
-/** Who a token request says that it comes from. */
+/** The credentials that a token request presents. */
 export type Credentials =
   | { readonly kind: 'none' }
   | { readonly kind: 'bearer'; readonly token: string }
-  /** Without an id the secret alone says whose it is. */
+  /** Without a client id the secret alone identifies the client. */
   | { readonly kind: 'secret'; readonly clientId: string | undefined; readonly secret: string };
 
 /**
- * The client's secret from the form or from HTTP Basic, else a bearer token. Java's client sends the bearer token of its parent session
- * along with a secret in the form: the secret counts.
+ * Reads the client's secret from the form or from HTTP Basic, else a bearer token. Java's client sends the bearer token of its parent
+ * session along with a secret in the form: then the secret counts.
  * @throws OAuthError invalid_request for a secret in both places, invalid_client for a header that is none of these
  */
 export function readCredentials(authorization: string | undefined, form: TokenForm): Credentials {

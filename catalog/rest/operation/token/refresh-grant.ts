@@ -11,9 +11,9 @@ import { requiredField, type TokenForm } from './token-form.ts';
 import { transact } from '../../../store/postgres/transact.ts';
 
 /**
- * RFC 6749, 6, with rotation (RFC 9700, 4.14.2): each refresh token is good once, and one that comes again ends its family, because
- * either the client or a thief has the newer one. The client shows its secret as well. A family has an end of its own
- * (`catalog.refresh_token_ttl`), which no refresh moves.
+ * RFC 6749, 6, with rotation (RFC 9700, 4.14.2): each refresh token is valid once. A reused one ends its family, because either the client
+ * or a thief has the newer one. The client shows its secret as well. A family ends `catalog.refresh_token_ttl` after it began; no refresh
+ * extends it.
  */
 export async function refreshGrant(
   context: CatalogContext,

@@ -6,7 +6,7 @@ import { countRequest } from './issue.ts';
 import { invalidClient, OAuthError } from './oauth-error.ts';
 
 /**
- * The active client that the credentials belong to, with its request counted. Unknown, dropped and wrong secret are one answer.
+ * Returns the active client of the credentials and counts its request. Unknown client, dropped client and wrong secret get the same answer.
  * @throws OAuthError invalid_client; unauthorized_client when it is suspended; 429
  */
 export async function requireClient(context: CatalogContext, credentials: Credentials): Promise<ClientRow> {

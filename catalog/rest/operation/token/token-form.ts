@@ -3,14 +3,14 @@ import { OAuthError } from './oauth-error.ts';
 /** The parameters of a token request, each once and not empty. */
 export type TokenForm = Readonly<Record<string, string | undefined>>;
 
-/** RFC 8693, 2.1: these may be given several times. They name services, and we are but one: nobody reads them. */
+/** Parameters that may be given several times (RFC 8693, 2.1). They name services; there is only one, so they are ignored. */
 const UNREAD = new Set(['audience', 'resource']);
 // oxlint-disable-next-line no-control-regex -- it is what is looked for
 const CONTROL = /[\u0000-\u001F\u007F]/;
 
 /**
- * Reads `application/x-www-form-urlencoded` strictly. A parameter without a value counts as absent (RFC 6749, 3.2); one that is given
- * twice, a broken escape or a control character is an error.
+ * Reads `application/x-www-form-urlencoded` strictly. A parameter without a value counts as absent (RFC 6749, 3.2); a repeated parameter, a
+ * broken escape or a control character is an error.
  * @throws OAuthError invalid_request
  */
 export function parseTokenForm(body: Buffer, contentType: string | undefined, encoding: string | undefined): TokenForm {

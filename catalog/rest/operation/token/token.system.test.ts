@@ -40,7 +40,7 @@ const granted = async (form: Form, headers: Record<string, string> = {}): Promis
   expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
   return answer.body as unknown as Granted;
 };
-/** Status and code; every error has exactly the members of RFC 6749 and is not to be kept. */
+/** Returns status and code of a refusal; checks that it has exactly the members of RFC 6749 and must not be cached. */
 const refused = async (form: Form | string, headers: Record<string, string> = {}): Promise<[number, unknown]> => {
   const answer = await send(form, headers);
   expect(Object.keys(answer.body)).toEqual(['error', 'error_description']);

@@ -8,7 +8,7 @@ import { largeBody, NO_CONTENT, type Answer, type RestRequest } from '../../oper
 import { READ_TRANSACTION, readTransaction, type Transaction } from './read-transaction.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
-/** `POST /v1/{prefix}/transactions/commit`: commits to several tables of a catalog, all or none. */
+/** `POST /v1/{prefix}/transactions/commit`: commits to several tables of a catalog atomically. */
 export async function commitTransaction(
   context: CatalogContext,
   request: RestRequest,
@@ -20,8 +20,8 @@ export async function commitTransaction(
 }
 
 /**
- * `POST /v1/transactions/commit`, the service specification's path: the catalog is named by `catalog` in each identifier, or for all of them
- * in the body; it need not be when the tenant has one only. The tables may be of several catalogs.
+ * `POST /v1/transactions/commit`, the service specification's path: `catalog` names the catalog, in each identifier or once in the body; a
+ * tenant with a single catalog may omit it. The tables may belong to several catalogs.
  */
 export async function commitAcrossCatalogs(
   context: CatalogContext,
@@ -43,7 +43,7 @@ async function transactionOf({ readers }: CatalogContext, request: RestRequest):
   return runDocumentTask(readers, READ_TRANSACTION, large, largeBody(request));
 }
 
-/** @param catalog of the identifiers that name none */
+/** @param catalog catalog of identifiers that name none */
 function changesOf(
   request: RestRequest,
   transaction: Transaction,

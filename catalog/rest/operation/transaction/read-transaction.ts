@@ -8,7 +8,7 @@ import { displayIdent, type TableIdent } from '../../../store/postgres/table-sto
 import { parseBody } from '../../body.ts';
 import { identOfJson } from '../../names.ts';
 
-/** Tables of one transaction. */
+/** Maximum number of tables of one transaction. */
 const TABLES_MAX = 100;
 
 /** A transaction over several tables; each may name its catalog, and the whole may name one for all. */
@@ -46,7 +46,7 @@ function readChange(json: Json): Transaction['changes'][number] {
   }
 }
 
-/** In a thread: the change of each table stays text. */
+/** Runs in a worker thread; the change of each table stays text. */
 function readLargeTransaction(bytes: Uint8Array): Transaction {
   const body = parseBody(bytes);
   const { catalog, changes } = readTransaction(body);

@@ -13,7 +13,10 @@ import type { Answer, RestRequest } from '../../operation.ts';
 import { loadViewAnswer } from './view-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
-/** `POST /v1/{prefix}/namespaces/{namespace}/register-view`: a view from a metadata file in the catalog's root, which stays as it is. */
+/**
+ * `POST /v1/{prefix}/namespaces/{namespace}/register-view`: adds a view from a metadata file in the catalog's root; the file stays
+ * unchanged.
+ */
 export async function registerView(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const { ident, file } = parseRequest(request);
   const { db } = context.store;

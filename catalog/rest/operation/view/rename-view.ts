@@ -6,7 +6,7 @@ import { identOfJson } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
-/** `POST /v1/{prefix}/views/rename`: also into another namespace of the catalog. Its location stays. */
+/** `POST /v1/{prefix}/views/rename`: renames a view, also into another namespace of the catalog. Its location stays. */
 export async function renameView(_context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const body = asObject(request.body, 'rename view request');
   const from = identOfJson(get(body, 'source'), 'source');

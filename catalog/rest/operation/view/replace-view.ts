@@ -6,7 +6,7 @@ import type { Answer, RestRequest } from '../../operation.ts';
 import { loadViewAnswer } from './view-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
-/** `POST /v1/{prefix}/namespaces/{namespace}/views/{view}`: a commit. */
+/** `POST /v1/{prefix}/namespaces/{namespace}/views/{view}`: commits to a view. */
 export async function replaceView(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   return loadViewAnswer(await replace(context, unit, viewTarget(request), parseViewCommit(request.body)));
 }

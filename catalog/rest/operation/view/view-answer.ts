@@ -1,7 +1,7 @@
 import type { CommittedView } from '../../../commit/view/commit-view.ts';
 import type { Answer } from '../../operation.ts';
 
-/** `LoadViewResult`. The metadata is put in as text: it is never parsed on its way. */
+/** Renders a `LoadViewResult`. The metadata is inserted as text, without parsing it. */
 export const loadViewAnswer = ({ metadataLocation, metadata }: CommittedView): Answer => ({
   status: 200,
   text: `{"metadata-location":${JSON.stringify(metadataLocation)},"metadata":${metadata},"config":{}}`,

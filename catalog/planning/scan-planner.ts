@@ -50,7 +50,7 @@ export class ScanPlanner {
   readonly #io: FileIo;
   readonly #readers: WorkPool;
   readonly #manifests: LruManifestCache;
-  /** Running and cached work, keyed by tenant, table document and the snapshots that are read. */
+  /** Plans small scans on the main thread; keyed by the tenant, the table's document and the snapshots that are read. */
   readonly #smallFirst = new SmallFirst();
   readonly #plans = new Map<string, Plan>();
   readonly #waiting: (() => void)[] = [];

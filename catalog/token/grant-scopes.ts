@@ -1,12 +1,11 @@
 import { SCOPES } from '#shared/token-claims.ts';
 
-/** How our scopes look, the misspelt ones too. */
+/** Matches words of the form of our scopes, misspelt ones included. */
 const OWN_WORD = /^(catalog|namespace|table):/;
 
 /**
- * The scopes that a request is granted: those that it names and that it may have. Words that are none of ours (`catalog`, `sign`,
- * `PRINCIPAL_ROLE:ALL`, `openid`, ...: every client has a default of its own) ask for nothing in particular; a request of such words
- * alone, or of none, gets all that it may have.
+ * Returns the granted scopes: those that the request names and may have. Foreign words (`catalog`, `sign`, `PRINCIPAL_ROLE:ALL`, `openid`,
+ * ...: every client has its own default) are ignored; a request of such words alone, or of none, gets all scopes that it may have.
  */
 export function grantScopes(requested: string | undefined, allowed: readonly string[]): readonly string[] {
   const own = new Set((requested ?? '').split(' ').filter((word) => OWN_WORD.test(word)));

@@ -9,12 +9,12 @@ import { startTestCatalog } from '#test/support/catalog.ts';
 const ROTATION_MS = 4_000;
 const REQUESTS = 2_000;
 const INTERVAL_MS = 10;
-/** A machine that has other work takes longer for all of them, and has no more than these to answer at once. */
+/** Maximum number of requests in flight: on a busy machine requests take longer, and must not pile up. */
 const IN_FLIGHT_MAX = 50;
 
 /**
- * Two catalogs on one database, a service that verifies by the key set of one of them as the coordinator does, and 100 requests a second:
- * to each catalog by turns, with tokens of either, old and new.
+ * Runs two catalogs on one database, a service that verifies by the key set of one of them as the coordinator does, and 100 requests a
+ * second: to the catalogs in turn, with tokens of either, old and new.
  */
 test('keys rotate under 100 requests a second, and no request fails', async () => {
   await using catalog = await startTestCatalog({

@@ -1,8 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /**
- * Secrets that we make: 256 random bits in characters that need no escape in a form, a header or a URL, behind a prefix that scanners of
- * source code can find. They are stored as SHA-256: no guess reaches them, so a slow hash would protect nothing.
+ * Creates a secret: 256 random bits in characters that need no escape in a form, a header or a URL, after a prefix that source code
+ * scanners can find. Secrets are stored as SHA-256: they cannot be guessed, so a slow hash would protect nothing.
  */
 export const newSecret = (prefix: string): string => `${prefix}${randomBytes(32).toString('base64url')}`;
 

@@ -7,17 +7,17 @@ import { deleteKeys, insertKey, listKeys, type StoredKey } from '../store/postgr
 import type { Database } from '../store/postgres/tables.ts';
 import { transact } from '../store/postgres/transact.ts';
 
-/** ECDSA on P-256: what every JOSE library verifies. Measured here: 220 microseconds a verification, Ed25519 205. */
+/** ECDSA on P-256, which every JOSE library verifies. A verification takes 220 microseconds, with Ed25519 205 (measured here). */
 export const ALGORITHM = 'ES256';
 
 /**
- * A new key is served this long before it signs (or half of its life, if that is shorter), so that services that cache the key set know it
- * by then.
+ * A new key is published this long before it signs (or half of its life, if that is shorter), so that services that cache the key set know
+ * it by then.
  */
 const SETTLE_MS = 120_000;
-/** How often a token with an unknown key id may make us read the keys again. */
+/** Minimum interval between reloads of the keys that tokens with an unknown key id cause. */
 const RELOAD_INTERVAL_MS = 1_000;
-/** Advisory lock of the rotation: of several catalog processes one makes the new key. */
+/** Key of the advisory lock of the rotation: only one of several catalog processes makes the new key. */
 const ROTATION_LOCK = 5_324_003;
 
 type LoadedKey = {
@@ -29,8 +29,8 @@ type LoadedKey = {
 };
 
 /**
- * The keys that tokens are signed with. A key is replaced at `rotationMs` of age; its public part is served until the longest token that
- * it may have signed has expired.
+ * The keys that sign tokens. A key is replaced at the age `rotationMs`; its public part is published until the longest token that it may
+ * have signed has expired.
  */
 export class SigningKeys {
   readonly #db: Database;
@@ -50,7 +50,7 @@ export class SigningKeys {
     this.#tokenTtlMaxMs = ages.tokenTtlMaxMs;
   }
 
-  /** Makes a key when there is none young enough, drops those that no valid token can need, and reads the rest. */
+  /** Creates a key when there is none young enough, deletes those that no valid token can need, and loads the rest. */
   async rotate(): Promise<void> {
     const nowMs = this.#clock.nowMs();
     const keys = await transact(this.#db, async (tx) => {
@@ -75,14 +75,14 @@ export class SigningKeys {
     await this.#load(keys);
   }
 
-  /** The newest key that has settled, else the oldest. */
+  /** Returns the newest key past its settling time, else the oldest. */
   current(): { readonly kid: string; readonly privateKey: CryptoKey } {
     const nowMs = this.#clock.nowMs();
     const settled = this.#keys.find((key) => nowMs - key.createdAtMs >= this.#settleMs);
     return must(settled ?? this.#keys.at(-1), 'keys are loaded at the start');
   }
 
-  /** The public key of an id; undefined when there is none. */
+  /** Finds a public key by id; undefined when there is none. */
   async publicKey(kid: string): Promise<CryptoKey | undefined> {
     const known = this.#keys.find((key) => key.kid === kid);
     if (known !== undefined) return known.publicKey;
@@ -91,12 +91,12 @@ export class SigningKeys {
       this.#loadedAtMs = nowMs;
       this.#reload = listKeys(this.#db).then((keys) => this.#load(keys));
     }
-    // Who comes while the keys are being read waits for them.
+    // Callers that arrive during a reload wait for it.
     await this.#reload;
     return this.#keys.find((key) => key.kid === kid)?.publicKey;
   }
 
-  /** RFC 7517. */
+  /** Returns the public keys as a JSON Web Key Set (RFC 7517). */
   jwks(): JSONWebKeySet {
     return { keys: this.#keys.map(({ publicJwk }) => publicJwk) };
   }

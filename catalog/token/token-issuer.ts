@@ -5,7 +5,7 @@ import { tenantId, type PrincipalId } from '#shared/id.ts';
 import { TOKEN_AUDIENCE, TOKEN_ISSUER, type TokenClaims } from '#shared/token-claims.ts';
 import { ALGORITHM, type SigningKeys } from './signing-keys.ts';
 
-/** Who a token is for, and how it was asked for. */
+/** The principal that a token is for, and how it signed in. */
 export type TokenSubject = {
   readonly principal: PrincipalId;
   readonly username: string;
@@ -15,7 +15,7 @@ export type TokenSubject = {
   readonly tenant: string;
   readonly scopes: readonly string[];
   readonly authMethod: TokenClaims['auth_method'];
-  /** When the principal signed in; absent: it does now. */
+  /** When the principal signed in; absent: now. */
   readonly authenticatedAtMs?: number;
 };
 
@@ -31,7 +31,7 @@ export class TokenIssuer {
     this.#clock = clock;
   }
 
-  /** The caller has checked the subject, and that `ttlMs` is within its limit. */
+  /** Signs a token. The caller has checked the subject, and that `ttlMs` is within its limit. */
   async issue(subject: TokenSubject, ttlMs: number): Promise<IssuedToken> {
     const { kid, privateKey } = this.#keys.current();
     const nowMs = this.#clock.nowMs();

@@ -12,7 +12,7 @@ import {
 import type { SessionEpochs } from '../principal/session-epochs.ts';
 import { ALGORITHM, type SigningKeys } from './signing-keys.ts';
 
-/** Verified tokens kept, so that a client's next request costs a hash and not a signature check. */
+/** Maximum number of cached verified tokens: a client's next request costs a hash instead of a signature check. */
 const CACHE_ENTRIES_MAX = 10_000;
 const TOKEN_LENGTH_MAX = 8_192;
 
@@ -21,7 +21,7 @@ export class TokenVerifier {
   readonly #keys: SigningKeys;
   readonly #epochs: SessionEpochs;
   readonly #clock: Clock;
-  /** By digest: the cache holds no token that could be used. */
+  /** Verified claims by the token's digest: the cache holds no token that could be used. */
   readonly #cache = new Map<string, TokenClaims>();
 
   constructor(keys: SigningKeys, epochs: SessionEpochs, clock: Clock) {
@@ -54,7 +54,7 @@ export class TokenVerifier {
     return claims;
   }
 
-  /** As `verifyToken`, but its age does not matter: for a principal that has shown its secret as well. @throws UNAUTHENTICATED */
+  /** Like `verifyToken`, but accepts an expired token: for a principal that has also shown its secret. @throws UNAUTHENTICATED */
   async verifyExpiredToken(token: string): Promise<TokenClaims> {
     if (token.length > TOKEN_LENGTH_MAX) throw new SkeinError('UNAUTHENTICATED', 'the token is not valid');
     const claims = await this.#verifySignature(token, 'accepted');
@@ -87,7 +87,7 @@ export class TokenVerifier {
       return payload as unknown as TokenClaims;
     } catch (error) {
       if (error instanceof errors.JWTExpired) {
-        // Its age is looked at last: all else is good.
+        // The age is checked last: everything else is valid.
         if (expired === 'accepted') return error.payload as unknown as TokenClaims;
         throw new SkeinError('UNAUTHENTICATED', 'the token has expired');
       }

@@ -4,25 +4,26 @@ import { isWithin } from '#shared/storage/location.ts';
 import type { Database, Tx } from './tables.ts';
 
 /**
- * Roots of catalogs, and their tenants. A root belongs to the tenant of the catalogs that have it, and still does when none has it any more:
- * dropping a catalog deletes no file, and the next owner of the folder could register the tables that lie there. Only the operator gives
- * a root to another tenant. Roots here are normalised.
+ * Roots of catalogs and the tenants that own them. A tenant keeps a root even when none of its catalogs has it any more: dropping a catalog
+ * deletes no file, and a new owner of the folder could register the tables that lie there. Only the operator gives a root to another
+ * tenant. Roots here are normalised.
  */
 
-/** Key of the advisory lock under which roots are compared and one is added. */
+/** Key of the advisory lock that serialises comparing roots and adding one. */
 const ROOTS_LOCK = 5_324_002;
 
 export type WantedRoots = {
   readonly tenantId: string;
-  /** Name of the catalog, for messages. */
+  /** Name of the catalog, for error messages. */
   readonly catalog: string;
   readonly roots: readonly string[];
   readonly chosenBy: 'client' | 'operator';
 };
 
 /**
- * Gives roots to a catalog of the tenant. Until the transaction ends no root appears elsewhere.
- * @throws INVALID_REQUEST when one overlaps a root of another tenant's catalogs, or, unless the operator chose it, a former one.
+ * Assigns roots to a catalog of the tenant. It locks the roots until the transaction ends, so that none appears elsewhere meanwhile.
+ * @throws INVALID_REQUEST when one overlaps a root of another tenant's catalogs, or, unless the operator chose it, a former root of another
+ * tenant.
  */
 export async function takeRoots(tx: Tx, { tenantId, catalog, roots, chosenBy }: WantedRoots): Promise<void> {
   await sql`select pg_advisory_xact_lock(${ROOTS_LOCK})`.execute(tx);
@@ -33,7 +34,7 @@ export async function takeRoots(tx: Tx, { tenantId, catalog, roots, chosenBy }: 
     .execute();
   const foreign = others.flatMap((other) => [other.location, ...other.allowed_roots]);
   for (const root of roots) {
-    // In this order: a catalog that is dropped in between is found by the second.
+    // The order matters: the second query finds a catalog that is dropped between the two.
     const isTaken =
       foreign.some((other) => isWithin(root, other) || isWithin(other, root)) ||
       (chosenBy === 'client' && (await overlapsFormerRoot(tx, tenantId, root)));
@@ -44,7 +45,7 @@ export async function takeRoots(tx: Tx, { tenantId, catalog, roots, chosenBy }: 
   }
 }
 
-/** Remembers roots that a catalog of the tenant had. */
+/** Records former roots of a tenant's catalog. */
 export async function keepFormerRoots(tx: Tx, tenantId: string, roots: readonly string[]): Promise<void> {
   if (roots.length === 0) return;
   await tx
@@ -54,7 +55,7 @@ export async function keepFormerRoots(tx: Tx, tenantId: string, roots: readonly 
     .execute();
 }
 
-/** A location as the beginning of all that lies at or below it. */
+/** Returns a location with a trailing slash: the prefix of everything at or below it. */
 const folderOf = (location: string): string => (location.endsWith('/') ? location : `${location}/`);
 const FORMER_FOLDER = sql<string>`rtrim(location, '/') || '/'`;
 
@@ -70,7 +71,7 @@ async function overlapsFormerRoot(db: Database, tenantId: string, root: string):
   return row !== undefined;
 }
 
-/** Other tenants' former roots at and below a root that the operator gives away are no longer theirs. */
+/** Deletes other tenants' former roots at and below a root that the operator gives away. */
 async function forgetFormerRoots(tx: Tx, tenantId: string, root: string): Promise<void> {
   await tx
     .deleteFrom('former_root')

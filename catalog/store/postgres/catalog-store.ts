@@ -13,18 +13,18 @@ export type CatalogRow = {
   readonly id: string;
   readonly name: string;
   readonly tenant: string;
-  /** Where new tables lie. */
+  /** Root of new tables. */
   readonly location: string;
-  /** Every root in which its files may lie: `location`, then those that the operator allows besides. */
+  /** All roots in which its files may lie: `location`, then the further ones that the operator allows. */
   readonly roots: readonly string[];
-  /** Time for which a dropped table can be had back; 0 = not at all. */
+  /** Time for which a dropped table can be restored; 0 = not at all. */
   readonly undropWindowMs: number;
   readonly createdAt: Date;
 };
 
-/** Names that would stand where the service has paths of its own: `/v1/<name>/...`. */
+/** Names that would collide with the service's own paths: `/v1/<name>/...`. */
 const RESERVED_NAMES = new Set(['config', 'oauth', 'catalogs', 'transactions', 'stages']);
-/** One URL segment without escapes. */
+/** A catalog name is one URL segment without escapes. */
 const CATALOG_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 const TENANT_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 
@@ -76,8 +76,8 @@ type NewCatalog = {
 };
 
 /**
- * Adds a catalog, inside of a transaction.
- * @throws INVALID_REQUEST on a reserved or odd name, or a root that is another tenant's (`takeRoots`); ALREADY_EXISTS.
+ * Inserts a catalog, inside of a transaction.
+ * @throws INVALID_REQUEST on a reserved or malformed name, or a root of another tenant (`takeRoots`); ALREADY_EXISTS.
  */
 export async function insertCatalog(tx: Tx, catalog: NewCatalog): Promise<string> {
   const { tenantId, name, chosenBy } = catalog;
@@ -108,7 +108,7 @@ export async function insertCatalog(tx: Tx, catalog: NewCatalog): Promise<string
   }
 }
 
-/** Changes what the operator decides, inside of a transaction. @throws INVALID_REQUEST, CATALOG_NOT_FOUND */
+/** Changes the settings that the operator decides, inside of a transaction. @throws INVALID_REQUEST, CATALOG_NOT_FOUND */
 export async function alterCatalog(
   tx: Tx,
   name: string,
@@ -146,7 +146,7 @@ export async function alterCatalog(
 }
 
 /**
- * Drops a catalog, inside of a transaction; its roots stay its tenant's.
+ * Drops a catalog, inside of a transaction; its tenant keeps its roots.
  * @throws CATALOG_NOT_FOUND; CATALOG_NOT_EMPTY while it holds namespaces, or dropped tables whose time has not come.
  */
 export async function deleteCatalog(
@@ -200,13 +200,13 @@ const toCatalogRow = (row: {
   createdAt: row.created_at,
 });
 
-/** The catalog of this name, if the tenant owns it. @throws CATALOG_NOT_FOUND, word for word also for another tenant's. */
+/** Returns the catalog of this name if the tenant owns it. @throws CATALOG_NOT_FOUND, with the same words for another tenant's catalog */
 export async function requireCatalog(db: Database, tenant: TenantId, name: string): Promise<CatalogRow> {
   const row = await catalogsOfTenants(db).where('c.name', '=', name).where('t.name', '=', tenant).executeTakeFirst();
   return row === undefined ? catalogNotFound(name) : toCatalogRow(row);
 }
 
-/** By name; of one tenant, or of all. */
+/** Lists the catalogs of one tenant, or of all, by name. */
 export async function listCatalogRows(db: Database, tenant: string | undefined, page: Page): Promise<CatalogRow[]> {
   let query = catalogsOfTenants(db).orderBy('c.name');
   if (tenant !== undefined) query = query.where('t.name', '=', tenant);

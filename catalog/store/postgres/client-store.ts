@@ -8,19 +8,19 @@ import type { Database, Tx } from './tables.ts';
 export type ClientRow = {
   readonly clientId: string;
   readonly principal: TokenPrincipal;
-  /** All that a token of it may be granted. */
+  /** The scopes that its tokens may be granted. */
   readonly scopes: readonly string[];
   readonly secretSha256: Buffer;
-  /** The secret before the last rotation, and until when it opens. */
+  /** The secret before the last rotation, and until when it is valid. */
   readonly previous: { readonly sha256: Buffer; readonly untilMs: number } | undefined;
   readonly createdAt: Date;
   readonly rotatedAt: Date | undefined;
 };
 
-/** Most clients that one tenant may have: a list shows them all. */
+/** Maximum number of clients of one tenant: one list shows them all. */
 const CLIENTS_MAX = 10_000;
 
-/** @throws INVALID_REQUEST when the tenant has too many; the caller has made the principal in the same transaction. */
+/** Inserts a client, in the transaction that created its principal. @throws INVALID_REQUEST when the tenant has too many */
 export async function insertClient(
   tx: Tx,
   tenantId: string,
@@ -77,7 +77,7 @@ export async function findClient(db: Database, clientId: string): Promise<Client
   return row === undefined ? undefined : clientOf(row);
 }
 
-/** The client that a secret belongs to, or belonged to before its last rotation: no two have the same. */
+/** Finds the client by its current secret, or by its previous one; secrets are unique. */
 export async function findClientBySecret(db: Database, sha256: Buffer): Promise<ClientRow | undefined> {
   const row = await clients(db)
     .where((eb) => eb.or([eb('c.secret_sha256', '=', sha256), eb('c.previous_sha256', '=', sha256)]))
@@ -85,7 +85,7 @@ export async function findClientBySecret(db: Database, sha256: Buffer): Promise<
   return row === undefined ? undefined : clientOf(row);
 }
 
-/** The client of a service account, locked until the transaction ends. @throws PRINCIPAL_NOT_FOUND */
+/** Returns the client of a service account and locks its row until the transaction ends. @throws PRINCIPAL_NOT_FOUND */
 export async function requireClient(tx: Tx, tenantId: string, name: string): Promise<ClientRow> {
   const row = await clients(tx)
     .where('p.tenant_id', '=', tenantId)
@@ -96,13 +96,13 @@ export async function requireClient(tx: Tx, tenantId: string, name: string): Pro
   return clientOf(row);
 }
 
-/** By name. */
+/** Lists the clients of a tenant by name. */
 export async function listClients(db: Database, tenantId: string): Promise<ClientRow[]> {
   const rows = await clients(db).where('p.tenant_id', '=', tenantId).orderBy('p.username').execute();
   return rows.map(clientOf);
 }
 
-/** A new secret; the present one stays good until `previousUntil`, or ends now. */
+/** Replaces the secret; the current one stays valid until `previousUntil`, or ends now. */
 export async function replaceSecret(
   tx: Tx,
   client: ClientRow,
@@ -121,7 +121,7 @@ export async function replaceSecret(
     .execute();
 }
 
-/** Deletes the service account with its credential and refresh tokens; a trigger tells every service that its tokens have ended. */
+/** Deletes the service account with its credential and refresh tokens; a trigger notifies every service that its tokens have ended. */
 export async function deleteClient(tx: Tx, client: ClientRow): Promise<void> {
   await tx.deleteFrom('principal').where('id', '=', client.principal.id).execute();
 }

@@ -9,14 +9,14 @@ import type { Database, Tables } from './tables.ts';
 
 export type Store = {
   readonly db: Database;
-  /** For the hot path alone, where a statement is prepared under a name. */
+  /** For the hot path only, whose statement is prepared under a name. */
   readonly pool: Pool;
   close(): Promise<void>;
 };
 
-/** Time for a connection, from the pool or new. */
+/** Timeout of getting a connection, pooled or new. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A statement of the catalog reads or writes a few rows; one that takes this long is stuck. */
+/** Statement timeout. Statements of the catalog read or write a few rows; one that takes this long is stuck. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 /** How long a starting catalog waits for Postgres. */
 const STARTUP_WAIT_MS = 30_000;
@@ -31,7 +31,7 @@ export const clientConfig = (config: Config): ClientConfig => ({
   keepAlive: true,
 });
 
-/** The pool, after Postgres has answered once. @throws START_FAILED when it does not within `STARTUP_WAIT_MS`. */
+/** Connects to Postgres and returns the pool once it has answered. @throws START_FAILED when it does not answer within `STARTUP_WAIT_MS` */
 export async function connectStore(config: Config, log: Logger): Promise<Store> {
   await waitForPostgres(config, log);
   const pool = new Pool({
@@ -42,7 +42,7 @@ export async function connectStore(config: Config, log: Logger): Promise<Store> 
   });
   // An idle connection that breaks is replaced at its next use; without a handler the process would end.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle Postgres connection broke'));
-  // One in use that breaks between two statements says so here alone; the next statement fails.
+  // A connection that breaks between two statements reports it only here; the next statement fails.
   pool.on('connect', (client) =>
     client.on('error', (error) => log.debug({ err: error }, 'a Postgres connection broke')),
   );
@@ -67,13 +67,16 @@ async function waitForPostgres(config: Config, log: Logger): Promise<void> {
   }
 }
 
-/** Classes 28 (wrong user or password) and 3D (no such database): waiting does not help. */
+/**
+ * Whether Postgres refuses the connection for good, so that waiting does not help: class 28 (wrong user or password) or 3D (no such
+ * database).
+ */
 const isRefusal = (error: unknown): boolean => /^(28|3D)/.test((error as { code?: string }).code ?? '');
 
-/** A connection of its own, outside of the pool. */
+/** Runs `work` on a connection of its own, outside of the pool. */
 export async function withClient<T>(config: Config, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client(clientConfig(config));
-  // The failure of a query or of `connect` says it too; this only keeps the process alive.
+  // A query or `connect` reports the failure as well; the handler only keeps the process alive.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -9,14 +9,14 @@ import { displayIdent, tableExists, type DeletedTable, type TableIdent } from '.
 import type { Database, Tx } from './tables.ts';
 
 /**
- * Tables after their drop. Until `expires_at` a row can be had back; then the background work takes it: with `purge` it deletes the files,
- * without it only forgets them. A worker holds a row by moving `due_at` into the future, so one that dies gives it up by itself.
+ * Dropped tables. Until `expires_at` a row can be restored; then the background work takes it: with `purge` it deletes the files, without
+ * it it only deletes the row. A worker holds a row by moving `due_at` into the future, so the hold of a dead worker expires by itself.
  */
 
 export type Drop = {
   readonly by: string;
   readonly now: Date;
-  /** When it can no more be had back. */
+  /** Time from which on it cannot be restored. */
   readonly expiresAt: Date;
   readonly purge: boolean;
 };
@@ -48,7 +48,7 @@ export async function insertDropped(
     .execute();
 }
 
-/** A dropped table as people see it. */
+/** A dropped table for display. */
 export type DroppedTable = {
   readonly id: string;
   readonly namespace: NamespacePath;
@@ -57,12 +57,12 @@ export type DroppedTable = {
   readonly droppedBy: string;
   readonly expiresAt: Date;
   readonly purge: boolean;
-  /** Whether the background work has given up, until an operator has it tried again. */
+  /** Whether the background work has parked it, until an operator has it retried. */
   readonly parked: boolean;
   readonly lastError: string | null;
 };
 
-/** In the order of their ids. */
+/** Lists the dropped tables of a catalog by id. */
 export async function listDropped(db: Database, catalogId: string, page: Page): Promise<DroppedTable[]> {
   let query = db
     .selectFrom('dropped_table')
@@ -85,7 +85,7 @@ export async function listDropped(db: Database, catalogId: string, page: Page): 
 }
 
 /**
- * Puts a dropped table back, inside of a transaction: the one of this id, or the last that was dropped under this name.
+ * Restores a dropped table, inside of a transaction: the one of this id, or the last that was dropped under this name.
  * @throws TABLE_NOT_FOUND, TABLE_EXISTS, ALREADY_EXISTS for a view of the new name, SCHEMA_NOT_FOUND
  */
 export async function undropTable(
@@ -101,7 +101,7 @@ export async function undropTable(
     .where('path', '=', from.ident.namespace.join(LEVEL_SEPARATOR))
     .where('name', '=', from.ident.name)
     .where('expires_at', '>', from.now)
-    // Clocks differ between processes: one that the background work has taken up is lost, whatever our clock says.
+    // Clocks of processes differ: a table that the background work has taken up cannot be restored, whatever this clock says.
     .where('attempts', '=', 0)
     .$if(from.id !== undefined, (query) => query.where('id', '=', from.id ?? ''))
     .orderBy('dropped_at', 'desc')
@@ -109,7 +109,7 @@ export async function undropTable(
   const row = await tx
     .deleteFrom('dropped_table')
     .where('id', '=', found)
-    // Looked at again when the background work held the row meanwhile: the query above is not.
+    // Repeated here: Postgres evaluates it again if the background work held the row meanwhile, but not the query above.
     .where('attempts', '=', 0)
     .returning(['id', 'location', 'metadata_location as metadataLocation', 'metadata', 'version', 'created_at'])
     .executeTakeFirst();
@@ -144,20 +144,20 @@ export async function undropTable(
   return { metadataLocation: row.metadataLocation, metadata: row.metadata };
 }
 
-/** A dropped table whose time has come. */
+/** A dropped table that is due for the background work. */
 export type DueTable = {
   readonly id: string;
   readonly roots: readonly string[];
   readonly metadataLocation: string;
   readonly metadata: string;
   readonly purge: boolean;
-  /** Attempts that failed or had no end, this one included until it has one. */
+  /** Number of attempts that failed or never ended; it includes the running one. */
   readonly failures: number;
-  /** Of the last one that failed. */
+  /** Error of the last failed attempt. */
   readonly lastError: string | null;
 };
 
-/** Takes a due table, for nobody else to take before `heldUntil`; undefined when there is none. */
+/** Claims a due table: no other worker takes it before `heldUntil`. Undefined when there is none. */
 export async function claimDue(tx: Tx, now: Date, heldUntil: Date): Promise<DueTable | undefined> {
   const row = await tx
     .updateTable('dropped_table as d')
@@ -173,7 +173,7 @@ export async function claimDue(tx: Tx, now: Date, heldUntil: Date): Promise<DueT
         .forUpdate()
         .skipLocked(),
     )
-    // A process that dies of it does not come to say that it failed.
+    // Counted in advance: a process that dies of the attempt cannot report the failure.
     .set((set) => ({ due_at: heldUntil, attempts: set('d.attempts', '+', 1), failures: set('d.failures', '+', 1) }))
     .returning(['d.id', 'd.metadata', 'd.metadata_location as metadataLocation', 'd.purge', 'd.failures'])
     .returning('d.last_error as lastError')
@@ -184,17 +184,17 @@ export async function claimDue(tx: Tx, now: Date, heldUntil: Date): Promise<DueT
   return { ...due, roots: [location, ...allowedRoots] };
 }
 
-/** Holds a taken table for longer. */
+/** Extends the hold on a claimed table. */
 export async function holdDue(tx: Tx, id: string, heldUntil: Date): Promise<void> {
   await tx.updateTable('dropped_table').set({ due_at: heldUntil }).where('id', '=', id).execute();
 }
 
-/** Puts off a table that failed. */
+/** Postpones a table whose attempt failed. */
 export async function putOff(tx: Tx, id: string, until: Date, error: string): Promise<void> {
   await tx.updateTable('dropped_table').set({ due_at: until, last_error: error }).where('id', '=', id).execute();
 }
 
-/** Gives up a table whose attempt was cut short, which is no failure. */
+/** Releases a table whose attempt was interrupted, which is no failure. */
 export async function giveBack(tx: Tx, id: string, now: Date): Promise<void> {
   await tx
     .updateTable('dropped_table')
@@ -203,7 +203,7 @@ export async function giveBack(tx: Tx, id: string, now: Date): Promise<void> {
     .execute();
 }
 
-/** Sets a table aside that failed too often. */
+/** Parks a table that failed too often. */
 export async function park(tx: Tx, id: string, now: Date, error: string): Promise<void> {
   await tx
     .updateTable('dropped_table')
@@ -212,7 +212,7 @@ export async function park(tx: Tx, id: string, now: Date, error: string): Promis
     .execute();
 }
 
-/** A purge that is parked, as an operator sees it. */
+/** A parked purge, for display to an operator. */
 export type ParkedPurge = {
   readonly id: string;
   readonly tenant: string;
@@ -223,7 +223,7 @@ export type ParkedPurge = {
   readonly reason: string;
 };
 
-/** The longest parked first. */
+/** Lists parked purges, the longest parked first. */
 export async function listParked(db: Database, limit: number): Promise<ParkedPurge[]> {
   const rows = await db
     .selectFrom('dropped_table as d')
@@ -253,7 +253,7 @@ export async function countParked(db: Database): Promise<number> {
   return Number(count);
 }
 
-/** Has parked tables tried again, the one of an id or all; how many there were. */
+/** Unparks one table by id, or all; returns how many there were. */
 export async function unpark(tx: Tx, id: string | undefined, now: Date): Promise<number> {
   const { numUpdatedRows } = await tx
     .updateTable('dropped_table')
@@ -264,7 +264,7 @@ export async function unpark(tx: Tx, id: string | undefined, now: Date): Promise
   return Number(numUpdatedRows);
 }
 
-/** The end of a dropped table, inside of a transaction: its folders are free again. */
+/** Deletes a dropped table's row and releases its folders, inside of a transaction. */
 export async function forgetDropped(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('dropped_table').where('id', '=', id).execute();
   await releaseClaims(tx, id);

@@ -9,23 +9,23 @@ const sqlStateOf = (error: unknown): string | undefined => {
 export const isUniqueViolation = (error: unknown): boolean => sqlStateOf(error) === '23505';
 export const isForeignKeyViolation = (error: unknown): boolean => sqlStateOf(error) === '23503';
 
-/** What has the name that a table or view was to get, when it is of the other kind (migration `0002_views`). */
+/** Returns which kind holds a name already, when a table collides with a view or a view with a table (migration `0002_views`). */
 export function nameTakenBy(error: unknown): 'table' | 'view' | undefined {
   const constraint = isUniqueViolation(error) ? (error as { constraint?: unknown }).constraint : undefined;
   if (constraint === 'name_taken_by_table') return 'table';
   return constraint === 'name_taken_by_view' ? 'view' : undefined;
 }
 
-/** Whether Postgres answered a COMMIT by saying that it rolled back: a constraint (class 23) or a conflict (class 40). */
+/** Whether Postgres reported a rollback in answer to COMMIT: a constraint (class 23) or a conflict (class 40). */
 export const isRolledBack = (error: unknown): boolean => /^(23|40(?!003))/.test(sqlStateOf(error) ?? '');
 
 const CONNECTION_ERRORS = /^(08|53|57P0|57014|40001|40P01|25P03|25006)/;
-/** A NUL, or half of a surrogate pair in a property. */
+/** SQLSTATEs of text that Postgres cannot store: it contains a NUL or a lone surrogate. */
 const UNSTORABLE_TEXT = /^(22021|22P05|22P02)$/;
 const SOCKET_ERRORS = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'ENOENT']);
 const POOL_MESSAGES = /timeout exceeded when trying to connect|Connection terminated|Client was closed|not queryable/i;
 
-/** Any thrown value as an error of the catalogue: a Postgres that is away or overloaded is CATALOG_UNAVAILABLE. */
+/** Maps any thrown value to an error of the catalogue: an unreachable or overloaded Postgres is CATALOG_UNAVAILABLE. */
 export function toCatalogError(thrown: unknown): SkeinError {
   if (thrown instanceof SkeinError) return thrown;
   const { code, syscall, message } = (thrown ?? {}) as { code?: string; syscall?: string; message?: string };

@@ -3,16 +3,17 @@ import { SkeinError } from '#shared/error.ts';
 import type { Database, Tx } from './tables.ts';
 
 /**
- * Which folders belong to which table. A table claims every folder that it has, and keeps the ones that it had, until it is gone with its
- * files: so no two tables ever share a path, and what a purge deletes is nobody else's. Locations here are normalised.
+ * Records which folders belong to which table. A table claims every folder that it has or had, until the table and its files are gone. So
+ * no two tables ever share a path, and a purge deletes no other table's files. Locations here are normalised.
  */
 
-/** Folders of one table, former ones included. */
+/** Maximum number of folders of one table, former ones included. */
 const CLAIMS_MAX = 200;
 
 /**
- * Keeps decisions over locations of one tenant apart until the transaction ends: one that a client chose ("exclusive") is compared
- * with all others, so none may appear meanwhile; our own ("shared") are unique and only stand in each other's way there.
+ * Serialises decisions over the locations of one tenant until the transaction ends. A location that a client chose takes the lock
+ * exclusively, because it is compared with all others and none may appear meanwhile. The catalog's own locations are unique and take it
+ * shared.
  */
 export async function lockLocations(tx: Tx, catalogId: string, mode: 'exclusive' | 'shared'): Promise<void> {
   const lock = mode === 'shared' ? sql`pg_advisory_xact_lock_shared` : sql`pg_advisory_xact_lock`;
@@ -22,7 +23,7 @@ export async function lockLocations(tx: Tx, catalogId: string, mode: 'exclusive'
 
 type Owner = { readonly id: string; readonly catalogId: string };
 
-/** Claims folders, under the lock. @throws INVALID_REQUEST when one of them overlaps another table's. */
+/** Claims folders; the caller holds the lock. @throws INVALID_REQUEST when one of them overlaps another table's */
 export async function claimFolders(tx: Tx, owner: Owner, folders: readonly string[]): Promise<void> {
   await requireFree(tx, folders, owner.id);
   await tx

@@ -5,7 +5,7 @@ import type { Page } from './page.ts';
 import { displayIdent, type TableIdent } from './table-store.ts';
 import type { Database, Tx } from './tables.ts';
 
-/** User-defined functions: names of their own beside those of tables and views. */
+/** User-defined functions. Their names are independent of those of tables and views. */
 
 export type FunctionRow = { readonly metadataLocation: string; readonly metadata: string };
 

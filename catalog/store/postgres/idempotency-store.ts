@@ -1,16 +1,16 @@
 import type { PrincipalId } from '#shared/id.ts';
 import type { Database, Tx } from './tables.ts';
 
-/** Idempotency keys: which request each was used for, and what became of it. */
+/** Idempotency keys: the request that each was used for, and its answer. */
 
-/** One use of a key. */
+/** A key and the principal that uses it. */
 export type KeyUse = {
   readonly principal: PrincipalId;
   readonly catalog: string;
   readonly key: string;
   readonly operation: string;
 };
-/** Status null: it succeeded, but its answer was not kept. */
+/** The stored answer to a request; status null: the request succeeded, but its answer was not kept. */
 export type KeptAnswer = {
   readonly status: number | null;
   readonly etag: string | null;
@@ -18,7 +18,7 @@ export type KeptAnswer = {
 };
 export type UsedKey = KeptAnswer & { readonly requestHash: Buffer };
 
-/** Undefined when the key was not used, or its use has expired. */
+/** Finds the use of a key; undefined when the key was not used, or its use has expired. */
 export async function findUse(db: Database, use: KeyUse, now: Date): Promise<UsedKey | undefined> {
   return db
     .selectFrom('idempotency_key')
@@ -31,9 +31,7 @@ export async function findUse(db: Database, use: KeyUse, now: Date): Promise<Use
     .executeTakeFirst();
 }
 
-/**
- * Puts a key to use; false when it is in use already. A use by a transaction that has not ended is waited for.
- */
+/** Inserts the use of a key; false when it is in use already. Waits for a transaction in progress that uses the same key. */
 export async function insertUse(
   tx: Tx,
   use: KeyUse,
@@ -54,7 +52,7 @@ export async function insertUse(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** Keys of a principal that have not expired. */
+/** Counts the keys of a principal that have not expired. */
 export async function countUses(db: Database, principal: PrincipalId, now: Date): Promise<number> {
   const { count } = await db
     .selectFrom('idempotency_key')

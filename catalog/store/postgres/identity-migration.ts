@@ -1,4 +1,4 @@
-/** Clients, refresh tokens, and principals that are no more. */
+/** Tables of clients, refresh tokens and deleted principals. */
 export const IDENTITY_MIGRATION = [
   `alter table catalog.principal add column kind text not null default 'USER' check (kind in ('USER', 'SERVICE'))`,
   `create table catalog.oauth_client (

@@ -1,4 +1,4 @@
-/** Background jobs that fail too often are set aside until an operator says so. */
+/** Columns that park background jobs which fail too often, until an operator has them retried. */
 export const JOBS_MIGRATION: readonly string[] = [
   // `attempts` says whether the background work has ever taken the row; `failures` is forgotten when an operator has it tried again.
   `alter table catalog.dropped_table

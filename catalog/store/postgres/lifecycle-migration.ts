@@ -1,4 +1,4 @@
-/** What drops, purges, further roots and idempotency keys need. */
+/** Tables and columns for drops, purges, further roots and idempotency keys. */
 export const LIFECYCLE_MIGRATION: readonly string[] = [
   `alter table catalog.catalog
     add column allowed_roots text[] collate "C" not null default '{}',

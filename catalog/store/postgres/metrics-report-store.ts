@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Tx } from './tables.ts';
 
-/** Reports of scans and commits that clients send, per table; they go with it. */
+/** Reports of scans and commits that clients send, per table; they are deleted with the table. */
 
 export type ReportRow = {
   readonly id: string;
@@ -11,7 +11,7 @@ export type ReportRow = {
   readonly reportedAt: Date;
 };
 
-/** Adds a report and takes away what is over the table's limit or older than `oldest`. */
+/** Inserts a report and deletes reports beyond the table's limit or older than `oldest`. */
 export async function insertReport(
   tx: Tx,
   report: Omit<ReportRow, 'id'> & { readonly tableId: string },
@@ -48,7 +48,7 @@ export async function insertReport(
     .execute();
 }
 
-/** Newest first, from the one before `before` on. */
+/** Lists reports, newest first, starting before the id `before`. */
 export async function listReports(
   db: Database,
   tableId: string,

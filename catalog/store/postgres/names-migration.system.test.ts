@@ -11,7 +11,7 @@ const FOLDED = ['catalog.name', 'namespace.path', 'iceberg_table.name', 'iceberg
   one.split('.'),
 );
 
-/** The tables' folded names beside what they are of, in one order. */
+/** Returns the tables' folded names beside the names that they fold, in a fixed order. */
 async function foldedNames({ db }: Store): Promise<readonly string[]> {
   const all = FOLDED.map(([table, name]) => `select ${name} || ' ' || ${name}_folded as both from catalog.${table}`);
   const { rows } = await sql.raw<{ both: string }>(`${all.join(' union all ')} order by 1`).execute(db);

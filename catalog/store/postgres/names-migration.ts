@@ -5,8 +5,8 @@ const foldAgain = (table: string, name: string): string =>
   `update catalog.${table} set ${name}_folded = translate(${name}, '${CAPITALS}', '${LETTERS}')`;
 
 /**
- * Names had been folded by JavaScript's rules, which change more letters than A to Z: FROM found a table by a name by which USE did not
- * find its schema. `translate` says the letters, so that no locale has a part in it.
+ * Folds names by A to Z only. JavaScript's rules, used before, change more letters: FROM found a table by a name by which USE did not find
+ * its schema. `translate` lists the letters, so that it does not depend on the locale.
  */
 export const NAMES_MIGRATION: readonly string[] = [
   foldAgain('catalog', 'name'),

@@ -60,7 +60,7 @@ export async function insertNamespace(
   }
 }
 
-/** The namespaces directly below `parent`, in the order of their names; undefined = the top level. */
+/** Lists the namespaces directly below `parent` by name; undefined = the top level. */
 export async function listNamespaces(
   db: Database,
   catalogId: string,
@@ -75,7 +75,7 @@ export async function listNamespaces(
   return (await query.execute()).map(({ path }) => path);
 }
 
-/** Of all levels, each before those below it. `page.after` is the path of one (`joinPath`). */
+/** Lists the namespaces of all levels, each before those below it. `page.after` is the path of one (`joinPath`). */
 export async function listAllNamespaces(db: Database, catalogId: string, page: Page): Promise<NamespacePath[]> {
   let query = db.selectFrom('namespace').select('path').where('catalog_id', '=', catalogId).orderBy('path');
   if (page.after !== undefined) query = query.where('path', '>', page.after);
@@ -83,7 +83,7 @@ export async function listAllNamespaces(db: Database, catalogId: string, page: P
   return (await query.execute()).map(({ path }) => splitPath(path));
 }
 
-/** The properties that it had. @throws SCHEMA_NOT_FOUND, SCHEMA_NOT_EMPTY */
+/** Deletes a namespace and returns its properties. @throws SCHEMA_NOT_FOUND, SCHEMA_NOT_EMPTY */
 export async function deleteNamespace(tx: Tx, catalogId: string, path: NamespacePath): Promise<Properties> {
   try {
     const row = await tx
@@ -101,7 +101,7 @@ export async function deleteNamespace(tx: Tx, catalogId: string, path: Namespace
   }
 }
 
-/** Reads and locks the properties, replaces them by what `change` makes of them. @throws SCHEMA_NOT_FOUND */
+/** Locks the properties and replaces them by the result of `change`. @throws SCHEMA_NOT_FOUND */
 export async function updateNamespaceProperties(
   tx: Tx,
   catalogId: string,

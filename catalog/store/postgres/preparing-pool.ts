@@ -1,12 +1,12 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
 
-/** Texts that get a name; the catalog has fewer, and a connection keeps each that it has seen. */
+/** Maximum number of statement texts that get a name. The catalog has fewer; a connection keeps every one that it has prepared. */
 const STATEMENTS_MAX = 500;
 
 /**
- * The pool as kysely takes it, with a name for every statement that has parameters: Postgres parses and plans it once per connection.
- * Without that the plan of a table's look-up costs three times its execution.
+ * Wraps the pool for kysely and names every statement that has parameters, so that Postgres parses and plans it once per connection.
+ * Otherwise planning a table look-up costs three times its execution.
  */
 export function preparingPool(pool: Pool): PostgresPool {
   const names = new Map<string, string>();

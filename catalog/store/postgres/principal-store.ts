@@ -13,7 +13,7 @@ export type PrincipalRow = {
   readonly sessionEpoch: number;
 };
 
-/** Role that may do everything in its tenant. */
+/** Role that allows everything in its tenant. */
 export const TENANT_ADMIN = 'tenant_admin';
 
 const USERNAME_LENGTH_MAX = 255;
@@ -66,14 +66,14 @@ export async function requirePrincipal(db: Database, tenantId: string, username:
   return { id: principalId(id), sessionEpoch, ...rest };
 }
 
-/** A principal as a token of it is issued: its state now, not when it last signed in. */
+/** The current state of a principal for which a token is issued, not its state at sign-in. */
 export type TokenPrincipal = PrincipalRow & {
   readonly tenant: string;
-  /** All that its tokens may be granted; undefined = every scope. */
+  /** The scopes that its tokens may be granted; undefined = every scope. */
   readonly scopes: readonly string[] | undefined;
 };
 
-/** Undefined when there is none of this id. */
+/** Finds a principal by id; undefined when there is none. */
 export async function findTokenPrincipal(db: Database, id: PrincipalId): Promise<TokenPrincipal | undefined> {
   const row = await db
     .selectFrom('principal as p')
@@ -87,7 +87,7 @@ export async function findTokenPrincipal(db: Database, id: PrincipalId): Promise
   return { ...rest, id, sessionEpoch, scopes: scopes ?? undefined };
 }
 
-/** Refuses all tokens that the principal has, everywhere and at once. */
+/** Revokes all tokens of the principal, everywhere and at once. */
 export async function raiseSessionEpoch(tx: Tx, id: PrincipalId): Promise<void> {
   await tx
     .updateTable('principal')
@@ -96,17 +96,17 @@ export async function raiseSessionEpoch(tx: Tx, id: PrincipalId): Promise<void> 
     .execute();
 }
 
-/** Epoch of a principal that was deleted: above that of all its tokens. The trigger that tells of it says the same. */
+/** Epoch of a deleted principal, above that of all its tokens. The trigger that announces the deletion uses the same value. */
 const EPOCH_OF_DROPPED = 2_147_483_647;
 
-/** Epochs above 0, by principal: the ones that a token can be too old for. */
+/** Returns the epochs above 0 by principal: only those can make a token too old. */
 export async function sessionEpochs(db: Database): Promise<ReadonlyMap<PrincipalId, number>> {
   const raised = await db
     .selectFrom('principal')
     .select(['id', 'session_epoch'])
     .where('session_epoch', '>', 0)
     .execute();
-  // Read second: a principal that is deleted in between is found here.
+  // This query must come second, so that it finds a principal deleted between the two.
   const dropped = await db.selectFrom('dropped_principal').select('id').execute();
   return new Map([
     ...raised.map((row) => [principalId(row.id), row.session_epoch] as const),
@@ -114,7 +114,7 @@ export async function sessionEpochs(db: Database): Promise<ReadonlyMap<Principal
   ]);
 }
 
-/** Forgets principals that were deleted before `time`: all their tokens have expired. */
+/** Deletes the records of principals deleted before `time`: all their tokens have expired. */
 export async function forgetDropped(tx: Tx, time: Date): Promise<void> {
   await tx.deleteFrom('dropped_principal').where('dropped_at', '<', time).execute();
 }

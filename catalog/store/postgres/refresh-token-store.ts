@@ -1,6 +1,6 @@
 import type { Tx } from './tables.ts';
 
-/** Families of refresh tokens: one row each, which knows only the newest token of the family. */
+/** Families of refresh tokens: one row each, which stores only the newest token of the family. */
 
 export type RefreshFamily = {
   readonly id: string;
@@ -12,7 +12,7 @@ export type RefreshFamily = {
   readonly expiresAtMs: number;
 };
 
-/** Sign-ins of one client whose refresh tokens are kept; beyond them the ones that end first are forgotten. */
+/** Maximum number of token families of one client; beyond it those that end first are deleted. */
 const FAMILIES_MAX = 1_000;
 
 export async function insertFamily(tx: Tx, family: RefreshFamily): Promise<void> {
@@ -42,8 +42,8 @@ export async function insertFamily(tx: Tx, family: RefreshFamily): Promise<void>
 }
 
 /**
- * Puts the next token in the place of the one that is shown, if that is the newest of a family that this client has and that lives; of
- * two calls with one token, one gets the family.
+ * Replaces the presented token by the next one, if it is the newest of a living family of this client; of two concurrent calls with one
+ * token only one succeeds.
  */
 export async function replaceToken(
   tx: Tx,
@@ -72,7 +72,7 @@ export async function replaceToken(
       };
 }
 
-/** Ends a family of this client; whether there was one. */
+/** Deletes a family of this client; returns whether there was one. */
 export async function deleteFamily(tx: Tx, id: string, clientId: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('refresh_family')
@@ -82,7 +82,7 @@ export async function deleteFamily(tx: Tx, id: string, clientId: string): Promis
   return numDeletedRows > 0n;
 }
 
-/** Forgets the families that have expired. */
+/** Deletes the families that have expired. */
 export async function deleteExpiredFamilies(tx: Tx, now: Date): Promise<void> {
   await tx.deleteFrom('refresh_family').where('expires_at', '<=', now).execute();
 }

@@ -1,4 +1,4 @@
-/** Roots that catalogs had; no foreign key, because they outlive their tenant. */
+/** The table of former roots; it has no foreign key, because its rows outlive their tenant. */
 export const ROOTS_MIGRATION: readonly string[] = [
   `create table catalog.former_root (
     location text collate "C" not null,

@@ -2,9 +2,9 @@ import { parseJson, printJson } from '#shared/json.ts';
 import type { PlannedScan } from '../../planning/plan-request.ts';
 import type { Database, Tx } from './tables.ts';
 
-/** Scan plans that clients may come back for: the request with all that it needs to be planned again. */
+/** Scan plans that clients may fetch later: the resolved request, with all that is needed to plan it again. */
 
-/** Adds a plan and takes away the table's that have expired, or are over its limit. */
+/** Inserts a plan and deletes the table's plans that have expired or exceed its limit. */
 export async function insertPlan(
   tx: Tx,
   plan: { readonly id: string; readonly tableId: string; readonly scan: PlannedScan; readonly expiresAt: Date },
@@ -35,7 +35,7 @@ export async function insertPlan(
     .execute();
 }
 
-/** The scan of a table's plan; undefined when there is none, or it has expired. */
+/** Finds the scan of a table's plan; undefined when there is none, or it has expired. */
 export async function findPlan(db: Database, tableId: string, id: string, now: Date): Promise<PlannedScan | undefined> {
   const row = await db
     .selectFrom('scan_plan')

@@ -1,7 +1,7 @@
 import type { Config } from '#shared/config/config-schema.ts';
 import { withClient } from './connect.ts';
 
-/** Key of the advisory lock under which one catalog process at a time migrates and bootstraps. */
+/** Key of the advisory lock that lets only one catalog process at a time migrate and bootstrap. */
 const STARTUP_LOCK = 5_324_001;
 
 /** Runs `work` while no other catalog process does. */

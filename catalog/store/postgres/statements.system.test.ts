@@ -10,7 +10,7 @@ import { listTablesOf, requireTable } from './table-store.ts';
 
 const TENANT = 'default' as TenantId;
 
-/** What this store's one connection has prepared, and how often each ran. */
+/** Returns the statements that this store's one connection has prepared, and how often each ran. */
 async function prepared({ pool }: Store): Promise<readonly { statement: string; runs: number }[]> {
   const { rows } = await pool.query<{ statement: string; runs: number }>(
     'select statement, (generic_plans + custom_plans)::integer as runs from pg_prepared_statements order by prepare_time',

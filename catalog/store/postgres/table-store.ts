@@ -31,7 +31,7 @@ export const tableExists = (ident: TableIdent): SkeinError =>
   new SkeinError('TABLE_EXISTS', `Table already exists: ${displayIdent(ident)}`);
 
 /**
- * A table by its names, in one statement; undefined when its catalog and namespace exist and it does not.
+ * Finds a table by its names, in one statement; undefined when its catalog and namespace exist and it does not.
  * @throws CATALOG_NOT_FOUND (another tenant's too), SCHEMA_NOT_FOUND
  */
 export async function findTable(
@@ -45,7 +45,7 @@ export async function findTable(
 }
 
 /**
- * A table that must be there. Where there is no such namespace there is no such table: clients try `ns.table.snapshots` before `ns.table`.
+ * Returns a table that must exist. An absent namespace is TABLE_NOT_FOUND too: clients try `ns.table.snapshots` before `ns.table`.
  * @throws CATALOG_NOT_FOUND (another tenant's too), TABLE_NOT_FOUND
  */
 export async function requireTable(
@@ -58,7 +58,7 @@ export async function requireTable(
   return found === 'no namespace' || found === undefined ? tableNotFound(ident) : found;
 }
 
-/** Written out because it stands at the beginning of nearly every request: building it anew costs as much as the rest of a load. */
+/** Handwritten SQL, because nearly every request starts with it: building it each time costs as much as the rest of a load. */
 const LOOK_UP = `
   select c.id as "catalogId", array_prepend(c.location, c.allowed_roots) as roots, n.id as "namespaceId",
     t.id, t.metadata_location as "metadataLocation", t.metadata, t.version
@@ -101,7 +101,7 @@ export type NewTable = {
   readonly catalogId: string;
   readonly namespaceId: string;
   readonly ident: TableIdent;
-  /** Normalised. */
+  /** Normalised location. */
   readonly location: string;
   readonly metadataLocation: string;
   readonly metadata: string;
@@ -110,7 +110,10 @@ export type NewTable = {
 export const viewWithSameName = (ident: TableIdent): SkeinError =>
   new SkeinError('ALREADY_EXISTS', `View with same name already exists: ${displayIdent(ident)}`);
 
-/** The row's id. @throws TABLE_EXISTS, ALREADY_EXISTS for a view of that name; SCHEMA_NOT_FOUND when the namespace went meanwhile. */
+/**
+ * Inserts a table and returns the row's id. @throws TABLE_EXISTS, ALREADY_EXISTS for a view of that name; SCHEMA_NOT_FOUND when the
+ * namespace was dropped meanwhile.
+ */
 export async function insertTable(tx: Tx, table: NewTable): Promise<string> {
   try {
     const { id } = await tx
@@ -136,7 +139,9 @@ export async function insertTable(tx: Tx, table: NewTable): Promise<string> {
   }
 }
 
-/** Replaces the metadata if the table is still at `version`; whether it was. The row stays locked until the transaction ends. */
+/**
+ * Replaces the metadata if the table is still at `version`, and returns whether it was. The row stays locked until the transaction ends.
+ */
 export async function swapMetadata(
   tx: Tx,
   table: { readonly id: string; readonly version: number },
@@ -157,7 +162,8 @@ export async function swapMetadata(
 }
 
 /**
- * Gives a table another name or namespace; whether it still had the name by which it was found: of two renames at once one succeeds.
+ * Moves a table to another name or namespace. Returns whether it still had the name by which it was found: of two concurrent renames one
+ * succeeds.
  * @throws TABLE_EXISTS, SCHEMA_NOT_FOUND
  */
 export async function moveTable(
@@ -183,7 +189,7 @@ export async function moveTable(
   }
 }
 
-/** A table as it was when it left the catalog. */
+/** The last state of a table that left the catalog. */
 export type DeletedTable = {
   readonly id: string;
   readonly location: string;
@@ -194,8 +200,8 @@ export type DeletedTable = {
 };
 
 /**
- * Takes a table out of the catalog, with all that was committed before; undefined when it is no more there under the name by which it was
- * found. Its folders stay claimed.
+ * Removes a table from the catalog and returns its last committed state; undefined when it no longer has the name by which it was found.
+ * Its folders stay claimed.
  */
 export async function deleteTable(
   tx: Tx,
@@ -230,7 +236,7 @@ const LIST = `
   where o.name = $1 and c.name = $2`;
 
 /**
- * The names of a namespace's tables, in one statement however many they are.
+ * Lists the names of a namespace's tables, in one statement whatever their number.
  * @throws CATALOG_NOT_FOUND (another tenant's too), SCHEMA_NOT_FOUND
  */
 export async function listTablesOf(

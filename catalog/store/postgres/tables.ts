@@ -5,12 +5,12 @@ import type { JsonObject } from '#shared/json.ts';
 export type Tables = {
   tenant: { id: Generated<string>; name: string; created_at: Created };
   principal: {
-    /** Stable; the `sub` of tokens. */
+    /** Never changes; the `sub` of tokens. */
     id: Generated<string>;
     tenant_id: string;
     username: string;
     status: Generated<PrincipalStatus>;
-    /** PHC string of Argon2id; null for one that has no password. */
+    /** PHC string of Argon2id; null for a principal without a password. */
     password_hash: string | null;
     roles: readonly string[];
     /** Tokens of an older epoch are refused. */
@@ -20,28 +20,28 @@ export type Tables = {
     kind: Generated<'USER' | 'SERVICE'>;
     created_at: Created;
   };
-  /** Ids of deleted principals: none of their tokens is taken any more. */
+  /** Ids of deleted principals: their tokens are refused. */
   dropped_principal: { id: string; dropped_at: Created };
   /** The credential of a service account. */
   oauth_client: {
     client_id: string;
     principal_id: string;
-    /** All that a token of it may be granted. */
+    /** The scopes that its tokens may be granted. */
     scopes: readonly string[];
     secret_sha256: Buffer;
-    /** The secret before the last rotation, while it still opens. */
+    /** The secret before the last rotation, while it is still valid. */
     previous_sha256: Buffer | null;
     previous_until: Date | null;
     created_at: Created;
     rotated_at: Date | null;
   };
-  /** Refresh tokens that came from one sign-in: of each family the newest one is valid. */
+  /** Refresh tokens of one sign-in: only the newest token of each family is valid. */
   refresh_family: {
     id: string;
     client_id: string;
     secret_sha256: Buffer;
     scopes: readonly string[];
-    /** Of the principal when it signed in. */
+    /** Session epoch of the principal when it signed in. */
     session_epoch: number;
     authenticated_at: Date;
     expires_at: Date;
@@ -53,15 +53,15 @@ export type Tables = {
     /** Unique in the deployment: it is the REST prefix. */
     name: string;
     name_folded: string;
-    /** Root of its tables, normalised. */
+    /** Root of the catalog's tables, normalised. */
     location: string;
     /** Further roots that the operator allows, normalised. */
     allowed_roots: ColumnType<readonly string[], readonly string[] | undefined, readonly string[]>;
-    /** Seconds for which a dropped table can be had back, as decimal text (int8). */
+    /** Seconds for which a dropped table can be restored, as decimal text (int8). */
     undrop_window_s: ColumnType<string, number | undefined, number>;
     created_at: Created;
   };
-  /** Roots that a tenant's catalogs had, and whose files may still lie there. */
+  /** Former roots of a tenant's catalogs, whose files may still lie there. */
   former_root: {
     /** Normalised. */
     location: string;
@@ -89,7 +89,7 @@ export type Tables = {
     metadata_location: string;
     /** The document at `metadata_location`, so that a load reads no file. */
     metadata: string;
-    /** Counts commits: what a compare-and-swap compares. */
+    /** Number of commits; the value that a compare-and-swap compares. */
     version: number;
     created_at: Created;
   };
@@ -103,7 +103,7 @@ export type Tables = {
     metadata_location: string;
     /** The document at `metadata_location`. */
     metadata: string;
-    /** Counts commits: what a compare-and-swap compares. */
+    /** Number of commits; the value that a compare-and-swap compares. */
     version: number;
     created_at: Created;
   };
@@ -128,24 +128,24 @@ export type Tables = {
     /** Ascending: the order of arrival. */
     id: Generated<string>;
     table_id: string;
-    /** Who sent it: the `sub` of the token. */
+    /** The sender: the `sub` of the token. */
     principal: string;
-    /** As it came, JSON text. */
+    /** The report as received, JSON text. */
     report: string;
     reported_at: Date;
   };
-  /** Folders that belong to one table: none lies at, above or below another table's. */
+  /** Folders that belong to one table; none lies at, above or below a folder of another table. */
   folder_claim: {
     /** Normalised. */
     location: string;
     owner_id: string;
     catalog_id: string;
   };
-  /** Tables that were dropped and can be had back, or whose files are still to be deleted. */
+  /** Dropped tables that can be restored, or whose files are still to be deleted. */
   dropped_table: {
     id: string;
     catalog_id: string;
-    /** Of the namespace; levels joined by the unit separator. */
+    /** Path of the namespace; levels joined by the unit separator. */
     path: string;
     name: string;
     location: string;
@@ -155,18 +155,18 @@ export type Tables = {
     created_at: Date;
     dropped_at: Date;
     dropped_by: string;
-    /** End of the time in which it can be had back. */
+    /** Time until which it can be restored. */
     expires_at: Date;
-    /** Whether its files are deleted then. */
+    /** Whether the background work deletes its files after that. */
     purge: boolean;
-    /** When the background work looks at it next; null while it is parked. */
+    /** When the background work processes it next; null while it is parked. */
     due_at: Date | null;
-    /** How often the background work has taken it. */
+    /** Number of times that the background work has taken it. */
     attempts: Generated<number>;
-    /** How often that has failed, or had no end, since an operator last had it tried again. */
+    /** Number of attempts that failed or never ended, since an operator last had it retried. */
     failures: Generated<number>;
     last_error: Generated<string | null>;
-    /** Since when it has been parked: it failed too often, and is not taken again. */
+    /** When it was parked: it failed too often, and is not taken again. */
     parked_at: Generated<Date | null>;
   };
   idempotency_key: {
@@ -186,7 +186,7 @@ export type Tables = {
 type Created = ColumnType<Date, Date | undefined, never>;
 export type PrincipalStatus = 'ACTIVE' | 'INVITED' | 'SUSPENDED' | 'DEACTIVATED' | 'PROVISIONED';
 
-/** For reads; a transaction is one, too. */
+/** A handle for reads; a transaction is one too. */
 export type Database = Kysely<Tables>;
-/** For writes, and for reads that lock. */
+/** A handle for writes, and for reads that lock. */
 export type Tx = Transaction<Tables>;

@@ -3,13 +3,13 @@ import { isRolledBack } from './errors.ts';
 import type { Database, Tx } from './tables.ts';
 
 /**
- * Makes the change that a request asks for, with all that has to be written with it: a request that carries an `Idempotency-Key` has
- * that key's row written in the same transaction. Whoever makes such a change gets it as an argument.
+ * Runs the change of a request in a transaction, together with the rows that belong to it: a request with an `Idempotency-Key` gets that
+ * key's row written in the same transaction. Functions that make such a change receive the unit as an argument.
  */
 export type UnitOfWork = {
   /**
-   * Runs `work` in one transaction. `answerOf` prints the answer to the request, where it may be kept with its key.
-   * @throws COMMIT_STATE_UNKNOWN when the connection broke while Postgres was to commit; else what `work` throws, and nothing was changed.
+   * Runs `work` in one transaction. `answerOf` prints the answer to the request when the answer may be stored with its key.
+   * @throws COMMIT_STATE_UNKNOWN when the connection broke during COMMIT; otherwise the error of `work`, and nothing was changed.
    */
   transact<T>(work: (tx: Tx) => Promise<T>, answerOf?: (result: T) => string): Promise<T>;
 };
@@ -31,5 +31,5 @@ export async function transact<T>(db: Database, work: (tx: Tx) => Promise<T>): P
   }
 }
 
-/** A change with which nothing else is written. */
+/** A unit that writes nothing besides the change. */
 export const plainUnit = (db: Database): UnitOfWork => ({ transact: (work) => transact(db, work) });

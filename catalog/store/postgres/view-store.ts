@@ -28,7 +28,7 @@ export const viewExistsError = (ident: TableIdent): SkeinError =>
   new SkeinError('ALREADY_EXISTS', `View already exists: ${displayIdent(ident)}`);
 
 /**
- * A view by its names, in one statement; undefined when there is none, or no such namespace.
+ * Finds a view by its names, in one statement; undefined when there is no such view or namespace.
  * @throws CATALOG_NOT_FOUND (another tenant's too)
  */
 export async function findView(
@@ -72,7 +72,10 @@ export const requireView = async (
   ident: TableIdent,
 ): Promise<ViewRow> => (await findView(db, tenant, catalog, ident)) ?? viewNotFound(ident);
 
-/** For what makes no row yet, so that no trigger looks. @throws ALREADY_EXISTS when a view has the name that a table is to get. */
+/**
+ * Checks the name of a new table against views, for requests that insert no row yet and so do not reach the trigger.
+ * @throws ALREADY_EXISTS when a view has the name
+ */
 export async function requireNoView(db: Database, tenant: TenantId, catalog: string, ident: TableIdent): Promise<void> {
   if ((await findView(db, tenant, catalog, ident)) !== undefined) throw viewWithSameName(ident);
 }
@@ -111,7 +114,7 @@ export async function insertView(tx: Tx, view: NewView): Promise<void> {
 const tableWithSameName = (ident: TableIdent): SkeinError =>
   new SkeinError('ALREADY_EXISTS', `Table with same name already exists: ${displayIdent(ident)}`);
 
-/** Replaces the metadata if the view is still at `version`; whether it was. */
+/** Replaces the metadata if the view is still at `version`; returns whether it was. */
 export async function swapViewMetadata(
   tx: Tx,
   view: { readonly id: string; readonly version: number },
@@ -132,7 +135,8 @@ export async function swapViewMetadata(
 }
 
 /**
- * Gives a view another name or namespace; whether it still had the name by which it was found: of two renames at once one succeeds.
+ * Moves a view to another name or namespace. Returns whether it still had the name by which it was found: of two concurrent renames one
+ * succeeds.
  * @throws ALREADY_EXISTS, SCHEMA_NOT_FOUND
  */
 export async function moveView(
@@ -161,7 +165,7 @@ export async function moveView(
   }
 }
 
-/** Whether the view was still there under the name by which it was found. */
+/** Deletes a view; returns whether it still had the name by which it was found. */
 export async function deleteView(
   tx: Tx,
   row: Pick<ViewRow, 'id' | 'namespaceId'>,

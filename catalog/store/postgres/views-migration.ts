@@ -1,7 +1,7 @@
 /**
- * Views, functions, metrics reports and scan plans. A table and a view of a namespace share one space of names: two unique indexes cannot say that, so
- * a trigger on both takes a lock on the name and looks into the other table. Its violations carry the constraint names that
- * `nameTakenBy` reads.
+ * Views, functions, metrics reports and scan plans. Tables and views of a namespace share one name space, which two unique indexes cannot
+ * enforce. A trigger on both locks the name and looks into the other table; its violations carry the constraint names that `nameTakenBy`
+ * reads.
  */
 export const VIEWS_MIGRATION: readonly string[] = [
   `create table catalog.iceberg_view (

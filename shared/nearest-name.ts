@@ -3,7 +3,7 @@ const NAME_LENGTH_MAX = 128;
 /** Most edits between a name and one that is near it; fewer for a short one. */
 const EDITS_MAX = 6;
 /** Steps that one search may take, a few milliseconds: names beyond it are not compared. */
-const STEPS_MAX = 1_000_000;
+const STEPS_MAX = 250_000;
 
 /**
  * The name of `names` with the fewest edits from `name`, case aside, for "did you mean"; undefined when none is near (a third of its

@@ -45,15 +45,16 @@ const digest = (parts: readonly unknown[]): string => createHash('sha256').updat
 
 type Entry = { readonly value: unknown; readonly bytes: number };
 
-/** Keeps the most recently used values, `bytesMax` together. A value larger than a quarter of it is not kept. */
+/** Keeps the most recently used values, `bytesMax` together; 0 keeps none. A value larger than a quarter of it is not kept. */
 export class LruManifestCache implements ManifestCache, ManifestCaches {
   readonly #entries: LRUCache<string, Entry>;
   readonly #loading = new Map<string, Promise<Entry>>();
 
   constructor(bytesMax: number) {
     this.#entries = new LRUCache({
-      maxSize: bytesMax,
-      maxEntrySize: Math.floor(bytesMax / 4),
+      // The library takes 0 for "no limit".
+      maxSize: Math.max(1, bytesMax),
+      maxEntrySize: Math.max(1, Math.floor(bytesMax / 4)),
       sizeCalculation: ({ bytes }) => Math.max(1, Math.ceil(bytes)),
     });
   }

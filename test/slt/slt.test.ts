@@ -45,8 +45,9 @@ const run = async (file: string, engine: 'duckdb' | 'skein'): Promise<readonly s
     engine === 'duckdb' ? new DuckdbEngine(duckdb) : new ClusterEngine(cluster, randomUUID()),
   );
 
+/** `both` has queries alone, which other suites read too; `statements` what is made into queries first. */
 describe('the same answers as DuckDB', () => {
-  for (const file of files('both')) {
+  for (const file of [...files('both'), ...files('statements')]) {
     test(`${basename(file)} on DuckDB`, async () => expect(await run(file, 'duckdb')).toEqual([]));
     test(`${basename(file)} on a cluster`, async () => expect(await run(file, 'skein')).toEqual([]));
     test.each(JOINS)(`${basename(file)} in fragments, %s joins`, async (join) =>

@@ -8,13 +8,17 @@ export const CLIENT_SUITES: readonly string[] = ['test/clients/**/*.test.ts', 't
 /** As large as a laptop's data. */
 export const SCALE_SUITES: readonly string[] = ['test/tpch/tpch-scale-1.test.ts'];
 
-/** Attacks of one kind each, alone, for as long as it takes to see who waits. */
+/** Attacks and faults of one kind each, alone, for as long as it takes to see who waits. */
 export const SIEGE_SUITES: readonly string[] = [
+  'error-texts',
   'hostile-files',
   'hostile-manifests',
   'large-metadata',
   'long-quanta',
+  'request-bodies',
   'stuck-statements',
-].map((name) => `test/attack/${name}.timed.test.ts`);
+]
+  .map((name) => `test/attack/${name}.timed.test.ts`)
+  .concat('test/chaos/chaos.timed.test.ts', 'test/cluster/stage-faults.timed.test.ts');
 
 export const CI_SUITES: readonly string[] = [...CLIENT_SUITES, ...SCALE_SUITES, ...SIEGE_SUITES];

@@ -12,8 +12,8 @@ export type HungTask = { readonly query_id: QueryId; readonly task_id: TaskId; r
 const TELL_MS = 150;
 
 /**
- * The end of this process for the sake of everybody else: a quantum goes on although it was interrupted, and nothing but that ends it.
- * Coordinators are told first, so that they blame the one query and run all other tasks elsewhere, uncounted.
+ * Ends this process deliberately: a quantum goes on although it was interrupted, and only the end of the process stops it. Coordinators
+ * are told first, so that they blame the one query and retry all other tasks elsewhere without counting the attempt.
  */
 export class OrderedEnd {
   readonly #log: Logger;
@@ -26,19 +26,19 @@ export class OrderedEnd {
   }
 
   /**
-   * Aborts when it has begun. A task that is on its way here is taken all the same, and runs again elsewhere: refused, it would fail
-   * where this worker is the only one.
+   * Aborts when the ordered end begins. A task that arrives after that is still accepted, and runs again elsewhere: if it were refused, it
+   * would fail in a cluster with only this worker.
    */
   get began(): AbortSignal {
     return this.#began.signal;
   }
 
-  /** Resolves when those who had to know have been told. */
+  /** Resolves when the coordinators have had `TELL_MS` to receive the last beat. */
   get told(): Promise<void> {
     return this.#told.promise;
   }
 
-  /** Who is to blame; null before it has begun. */
+  /** The task whose quantum does not end; null before the ordered end has begun. */
   get hung(): HungTask | null {
     return this.#hung;
   }
@@ -52,7 +52,7 @@ export class OrderedEnd {
   }
 }
 
-/** Ends the process at once. `process.exit` would wait for every thread, and one that is inside of DuckDB does not come. */
+/** Ends the process at once. `process.exit` would wait for every thread, including one that never returns from DuckDB. */
 export function exitAtOnce(code: number): never {
   restorePriorities();
   const libc = koffi.load(process.platform === 'win32' ? 'ucrtbase.dll' : null);

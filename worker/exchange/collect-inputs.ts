@@ -5,19 +5,19 @@ import type { JobInput } from '../slot/slot-messages.ts';
 import { storeMessages } from './peer-clients.ts';
 import type { BatchRange, SpooledOutput } from '../spool/spooled-output.ts';
 
-/** Where the inputs of a task are. */
+/** Gives access to the sources of a task's inputs: local outputs, and fetches from other workers. */
 export interface InputPlaces {
-  /** The output that this worker holds for a source of its own, retained; undefined when it has it no more. @throws UNAUTHENTICATED */
+  /** The output of a local source, retained for the caller; undefined when it is no longer held. @throws UNAUTHENTICATED */
   local(source: InputSource, spec: SentTask): SpooledOutput | undefined;
-  /** Whether the source is this worker's. */
+  /** Whether this worker holds the source. */
   isLocal(source: InputSource): boolean;
-  /** An output for what is fetched from a source. @throws UNAUTHENTICATED */
+  /** Opens an output that receives the batches fetched from a source. @throws UNAUTHENTICATED */
   open(source: InputSource, spec: SentTask): SpooledOutput;
   /** @throws WORKER_LOST */
   fetch(signal: AbortSignal, source: InputSource, into: SpooledOutput): Promise<void>;
 }
 
-/** Whose partition cannot be had. */
+/** The task, and the address of its worker, whose partition is lost. */
 export type Lost = { readonly address: string; readonly taskId: TaskId };
 
 export type CollectedInputs =
@@ -25,14 +25,14 @@ export type CollectedInputs =
       readonly kind: 'ready';
       readonly inputs: readonly JobInput[];
       readonly receivedBytes: number;
-      /** The task has read them. */
+      /** Releases the inputs; called when the task has read them. */
       release(): Promise<void>;
     }
   | { readonly kind: 'lost'; readonly lost: Lost };
 
 const ALL: BatchRange = { start: 0, end: Number.POSITIVE_INFINITY };
 
-/** A source of an input that is here: partitions of this worker by reference, those of others as they were fetched. */
+/** A source of an input that is available locally: this worker's partitions by reference, other workers' as fetched copies. */
 type Held = {
   readonly output: SpooledOutput;
   readonly partition: number;
@@ -40,7 +40,7 @@ type Held = {
   readonly receivedBytes: number;
 };
 
-/** Brings all inputs of a task to this worker. @throws what `fetch` throws but WORKER_LOST; the reason of `signal` */
+/** Fetches all inputs of a task to this worker. @throws what `fetch` throws, except WORKER_LOST; the reason of `signal` */
 export async function collectInputs(
   signal: AbortSignal,
   spec: SentTask,

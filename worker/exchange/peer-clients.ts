@@ -12,25 +12,25 @@ import { plainMessage } from '../flight/compress-message.ts';
 import { decodeFlightData } from '#shared/flight/flight-data.ts';
 import type { SpooledOutput } from '../spool/spooled-output.ts';
 
-/** Partitions that a worker fetches at once: each has a batch or two in flight. */
+/** Partitions that a worker fetches concurrently; each has a batch or two in flight. */
 const FETCHES_MAX = 8;
-/** Connections that are kept: workers that are gone are not used again. Far more than are fetched from at once. */
+/** Connections kept open, least recently used closed first: far more than are fetched from at once. */
 const PEERS_MAX = 256;
-/** Attempts in a row that bring no batch. */
+/** Consecutive attempts without a new batch after which the peer counts as lost. */
 const ATTEMPTS_MAX = 3;
 const RETRY_MS = 100;
 /** Window of HTTP/2 for each stream: less leaves the socket idle between two batches. */
 const WINDOW_BYTES = 4 * 2 ** 20;
 
-/** A schema and its dictionaries, which are kept in the heap. */
+/** Limit of a partition's schema and dictionaries, which are held in the JavaScript heap. */
 const PROLOGUE_BYTES_MAX = 64 * 2 ** 20;
 
-/** What a peer says when it is at fault and not the partition. */
+/** Errors of a peer that are about the request, and do not mean that the partition is lost. */
 const NOT_LOST: ReadonlySet<ErrorCode> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'INVALID_REQUEST']);
 
 export type PeerOptions = {
   readonly security: ChannelSecurity;
-  /** So long without a message from a peer, and the connection counts as broken. */
+  /** Milliseconds without a message from a peer after which the connection counts as broken. */
   readonly silenceMs: number;
 };
 
@@ -46,10 +46,10 @@ export class PeerClients {
   }
 
   /**
-   * Copies a partition, or the range of it that the source names, into partition 0 of `into`. A connection that breaks is opened again
-   * where it broke.
-   * @throws WORKER_LOST when the peer does not answer or has the partition no more; what the peer says of the ticket; INTERNAL_ERROR for a
-   * broken message; SPILL_LIMIT; the reason of `signal`.
+   * Copies a partition, or the range of it that the source names, into partition 0 of `into`. After a broken connection it resumes at the
+   * next batch.
+   * @throws WORKER_LOST when the peer does not answer or no longer has the partition; the peer's error for a bad ticket; INTERNAL_ERROR for
+   * a broken message; SPILL_LIMIT; the reason of `signal`.
    */
   async fetch(signal: AbortSignal, source: InputSource, into: SpooledOutput): Promise<void> {
     await this.#place(signal);
@@ -64,7 +64,7 @@ export class PeerClients {
   async #place(signal: AbortSignal): Promise<void> {
     while (this.#fetches >= FETCHES_MAX && !signal.aborted) await this.#wait(signal);
     if (signal.aborted) {
-      // It may have been woken for a place that is the next one's now.
+      // This waiter may have been woken for a place just before its signal aborted: the place goes to the next one.
       this.#waiting.shift()?.();
       signal.throwIfAborted();
     }
@@ -99,7 +99,7 @@ export class PeerClients {
     }
   }
 
-  /** One call; gives the error when the connection broke, and nothing at the end of the partition. */
+  /** Makes one call; returns the error when the connection broke, undefined at the end of the partition. */
   async #read(
     signal: AbortSignal,
     source: InputSource,
@@ -134,7 +134,7 @@ export class PeerClients {
       if (thrown instanceof SkeinError) throw thrown;
       const error = fromServiceError(thrown, 'WORKER_LOST');
       if (NOT_LOST.has(error.code)) throw error;
-      // An error with a text of ours is an answer: the peer lives, and has no such partition. Any other is the connection's.
+      // A Skein error is an answer: the peer is alive and has no such partition. Any other error is the connection's.
       if (isAnswer(thrown)) throw new SkeinError('WORKER_LOST', 'a worker has lost a partition', { cause: thrown });
       return error;
     } finally {
@@ -147,7 +147,7 @@ export class PeerClients {
 
   #client(address: string): Client {
     const found = this.#clients.get(address);
-    // The one that was used last is the last.
+    // Deleting and setting the entry again keeps the map in least-recently-used order.
     this.#clients.delete(address);
     if (found !== undefined) {
       this.#clients.set(address, found);
@@ -178,13 +178,13 @@ export class PeerClients {
   }
 }
 
-/** Keeps the messages of a partition that came with the task. */
+/** Stores the messages of a partition that came inline with the task. */
 export async function storeMessages(messages: readonly string[], into: SpooledOutput): Promise<void> {
   const progress: Progress = { next: 0, prologue: false };
   for (const message of messages) await store(Buffer.from(message, 'base64'), progress, into);
 }
 
-/** How far a partition has been read: the number of the next batch, and whether its schema is here. */
+/** Progress of a fetch: the number of the next batch, and whether the schema has arrived. */
 type Progress = { next: number; prologue: boolean };
 
 const FLIGHT = loadService('flight.proto', 'arrow.flight.protocol.FlightService');

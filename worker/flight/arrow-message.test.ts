@@ -44,7 +44,7 @@ test("a peer's message is kept where it came, and its memory is free when it is 
   const native = encodeNative({ kind: 'batch', rows: 1, header: bytes(300, 1), buffers: [], bodyBytes: 0 });
   const copy = Buffer.from(messageBytes(native));
   freeMessage(native);
-  // As gRPC makes them: alone in their buffer, five bytes behind its begin.
+  // gRPC delivers a message alone in its buffer, five bytes after the start.
   const alone = Buffer.from(new ArrayBuffer(copy.length + 5), 5);
   copy.copy(alone);
   const kept = receivedMessage(alone);

@@ -28,13 +28,13 @@ export function encodeArrowMessage({ header, buffers, bodyBytes }: ArrowMessage)
   return message;
 }
 
-/** gRPC puts so many bytes before a message, and a message that came is a view behind them: with them in front bodies are aligned. */
+/** gRPC prefixes each message with 5 bytes, and a received message is a view behind them: alignment has to count them. */
 const GRPC_PREFIX_BYTES = 5;
 const BODY_ALIGNMENT = 64;
 
 /**
- * A message at an address; the body begins `bodyOffset` bytes behind it, at a multiple of 8. It lies in a block of native memory, which
- * is to be freed, or in `owner`, which is to be kept.
+ * A message at an address; its body begins `bodyOffset` bytes later, at a multiple of 8. Its memory is either a native block, which must
+ * be freed, or belongs to `owner`, which must be kept alive.
  */
 export type NativeMessage = {
   readonly start: Address;
@@ -67,7 +67,7 @@ export function encodeNative({ header, buffers, bodyBytes }: ArrowMessage): Nati
 const allocateMessage = (bytes: number): Address =>
   allocateBlock(bytes + GRPC_PREFIX_BYTES) + BigInt(GRPC_PREFIX_BYTES);
 
-/** The header with so many zeros behind it that the body begins at a multiple of 64, gRPC's bytes included. */
+/** Header length, zero-padded so that the body begins at a multiple of 64, counting gRPC's prefix. */
 function alignedHeaderBytes(headerBytes: number, bodyPrefix: number): number {
   for (let bytes = headerBytes; ; bytes++) {
     if ((GRPC_PREFIX_BYTES + fieldBytes(HEADER_TAG, bytes) + bodyPrefix) % BODY_ALIGNMENT === 0) return bytes;
@@ -75,8 +75,8 @@ function alignedHeaderBytes(headerBytes: number, bodyPrefix: number): number {
 }
 
 /**
- * A message as it came from a peer. It stays where it is, unless that is a small part of a bigger buffer or not aligned.
- * @throws INTERNAL_ERROR when it is no message whose header comes first and whose body comes last.
+ * Wraps a message received from a peer. It is not copied, unless it is a small part of a bigger buffer or not aligned.
+ * @throws INTERNAL_ERROR unless its header comes first and its body last.
  */
 export function receivedMessage(message: Buffer): NativeMessage {
   const { body } = decodeFlightData(message);
@@ -96,15 +96,15 @@ export function receivedMessage(message: Buffer): NativeMessage {
 /** The bytes of a message. */
 export const messageBytes = ({ start, bytes, owner }: NativeMessage): Uint8Array => owner ?? readBytes(start, bytes);
 
-/** Frees it now, also one that came from a peer: V8 would keep its bytes until it next collects. */
+/** Frees a message at once, also one received from a peer: V8 would keep its bytes until the next garbage collection. */
 export function freeMessage({ start, owner }: NativeMessage): void {
   if (owner === undefined) freeBlock(start - BigInt(GRPC_PREFIX_BYTES));
   else if (owner.buffer instanceof ArrayBuffer) owner.buffer.transfer(0);
 }
 
 /**
- * A message in memory as gRPC takes it: of the buffer that a serializer gives it asks the length and has it copied, once, behind its
- * own five bytes. Until then `lease` must be open; a reader that went away closes it, and what is behind the address may go.
+ * Lends native memory to gRPC without an extra copy: gRPC only asks a serialized buffer for its length and copies it once, behind its own
+ * five bytes. `lease` must be open until then; it is closed when the reader goes away, and then the memory may be freed.
  */
 export class LentMessage {
   readonly byteLength: number;

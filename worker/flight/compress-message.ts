@@ -10,20 +10,20 @@ import { encodeArrowMessage, encodeNative, receivedMessage, type NativeMessage }
 import { unpackedBytesMax } from './lz4-frame.ts';
 
 /**
- * Batches whose buffers are LZ4 frames, as the Arrow format has it (Message.fbs, BodyCompression): before each buffer stands its plain
- * length, or -1 when it is plain because it would not get shorter. The work is done in threads of libuv.
+ * Batches whose buffers are LZ4 frames, as the Arrow format defines it (Message.fbs, BodyCompression): each buffer is prefixed with its
+ * uncompressed length, or -1 when it is stored plain because compression would not shorten it. Threads of libuv do the work.
  */
 const LENGTH_BYTES = 8;
 const PLAIN = -1n;
 /**
- * A batch of more bytes goes plain, so that whoever gets one knows what it costs: a worker unpacks one of each peer that it reads from at
- * a time. Writers end a batch at 2 MiB, unless a single chunk of rows is longer.
+ * Larger batches are sent uncompressed, which bounds a receiver's memory: it unpacks one batch at a time from each peer. Writers end a
+ * batch at 2 MiB, unless a single chunk of rows is longer.
  */
 export const UNPACKED_BATCH_BYTES_MAX = 64 * 2 ** 20;
-/** What a frame's last block may lack: blocks have 4 MiB at most. */
+/** Largest LZ4 block. A frame's bound counts its last block as full, so it may exceed the true size by up to this. */
 const BLOCK_BYTES_MAX = 4 * 2 ** 20;
 
-/** The same batch compressed; what is no batch, or too large for it, stays as it is. */
+/** Compresses a batch; any other message, and a batch that is too large, is returned unchanged. */
 export async function compressMessage(message: Uint8Array): Promise<Uint8Array> {
   const { header, body } = decodeFlightData(message);
   const metadata = readMessage(header);
@@ -36,7 +36,7 @@ export async function compressMessage(message: Uint8Array): Promise<Uint8Array> 
   return encodeArrowMessage(dataMessage({ rows, nodes, buffers: buffers.map(arrowBuffer), compression }));
 }
 
-/** A message of a peer, plain. @throws INTERNAL_ERROR when it is broken, or claims to unpack to more than a batch may */
+/** Decompresses a peer's message. @throws INTERNAL_ERROR when it is broken, or claims to unpack to more than a batch may */
 export async function plainMessage(message: Buffer): Promise<NativeMessage> {
   const { header, body } = decodeFlightData(message);
   const metadata = readMessage(header);
@@ -64,10 +64,10 @@ async function compressBuffer(plain: Uint8Array): Promise<Uint8Array> {
   return buffer;
 }
 
-/** A buffer as it came, and what it unpacks to. */
+/** A received buffer, and its uncompressed size in bytes. */
 type PackedBuffer = { readonly content: Uint8Array; readonly bytes: number; readonly isPlain: boolean };
 
-/** Looks at a buffer before anything of it is unpacked. */
+/** Checks a buffer's claimed size before anything is unpacked. */
 function packedBuffer(
   body: Uint8Array,
   { offset, length }: { readonly offset: number; readonly length: number },

@@ -15,7 +15,7 @@ import { verifyTicket, type Ticket } from '#shared/ticket.ts';
 import type { HungTask, OrderedEnd } from '../ordered-end.ts';
 import type { TaskRegistry } from './task-registry.ts';
 
-/** What a worker says of itself with every beat. 64-bit numbers are decimal text, as proto-loader takes them. */
+/** The state that a worker reports with every heartbeat. 64-bit numbers are decimal text, as proto-loader takes them. */
 export type WorkerBeat = {
   readonly worker_id: WorkerId;
   readonly name: string;
@@ -79,7 +79,7 @@ export function controlHandlers(options: ControlOptions): UntypedServiceImplemen
 
 const errorCode = (code: string): ErrorCode => (Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'QUERY_CANCELLED');
 
-/** `signal` says that the caller has gone. */
+/** Handles a unary call; `signal` aborts when the caller has gone. */
 type Handle<Request> = (request: Request, signal: AbortSignal) => object | Promise<object>;
 
 const COORDINATOR: readonly ClusterRole[] = ['coordinator'];
@@ -109,8 +109,8 @@ function unary<Request>(
 }
 
 /**
- * Beats both ways; the worker's first comes at once, so that a coordinator learns whom it talks to, and so do those that say that it
- * drains, or that its process ends.
+ * Exchanges heartbeats in both directions. The worker sends its first at once, so that the coordinator learns its identity, and sends one
+ * at once when it begins to drain or when its process ends.
  */
 function attachHandler(options: ControlOptions): handleBidiStreamingCall<CoordinatorBeat, WorkerBeat> {
   const { tasks, end, security, beat, beatIntervalMs } = options;

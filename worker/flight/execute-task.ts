@@ -6,21 +6,21 @@ import type { SlotOutput } from '../slot/slot-messages.ts';
 import type { SlotPool } from '../slot/slot-pool.ts';
 import type { SlotRun } from '../slot/slot-run.ts';
 
-/** How a task went. */
+/** The outcome of a task. */
 export type TaskEnd =
   | { readonly kind: 'finished'; readonly report: TaskReport }
   | { readonly kind: 'failed'; readonly error: ErrorData }
   | { readonly kind: 'lost'; readonly lost: Lost };
 
-/** Where the rows of a task go. */
+/** Receives the messages of a task's output. */
 export interface TaskSink {
-  /** A message from the slot. `stored` is called with its bytes when the task may make so many more. */
+  /** Accepts a message from the slot. Calls `stored` with a number of bytes when the task may produce that many more. */
   accept(output: SlotOutput, stored: (bytes: number) => void): void;
 }
 
 /**
- * Runs a task: inputs, memory, slot. `onState` learns when it waits for a turn and when it has one. Rejects with the reason of `signal`
- * or with what kept the task from its slot; what happens on the slot goes to the sink.
+ * Runs a task: collects its inputs, acquires memory, takes a slot. `onState` learns when it waits for a turn and when it has one. Rejects
+ * with the reason of `signal`, or with the error that kept the task from its slot; everything that happens on the slot goes to the sink.
  */
 export async function executeTask(
   signal: AbortSignal,
@@ -56,7 +56,7 @@ export async function executeTask(
       memory.release();
     }
   } finally {
-    // A thread that the task has left behind may still refer to them.
+    // A thread that the task was withdrawn from may still refer to the inputs.
     const left = run?.left() ?? Promise.resolve();
     const released = left.then(() => collected.release());
     if (run?.hasLeft !== false) await released;

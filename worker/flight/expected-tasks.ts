@@ -1,15 +1,15 @@
 import type { TaskId } from '#shared/id.ts';
 
-/** A reader may come before its task: so long it waits. */
+/** Time that a reader waits for a task that has not arrived yet. */
 const WAIT_MS = 10_000;
-/** Ids that are remembered: a start that comes late, after its cancel, must not run. */
+/** Number of ids remembered, so that a task whose start arrives after its cancel does not run. */
 const REMEMBERED_MAX = 10_000;
 
-/** Readers that came before their task. */
+/** Holds readers that arrived before their task. */
 export class ExpectedTasks {
   readonly #readers = new Map<TaskId, Set<() => void>>();
 
-  /** Resolves when the task has come, or it is too late for it. */
+  /** Resolves when the task arrives or the wait times out. */
   wait(taskId: TaskId): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#readers.get(taskId) ?? new Set();
@@ -29,13 +29,13 @@ export class ExpectedTasks {
     for (const done of this.#readers.get(taskId) ?? []) done();
   }
 
-  /** Nothing will come any more. */
+  /** Wakes all readers: no task will arrive any more. */
   close(): void {
     for (const readers of this.#readers.values()) for (const done of readers) done();
   }
 }
 
-/** The ids that were added last. */
+/** A bounded set of the most recently added ids. */
 export class RecentIds<Id extends string> {
   readonly #ids = new Set<Id>();
 

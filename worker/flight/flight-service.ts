@@ -16,7 +16,7 @@ import { sendPartition } from './send-partition.ts';
 import { SendWindow, type FlightCall, type TicketMessage } from './send-window.ts';
 import type { TaskRegistry } from './task-registry.ts';
 
-/** `FlightService` with messages that are bytes already: nothing of a body passes through a protobuf library. */
+/** `FlightService` whose DoGet messages are encoded already: no body passes through a protobuf library. */
 export function flightDefinition(): ServiceDefinition {
   const { definition } = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
   const doGet = definition['DoGet'];
@@ -24,21 +24,21 @@ export function flightDefinition(): ServiceDefinition {
   return { ...definition, DoGet: { ...doGet, responseSerialize: asBuffer, responseDeserialize: (bytes) => bytes } };
 }
 
-/** A lent message does of a buffer what gRPC asks of it. */
+/** Passes a lent message as a buffer: it implements the part of `Buffer` that gRPC uses. */
 const asBuffer = (message: Uint8Array | LentMessage): Buffer =>
   message instanceof LentMessage
     ? (message as unknown as Buffer)
     : Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 
 /**
- * `DoGet`, which may bring its task with it: schema, record batches, then a message whose `app_metadata` is the JSON of the task's
- * report, or of why it failed. Errors are the gRPC status. A reader of a streamed output that goes away ends the task.
+ * Handles `DoGet`, whose ticket may carry the task itself. Sends the schema, record batches, then a message whose `app_metadata` is the
+ * JSON of the task's report, or of its failure. Errors are the gRPC status. When the reader of a streamed output goes away, the task ends.
  */
 export function doGetHandler(options: {
   readonly tasks: TaskRegistry;
   readonly security: ChannelSecurity;
   readonly clock: Clock;
-  /** Of partitions that go to another host. */
+  /** Compression of partitions that are sent to another host. */
   readonly compression: 'none' | 'lz4';
 }): handleServerStreamingCall<TicketMessage, Uint8Array | LentMessage> {
   const { tasks, security, clock, compression } = options;
@@ -57,7 +57,7 @@ export function doGetHandler(options: {
     const { spool } = opened;
     let complete = false;
     const lost = (): void => {
-      // gRPC says 'cancelled' after every call, also after one that ended well.
+      // gRPC emits 'cancelled' after every call, also after a successful one.
       if (!complete) void tasks.cancel(ticket.taskId, new SkeinError('QUERY_CANCELLED', 'the reader went away'));
     };
     if (call.cancelled) lost();

@@ -8,12 +8,12 @@ const HAS_CHECKSUM = 0b100;
 const HAS_DICTIONARY = 0b1;
 const CHECKSUM_BYTES = 4;
 const SIZE_BYTES = 8;
-/** The highest bit of a block's length says that it is plain. */
+/** Mask of a block's length; the highest bit marks an uncompressed block. */
 const LENGTH_BITS = 0x7f_ff_ff_ff;
 
 /**
- * The most that a frame can unpack to: all of its blocks, of the size that its head says. An unpacker that believed what stands before the
- * frame would make any amount of memory of a few bytes. Undefined when these bytes are not just one frame.
+ * Upper bound of a frame's uncompressed size: the number of its blocks times the block size of its header. Trusting the length that stands
+ * before the frame would let a few bytes allocate any amount of memory. Undefined when the bytes are not exactly one frame.
  */
 export function unpackedBytesMax(frame: Uint8Array): number | undefined {
   const bytes = new DataView(frame.buffer, frame.byteOffset, frame.length);

@@ -8,7 +8,7 @@ import { SendWindow, type FlightCall } from './send-window.ts';
 import type { OpenedOutput } from './task-registry.ts';
 
 /**
- * Sends batches of a partition, which stays as it is; schema and dictionaries come first, the task's report last.
+ * Sends batches of a partition without consuming them: schema and dictionaries first, the task's report last.
  * @throws QUERY_CANCELLED when the output is dropped meanwhile, STORAGE_ERROR
  */
 export async function sendPartition(
@@ -35,7 +35,7 @@ export async function sendPartition(
       await write(compress ? await compressMessage(bytesOf(message)) : message);
     }
     if (!stop()) await write(encodeAppMetadata(Buffer.from(JSON.stringify(withoutPartitions(report)))));
-    // What was lent has been copied when gRPC has sent it.
+    // gRPC has copied the lent messages once it has sent them.
     await window.sent();
     if (output.closed.aborted) throw new SkeinError('QUERY_CANCELLED', 'the query has ended');
   } finally {
@@ -48,5 +48,5 @@ export async function sendPartition(
 const bytesOf = (message: Uint8Array | LentMessage): Uint8Array =>
   message instanceof Uint8Array ? message : message.bytes();
 
-/** Its readers want one partition, and there may be a thousand. */
+/** Leaves out the list of partitions: a reader wants only its own, and there may be a thousand. */
 const withoutPartitions = (report: TaskReport): TaskReport => ({ ...report, partitions: [] });

@@ -2,19 +2,19 @@ import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { LentMessage } from './arrow-message.ts';
 
 export type TicketMessage = { readonly ticket: Uint8Array };
-/** A call of DoGet; it is given messages that are encoded already. */
+/** A call of DoGet, which writes messages that are encoded already. */
 export type FlightCall = ServerWritableStream<TicketMessage, Uint8Array | LentMessage>;
 
-/** Bytes of messages that are given to gRPC and not yet on their way: the transport is kept busy, and memory small. */
+/** Bytes that gRPC may hold unsent: enough to keep the transport busy, little enough to bound memory. */
 const WINDOW_BYTES = 4 * 2 ** 20;
 
-/** Counts what gRPC has been given and has not sent. */
+/** Counts the bytes that gRPC has been given and has not sent. */
 export class SendWindow {
   readonly #stopped: () => boolean;
   #bytes = 0;
   #changed: (() => void) | undefined;
 
-  /** `stopped` says that nothing more will be sent; whoever makes it so calls `wake`. */
+  /** `stopped` tells whether sending has ended; whoever changes that must call `wake`. */
   constructor(stopped: () => boolean) {
     this.#stopped = stopped;
   }
@@ -32,12 +32,12 @@ export class SendWindow {
     this.#changed?.();
   }
 
-  /** Resolves when more may be given, or it has stopped. */
+  /** Resolves when the window has room, or sending has stopped. */
   room(): Promise<void> {
     return this.#below(WINDOW_BYTES);
   }
 
-  /** Resolves when all has been sent, or it has stopped. */
+  /** Resolves when everything has been sent, or sending has stopped. */
   sent(): Promise<void> {
     return this.#below(1);
   }

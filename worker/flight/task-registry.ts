@@ -34,13 +34,13 @@ type Task = {
   /** Settles when the task has left its slot and given its memory back. */
   stopped: Promise<void>;
   state: 'waiting' | 'running' | 'spooled';
-  /** RunTask calls that wait for it. */
+  /** Number of RunTask calls that wait for the task. */
   callers: number;
-  /** Settles when nothing of it is held any more; there once that has begun. */
+  /** Settles when all memory and files of the task are freed; undefined until freeing begins. */
   freed: Promise<void> | undefined;
 };
 
-/** What a reader opens. A partition's output is retained for it, and it releases it. */
+/** An output opened for a reader. That of a partition is retained on the reader's behalf, and the reader must release it. */
 export type OpenedOutput =
   | { readonly kind: 'stream'; readonly spool: TaskSpool }
   | {
@@ -56,7 +56,7 @@ export type TaskRegistryOptions = {
   readonly spool: Spool;
   readonly store: SpoolStore;
   readonly peers: PeerClients;
-  /** Addresses of this worker, as others name it. */
+  /** Addresses by which other processes name this worker. */
   readonly addresses: ReadonlySet<string>;
   readonly keyring: Keyring;
   readonly tasksMax: number;
@@ -74,18 +74,18 @@ export class TaskRegistry {
   readonly #ended = new RecentIds<TaskId>();
   readonly #endedQueries = new RecentIds<QueryId>();
   readonly #expected = new ExpectedTasks();
-  /** When a coordinator of an epoch was last heard of, in monotonic milliseconds. */
+  /** Per epoch, the monotonic milliseconds at which its coordinator was last heard. */
   readonly #heardMs = new Map<number, number>();
   readonly #orphanTimer: NodeJS.Timeout;
   #epoch = 0;
   readonly #drain = new AbortController();
-  /** Aborts when new tasks are refused from now on. */
+  /** Aborts when the drain begins: from then on new tasks are refused. */
   readonly drainBegan = this.#drain.signal;
   readonly #drained = Promise.withResolvers<void>();
 
   constructor(options: TaskRegistryOptions) {
     this.#options = options;
-    // When it was this process that hung, the beats lie in the socket: they are read before it judges.
+    // If this process itself hung, the beats wait in the socket: `setImmediate` lets them be read before orphans are judged.
     const judge = (): void => void setImmediate(() => this.#endOrphans());
     this.#orphanTimer = setInterval(judge, Math.max(100, options.orphanTimeoutMs / 4));
     this.#orphanTimer.unref();
@@ -185,7 +185,7 @@ export class TaskRegistry {
     };
     const output = { kind: 'stream', spool, reader: false } as const;
     return this.#execute({ ...newTask(spec), output: { ...output } }, sink, (end) => {
-      // The coordinator makes the input again when it knows whose it was.
+      // The coordinator recomputes the input when it knows which task produced it.
       if (end.kind !== 'lost') return spool.end(end);
       const message = 'an input of the task was lost';
       spool.end({ kind: 'failed', error: { code: 'INPUT_LOST', message, lostTask: end.lost.taskId } });
@@ -202,12 +202,12 @@ export class TaskRegistry {
     const task = this.#execute({ ...fresh, output: { kind: 'spool', stored, end: sink.end } }, sink, (end) =>
       sink.fail(end),
     );
-    // Nothing of a task that failed is kept: it may be sent again.
+    // A failed task is forgotten, because the coordinator may send it again.
     void sink.end.then((end) => (end.kind === 'finished' ? undefined : task.stopped.then(() => this.#forget(task))));
     return task;
   }
 
-  /** Sets the task going; `failed` is told when it ends without a word of its slot. */
+  /** Starts the task; `failed` is called when it ends without a report from its slot. */
   #execute(task: Task, sink: TaskSink, failed: (end: TaskEnd & { kind: 'failed' | 'lost' }) => void): Task {
     const { pool, memory, log } = this.#options;
     const { spec, abort } = task;
@@ -251,7 +251,7 @@ export class TaskRegistry {
     return task.output.stored.retain();
   }
 
-  /** A task reads what its own query has made, wherever that lies. @throws UNAUTHENTICATED */
+  /** Checks that a task reads only outputs of its own query, on any worker. @throws UNAUTHENTICATED */
   #checkSource({ taskId, partition, ticket: text }: InputSource, spec: SentTask): void {
     const ticket = verifyTicket(text, this.#options.keyring, this.#options.clock.nowMs());
     const isFor = ticket.taskId === taskId && ticket.partition === partition;
@@ -261,9 +261,9 @@ export class TaskRegistry {
   }
 
   /**
-   * The output of a task: a streamed one for the one reader that it has, a partition for any. Waits a while for a task that has not come
-   * yet, unless the reader knows that it was here (`expected`).
-   * @throws UNAUTHENTICATED for another query's ticket, QUERY_CANCELLED, WORKER_LOST when the task never comes, what ended the task.
+   * Opens the output of a task: a streamed one for its single reader, a partition for any reader. Waits a while for a task that has not
+   * arrived yet, unless the reader knows that it was here (`expected`).
+   * @throws UNAUTHENTICATED for another query's ticket, QUERY_CANCELLED, WORKER_LOST when the task never arrives, the task's own error.
    */
   async open(ticket: Ticket, expected: boolean): Promise<OpenedOutput> {
     const { taskId } = ticket;
@@ -289,7 +289,7 @@ export class TaskRegistry {
     return { kind: 'partition', output: output.stored.retain(), partition, report: end.report };
   }
 
-  /** Ends a task and drops its output; resolves when nothing of it runs any more, to false when it is not here. */
+  /** Ends a task and drops its output; resolves when none of it runs any more, to false when this worker does not have it. */
   async cancel(taskId: TaskId, error: SkeinError): Promise<boolean> {
     this.#ended.add(taskId);
     const task = this.#tasks.get(taskId);
@@ -305,7 +305,7 @@ export class TaskRegistry {
     await this.#forget(task);
   }
 
-  /** Ends all tasks of a query and frees what they spooled; none of it is taken any more. */
+  /** Ends all tasks of a query and frees their spooled output; later tasks of the query are refused. */
   async endQuery(queryId: QueryId): Promise<void> {
     this.#endedQueries.add(queryId);
     const error = new SkeinError('QUERY_CANCELLED', 'the query has ended');
@@ -322,7 +322,7 @@ export class TaskRegistry {
     await this.#forget(task);
   }
 
-  /** Refuses new tasks; resolves when the last one is gone, what it spooled included. */
+  /** Refuses new tasks; resolves when the last task is gone, including its spooled output. */
   drain(): Promise<void> {
     this.#drain.abort();
     if (this.#tasks.size === 0) this.#drained.resolve();

@@ -5,7 +5,7 @@ import type { SpooledOutput } from '../spool/spooled-output.ts';
 import type { TaskEnd, TaskSink } from './execute-task.ts';
 import { freeMessage } from './arrow-message.ts';
 
-/** Keeps a task's partitions; `end` settles, always well, when the task has ended and all is stored. */
+/** Stores a task's partitions; `end` resolves, and never rejects, when the task has ended and all batches are stored. */
 export class PartitionSink implements TaskSink {
   readonly #output: SpooledOutput;
   readonly #abort: AbortController;
@@ -13,7 +13,7 @@ export class PartitionSink implements TaskSink {
   readonly #ended = Promise.withResolvers<TaskEnd>();
   #error: SkeinError | undefined;
 
-  /** `abort` is the task's: it is aborted when the output cannot be stored, and its reason is why the task ended. */
+  /** `abort` belongs to the task: the sink aborts it when the output cannot be stored, and its reason becomes the task's error. */
   constructor(output: SpooledOutput, abort: AbortController) {
     this.#output = output;
     this.#abort = abort;
@@ -44,7 +44,7 @@ export class PartitionSink implements TaskSink {
     }
   }
 
-  /** The task failed, or never came to its slot. An interrupt says only that it was one; who asked for it knows why. */
+  /** Ends a task that failed or never reached its slot. After an abort, the abort's reason replaces the plain interrupt error. */
   fail(end: TaskEnd): void {
     const { aborted, reason } = this.#abort.signal;
     this.#ended.resolve(aborted ? { kind: 'failed', error: SkeinError.of(reason).toData() } : end);

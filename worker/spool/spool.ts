@@ -6,10 +6,10 @@ export type SpoolEnd =
   | { readonly kind: 'finished'; readonly report: TaskReport }
   | { readonly kind: 'failed'; readonly error: ErrorData };
 
-/** What a reader gets: messages, each encoded as it goes over the wire, then the end, which stays. */
+/** One item of a reader's stream: encoded wire messages, then the end, which is returned again by every later read. */
 export type SpoolItem = { readonly kind: 'data'; readonly data: Uint8Array } | SpoolEnd;
 
-/** The output of one task from the moment that it is made until a reader has it; it has one reader, and each message is read once. */
+/** Buffers the output of one task until its reader takes it. There is one reader, and each message is read once. */
 export class TaskSpool {
   readonly #spool: Spool;
   readonly #onTaken: (bytes: number) => void;
@@ -31,7 +31,7 @@ export class TaskSpool {
     this.#wake?.();
   }
 
-  /** The first end counts. A failure drops what has not been read: nobody wants half a result. */
+  /** Ends the output; only the first call counts. A failure drops unread messages, because half a result is of no use. */
   end(end: SpoolEnd): void {
     if (this.#end !== undefined) return;
     if (end.kind === 'failed') this.clear();
@@ -52,9 +52,9 @@ export class TaskSpool {
     }
   }
 
-  /** The reader has no more use for so many bytes of messages: their memory is free, and the task may make more. */
+  /** The reader is done with this many bytes of messages: frees their memory, and the task may produce more. */
   taken(bytes: number): void {
-    // What was on its way to the reader when the spool was cleared is no longer counted.
+    // Bytes that were on their way to the reader when the spool was cleared have been subtracted already.
     const counted = Math.min(bytes, this.#bytes);
     this.#bytes -= counted;
     this.#spool.add(-counted);
@@ -70,8 +70,8 @@ export class TaskSpool {
 }
 
 /**
- * The memory of all output of a worker, streamed or in partitions. Over the limit the tasks with streamed output are paused, those with
- * nothing spooled excepted; partitions go to files before (`spooled-output.ts`).
+ * Counts the memory of all task output of a worker, streamed or partitioned. Over the limit, tasks with streamed output are paused,
+ * except those with nothing spooled; partitions spill to files before that (`spooled-output.ts`).
  */
 export class Spool {
   readonly limitBytes: number;
@@ -92,7 +92,7 @@ export class Spool {
     return new TaskSpool(this, onTaken);
   }
 
-  /** Of `TaskSpool` and `SpoolStore` only. */
+  /** Adds to the bytes held; only `TaskSpool` and `SpoolStore` call it. */
   add(bytes: number): void {
     this.#bytes += bytes;
     const full = this.#bytes >= this.limitBytes;

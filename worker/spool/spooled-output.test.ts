@@ -87,7 +87,7 @@ test('it stays as long as somebody holds it', async () => {
   await output.release();
   expect(memory.bytes).toBe(0);
   expect(() => output.retain()).toThrow('released');
-  // What comes late is freed at once.
+  // A batch that arrives after the release is freed at once.
   await output.append(0, batch(1), 1);
   expect(output.select(0, { start: 0, end: 9 })).toEqual([]);
 });

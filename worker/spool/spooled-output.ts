@@ -22,7 +22,7 @@ export type StoredBatch = {
 /** Batches `[start, end)`; an end beyond the last means all. */
 export type BatchRange = { readonly start: number; readonly end: number };
 
-/** Bytes of messages of an output that goes with its task's report: a reader has it sooner than it could ask for it. */
+/** An output with at most this many bytes of messages travels in its task's report, which saves the reader a round trip. */
 const CARRIED_BYTES_MAX = 32 * 2 ** 10;
 
 /** Memory that partitions leave to streamed results, as a share of the spool's. */
@@ -39,7 +39,7 @@ export class SpoolStore {
   #folders = 0;
   #diskBytes = 0;
 
-  /** `diskBytesMax` is a query's. */
+  /** `diskBytesMax` is the limit per query. */
   constructor(options: { readonly folder: string; readonly memory: Spool; readonly diskBytesMax: number }) {
     this.#folder = options.folder;
     this.#memory = options.memory;
@@ -90,7 +90,7 @@ export class SpoolStore {
   }
 }
 
-/** What an output asks of its store. */
+/** The store's services for one output: it accounts for memory and disk, and opens files. */
 type Place = {
   takesMemory(bytes: number): boolean;
   freesMemory(bytes: number): void;
@@ -104,8 +104,8 @@ type Partition = { readonly batches: StoredBatch[]; rows: number; bytes: number 
 type OpenFile = { readonly path: string; readonly handle: FileHandle };
 
 /**
- * The output of one task, in partitions that any number of readers read any number of times. It lives until everybody who retained it
- * has released it; the maker has retained it once.
+ * The output of one task, in partitions that any number of readers may read any number of times. It is reference-counted: it lives until
+ * every holder has released it, and starts with one reference, its creator's.
  */
 export class SpooledOutput {
   readonly #place: Place;
@@ -114,12 +114,12 @@ export class SpooledOutput {
   #owners = 1;
   #memoryBytes = 0;
   #diskBytes = 0;
-  /** Where the next message goes in the file. */
+  /** Offset in the file for the next message, in bytes. */
   #fileEnd = 0;
   #file: Promise<OpenFile> | undefined;
   readonly #writes = new Set<Promise<void>>();
   readonly #closed = new AbortController();
-  /** Those of the batches in memory. */
+  /** Messages of the batches that are in memory. */
   readonly #messages: NativeMessage[] = [];
 
   constructor(partitions: number, place: Place) {
@@ -141,7 +141,7 @@ export class SpooledOutput {
   }
 
   /**
-   * Takes a batch over; resolves when it is stored, which for one in memory is at once.
+   * Takes ownership of a batch; resolves when it is stored, which is at once for a batch in memory.
    * @throws SPILL_LIMIT, STORAGE_ERROR
    */
   async append(number: number, message: NativeMessage, rows: number): Promise<void> {
@@ -171,7 +171,7 @@ export class SpooledOutput {
     this.#diskBytes += bytes;
     const offset = this.#fileEnd;
     this.#fileEnd += bytes;
-    // Its place among the batches is fixed now; readers come when the output is complete.
+    // The batch gets its position now, although its bytes are not yet written: readers come only when the output is complete.
     const place = partition.batches.push({ rows, bytes, bodyOffset, at: { kind: 'file', path: '', offset } }) - 1;
     try {
       const { path, handle } = await (this.#file ??= this.#place.openFile());
@@ -183,7 +183,7 @@ export class SpooledOutput {
     }
   }
 
-  /** How many batches a partition has, and what is in them; of a small output also the messages. */
+  /** Reports rows, bytes and batches per partition; a small output's report carries the messages themselves. */
   reports(): PartitionReport[] {
     const filled = this.#partitions.filter(({ rows }) => rows > 0);
     const schemas = filled.length * this.#prologue.reduce((sum, { length }) => sum + length, 0);
@@ -226,7 +226,7 @@ export class SpooledOutput {
     }
   }
 
-  /** Readers that are under way are to stop: one that does not move must not keep what nobody wants any more. */
+  /** Aborts when the output is dropped, so that readers in progress stop: a stalled reader must not keep its memory. */
   get closed(): AbortSignal {
     return this.#closed.signal;
   }
@@ -241,7 +241,7 @@ export class SpooledOutput {
     return this;
   }
 
-  /** The last one frees it all; resolves when nothing of it is left. */
+  /** Drops one reference; the last one frees memory and file. Resolves when all of it is gone. */
   async release(): Promise<void> {
     if (--this.#owners > 0) return;
     await Promise.allSettled(this.#writes);
@@ -249,7 +249,7 @@ export class SpooledOutput {
     for (const message of this.#messages.splice(0)) freeMessage(message);
     this.#place.freesMemory(this.#memoryBytes);
     const file = await this.#file?.catch(() => undefined);
-    // What cannot be removed now is swept when the worker starts again.
+    // A file that cannot be removed now is removed when the worker starts again.
     await file?.handle.close().catch(() => undefined);
     if (file !== undefined) await rm(file.path, { force: true }).catch(() => undefined);
     await this.#place.closed(this.#diskBytes);

@@ -19,8 +19,8 @@ export interface TaskSink {
 }
 
 /**
- * Runs a task: collects its inputs, acquires memory, takes a slot. `onState` learns when it waits for a turn and when it has one. Rejects
- * with the reason of `signal`, or with the error that kept the task from its slot; everything that happens on the slot goes to the sink.
+ * Runs a task: collects its inputs, acquires memory, takes a slot. `started` is called when it has its memory. Rejects with the reason of
+ * `signal`, or with the error that kept the task from its slot; everything that happens on the slot goes to the sink.
  */
 export async function executeTask(
   signal: AbortSignal,

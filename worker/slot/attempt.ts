@@ -2,20 +2,20 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { InterruptControl } from './interrupt-control.ts';
 import type { SlotInput, SlotJob, SlotOutput, SlotStart } from './slot-messages.ts';
 
-/** How often a stopped attempt is interrupted again: the first may fall between two pieces, or into planning, which is slow to obey. */
+/** Interval between repeated interrupts: the first may fall between two pieces, or into planning, which reacts slowly. */
 const INTERRUPT_INTERVAL_MS = 50;
 
-/** One try of a task on one slot, as the main thread sees it. */
+/** The main thread's handle of one attempt to run a task on one slot. */
 export class Attempt {
   readonly start: SlotStart;
-  /** Settles when the thread has left it, to whether it came to an end of its own; never rejects. */
+  /** Resolves when the thread has finished with the attempt: true if it returned, false if the thread failed. Never rejects. */
   readonly left: Promise<boolean>;
   readonly #port: MessagePort;
   readonly #control = new InterruptControl();
   #interrupts: NodeJS.Timeout | undefined;
   #hasLeft = false;
 
-  /** `run` has the slot's thread do the job, and settles when it has left it. */
+  /** `run` executes the job on the slot's thread, and settles when the thread has finished with it. */
   constructor(
     job: number,
     start: SlotStart,
@@ -33,7 +33,7 @@ export class Attempt {
   async #run(done: Promise<void>, closed: Promise<void>): Promise<boolean> {
     try {
       await done;
-      // What the thread said last is read first.
+      // The port closes after the thread's last message has been read.
       await closed;
       return true;
     } catch {
@@ -44,12 +44,12 @@ export class Attempt {
     }
   }
 
-  /** Time that it has had on the thread. */
+  /** Milliseconds that the attempt has had on the thread. */
   get scheduledMs(): number {
     return this.#control.scheduledMs;
   }
 
-  /** Its end was asked for, so its quantum should end at once. */
+  /** Whether the attempt was interrupted or withdrawn, so that its quantum should end at once. */
   get isStopped(): boolean {
     return this.#interrupts !== undefined || this.#control.isWithdrawn;
   }
@@ -58,19 +58,19 @@ export class Attempt {
     this.#port.postMessage(input, []);
   }
 
-  /** Asks the piece that runs to end; it is not held against the attempt when it does not. */
+  /** Interrupts the running piece once, without marking the attempt as stopped. */
   nudge(): void {
     if (!this.#hasLeft) this.#control.interrupt();
   }
 
-  /** Ends the piece that runs, and every one that follows. */
+  /** Interrupts the running piece and every later one. */
   interrupt(): void {
     if (this.#hasLeft || this.#interrupts !== undefined) return;
     this.#control.interrupt();
     this.#interrupts = setInterval(() => this.#control.interrupt(), INTERRUPT_INTERVAL_MS);
   }
 
-  /** Nobody listens to it any more; the thread drops it when it comes to it. */
+  /** Stops listening to the attempt; the thread drops it at its next quantum. */
   withdraw(): void {
     this.#control.withdraw();
     this.#port.close();

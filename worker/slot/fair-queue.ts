@@ -19,14 +19,14 @@ type Share = Asker & { tasks: Mlfq };
 
 /**
  * The tasks of a slot: its time is shared evenly between tenants, within a tenant between its principals (`Turns`), and within a principal
- * as `mlfq.ts` says. A hundred tasks give nobody more than one task does.
+ * as in `mlfq.ts`. A principal with a hundred tasks gets no more time than one with a single task.
  */
 export class FairQueue {
   readonly #turns = new Turns();
   readonly #shares = new Map<string, Share>();
   readonly #shareOf = new Map<string, Share>();
 
-  /** A task comes, ready to run, as `addTask` of `mlfq.ts`. */
+  /** Adds a runnable task, like `addTask` of `mlfq.ts`. */
   add(
     id: string,
     { tenant, principal }: Asker,
@@ -46,17 +46,17 @@ export class FairQueue {
     if (share?.tasks.tasks.size === 0) this.#shares.delete(keyOf(share));
   }
 
-  /** A task waits for its reader or for a thread. */
+  /** Blocks a task, which waits for its reader or for helper threads. */
   block(id: string): void {
     this.#change(id, blockTask);
   }
 
-  /** A task can go on. */
+  /** Makes a blocked task runnable again. */
   wake(id: string): void {
     this.#change(id, wakeTask);
   }
 
-  /** The task whose turn it is. */
+  /** Picks the next task; undefined when none is runnable. */
   pick(): string | undefined {
     const share = this.#turns.pick(this.#shares.values().filter(({ tasks }) => !isIdle(tasks)));
     if (share === undefined) return undefined;

@@ -9,25 +9,25 @@ import { PROFILE_OFF, PROFILE_ON } from '../duckdb/profile.ts';
 import { InputCallbacks, InputFunctions } from '../duckdb/input-functions.ts';
 import { Instance, type Connection } from '../duckdb/instance.ts';
 
-/** What a task may use and what its statement means by "now" and "me". */
+/** A task's resource limits and session context (the values of "now" and "current user" in its statement). */
 export type TaskLimits = {
   readonly memoryBytes: number;
   readonly spillBytes: number;
   readonly threads: number;
   readonly context: StatementContext;
   readonly profile: boolean;
-  /** Joins run in the order of the text. */
+  /** Runs joins in the order of the text. */
   readonly keepJoinOrder: boolean;
-  /** Functions that are bounded. */
+  /** Function families that are replaced with bounded versions. */
   readonly bounds: readonly BoundedFamily[];
 };
 
-/** What an instance holds at a moment. */
+/** Bytes that an instance holds at the time of asking. */
 export type MemoryUse = { readonly memoryBytes: number; readonly spilledBytes: number };
 
 /**
- * Options of every instance. Nothing is ever downloaded, and a spill folder is named before the first statement: the default is the
- * current directory.
+ * Options of every instance. They forbid downloads of extensions, and a spill folder is set before the first statement, because the
+ * default is the current directory.
  */
 const OPTIONS = {
   threads: '1',
@@ -56,7 +56,7 @@ const SETTINGS = [
 /** One DuckDB instance: it serves one task at a time, and tasks of one tenant and one set of roots only. */
 export class TaskInstance implements Disposable {
   readonly connection: Connection;
-  /** Table functions that read what other tasks gave. */
+  /** Table functions that read the outputs of other tasks. */
   readonly inputs: InputFunctions;
   readonly instance: Instance;
   readonly #spillDir: string;
@@ -80,14 +80,14 @@ export class TaskInstance implements Disposable {
     return this.#memoryBytes;
   }
 
-  /** Shuts the instance in: it reads below these local folders and nowhere else, for good. */
+  /** Restricts the instance to reading below these local folders. It cannot be undone. */
   confine(folders: readonly string[]): void {
     this.connection.run(
       `SET allowed_directories = [${folders.map(quoteLiteral).join(', ')}]; SET enable_external_access = false`,
     );
   }
 
-  /** Before each task. What is as the task before left it is not said again: a setting costs as much as a small query. */
+  /** Applies a task's limits before it runs. Unchanged settings are skipped, because each costs as much as a small query. */
   configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder, bounds }: TaskLimits): void {
     const wanted = [
       `SET memory_limit = '${memoryBytes}B'`,
@@ -108,7 +108,7 @@ export class TaskInstance implements Disposable {
   #changeBounds(wanted: readonly BoundedFamily[]): readonly string[] {
     const before = this.#bounds;
     if (before.length === 0 && wanted.length === 0) return [];
-    // Drops come first: the others' macros call functions that may be among them.
+    // Drops come first, because the macros of other families call functions that may be dropped.
     return [
       ...before.filter((family) => !wanted.includes(family)).flatMap(unboundSql),
       ...wanted.filter((family) => !before.includes(family)).flatMap(boundSql),
@@ -123,7 +123,7 @@ export class TaskInstance implements Disposable {
     this.#applied = [];
   }
 
-  /** Asked from a second connection, while a statement runs or not. */
+  /** Reads the memory use over a second connection, so it works while a statement runs. */
   memoryUse(): MemoryUse {
     const [memoryBytes = 0, spilledBytes = 0] = this.#second().readNumbers(
       'SELECT sum(memory_usage_bytes)::BIGINT, sum(temporary_storage_bytes)::BIGINT FROM duckdb_memory()',
@@ -131,7 +131,7 @@ export class TaskInstance implements Disposable {
     return { memoryBytes, spilledBytes };
   }
 
-  /** Gives back the pages that its tasks have freed: DuckDB does so when it gets a limit, also the same one again. */
+  /** Returns freed pages to the system: DuckDB does so whenever its limit is set, even to the same value. */
   giveBack(): void {
     if (this.#memoryBytes === undefined) return;
     this.connection.run(`SET memory_limit = '${this.#memoryBytes}B'`);
@@ -151,7 +151,7 @@ export class TaskInstance implements Disposable {
   }
 }
 
-/** What an instance holds when it has given back what it does not need; one that cannot even say so is not worth keeping. */
+/** Bytes that an instance holds after giving back its freed pages; infinite when it cannot be asked, so that it is closed. */
 function heldBytes(instance: TaskInstance): number {
   try {
     instance.giveBack();
@@ -166,7 +166,7 @@ const TENANTS_MAX = 1_000;
 /** Folders of one tenant that a slot remembers: those used longest ago are forgotten first. */
 const FOLDERS_MAX = 256;
 
-/** An instance with those whom it may serve. */
+/** An instance with the tenant and the folders that it may serve. */
 export type Confined = {
   readonly tenant: string;
   readonly folders: ReadonlySet<string>;
@@ -175,31 +175,31 @@ export type Confined = {
 
 type Idle = Confined & {
   readonly sinceMs: number;
-  /** What it holds, once that has been asked for. */
+  /** Bytes that the instance holds; undefined until measured. */
   heldBytes: number | undefined;
 };
 
 /** Instances of a slot that nobody has used for a while. */
 const UNUSED_MAX = 4;
-/** What an instance holds beside what its limit counts: its functions and settings. One that is blank holds 2.6 MB. */
+/** Memory of an instance that its limit does not count: functions and settings. A blank instance holds 2.6 MB. */
 const OWN_BYTES = 4 * 2 ** 20;
 
-/** What instances may keep that nobody has used for a while. */
+/** Limits of idle instances: how many are kept, and the bytes kept by those unused for `afterMs`. */
 export type IdleLimits = { readonly countMax: number; readonly bytesMax: number; readonly afterMs: number };
 
 /**
- * Instances of one slot. To create one takes 20 to 40 ms, so a blank one is kept ready, and one that has served is kept for the next
- * task of the same tenant; the one unused for longest goes when there are more than `countMax`. What they hold are pages of files above all,
- * which make the next query faster: those unused for `afterMs`, which are at most `UNUSED_MAX`, keep `bytesMax` of it together.
+ * Instances of one slot. Creating one takes 20 to 40 ms, so a blank one is kept ready, and a used one is kept for the next task of the same
+ * tenant; with more than `countMax`, the one unused for longest is closed. Their memory is mainly cached file pages, which make the next
+ * query faster: of the instances unused for `afterMs`, at most `UNUSED_MAX` are kept, with `bytesMax` in all.
  *
- * A new instance may read the folders of its first task and those that earlier tasks of the tenant had tickets for: else every new
- * combination of tables would need an instance of its own, with cold caches. Which files a task reads is checked file by file when its
- * scans are printed; this is the second fence, and it stands between tenants.
+ * A new instance may read the folders of its first task and those that earlier tasks of the tenant had tickets for: otherwise every new
+ * combination of tables would need an instance of its own, with cold caches. The primary access check is made per file when the scans
+ * are printed; this restriction is the second barrier, between tenants.
  */
 export class InstancePool implements Disposable {
   readonly #spillDir: string;
   readonly #limits: IdleLimits;
-  /** The latest used last. */
+  /** In order of use, most recently used last. */
   readonly #idle: Idle[] = [];
   readonly #folders = new Map<string, Set<string>>();
   readonly #callbacks = new InputCallbacks();
@@ -212,8 +212,8 @@ export class InstancePool implements Disposable {
   }
 
   /**
-   * An instance of this tenant that may read these local folders; one with the same limit of memory before any other, because with a
-   * new limit DuckDB gives the pages that it has freed back to the system: a third of the time of a scan.
+   * Takes an instance of this tenant that may read these local folders, preferably one with the same memory limit: under a new limit DuckDB
+   * returns its freed pages to the system, which costs a third of the time of a scan.
    */
   acquire(tenant: string, folders: readonly string[], memoryBytes: number): Confined {
     const mayServe = (one: Confined): boolean => one.tenant === tenant && folders.every((f) => one.folders.has(f));
@@ -229,13 +229,13 @@ export class InstancePool implements Disposable {
     return { tenant, folders: new Set(known), instance };
   }
 
-  /** Takes an instance back whose last task ended well; any other is to be disposed instead. */
+  /** Takes back an instance whose last task succeeded; the caller disposes of any other. */
   release({ tenant, folders, instance }: Confined, nowMs: number): void {
     this.#idle.push({ tenant, folders, instance, sinceMs: nowMs, heldBytes: undefined });
     if (this.#idle.length > this.#limits.countMax) this.#idle.shift()?.instance[Symbol.dispose]();
   }
 
-  /** Closes those that have been idle for a while and hold more than they may, longest unused first; whether there were any. */
+  /** Closes instances idle for `afterMs` that exceed the limits, longest unused first. Returns whether it closed any. */
   trim(nowMs: number): boolean {
     let kept = 0;
     let keptBytes = 0;
@@ -254,7 +254,7 @@ export class InstancePool implements Disposable {
     return hasClosed;
   }
 
-  /** Closes all that are idle, at a time when the process needs their memory; whether there were any. */
+  /** Closes all idle instances when the process is short of memory. Returns whether it closed any. */
   closeIdle(): boolean {
     const closed = this.#idle.splice(0);
     for (const { instance } of closed) instance[Symbol.dispose]();
@@ -266,7 +266,7 @@ export class InstancePool implements Disposable {
     one.instance[Symbol.dispose]();
   }
 
-  /** Makes a blank instance ready, when the slot has nothing better to do. */
+  /** Creates the blank spare instance, when the slot is otherwise idle. */
   prepareBlank(): void {
     this.#blank ??= this.#create();
   }

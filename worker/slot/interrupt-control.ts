@@ -1,15 +1,15 @@
 import { interruptConnection } from '../duckdb/instance.ts';
 
 /**
- * What the main thread and a slot share of one attempt of a task. It lets the main thread interrupt a statement that runs in the slot's
- * thread, without ever touching a connection that is closed: the slot publishes the address while a statement is open, and the two
- * exclude each other by one atomic word.
+ * Memory that the main thread and a slot share for one attempt of a task. It lets the main thread interrupt a statement that runs in the
+ * slot's thread without ever touching a closed connection: the slot publishes the connection's address while a statement is open, and
+ * one atomic word serves as the lock between the two.
  *
  * ```
  * IDLE --open--> RUNNING --interrupt--> BUSY --> RUNNING
  *   ^----close----'
  * ```
- * It also says whether the attempt was withdrawn, and for how long it has run.
+ * It also holds whether the attempt was withdrawn, and its scheduled time.
  */
 const STATE = 0;
 const WITHDRAWN = 1;
@@ -37,19 +37,19 @@ export class InterruptControl {
     Atomics.store(this.#words, STATE, RUNNING);
   }
 
-  /** Slot: waits out an interrupt that is under way (microseconds); after it the connection may be closed. */
+  /** Slot: waits for an interrupt in progress (microseconds); afterwards the connection may be closed. */
   close(): void {
     while (Atomics.compareExchange(this.#words, STATE, RUNNING, IDLE) === BUSY);
   }
 
-  /** Main thread: ends the piece that runs, if there is one. */
+  /** Main thread: interrupts the running piece of the statement, if there is one. */
   interrupt(): void {
     if (Atomics.compareExchange(this.#words, STATE, RUNNING, BUSY) !== RUNNING) return;
     interruptConnection(Atomics.load(this.#address, 0));
     Atomics.store(this.#words, STATE, RUNNING);
   }
 
-  /** Main thread: nobody wants what this attempt gives. The slot ends it when it comes to it. */
+  /** Main thread: marks the attempt's output as unwanted. The slot ends the attempt at its next quantum. */
   withdraw(): void {
     Atomics.store(this.#words, WITHDRAWN, 1);
   }
@@ -58,12 +58,12 @@ export class InterruptControl {
     return Atomics.load(this.#words, WITHDRAWN) !== 0;
   }
 
-  /** Slot: the attempt has had so much time on the thread. */
+  /** Slot: records the attempt's time on the thread so far. */
   charge(scheduledMs: number): void {
     Atomics.store(this.#words, SCHEDULED_MS, Math.round(scheduledMs));
   }
 
-  /** Work that is lost when the attempt is withdrawn. */
+  /** Thread time so far: the work that is lost when the attempt is withdrawn. */
   get scheduledMs(): number {
     return Atomics.load(this.#words, SCHEDULED_MS);
   }

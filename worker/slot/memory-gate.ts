@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import { Holdings, inTurn, oneTooMany } from '#shared/fair/holdings.ts';
 
-/** A task that gets less than this would spill from its first rows on: it waits instead. */
+/** Floor of a grant: a task with less would spill from its first rows on, so it waits instead. */
 const GRANT_BYTES_MIN = 128 * 2 ** 20;
 
 type Waiter = Asker & {
@@ -15,10 +15,10 @@ type Waiter = Asker & {
 export type Grant = { readonly bytes: number; release(): void };
 
 /**
- * Hands out the worker's memory to tasks, so that the limits of all running tasks never add up to more than there is. A task gets what
- * it asks for while that is at most half of what is free; else about half of it, down to a floor: a big task leaves room for small ones,
- * and DuckDB spills at whatever limit it is given. Below the floor tasks wait. What becomes free goes to the tenant that holds least, then
- * to its principal that holds least, and a part is kept for those who hold little (`Holdings`).
+ * Grants the worker's memory to tasks, so that the limits of all running tasks never exceed it. A task gets what it asks for when that is
+ * at most half of the free memory; otherwise about half of the free memory, down to a floor: a big task leaves room for small ones, and
+ * DuckDB spills at whatever limit it is given. Below the floor tasks wait. Freed memory goes to the tenant that holds least, then to its
+ * principal that holds least, and a part is reserved for those who hold little (`Holdings`).
  *
  * A grant smaller than the request is rounded down to the floor times a power of two, so that consecutive tasks get equal limits:
  * changing an instance's limit makes it return its freed pages.
@@ -44,12 +44,12 @@ export class MemoryGate {
   }
 
   /**
-   * Memory that the task may use until it is released.
-   * @throws QUEUE_FULL when too many wait, at once or when others need the place in the queue; the reason of `signal` when it ends the wait.
+   * Waits for memory, which the task may use until it releases the grant.
+   * @throws QUEUE_FULL when too many wait, at once or when others need the place in the queue; the reason of `signal` when it aborts.
    */
   acquire(asker: Asker, askedBytes: number, signal: AbortSignal): Promise<Grant> {
     signal.throwIfAborted();
-    // Others wait either for more than there is, and then nobody goes before them, or for what is not for their tenant.
+    // Waiters for whom memory is short must not be overtaken; those held back only by their tenant's share may be.
     const isBlocked = this.#waiting.values().some((waiter) => !this.#isKeptFrom(waiter));
     const granted = isBlocked ? undefined : this.#offer(asker, askedBytes);
     if (granted !== undefined) return Promise.resolve(granted);
@@ -66,7 +66,7 @@ export class MemoryGate {
       const abort = (): void => {
         leave();
         reject(signal.reason as Error);
-        // It may have been the one that the others waited behind.
+        // Other waiters may have been queued behind this one.
         this.#grantWaiting();
       };
       const waiter: Waiter = {
@@ -97,13 +97,13 @@ export class MemoryGate {
     }
   }
 
-  /** Whether there is enough, but not for this one. */
+  /** Whether enough memory is free, but the tenant's or principal's share keeps it from this waiter. */
   #isKeptFrom(waiter: Waiter): boolean {
     const floorBytes = this.#floorOf(waiter.askedBytes);
     return this.#holdings.freeFor(waiter) < floorBytes && this.#totalBytes - this.#holdings.held >= floorBytes;
   }
 
-  /** Takes the grant for a task, or nothing when there is too little. */
+  /** Makes a grant for a task; undefined when too little is free. */
   #offer(asker: Asker, askedBytes: number): Grant | undefined {
     const ownBytes = this.#holdings.freeFor(asker);
     const floorBytes = this.#floorOf(askedBytes);

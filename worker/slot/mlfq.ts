@@ -1,22 +1,22 @@
 import { must } from '#shared/must.ts';
 
 /**
- * A multilevel feedback queue of tasks, after Trino's MultilevelSplitQueue: a task sinks from level to level by the time that its query
- * has been scheduled, and the levels share the slot 16 : 8 : 4 : 2 : 1 while all of them are busy. Pure: every function returns the
- * next state, and time comes in as milliseconds that somebody measured.
+ * A multilevel feedback queue of tasks, after Trino's MultilevelSplitQueue: a task sinks to lower levels as its query's scheduled time
+ * grows, and the levels share the slot 16 : 8 : 4 : 2 : 1 while all of them are busy. The functions are pure: each returns the next
+ * state, and the caller passes in measured times, in milliseconds.
  */
 const LEVEL_THRESHOLDS_MS = [0, 1_000, 10_000, 60_000, 300_000] as const;
 const LEVELS = LEVEL_THRESHOLDS_MS.length;
 /** Each level gets this many times the share of the one below. */
 const LEVEL_RATIO = 2;
-/** A hung quantum must not starve its level for long: what one quantum adds to a level's account. */
+/** Most that one quantum adds to a level's account: a hung quantum must not starve its level for long. */
 const LEVEL_CHARGE_MAX_MS = 30_000;
 
 type Entry = {
   readonly level: number;
   /** Time within the level; the smallest goes first. */
   readonly priorityMs: number;
-  /** Of the whole query so far. */
+  /** Scheduled time of the whole query so far, in milliseconds. */
   readonly scheduledMs: number;
   readonly pinned: boolean;
   readonly runnable: boolean;
@@ -27,7 +27,7 @@ export type Mlfq = {
   readonly tasks: ReadonlyMap<string, Entry>;
   /** Account of every level. */
   readonly levelMs: readonly number[];
-  /** Priority of the task that each level gave last: newcomers start there, so they neither starve the others nor wait for them. */
+  /** Priority of the task that each level last ran: new tasks start with it, so they neither starve the others nor wait for them. */
   readonly levelPriorityMs: readonly number[];
   readonly sequence: number;
 };
@@ -40,7 +40,7 @@ export const emptyMlfq: Mlfq = { tasks: new Map(), levelMs: zeros(), levelPriori
 export const levelOf = (scheduledMs: number): number =>
   LEVEL_THRESHOLDS_MS.findLastIndex((threshold) => scheduledMs >= threshold);
 
-/** A task comes, ready to run. `scheduledMs` is the query's so far; a pinned task stays on the top level. */
+/** Adds a runnable task. `scheduledMs` is its query's scheduled time so far; a pinned task stays on the top level. */
 export function addTask(state: Mlfq, id: string, scheduledMs: number, pinned: boolean): Mlfq {
   const level = pinned ? 0 : levelOf(scheduledMs);
   const entry: Entry = {
@@ -60,13 +60,13 @@ export function removeTask(state: Mlfq, id: string): Mlfq {
   return { ...state, tasks };
 }
 
-/** A task waits for its reader or for a thread. */
+/** Blocks a task, which waits for its reader or for helper threads. */
 export function blockTask(state: Mlfq, id: string): Mlfq {
   const entry = state.tasks.get(id);
   return entry === undefined ? state : withTask(state, id, { ...entry, runnable: false });
 }
 
-/** A task can go on: not before the others of its level. */
+/** Makes a blocked task runnable again, without precedence over the others of its level. */
 export function wakeTask(state: Mlfq, id: string): Mlfq {
   const entry = state.tasks.get(id);
   if (entry === undefined || entry.runnable) return state;
@@ -74,7 +74,7 @@ export function wakeTask(state: Mlfq, id: string): Mlfq {
   return withTask(compensate(state, entry.level), id, { ...entry, runnable: true, priorityMs });
 }
 
-/** The task whose turn it is: of the level that is furthest behind its share, the one that has had least. */
+/** Picks the next task: from the level that is furthest behind its share, the task with the lowest priority time. */
 export function pickTask(state: Mlfq): { readonly id: string; readonly state: Mlfq } | undefined {
   const level = pickLevel(state);
   if (level === undefined) return undefined;
@@ -114,7 +114,7 @@ export function chargeTask(state: Mlfq, id: string, quantumMs: number): Mlfq {
   return withTask(moved, id, { ...entry, level, scheduledMs, priorityMs });
 }
 
-/** Whether no task can run. */
+/** Whether no task is runnable. */
 export function isIdle(state: Mlfq): boolean {
   for (const { runnable } of state.tasks.values()) if (runnable) return false;
   return true;
@@ -133,7 +133,7 @@ function pickLevel(state: Mlfq): number | undefined {
   for (let level = 0; level < LEVELS; level++) {
     if (!isEmpty(state, level)) {
       const spentMs = state.levelMs[level] ?? 0;
-      // A level that has had nothing yet goes first as soon as another has had something.
+      // A level that has had no time yet goes first as soon as another level has had some.
       const ratio = spentMs === 0 && targetMs === 0 ? 0 : targetMs / spentMs;
       if (picked === undefined || ratio > picked.ratio) picked = { level, ratio };
     }
@@ -142,11 +142,11 @@ function pickLevel(state: Mlfq): number | undefined {
   return picked?.level;
 }
 
-/** What the top level should have had, by the level that had most for its share. */
+/** The time that the top level should have had, in proportion to the level that is furthest ahead of its share. */
 const topTargetMs = (state: Mlfq): number =>
   Math.max(...state.levelMs.map((spentMs, level) => spentMs * LEVEL_RATIO ** level));
 
-/** A level that was empty gets the account that it would have, so that it cannot claim the time in which it had no work. */
+/** Credits a level that was empty with its share, so that it cannot reclaim the time in which it had no work. */
 function compensate(state: Mlfq, level: number): Mlfq {
   if (!isEmpty(state, level)) return state;
   return { ...state, levelMs: state.levelMs.with(level, topTargetMs(state) / LEVEL_RATIO ** level) };

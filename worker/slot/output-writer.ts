@@ -4,14 +4,14 @@ import type { Address, ResultWords } from '../duckdb/library.ts';
 import { PartitionWriter } from '../duckdb/partition-writer.ts';
 import type { TaskOutput } from './task-output.ts';
 
-/** Takes the chunks of a result and passes batches on to the task's output. */
+/** Collects the chunks of a result into batches and passes them to the task's output. */
 export interface OutputWriter extends Disposable {
   append(chunk: Address): void;
-  /** Passes on what is left. */
+  /** Passes on the last, incomplete batches. */
   finish(): void;
 }
 
-/** Sends the schema; then the writer for where the rows go. @throws what `PartitionWriter` throws */
+/** Sends the schema and returns the writer for the kind of output. @throws what `PartitionWriter` throws */
 export function openWriter(
   result: ResultWords,
   to: OutputSpec,

@@ -4,12 +4,12 @@ const JOB = 1;
 const THREAD = 2;
 const WORDS = 3;
 
-/** What the main thread reads of a slot: an odd sequence number means that the slot is at work for `job`, and has not come back. */
+/** A slot's state as read by the main thread: an odd sequence number means that the slot is inside DuckDB for `job`. */
 export type Stamp = { readonly sequence: number; readonly job: number };
 
 /**
- * Shared words with which a slot's thread says when it enters and leaves DuckDB. Inside it can say nothing: the main thread watches the
- * words. A change of the sequence number is all that counts, so the threads need no common clock.
+ * Shared memory in which a slot's thread records that it enters or leaves DuckDB. While inside it cannot send messages, so the main thread
+ * polls these words. Only a change of the sequence number matters, so the threads need no common clock.
  */
 export class QuantumStamp {
   readonly buffer: SharedArrayBuffer;
@@ -20,7 +20,7 @@ export class QuantumStamp {
     this.#words = new Int32Array(buffer);
   }
 
-  /** Slot: does `work`, which belongs to `job`, in one go. Calls do not nest. */
+  /** Slot: runs `work` for `job`, with the stamp set. Calls do not nest. */
   during<T>(job: number, work: () => T): T {
     Atomics.store(this.#words, JOB, job);
     Atomics.add(this.#words, SEQUENCE, 1);
@@ -36,12 +36,12 @@ export class QuantumStamp {
     return { sequence: Atomics.load(this.#words, SEQUENCE), job: Atomics.load(this.#words, JOB) };
   }
 
-  /** Slot, once: the number of its thread in the operating system. */
+  /** Slot, once: records the operating system's id of its thread. */
   setThread(thread: number): void {
     Atomics.store(this.#words, THREAD, thread);
   }
 
-  /** 0 before the slot has said it, and where threads have no numbers. */
+  /** Operating system's thread id; 0 before the slot has set it, and on systems without such ids. */
   get thread(): number {
     return Atomics.load(this.#words, THREAD);
   }

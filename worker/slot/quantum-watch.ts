@@ -1,7 +1,7 @@
 import type { Stamp } from './quantum-stamp.ts';
 
 /**
- * A slot as the main thread sees it when it looks at the stamp from time to time.
+ * The state of a slot, which the main thread derives by polling the stamp.
  * ```
  *   between ──odd sequence──> inside ──same sequence──> inside, older
  *      ^─────────even sequence───┴──another odd one──> inside, of age 0
@@ -11,7 +11,7 @@ export type Watched = { readonly kind: 'between' } | ({ readonly kind: 'inside';
 
 export const BETWEEN: Watched = { kind: 'between' };
 
-/** The state after a look `elapsedMs` after the last one. */
+/** The state after polling the stamp `elapsedMs` after the last time. */
 export function observe(before: Watched, { sequence, job }: Stamp, elapsedMs: number): Watched {
   if ((sequence & 1) === 0) return BETWEEN;
   const isSame = before.kind === 'inside' && before.sequence === sequence;

@@ -5,30 +5,30 @@ import type { NativeMessage } from '../flight/arrow-message.ts';
 import type { IdleLimits } from './instance-pool.ts';
 import type { StoredBatch } from '../spool/spooled-output.ts';
 
-/** What the main thread and a slot's thread say to each other. */
+/** Messages between the main thread and a slot's thread. */
 
-/** What a slot's thread is started with. */
+/** Start parameters of a slot's thread. */
 export type SlotSettings = {
-  /** Local folder below which each DuckDB instance has its own for spilled data. */
+  /** Local folder below which each DuckDB instance has its own spill folder. */
   readonly spillDir: string;
-  /** Of this slot. */
+  /** Limits of this slot's idle instances. */
   readonly idle: IdleLimits;
   readonly outputBufferBytes: number;
-  /** Shared by all slots: `ACTIVITY` says what its words are. */
+  /** Shared by all slots; `ACTIVITY` names its words. */
   readonly activity: Int32Array<SharedArrayBuffer>;
   /** The slot's own `QuantumStamp`. */
   readonly stamp: SharedArrayBuffer;
-  /** Time for which helper threads may be at one piece of a task. */
+  /** Longest time that helper threads may spend on one piece of a task. */
   readonly quantumMaxMs: number;
 };
 
 /** Words of `SlotSettings.activity`. */
 export const ACTIVITY = {
-  /** Tasks of all slots that have work to do: a wide task lends its cores while there are others. */
+  /** Number of tasks of all slots that have work to do: a wide task lends its cores while there are others. */
   busy: 0,
-  /** 1 while the spool is over its limit: a task with output that nobody has read waits. */
+  /** 1 while the spool is over its limit: a task with unread output pauses. */
   spoolFull: 1,
-  /** 1 while the process is near its limit of memory: instances that are idle are closed. */
+  /** 1 while the process is near its memory limit: idle instances are closed. */
   memoryShort: 2,
   words: 3,
 } as const;
@@ -38,21 +38,21 @@ export type SlotJob = SlotStart & {
   /** Its number in the slot's stamp. */
   readonly job: number;
   readonly port: MessagePort;
-  /** Of an `InterruptControl`. */
+  /** Shared memory of the attempt's `InterruptControl`. */
   readonly control: SharedArrayBuffer;
 };
 
-/** What a slot needs of a task besides the ways to and from it. */
+/** The data of a task that a slot needs, without the communication channels. */
 export type SlotStart = {
   readonly spec: SentTask;
-  /** At most what the spec asks for. */
+  /** Granted memory, at most what the spec asks for. */
   readonly memoryBytes: number;
   readonly inputs: readonly JobInput[];
   /** Bytes of `inputs` that came from other workers. */
   readonly receivedBytes: number;
 };
 
-/** The rows of one input. The batches' memory and files are the main thread's, and stay until the task has left its slot. */
+/** The rows of one input. The main thread owns the batches' memory and files and keeps them until the task has left its slot. */
 export type JobInput = {
   readonly columns: InputSpec['columns'];
   readonly reads: number;
@@ -62,8 +62,8 @@ export type JobInput = {
 };
 
 /**
- * From a slot. `data` is one encoded FlightData message of a streamed output, its memory transferred; `prologue` and `batch` are those
- * of an output in partitions: a batch's block becomes the main thread's.
+ * A message from a slot. `data` is one encoded FlightData message of a streamed output, its memory transferred; `prologue` and `batch`
+ * belong to a partitioned output: ownership of a batch's memory block passes to the main thread.
  */
 export type SlotOutput =
   | { readonly kind: 'data'; readonly data: Uint8Array; readonly rows: number }
@@ -72,7 +72,7 @@ export type SlotOutput =
   | { readonly kind: 'finished'; readonly report: TaskReport }
   | { readonly kind: 'failed'; readonly error: ErrorData };
 
-/** To a slot: a reader took, or the spool stored, so much of the output; or the task is to end with this error. */
+/** A message to a slot: a reader took, or the spool stored, this much of the output; or the task must end with this error. */
 export type SlotInput =
   | { readonly kind: 'taken'; readonly bytes: number }
   | { readonly kind: 'cancel'; readonly error: ErrorData };

@@ -11,7 +11,7 @@ import { SlotPool } from './slot-pool.ts';
 import type { SlotRun } from './slot-run.ts';
 
 const PLACES = 3;
-/** Nobody takes its rows, so that it keeps its place until it is cancelled. */
+/** A statement whose rows no reader takes, so that its task keeps its place until it is cancelled. */
 const ENDLESS = "SELECT repeat('x', 1000) FROM range(100000000)";
 
 let dir: string;

@@ -13,7 +13,7 @@ export type SlotPoolOptions = {
   readonly slots: number;
   readonly tasksPerSlotMax: number;
   readonly spillDir: string;
-  /** Of each slot. */
+  /** Limits of each slot's idle instances. */
   readonly idle: IdleLimits;
   readonly outputBufferBytes: number;
   readonly quanta: QuantumLimits;
@@ -21,40 +21,40 @@ export type SlotPoolOptions = {
 };
 
 type QuantumLimits = {
-  /** Long quanta that one principal may have at once. */
+  /** Most long quanta that one principal may have at once. */
   readonly longMax: number;
   /** Age at which a quantum is interrupted, and its statement cancelled. */
   readonly ageMaxMs: number;
-  /** Time after its interrupt in which a quantum must end. */
+  /** Time within which a quantum must end after its interrupt. */
   readonly overrunMs: number;
-  /** Threads that may be started in place of slow ones. */
+  /** Most threads that may be started in place of slow ones. */
   readonly sparesMax: number;
-  /** Called when there are so many threads more than slots. */
+  /** Called with the number of threads beyond the number of slots, when it changes. */
   readonly onSpares: (spares: number) => void;
-  /** Called, perhaps often, when a quantum has used a part of that time. */
+  /** Called, perhaps repeatedly, when a quantum has used `OVERRUN_PART` of `overrunMs`. */
   readonly onOverrun: () => void;
-  /** Called once, for the first quantum that does not end in that time: only the end of the process ends it. */
+  /** Called once, for the first quantum that does not end within `overrunMs`: only the end of the process stops it. */
   readonly onHung: (hung: HungQuantum) => void;
 };
 
-/** A quantum that goes on although it was interrupted long ago. */
+/** A quantum that does not react to interrupts. */
 export type HungQuantum = { readonly spec: SentTask; readonly ageMs: number };
 
-/** How often the slots are looked at. */
+/** Interval at which the slots are polled. */
 const LOOK_INTERVAL_MS = 100;
-/** From this age on a quantum is long: the other tasks of its slot go elsewhere. */
+/** Age from which a quantum is long: the other tasks of its slot move elsewhere. */
 const LONG_MS = 1_000;
-/** A cancelled task whose quantum has not ended by then is reported as ended all the same. */
+/** Time after which a cancelled task is reported as ended even if its quantum still runs. */
 const ABANDON_MS = 300;
-/** The part of `overrunMs` after which somebody prepares for the end. */
+/** The part of `overrunMs` after which `onOverrun` is called, so that a replacement process can be prepared. */
 const OVERRUN_PART = 1 / 5;
-/** At this age of a quantum a thread is made ready, because that takes some time. */
+/** Age of a quantum at which a reserve thread is started, because starting takes some time. */
 const RESERVE_MS = 400;
 
 /**
- * The slots of a worker: threads each of which holds several tasks. Nobody waits behind a quantum that is long: the slot's other tasks
- * begin again on another thread as soon as they lose less than they have waited, new tasks go there at once, and the long one's thread
- * lets the others go first. Only tasks that have given rows, and those of the principal that is the cause, stay.
+ * The slots of a worker: threads, each of which holds several tasks. No task has to wait behind a long quantum: the slot's other tasks
+ * restart on another thread as soon as they have waited longer than the work they lose, new tasks go there at once, and the priority of
+ * the long quantum's thread is lowered. Only tasks that have sent rows, and those of a principal at its limit of long quanta, stay.
  */
 export class SlotPool {
   readonly #options: SlotPoolOptions;
@@ -91,12 +91,12 @@ export class SlotPool {
     return this.#slots.filter(({ life }) => life === 'slow').length;
   }
 
-  /** Says to all slots whether the spool is over its limit. */
+  /** Tells all slots whether the spool is over its limit. */
   setSpoolFull(full: boolean): void {
     Atomics.store(this.#settings.activity, ACTIVITY.spoolFull, full ? 1 : 0);
   }
 
-  /** Says to all slots whether the process is near its limit of memory. */
+  /** Tells all slots whether the process is near its memory limit. */
   setMemoryShort(short: boolean): void {
     Atomics.store(this.#settings.activity, ACTIVITY.memoryShort, short ? 1 : 0);
   }
@@ -106,7 +106,7 @@ export class SlotPool {
     return this.#runs;
   }
 
-  /** Those of them that a thread is inside of DuckDB for at this moment, with the pages that it has touched since the last call. */
+  /** Tasks for which a thread is inside DuckDB at this moment, with the pages that the thread touched since the last call. */
   working(): readonly MemoryWork[] {
     return this.#slots.flatMap((slot) => {
       const pages = slot.takePages();
@@ -116,7 +116,7 @@ export class SlotPool {
     });
   }
 
-  /** Resolves when the task's principal has fewer long quanta than it may have. @throws the reason of `signal` */
+  /** Resolves when the task's principal is below its limit of long quanta. @throws the reason of `signal` */
   async turn(signal: AbortSignal, spec: SentTask): Promise<void> {
     while (this.#isLimited(ownerOf(spec))) {
       await new Promise<void>((resolve) => {
@@ -133,7 +133,7 @@ export class SlotPool {
     }
   }
 
-  /** Starts a task, or has it wait for its turn; `onOutput` gets its messages and, last, its end. */
+  /** Starts a task, or queues it; `onOutput` receives its messages and, last, its end. */
   run(start: SlotStart, onOutput: (output: SlotOutput) => void): SlotRun {
     const run = new SlotRun(start, onOutput, () => this.#placeWaiting());
     this.#runs.add(run);
@@ -163,8 +163,8 @@ export class SlotPool {
   }
 
   /**
-   * Gives tasks that wait a place on the open slot that has the fewest, in turn: the tenant with the fewest tasks on slots first, then its
-   * principal with the fewest. A slot's own queue would be the order in which they came, which is whoever sends most.
+   * Places waiting tasks on the open slot with the fewest tasks. The order is: the tenant with the fewest tasks on slots first, then its
+   * principal with the fewest. Queueing in order of arrival would favour whoever sends most.
    */
   #placeWaiting(): void {
     const waiting = new Set([...this.#runs].filter((run) => run.isWaiting && !this.#isLimited(run.owner)));
@@ -191,13 +191,13 @@ export class SlotPool {
     return least;
   }
 
-  /** What may wait for a long quantum to end. */
+  /** Wakes tasks and callers of `turn` that may wait for a long quantum to end. */
   #wakeWaiting(): void {
     this.#placeWaiting();
     for (const done of this.#turns) done();
   }
 
-  /** Whether a principal has as many long quanta as it may have. */
+  /** Whether a principal is at its limit of long quanta. */
   #isLimited(owner: string): boolean {
     const long = this.#slots.filter((slot) => slot.life === 'slow' && ownerOfCurrent(slot) === owner);
     return long.length >= this.#options.quanta.longMax;
@@ -205,7 +205,7 @@ export class SlotPool {
 
   #look(): void {
     const now = performance.now();
-    // When this process was stopped, so were the slots.
+    // If this process was suspended, so were the slots: a long gap must not count as the age of a quantum.
     const elapsedMs = Math.min(now - this.#lookedMs, 2 * LOOK_INTERVAL_MS);
     this.#lookedMs = now;
     let hasChanged = false;
@@ -225,7 +225,7 @@ export class SlotPool {
     if (hasChanged) this.#wakeWaiting();
   }
 
-  /** A thread that is ready, so that the next one that is needed is there at once. */
+  /** Starts a reserve thread, so that the next replacement is available at once. */
   #makeReserve(): void {
     const { slots, quanta } = this.#options;
     const hasReserve = this.#slots.some(({ life }) => life === 'reserve');
@@ -266,7 +266,7 @@ export class SlotPool {
     return this.#slots.some(({ life }) => life === 'open');
   }
 
-  /** A long quantum has ended: its slot takes tasks again if it is needed and can be as fast as the others. */
+  /** Called when a long quantum has ended: reopens its slot if one is missing and its priority can be restored, else retires it. */
   #onEnded(slot: Slot): void {
     slot.life = this.#missing() > 0 && slot.stepForward() ? 'open' : 'retired';
     this.#makeUp();
@@ -278,7 +278,7 @@ export class SlotPool {
     this.#makeUp();
   }
 
-  /** Other slots take the place of slow and retired ones, as far as there may be more threads. */
+  /** Opens other slots in place of slow and retired ones, within the limit of threads. */
   #makeUp(): void {
     const { slots, quanta } = this.#options;
     while (this.#missing() > 0) {
@@ -289,7 +289,7 @@ export class SlotPool {
     }
   }
 
-  /** Open slots that there should be and are not. */
+  /** Number of open slots that are missing. */
   #missing(): number {
     return this.#options.slots - this.#slots.filter(({ life }) => life === 'open').length;
   }

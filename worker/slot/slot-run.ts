@@ -17,12 +17,12 @@ type RunState =
   | { readonly kind: 'running'; readonly attempt: Attempt; readonly slot: Slot }
   | { readonly kind: 'ended' };
 
-/** A task on its way through the slots, as the main thread sees it. */
+/** The main thread's state of one task across its attempts on slots. */
 export class SlotRun implements Asker {
   readonly start: SlotStart;
   readonly tenant: string;
   readonly principal: string;
-  /** Tenant and principal in one: whose quanta are counted together. */
+  /** Tenant and principal as one key: long quanta are limited per owner. */
   readonly owner: string;
   readonly #onOutput: (output: SlotOutput) => void;
   readonly #onWaiting: (run: SlotRun) => void;
@@ -30,14 +30,14 @@ export class SlotRun implements Asker {
   readonly #attempts: Promise<boolean>[] = [];
   #state: RunState = { kind: 'waiting' };
   #cancelled: SkeinError | undefined;
-  /** Messages without rows that have been passed on, and how many of them the present attempt must still repeat. */
+  /** Messages without rows that were passed on, and how many repeats of them by the present attempt are still to be dropped. */
   #heads = 0;
   #headsToSkip = 0;
   #hasRows = false;
   #stepsBack = false;
   #wasWithdrawn = false;
 
-  /** `onWaiting` is told when the task wants a slot again. */
+  /** `onWaiting` is called when the task needs a slot again. */
   constructor(start: SlotStart, onOutput: (output: SlotOutput) => void, onWaiting: (run: SlotRun) => void) {
     this.start = start;
     this.tenant = start.spec.tenant;
@@ -51,17 +51,17 @@ export class SlotRun implements Asker {
     return this.start.spec.queryId;
   }
 
-  /** Settles when the task has ended, whatever became of it; never rejects. */
+  /** Resolves when the task has ended, successfully or not; never rejects. */
   get ended(): Promise<void> {
     return this.#ended.promise;
   }
 
-  /** Whether every thread that began it has come to its end, once it has ended. */
+  /** Whether, once the task has ended, every thread that began it has finished with it. */
   get hasLeft(): boolean {
     return !this.#wasWithdrawn;
   }
 
-  /** Settles when no thread has anything of it any more, its inputs included; never rejects. */
+  /** Resolves when no thread refers to the task or its inputs any more; never rejects. */
   async left(): Promise<void> {
     await this.ended;
     await Promise.all(this.#attempts);
@@ -79,13 +79,13 @@ export class SlotRun implements Asker {
     return this.#state.kind === 'waiting';
   }
 
-  /** Time on a thread that would be lost if it began again; infinite when it has given rows, which cannot be taken back. */
+  /** Thread time that a restart would lose; infinite once the task has sent rows, which cannot be taken back. */
   get investedMs(): number {
     if (this.#hasRows) return Number.POSITIVE_INFINITY;
     return this.#state.kind === 'running' ? this.#state.attempt.scheduledMs : 0;
   }
 
-  /** Begins on a slot. */
+  /** Starts an attempt on a slot. */
   place(slot: Slot, job: number): void {
     if (this.#state.kind !== 'waiting') return;
     this.#headsToSkip = this.#heads;
@@ -104,17 +104,17 @@ export class SlotRun implements Asker {
       this.#onWaiting(this);
       return;
     }
-    // The thread itself failed: there was no last word.
+    // The thread itself failed, so the task's end was never reported.
     if (!hasEnded) this.#onOutput({ kind: 'failed', error: { code: 'INTERNAL_ERROR', message: 'internal error' } });
     this.#end();
   }
 
-  /** So many bytes were taken by the reader, or stored: the task may make more. */
+  /** The reader took, or the spool stored, this many bytes: the task may produce more. */
   taken(bytes: number): void {
     if (this.#state.kind === 'running') this.#state.attempt.post({ kind: 'taken', bytes });
   }
 
-  /** Ends the task with this error, also inside of a piece of work. */
+  /** Ends the task with this error, interrupting DuckDB if it is running. */
   cancel(error: SkeinError): void {
     if (this.#cancelled !== undefined || this.#state.kind === 'ended') return;
     this.#cancelled = error;
@@ -125,11 +125,11 @@ export class SlotRun implements Asker {
     const { attempt, slot } = this.#state;
     attempt.post({ kind: 'cancel', error: error.toData() });
     attempt.interrupt();
-    // What obeys is to end soon, also where others want the core.
+    // At normal priority the thread reaches its interrupt soon, even when other threads compete for the core.
     if (slot.life === 'slow') slot.stepForward();
   }
 
-  /** Its slot is stuck with another task: a cancelled one ends, any other waits for a new slot. */
+  /** Withdraws the task from a slot that another task blocks: a cancelled task ends, any other waits for a new slot. */
   leaveSlot(): void {
     if (this.#state.kind !== 'running') return;
     this.#state.attempt.withdraw();
@@ -139,14 +139,14 @@ export class SlotRun implements Asker {
     else this.#fail(this.#cancelled);
   }
 
-  /** It was cancelled and its thread does not obey: nobody waits for that. */
+  /** Reports a cancelled task as ended although its thread does not react to the interrupt. */
   abandon(): void {
     if (this.#state.kind !== 'running' || this.#cancelled === undefined) return;
     this.#wasWithdrawn = true;
     this.#fail(this.#cancelled);
   }
 
-  /** Its quantum is long, and its principal has enough of those: it begins again later, if it obeys and has given nothing yet. */
+  /** Postpones a task with a long quantum whose principal is at its limit of those: it restarts later, unless it has sent rows. */
   stepBack(): void {
     if (this.#state.kind !== 'running' || this.#hasRows) return;
     this.#stepsBack = true;
@@ -159,12 +159,12 @@ export class SlotRun implements Asker {
       return;
     }
     if (output.kind === 'failed' && this.#stepsBack && this.#cancelled === undefined) {
-      // An interrupt says only that it was one.
+      // The interrupt's own error does not carry the reason.
       if (output.error.code === 'QUERY_CANCELLED') return;
       this.#stepsBack = false;
     }
     if (output.kind === 'failed' && this.#cancelled !== undefined) {
-      // An interrupt may end it before the thread has heard why.
+      // The interrupt may end the task before the thread has received the cancel message with the reason.
       this.#onOutput({ kind: 'failed', error: this.#cancelled.toData() });
       return;
     }
@@ -194,5 +194,5 @@ export class SlotRun implements Asker {
   }
 }
 
-/** Tenant and principal of a task as one word. */
+/** Tenant and principal of a task as one key. */
 export const ownerOf = ({ tenant, principal }: SlotStart['spec']): string => `${tenant}/${principal}`;

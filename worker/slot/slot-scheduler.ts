@@ -3,18 +3,18 @@ import type { Asker } from '#shared/fair/asker.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { SlotTask } from './slot-task.ts';
 
-/** Says to others that the thread is at work for a job, which may last. */
+/** Marks for other threads that this thread is at work for a job. */
 export interface QuantumMarks {
   during<T>(job: number, work: () => T): T;
 }
 
-/** Long enough that turns cost little, short enough that a small query never waits long for its first. */
+/** Length of a quantum: long enough that switching costs little, short enough that a small query soon gets its first. */
 const QUANTUM_MS = 10;
-/** How often a task looks again whether its helper threads have left it something to do, while other tasks of the slot run. */
+/** Interval at which a task checks whether its helper threads have left it work, while other tasks share the slot. */
 const HELPER_POLL_MS = 1;
-/** The same while it is alone: the thread sleeps between two looks, because a timer's millisecond at every pipeline's end adds up. */
+/** The interval for a task alone in its slot: the thread sleeps, because a timer's full millisecond per pipeline adds up. */
 const LONE_POLL_MS = 0.1;
-/** A wide task whose cores were lent away takes them back so long after: small tasks often come one after the other. */
+/** Delay before a wide task takes back lent cores, because small tasks often follow one another. */
 const WIDEN_AFTER_MS = 50;
 
 const NOBODY_WAKES = new Int32Array(new SharedArrayBuffer(4));
@@ -26,14 +26,14 @@ export interface BusyTasks {
 }
 
 export type ScheduledTask = {
-  /** As the slot's stamp names it. */
+  /** Number of the job in the slot's stamp. */
   readonly job: number;
   readonly task: SlotTask;
-  /** Whose share of the slot it takes. */
+  /** Tenant and principal whose share of the slot the task uses. */
   readonly asker: Asker;
   readonly scheduledMs: number;
   readonly pinned: boolean;
-  /** Cores while nobody else wants them. */
+  /** Cores that the task uses when no other task needs them. */
   readonly threads: number;
 };
 
@@ -41,16 +41,16 @@ export type TaskTimes = { readonly scheduledMs: number; readonly quanta: number 
 
 type Running = ScheduledTask & {
   times: TaskTimes;
-  /** It waits for its reader. */
+  /** True while the task waits for its reader. */
   blocked: boolean;
-  /** Cores that it has now, and when it last lent some. */
+  /** Cores that the task has now, and the time at which it last lent some. */
   width: number;
   lentAtMs: number;
   readonly resolve: (times: TaskTimes) => void;
   readonly reject: (error: unknown) => void;
 };
 
-/** Gives the slot's thread to its tasks, a quantum at a time, as `FairQueue` says; between quanta the event loop has its turn. */
+/** Runs the slot's tasks on its thread, one quantum at a time in the order of `FairQueue`; the event loop runs between quanta. */
 export class SlotScheduler {
   readonly #running = new Map<number, Running>();
   readonly #marks: QuantumMarks;
@@ -74,7 +74,7 @@ export class SlotScheduler {
     });
   }
 
-  /** A blocked task can go on: its reader took something, or it was cancelled. */
+  /** Makes a blocked task runnable again: its reader took something, or it was cancelled. */
   wake(job: number): void {
     const running = this.#running.get(job);
     if (running?.blocked === true) {
@@ -158,5 +158,5 @@ export class SlotScheduler {
   }
 }
 
-/** As the queue names a job. */
+/** The queue's id of a job. */
 const idOf = (job: number): string => String(job);

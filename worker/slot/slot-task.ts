@@ -9,25 +9,25 @@ import type { MemoryUse, TaskInstance } from './instance-pool.ts';
 import type { InterruptControl } from './interrupt-control.ts';
 import type { TaskOutput } from './task-output.ts';
 
-/** Memory is looked at so often: it costs a tenth of a millisecond. DuckDB's own count of the peak would cost every small query that. */
+/** Quanta between two samples of memory use. A sample takes 0.1 ms; DuckDB's own peak metric would cost every small query that. */
 const QUANTA_PER_SAMPLE = 8;
 
-/** Why a quantum ended: there is more to do, the reader must come first, helper threads are at work, or all is done. */
+/** Why a quantum ended: time is up, the reader must catch up, helper threads are at work, or the task is done. */
 export type QuantumEnd = 'more' | 'blocked' | 'waiting' | 'done';
 
-/** What a task runs: steps that come before, the statement, and where its rows go. */
+/** The work of a task: preparatory steps, the statement, and the destination of its rows. */
 export type TaskText = {
   readonly loading: Iterator<void>;
   readonly sql: string;
   readonly collected: boolean;
-  /** The coordinator printed it from a plan; else it is the user's own. */
+  /** True when the coordinator printed the SQL from a plan; false for the user's own text. */
   readonly isFragment: boolean;
   readonly output: OutputSpec;
 };
 
 /**
- * The error of a fragment that has not begun to run. What its parser or binder says is no fault of the user, whose own statement was bound
- * before a plan was made of it.
+ * Maps the error of a fragment that has not begun to run. An error of its parser or binder is not the user's, whose own statement was
+ * bound before it was planned: it becomes FRAGMENT_REFUSED.
  */
 export function fragmentError(thrown: unknown): unknown {
   const { code, message, cause } = SkeinError.of(thrown);
@@ -49,7 +49,7 @@ export class SlotTask implements Disposable {
   readonly #output: TaskOutput;
   readonly #control: InterruptControl;
   readonly #quantumMaxMs: number;
-  /** When helper threads began with what they are at; undefined while they are at nothing. */
+  /** Time at which the helper threads began their present piece; undefined while the task does not wait for them. */
   #waitingSinceMs: number | undefined;
   #statement: Statement | undefined;
   #writer: OutputWriter | undefined;
@@ -80,7 +80,7 @@ export class SlotTask implements Disposable {
     this.#cancelled ??= error;
   }
 
-  /** It has had so much time on the thread. */
+  /** Records the task's time on the thread so far. */
   charge(scheduledMs: number): void {
     this.#control.charge(scheduledMs);
   }
@@ -89,7 +89,7 @@ export class SlotTask implements Disposable {
     this.#instance.useThreads(threads);
   }
 
-  /** Works until the time is up, or it cannot go on. @throws what ends the task. */
+  /** Works until the deadline, or until the task cannot continue. @throws the error that ends the task */
   runQuantum(deadlineMs: number): QuantumEnd {
     try {
       if (this.#control.isWithdrawn) throw new SkeinError('QUERY_CANCELLED', 'the task runs elsewhere');
@@ -98,13 +98,13 @@ export class SlotTask implements Disposable {
       if (this.#statement === undefined && !this.#load(deadlineMs)) return 'more';
       return this.#writer === undefined ? this.#step(deadlineMs) : this.#fetch(this.#writer, deadlineMs);
     } catch (error) {
-      // An interrupt says only that it was one; who asked for it knows why.
+      // The interrupt's own error does not carry the reason; the cancel does.
       if (this.#cancelled !== undefined) throw this.#cancelled;
       throw this.#text.isFragment && this.#statement === undefined ? fragmentError(error) : error;
     }
   }
 
-  /** The most that was seen; a task of a few quanta has not been looked at. */
+  /** Highest sampled memory use; zero for a task of fewer quanta than one sample interval. */
   get peakUse(): MemoryUse {
     return this.#peak;
   }
@@ -117,7 +117,7 @@ export class SlotTask implements Disposable {
     };
   }
 
-  /** Puts inputs into their tables; true when all are there. */
+  /** Loads inputs into their tables until the deadline; true when all are loaded. */
   #load(deadlineMs: number): boolean {
     do {
       if (this.#text.loading.next().done === true) return true;
@@ -126,7 +126,7 @@ export class SlotTask implements Disposable {
   }
 
   #step(deadlineMs: number): QuantumEnd {
-    // A query and nothing else: whatever a coordinator has let pass, a task sets nothing, writes no file, leaves nothing in the instance.
+    // Only a query is accepted: whatever a coordinator let pass, a task sets nothing, writes no file, leaves nothing in the instance.
     this.#statement ??= new Statement(this.#instance.connection, this.#text.sql, {
       mayBe: 'query',
       collected: this.#text.collected,
@@ -175,7 +175,7 @@ export class SlotTask implements Disposable {
   [Symbol.dispose](): void {
     this.#control.close();
     this.#text.loading.return?.();
-    // Destroying a statement that has not ended runs its pieces to their end, unless the connection is interrupted.
+    // Destroying an unfinished statement runs its pieces to their end, unless the connection is interrupted first.
     if (!this.#done) interruptConnection(this.#instance.connection.address);
     this.#writer?.[Symbol.dispose]();
     this.#statement?.[Symbol.dispose]();

@@ -35,7 +35,7 @@ const scheduler = new SlotScheduler(stamp, {
   change: (by) => Atomics.add(settings.activity, ACTIVITY.busy, by),
 });
 
-/** After these the state of an instance is not to be trusted: it is closed. */
+/** Errors after which the state of an instance cannot be trusted, so it is closed. */
 const SPOILS_INSTANCE: ReadonlySet<ErrorCode> = new Set([
   'OUT_OF_MEMORY',
   'MEMORY_EXHAUSTED',
@@ -45,30 +45,30 @@ const SPOILS_INSTANCE: ReadonlySet<ErrorCode> = new Set([
   'INTERNAL_ERROR',
 ]);
 
-/** After these the process may hold much that is free. */
+/** Errors after which the process may hold much freed memory, which is then returned to the system. */
 const TAKES_MUCH: ReadonlySet<ErrorCode> = new Set(['OUT_OF_MEMORY', 'MEMORY_EXHAUSTED']);
 
 /** Compressed bytes of column chunks that one core scans in a few milliseconds. */
 const NARROW_BYTES_MAX = 4 * 2 ** 20;
 /**
- * Memory of a task that could have had more cores and does not need them. Always the same, not what was granted: with a new limit an
- * instance gives the pages that it has freed back to the system, half of the time of a point query.
+ * Memory limit of a task that was allowed several cores but runs on one. It is constant, not the granted amount, because under a new limit
+ * an instance returns its freed pages to the system, which costs half of the time of a point query.
  */
 const NARROWED_MEMORY_BYTES = 256 * 2 ** 20;
 
-/** Deleted positions take at most this part of a task's memory, beside what DuckDB's table of them takes. */
+/** Deleted positions take at most 1/POSITIONS_SHARE of a task's memory, not counting DuckDB's table of them. */
 const POSITIONS_SHARE = 2;
 
-/** How often the slot looks whether it keeps more memory than it may. */
+/** Interval at which the slot checks whether its idle instances hold too much memory. */
 const IDLE_LOOK_MS = 500;
-/** When a task ended last; undefined when the memory that was freed since has been given back. */
+/** Time at which the last task ended; undefined once the memory freed since then has been returned to the system. */
 let endedMs: number | undefined;
 
 pool.prepareBlank();
 setInterval(keepLittle, IDLE_LOOK_MS).unref();
 returnMemoryWhenIdle(returnFreedMemory);
 
-/** Closes idle instances that hold too much, at once when the process is short of memory, and gives back what was freed. */
+/** Closes idle instances that hold too much, or all of them when the process is short of memory, and returns freed memory. */
 function keepLittle(): void {
   const now = performance.now();
   const isShort = Atomics.load(settings.activity, ACTIVITY.memoryShort) !== 0;
@@ -88,7 +88,7 @@ export async function runTask(job: SlotJob): Promise<void> {
     bufferBytes: settings.outputBufferBytes,
     spoolFull: () => Atomics.load(settings.activity, ACTIVITY.spoolFull) !== 0,
     onTaken: () => scheduler.wake(job.job),
-    // Withdrawn, perhaps while it waited for its reader: it comes to its end with its next turn.
+    // The attempt was withdrawn, perhaps while it waited for its reader: its next quantum ends it.
     onClosed: () => scheduler.wake(job.job),
     onCancel: (error) => {
       const reason = SkeinError.fromData(error);
@@ -175,7 +175,7 @@ function openInputs(instance: TaskInstance, { inputs }: SlotJob, threads: number
   }
 }
 
-/** Fills the tables that the text reads. */
+/** Fills the tables that the task's text reads. */
 function* loading(instance: TaskInstance, positions: DeletedPositions, inputs: TaskInputs): Generator<void> {
   yield* loadPositions(instance.connection, positions);
   yield* inputs.load();
@@ -208,21 +208,21 @@ async function runStatement(
 }
 
 /**
- * The cores that a task takes of those that it may have. The coordinator knows the size of the files, the worker what is left of them
- * when row groups are pruned: a point query on a big table is done by one core before a second has started.
+ * Number of cores that a task uses out of those it is allowed. The coordinator knows only file sizes; the worker knows the bytes that are
+ * left after row groups are pruned: one core finishes a point query on a big table before a second has started.
  */
 function coresFor(threads: number, { reports }: PreparedSql): number {
   const bytes = reports.reduce((sum, scan) => sum + scan.bytes, 0);
   return reports.length > 0 && bytes <= NARROW_BYTES_MAX ? 1 : threads;
 }
 
-/** Positions in the text of a fragment mean nothing to the user. */
+/** Drops the error's position in the text: positions in a fragment's SQL mean nothing to the user. */
 function describe(thrown: unknown): SkeinError {
   const error = SkeinError.of(thrown);
   return new SkeinError(error.code, error.message, { cause: error.cause });
 }
 
-/** What is known of a task that has ended well. */
+/** Measurements of a task that succeeded. */
 type TaskRun = { readonly times: TaskTimes; readonly peak: MemoryUse; readonly profile: Json };
 
 function reportOf(
@@ -242,7 +242,7 @@ function reportOf(
     peakMemoryBytes: run.peak.memoryBytes,
     bytesScanned: scans.reduce((sum, scan) => sum + scan.bytes, 0),
     scans,
-    // Those of a spooled output are counted where they are kept.
+    // The spool fills in the partitions of a spooled output.
     partitions: [],
     receivedBytes,
     profile: run.profile,

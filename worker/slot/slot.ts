@@ -14,27 +14,27 @@ import { lowerPriority, pagesTouched, restorePriority, waitedForCoreMs } from '.
  *   reserve ──> open ──a quantum is long──> slow ──it ends──> open, or retired ──no task left──> closed
  *                                             ^────a quantum is long────┘
  * ```
- * `reserve` waits until it is needed. A retired thread keeps the tasks that it has, and gets no new one: its priority is low, and
- * raising it again is a right that few processes have.
+ * A `reserve` thread waits until it is needed. A retired thread keeps its tasks and gets no new ones: its priority is low, and few
+ * processes have the privilege to raise it again.
  */
 export type SlotLife = 'reserve' | 'open' | 'slow' | 'retired';
 
 /**
- * The part of the time that counts at least. What a thread waits for a core is no time of its quantum: on a machine that is overloaded a
- * piece of a tenth of a second takes seconds, and is no fault of the statement's.
+ * Minimum share of elapsed time that counts toward a quantum. Time that a thread waits for a core does not count: on an overloaded
+ * machine a piece of a tenth of a second takes seconds through no fault of the statement.
  */
 const SHARE_MIN = 1 / 3;
 
-/** How long the end of a thread is waited for: one that is inside of DuckDB ends when that comes back. */
+/** Time to wait for a thread to end; one inside DuckDB ends only when DuckDB returns. */
 const CLOSE_WAIT_MS = 500;
 
 /** One thread of a worker, with the tasks that it runs by turns. */
 export class Slot {
   life: SlotLife;
-  /** Those that its thread has not left, withdrawn ones included, by their number. */
+  /** Attempts that the thread has not finished, including withdrawn ones, by job number. */
   readonly attempts = new Map<number, Attempt>();
   watched: Watched = BETWEEN;
-  /** For how long the present quantum has gone on although its statement was stopped. */
+  /** Milliseconds that the present quantum has continued after its statement was stopped. */
   stoppedMs = 0;
   #waitedMs = 0;
   readonly #stamp = new QuantumStamp();
@@ -58,15 +58,15 @@ export class Slot {
       minThreads: 1,
       maxThreads: 1,
       concurrentTasksPerWorker: options.tasksMax,
-      // A slot that waits for a task must still see to its timers and messages.
+      // While a slot waits for a task, its event loop must still serve timers and messages.
       atomics: 'disabled',
       recordTiming: false,
     });
-    // A thread that dies takes its tasks with it, and each of them says so; the pool starts another.
+    // A thread that dies fails each of its tasks; the pool starts another thread.
     this.#pool.on('error', (error: unknown) => options.log.error({ err: error }, 'a slot thread died'));
   }
 
-  /** Gives the thread a task; `job` is a number that no other attempt has. */
+  /** Starts a task on the thread; `job` is a number unique to the attempt. */
   begin(job: number, start: SlotStart, onOutput: (output: SlotOutput) => void): Attempt {
     const run = (one: SlotJob): Promise<void> => this.#pool.run(one, { transferList: [one.port] });
     const attempt = new Attempt(job, start, run, onOutput);
@@ -80,7 +80,7 @@ export class Slot {
     this.attempts.delete(job);
   }
 
-  /** Looks at the stamp, `wallMs` after the last time. */
+  /** Polls the stamp, `wallMs` after the last time. */
   look(wallMs: number): Watched {
     const stamp = this.#stamp.read();
     const isInside = (stamp.sequence & 1) === 1;
@@ -94,35 +94,35 @@ export class Slot {
     return this.watched;
   }
 
-  /** The attempt that the thread is inside of DuckDB for. */
+  /** The attempt for which the thread was inside DuckDB at the last poll. */
   get current(): Attempt | undefined {
     return this.watched.kind === 'inside' ? this.attempts.get(this.watched.job) : undefined;
   }
 
-  /** The same, at this moment and not at the last look. */
+  /** The attempt for which the thread is inside DuckDB at this moment. */
   get working(): Attempt | undefined {
     const { sequence, job } = this.#stamp.read();
     return (sequence & 1) === 0 ? undefined : this.attempts.get(job);
   }
 
-  /** Pages that the thread was the first to touch, since the last call. */
+  /** Number of pages that the thread was the first to touch since the last call. */
   takePages(): number {
     const before = this.#pages;
     this.#pages = pagesTouched(this.#stamp.thread);
     return Math.max(0, this.#pages - before);
   }
 
-  /** Lets other threads go first; whether the system allows it. */
+  /** Lowers the thread's priority. Returns whether the system allows it. */
   stepAside(): boolean {
     return lowerPriority(this.#stamp.thread);
   }
 
-  /** The contrary; whether the system allows it. */
+  /** Restores the thread's normal priority. Returns whether the system allows it. */
   stepForward(): boolean {
     return restorePriority(this.#stamp.thread);
   }
 
-  /** Ends the thread, when it has come out of DuckDB. */
+  /** Ends the thread once it has returned from DuckDB; waits for that at most `CLOSE_WAIT_MS`. */
   async close(): Promise<void> {
     await Promise.race([this.#pool.destroy(), sleep(CLOSE_WAIT_MS, undefined, { ref: false })]);
   }

@@ -12,15 +12,15 @@ import type { TaskInstance } from './instance-pool.ts';
 import type { JobInput } from './slot-messages.ts';
 
 /**
- * The inputs of one task in its instance. One that is read once, by one core, and lies in memory is a table function whose chunks refer
- * to the batches; any other is a temporary table, filled while the task has its turns.
+ * The inputs of one task in its instance. An input that is in memory and is read once, by one core, becomes a table function whose chunks
+ * refer to the batches without a copy; any other becomes a temporary table, filled during the task's quanta.
  */
 export class TaskInputs implements Disposable {
   readonly #instance: TaskInstance;
   readonly #inputs: ArrowInput[] = [];
   readonly #tables: string[] = [];
   readonly #fills: Iterable<void>[] = [];
-  /** What stands in the task's text for each input. */
+  /** The SQL that replaces each input's placeholder in the task's text. */
   readonly texts: readonly string[];
 
   constructor(instance: TaskInstance, inputs: readonly JobInput[], threads: number) {
@@ -41,7 +41,7 @@ export class TaskInputs implements Disposable {
     this.#inputs.push(input);
     if (threads === 1 && job.reads <= 1 && job.batches.every(({ at }) => at.kind === 'memory')) {
       this.#instance.inputs.set(index, input);
-      // A dictionary comes as its values, and the text was written for just these types; a cast to the type that is there costs nothing.
+      // A dictionary is read as its values, and the text expects exactly these types; a cast to the existing type costs nothing.
       const list = job.columns.map((column) => {
         const quoted = quoteIdentifier(column.name);
         return `CAST(${quoted} AS ${column.type}) AS ${quoted}`;
@@ -67,7 +67,7 @@ export class TaskInputs implements Disposable {
     for (const name of this.#tables.splice(0)) this.#instance.connection.run(`DROP TABLE IF EXISTS temp.main.${name}`);
   }
 
-  /** No statement reads the inputs any more. */
+  /** Frees the inputs; no statement may read them any more. */
   [Symbol.dispose](): void {
     this.#instance.inputs.clear();
     for (const input of this.#inputs) input[Symbol.dispose]();
@@ -80,7 +80,7 @@ function readRows({ columns, prologue, batches }: JobInput): ArrowRows {
   if (fields.length !== columns.length)
     throw new SkeinError('INTERNAL_ERROR', 'an input has other columns than its task');
   const values = dictionaries.map(({ header, body }) => {
-    // At an address of its own, because the body of a message may begin anywhere.
+    // Copied, because the body of a message may be unaligned.
     const owner = body.slice();
     return readBatch(header, { address: addressOf(owner), bytes: owner.length, owner });
   });
@@ -97,7 +97,7 @@ function readRows({ columns, prologue, batches }: JobInput): ArrowRows {
   };
 }
 
-/** A batch in memory by reference; one in a file is read. @throws STORAGE_ERROR */
+/** References a batch in memory, or reads one from its file. @throws STORAGE_ERROR */
 function readStored({ at, bytes, bodyOffset }: StoredBatch): ArrowBatch {
   if (at.kind === 'memory') {
     const body = { address: at.start + BigInt(bodyOffset), bytes: bytes - bodyOffset, owner: undefined };

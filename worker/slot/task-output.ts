@@ -5,13 +5,13 @@ import { encodeArrowMessage, encodeNative } from '../flight/arrow-message.ts';
 import type { ArrowMessage } from '../duckdb/arrow-out.ts';
 import type { SlotInput, SlotOutput } from './slot-messages.ts';
 
-/** A task's way out of its slot: messages to the spool, and what the reader took back as credit. */
+/** Sends a task's output messages from its slot to the spool, and receives credit for the bytes that the reader took. */
 export class TaskOutput {
   readonly #port: MessagePort;
   readonly #bufferBytes: number;
   readonly #spoolFull: () => boolean;
   #untakenBytes = 0;
-  /** The partition that sent the dictionaries. */
+  /** Number of the partition that sent the dictionaries. */
   #dictionariesOf: number | undefined;
   rows = 0;
   batches = 0;
@@ -23,7 +23,7 @@ export class TaskOutput {
       readonly bufferBytes: number;
       readonly spoolFull: () => boolean;
       readonly onTaken: () => void;
-      /** Nobody listens any more. */
+      /** Called when the main thread has closed its end of the port. */
       readonly onClosed: () => void;
       readonly onCancel: (error: ErrorData) => void;
     },
@@ -42,7 +42,7 @@ export class TaskOutput {
     });
   }
 
-  /** Whether the task must wait until a reader has taken something. One that owes nothing may always go on. */
+  /** Whether the task must pause until its reader has taken something. A task without untaken bytes may always continue. */
   get full(): boolean {
     return this.#untakenBytes >= this.#bufferBytes || (this.#untakenBytes > 0 && this.#spoolFull());
   }
@@ -56,7 +56,7 @@ export class TaskOutput {
     this.#post({ kind: 'data', data, rows: message.rows }, [data.buffer]);
   };
 
-  /** A message of a partition; the dictionaries of all partitions are the same, and go once. */
+  /** Sends a message of a partition. All partitions have the same dictionaries, so only the first partition's are sent. */
   readonly sendPartition = (partition: number, message: ArrowMessage): void => {
     if (message.kind === 'batch') {
       const native = encodeNative(message);

@@ -1,31 +1,31 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import koffi from 'koffi';
 
-/** PRIO_PROCESS of Linux; with the number of a thread it means that thread alone. */
+/** PRIO_PROCESS of Linux; with a thread id it addresses that thread alone. */
 const PRIO_PROCESS = 0;
-/** A thread of this nice value gets a thirtieth of the time of one that has none, where both want a core. */
+/** A thread of this nice value gets a thirtieth of the time of one at nice 0, when both compete for a core. */
 const LOW_NICE = 15;
 
-/** As the process was started. */
+/** Nice value that threads start with. */
 const NORMAL_NICE = 0;
 
 const isLinux = process.platform === 'linux';
 const libc = isLinux ? koffi.load(null) : undefined;
 
-/** The number of the thread that calls, for `setpriority`; 0 where there is none. Linux only. */
+/** Id of the calling thread, for `setpriority`; 0 except on Linux. */
 export function currentThread(): number {
   return libc === undefined ? 0 : (libc.func('int gettid()') as () => number)();
 }
 
-/** Lets all other threads go first; false where the system does not allow it. */
+/** Lowers a thread's priority below all others; false where the system does not allow it. */
 export const lowerPriority = (thread: number): boolean => setNice(thread, LOW_NICE);
 
-/** The contrary, which needs a right that most processes do not have: then false. */
+/** Restores a thread's priority; false for most processes, which lack the privilege. */
 export const restorePriority = (thread: number): boolean => setNice(thread, NORMAL_NICE);
 
 /**
- * The same for every thread of this process, as far as the system allows it. The last thread of a process that ends gives its memory
- * back, and the parent learns of the end only then: at a low priority that takes seconds on a busy machine.
+ * Restores the priority of every thread of this process, as far as the system allows it. The last thread of an ending process frees its
+ * memory, and only then does the parent learn of the end: at a low priority that takes seconds on a busy machine.
  */
 export function restorePriorities(): void {
   if (libc === undefined) return;

@@ -299,7 +299,7 @@ describe('workers that exchange partitions', () => {
     for (const at of [a, b]) {
       const spec = makeTask(CHECK, { ...own, output: spooled(1), inputs: [input(NUMBERS, [a.source(absent, 0)])] });
       expect(await at.runTask(spec)).toEqual({ kind: 'lost', address: a.url, taskId: absent.taskId });
-      // It may come again, with other sources.
+      // The same task may be sent again, with other sources.
       expect(await at.runTask(spec)).toMatchObject({ kind: 'lost' });
     }
     const nobody = { ...a.source(absent, 0), address: '127.0.0.1:1' };
@@ -344,7 +344,7 @@ describe('workers that exchange partitions', () => {
       const [first] = report.partitions;
       const part = await node.at.result(spec, `${node.at.ticket(spec)}@${(first?.batches ?? 0) - 1}`);
       expect(part.table.numRows).toBeGreaterThan(0);
-      // What another worker sends goes to files as well.
+      // Batches fetched from another worker spill to files as well.
       const big = numbers(own, 1_000_000, 1);
       await a.report(big);
       expect(await check(node.at, own, input(NUMBERS, [a.source(big, 0)]))).toEqual(expected(1_000_000));

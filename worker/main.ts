@@ -35,19 +35,19 @@ import { SpoolStore } from './spool/spooled-output.ts';
 export type RunningWorker = {
   readonly url: string;
   readonly metricsUrl: string;
-  /** Resolves when somebody asked for a drain, and it is done. */
+  /** Resolves when a requested drain is complete. */
   readonly drained: Promise<void>;
-  /** Resolves when only the end of the process can end a quantum, and everybody has been told: it is to end at once. */
+  /** Resolves when a quantum does not end and the coordinators have been told: the caller must then end the process at once. */
   readonly hung: Promise<void>;
-  /** Refuses new tasks; resolves when nothing is held for anybody. */
+  /** Refuses new tasks; resolves when no task and no output is left. */
   drain(): Promise<void>;
   close(): Promise<void>;
 };
 
 const LAST_ANSWER_MS = 200;
-/** Tasks that wait, for memory or for a slot: a coordinator sends one per slot and query, and runs a hundred queries. */
+/** Limit of tasks that wait for memory or a slot: a coordinator sends one per slot and query, and runs a hundred queries. */
 const WAITING_PER_SLOT_MAX = 256;
-/** Of the worker's memory, so that a small worker has some left for its tasks. */
+/** Largest share of the worker's memory for the spool, so that a small worker has some left for its tasks. */
 const SPOOL_SHARE_MAX = 1 / 3;
 
 /** Builds a worker and starts it; `onEndangered` is called when it may have to end itself soon. @throws PORT_IN_USE, START_FAILED. */
@@ -157,7 +157,7 @@ export async function startWorker(
       const { draining } = tasks;
       await tasks.close();
       peers.close();
-      // Whoever asked for the drain gets an answer.
+      // Leaves time for the reply to the drain request to be sent.
       if (draining) await sleep(LAST_ANSWER_MS);
       server.forceShutdown();
       http.closeAllConnections();
@@ -201,14 +201,14 @@ function createGrpcServer(config: Config, { tasks, security, beat, end }: Server
   return server;
 }
 
-/** The worker's memory: what tasks get, and what their output takes until it is read. */
+/** Divides the worker's memory between tasks and the spool, which holds their output until it is read. */
 function shareMemory(config: Config): { readonly tasksBytes: number; readonly spoolBytes: number } {
   const total = config['worker.memory_limit'];
   const spoolBytes = Math.min(config['worker.spool_memory_limit'], Math.floor(total * SPOOL_SHARE_MAX));
   return { tasksBytes: total - spoolBytes, spoolBytes };
 }
 
-/** What a worker that died left behind belongs to nobody. */
+/** Empties a folder: files that a crashed worker left behind are not in use. */
 async function clearFolder(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
   await makeFolders(path, { mode: 0o700 });
@@ -243,7 +243,7 @@ async function answerMetrics(
 
 function serveMetrics(metrics: Metrics, config: Config): Promise<HttpServer> {
   const { internal_host: host, 'worker.metrics_port': port, 'metrics.token': token } = config;
-  // A user's token would not do: a worker does not hear of those that have been revoked.
+  // User tokens are not accepted, because a worker does not learn which of them have been revoked.
   const access = metricsAccess({ token });
   const http = createServer((request, response) => {
     if (request.url === '/health') {

@@ -12,7 +12,7 @@ const SECRET = 'secret-of-the-cluster';
 const MEMORY_BYTES = 2 ** 28;
 const HEADROOM_BYTES = 2 ** 29;
 
-// In a file of its own: where `@duckdb/node-api` has loaded DuckDB before the worker does, its allocator keeps the addresses of freed memory.
+// A test file of its own: if `@duckdb/node-api` loads DuckDB before the worker does, its allocator keeps the addresses of freed memory.
 test.runIf(process.platform === 'linux')(
   'text that no limit of DuckDB counts ends its query, and not the process, which has its memory back',
   async () => {

@@ -5,19 +5,19 @@ import type { Logger } from '#shared/log/logger.ts';
 
 /** RLIMIT_DATA of Linux: private writable memory of the process. */
 const RLIMIT_DATA = 2;
-/** What a slot's thread takes for itself: its stack, its JavaScript heap, its buffers. */
+/** Memory of a slot's thread itself: stack, JavaScript heap, buffers. */
 const SLOT_BYTES = 256 * 2 ** 20;
 
-/** What a thread that is started later takes of the limit: V8 reserves nearly all of it, and uses 40 MB. */
+/** Amount that a later thread adds to the limit: V8 reserves nearly all of it, and uses 40 MB. */
 const SPARE_BYTES = 640 * 2 ** 20;
 
-/** Changes the limit when there are so many threads more than at the start: they take nothing of what queries may use. */
+/** Raises the limit for `spares` threads beyond those at the start, so that they take no memory from queries. */
 export type AllowThreads = (spares: number) => void;
 
 /**
  * Lets the process use `bytes` of memory, and no more. DuckDB's memory limit does not count the text that an
- * expression makes for the rows of a chunk: `repeat('x' || i, 10000000)` asks for 20 GB whatever the limit says. With this an allocation
- * fails, and with it the query (MEMORY_EXHAUSTED); without it the kernel would choose a process to kill. Linux only.
+ * expression makes for the rows of a chunk: `repeat('x' || i, 10000000)` asks for 20 GB whatever the limit says. With this limit the
+ * allocation fails, and so does the query (MEMORY_EXHAUSTED); without it the kernel would choose a process to kill. Linux only.
  */
 export function limitProcessMemory(bytes: number, slots: number, log: Logger): AllowThreads {
   if (process.platform !== 'linux') return () => undefined;
@@ -33,7 +33,7 @@ export function limitProcessMemory(bytes: number, slots: number, log: Logger): A
   const limit = new BigUint64Array(2);
   if (getrlimit(RLIMIT_DATA, limit) !== 0) return () => undefined;
   const [, hard = 0n] = limit;
-  // Much of what is counted was only reserved: what is resident now is what the process has used of its part.
+  // Much of VmData is only reserved. The base is therefore the reserved part, plus the allowance for this process.
   const baseBytes = dataBytes() - residentBytes() + bytes + slots * SLOT_BYTES;
   const allow: AllowThreads = (spares) => {
     const wanted = BigInt(baseBytes + spares * SPARE_BYTES);
@@ -44,7 +44,7 @@ export function limitProcessMemory(bytes: number, slots: number, log: Logger): A
   return allow;
 }
 
-/** What the limit counts of this process now (VmData). Linux only. */
+/** Bytes of this process that count toward the limit now (VmData). Linux only. */
 export function dataBytes(): number {
   const kibibytes = /^VmData:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1];
   return Number(kibibytes ?? 0) * 1024;

@@ -4,8 +4,8 @@ import { SkeinError } from '#shared/error.ts';
 export const POSITIONS_TABLE = 'skein_deleted_positions';
 
 /**
- * Positions that deletion vectors delete, by a number for each data file; the slot puts them in a table before the statement runs. DuckDB's
- * limit does not count them while they are here, and a vector of a kilobyte may hold millions: so they have a limit of their own.
+ * Positions that deletion vectors delete, under a number for each data file; the slot loads them into a table before the statement runs.
+ * They have a limit of their own, because DuckDB's does not count them here, and a vector of a kilobyte may hold millions.
  */
 export class DeletedPositions {
   readonly table = `temp.main.${POSITIONS_TABLE}`;
@@ -13,12 +13,12 @@ export class DeletedPositions {
   readonly #bytesMax: number;
   #bytes = 0;
 
-  /** @param bytesMax for all of the task's */
+  /** @param bytesMax limit for all positions of the task, in bytes */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
-  /** Before there is anything in them. @throws OUT_OF_MEMORY when it is too much for the task's memory */
+  /** Counts bytes before they are allocated. @throws OUT_OF_MEMORY when they exceed the limit */
   reserve(bytes: number): void {
     this.#bytes += bytes;
     if (this.#bytes <= this.#bytesMax) return;
@@ -32,7 +32,7 @@ export class DeletedPositions {
     this.#bytes -= bytes;
   }
 
-  /** The number under which these positions, for which there was room, stand in the table. */
+  /** Adds positions that `reserve` has counted. Returns their file number in the table. */
   add(positions: BigInt64Array): number {
     return this.files.push(positions) - 1;
   }

@@ -10,26 +10,26 @@ import { baseName } from './plan-file.ts';
 
 type Vector = Extract<ScanDelete, { kind: 'vector' }>;
 
-/** Largest vector of one data file, packed: the bits of two thousand million rows. */
+/** Largest packed vector of one data file: the bits of two billion rows. */
 const BLOB_BYTES_MAX = 256 * 2 ** 20;
 const MAGIC = 0x64_39_d3_d1;
 /** A 32-bit Roaring bitmap without, and with run containers (RoaringFormatSpec). */
 const COOKIE = 12_346;
 const COOKIE_WITH_RUNS = 12_347;
-/** From so many containers on, and always without runs, the bitmap has a table of offsets. */
+/** Number of containers from which a bitmap with runs has a table of offsets; one without runs always has it. */
 const OFFSETS_FROM = 4;
 const CONTAINERS_MAX = 65_536;
 const CONTAINER_SIZE = 65_536;
 const BITMAP_BYTES = 8_192;
 const ARRAY_MAX = 4_096;
-/** Positions, and containers, between two turns of the event loop: the thread runs other tasks, too. */
+/** Units of work between two turns of the event loop: a position counts 1, a container `CONTAINER_WORK`. */
 const WORK_PER_TURN = 1_000_000;
 const CONTAINER_WORK = 50;
 const POSITION_BYTES = 8;
 
 /**
- * The positions, in order, that a deletion vector of a Puffin file deletes (Iceberg Puffin spec, blob type `deletion-vector-v1`: length,
- * magic, a 64-bit Roaring bitmap, CRC-32). The file's own footer is not read: the manifest says where the blob is.
+ * Reads the positions, in order, that a deletion vector of a Puffin file deletes (Iceberg Puffin spec, blob type `deletion-vector-v1`:
+ * length, magic, a 64-bit Roaring bitmap, CRC-32). The file's own footer is not read: the manifest gives the blob's offset.
  * @throws INVALID_TABLE_DATA when anything of it is wrong, TABLE_DATA_TOO_COMPLEX, OUT_OF_MEMORY, STORAGE_ERROR when it cannot be read.
  */
 export async function readDeletionVector(vector: Vector, positions: DeletedPositions): Promise<BigInt64Array> {
@@ -83,7 +83,7 @@ export async function decodeDeletionVector(blob: Buffer, cardinality: number): P
   }
 }
 
-/** Fills an array of positions, two halves each: a `bigint` for every one would cost ten times as much. */
+/** Fills an array of positions by writing 32-bit halves: a `bigint` per position would cost ten times as much. */
 class PositionWriter {
   readonly #positions: BigInt64Array;
   readonly #halves: Uint32Array;
@@ -100,7 +100,7 @@ class PositionWriter {
     return this.#count;
   }
 
-  /** Before so many are written. */
+  /** Checks that `count` more positions fit; called before they are written. */
   expect(count: number): void {
     if (this.#count + count > this.#positions.length) throw new RangeError('more positions than there should be');
   }
@@ -116,7 +116,7 @@ class PositionWriter {
   }
 }
 
-/** The 64-bit form: a count, then for each value of the upper 32 bits a 32-bit bitmap. Yields what each step took. */
+/** Reads the 64-bit form: a count, then a 32-bit bitmap for each value of the upper 32 bits. Yields the work of each step. */
 function* readBitmaps(reader: Reader, writer: PositionWriter): Generator<number, void> {
   const bitmaps = reader.uint32();
   if (reader.uint32() !== 0) throw new RangeError('too many bitmaps');
@@ -176,7 +176,7 @@ function readBits(reader: Reader, base: number, writer: PositionWriter): void {
   }
 }
 
-/** Little-endian numbers one after the other; past the end it throws a RangeError, as Buffer does. */
+/** Reads little-endian numbers in sequence; past the end it throws a RangeError, as Buffer does. */
 class Reader {
   readonly #bytes: Buffer;
   #position = 0;

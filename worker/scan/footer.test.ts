@@ -20,7 +20,7 @@ import {
 import { FooterCache, type Footer, type ReadFooter } from './footer.ts';
 
 const MIB = 2 ** 20;
-/** Of the thread's own time. Each of these took a minute and more, or did not end. */
+/** Limit of thread CPU time. Each of these footers once took more than a minute, or did not end. */
 const CPU_MS_MAX = 1_000;
 const MEMORY_BYTES_MAX = 256 * MIB;
 

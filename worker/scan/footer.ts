@@ -13,13 +13,13 @@ import { annotationOf, readSchemaElement, type SchemaElement } from './parquet-s
 import { readStatistics } from './parquet-statistics.ts';
 import { corrupt, THRIFT, ThriftCursor } from './thrift-cursor.ts';
 
-/** What a footer says of a file: its columns as a tree, and its row groups. */
+/** A decoded Parquet footer: the file's columns as a tree, and its row groups. */
 export type Footer = {
   readonly fields: readonly FileField[];
   readonly rowGroups: readonly RowGroup[];
   /** Two files with equal texts have equal columns: names, types, ids and order. */
   readonly signature: string;
-  /** Memory that it takes, roughly. */
+  /** Approximate memory use, in bytes. */
   readonly bytes: number;
 };
 
@@ -29,7 +29,7 @@ export type FileField = {
   /** Null in files of writers that know nothing of Iceberg, until a name mapping gives one. */
   readonly id: number | null;
   readonly kind: 'primitive' | 'struct' | 'list' | 'map';
-  /** Of a struct its fields, of a list its element, of a map key and value. */
+  /** A struct's fields, a list's element, or a map's key and value. */
   readonly children: readonly FileField[];
   readonly element: SchemaElement;
   /** Column chunks `[first, end)` of each row group that hold it. */
@@ -39,37 +39,37 @@ export type FileField = {
 export type RowGroup = {
   readonly startRow: number;
   readonly rows: number;
-  /** Compressed, per leaf. */
+  /** Compressed bytes per leaf. */
   readonly bytes: Float64Array;
-  /** Of a leaf, decoded when they are asked for; undefined when the file has none. */
+  /** Statistics of a leaf's column chunk, decoded on demand; undefined when the file has none. */
   readonly stats: (leaf: number) => ColumnStats | undefined;
 };
 
-/** Fetched in one read: most footers fit. */
+/** Bytes at the file's end fetched in the first read; most footers fit. */
 const TAIL_BYTES = 64 * 1024;
-/** The length of the metadata, and the magic number. */
+/** Bytes of the metadata's length and the magic number. */
 const TRAILER_BYTES = 8;
 const MAGIC = 'PAR1';
 const FOOTER_BYTES_MAX = 64 * 2 ** 20;
-/** Columns and groups of columns of a file. DuckDB takes 20 microseconds to bind each. */
+/** Limit of columns and groups of columns in a file. DuckDB takes 20 microseconds to bind each. */
 const ELEMENTS_MAX = 50_000;
-/** Groups of columns inside of one another. */
+/** Limit of nesting of column groups. */
 const SCHEMA_DEPTH_MAX = 200;
 const ROW_GROUPS_MAX = 100_000;
-/** Column chunks of a file. DuckDB takes a kilobyte for each, which its memory limit does not count. */
+/** Limit of column chunks in a file. DuckDB takes a kilobyte for each, which its memory limit does not count. */
 const CHUNKS_MAX = 500_000;
-/** A quarter of a second. A chunk takes about 40. */
+/** Limit of decoding steps, about a quarter of a second. A column chunk takes about 40 steps. */
 const STEPS_MAX = 25_000_000;
-/** To find and decode the statistics of one chunk. */
+/** Limit of steps to find and decode the statistics of one column chunk. */
 const STATISTICS_STEPS_MAX = 1_000;
-/** Between two turns of the event loop, as the thread runs other tasks, too. */
+/** Bytes decoded between two turns of the event loop, because the thread runs other tasks, too. */
 const BYTES_PER_TURN = 256 * 1024;
-/** Memory of the footers that the cache holds. */
+/** Limit of memory of the footers in the cache. */
 const CACHE_BYTES_MAX = 64 * 2 ** 20;
-/** Footers longer than `TAIL_BYTES` that a thread reads at the same time, each of another tenant. */
+/** Footers longer than `TAIL_BYTES` that a thread reads concurrently, each of a different tenant. */
 const LARGE_AT_ONCE = 2;
 const LARGE_WAITING_MAX = 10_000;
-/** Memory of what is made of a footer, roughly. */
+/** Approximate memory of each part of a decoded footer. */
 const ELEMENT_BYTES = 400;
 const GROUP_BYTES = 500;
 const CHUNK_BYTES = 12;
@@ -78,20 +78,20 @@ const CHUNK_BYTES = 12;
 type FileReference = { readonly path: string; readonly sizeBytes: number };
 
 /**
- * The footer of a file. @throws STORAGE_ERROR when it cannot be read, INVALID_TABLE_DATA when it is no Parquet file,
+ * Reads the footer of a file. @throws STORAGE_ERROR when it cannot be read, INVALID_TABLE_DATA when it is no Parquet file,
  * TABLE_DATA_TOO_COMPLEX when it is beyond a limit
  */
 export type ReadFooter = (file: FileReference) => Promise<Footer>;
 
-/** Waits until a large footer may be read; what it returns ends the turn. */
+/** Waits until a large footer may be read; the function it resolves to ends the turn. */
 type TakeTurn = () => Promise<() => void>;
 
 /** The table that refers to a file, and its tenant. */
 type Owner = { readonly tenant: TenantId; readonly tableUuid: string };
 
 /**
- * Footers of immutable files, the latest used kept. One per thread. A footer belongs to the table whose scan read it: a path that was one
- * table's may be another's later, of another tenant even, and then another file lies there.
+ * An LRU cache of the footers of immutable files, one per thread. A footer belongs to the table whose scan read it: a path may later
+ * belong to another table, even of another tenant, and then hold another file.
  */
 export class FooterCache {
   readonly #footers = new LRUCache<string, Footer>({
@@ -121,7 +121,7 @@ async function readFooter(path: string, large: TakeTurn): Promise<Footer> {
     const tail = await file.read(Math.max(0, file.sizeBytes - TAIL_BYTES), TAIL_BYTES);
     const length = metadataLength(tail, file.sizeBytes);
     const inTail = tail.length - TRAILER_BYTES - length;
-    // A copy, as the footer keeps what it is given.
+    // Copied, because the decoded footer keeps its bytes and must not hold the whole tail.
     if (inTail >= 0) return await decodeFooter(Buffer.from(tail.subarray(inTail, inTail + length)));
     const leave = await large();
     try {
@@ -136,7 +136,7 @@ async function readFooter(path: string, large: TakeTurn): Promise<Footer> {
   }
 }
 
-/** Bytes of the struct `FileMetaData`, which the file ends with. */
+/** Length in bytes of the struct `FileMetaData` at the end of the file. */
 function metadataLength(tail: Buffer, sizeBytes: number): number {
   const isParquet = tail.length >= TRAILER_BYTES && tail.toString('latin1', tail.length - MAGIC.length) === MAGIC;
   if (!isParquet) throw corrupt('no magic number');
@@ -158,7 +158,7 @@ function describe(name: string, error: unknown): unknown {
 }
 
 /**
- * Row groups come behind the schema, as every writer has them. @param bytes the struct `FileMetaData`, which the footer keeps
+ * Decodes a footer. It expects the schema before the row groups, as every writer puts them. @param bytes `FileMetaData`, kept by the footer
  * @throws INVALID_TABLE_DATA, TABLE_DATA_TOO_COMPLEX
  */
 export async function decodeFooter(bytes: Buffer): Promise<Footer> {
@@ -246,7 +246,7 @@ function readRowGroup(cursor: ThriftCursor, leaves: readonly SchemaElement[], st
   return { startRow, rows, bytes: sizes, stats };
 }
 
-/** The compressed size of a `ColumnChunk`, and where its statistics begin (0: it has none). */
+/** Compressed size of a `ColumnChunk` in bytes, and the offset of its statistics (0: none). */
 function readChunk(cursor: ThriftCursor): { readonly size: number; readonly statisticsAt: number } {
   let size = 0;
   let statisticsAt = 0;

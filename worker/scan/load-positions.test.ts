@@ -6,7 +6,7 @@ import { DeletedPositions } from './deleted-positions.ts';
 import { dropPositions, loadPositions } from './load-positions.ts';
 
 const POSITIONS = 1_000_000;
-/** In the thread's own time, of one step: between two of them a slot runs its other tasks. */
+/** Limit of thread CPU time of one step: between two steps a slot runs its other tasks. */
 const STEP_CPU_MS_MAX = 100;
 
 test('a million positions of two files go into their table step by step', () => {

@@ -13,7 +13,7 @@ const column = (name: string, format: string): ArrowField => ({
   dictionary: null,
 });
 
-/** Positions that go into the table at once: the numbers of their file are made for no more of them. */
+/** Positions inserted per step, which also bounds the array that repeats their file number. */
 const BATCH_ROWS = 65_536;
 
 /** Puts the positions in their temporary table, step by step: there may be millions. A task without any has no table. */
@@ -38,7 +38,7 @@ function* batchesOf(files: readonly BigInt64Array[]): Generator<ArrowBatch> {
   }
 }
 
-/** The table is memory of the instance: it goes with its task. */
+/** Drops the task's table, which takes memory of the instance. */
 export function dropPositions(connection: Connection, { files }: DeletedPositions): void {
   if (files.length > 0) connection.run(`DROP TABLE IF EXISTS temp.main.${POSITIONS_TABLE}`);
 }

@@ -4,7 +4,7 @@ import type { FileField } from './footer.ts';
 import { withFieldIds } from './name-mapping.ts';
 
 const FIELDS = 20_000;
-/** Of the thread's own time: an index for each field would take a minute. */
+/** Limit of thread CPU time: building an index for each field would take a minute. */
 const CPU_MS_MAX = 1_000;
 
 const field = (name: string, children: readonly FileField[] = []): FileField => ({

@@ -4,8 +4,8 @@ import { isObject } from '#shared/iceberg/type.ts';
 import type { FileField } from './footer.ts';
 
 /**
- * Gives ids to the fields of a file that has none, by the table's name mapping (Iceberg spec, Column Projection: `names` are all that a
- * field was ever called). A file with ids stays as it is. Fields that the mapping does not name have no id, and so are never found.
+ * Assigns ids to the fields of a file without any, by the table's name mapping (Iceberg spec, Column Projection: `names` lists all names
+ * that a field ever had). A file with ids is left unchanged. Fields that the mapping does not name get no id, and so are never found.
  * @throws INVALID_TABLE_DATA when the file has no ids and the table no mapping.
  */
 export function withFieldIds(fields: readonly FileField[], nameMapping: Json, fileName: string): readonly FileField[] {
@@ -27,7 +27,7 @@ function mapFields(fields: readonly FileField[], mapping: readonly Json[]): read
 /** @param indexes of the entries met so far: a file may have any number of fields of one name */
 function mapField(field: FileField, entry: JsonObject | undefined, indexes: Map<JsonObject, EntriesByName>): FileField {
   const inner = innerEntries(field, entry, indexes);
-  // The parts of lists and maps are called so in every mapping, whatever the file calls them.
+  // Every mapping uses these names for the parts of lists and maps, whatever the file calls them.
   const partNames = field.kind === 'list' ? ['element'] : field.kind === 'map' ? ['key', 'value'] : undefined;
   return {
     ...field,
@@ -52,7 +52,7 @@ function innerEntries(
 type EntriesByName = ReadonlyMap<Json, JsonObject>;
 const NONE: EntriesByName = new Map();
 
-/** The first entry of each name. */
+/** Indexes a mapping's entries by name; the first entry of a name wins. */
 function entriesByName(mapping: Json): EntriesByName {
   const byName = new Map<Json, JsonObject>();
   for (const entry of Array.isArray(mapping) ? (mapping as readonly Json[]) : []) {

@@ -4,11 +4,11 @@ import { corrupt, THRIFT, type ThriftCursor } from './thrift-cursor.ts';
 /** One element of a Parquet schema, which is a tree written depth first (apache/parquet-format, `SchemaElement`). */
 export type SchemaElement = {
   readonly name: string;
-  /** Of a leaf. */
+  /** Physical type; present for leaves only. */
   readonly type?: PhysicalType;
   readonly children: number;
   readonly fieldId?: number;
-  /** The older annotation. */
+  /** The deprecated annotation `ConvertedType`. */
   readonly converted?: string;
   readonly logical?: LogicalType;
   readonly scale: number;
@@ -37,7 +37,7 @@ const CONVERTED = (
   'UTF8 MAP MAP_KEY_VALUE LIST ENUM DECIMAL DATE TIME_MILLIS TIME_MICROS TIMESTAMP_MILLIS TIMESTAMP_MICROS ' +
   'UINT_8 UINT_16 UINT_32 UINT_64 INT_8 INT_16 INT_32 INT_64 JSON BSON INTERVAL'
 ).split(' ');
-/** By the number of the field in the union `LogicalType`, less 1; there is no ninth. */
+/** Logical types, indexed by field number in the union `LogicalType` minus 1; there is no field 9. */
 const LOGICAL = [
   'STRING',
   'MAP',
@@ -59,7 +59,7 @@ const LOGICAL = [
   'GEOGRAPHY',
 ] as const;
 
-/** As long as any identifier may be. */
+/** Longest column name in bytes, equal to the limit for identifiers. */
 const NAME_BYTES_MAX = 1_024;
 
 /** @throws INVALID_TABLE_DATA, TABLE_DATA_TOO_COMPLEX */
@@ -124,7 +124,7 @@ function readTimestamp(cursor: ThriftCursor): LogicalType {
   return { kind: 'TIMESTAMP', isAdjustedToUtc, unit };
 }
 
-/** A boolean of a struct. */
+/** Reads one boolean field of a struct. */
 function readFlag(cursor: ThriftCursor, wanted: number): boolean {
   let flag = false;
   cursor.readStruct((id, type) => {
@@ -134,5 +134,5 @@ function readFlag(cursor: ThriftCursor, wanted: number): boolean {
   return flag;
 }
 
-/** What a column's values mean, in the words of either annotation. */
+/** The name of a column's logical type, from the newer annotation if present, else from the older one. */
 export const annotationOf = ({ logical, converted }: SchemaElement): string | undefined => logical?.kind ?? converted;

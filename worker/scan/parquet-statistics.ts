@@ -8,7 +8,7 @@ import { THRIFT, type ThriftCursor } from './thrift-cursor.ts';
 /** The struct `Statistics` of a column chunk, bounds undecoded. */
 type RawStatistics = {
   nullCount?: number;
-  /** The older members, in the order of signed bytes. */
+  /** The deprecated bounds, which compare bytes as signed. */
   oldMin?: Buffer;
   oldMax?: Buffer;
   min?: Buffer;
@@ -40,9 +40,9 @@ export function readStatistics(cursor: ThriftCursor, element: SchemaElement, row
   };
 }
 
-/** A longer text is no bound worth its time: who writes such decides how often it is decoded. */
+/** Longer text bounds are ignored: the file's writer controls their length and how often they are decoded. */
 const TEXT_BYTES_MAX = 4_096;
-/** Decimals of more bytes than this are none that a table has. */
+/** Longest decimal of a table, in bytes. */
 const DECIMAL_BYTES_MAX = 16;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -67,7 +67,7 @@ function boundOf(bytes: Buffer, element: SchemaElement): Literal | undefined {
       return isDecimal ? integerOfBytes(bytes) : undefined;
     }
     case 'BYTE_ARRAY':
-      // Bytes without a meaning, and decimals, whose order writers disagree about.
+      // Unannotated bytes, and decimals, about whose order writers disagree, have no bound.
       return annotation === undefined || annotation === 'DECIMAL' ? undefined : textBound(bytes);
     case 'INT96':
     case undefined:
@@ -88,7 +88,7 @@ function int64Bound(bytes: Buffer, element: SchemaElement): bigint {
 const isUnsigned = ({ logical, converted }: SchemaElement): boolean =>
   logical?.kind === 'INTEGER' ? !logical.isSigned : converted?.startsWith('UINT_') === true;
 
-/** A text that was cut inside of a character is no bound. */
+/** A text bound; undefined when it is too long or was cut inside a character. */
 function textBound(bytes: Buffer): string | undefined {
   if (bytes.length > TEXT_BYTES_MAX) return undefined;
   try {

@@ -15,23 +15,23 @@ import { printValue } from './print-value.ts';
 /** One data file as a task reads it. */
 export type PlannedFile = {
   readonly file: ScanFile;
-  /** What the numbers of the task's rows fulfil; nothing when they are all rows of the file. */
+  /** SQL conditions on row numbers that select the task's rows; empty when the task reads the whole file. */
   readonly bounds: readonly string[];
   readonly signature: string;
   /** One SQL expression per column of the scan, over the file's own columns as `f`. */
   readonly columns: readonly string[];
-  /** For every equality delete file the expressions of its columns, in its order. */
+  /** Per equality delete file, the expressions of the columns that it compares, in its order. */
   readonly equality: readonly EqualityDelete[];
-  /** A column of the file has the name of a virtual one of DuckDB's: its rows cannot say where they are from. */
+  /** True when a file's column hides a virtual column of DuckDB of the same name, so that row numbers cannot be read. */
   readonly hidesVirtual: boolean;
   /** False when the statistics prove that no row can match: the file is left out. */
   readonly read: boolean;
   readonly report: Omit<ScanReport, 'scan'>;
 };
 
-/** Columns that DuckDB adds to those of a file, unless the file has one of the name. */
+/** Columns that DuckDB adds to a file's own, unless the file has a column of that name. */
 const VIRTUAL_COLUMNS: ReadonlySet<string> = new Set(['filename', 'file_row_number']);
-/** Pruning by statistics between two turns of the event loop. */
+/** Longest time, in milliseconds, that pruning by statistics runs between two turns of the event loop. */
 const TURN_MS = 5;
 
 export type EqualityDelete = {
@@ -39,7 +39,7 @@ export type EqualityDelete = {
   readonly columns: readonly string[];
 };
 
-/** Matches the file's columns with the scan's, and counts what will be read. */
+/** Matches the file's columns with the scan's, and counts the rows and bytes to be read. */
 export async function planFile(
   signal: AbortSignal,
   scan: ScanSpec,
@@ -75,7 +75,7 @@ export async function planFile(
   };
 }
 
-/** Whatever a manifest says, a file is read only below the roots that the catalog allows for the table. */
+/** Rejects files outside of the roots that the catalog allows for the table, whatever a manifest says. */
 function checkRoots(scan: ScanSpec, paths: readonly string[]): void {
   for (const path of paths) {
     if (!scan.allowedRoots.some((root) => isWithin(path, root))) {
@@ -109,7 +109,7 @@ export function columnSource(
   };
 }
 
-/** Names that several fields have when case is folded: by the folded name two of the fields. */
+/** Finds fields whose names differ only in case: two of them per folded name. */
 function twinsOf(fields: readonly FileField[]): ReadonlyMap<string, readonly [FileField, FileField]> {
   const first = new Map<string, FileField>();
   const twins = new Map<string, readonly [FileField, FileField]>();
@@ -122,7 +122,7 @@ function twinsOf(fields: readonly FileField[]): ReadonlyMap<string, readonly [Fi
   return twins;
 }
 
-/** DuckDB gives one of two names that differ only in case another name: the column could not be told from its twin. */
+/** The error for two names that differ only in case: DuckDB renames one of them, so the columns could be confused. */
 function namesDifferInCase([one, other]: readonly [FileField, FileField], field: FileField): SkeinError {
   const twin = one === field ? other : one;
   return new SkeinError(
@@ -131,15 +131,15 @@ function namesDifferInCase([one, other]: readonly [FileField, FileField], field:
   );
 }
 
-/** Row groups of the task: those that begin among its rows, so that none is read by two. */
+/** Row groups of the task: those that begin within its row range, so that no two tasks read the same one. */
 function groupsOf({ rowGroups }: Footer, { rows }: ScanFile): readonly RowGroup[] {
   if (rows === null) return rowGroups;
   return rowGroups.filter(({ startRow }) => startRow >= rows.start && startRow < rows.end);
 }
 
 /**
- * Neighbouring row groups of a file by the numbers of their rows. DuckDB leaves out the others, but numbers and compares each row that it
- * reads, at 2 ns and 1 ns per bound: the file's own ends are not said.
+ * Conditions on row numbers that select neighbouring row groups. DuckDB skips the other row groups, but numbers and compares every row that
+ * it reads, at 2 ns and 1 ns per bound: bounds equal to the file's own ends are left out.
  */
 function rowBounds(groups: readonly RowGroup[], { rowGroups }: Footer): readonly string[] {
   const [first, last] = [groups[0], groups.at(-1)];
@@ -150,7 +150,7 @@ function rowBounds(groups: readonly RowGroup[], { rowGroups }: Footer): readonly
   ];
 }
 
-/** A predicate of thousands of values meets thousands of row groups: the thread runs other tasks meanwhile. */
+/** Prunes row groups by statistics. Yields to the event loop, because a predicate and a file may each have thousands of parts. */
 async function groupsThatMatch(
   signal: AbortSignal,
   groups: readonly RowGroup[],
@@ -173,7 +173,7 @@ const statsOf = (group: RowGroup, leaf: number | undefined): ColumnStats | undef
 
 const NONE: ReadonlyMap<number | null, number> = new Map();
 
-/** Leaves by field id, of the columns whose bounds in the file count what literals of the table's type count. */
+/** Leaf numbers by field id, for the columns whose bounds in the file have the same unit as literals of the table's type. */
 function boundedLeaves(
   fields: readonly FileField[],
   columns: readonly ScanColumn[],
@@ -188,7 +188,7 @@ function boundedLeaves(
   return leaves;
 }
 
-/** What a number of the type counts. A promoted column (date to timestamp) and a foreign file have another unit than the table. */
+/** Unit of a numeric literal of the type. A promoted column (date to timestamp) or a foreign file may have another unit than the table. */
 function unitOfType(type: IcebergType): string {
   if (type.kind === 'decimal') return `10^-${type.scale}`;
   if (type.kind === 'date') return 'DAYS';
@@ -196,7 +196,7 @@ function unitOfType(type: IcebergType): string {
   return type.kind === 'timestamp_ns' || type.kind === 'timestamptz_ns' ? 'NANOS' : '1';
 }
 
-/** As `unitOfType`, of the bounds that `Footer` holds: those in milliseconds are in microseconds there. */
+/** Unit of a column's bounds in `Footer`, like `unitOfType`; the footer converts milliseconds to microseconds. */
 function unitOfFile(element: FileField['element']): string {
   const { logical, scale } = element;
   if (logical?.kind === 'TIMESTAMP') return logical.unit === 'NANOS' ? 'NANOS' : 'MICROS';
@@ -206,7 +206,7 @@ function unitOfFile(element: FileField['element']): string {
   return annotation?.startsWith('TIMESTAMP_') === true ? 'MICROS' : '1';
 }
 
-/** Column chunks that are read: of the plan's columns, and of those that equality deletes compare. */
+/** Column chunks to read: those of the plan's columns, and those that equality deletes compare. */
 function leavesOf(fields: readonly FileField[], scan: ScanSpec, file: ScanFile): readonly number[] {
   const compared = file.deletes.flatMap((one) => (one.kind === 'equality' ? one.columns : []));
   const read = scan.readFieldIds ?? scan.columns.map((column) => column.fieldId);

@@ -4,9 +4,9 @@ import { DeletedPositions } from './deleted-positions.ts';
 import type { FooterCache } from './footer.ts';
 import { printScan, type PrintedScan } from './print-scan.ts';
 
-/** The text with every scan printed; what the scans read; and the table that must be there before. */
+/** A task's SQL with every scan printed, reports of the scans, and the positions table that must be loaded first. */
 export type PreparedSql = {
-  /** The text that DuckDB runs, given what stands for each input. */
+  /** Prints the SQL that DuckDB runs, given the SQL for each input. */
   readonly print: (inputs: readonly string[]) => string;
   readonly reports: readonly ScanReport[];
   /** Locations of the files that DuckDB opens. */

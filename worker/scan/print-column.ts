@@ -7,9 +7,9 @@ import type { FileField } from './footer.ts';
 import { printValue } from './print-value.ts';
 
 /**
- * The SQL expression that makes a column of the table out of one of a file (Iceberg spec, Column Projection): columns are matched by
- * field id, so a renamed one is found, a dropped one is not, and a promoted one is cast. A cast to the type that a column has already
- * vanishes when DuckDB binds it, so the common case costs nothing.
+ * Prints the SQL expression that converts a column of a file into one of the table (Iceberg spec, Column Projection). Columns are matched
+ * by field id: a renamed one is found, a dropped one is not, and a promoted one is cast. DuckDB drops a cast to the type that a column
+ * already has when it binds, so the common case costs nothing.
  *
  * Nested columns whose fields have changed are taken apart and put together again: DuckDB's own casts match fields by name.
  */
@@ -35,7 +35,7 @@ function print(source: string, file: FileField, type: IcebergType, depth: number
   return printPrimitive(source, file, type);
 }
 
-/** A part of a list or map. @throws INVALID_TABLE_DATA when the column of the file is none */
+/** Returns a part of a list or map. @throws INVALID_TABLE_DATA when the file's column is not of this kind */
 function part(file: FileField, found: FileField | undefined, kind: 'list' | 'map'): FileField {
   if (file.kind === kind && found !== undefined) return found;
   throw new SkeinError('INVALID_TABLE_DATA', `the column ${JSON.stringify(file.name)} of a file is no ${kind}`);
@@ -59,7 +59,7 @@ function printStruct(source: string, file: FileField, fields: readonly Field[], 
 
 const quoteText = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** Whether a plain cast does it: the same fields under the same names in the same order, and no value that DuckDB reads otherwise. */
+/** Whether a plain cast is enough: equal fields with equal names in equal order, and no value that DuckDB reads as another type. */
 function isPlain(file: FileField, type: IcebergType): boolean {
   const [first, second] = file.children;
   if (type.kind === 'list') return file.kind === 'list' && first !== undefined && isPlain(first, type.element.type);
@@ -113,7 +113,7 @@ function printPrimitive(source: string, file: FileField, type: IcebergType): str
       return `decode(${source})`;
     case 'toUtc':
     case 'fromUtc':
-      // timezone() turns a local time of a zone into an instant, and an instant into a local time.
+      // timezone() converts a zone's local time to an instant, and an instant to local time.
       return `CAST(timezone('UTC', ${source}) AS ${duckDbType(printType(type))})`;
     default:
       return unreachable(special);

@@ -17,15 +17,15 @@ const FOOTERS_AT_ONCE = 16;
 export type PrintedScan = { readonly sql: string; readonly report: ScanReport; readonly files: readonly string[] };
 
 /**
- * Prints a scan. Files of one schema that are read alike are one `read_parquet`; so in the common case (no deletes, no changed schema) the
- * text is what one would write by hand:
+ * Prints a scan. Files of one schema that are read in the same way share one `read_parquet`, so in the common case (no deletes, no schema
+ * change) the text looks as if written by hand:
  *
  * ```
  * (SELECT CAST(f."l_orderkey" AS BIGINT) AS "l_orderkey", ... FROM read_parquet(['/a/1.parquet', '/a/2.parquet'], ...) AS f)
  * ```
  *
- * Files of another schema, with deletes or a share of rows are further branches of a UNION ALL. Positions that deletion vectors delete
- * go into `positions`, a table that the slot makes first.
+ * Files of another schema, with deletes, or of which only some rows are read, become further branches of a UNION ALL. Positions of
+ * deletion vectors are added to `positions`, a table that the slot creates first.
  * @throws INVALID_TABLE_DATA, STORAGE_ERROR, NOT_SUPPORTED
  */
 export async function printScan(
@@ -99,13 +99,13 @@ async function printBranch(
 const alias = (scan: ScanSpec, index: number): string =>
   quoteIdentifier(must(scan.columns[index], 'an expression is a column of the scan').name);
 
-/** Names of partition folders are no columns, and no character of a path is a wildcard. */
+/** Prints `read_parquet` such that partition folder names do not become columns, and no character of a path is a wildcard. */
 const readParquet = (locations: readonly string[]): string =>
   `read_parquet([${locations.map((one) => quoteLiteral(escapeGlob(localPath(one)))).join(', ')}], hive_partitioning = false)`;
 
 const escapeGlob = (path: string): string => path.replaceAll(/[*?[]/g, '[$&]');
 
-/** A column of the file hides DuckDB's virtual column of the same name: the rows could not be counted. */
+/** Rejects a file whose column hides DuckDB's virtual column of the same name, because its rows could not be numbered. */
 function checkVirtualColumns(files: readonly PlannedFile[]): void {
   for (const { hidesVirtual, file } of files) {
     if (hidesVirtual) {
@@ -118,8 +118,8 @@ function checkVirtualColumns(files: readonly PlannedFile[]): void {
 }
 
 /**
- * Position delete files name data files by the text that their writer used; `v` says which of our paths it is. All files of a branch
- * share the same delete files.
+ * Prints the anti join with position deletes. Position delete files name data files by the path text that their writer used; `v` maps that
+ * text to our paths. All files of a branch share the same delete files.
  */
 async function positionJoin(files: readonly PlannedFile[], readFooter: ReadFooter): Promise<string[]> {
   const deletes = files[0]?.file.deletes.filter((one) => one.kind === 'position') ?? [];
@@ -136,7 +136,7 @@ async function positionJoin(files: readonly PlannedFile[], readFooter: ReadFoote
   ];
 }
 
-/** The ways in which writers spell the location of a local file. */
+/** The spellings that writers use for the location of a local file. */
 function spellings(location: string): Set<string> {
   const normal = normalizeLocation(location);
   const path = localPath(location);
@@ -176,7 +176,7 @@ async function printDeleteFile(scan: ScanSpec, spec: EqualityDelete['spec'], rea
   const footer = await readFooter(spec);
   const fields = withFieldIds(footer.fields, scan.nameMapping, baseName(spec.path));
   for (const column of spec.columns) {
-    // Without its values it would delete rows that it does not name. Columns inside of structs are not compared.
+    // Without this column's values the join would delete other rows, too. Columns inside structs are not compared.
     if (fields.some((field) => field.id === column.fieldId)) continue;
     throw new SkeinError(
       'NOT_SUPPORTED',

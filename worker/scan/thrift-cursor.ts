@@ -3,7 +3,7 @@ import type { Steps } from '#shared/iceberg/decode-limits.ts';
 
 export const corrupt = (what: string): SkeinError => new SkeinError('INVALID_TABLE_DATA', what);
 
-/** Types of Thrift's compact protocol (apache/thrift, thrift-compact-protocol.md). In a struct a boolean is its type. */
+/** Types of Thrift's compact protocol (apache/thrift, thrift-compact-protocol.md). In a struct the type encodes a boolean's value. */
 export const THRIFT = {
   true: 1,
   false: 2,
@@ -20,16 +20,16 @@ export const THRIFT = {
   uuid: 13,
 } as const;
 
-/** Bytes of the longest varint, of 64 bits. */
+/** Bytes of the longest varint, which holds 64 bits. */
 const VARINT_BYTES_MAX = 10;
-/** Lists and structs inside of one another; what Parquet defines has half of them. */
+/** Limit of nesting of lists and structs; Parquet's own definitions need half of it. */
 const DEPTH_MAX = 16;
-/** A struct that a reader makes an object of. */
+/** Steps charged for a struct from which a reader builds an object. */
 const STRUCT_STEPS = 10;
 
 /**
- * Reads Thrift's compact protocol. The bytes are a stranger's: no length is believed that the bytes left do not have, every value is counted,
- * and nothing is made of what is not wanted. @throws INVALID_TABLE_DATA; TABLE_DATA_TOO_COMPLEX from `steps`
+ * Reads Thrift's compact protocol from untrusted bytes: a length beyond the remaining bytes is rejected, every value is charged to `steps`,
+ * and unwanted fields are skipped without allocation. @throws INVALID_TABLE_DATA; TABLE_DATA_TOO_COMPLEX from `steps`
  */
 export class ThriftCursor {
   readonly bytes: Buffer;
@@ -44,7 +44,7 @@ export class ThriftCursor {
     this.#steps = steps;
   }
 
-  /** Calls `read` with every field of a struct; one for which it answers false is passed over. */
+  /** Calls `read` with every field of a struct, and skips the field if `read` returns false. */
   readStruct(read: (id: number, type: number) => boolean): void {
     this.#enter();
     let id = 0;
@@ -55,14 +55,14 @@ export class ThriftCursor {
     this.#depth -= 1;
   }
 
-  /** The next field of a struct whose last one had the number `lastId`; undefined at the struct's end. */
+  /** Reads the header of the next field after field `lastId`; undefined at the struct's end. */
   readField(lastId: number): { readonly id: number; readonly type: number } | undefined {
     const type = this.#readType();
     if (type === 0) return undefined;
     return { id: this.#delta === 0 ? this.readInt() : lastId + this.#delta, type };
   }
 
-  /** The type of the next field, and beside it how much its number is greater than the last one's (0: it is written out). */
+  /** Reads the type of the next field; beside it the increment of its number (0: the number is written out). */
   #readType(): number {
     this.#steps.spend(1);
     const head = this.#readByte();
@@ -70,17 +70,17 @@ export class ThriftCursor {
     return head & 0x0f;
   }
 
-  /** The type and the number of a list's elements, which follow. */
+  /** Reads a list's header: type and number of the elements that follow. */
   #readList(): { readonly type: number; readonly size: number } {
     const head = this.#readByte();
     const size = head >> 4 === 15 ? this.#readVarint() : head >> 4;
-    // Every element has a byte at least, a boolean too.
+    // Every element takes at least one byte, booleans too.
     if (size > this.bytes.length - this.offset) throw corrupt('a list is longer than the bytes that are left');
     this.#steps.spend(size);
     return { type: head & 0x0f, size };
   }
 
-  /** The number of the structs that follow, each of which the caller reads. @param type of the field: it has to be a list */
+  /** Reads the number of structs that follow, which the caller then reads. @param type of the field, which must be a list */
   readStructList(type: number): number {
     if (type !== THRIFT.list) throw corrupt('a list of structs is no list');
     const list = this.#readList();
@@ -89,7 +89,7 @@ export class ThriftCursor {
     return list.size;
   }
 
-  /** An integer of any width; one that a number cannot hold exactly is no size or count of a file. */
+  /** Reads an integer of any width. One that a JavaScript number cannot hold exactly is an error: no size or count is that large. */
   readInt(): number {
     const zigzag = this.#readVarint();
     return zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
@@ -154,7 +154,7 @@ export class ThriftCursor {
     this.#depth -= 1;
   }
 
-  /** Booleans have a byte of their own there. */
+  /** Skips a list element, where a boolean takes a byte of its own. */
   #skipElement(type: number): void {
     if (type === THRIFT.true || type === THRIFT.false) this.#skipBytes(1);
     else this.skip(type);
@@ -178,7 +178,7 @@ export class ThriftCursor {
       const byte = this.#readByte();
       value += (byte & 0x7f) * factor;
       if (byte >= 0x80) continue;
-      // Doubled by the zigzag form.
+      // The zigzag encoding doubles the value.
       if (value > 2 * Number.MAX_SAFE_INTEGER) throw corrupt('a number is too large');
       return value;
     }

@@ -17,7 +17,7 @@ const NULL_COUNT = 1;
 const SCHEMA_WORDS = 9;
 const NULLABLE = 2n;
 
-/** A record batch as the Arrow IPC format has it: nodes and buffers depth first, each buffer at a multiple of 8. */
+/** A record batch in the layout of the Arrow IPC format: nodes and buffers depth first, each buffer 8-byte aligned. */
 export type ArrowBatch = {
   readonly rows: number;
   readonly nodes: readonly { readonly length: number; readonly nullCount: number }[];
@@ -30,25 +30,25 @@ export type ArrowRows = {
   /** Values of the dictionary-encoded fields, in the order of their ids. */
   readonly dictionaries: readonly ArrowBatch[];
   readonly rows: number;
-  /** May be walked any number of times. */
+  /** May be iterated any number of times. */
   readonly batches: Iterable<ArrowBatch>;
 };
 
 /**
- * Record batches as an input of DuckDB. Their memory must live as long as the statements that read them, unless they go into a table,
- * which copies them one by one.
+ * Passes record batches to DuckDB. Their memory must outlive the statements that read them, unless they are loaded into a table, which
+ * copies them one by one.
  */
 export class ArrowInput implements Disposable {
   readonly rows: number;
   readonly #from: ArrowRows;
   readonly #connection: Connection;
   readonly #schema = word();
-  /** What native code points to. */
+  /** Keeps alive the schema memory that native code points to. */
   readonly #kept: SchemaWriter;
 
   constructor(connection: Connection, from: ArrowRows) {
     if (from.fields.some((field) => field.children.some(hasDictionary))) {
-      // DuckDB 1.5.5 corrupts its heap when it takes in a dictionary below a list.
+      // DuckDB 1.5.5 corrupts its heap when it imports a dictionary below a list.
       throw new SkeinError('NOT_SUPPORTED', 'an ENUM inside of another value cannot be sent to a worker');
     }
     this.#connection = connection;
@@ -61,7 +61,7 @@ export class ArrowInput implements Disposable {
     this.#kept = schema;
   }
 
-  /** Makes a temporary table of all rows by pieces, so that the caller can do something else between two of them; it must not stop before the end. */
+  /** Loads all rows into a temporary table, and yields between pieces of the work. The caller must run it to its end. */
   *fillTable(name: string, types: readonly string[]): Generator<void> {
     const quoted = quoteIdentifier(name);
     const list = types.map((type, i) => `${quoteIdentifier(this.#from.fields[i]?.name ?? '')} ${type}`);
@@ -87,7 +87,7 @@ export class ArrowInput implements Disposable {
     throw errorAt(duckdb.appender_error(appender[0] ?? 0n));
   }
 
-  /** Of `InputFunctions`: the columns and the exact number of rows. */
+  /** Called by `InputFunctions` at bind time: declares the columns and the exact number of rows. */
   bind(info: Address): void {
     const { fields, dictionaries } = this.#from;
     const empty = new NativeBatch(fields, emptyBatch(fields), dictionaries);
@@ -101,7 +101,7 @@ export class ArrowInput implements Disposable {
     duckdb.bind_set_cardinality(info, this.rows, true);
   }
 
-  /** All rows, a chunk at a time, which the caller destroys. */
+  /** Yields all rows in chunks, which the caller destroys. */
   *chunks(): Generator<Address> {
     const { fields, dictionaries, batches } = this.#from;
     for (const batch of batches) {
@@ -121,7 +121,7 @@ export class ArrowInput implements Disposable {
 
 const hasDictionary = (field: ArrowField): boolean => field.dictionary !== null || field.children.some(hasDictionary);
 
-/** No rows: every field has a node, and the buffers that its layout asks for. */
+/** Builds a batch without rows: a node for every field, and the buffers of its layout. */
 function emptyBatch(fields: readonly ArrowField[]): ArrowBatch {
   const nodes: { length: number; nullCount: number }[] = [];
   const buffers: ArrowBuffer[] = [];
@@ -134,23 +134,23 @@ function emptyBatch(fields: readonly ArrowField[]): ArrowBatch {
   return { rows: 0, nodes, buffers };
 }
 
-/** An `ArrowArray` in memory of JavaScript's. */
+/** An `ArrowArray` structure in JavaScript memory. */
 type NativeArray = {
   readonly words: BigUint64Array<ArrayBuffer>;
-  /** What `words` points to as the buffers; rewritten for every slice. */
+  /** The buffer pointers of the structure; rewritten for every slice. */
   readonly pointers: BigUint64Array<ArrayBuffer>;
-  /** Where the buffers of the whole batch begin. */
+  /** Addresses of the whole batch's buffers. */
   readonly starts: readonly Address[];
   readonly layout: Layout;
   readonly children: readonly NativeArray[];
 };
 
-/** One batch as C structures. */
+/** One batch as structures of the Arrow C data interface. */
 class NativeBatch {
   readonly rows: number;
   readonly #columns: readonly NativeArray[];
   readonly #root: BigUint64Array<ArrayBuffer>;
-  /** Whatever only an address refers to. */
+  /** Keeps alive objects that native code refers to by address only. */
   readonly #kept: unknown[] = [];
 
   constructor(fields: readonly ArrowField[], batch: ArrowBatch, dictionaries: readonly ArrowBatch[]) {
@@ -177,7 +177,7 @@ class NativeBatch {
   chunk(connection: Connection, schema: Address, start: number, rows: number): Address {
     for (const column of this.#columns) slice(column, start, rows);
     this.#root[LENGTH] = BigInt(rows);
-    // DuckDB takes the structure over and clears this.
+    // DuckDB takes over the structure and clears its `release` member, so it is set for every chunk.
     this.#root[8] = noRelease();
     const chunk = word();
     check(duckdb.data_chunk_from_arrow(connection.address, this.#root, schema, chunk));
@@ -193,7 +193,7 @@ class NativeBatch {
       readonly children: readonly NativeArray[];
     },
   ): NativeArray {
-    // An absent validity buffer is a null pointer; any other needs an address, also when it is empty.
+    // An absent validity buffer is a null pointer; any other buffer needs an address even when empty.
     const starts = parts.buffers.map(({ address, bytes }, i) => {
       if (bytes > 0) return address;
       return i === 0 ? 0n : NO_BYTES.address;
@@ -214,8 +214,8 @@ class NativeBatch {
 }
 
 /**
- * Makes the array one of `rows` elements from `start` on, by moving its pointers. (The `offset` of the structure is for this, but DuckDB
- * 1.5.5 forgets it in structs of structs and in unions.) Elements of lists stay where they are: offsets count from their beginning.
+ * Restricts the array to `rows` elements from `start` on, by moving its pointers. (The structure's `offset` serves this purpose, but DuckDB
+ * 1.5.5 ignores it in structs of structs and in unions.) The elements of lists are not moved: list offsets count from their beginning.
  */
 function slice(array: NativeArray, start: number, rows: number): void {
   const { words, pointers, starts, layout, children } = array;
@@ -227,7 +227,7 @@ function slice(array: NativeArray, start: number, rows: number): void {
   if (layout.kind === 'fixedList') for (const child of children) slice(child, start * layout.size, rows * layout.size);
 }
 
-/** Bytes of the buffer that lie before an element. */
+/** Byte offset of an element in the buffer. */
 function bytesBefore(layout: Layout, buffer: number, element: number): number {
   if (layout.kind === 'union') return element;
   if (buffer === 0 || layout.kind === 'bits') return element / 8;
@@ -235,7 +235,7 @@ function bytesBefore(layout: Layout, buffer: number, element: number): number {
   return buffer === 1 && (layout.kind === 'bytes' || layout.kind === 'list') ? element * layout.offsetBytes : 0;
 }
 
-/** Writes `ArrowSchema` structures; what it wrote lives as long as it does. */
+/** Writes `ArrowSchema` structures, and keeps their memory alive as long as it lives itself. */
 class SchemaWriter {
   readonly #kept: unknown[] = [];
 

@@ -13,7 +13,7 @@ import { errorAt } from './error-at.ts';
 import { duckdb, word, type Address, type ResultWords } from './library.ts';
 import { addressOf, callRelease, readBytes, readText, readWords } from './memory.ts';
 
-/** Rows and bytes at which a batch is closed: too few rows cost a header each, too many bytes cost the reader memory. */
+/** Rows and bytes at which a batch is closed: small batches waste headers, large ones cost the reader memory. */
 const BATCH_ROWS = 65_536;
 export const BATCH_BYTES = 2 << 20;
 
@@ -30,18 +30,18 @@ export type ArrowMessage = {
   readonly bodyBytes: number;
 };
 
-/** Alignment of every buffer in a body: what the Arrow format recommends. */
+/** Alignment of every buffer in a body, as the Arrow format recommends. */
 const BODY_ALIGNMENT = 64;
 export const paddedBytes = (bytes: number): number => (bytes + BODY_ALIGNMENT - 1) & -BODY_ALIGNMENT;
 
-/** What a result's columns are in Arrow; the options that DuckDB writes them with live until it is disposed. */
+/** Arrow fields of a result's columns, and the native options with which DuckDB writes them, which live until disposal. */
 export class ArrowForm implements Disposable {
   readonly fields: readonly ArrowField[];
   readonly #options: BigUint64Array<ArrayBuffer>;
 
   /**
-   * `withoutViews` gives options, to be destroyed here, with which DuckDB writes no binary views: of newer versions of the Arrow format
-   * it cannot have the small decimals without those.
+   * `withoutViews` returns options, destroyed here, with which DuckDB writes no binary views. They are an alternative for such results,
+   * because DuckDB's setting for a newer Arrow format enables small decimals and views together.
    */
   constructor(result: ResultWords, withoutViews: () => BigUint64Array<ArrayBuffer>) {
     const options = word(duckdb.result_get_arrow_options(result));
@@ -65,7 +65,7 @@ export class ArrowForm implements Disposable {
   }
 }
 
-/** Whether a field, or one below it, has the layout of Utf8View or BinaryView. */
+/** Whether a field or one of its descendants has the layout of Utf8View or BinaryView. */
 const isView = ({ format, children, dictionary }: ArrowField): boolean =>
   format === 'vu' || format === 'vz' || children.some(isView) || (dictionary !== null && isView(dictionary));
 
@@ -76,8 +76,8 @@ export function schemaMessage(fields: readonly ArrowField[]): ArrowMessage {
 }
 
 /**
- * Turns chunks into Arrow record batches. The messages come in the order of an IPC stream: dictionaries, batches (`schemaMessage` goes
- * before). A message's buffers stay valid until the next call.
+ * Converts chunks to Arrow record batches. It emits messages in the order of an IPC stream: dictionaries, then batches (`schemaMessage`
+ * comes first). A message's buffers stay valid until the next call.
  */
 export class ArrowWriter implements Disposable {
   readonly #options: Address;
@@ -86,14 +86,14 @@ export class ArrowWriter implements Disposable {
   #rows = 0;
   #dictionariesSent = false;
 
-  /** `options` are those of an `ArrowForm`, which outlives the writer. */
+  /** `options` belong to an `ArrowForm`, which must outlive the writer. */
   constructor(options: Address, fields: readonly ArrowField[], batchBytes = BATCH_BYTES) {
     this.#options = options;
     this.#columns = fields.map((field) => new ColumnBuilder(field));
     this.#batchBytes = batchBytes;
   }
 
-  /** Takes the rows of a chunk, which stays the caller's. */
+  /** Copies the rows of a chunk, which still belongs to the caller. */
   append(chunk: Address): void {
     const array = new BigUint64Array(ARRAY_WORDS);
     check(duckdb.data_chunk_to_arrow(this.#options, chunk, array));
@@ -107,7 +107,7 @@ export class ArrowWriter implements Disposable {
     }
   }
 
-  /** Whether `flush` should be called before more is appended. */
+  /** Whether the batch is full, so that `flush` should be called before the next `append`. */
   get full(): boolean {
     if (this.#rows >= BATCH_ROWS) return true;
     let bytes = 0;
@@ -115,7 +115,7 @@ export class ArrowWriter implements Disposable {
     return bytes >= this.#batchBytes;
   }
 
-  /** Hands the rows so far to `send` as one batch, with the dictionaries before the first; nothing when there are none. */
+  /** Sends the collected rows as one batch, preceded by the dictionaries the first time; sends nothing when there are none. */
   flush(send: (message: ArrowMessage) => void): void {
     if (this.#rows === 0) return;
     if (!this.#dictionariesSent) {
@@ -141,7 +141,7 @@ function batchMessage(columns: readonly ColumnBuilder[], rows: number, dictionar
   return dataMessage({ rows, nodes, buffers: parts.buffers, compression: null }, dictionaryId);
 }
 
-/** The message of a record batch or, with an id, of a dictionary's values. */
+/** Builds the message of a record batch or, with an id, of a dictionary's values. */
 export function dataMessage(
   parts: {
     readonly rows: number;
@@ -167,7 +167,7 @@ export function dataMessage(
 function resultFields(options: Address, result: ResultWords): ArrowField[] {
   const count = Number(duckdb.column_count(result));
   const types = BigUint64Array.from({ length: count }, (_, i) => duckdb.column_logical_type(result, i));
-  // The texts are kept until the call has returned.
+  // `texts` keeps the names alive until the call has returned.
   const texts = Array.from({ length: count }, (_, i) => Buffer.from(`${duckdb.column_name(result, i)}\0`));
   const names = BigUint64Array.from(texts, addressOf);
   const schema = new BigUint64Array(SCHEMA_WORDS);

@@ -49,8 +49,8 @@ import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 
 /**
- * A field of an Arrow schema with the layout of its data. `format` is the text of the Arrow C data interface; it, with the children,
- * says everything, so a schema crosses threads as this.
+ * A field of an Arrow schema. `format` is the format string of the Arrow C data interface; together with the children it determines the
+ * type completely, so schemas are passed between threads in this form.
  */
 export type ArrowField = {
   readonly name: string;
@@ -62,7 +62,7 @@ export type ArrowField = {
   readonly dictionary: ArrowField | null;
 };
 
-/** How the buffers of a field lie in memory (Arrow columnar format, Physical Memory Layout). */
+/** Memory layout of a field's buffers (Arrow columnar format, Physical Memory Layout). */
 export type Layout =
   | { readonly kind: 'null' | 'bits' | 'struct' | 'union' }
   | { readonly kind: 'fixed'; readonly bytes: number }
@@ -71,7 +71,7 @@ export type Layout =
   | { readonly kind: 'list'; readonly offsetBytes: 4 | 8 }
   | { readonly kind: 'fixedList'; readonly size: number };
 
-/** Formats without an argument: bytes of a value and the type of the Arrow library. */
+/** Formats without an argument: bytes per value and the type of the Arrow library. */
 const FIXED: Readonly<Record<string, readonly [bytes: number, type: () => DataType]>> = {
   c: [1, () => new Int8()],
   C: [1, () => new Uint8()],
@@ -117,7 +117,7 @@ const unknown = (format: string): never => {
   throw new SkeinError('NOT_SUPPORTED', `a column has a type without an Arrow form (${format})`);
 };
 
-/** Parts of `d:precision,scale[,bits]`. */
+/** Parses `d:precision,scale[,bits]`. */
 function decimalOf(format: string): { precision: number; scale: number; bits: number } | undefined {
   const match = /^d:(\d+),(-?\d+)(?:,(\d+))?$/.exec(format);
   if (match === null) return undefined;
@@ -144,7 +144,7 @@ export function layoutOf({ format }: ArrowField): Layout {
   return decimal === undefined ? unknown(format) : { kind: 'fixed', bytes: decimal.bits / 8 };
 }
 
-/** Buffers of a field itself, without those of its children. */
+/** Number of a field's own buffers, without those of its children. */
 export function bufferCount(field: ArrowField): number {
   const { kind } = layoutOf(field);
   if (kind === 'null') return 0;
@@ -152,7 +152,7 @@ export function bufferCount(field: ArrowField): number {
   return kind === 'bytes' ? 3 : 2;
 }
 
-/** Dictionary ids are given in the order of a walk that sees a parent before its children: writer and reader count alike. */
+/** Builds the library's schema. Dictionary ids are assigned in pre-order, so that writer and reader number them alike. */
 export function arrowSchema(fields: readonly ArrowField[]): Schema {
   let dictionaries = 0;
   const typeOf = (field: ArrowField): DataType => {
@@ -204,7 +204,7 @@ function fieldOf({ name, nullable, type, metadata }: Field): ArrowField {
   return { ...own, format: formatOf(type.indices), children: [], dictionary: values };
 }
 
-/** The text of the C data interface for a type of the Arrow library. */
+/** Format string of the C data interface for a type of the Arrow library. */
 function formatOf(type: DataType): string {
   if (DataType.isDecimal(type)) return `d:${type.precision},${type.scale},${type.bitWidth}`;
   if (DataType.isTimestamp(type)) return `ts${'smun'[type.unit]}:${type.timezone ?? ''}`;
@@ -221,7 +221,7 @@ function formatOf(type: DataType): string {
   return nested ?? SIMPLE_FORMATS.get(typeKey(type)) ?? unknown(`type ${type.typeId}`);
 }
 
-/** Types without an argument by what tells them apart. */
+/** Formats of types without an argument, by a key that identifies the type. */
 const SIMPLE_FORMATS: ReadonlyMap<string, string> = new Map(
   [
     ...Object.entries({ ...FIXED, ...VARIABLE }).map(([format, [, make]]) => [format, make()] as const),

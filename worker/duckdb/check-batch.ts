@@ -4,14 +4,14 @@ import { bufferCount, layoutOf, type ArrowField } from './arrow-schema.ts';
 import { brokenMessage } from './check-message.ts';
 import { readBytes } from './memory.ts';
 
-/** Rows of a batch: writers end one far earlier. */
+/** Limit of rows in a batch; writers end one far earlier. */
 const ROWS_MAX = 2 ** 20;
 
 type Node = { readonly rows: number; readonly buffers: readonly ArrowBuffer[] };
 
 /**
- * Checks that a batch has what DuckDB reads of it without asking: a node and buffers for every field, of the length that its rows need;
- * offsets that only grow and stay inside of what they point into; indices that their dictionary has.
+ * Checks everything in a batch that DuckDB reads without a check of its own: every field has a node, and buffers long enough for its rows;
+ * offsets never decrease and stay within their target; dictionary indices exist.
  * @throws INTERNAL_ERROR
  */
 export function checkBatch(
@@ -25,7 +25,7 @@ export function checkBatch(
   for (const field of fields) walk.check(field, cursor, batch.rows);
 }
 
-/** The nodes and buffers of a batch, one field after the other. */
+/** Walks the nodes and buffers of a batch, field by field. */
 class Cursor {
   readonly #batch: ArrowBatch;
   #node = 0;
@@ -54,7 +54,7 @@ class Walk {
     this.#dictionaries = dictionaries;
   }
 
-  /** @param rowsMin elements that are read of the field @returns elements that it has */
+  /** @param rowsMin number of elements of the field that will be read @returns number of elements that it has */
   check(field: ArrowField, cursor: Cursor, rowsMin: number): number {
     const node = cursor.next(field);
     const { rows } = node;
@@ -120,12 +120,12 @@ function needs(buffer: ArrowBuffer | undefined, bytes: number): void {
   if ((buffer?.bytes ?? 0) < bytes) throw brokenMessage('a buffer is shorter than its column');
 }
 
-/** Where the last element ends. */
+/** Checks the offsets of a field and returns the end of its last element. */
 function lastOffset(buffer: ArrowBuffer | undefined, rows: number, width: 4 | 8): number {
   if (rows === 0) return 0;
   needs(buffer, (rows + 1) * width);
   const bytes = readBytes(buffer?.address ?? 0n, (rows + 1) * width);
-  // Compared as one type of number in each loop: these are millions.
+  // A typed loop for each width, because there may be millions of offsets.
   return width === 4
     ? lastOf(new Int32Array(bytes.buffer, bytes.byteOffset, rows + 1), 0)
     : Number(lastOf(new BigInt64Array(bytes.buffer, bytes.byteOffset, rows + 1), 0n));
@@ -141,7 +141,7 @@ function lastOf<N extends number | bigint>(offsets: { readonly length: number; r
   return before;
 }
 
-/** Signed ones are read as unsigned: one below zero is then larger than any dictionary. */
+/** Reads indices as unsigned numbers: a negative one is then larger than any dictionary. */
 function indicesOf(
   buffer: ArrowBuffer | undefined,
   rows: number,

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 
-/** Levels of fields inside of fields; far more than a statement's result may have. */
+/** Limit of nesting of fields: far more than a statement's result may have. */
 const DEPTH_MAX = 512;
 
 const INT32 = 4;
@@ -16,14 +16,14 @@ const RECORD_BATCH = 3;
 const TYPE_TIMESTAMP = 10;
 const TYPE_UNION = 14;
 
-/** A message of a peer that is not what the format says. */
+/** The error for a peer's message that violates the format. */
 export const brokenMessage = (what: string): SkeinError =>
   new SkeinError('INTERNAL_ERROR', `a message between workers is broken: ${what}`);
 
 /**
- * Checks that the metadata of an Arrow message (Message.fbs) is what it says, before the Arrow library reads it: the library believes every
- * count and every offset. No byte belongs to two parts (but for the tables' layouts, which flatbuffers shares), so that what is decoded is
- * never larger than `header` is, and nothing is inside of itself.
+ * Validates the metadata of an Arrow message (Message.fbs) before the Arrow library reads it, because the library trusts every count and
+ * offset. No byte may belong to two parts (except for table layouts, which flatbuffers share), so the decoded form is never larger than
+ * `header`, and no part contains itself.
  * @throws INTERNAL_ERROR
  */
 export function checkMessage(header: Uint8Array): void {
@@ -74,7 +74,7 @@ function checkMetadata(table: Table, index: number): void {
   }
 }
 
-/** The bytes of a message, and how many of them belong to no part yet. */
+/** The bytes of a message, with a count of those that no part has claimed yet. */
 class Flatbuffer {
   readonly #bytes: DataView;
   #left: number;
@@ -88,13 +88,13 @@ class Flatbuffer {
     return new Table(this, this.target(0));
   }
 
-  /** Takes a part. */
+  /** Claims the bytes of a part. */
   take(at: number, bytes: number): void {
     this.#left -= bytes;
     if (this.#left < 0 || at < 0 || at + bytes > this.#bytes.byteLength) throw brokenMessage('a part is out of place');
   }
 
-  /** Where the offset at `at` points to. The library takes offsets as signed numbers. */
+  /** Resolves the offset stored at `at`. Offsets are signed, as in the library. */
   target(at: number): number {
     return at + this.int32(at);
   }
@@ -117,7 +117,7 @@ class Flatbuffer {
   }
 }
 
-/** A table of a flatbuffer; what it refers to is taken when it is asked for. */
+/** A table of a flatbuffer; the parts that it refers to are claimed on access. */
 class Table {
   readonly #buffer: Flatbuffer;
   readonly #at: number;
@@ -144,7 +144,7 @@ class Table {
     return at === undefined ? undefined : new Table(this.#buffer, this.#buffer.target(at));
   }
 
-  /** Takes a vector of numbers, structs or, as a string is one, characters. @returns where its elements begin, and how many there are */
+  /** Claims a vector of numbers, structs or (for a string) characters. @returns position and number of its elements */
   vector(index: number, elementBytes: number): { readonly at: number; readonly count: number } {
     const field = this.#field(index);
     if (field === undefined) return { at: 0, count: 0 };
@@ -155,7 +155,7 @@ class Table {
     return { at: start + INT32, count };
   }
 
-  /** A text that has to be there. */
+  /** Claims a required string. */
   text(index: number): void {
     if (this.#field(index) === undefined) throw brokenMessage('a pair has no key or no value');
     this.vector(index, 1);
@@ -166,10 +166,10 @@ class Table {
     for (let i = 0; i < count; i++) yield new Table(this.#buffer, this.#buffer.target(at + i * INT32));
   }
 
-  /** Where the table has a field's value; undefined when it has none. */
+  /** Position of a field's value in the table; undefined when the field is absent. */
   #field(index: number): number | undefined {
     const entry = 4 + 2 * index;
-    // As the library decides it, also where the length is odd, or a negative number to it.
+    // Decides as the library does, also for a layout length that is odd, or that the library reads as negative.
     if (entry >= this.#layoutBytes) return undefined;
     const offset = this.#buffer.uint16(this.#layout + entry);
     if (offset === 0) return undefined;

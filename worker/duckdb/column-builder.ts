@@ -6,7 +6,7 @@ import { GrowBuffer } from './grow-buffer.ts';
 import type { Address } from './library.ts';
 import { addressOf, copyMemory, readBytes, readWords, writeBytes } from './memory.ts';
 
-/** `ArrowArray` of the Arrow C data interface: its size in words, and the words that are read. */
+/** `ArrowArray` of the Arrow C data interface: its size in words, and the indexes of the words that are read. */
 export const ARRAY_WORDS = 10;
 const LENGTH = 0;
 const NULL_COUNT = 1;
@@ -17,33 +17,33 @@ const BUFFERS = 5;
 const CHILDREN = 6;
 const DICTIONARY = 7;
 
-/** Bytes of one column in one batch: offsets are 32 bits wide, and a reader must be able to take a batch whole. */
+/** Limit of bytes of one column in a batch: offsets have 32 bits, and a reader must be able to hold a whole batch. */
 const COLUMN_BYTES_MAX = 1 << 30;
 
-/** What a batch's metadata says of a field, and where its bytes are: in the order of the Arrow IPC format. */
+/** A batch's field nodes (its metadata) and buffers (its body), in the order of the Arrow IPC format. */
 export type BatchParts = {
   readonly nodes: { readonly length: number; readonly nullCount: number }[];
   readonly buffers: ArrowBuffer[];
 };
 
 /**
- * Collects one column of many small Arrow arrays into one big one. The arrays are DuckDB's: offset 0, offsets that start at 0. Their
- * memory is copied, so they may be released after `append`.
+ * Concatenates one column of many small Arrow arrays into one big array. The arrays come from DuckDB: their offset is 0, and list offsets
+ * start at 0. Their memory is copied, so they may be released after `append`.
  */
 export class ColumnBuilder implements Disposable {
   readonly #layout: Layout;
   readonly #children: readonly ColumnBuilder[];
-  /** Values of a dictionary-encoded column: all arrays of a result share them, so they are taken once. */
+  /** Values of a dictionary-encoded column. All arrays of a result share them, so they are copied once. */
   readonly dictionary: ColumnBuilder | undefined;
   #length = 0;
   #nullCount = 0;
-  /** Nothing is in it while no value is NULL. */
+  /** Validity bits; empty while no value is NULL. */
   readonly #validity = new GrowBuffer();
   #hasValidity = false;
   /** Values, bits, type ids or offsets. */
   readonly #values = new GrowBuffer();
   readonly #bytes = new GrowBuffer();
-  /** The last offset: bytes, or elements of lists. */
+  /** The last offset, in bytes or list elements. */
   #end = 0;
 
   constructor(field: ArrowField) {
@@ -56,7 +56,7 @@ export class ColumnBuilder implements Disposable {
     return this.#length;
   }
 
-  /** All the dictionaries below and at this column, in the order of their ids. */
+  /** The dictionaries at and below this column, in the order of their ids. */
   dictionaries(): ColumnBuilder[] {
     return [
       ...(this.dictionary === undefined ? [] : [this.dictionary, ...this.dictionary.dictionaries()]),
@@ -64,7 +64,7 @@ export class ColumnBuilder implements Disposable {
     ];
   }
 
-  /** Bytes that the column has now, validity left out. */
+  /** Present size of the column in bytes, without validity bits. */
   sizeBytes(): number {
     return this.#valueBytes() + this.#dataBytes() + this.#children.reduce((sum, child) => sum + child.sizeBytes(), 0);
   }
@@ -113,7 +113,7 @@ export class ColumnBuilder implements Disposable {
     }
   }
 
-  /** Copies `count + 1` offsets, moved behind the bytes (or elements) that are there, and appends the bytes. */
+  /** Copies `count + 1` offsets, shifted by the existing bytes (or elements), and appends the bytes. */
   #appendOffsets(width: 4 | 8, buffers: BigUint64Array, count: number): void {
     if (count === 0) return;
     const offsets = readOffsets(buffers[1] ?? 0n, width, count + 1);
@@ -142,7 +142,7 @@ export class ColumnBuilder implements Disposable {
       return;
     }
     appendBits(this.#validity, this.#length, source, count);
-    // DuckDB may say -1, "not counted".
+    // DuckDB may report -1, which means "not counted".
     this.#nullCount += nullCount > 0 ? nullCount : count - countOnes(source, count);
   }
 
@@ -179,7 +179,7 @@ export class ColumnBuilder implements Disposable {
       parts.buffers.push(this.#hasValidity ? filled(this.#validity, bitBytes(this.#length)) : NO_BYTES);
     }
     if (kind !== 'null' && kind !== 'struct' && kind !== 'fixedList') {
-      // Offsets are one more than values, the first a zero.
+      // An offsets buffer has one entry more than values: even an empty one needs a zero.
       const isEmptyList = this.#length === 0 && (kind === 'bytes' || kind === 'list');
       parts.buffers.push(
         isEmptyList ? { ...NO_BYTES, bytes: this.#valueBytes() } : filled(this.#values, this.#valueBytes()),
@@ -189,7 +189,7 @@ export class ColumnBuilder implements Disposable {
     for (const child of this.#children) child.collect(parts);
   }
 
-  /** Empties the column; its memory is kept for the next batch. */
+  /** Empties the column and keeps its memory for the next batch. */
   clear(): void {
     this.#length = 0;
     this.#nullCount = 0;
@@ -217,11 +217,11 @@ function pointers(list: Address | undefined, count: number): BigUint64Array {
   return words;
 }
 
-/** Offsets of the array that is being appended: those of a chunk's rows, and of as many elements of lists as are common. */
+/** Scratch buffer for the offsets of the array being appended: enough for a chunk's rows and common numbers of list elements. */
 const OFFSET_BYTES = 64 << 10;
 const offsetBytes = new ArrayBuffer(OFFSET_BYTES);
 
-/** A copy that is valid until the next call. */
+/** Copies offsets to a buffer that is valid until the next call. */
 function readOffsets(
   source: Address,
   width: 4 | 8,
@@ -243,7 +243,7 @@ function shiftOffsets(offsets: Int32Array | BigInt64Array, base: number): void {
   for (let i = 0; i < offsets.length; i++) offsets[i] = (offsets[i] ?? 0n) + wideBase;
 }
 
-/** Appends `count` bits behind `start` bits; the target has a byte more than it needs. */
+/** Appends `count` bits after the first `start` bits; the target must have one spare byte. */
 function appendBits(target: GrowBuffer, start: number, source: Address, count: number): void {
   const bytes = bitBytes(count);
   const place = target.at(start >> 3);
@@ -264,7 +264,7 @@ function appendBits(target: GrowBuffer, start: number, source: Address, count: n
   writeBytes(place, out);
 }
 
-/** Sets `count` bits behind `start` bits. */
+/** Sets `count` bits after the first `start` bits. */
 function fillOnes(target: GrowBuffer, start: number, count: number): void {
   if (count === 0) return;
   const place = target.at(start >> 3);

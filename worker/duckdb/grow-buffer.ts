@@ -3,12 +3,12 @@ import { freeBlock, growBlock } from './memory.ts';
 
 const CAPACITY_MIN = 64;
 
-/** Native memory that grows at its end. It is not JavaScript's: V8 would keep each until it next collects, megabytes per task. */
+/** A growable native buffer. V8 would keep JavaScript memory until its next garbage collection: megabytes per task. */
 export class GrowBuffer implements Disposable {
   #start: Address = 0n;
   #capacityBytes = 0;
 
-  /** Makes room for `sizeBytes` in all; what is there stays, elsewhere perhaps. @throws MEMORY_EXHAUSTED */
+  /** Grows the capacity to at least `sizeBytes`, which may move the contents. @throws MEMORY_EXHAUSTED */
   reserve(sizeBytes: number): void {
     if (sizeBytes <= this.#capacityBytes) return;
     const capacityBytes = Math.max(sizeBytes, this.#capacityBytes * 2, CAPACITY_MIN);
@@ -16,7 +16,7 @@ export class GrowBuffer implements Disposable {
     this.#capacityBytes = capacityBytes;
   }
 
-  /** The address of a byte for which there is room. */
+  /** Address of a byte within the capacity. */
   at(byteOffset: number): Address {
     return this.#start + BigInt(byteOffset);
   }

@@ -7,13 +7,13 @@ import { registerCallback } from './memory.ts';
 /** The table function of an input, and the temporary table when it has one. */
 export const inputName = (index: number): string => `skein_input_${index}`;
 
-/** What a function reads now, and the scans of the statements that read it. */
+/** A function's current input, and the open scans of statements that read it. */
 type Source = { input: ArrowInput | undefined; readonly scans: Set<Address> };
 type Scan = { readonly source: Source; readonly chunks: Iterator<Address>; readonly columns: readonly number[] };
 
 /**
- * What DuckDB calls back for the functions of all instances of a thread: callbacks are scarce, and live as long as the thread. What
- * DuckDB keeps for a function or a scan is a number of ours, not an address.
+ * The native callbacks of the input functions, shared by all instances of a thread: callbacks are scarce, and live as long as the thread.
+ * DuckDB holds a number for each function or scan, which is looked up here, instead of an address.
  */
 export class InputCallbacks {
   readonly #sources = new Map<Address, Source>();
@@ -59,7 +59,7 @@ export class InputCallbacks {
     this.#sources.delete(id);
   }
 
-  /** The input may go: no statement reads it any more. */
+  /** Drops the input; no statement may read it any more. */
   clear(source: Source | undefined): void {
     if (source === undefined) return;
     for (const scan of source.scans) this.#scans.delete(scan);
@@ -75,9 +75,9 @@ export class InputCallbacks {
 }
 
 /**
- * Table functions of one instance that give the rows of Arrow inputs without copying them: their chunks refer to the batches' memory.
- * An instance keeps a function's name for good, so each is registered once, and looks up what it is to read when a statement binds it.
- * DuckDB calls back in this thread, so the instance must have one thread while such a statement runs.
+ * Table functions of one instance that return the rows of Arrow inputs without copying them: their chunks refer to the batches' memory.
+ * A registered function cannot be removed, so each is registered once and looks up its current input when a statement binds it.
+ * DuckDB calls back in this thread, so the instance must use a single thread while such a statement runs.
  */
 export class InputFunctions implements Disposable {
   readonly #connection: Connection;
@@ -89,7 +89,7 @@ export class InputFunctions implements Disposable {
     this.#callbacks = callbacks;
   }
 
-  /** From now on the function `inputName(index)` reads this input, which must outlive the statements that do. */
+  /** Sets the input of the function `inputName(index)`; it must outlive the statements that read it. */
   set(index: number, input: ArrowInput): void {
     for (let i = this.#functions.length; i <= index; i++) this.#functions.push(this.#register(inputName(i)));
     const source = this.#functions[index]?.source;
@@ -135,6 +135,6 @@ function nextChunk(scan: Scan | undefined, output: Address): void {
     duckdb.vector_reference_vector(duckdb.data_chunk_get_vector(output, i), source);
   });
   duckdb.data_chunk_set_size(output, Number(duckdb.data_chunk_get_size(chunk)));
-  // The references keep what they refer to.
+  // The referencing vectors keep the chunk's data alive.
   duckdb.destroy_data_chunk(word(chunk));
 }

@@ -11,7 +11,7 @@ export class Instance implements Disposable {
     this.#database = database;
   }
 
-  /** @throws the error of DuckDB when a setting is not valid. */
+  /** @throws DuckDB's error when a setting is not valid. */
   static open(settings: Readonly<Record<string, string>>): Instance {
     const config = word();
     const database = word();
@@ -42,7 +42,7 @@ export class Instance implements Disposable {
     return new Connection(handle);
   }
 
-  /** Options for Arrow without its views, whatever version is set; the caller destroys them before the instance. */
+  /** Arrow options without views, whatever format version is set; the caller destroys them before the instance. */
   arrowWithoutViews(): BigUint64Array<ArrayBuffer> {
     if (this.#plain === undefined) {
       this.#plain = this.connect();
@@ -59,7 +59,7 @@ export class Instance implements Disposable {
   }
 }
 
-/** One connection: one statement at a time. */
+/** One connection, which runs one statement at a time. */
 export class Connection implements Disposable {
   readonly #handle: BigUint64Array<ArrayBuffer>;
 
@@ -72,7 +72,7 @@ export class Connection implements Disposable {
     return this.#handle[0] ?? 0n;
   }
 
-  /** Runs statements to their end and drops their rows: settings, temporary tables. */
+  /** Runs statements to their end and drops their rows; used for settings and temporary tables. */
   run(sql: string): void {
     const result = new BigUint64Array(6);
     try {
@@ -82,7 +82,7 @@ export class Connection implements Disposable {
     }
   }
 
-  /** The first row of a statement whose columns are whole numbers below 2^53; NULL is 0. */
+  /** Runs a statement and returns its first row; columns must be whole numbers below 2^53, and NULL is read as 0. */
   readNumbers(sql: string): number[] {
     const result = new BigUint64Array(6);
     try {
@@ -99,12 +99,12 @@ export class Connection implements Disposable {
   }
 }
 
-/** Ends the statement that runs on a connection of any thread: it fails with QUERY_CANCELLED within milliseconds. */
+/** Interrupts the statement that runs on a connection of any thread: it fails with QUERY_CANCELLED within milliseconds. */
 export const interruptConnection = (address: Address): void => duckdb.interrupt(address);
 
 export const duckDbVersion = (): string => duckdb.library_version();
 
-/** C text ends at a NUL: what stands behind one would be dropped unseen. */
+/** Checks a text for C: it ends at the first NUL there, so anything behind one would be dropped silently. */
 export function cString(text: string): string {
   if (text.includes('\0')) throw new SkeinError('INVALID_REQUEST', 'a statement may not hold a NUL character');
   return text;

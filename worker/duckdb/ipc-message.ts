@@ -5,7 +5,7 @@ import { schemaFields, type ArrowField } from './arrow-schema.ts';
 import { brokenMessage, checkMessage } from './check-message.ts';
 import type { Address } from './library.ts';
 
-/** The library throws for numbers that JavaScript's cannot hold, and for types that it does not know. */
+/** Maps the Arrow library's errors: it throws for numbers that JavaScript cannot hold exactly, and for unknown types. */
 function reading<T>(read: () => T): T {
   try {
     return read();
@@ -15,28 +15,28 @@ function reading<T>(read: () => T): T {
   }
 }
 
-/** The metadata of a message from wherever it came. @throws INTERNAL_ERROR when they are not what the format says */
+/** Decodes the metadata of an untrusted message. @throws INTERNAL_ERROR when they violate the format */
 export function readMessage(header: Uint8Array): Message {
   checkMessage(header);
   return reading(() => {
     const message = Message.decode(header);
-    // The library reads the rest when it is asked for it: of a schema that is `readSchema`.
+    // `header()` makes the library decode the rest now; `readSchema` does so for a schema.
     if (!message.isSchema()) message.header();
     return message;
   });
 }
 
-/** The fields that a schema message tells. @throws INTERNAL_ERROR when it is another one, NOT_SUPPORTED for a type that we do not send */
+/** Decodes the fields of a schema message. @throws INTERNAL_ERROR for another message, NOT_SUPPORTED for a type that workers never send */
 export function readSchema(header: Uint8Array): ArrowField[] {
-  // At an address of its own: the library makes an Int32Array of a union's type ids.
+  // Copied for alignment, because the library makes an Int32Array of a union's type ids.
   const message = readMessage(new Uint8Array(header));
   if (!message.isSchema()) throw new SkeinError('INTERNAL_ERROR', 'a stream of batches begins with its schema');
   return reading(() => schemaFields(message.header()));
 }
 
 /**
- * The batch, or the dictionary, whose metadata is `header` and whose body lies at an address; `owner` keeps the body, when that is
- * JavaScript's. @throws INTERNAL_ERROR when a buffer lies outside of the body.
+ * Decodes the batch or dictionary whose metadata is `header` and whose body is at an address; `owner` keeps the body alive when it is
+ * JavaScript memory. @throws INTERNAL_ERROR when a buffer lies outside of the body.
  */
 export function readBatch(
   header: Uint8Array,

@@ -10,12 +10,12 @@ export type Address = bigint;
 export type ResultWords = BigUint64Array<ArrayBuffer>;
 /** Receives a pointer: one word. */
 export type Out = BigUint64Array<ArrayBuffer>;
-/** Where a C function reads or writes: memory of JavaScript's that lives during the call, or an address. */
+/** Memory that a C function reads or writes: a JavaScript array that lives during the call, or an address. */
 export type Memory = Address | Uint8Array | BigUint64Array | null;
 
 /**
- * The part of DuckDB's C API (duckdb.h of 1.5) that a worker uses, each function named without its prefix `duckdb_`. Texts of errors come
- * as addresses, for `errorAt`: a client decides how long they are.
+ * The part of DuckDB's C API (duckdb.h of 1.5) that a worker uses; function names lack the prefix `duckdb_`. Error texts are returned as
+ * addresses for `errorAt`, which limits their length, because a client can make them arbitrarily long.
  */
 export type Library = {
   readonly library_version: () => string;
@@ -128,7 +128,7 @@ export type Library = {
   readonly destroy_value: (value: Out) => void;
 };
 
-/** Result and parameters of each function, in the words of koffi; `result` is the struct of six words. */
+/** Result and parameters of each function, as koffi types; `result` is the struct of six words. */
 const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...parameters: string[]] } = {
   library_version: ['str'],
   create_config: ['int', 'void *'],
@@ -264,15 +264,15 @@ function loadLibrary(): Library {
 /** One per thread; all threads of a process share the mapped code. */
 export const duckdb: Library = loadLibrary();
 
-/** A fresh word that receives a handle, or that names one to a `destroy` function. */
+/** A new word that receives a handle, or passes one to a `destroy` function. */
 export const word = (value: Address = 0n): Out => BigUint64Array.of(value);
 
-/** jemalloc's number for all of its arenas. */
+/** jemalloc's index for all of its arenas. */
 const ALL_ARENAS = 4096;
 
 /**
- * Gives the pages that DuckDB has freed back to the system. Its allocator keeps them for the next statement of whoever comes, also when
- * the instance that used them has been closed. Does nothing on systems where DuckDB has another allocator.
+ * Returns the pages that DuckDB has freed to the system. Its allocator keeps them for later statements, even after the instance that used
+ * them has been closed. Does nothing on systems where DuckDB has another allocator.
  */
 export const returnFreedMemory: () => void = process.platform === 'linux' ? freedMemoryOnLinux() : () => undefined;
 

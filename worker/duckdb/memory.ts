@@ -5,8 +5,8 @@ import { SkeinError } from '#shared/error.ts';
 import type { Address, Memory } from './library.ts';
 
 /**
- * Native memory, read and written by address. `koffi.view` is not used: an `ArrayBuffer` over foreign memory per buffer was three times
- * slower than a copy, and crashed the process after some thousand of them.
+ * Native memory, read and written by address. `koffi.view` is not used: creating an `ArrayBuffer` over foreign memory was three times slower
+ * than a copy, and crashed the process after some thousand of them.
  */
 const C_LIBRARY = process.platform === 'win32' ? 'ucrtbase.dll' : null;
 
@@ -19,13 +19,13 @@ const realloc = libc.func('realloc', 'void *', ['void *', 'size_t']) as unknown 
 const free = libc.func('free', 'void', ['void *']) as unknown as (block: Address) => void;
 
 /**
- * A block of native memory, aligned to 16 bytes, until `freeBlock`. Threads hand blocks on by their address: nothing is copied, no
- * collector decides when they go, and a `SharedArrayBuffer` takes four times as long to make and fill.
+ * Allocates a block of native memory, aligned to 16 bytes, which lives until `freeBlock`. Threads pass blocks by address: nothing is copied,
+ * no garbage collector decides when they are freed, and a `SharedArrayBuffer` takes four times as long to create and fill.
  * @throws MEMORY_EXHAUSTED
  */
 export const allocateBlock = (bytes: number): Address => allocated(malloc(Math.max(bytes, 1)));
 
-/** The block with `bytes` bytes, elsewhere perhaps; a new one for 0n. When it cannot grow, it stays as it is. @throws MEMORY_EXHAUSTED */
+/** Resizes a block, which may move it; allocates one for 0n. When that fails, the block is unchanged. @throws MEMORY_EXHAUSTED */
 export const growBlock = (block: Address, bytes: number): Address =>
   allocated(realloc(block === 0n ? null : block, bytes));
 
@@ -42,23 +42,23 @@ const memcpy = libc.func('memcpy', 'void *', ['void *', 'void *', 'size_t']) as 
   bytes: number,
 ) => Address;
 
-/** Copies `bytes` bytes between addresses; nothing checks them. */
+/** Copies `bytes` bytes between addresses, without any checks. */
 export function copyMemory(target: Address, source: Address, bytes: number): void {
   if (bytes > 0) memcpy(target, source, bytes);
 }
 
-/** Copies bytes of JavaScript's to an address. */
+/** Copies a JavaScript array to an address. */
 export function writeBytes(target: Address, source: Uint8Array): void {
   if (source.length > 0) memcpy(target, source, source.length);
 }
 
-/** Fills `words` from `source` on. */
+/** Reads `count` words at `source` into `words`. */
 export function readWords(words: BigUint64Array, source: Address, count: number): void {
   if (count > 0) memcpy(words, source, count * 8);
 }
 
 export function readBytes(source: Address, bytes: number): Uint8Array<ArrayBuffer> {
-  // Not zeroed: every byte is written.
+  // Not zeroed, because every byte is overwritten.
   const copy = Buffer.allocUnsafeSlow(bytes);
   if (bytes > 0) memcpy(copy, source, bytes);
   return copy;
@@ -69,7 +69,7 @@ export const readText = (source: Address): string => (source === 0n ? '' : koffi
 
 const strlen = libc.func('strlen', 'size_t', ['void *']) as unknown as (source: Address) => number | bigint;
 
-/** As `readText`, cut as `cutText` does it: no more than `bytesMax` bytes at either end are copied, however long the text is. */
+/** Reads text like `readText`, shortened like `cutText`: at most `bytesMax` bytes of either end are copied, however long it is. */
 export function readCutText(source: Address, bytesMax: number): string {
   if (source === 0n) return '';
   const bytes = Number(strlen(source));
@@ -78,7 +78,7 @@ export function readCutText(source: Address, bytesMax: number): string {
   return joinEnds(readBytes(source, bytesMax), last, bytes, bytesMax);
 }
 
-/** Where a buffer of JavaScript's lies. It does not move; the caller keeps it alive while the address is in use. */
+/** Address of a JavaScript buffer. The buffer does not move; the caller keeps it alive while the address is in use. */
 export const addressOf = (bytes: NodeJS.ArrayBufferView): Address => koffi.address(bytes);
 
 /** The address of a C callback with the parameters `(void *, void *)` or `(void *)`; it lives as long as the thread. */

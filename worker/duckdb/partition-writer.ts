@@ -3,13 +3,13 @@ import { ArrowWriter, BATCH_BYTES, type ArrowForm, type ArrowMessage } from './a
 import { duckdb, word, type Address, type ResultWords } from './library.ts';
 import { readBytes, readWords, writeBytes } from './memory.ts';
 
-/** Rows of a chunk of DuckDB's. */
+/** Rows of one DuckDB chunk. */
 const CHUNK_ROWS = 2_048;
-/** What the batches that are being filled take, over all partitions; with many of them a batch is smaller. */
+/** Memory of the open batches of all partitions; the more partitions, the smaller a batch. */
 const OPEN_BATCHES_BYTES = 64 << 20;
 const BATCH_BYTES_MIN = 64 << 10;
 
-/** `duckdb_type` of the unsigned integers: bytes of a value. */
+/** Bytes per value of the unsigned integers, by their `duckdb_type`. */
 type NumberBytes = 1 | 2 | 4 | 8;
 const UNSIGNED_BYTES: Readonly<Record<number, NumberBytes>> = { 6: 1, 7: 2, 8: 4, 9: 8 };
 
@@ -22,10 +22,10 @@ type Send = (partition: number, message: ArrowMessage) => void;
  * chunk --counting sort of the last column--> selection --copy--> a chunk per partition --full--> Arrow batch per partition
  * ```
  *
- * JavaScript touches the partition numbers alone.
+ * JavaScript touches only the partition numbers.
  */
 export class PartitionWriter implements Disposable {
-  /** Made with the first row of each. */
+  /** Each is created with its first row. */
   readonly #partitions: (Partition | undefined)[];
   readonly #form: ArrowForm;
   readonly #types: BigUint64Array<ArrayBuffer>;
@@ -37,10 +37,10 @@ export class PartitionWriter implements Disposable {
   readonly #numbers = new Uint32Array(this.#words.buffer);
   readonly #order = new Uint32Array(CHUNK_ROWS);
   readonly #orderBytes = new Uint8Array(this.#order.buffer);
-  /** After a sort: where the rows of each partition end in `#order`. */
+  /** After a sort: the end of each partition's rows in `#order`. */
   readonly #ends: Uint32Array<ArrayBuffer>;
 
-  /** `form` is that of `result` and outlives the writer. @throws INTERNAL_ERROR when the last column is no unsigned integer. */
+  /** `form` belongs to `result` and must outlive the writer. @throws INTERNAL_ERROR when the last column is no unsigned integer. */
   constructor(result: ResultWords, form: ArrowForm, partitions: number) {
     this.#form = form;
     this.#numberColumn = form.fields.length - 1;
@@ -52,7 +52,7 @@ export class PartitionWriter implements Disposable {
     this.#selectionData = duckdb.selection_vector_get_data_ptr(this.#selection);
   }
 
-  /** Takes the rows of a chunk, which stays the caller's; batches that are full go to `send`. */
+  /** Copies the rows of a chunk, which still belongs to the caller; full batches go to `send`. */
   append(chunk: Address, send: Send): void {
     const rows = Number(duckdb.data_chunk_get_size(chunk));
     this.#sort(duckdb.data_chunk_get_vector(chunk, this.#numberColumn), rows);
@@ -68,7 +68,7 @@ export class PartitionWriter implements Disposable {
     }
   }
 
-  /** Hands out what is left. */
+  /** Sends the incomplete batches. */
   flush(send: Send): void {
     this.#partitions.forEach((partition, number) => partition?.flush((message) => send(number, message)));
   }
@@ -83,7 +83,7 @@ export class PartitionWriter implements Disposable {
     return made;
   }
 
-  /** Puts the rows into `#order`, partition by partition. */
+  /** Sorts the row numbers into `#order`, partition by partition. */
   #sort(vector: Address, rows: number): void {
     if (hasNull(vector, rows)) throw new SkeinError('INTERNAL_ERROR', 'a row has no partition');
     const numbers = this.#readNumbers(duckdb.vector_get_data(vector), rows);
@@ -113,9 +113,9 @@ export class PartitionWriter implements Disposable {
     }
   }
 
-  /** The numbers as 32-bit words; those of 8 bytes as pairs, the low word first. Valid until the next call. */
+  /** Reads the numbers as 32-bit words; 8-byte numbers become pairs, low word first. Valid until the next call. */
   #readNumbers(source: Address, rows: number): Uint32Array {
-    // The memory of a vector is that of a whole chunk.
+    // Reading past `rows` is safe, because a vector's memory always holds a whole chunk.
     readWords(this.#words, source, Math.ceil((rows * this.#numberBytes) / 8));
     const { buffer } = this.#words;
     if (this.#numberBytes === 1) return Uint32Array.from(new Uint8Array(buffer, 0, rows));
@@ -130,7 +130,7 @@ export class PartitionWriter implements Disposable {
   }
 }
 
-/** Rows `selection[start..end)` of a chunk with these vectors. */
+/** The rows `selection[start..end)` of a chunk whose vectors are `sources`. */
 type SelectedRows = {
   readonly sources: readonly Address[];
   readonly selection: Address;
@@ -138,7 +138,7 @@ type SelectedRows = {
   readonly end: number;
 };
 
-/** The rows of one partition: a chunk that fills, and the batch behind it. */
+/** The rows of one partition: a chunk being filled, and the open batch that full chunks go to. */
 class Partition implements Disposable {
   readonly #writer: ArrowWriter;
   readonly #columns: number;
@@ -171,7 +171,7 @@ class Partition implements Disposable {
     this.#writer.flush(send);
   }
 
-  /** Passes the chunk on to the batch. */
+  /** Appends the chunk to the batch. */
   #pass(send: (message: ArrowMessage) => void): void {
     if (this.#fill === 0) return;
     duckdb.data_chunk_set_size(this.#chunk, this.#fill);

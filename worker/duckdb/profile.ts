@@ -3,13 +3,13 @@ import type { Connection } from './instance.ts';
 import { duckdb, word, type Address } from './library.ts';
 import { readText } from './memory.ts';
 
-/** Has the next statements of the connection measured; it costs a few per cent. */
+/** Enables profiling of the connection's next statements, which costs a few per cent. */
 export const PROFILE_ON = "SET enable_profiling = 'no_output'";
 export const PROFILE_OFF = 'PRAGMA disable_profiling';
 
 /**
- * Metrics that mean something for a query that reads: the others count writes, attached files and whole subtrees. `TOTAL_BYTES_READ` is
- * wrong for local Parquet.
+ * Metrics that are meaningful for a query that only reads: the others count writes, attached files and whole subtrees.
+ * `TOTAL_BYTES_READ` is wrong for local Parquet.
  */
 const METRICS: ReadonlySet<string> = new Set([
   'BLOCKED_THREAD_TIME',
@@ -27,7 +27,7 @@ const METRICS: ReadonlySet<string> = new Set([
   'SYSTEM_PEAK_TEMP_DIR_SIZE',
 ]);
 
-/** Depth of operator trees that is followed. */
+/** Depth to which an operator tree is read. */
 const DEPTH_MAX = 500;
 
 /** The operator tree of the statement that has just ended on this connection: `{operator_name, ..., children}`; null without one. */
@@ -58,10 +58,10 @@ function readMetrics(info: Address): Record<string, Json> {
   return metrics;
 }
 
-/** Where the files lie is not the user's business. */
+/** Reduces file paths to their base names, because users must not learn where the files are stored. */
 const withoutPaths = (text: string): string => text.replaceAll(/(?:\/[^\s/,'"[\]{}]+)+\/([^\s/,'"[\]{}]+)/g, '$1');
 
-/** The text of a value, which is destroyed. */
+/** Copies the text of a value and destroys the value. */
 function takeText(value: Address): string {
   const text = duckdb.get_varchar(value);
   const copy = readText(text);

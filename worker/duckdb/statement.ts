@@ -4,20 +4,20 @@ import { errorAt, errorTextAt } from './error-at.ts';
 import { cString, type Connection } from './instance.ts';
 import { duckdb, word, type Address, type ResultWords } from './library.ts';
 
-/** What one piece of work left: more to do at once, nothing to do until helper threads are on, or rows to fetch. */
+/** State after one piece of work: more to do at once, nothing to do until helper threads advance, or rows to fetch. */
 export type StepState = 'more' | 'waiting' | 'ready';
 
 const PENDING_ERROR = 2;
 const NO_TASKS_AVAILABLE = 3;
-/** Of `duckdb_statement_type`. */
+/** `DUCKDB_STATEMENT_TYPE_SELECT` of `duckdb_statement_type`. */
 const SELECT = 1;
 
 type StatementOptions = { readonly mayBe?: 'query' | 'anything'; readonly collected?: boolean };
 
 /**
- * A statement that runs by pieces, in this thread: `step()` until it says `ready`, then `fetch()` until it gives nothing. Rows are
- * streamed: DuckDB holds about a megabyte of them, and most of the last pipeline's work happens in `fetch`, which lasts until there are
- * rows again. Of one that is `collected` all work happens in `step`, and DuckDB holds, or spills, the whole result.
+ * A statement that runs in pieces in this thread: call `step()` until it returns `ready`, then `fetch()` until it returns undefined. Rows
+ * are streamed: DuckDB buffers about a megabyte of them, and most of the last pipeline's work happens in `fetch`, which blocks until there
+ * are rows again. For a `collected` statement all work happens in `step`, and DuckDB holds, or spills, the whole result.
  *
  * Every call may throw DuckDB's error; the object must be disposed in any case, before its connection.
  */
@@ -29,8 +29,7 @@ export class Statement implements Disposable {
   #executed = false;
 
   /**
-   * Binds and plans the statement. @throws what DuckDB says of it; NOT_SUPPORTED, before anything is done, when it must be a query and is
-   * none.
+   * Binds and plans the statement. @throws DuckDB's error; NOT_SUPPORTED, before anything is executed, when it must be a query and is not.
    */
   constructor(connection: Connection, sql: string, { mayBe = 'query', collected = false }: StatementOptions = {}) {
     try {

@@ -62,7 +62,7 @@ export class ThriftCursor {
     return { id: this.#delta === 0 ? this.readInt() : lastId + this.#delta, type };
   }
 
-  /** Reads the type of the next field; beside it the increment of its number (0: the number is written out). */
+  /** Reads the type of the next field, and sets `#delta` to the increment of its number (0: the number is written out). */
   #readType(): number {
     this.#steps.spend(1);
     const head = this.#readByte();

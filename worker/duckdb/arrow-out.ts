@@ -40,7 +40,7 @@ export class ArrowForm implements Disposable {
   readonly #options: BigUint64Array<ArrayBuffer>;
 
   /**
-   * `withoutViews` returns options, destroyed here, with which DuckDB writes no binary views. They are an alternative for such results,
+   * `withoutViews` returns options, destroyed here, with which DuckDB writes no binary views. They are needed for results with such columns,
    * because DuckDB's setting for a newer Arrow format enables small decimals and views together.
    */
   constructor(result: ResultWords, withoutViews: () => BigUint64Array<ArrayBuffer>) {

@@ -5,8 +5,8 @@ import { SkeinError } from '#shared/error.ts';
 import type { Address, Memory } from './library.ts';
 
 /**
- * Native memory, read and written by address. `koffi.view` is not used: creating an `ArrayBuffer` over foreign memory was three times slower
- * than a copy, and crashed the process after some thousand of them.
+ * Native memory, read and written by address. `koffi.view` is not used: creating an `ArrayBuffer` over foreign memory was three times
+ * slower than a copy, and crashed the process after some thousand of them.
  */
 const C_LIBRARY = process.platform === 'win32' ? 'ucrtbase.dll' : null;
 
@@ -19,8 +19,8 @@ const realloc = libc.func('realloc', 'void *', ['void *', 'size_t']) as unknown 
 const free = libc.func('free', 'void', ['void *']) as unknown as (block: Address) => void;
 
 /**
- * Allocates a block of native memory, aligned to 16 bytes, which lives until `freeBlock`. Threads pass blocks by address: nothing is copied,
- * no garbage collector decides when they are freed, and a `SharedArrayBuffer` takes four times as long to create and fill.
+ * Allocates a block of native memory, aligned to 16 bytes, which lives until `freeBlock`. Threads pass blocks by address: nothing is
+ * copied, no garbage collector decides when they are freed, and a `SharedArrayBuffer` takes four times as long to create and fill.
  * @throws MEMORY_EXHAUSTED
  */
 export const allocateBlock = (bytes: number): Address => allocated(malloc(Math.max(bytes, 1)));

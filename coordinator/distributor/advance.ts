@@ -3,7 +3,8 @@ import type { Plan } from '../planner/plan.ts';
 import type { DistributedPlan } from './fragment.ts';
 
 /**
- * What is left of a query when some of its stages have run: their rows are leaves, or the input of what is left to do to them; all
+ * Returns the plan that remains of a query after some of its stages have run. Their rows become leaves, or the input of the steps that
+ * still apply to them. All
  * other decisions are forgotten, so that `distribute` makes them again with true counts.
  * ```
  * aggregate                       project

@@ -12,7 +12,7 @@ import { printPlan } from './print/print-plan.ts';
 import { namedFields } from './print/unnamed-structs.ts';
 
 /**
- * A plan with exchanges as fragments, producers before readers; each exchange becomes one's output and another's input.
+ * Cuts a plan at its exchanges into fragments, producers before readers. Each exchange becomes the output of one and the input of another.
  * ```
  * a                        fragment 2: a           fragment 1: b  -> hash(x)
  *   exchange 1 hash(x) ->    stage 1 (partition)     scan (split)
@@ -118,7 +118,7 @@ function addInput(inputs: FragmentInput[], node: Extract<Plan, { kind: 'stage' }
   inputs.push({ stage: node.stage, read: node.read, fields: namedFields(outputFields(node)), reads: 1 });
 }
 
-/** @throws Error for leaves that no tasks can have together. */
+/** Derives how a fragment becomes tasks from its leaves. @throws Error when it reads both partitions and splits. */
 function shapeOf(scans: Fragment['scans'], inputs: readonly FragmentInput[]): TaskShape {
   const isSplit = scans.some(({ read }) => read === 'split') || inputs.some(({ read }) => read === 'share');
   const isPartitioned = inputs.some(({ read }) => read === 'partition');

@@ -15,7 +15,8 @@ import { placePlan } from './place/place-plan.ts';
 import { NotDistributable, type Placing } from './place/placing.ts';
 
 /**
- * A shaped plan (`shapePlan`), or what `advance` left of one, as fragments; or why one worker runs the query whole. The result is made
+ * Distributes a shaped plan (`shapePlan`), or the rest of one (`advance`), into fragments, or says why one worker runs the query whole. The
+ * result is made
  * from what is known now: run the fragments that read nothing unfinished, `advance`, and distribute the rest again.
  */
 export function distribute(
@@ -72,7 +73,7 @@ function place(plan: Plan, facts: DistributionFacts, limits: DistributionLimits)
   };
 }
 
-/** Why a query is not distributed, before any of it is; null when it may be. */
+/** Returns the reason not to distribute a query, judged before any placement; null when it may be distributed. */
 function wholeReason(plan: Plan, facts: DistributionFacts, limits: DistributionLimits): string | null {
   const { distribution } = facts.settings;
   if (distribution === 'single') return 'skein.distribution is single';

@@ -2,8 +2,8 @@ import type { Plan } from '../planner/plan.ts';
 import { joinRules } from './place/join-rules.ts';
 
 /**
- * The stages of which a fragment's task may read a part of its partition, if others read the rest, each with the other inputs'
- * partition whole: nothing on the way up brings rows of that input together.
+ * Returns the input stages whose partition several tasks may divide among themselves, each task reading the other inputs'
+ * partition whole. This holds when no node of the fragment combines rows of that input with each other.
  * ```
  * aggregate (first step)
  *   join left             a: dividable      b: not, a row of `a` without a match would be there more than once
@@ -27,7 +27,7 @@ export function dividableInputs(root: Plan, isFirstStep: boolean): ReadonlySet<n
   return found;
 }
 
-/** Below a first step, which may be given any rows. */
+/** Returns the input of a first step. A first step accepts any part of the rows, so what is below it may be divided. */
 function inputOfStep(plan: Plan): Plan {
   if (plan.kind === 'limit') return plan.child.kind === 'sort' ? plan.child.child : plan.child;
   if (plan.kind === 'filter' && plan.child.kind === 'window') return plan.child.child;

@@ -18,26 +18,28 @@ export type DynamicFilter = {
   readonly position: number;
 };
 
-/** What a build side's column holds. */
+/** The key values in a column of a build side. */
 export type KeyValues = {
   readonly min: bigint;
   readonly max: bigint;
-  /** Null when there are more than are kept. */
+  /** The distinct values; null when there are more than `VALUES_MAX`. */
   readonly values: readonly bigint[] | null;
 };
 
-/** A build side with more rows is not looked at. */
+/** A build side with more rows than this is not used for a filter. */
 const BUILD_ROWS_MAX = 5_000_000;
-/** Distinct values are kept of a build side of at most so many rows, and only so many values. */
+/** Distinct values are collected from a build side of at most `DISTINCT_ROWS_MAX` rows, and at most `VALUES_MAX` of them. */
 const DISTINCT_ROWS_MAX = 1_000_000;
 export const VALUES_MAX = 1_000;
-/** More values than `VALUES_MAX` are a stage of their own, which the tasks of the scan read: at most so many. */
+/**
+ * Above `VALUES_MAX`, the distinct values become a stage of their own that the scan's tasks read. A build side with more rows gets none.
+ */
 const KEY_SET_ROWS_MAX = 2_000_000;
-/** They are worth it when they are at most so big a share of what the scan's column may hold. */
+/** Such a stage pays off when its values are at most this share of the values that the scan's column may hold. */
 const KEY_SET_SHARE_MAX = 0.5;
-/** A scan with fewer rows is read sooner than the keys. */
+/** A scan with fewer rows than this is read faster than the keys are collected. */
 const PROBE_ROWS_MIN = 500_000;
-/** A filter that keeps a bigger share of the scan's values is not worth its evaluation. */
+/** A filter that keeps a bigger share of the scan's values costs more than it saves. */
 const KEPT_SHARE_MAX = 0.7;
 
 /** Types whose values are read as they are: the keys of nearly all joins. */
@@ -47,8 +49,8 @@ const integerName = (type: SqlType): string | null =>
   type.kind === 'scalar' && INTEGERS.has(type.name) ? type.name : null;
 
 /**
- * Every filter that can pay, of a plan with exchanges. A broadcast join needs none: there the scan is in the same fragment as the join,
- * and DuckDB does it by itself.
+ * Finds every dynamic filter that can pay off in a plan with exchanges. A broadcast join needs none: its scan is in the join's fragment,
+ * and DuckDB filters it by itself.
  * ```
  * join b.x = a.x (partitioned)
  *   exchange hash(x)                exchange hash(x)
@@ -72,7 +74,7 @@ export function findDynamicFilters(
   });
 }
 
-/** Join types in which rows of that side without a partner are dropped, so that they need not come. */
+/** Join types that drop rows of this side when they have no partner, so a filter may drop them earlier. */
 const LEFT_NARROWS: ReadonlySet<JoinPlan['type']> = new Set(['inner', 'right', 'semi', 'rightSemi', 'rightAnti']);
 const RIGHT_NARROWS: ReadonlySet<JoinPlan['type']> = new Set(['inner', 'left', 'semi', 'anti', 'rightSemi']);
 
@@ -100,7 +102,7 @@ type Column = Extract<Expression, { kind: 'column' }>;
 /** A column of a node's output. */
 type At = { readonly plan: Plan; readonly column: Column };
 
-/** The column of a stage that has run which a key is, through nodes that drop rows or change columns but make no value. */
+/** Traces a key to the column of a stage that has run, through nodes that drop rows or reorder columns but compute no values. */
 function stageColumn(
   build: Plan,
   key: Expression,
@@ -113,7 +115,7 @@ function stageColumn(
   return column === undefined ? null : { stage, column: column.index, type: column.type };
 }
 
-/** The column of a scan, an exchange away, which a key is, where rows of the scan that lack the values may be left out. */
+/** Traces a key to the column of a scan below an exchange, through nodes that allow the scan to leave out rows with other values. */
 function scanColumn(
   probe: Plan,
   key: Expression,
@@ -131,7 +133,7 @@ function scanColumn(
   return column === undefined ? null : { scan, position: index, type: column.type };
 }
 
-/** What the manifests say of a column of a plan's output, where that is one of a scan's; null when they do not. */
+/** Returns the manifests' bounds for a column of a plan's output; null when it is not a scan's column or has no bounds. */
 export function scanBounds(plan: Plan, column: number, scans: readonly ScanFacts[]): KeyValues | null {
   let at = atColumn(plan, { kind: 'column', index: column, name: '', type: { kind: 'scalar', name: 'BIGINT' } });
   while (at !== null && at.plan.kind !== 'scan') at = columnBelow(at);
@@ -155,7 +157,7 @@ function columnBelow({ plan, column }: At): At | null {
   return moved(plan.child, column, plan.projection === null ? column.index : plan.projection[column.index]);
 }
 
-/** Groups of other values are groups of their own. */
+/** Follows a group key through an aggregate: rows with other values of the key belong to other groups. */
 function groupBelow({ plan, column }: At): At | null {
   if (plan.kind !== 'aggregate' || plan.sets.length !== 1 || plan.sets[0]?.includes(column.index) !== true) return null;
   return atColumn(plan.child, plan.groups[column.index]);
@@ -164,7 +166,7 @@ function groupBelow({ plan, column }: At): At | null {
 const KEEPS_LEFT: ReadonlySet<JoinPlan['type']> = new Set(['inner', 'left', 'semi', 'anti', 'mark', 'single']);
 const KEEPS_RIGHT: ReadonlySet<JoinPlan['type']> = new Set(['inner', 'right', 'rightSemi', 'rightAnti']);
 
-/** Through the side of a join whose rows are in the join's output, each with all of its partners. */
+/** Follows a column into a side of a join whose rows appear in the join's output, each with all of its partners. */
 function partnerBelow({ plan, column }: At): At | null {
   if (plan.kind !== 'join') return null;
   const isRightOnly = plan.type === 'rightSemi' || plan.type === 'rightAnti';
@@ -177,8 +179,9 @@ function partnerBelow({ plan, column }: At): At | null {
 }
 
 /**
- * Whether a build side is to be asked for its distinct keys, for a scan with such a column. `of`: rows of the tables that it reads itself;
- * a table that nothing was taken from has the keys of all.
+ * Whether collecting the distinct keys of a build side pays off for a scan with this column. `of`: rows of the tables that the build side
+ * reads itself;
+ * when it keeps all rows of a table, it has nearly all keys and filters nothing. 0 = it reads no table.
  */
 export const isKeySetWorth = (
   { rows, of }: { readonly rows: number; readonly of: number },
@@ -189,7 +192,7 @@ export const isKeySetWorth = (
   (of === 0 || rows <= KEY_SET_SHARE_MAX * of) &&
   rows <= KEY_SET_SHARE_MAX * (column?.distinctMax ?? 0);
 
-/** The fragment that gives the distinct values of a build side's column to every task that asks. */
+/** Makes the fragment that broadcasts the distinct values of a build side's column to all tasks that read it. */
 export function keySetFragment(stage: number, build: Fragment, column: number): Fragment {
   const field = must(build.fields[column], 'a column of the build side');
   return {
@@ -209,7 +212,7 @@ export function keySetFragment(stage: number, build: Fragment, column: number): 
 }
 
 /**
- * The plan with the scan's rows narrowed to those whose key a stage has.
+ * Narrows a scan to the rows whose key is among the values that a stage holds.
  * ```
  * scan b       ->       join semi (broadcastRight)
  *                         scan b
@@ -239,7 +242,8 @@ export function withKeySet(plan: Plan, filter: Pick<DynamicFilter, 'scan' | 'pos
 }
 
 /**
- * The fragment that looks at a build side's columns: one row of JSON, `,[[min, max, [value, ...] or null], ...]`. `rows` of it;
+ * Makes the fragment that reads the key values of a build side's columns: one row of JSON, `,[[min, max, [value, ...] or null], ...]`.
+ * `rows`: of the build side;
  * `areDistinct`: no value comes twice.
  */
 export function keysFragment(
@@ -274,7 +278,7 @@ export function keysFragment(
   };
 }
 
-/** What `keysFragment`'s one row says, column by column; null for a column without values. */
+/** Parses the one row of `keysFragment`, column by column; null for a column without values. */
 export function parseKeys(json: string): readonly (KeyValues | null)[] {
   const columns = parseJson(json.replace(/^,/, '')) as unknown as readonly (readonly [
     string | null,
@@ -288,7 +292,7 @@ export function parseKeys(json: string): readonly (KeyValues | null)[] {
   });
 }
 
-/** Whether the keys leave out enough of what the manifests say that the scan's column holds. */
+/** Whether the keys exclude enough of the values that, by the manifests, the scan's column holds. */
 export function isSelective(keys: KeyValues, column: ScanFacts['columns'][number] | undefined): boolean {
   const { lower, upper, distinctMax } = column ?? {};
   if (lower == null || upper == null || distinctMax == null) return keys.values !== null;
@@ -297,7 +301,7 @@ export function isSelective(keys: KeyValues, column: ScanFacts['columns'][number
   return to - from < KEPT_SHARE_MAX * (upper - lower);
 }
 
-/** The plan with the scan's rows narrowed to the keys. */
+/** Narrows a scan to the rows whose key is among the values, or between the bounds, of `keys`. */
 export function withKeys(plan: Plan, { scan, position }: DynamicFilter, keys: KeyValues): Plan {
   if (plan.kind === 'scan' && plan.scan === scan) {
     const { name, type } = plan.columns[position] ?? { name: '', type: { kind: 'scalar', name: 'BIGINT' } as const };
@@ -319,7 +323,7 @@ function conditions(column: Expression, { min, max, values }: KeyValues, type: S
   ];
 }
 
-/** For EXPLAIN ANALYZE. `rows`: distinct values that came as a stage of their own. */
+/** Describes a dynamic filter for EXPLAIN ANALYZE. `rows`: number of distinct values in a key stage; null without one. */
 export function describeKeys(
   name: string,
   { min, max, values }: KeyValues,

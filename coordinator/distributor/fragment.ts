@@ -3,31 +3,33 @@ import type { Partitioning, Plan } from '../planner/plan.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 
 /**
- * A plan cut at its exchanges: each fragment is one SQL text that several tasks run, each with its share of the leaves.
+ * One part of a plan that was cut at its exchanges: an SQL text that several tasks run, each with its share of the leaves.
  * ```
  * plan with exchanges -> fragments (producers before readers, the last one gives the result)
  * ```
  */
 export type Fragment = {
-  /** Number of its stage: unique in a query, also when the rest of it is planned again. */
+  /** Number of the fragment's stage. It is unique in a query, even after the rest of the query is planned again. */
   readonly stage: number;
   readonly plan: Plan;
-  /** Where its rows go; null for the last fragment, whose rows are the result. */
+  /** The exchange that distributes the fragment's rows to its readers; null for the last fragment, whose rows are the result. */
   readonly output: Partitioning | null;
   /** Partitions of a `hash` output; 1 for every other. */
   readonly partitions: number;
   readonly fields: readonly SqlField[];
-  /** Columns `c0`, `c1`, ...; with more than one partition, one more that is the partition's number. */
+  /** The fragment's query. Its columns are `c0`, `c1`, ...; with more than one partition, a last column holds the partition number. */
   readonly sql: SqlText;
-  /** `SqlText`'s `{ scan }` numbers, in order: positions in the plan's table list, and whether the tasks divide its files. */
+  /**
+   * The scans that `SqlText`'s `{ scan }` numbers index: each one's position in the plan's table list, and whether tasks divide its files.
+   */
   readonly scans: readonly { readonly scan: number; readonly read: 'split' | 'all' }[];
-  /** `SqlText`'s `{ input }` numbers, in order. */
+  /** The inputs that `SqlText`'s `{ input }` numbers index. */
   readonly inputs: readonly FragmentInput[];
   readonly tasks: TaskShape;
-  /** Run again, a task gives the same rows: no `random()`, no LIMIT without order, no sample. */
+  /** A task that runs again gives the same rows: the plan has no order-sensitive node, such as LIMIT, DISTINCT ON or a sample. */
   readonly repeatable: boolean;
   readonly estimate: { readonly rows: number; readonly bytes: number };
-  /** Why it is placed so, for EXPLAIN. */
+  /** The reason for the fragment's exchange, for EXPLAIN. */
   readonly reason: string;
 };
 
@@ -35,11 +37,11 @@ export type FragmentInput = {
   readonly stage: number;
   readonly read: 'partition' | 'all' | 'share';
   readonly fields: readonly SqlField[];
-  /** How often the text names it. */
+  /** Number of times that the fragment's SQL text reads this input. */
   readonly reads: number;
   /**
-   * Of a `partition` input: its rows may be divided among several tasks that each read the other inputs' partition whole, because
-   * nothing in the fragment brings rows of this input together (the preserved or inner side of joins, partial aggregates above).
+   * Set on a `partition` input whose rows may be divided among several tasks that each read the other inputs' partition whole, because
+   * no node of the fragment combines rows of this input with each other (the preserved or inner side of joins, partial aggregates above).
    * A partition that is much bigger than the others is divided so. Absent = no.
    */
   readonly dividable?: true;
@@ -51,12 +53,14 @@ export type FragmentInput = {
  */
 export type TaskShape = { readonly kind: 'single' } | { readonly kind: 'splits' } | { readonly kind: 'partitions' };
 
-/** What is known of a scan when a query is distributed, its files pruned. */
+/** Statistics of a scan, after its files were pruned, that the distributor decides by. */
 export type ScanFacts = {
   readonly rows: number;
   readonly bytes: number;
   readonly files: number;
-  /** By the column's position in the table's column list (`PlanColumn.index`): what the manifests say; may be empty. */
+  /**
+   * Column statistics from the manifests, indexed by the column's position in the table's column list (`PlanColumn.index`); may be empty.
+   */
   readonly columns: readonly ColumnFacts[];
 };
 
@@ -68,11 +72,11 @@ export type ColumnFacts = {
   /** Bounds, roughly: numbers by their value, dates and timestamps in days since 1970; absent or null when unknown. */
   readonly lower?: number | null;
   readonly upper?: number | null;
-  /** Bytes of a value in memory; absent or null: by its type. */
+  /** Bytes of a value in memory; when absent or null, the type decides. */
   readonly widthBytes?: number | null;
 };
 
-/** What is known of a stage that has run. */
+/** Exact counts of a stage that has run. */
 export type StageFacts = {
   readonly rows: number;
   readonly bytes: number;
@@ -85,11 +89,11 @@ export type StageFacts = {
 export type DistributionSettings = {
   readonly distribution: 'auto' | 'single' | 'force';
   readonly joinDistribution: 'auto' | 'broadcast' | 'partitioned';
-  /** Partitions of a hash exchange; null = chosen. */
+  /** Partitions of a hash exchange; null = the distributor chooses. */
   readonly partitions: number | null;
 };
 
-/** The cluster as it is when a query, or the rest of one, is distributed. */
+/** The state of the cluster at the time when a query, or the rest of one, is distributed. */
 export type ClusterFacts = {
   /** Slots of each worker that takes tasks, and the machine whose cores they run on. */
   readonly workers: readonly {
@@ -107,33 +111,34 @@ export type DistributionFacts = {
   readonly nextStage: number;
 };
 
-/** A query as it will run, as far as is known now. */
+/** A query's distribution by the facts known so far; later stages may be planned again. */
 export type DistributedPlan = {
   readonly kind: 'distributed';
-  /** What was distributed: no exchanges; stages that have run are leaves. */
+  /** The plan before distribution: it has no exchanges, and stages that have run are leaves. */
   readonly source: Plan;
-  /** The same with exchanges and the joins' distributions. */
+  /** The plan after distribution, with exchanges and the joins' distributions. */
   readonly plan: Plan;
   /** Producers before readers; the last gives the result. */
   readonly fragments: readonly Fragment[];
-  /** For the order in which the stages run. */
+  /** The joins that wait for stages on both sides; the scheduler orders the stages by them. */
   readonly joins: readonly JoinSides[];
-  /** For `advance`: what the rest of the query is when a stage has run. */
+  /** The nodes that `advance` replaces when a stage has run. */
   readonly replacements: readonly Replacement[];
   /** The number of the next stage. */
   readonly nextStage: number;
 };
 
-/** The sides of a join that both wait for stages. */
+/** The two sides of a join, both of which wait for stages. */
 export type JoinSides = { readonly left: JoinSide; readonly right: JoinSide };
-/** `bytes`: what the side gives to the join, as estimated; `stages`: those nearest to the join, also such as have run. */
+/** `bytes`: estimated output of the side; `stages`: the stages nearest to the join, including those that have run. */
 export type JoinSide = { readonly bytes: number; readonly stages: readonly number[] };
 
-/** When `stage` has run, `by` stands for the node `replaces` of the plan that was distributed. */
+/** After `stage` has run, the node `by` takes the place of the node `replaces` in the source plan. */
 export type Replacement = { readonly stage: number; readonly replaces: Plan; readonly by: Plan };
 
 /**
- * The whole query on one worker, and why. It may also come when some stages have run: what they gave is then of no use, and the query
- * starts again, whole.
+ * The decision to run the whole query on one worker, and its reason. It may also come after some stages have run: their output is then
+ * discarded, and the query
+ * starts again as a whole.
  */
 export type WholePlan = { readonly kind: 'whole'; readonly reason: string };

@@ -1,24 +1,24 @@
-/** What the distributor decides by, in bytes of values in memory, as estimated or counted. */
+/** Thresholds of the distributor's decisions. Bytes are of values in memory, estimated or counted. */
 export type DistributionLimits = {
   /** A table or a stage's output up to this is read whole by every task rather than exchanged. */
   readonly readEverywhereBytesMax: number;
   /** Tables up to this are read by the one task that needs all rows rather than in a stage of their own. */
   readonly readInOneBytesMax: number;
-  /** So much of a stage's output is read by all slots together rather than divided among them. */
+  /** A stage's output that all slots together read at most this many bytes of is read whole by each rather than divided. */
   readonly repeatedBytesMax: number;
-  /** A side of a join that is bigger is never broadcast, unless that is forced. */
+  /** A side of a join that is bigger than this is never broadcast, unless the session forces it or no other distribution is possible. */
   readonly broadcastBytesMax: number;
-  /** A partition has at least so much: less data makes fewer partitions. */
+  /** A partition has at least this many bytes: less data makes fewer partitions. */
   readonly partitionBytesMin: number;
-  /** Nor more rows than this, as estimated, where they go into a hash table: in a big one each row is a cache miss. */
+  /** A partition that goes into a hash table has at most this many estimated rows: in a bigger table each row is a cache miss. */
   readonly hashedRowsMax: number;
-  /** Partitions of a slot that this makes, at most. */
+  /** At most this many partitions per slot result from `hashedRowsMax`. */
   readonly partitionsPerSlotMax: number;
-  /** Groups up to this are brought together in one task. */
+  /** Up to this many estimated groups are gathered in one task. */
   readonly gatherGroupsMax: number;
-  /** What a stage costs each slot beside its bytes, in bytes that it could send meanwhile: the round trips of its tasks. */
+  /** Fixed cost of a stage per slot (the round trips of its tasks), as the bytes that the slot could send in that time. */
   readonly stageCostBytes: number;
-  /** `auto`: a query that reads no more runs whole on one worker. */
+  /** In `auto` mode, a query that reads at most this runs whole on one worker. */
   readonly wholeBytesMax: number;
 };
 

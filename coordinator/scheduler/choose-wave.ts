@@ -1,11 +1,15 @@
 import type { DistributedPlan, Fragment, JoinSides } from '../distributor/fragment.ts';
 
-/** Stages of a probe side that are expected to give less run along with its build side: knowing more would not make up for the wait. */
+/**
+ * Stages of a probe side with less estimated output than this run along with the build side: better planning would not make up for the
+ * wait.
+ */
 const DEFER_BYTES_MIN = 16 * 2 ** 20;
 
 /**
- * The stages to run next: those whose inputs have run, without the big side of a join whose small side has not, so that it is planned
- * again, and its scans are narrowed, with what is known then. A side is as big as what it gives to the join, whatever it is made of.
+ * Chooses the stages to run next: those whose inputs have run, except the big side of a join whose small side has not run. The big side is
+ * planned
+ * again later, and its scans are narrowed, by the small side's actual rows. The size of a side is its estimated output, not its inputs.
  * Never empty while a fragment but the last is left to run.
  * ```
  *              join (last fragment)
@@ -29,7 +33,7 @@ export function chooseWave(
   return smallest === undefined ? [] : [smallest];
 }
 
-/** The stages of the bigger side of a join, when stages of its other side have not run either. */
+/** Returns the stages of the bigger side of a join while stages of its other side have not run. */
 function deferredStages({ left, right }: JoinSides, sizes: ReadonlyMap<number, number>): readonly number[] {
   const [small, big] = [left, right]
     .toSorted((a, b) => a.bytes - b.bytes)

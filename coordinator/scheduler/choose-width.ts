@@ -1,10 +1,10 @@
 import type { PlanFeatures } from '../planner/plan-features.ts';
 import type { PlannedScan } from './plan-scans.ts';
 
-/** A scan of at most this many compressed bytes and rows is done by one core before a second would help. */
+/** One core finishes scans of at most this many compressed bytes and rows before a second core would help. */
 const NARROW_BYTES_MAX = 8 * 2 ** 20;
 const NARROW_ROWS_MAX = 500_000;
-/** Memory that a narrow task asks for: many of them must fit beside a big one. It spills beyond. */
+/** Memory limit of a narrow task: many of them must fit beside a big one. A task spills to disk beyond it. */
 export const NARROW_MEMORY_BYTES = 256 * 2 ** 20;
 
 /**

@@ -16,10 +16,10 @@ import { stageTasks } from './stage-state.ts';
 import { inputSpec, partitionTicket, taskSpec, taskTicket, type TaskOwner } from './task-spec.ts';
 import { isCarried, type TaskEvent, type TaskFailure, type TaskOutput } from './task-state.ts';
 
-/** The query must begin again: what was lost cannot be made again as it was, and a part of it has been read. */
+/** The query must start over: a lost output has been read in part, and rerunning its task would not reproduce it exactly. */
 export class StartOver extends Error {}
 
-/** A worker did not bind the text of a fragment: the planner lets none pass that it knows of. `message` is DuckDB's. */
+/** A worker could not bind a fragment's SQL, although the coordinator checks fragments before they run. `message` is DuckDB's. */
 export class FragmentRefused extends Error {
   readonly fragment: Fragment;
 
@@ -30,12 +30,12 @@ export class FragmentRefused extends Error {
   }
 }
 
-/** A task that reads at most this takes little memory. */
+/** A task that reads at most this many bytes gets a small memory limit. */
 const SMALL_TASK_BYTES = 8 * 2 ** 20;
-/** Time that a query waits for a worker when none of those that are left may run its tasks: a killed one is back in a second or two. */
+/** Time that a query waits for a worker when none that is left can run its tasks; a killed worker is back within a second or two. */
 const WORKER_WAIT_MS = 10_000;
 
-/** What a running task's end means when it was stopped for an output that it may be waiting for. */
+/** Abort reason of a running task whose input was lost: it may wait for that input forever. */
 const INPUT_LOST = new SkeinError('WORKER_LOST', 'an input of the task was lost');
 
 type RunningTask = { readonly stage: StageRun; readonly reads: ReadonlySet<TaskId>; readonly stop: AbortController };
@@ -47,15 +47,15 @@ type Options = {
 };
 
 /**
- * Brings the tasks of a query's stages to workers: whenever a slot is free, a task that reads what lies there, else any. A task whose
- * worker is lost runs again on another one, and so do the tasks whose output that worker held, as far as somebody still reads it.
+ * Assigns the tasks of a query's stages to workers. A free slot gets a task whose input lies on its worker, else any task. A task whose
+ * worker is lost runs again on another worker, and so do the tasks whose output that worker held, as long as a stage still needs it.
  */
 export class TaskDispatcher {
   readonly #options: Options;
-  /** Stages with tasks to run, readers before the producers that are repaired for them. */
+  /** Stages with tasks to run. A producer whose output was lost follows the readers that wait for it. */
   readonly #active = new Set<StageRun>();
   readonly #running = new Map<TaskId, RunningTask>();
-  /** Tasks of this query by worker. */
+  /** Number of running tasks of this query per worker id. */
   readonly #inFlight = new Map<string, number>();
   readonly #used = new Map<string, LiveWorker>();
   readonly #tickets = new Map<string, string>();
@@ -75,19 +75,19 @@ export class TaskDispatcher {
     this.#unwatch = options.scheduler.pool.onChange(() => this.#pump());
   }
 
-  /** Scheduled time of all tasks that have ended. */
+  /** Total scheduled time, in ms, of the tasks that have finished. */
   get scheduledMs(): number {
     return this.#scheduledMs;
   }
 
-  /** Runs stages, whose producers are done, to their end. @throws StartOver, FragmentRefused, or what ends the query. */
+  /** Runs stages, whose producers are done, to their end. @throws StartOver, FragmentRefused, or the error that ends the query. */
   async run(stages: readonly StageRun[]): Promise<void> {
     for (const stage of stages) this.#active.add(stage);
     this.#pump();
     await Promise.race([Promise.all(stages.map((stage) => stage.done.promise)), this.#failed.promise]);
   }
 
-  /** Ends what still runs, and frees what is spooled: no worker that lives holds anything of the query afterwards. */
+  /** Ends running tasks and frees spooled output: afterwards no live worker holds anything of the query. */
   async end(): Promise<void> {
     this.#fail(new SkeinError('QUERY_CANCELLED', 'the query has ended'));
     this.#unwatch();
@@ -108,7 +108,7 @@ export class TaskDispatcher {
     }
   }
 
-  /** Everything that can be started now is started. Called after every change: a task's end, a worker that came or went. */
+  /** Starts every task that can start now. Called after every change: a task ended, a worker came or went. */
   #pump(): void {
     if (this.#stop.signal.aborted) return;
     try {
@@ -123,7 +123,7 @@ export class TaskDispatcher {
     }
   }
 
-  /** One task for each worker with a free slot; whether there was any. */
+  /** Starts one task on each worker with a free slot. Returns whether any was started. */
   #startSome(workers: readonly LiveWorker[], isNear: boolean): boolean {
     let started = false;
     for (const worker of workers) {
@@ -148,7 +148,7 @@ export class TaskDispatcher {
     stage.done.resolve();
   }
 
-  /** Outputs on workers that are gone are made again, when a stage that is not done reads them. */
+  /** Reruns the tasks whose output was on a worker that is gone, when an unfinished stage reads it. */
   #dropLost(alive: ReadonlySet<string>): void {
     const seen = new Set<StageRun>();
     const visit = (stage: StageRun): void => {
@@ -179,7 +179,7 @@ export class TaskDispatcher {
     for (const { reads, stop } of this.#running.values()) if (reads.has(output.taskId)) stop.abort(INPUT_LOST);
   }
 
-  /** With nothing running and nobody to run what waits, the query has some time to find a worker. */
+  /** Fails the query when its tasks wait and none of them runs for `WORKER_WAIT_MS`. */
   #watchStarvation(): void {
     const isStarving = this.#active.size > 0 && this.#running.size === 0;
     if (!isStarving) {
@@ -210,7 +210,7 @@ export class TaskDispatcher {
       this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? 1) - 1);
       link.load -= 1;
       this.#ended(stage, task, event, id);
-      // Not before: when the result begins again, what others have waiting belongs behind that.
+      // Only after the task's state is settled: when the result restarts, the batches that wait belong after the restart.
       stage.result?.ended(id);
       this.#pump();
     };
@@ -229,7 +229,9 @@ export class TaskDispatcher {
     if (stage.result?.hasDelivered(id) === true) this.#restartResult(stage, stage.result);
   }
 
-  /** A part of a task's rows is among those that were read: the result begins again, if the client has not seen it. */
+  /**
+   * Restarts the result after a task failed whose rows were delivered in part; fails the query when the client has already received some.
+   */
   #restartResult(stage: StageRun, result: ResultReader): void {
     if (!result.restart()) {
       this.#fail(new SkeinError('WORKER_LOST', 'a worker was lost after a part of the result had been sent'));
@@ -271,7 +273,7 @@ export class TaskDispatcher {
     }
   }
 
-  /** `signal` is the task's own: it is aborted as well when the worker is lost. */
+  /** Turns the error of a task into an event. `signal` is the task's own; it is also aborted when the worker is lost. */
   async #eventOf(
     thrown: unknown,
     stage: StageRun,
@@ -295,7 +297,7 @@ export class TaskDispatcher {
     return error.code === 'WORKER_DRAINING' ? { kind: 'refused' } : { kind: 'failed', error };
   }
 
-  /** A reader could not get the output of a task, whatever the worker that holds it says to us. */
+  /** Handles a reader that could not fetch a task's output, even if the worker that holds the output still answers the coordinator. */
   #inputLost(reader: StageRun, producer: TaskId): void {
     try {
       for (const stage of reader.producers) {

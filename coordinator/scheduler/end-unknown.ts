@@ -7,8 +7,9 @@ import { endQuery } from './spooled-task.ts';
 type Options = { readonly running: ReadonlySet<QueryId>; readonly epoch: number; readonly keyring: Keyring };
 
 /**
- * Ends what a worker holds of queries that do not run here: it hung when they ended, or they are of a coordinator that is gone. Its
- * beats name them, so one whose end is lost is ended at the next. Queries of a later epoch belong to who has taken over from us.
+ * Ends the queries that a worker holds but this coordinator does not run: the worker hung when they ended, or their coordinator is gone.
+ * Its
+ * heartbeats name them, so a lost EndQuery call is repeated at the next. Queries of a later epoch belong to the coordinator that took over.
  */
 export const endUnknown =
   ({ running, epoch, keyring }: Options) =>

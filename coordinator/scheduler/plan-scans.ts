@@ -6,7 +6,7 @@ import type { ScanRequest } from '#shared/iceberg/scan-request.ts';
 import type { PlannedFiles, ReadCall, TableReader } from '#shared/iceberg/table-reader.ts';
 import type { ScanBinding } from '../resolver/scan-binding.ts';
 
-/** A scan with its files, and how many were pruned away. */
+/** A scan with its files, and a report of what was read and pruned. */
 export type PlannedScan = { readonly spec: ScanSpec; readonly report: PlanReport };
 
 export type ScanContext = {
@@ -18,7 +18,7 @@ export type ScanContext = {
   readonly signal: AbortSignal;
 };
 
-/** The files of every scan of a query, partitions and files pruned by its predicate. @throws as `TableReader` does. */
+/** Lists the files of every scan of a query, with partitions and files pruned by its predicate. @throws as `TableReader` does. */
 export function planScans(bindings: readonly ScanBinding[], context: ScanContext): Promise<PlannedScan[]> {
   return Promise.all(bindings.map((binding) => planScan(binding, context)));
 }
@@ -37,14 +37,14 @@ async function filesOf(binding: ScanBinding, context: ScanContext): Promise<Plan
   return context.tables.files(request, readCall(binding, context), context.hold);
 }
 
-/** Null for a table without a snapshot. */
+/** Builds the file request of a scan; null for a table without a snapshot. */
 export function scanRequest(binding: ScanBinding, { tenant }: ScanContext): ScanRequest | null {
   const { metadata, predicate, allowedRoots, columns } = binding;
   if (binding.snapshotId === null) return null;
   const snapshotId = BigInt(binding.snapshotId);
   const { tableUuid, formatVersion, location, fields, specs, defaultSpecId } = metadata;
   const snapshot = metadata.snapshots.get(snapshotId);
-  // Requests travel to a thread: of a table's snapshots only the one that is read.
+  // Requests are copied to a thread, so they carry only the snapshot that is read.
   const snapshots = new Map(snapshot === undefined ? [] : [[snapshotId, snapshot]]);
   const columnsNeeded = new Set(columns.map((column) => column.fieldId));
   const table = { tableUuid, formatVersion, location, fields, specs, defaultSpecId, snapshots };

@@ -3,15 +3,15 @@ import type { FlightData } from '#shared/flight/flight-data.ts';
 import { TextColumnReader } from './text-column.ts';
 
 type Options = {
-  /** Takes rows; answers when more may come. */
+  /** Takes rows; the promise resolves when it can take more. */
   readonly onRows: (bytes: Buffer, rows: number) => Promise<void> | undefined;
-  /** The result begins again; false when it cannot, because the client has a part of it. */
+  /** Restarts the result; returns false when it cannot, because the client has received a part of it. */
   readonly restart: () => boolean;
 };
 
 /**
- * Puts the rows of several result tasks one after another. The first task that has rows is read to its end; the others wait with
- * a batch each, which pauses them on their workers.
+ * Concatenates the rows of several result tasks. The first task that has rows is read to its end; each of the others waits with
+ * one batch, which pauses it on its worker.
  */
 export class ResultReader {
   readonly #options: Options;
@@ -25,14 +25,14 @@ export class ResultReader {
     this.#options = options;
   }
 
-  /** What takes the messages of a task. */
+  /** Returns the function that takes the messages of a task. */
   reader(task: TaskId): (message: FlightData<Buffer>) => Promise<void> | undefined {
     const column = new TextColumnReader();
     return (message) => {
       const batch = column.read(message);
       if (batch === undefined || batch.rows === 0) return undefined;
       const deliver = (): Promise<void> | undefined => {
-        // It was given up while it waited.
+        // The task was given up while it waited.
         if (this.#isClosed || this.#ended.has(task)) return this.#next();
         this.#turn = task;
         this.#delivered.add(task);
@@ -43,7 +43,7 @@ export class ResultReader {
     };
   }
 
-  /** The next one may deliver. */
+  /** Marks a task as ended; the next one may deliver. */
   ended(task: TaskId): void {
     this.#ended.add(task);
     if (this.#turn !== task) return;
@@ -51,7 +51,7 @@ export class ResultReader {
     this.#next();
   }
 
-  /** Nothing more is delivered: the query has ended, or begins again with another reader. */
+  /** Stops delivery: the query has ended, or starts over with another reader. */
   close(): void {
     this.#isClosed = true;
   }

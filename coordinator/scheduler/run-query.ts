@@ -11,7 +11,7 @@ import { runTask } from './run-task.ts';
 import { taskSpec, taskTicket, type TaskOwner } from './task-spec.ts';
 import { CONNECTIONS_LOST_MAX } from './task-state.ts';
 
-/** What all queries of a coordinator have in common. */
+/** The services and limits that all queries of a coordinator share. */
 export type Scheduler = {
   readonly pool: WorkerPool;
   readonly keyring: Keyring;
@@ -20,13 +20,13 @@ export type Scheduler = {
   /** `worker.task_bytes_max` */
   readonly taskBytesMax: number;
   readonly onRetry: () => void;
-  /** Ids of the runs that tasks belong to now; a worker that holds something of another one is told to end it. */
+  /** Ids of the current runs. A worker that holds tasks or output of any other run is told to end it. */
   readonly running: Set<QueryId>;
 };
 
 /** One fragment on one worker. */
 export type QueryRun = {
-  /** Of this run, never a client's: two clients may choose the same id. */
+  /** Id of this run, not the client's query id: two clients may choose the same one. */
   readonly queryId: QueryId;
   readonly tenant: TenantId;
   readonly principal: PrincipalId;
@@ -35,27 +35,28 @@ export type QueryRun = {
   readonly context: StatementContext;
   readonly memoryLimitBytes: number;
   readonly wide: boolean;
-  /** As the task's. */
+  /** See `TaskSpec.collected`. */
   readonly collected: boolean;
   readonly profile: boolean;
   readonly bounds: TaskOwner['bounds'];
-  /** Time by which it has ended one way or another. */
+  /** Time, in ms since 1970, by which the run has ended in any case. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
-  /** A new attempt begins: what an earlier one gave is void. */
+  /** Called when a new attempt begins: the output of earlier attempts is void. */
   readonly onStart: () => void;
   readonly onMessage: (message: FlightData<Buffer>) => Promise<void> | void;
   /** Whether the task may still run again: nothing of its result has left. */
   readonly mayRetry: () => boolean;
 };
 
-/** Workers that a query may be running on when they are lost; it is the suspect then. */
+/** A query that was running on this many workers when they were lost is suspected of killing them, and fails. */
 const WORKERS_LOST_MAX = 2;
 
 /**
- * Runs a query whole on one worker; when that is lost before the client saw a byte, once more on another, and when that takes nothing any
- * more because it drains, on the next. When only the connection broke, it runs again on the same worker: no error is a reason to try
- * another one. A worker that ended itself because of another query does not count; because of this one, it is the query's end.
+ * Runs a query whole on one worker. If that worker is lost before the client received a byte, the query runs once more on another; if it
+ * drains,
+ * on the next. If only the connection broke, it runs again on the same worker. A query error is never a reason to try
+ * another worker. A worker that ended itself because of another query does not count; if it did so because of this query, the query fails.
  */
 export async function runQuery(scheduler: Scheduler, run: QueryRun): Promise<TaskReport> {
   scheduler.running.add(run.queryId);
@@ -91,7 +92,7 @@ async function attempts(scheduler: Scheduler, run: QueryRun): Promise<TaskReport
   }
 }
 
-/** On one worker, over one connection after the other. */
+/** Runs the query on one leased worker, again after a broken connection as long as the worker lives. */
 async function onWorker(scheduler: Scheduler, run: QueryRun, lease: WorkerLease): Promise<TaskReport> {
   for (let connections = 1; ; connections += 1) {
     try {
@@ -109,7 +110,7 @@ async function onWorker(scheduler: Scheduler, run: QueryRun, lease: WorkerLease)
   }
 }
 
-/** The biggest table decides, as its files are the dearest to fetch again. */
+/** Returns the table that decides the worker: the biggest one, because its files cost most to fetch again. */
 function affinity(scans: readonly PlannedScan[]): string | undefined {
   return scans.toSorted((a, b) => b.report.bytes - a.report.bytes)[0]?.spec.tableUuid;
 }

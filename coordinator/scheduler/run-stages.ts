@@ -40,17 +40,17 @@ import type { StageReport } from './stage-report.ts';
 import { StageRun } from './stage-run.ts';
 import type { TaskOwner } from './task-spec.ts';
 
-/** The passes of `coordinator/distributor`, as a query that runs calls them. */
+/** The passes of `coordinator/distributor` that a running query calls. */
 export type Distributor = {
   readonly distribute: (plan: Plan, facts: DistributionFacts) => DistributedPlan | WholePlan;
-  /** The plan with every exchange whose stage has run as that stage's rows. */
+  /** Replaces every exchange whose stage has run by that stage's rows. */
   readonly advance: (distributed: DistributedPlan, ran: ReadonlySet<number>) => Plan;
 };
 
 export type StagedQuery = Omit<TaskOwner, 'queryId' | 'epoch' | 'spillLimitBytes'> & {
-  /** As clients name it. */
+  /** The client's query id; each run gets its own. */
   readonly queryId: QueryId;
-  /** Its first fragments, made of `scans`. */
+  /** The first distribution of the query, made from `scans`. */
   readonly distributed: DistributedPlan;
   readonly scans: readonly PlannedScan[];
   readonly scanFacts: readonly ScanFacts[];
@@ -58,37 +58,37 @@ export type StagedQuery = Omit<TaskOwner, 'queryId' | 'epoch' | 'spillLimitBytes
   readonly distributor: Distributor;
   /** The last fragment's text, wrapped so that DuckDB prints the rows as JSON. */
   readonly jsonSql: (sql: SqlText) => SqlText;
-  /** The scans of these numbers with the conditions that the plan has over them. */
+  /** Plans the scans of these numbers again, with the conditions that the plan has above them. */
   readonly rescan: (
     plan: Plan,
     scans: ReadonlySet<number>,
   ) => Promise<ReadonlyMap<number, { readonly scan: PlannedScan; readonly facts: ScanFacts }>>;
-  /** Why the query runs whole after all, when DuckDB does not bind one of these fragments. */
+  /** Has DuckDB bind the fragments; returns the reason to run the query whole when one does not bind, else null. */
   readonly check: (fragments: readonly Fragment[]) => Promise<WholePlan | null>;
-  /** A worker did not bind a fragment. */
+  /** Called when a worker could not bind a fragment. */
   readonly onRefused: (fragment: Fragment, why: string) => void;
   readonly signal: AbortSignal;
-  /** The result begins, perhaps again: what an earlier attempt gave is void. */
+  /** Called when the result begins, perhaps again: rows of earlier attempts are void. */
   readonly onStart: () => void;
   readonly onRows: (bytes: Buffer, rows: number) => Promise<void> | undefined;
-  /** A run of it begins, under this id. */
+  /** Called when a run of the query begins, with the run's id. */
   readonly onRun: (run: QueryId) => void;
-  /** Nothing of the result has left. */
+  /** Whether the query may start over: nothing of its result has been sent. */
   readonly mayStartOver: () => boolean;
 };
 
-/** `whole`: what some stages gave showed that the query is better run whole on one worker; nothing of its result has left. */
+/** `whole`: the query must run again, whole on one worker, for the reason that is given; nothing of its result has been sent. */
 export type StagedRun =
   | { readonly kind: 'staged'; readonly stages: readonly StageReport[]; readonly starts: number }
   | WholePlan;
 
-/** Times that a query begins, when what it lost could not be made again. */
+/** Number of times that a query starts, at most, when lost output cannot be reproduced. */
 const STARTS_MAX = 3;
-/** From this share of a table's rows on, a stage has left out next to nothing. */
+/** A stage that gives at least this share of a table's rows counts as the whole table. */
 const WHOLE_TABLE_SHARE = 0.9;
-/** How long a query that has failed waits until its workers have dropped what they hold of it. */
+/** Time that a failed query waits for its workers to drop what they hold of it. */
 const END_WAIT_MAX_MS = 300;
-/** Waves of stages of one query, for each fragment that it had at first: planning again may add some, but must come to an end. */
+/** Limit on a query's waves of stages, per fragment of its first distribution: replanning may add stages but must terminate. */
 const WAVES_PER_FRAGMENT_MAX = 4;
 
 /** The workers that take tasks, as the distributor sees them. */
@@ -97,8 +97,8 @@ export const clusterFacts = ({ pool }: Scheduler): ClusterFacts => ({
 });
 
 /**
- * Runs a query stage by stage. After every wave of stages the rest of the plan is distributed again, with the rows that they gave.
- * @throws SkeinError of the catalogue; whatever happens, every worker was told to drop what it holds of the query when this has ended.
+ * Runs a query stage by stage. After every wave of stages the rest of the plan is distributed again, by the rows that they produced.
+ * @throws SkeinError of the catalogue; in any case every worker was told to drop what it holds of the query before this returns.
  */
 export async function runStages(scheduler: Scheduler, query: StagedQuery): Promise<StagedRun> {
   for (let starts = 1; ; starts += 1) {
@@ -116,7 +116,10 @@ export async function runStages(scheduler: Scheduler, query: StagedQuery): Promi
   }
 }
 
-/** The printer is at fault, not the client, who hears of it only when a part of the result has left already. */
+/**
+ * Falls back to running whole after a worker refused a fragment. The SQL printer is at fault, so the client sees an error only when rows
+ * were already sent.
+ */
 function wholeInstead({ fragment, message }: FragmentRefused, { onRefused, mayStartOver }: StagedQuery): WholePlan {
   onRefused(fragment, message);
   const reason = `a worker did not bind a fragment of it: ${message}`;
@@ -139,18 +142,19 @@ async function runOnce(scheduler: Scheduler, query: StagedQuery): Promise<readon
     return reports;
   } finally {
     const ended = dispatcher.end().finally(() => scheduler.running.delete(runId));
-    // A client that has all rows need not wait until they are dropped, nor one whose query has failed for a worker that does not obey.
+    // A client that has all rows need not wait for the cleanup. One whose query failed waits only briefly, in case a worker does not
+    // respond.
     if (!succeeded) await atMost(ended, END_WAIT_MAX_MS);
   }
 }
 
-/** One start of a query: its stages wave by wave. */
+/** Runs one start of a query: its stages, wave by wave. */
 class StageLoop {
   readonly #scheduler: Scheduler;
   readonly #query: StagedQuery;
   readonly #dispatcher: TaskDispatcher;
   readonly #stages = new Map<number, StageRun>();
-  /** Those that looked at the keys of others. */
+  /** Stages that collected the join keys of other stages. */
   readonly #keyStages: StageRun[] = [];
   readonly #filters = new Map<number, string[]>();
   readonly #looked = new Set<string>();
@@ -209,7 +213,7 @@ class StageLoop {
     return run;
   }
 
-  /** The rest of the plan, with what the stages have given. */
+  /** Distributes the rest of the plan, by the actual output of the stages that have run. */
   #distribute(distributed: DistributedPlan, changed?: Plan): DistributedPlan | WholePlan {
     const { distributor, settings } = this.#query;
     return distributor.distribute(changed ?? distributor.advance(distributed, new Set(this.#stages.keys())), {
@@ -225,7 +229,7 @@ class StageLoop {
     return new Map([...this.#stages].map(([stage, run]) => [stage, run.facts()]));
   }
 
-  /** Narrows scans by the keys of build sides that have run; undefined when nothing can be gained. */
+  /** Narrows scans by the keys of build sides that have run; undefined when no filter pays off. */
   async #narrow(distributed: DistributedPlan): Promise<DistributedPlan | undefined> {
     const found = findDynamicFilters(distributed.plan, this.#scanFacts, this.#stageFacts()).filter((filter) => {
       const name = JSON.stringify(filter);
@@ -259,7 +263,7 @@ class StageLoop {
     return again.kind === 'whole' ? undefined : again;
   }
 
-  /** Whether a build side has nearly all rows of a table, whose keys are known to leave out nothing of the scan. */
+  /** Whether a build side has nearly all rows of a table and the table's key bounds exclude too little of the scan. */
   #isOfWholeTable(filter: DynamicFilter, plan: Plan): boolean {
     const { stage, column } = filter;
     const build = must(this.#stages.get(stage), 'a filter of a stage that has run');
@@ -271,7 +275,7 @@ class StageLoop {
     return bounds !== null && !isSelective(bounds, this.#probeColumn(plan, filter).facts);
   }
 
-  /** The scan's column that a filter narrows: its name, with the table's, and what the manifests say of it. */
+  /** Returns the column that a filter narrows: its qualified name, and its statistics from the manifests. */
   #probeColumn(
     plan: Plan,
     { scan, position }: Pick<DynamicFilter, 'scan' | 'position'>,
@@ -282,7 +286,7 @@ class StageLoop {
     return { name, facts: this.#scanFacts[scan]?.columns[index] };
   }
 
-  /** What columns of a build side hold: their bounds, and the values themselves or a stage that has them, where that can pay. */
+  /** Collects the keys in columns of a build side: their bounds, and either the values or, where it pays off, a stage that holds them. */
   async #keysOf(
     stage: number,
     columns: readonly number[],
@@ -325,7 +329,7 @@ class StageLoop {
     return parseKeys(text);
   }
 
-  /** A stage that is no part of the plan. Its number is taken from here on. */
+  /** Adds a stage that is not part of the plan and reserves its number. */
   #keyStage(fragment: Fragment, result: ResultReader | null): StageRun {
     const run = this.#prepare(fragment, result);
     this.#keyStages.push(run);
@@ -346,7 +350,7 @@ class StageLoop {
   }
 }
 
-/** The position in its table's column list of the scan's column that a filter narrows. */
+/** Returns the position, in the table's column list, of the column that a filter narrows. */
 function columnIndex(plan: Plan, { scan, position }: Pick<DynamicFilter, 'scan' | 'position'>): number {
   for (const node of walkPlan(plan)) {
     if (node.kind === 'scan' && node.scan === scan) return must(node.columns[position], 'a filter of a column').index;

@@ -17,23 +17,26 @@ export type TaskRun = {
   readonly ticket: string;
   /** Longest description of a task that a worker takes. */
   readonly taskBytesMax: number;
-  /** Its reason is the error of the run. */
+  /** Aborts the run; its reason is the error that the run throws. */
   readonly signal: AbortSignal;
-  /** Takes one message; the next is asked for when it has answered, so a slow reader slows the worker. */
+  /** Takes one message. The next is requested when it resolves, so a slow reader slows the worker. */
   readonly onMessage: (message: FlightData<Buffer>) => Promise<void> | void;
 };
 
-/** Time in which a worker must say that a task has stopped. */
+/** Deadline for a worker to confirm that a task has stopped. */
 const CANCEL_TIMEOUT_MS = 5_000;
-/** How long the end of a run waits for that: nearly always a few milliseconds, but not on a worker whose slot does not obey. */
+/**
+ * Time that the end of a run waits for this confirmation. It nearly always takes a few milliseconds, but longer when a slot does not
+ * respond.
+ */
 const CONFIRM_MAX_MS = 300;
 
 const DO_GET = '/arrow.flight.protocol.FlightService/DoGet';
 
 /**
- * Runs a task and reads its output to the end. One DoGet brings the task and opens its output. When the run fails or is aborted, the
- * worker has stopped the task, or has not said so for a moment, before this throws.
- * @throws SkeinError: what the worker says, the reason of the signal, or CONNECTION_LOST, which says nothing of the worker.
+ * Runs a task and reads its output to the end. One DoGet call carries the task and opens its output. When the run fails or is aborted, the
+ * worker is told to stop the task, and this waits up to `CONFIRM_MAX_MS` for the confirmation before it throws.
+ * @throws SkeinError: the worker's error, the signal's reason, or CONNECTION_LOST, which does not mean that the worker is lost.
  */
 export async function runTask(run: TaskRun): Promise<TaskReport> {
   run.signal.throwIfAborted();
@@ -80,7 +83,7 @@ export async function runTask(run: TaskRun): Promise<TaskReport> {
   }
 }
 
-/** @throws what the task failed with. */
+/** Reads the report in a task's last message. @throws the error that the task failed with. */
 function reportOf(metadata: Uint8Array): TaskReport {
   const end = JSON.parse(Buffer.from(metadata).toString()) as StreamEnd;
   if ('failure' in end) throw readError(end.failure);
@@ -97,7 +100,7 @@ const isServiceError = (error: unknown): error is ServiceError =>
 
 type CancelMethod = (request: object, metadata: Metadata, options: { deadline: number }, callback: () => void) => void;
 
-/** Resolves when the worker says that the task has stopped; a worker that is lost need not be told. */
+/** Tells the worker to stop the task, and resolves when it has confirmed. A lost worker is not told. */
 function cancelTask({ client, spec }: TaskRun, metadata: Metadata, failure: SkeinError): Promise<void> {
   if (failure.code === 'WORKER_LOST') return Promise.resolve();
   const request = { task_id: spec.taskId, code: failure.code, reason: failure.message };

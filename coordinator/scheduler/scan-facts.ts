@@ -2,10 +2,10 @@ import type { ColumnFacts, ScanFacts } from '../distributor/fragment.ts';
 import type { ScanBinding } from '../resolver/scan-binding.ts';
 import { readCall, scanRequest, type PlannedScan, type ScanContext } from './plan-scans.ts';
 
-/** Files whose statistics are looked at; a scan of more has none. */
+/** A scan of more files than this gets no column statistics. */
 const FILES_MAX = 20_000;
 
-/** What the manifests say of the scans that a query reads; they lie in a cache, because the scans have been planned. */
+/** Collects the statistics of a query's scans from the manifests, which are in the cache because the scans have been planned. */
 export function scanFacts(
   bindings: readonly ScanBinding[],
   scans: readonly PlannedScan[],

@@ -14,14 +14,14 @@ export type Split =
 
 /** A file is divided at multiples of this, the rows of DuckDB's row groups: a row group that two tasks share is read twice. */
 const ROW_GROUP_ROWS = 122_880;
-/** Compressed bytes of a split, about. */
+/** Approximate compressed bytes of a split. */
 const SPLIT_BYTES = 2 * 2 ** 20;
-/** Splits of one file: beyond, they get bigger. */
+/** Number of splits of one file, at most; the splits of a bigger file are bigger. */
 const SPLITS_OF_FILE_MAX = 1_000;
-/** Bytes of a file that go to the same worker together. */
+/** A file is assigned to workers in blocks of this size. */
 const AFFINITY_BYTES = 64 * 2 ** 20;
 
-/** A file as splits of whole row groups, as DuckDB writes them. */
+/** Divides a file into splits of whole row groups, as DuckDB writes them. */
 export function splitFile(scan: number, file: ScanFile): Split[] {
   const { recordCount, sizeBytes } = file;
   const groups = Math.ceil(recordCount / ROW_GROUP_ROWS);
@@ -37,34 +37,36 @@ export function splitFile(scan: number, file: ScanFile): Split[] {
   return splits;
 }
 
-/** A slot whose share of a stage reads no more takes it in one task: every task costs milliseconds for its plan, whatever it reads. */
+/** A slot whose share of a stage reads at most this takes it in one task: planning a task costs milliseconds, whatever it reads. */
 const SHARE_BYTES_MIN = 64 * 2 ** 20;
-/** Of a bigger share a slot takes so much at once. The rest evens out what slots do in the same time. */
+/** Part of a bigger share that a slot takes in its first batch. The rest balances slots of different speed. */
 const FIRST_BATCH_PART = 0.8;
-/** After that a slot takes so much of its share of what is left, */
+/** Each later batch is this part of the slot's share of the remaining bytes, */
 const NEXT_BATCH_PART = 0.5;
-/** but not less than this, nor than this share of all. */
+/** but at least this many bytes, and at least the slot's whole share divided by `BATCHES_MAX_PER_SLOT`. */
 const BATCH_BYTES_MIN = 16 * 2 ** 20;
 const BATCHES_MAX_PER_SLOT = 8;
-/** So many splits that are left may go with the last batch, when they are less than this part of it. */
+/** The last batch also takes up to this many remaining splits, when their bytes are less than a batch divided by this number. */
 const REMNANT_MAX = 8;
-/** A batch is so many times what its task reads beside it, unless that makes less than one for each slot. */
+/** A batch is this many times the bytes that its task reads beside it, unless that leaves some slots without a batch. */
 const REPEATED_SHARE = 16;
 
 export type SplitQueueOptions = {
   readonly workers: readonly { readonly address: string; readonly slots: number }[];
-  /** What every task of the stage reads beside its batch: the other sides of joins, of which each task builds hash tables anew. */
+  /**
+   * Bytes that every task of the stage reads beside its batch: the other sides of joins, for which each task builds its own hash tables.
+   */
   readonly repeatedBytes: number;
-  /** The part of a split's bytes that is read: of its columns, about. */
+  /** Approximate share of a split's bytes that is read: the share of its columns. */
   readonly readPart: number;
-  /** Groups that the tasks make together, as estimated; 0 when they do not group. */
+  /** Estimated number of groups that the tasks produce together; 0 when they do not group. */
   readonly groups: number;
 };
 
 /**
- * The splits of a stage that nobody has taken yet. Each worker has its own share, by rendezvous hashing of the files, so that the same
- * files, and the same parts of a big one, go to the same worker every time; one that has no more takes from the end of whoever has
- * most. The first batches are the big ones, the last ones are small, and a slow worker takes fewer.
+ * The splits of a stage that no task has taken yet. Each worker has its own share, by rendezvous hashing of the files, so that the same
+ * files, and the same parts of a big one, go to the same worker every time. A worker without splits takes from the end of the longest
+ * queue. The first batches are big and the last ones small, so a slow worker takes fewer.
  */
 export class SplitQueue {
   readonly #options: SplitQueueOptions;
@@ -88,7 +90,7 @@ export class SplitQueue {
     return this.#left;
   }
 
-  /** The next batch for a worker, of its own share or, when it may, of another's; empty when there is none. */
+  /** Takes the next batch for a worker, from its own share or, when it may, from another's; empty when there is none. */
   take(address: string, mayTakeOthers: boolean): readonly Split[] {
     const wanted = this.#batchBytes();
     const batch: Split[] = [];
@@ -112,14 +114,14 @@ export class SplitQueue {
     return batch;
   }
 
-  /** What a worker's own share has left, when that is not worth a task of its own. */
+  /** Takes the rest of a worker's own share when it is too small for a task of its own. */
   #remnant(address: string, wanted: number): readonly Split[] {
     const own = this.#queues.get(address) ?? [];
     const isSmall = own.length <= REMNANT_MAX && own.reduce((sum, { bytes }) => sum + bytes, 0) < wanted / REMNANT_MAX;
     return isSmall ? own.splice(0) : [];
   }
 
-  /** In bytes of splits. */
+  /** Size of the next batch, in bytes of splits. */
   #batchBytes(): number {
     const { workers, repeatedBytes, readPart, groups } = this.#options;
     const slots = workers.reduce((sum, worker) => sum + worker.slots, 0) || 1;
@@ -154,7 +156,7 @@ export class SplitQueue {
     return this.#queueOf(ranked[partOf(split.file, ranked.length)] ?? '');
   }
 
-  /** Without a worker to own it, a split waits in a queue that everybody takes from. */
+  /** Returns a worker's queue. A split without a worker goes to an extra queue that every worker takes from. */
   #queueOf(address: string): Split[] {
     const queue = this.#queues.get(address) ?? [];
     this.#queues.set(address, queue);
@@ -162,21 +164,21 @@ export class SplitQueue {
   }
 }
 
-/** Workers in the order in which they are wanted for a file, by rendezvous hashing: a worker that comes or goes changes little. */
+/** Orders the workers by preference for a file, by rendezvous hashing: a worker that comes or goes changes little. */
 function rankWorkers(path: string, addresses: readonly string[]): readonly string[] {
   const hash = hashText(path);
   const weights = addresses.map((address) => ({ address, weight: mix(hash ^ hashText(address)) }));
   return weights.toSorted((a, b) => b.weight - a.weight).map(({ address }) => address);
 }
 
-/** Which part of `parts` of its file a split is in: a small file is one part, a big one as many as there are workers. */
+/** Returns which of its file's `parts` parts a split is in. A small file is one part, a big one has as many as there are workers. */
 function partOf({ recordCount, sizeBytes, rows }: ScanFile, parts: number): number {
   const blocks = Math.max(1, Math.ceil(sizeBytes / AFFINITY_BYTES));
   const block = recordCount === 0 ? 0 : Math.floor((blocks * (rows?.start ?? 0)) / recordCount);
   return Math.floor((block * parts) / blocks);
 }
 
-/** FNV-1a: a scan may have a million files, and each is hashed. */
+/** FNV-1a, a fast hash: a scan may have a million files, and each is hashed. */
 function hashText(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
@@ -190,7 +192,7 @@ function mix(hash: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** The rows of a batch as the files of each scan: neighbours in a file become one range. */
+/** Returns the files that a batch reads, per scan. Adjacent row ranges of a file become one. */
 export function batchFiles(batch: readonly Split[], scans: number): ScanFile[][] {
   const files = Array.from({ length: scans }, (): ScanFile[] => []);
   const taken = batch.flatMap((split) => (split.kind === 'rows' ? [split] : []));

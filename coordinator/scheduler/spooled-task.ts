@@ -13,11 +13,11 @@ export type SpooledTask = {
   readonly spec: TaskSpec;
   readonly ticket: string;
   readonly taskBytesMax: number;
-  /** Its reason is the error of the run; the worker ends the task when it sees the call cancelled. */
+  /** Aborts the run; its reason is the error that the run throws. The worker ends the task when it sees the call cancelled. */
   readonly signal: AbortSignal;
 };
 
-/** How a task with spooled output ended; `inputLost` names the task whose output it could not read. */
+/** The outcome of a task with spooled output. `inputLost` names the task whose output it could not read. */
 export type SpooledEnd =
   | { readonly kind: 'finished'; readonly report: TaskReport }
   | { readonly kind: 'inputLost'; readonly producer: TaskId };
@@ -40,7 +40,7 @@ const method = <Request, Answer>(client: Client, name: string): Unary<Request, A
   return must(found, `worker.proto has ${name}`).bind(client);
 };
 
-/** Runs a task whose output stays on the worker. @throws SkeinError: the worker's, CONNECTION_LOST, the signal's reason. */
+/** Runs a task whose output stays on the worker. @throws SkeinError: the worker's error, CONNECTION_LOST, or the signal's reason. */
 export async function runSpooledTask(task: SpooledTask): Promise<SpooledEnd> {
   task.signal.throwIfAborted();
   const spec = await encodeTaskSpec(task.spec);
@@ -78,10 +78,10 @@ export const tooLong = (bytes: number, bytesMax: number): SkeinError =>
     `the query reads too many files: its task takes ${bytes} bytes, ${bytesMax} are allowed`,
   );
 
-/** Time in which a worker must say that a query's tasks have stopped and their output is gone. */
+/** Deadline for a worker to confirm that a query's tasks have stopped and their output is deleted. */
 const END_TIMEOUT_MS = 5_000;
 
-/** Ends what a worker still has of a query; false when it did not say so in time. Never throws. */
+/** Ends a query's tasks on a worker and deletes their output; false when the worker did not confirm in time. Never throws. */
 export function endQuery(client: Client, keyring: Keyring, queryId: QueryId): Promise<boolean> {
   return new Promise((resolve) => {
     const end = method<object, object>(client, 'EndQuery');

@@ -2,17 +2,17 @@ import type { TaskReport } from '#proto/task.ts';
 import type { Fragment } from '../distributor/fragment.ts';
 import type { PlannedScan } from './plan-scans.ts';
 
-/** How a stage went, for EXPLAIN ANALYZE and history. */
+/** Statistics of one stage of a query, for EXPLAIN ANALYZE and history. */
 export type StageReport = {
   readonly fragment: Fragment;
-  /** What each of the fragment's scans was planned to read. */
+  /** The planned files of each of the fragment's scans. */
   readonly scans: readonly PlannedScan[];
-  /** What was learned of its scans' rows from stages that had run. */
+  /** Descriptions of the dynamic filters on its scans, from the keys of stages that had run. */
   readonly dynamicFilters: readonly string[];
   readonly tasks: readonly TaskReport[];
   /** Tasks that ran again, because a worker or what it held was lost. */
   readonly retries: number;
-  /** Partitions that were so big that they were divided. */
+  /** Number of partitions that were divided because they were much bigger than the others. */
   readonly skewed: number;
   readonly elapsedMs: number;
 };

@@ -13,14 +13,14 @@ import type { TaskEvent, TaskOutput } from './task-state.ts';
 export type StageContext = {
   readonly scans: readonly PlannedScan[];
   readonly workers: readonly { readonly address: string; readonly slots: number }[];
-  /** The session has chosen the number of partitions. */
+  /** The session has set the number of partitions. */
   readonly isFixed: boolean;
 };
 
-/** An output that a task can read: opens with a ticket. */
+/** Makes the address and ticket by which a task reads one partition of an output. */
 export type SourceOf = (output: TaskOutput, partition: number) => Pick<InputSource, 'address' | 'taskId' | 'ticket'>;
 
-/** The tasks of one fragment while a query runs: what each of them reads, how far it is, and what it gave. */
+/** The tasks of one fragment while a query runs: their input shares, states and outputs. */
 export class StageRun {
   readonly fragment: Fragment;
   readonly sql: SqlText;
@@ -28,7 +28,7 @@ export class StageRun {
   readonly producers: readonly StageRun[];
   /** Settles when all tasks were done for the first time. */
   readonly done: PromiseWithResolvers<void> = Promise.withResolvers();
-  /** Some task may have read a part of its output. */
+  /** True once a task that reads this stage's output was started. */
   isRead = false;
   retries = 0;
   /** The fragment's scans. */
@@ -40,10 +40,10 @@ export class StageRun {
   readonly #shares: TaskShare[] = [];
   readonly #homes = new Map<number, string | undefined>();
   #queue: SplitQueue | undefined;
-  /** Of each scan that every task reads whole. */
+  /** The files of each scan that every task reads whole; empty for scans that are divided. */
   #wholeScans: readonly (readonly ScanFile[])[] = [];
 
-  /** What reads its tasks' rows as they come; null when they are spooled. */
+  /** Takes the rows that the tasks stream; null when they are spooled. */
   readonly result: ResultReader | null;
 
   constructor({ fragment, sql, producers, result }: Pick<StageRun, 'fragment' | 'sql' | 'producers' | 'result'>) {
@@ -57,7 +57,7 @@ export class StageRun {
     return this.#state;
   }
 
-  /** Some task reads a slice of a partition: batches of an output that must stay as it is. */
+  /** Whether a task reads a slice of a partition: a range of batches, which is valid only while the output stays exactly the same. */
   get readsSlices(): boolean {
     return this.skewed > 0;
   }
@@ -75,7 +75,7 @@ export class StageRun {
     this.apply({ kind: 'task', task, event });
   }
 
-  /** Makes the shares, or the queue that they are taken from. The producers are done. */
+  /** Makes the tasks' shares, or the queue that they are taken from. All producers must be done. */
   start({ scans, workers, isFixed }: StageContext): void {
     const { fragment } = this;
     this.planned = fragment.scans.map(({ scan }) => must(scans[scan], 'a fragment names planned scans'));
@@ -118,7 +118,10 @@ export class StageRun {
     if (this.#queue === undefined || this.#queue.size === 0) this.apply({ kind: 'allMade' });
   }
 
-  /** The next task for a worker that has a free slot: one that waits, or a new one. `isNear`: only where its input lies; `others`: all that take tasks. */
+  /**
+   * Returns the next task for a worker with a free slot: a waiting one, or a new one. `isNear`: only a task whose input lies on it;
+   * `others`: all workers that take tasks.
+   */
   take(worker: LiveWorker, isNear: boolean, others: readonly LiveWorker[]): number | undefined {
     const { address } = worker.link;
     const { id } = worker.info;
@@ -146,17 +149,17 @@ export class StageRun {
     return this.outputs().map((output) => output.report);
   }
 
-  /** The fragment's scans with a task's files. */
+  /** Returns the fragment's scans with the files of one task. */
   scans(task: number): readonly ScanSpec[] {
     const { scans } = this.share(task);
     return this.planned.map(({ spec }, i) => {
       const read = new Set(spec.readFieldIds ?? spec.columns.map(({ fieldId }) => fieldId));
-      // The text of a fragment names just these: each other one would be bound and looked up in all row groups for nothing.
+      // The fragment's SQL names only these columns: any other would be bound and looked up in all row groups for nothing.
       return { ...spec, columns: spec.columns.filter(({ fieldId }) => read.has(fieldId)), files: scans[i] ?? [] };
     });
   }
 
-  /** What a task reads of input `index`, as its producers have it now. */
+  /** Returns the outputs that a task reads from input `index`, at their current workers. */
   sources(task: number, index: number, sourceOf: SourceOf): InputSource[] {
     return this.#sourcesOf(this.share(task), index, sourceOf);
   }
@@ -229,7 +232,7 @@ export class StageRun {
     return read === 'partition' ? this.#producer(index).fragment.partitions : 1;
   }
 
-  /** What every task reads whole. */
+  /** Returns the bytes that every task reads whole. */
   #repeatedBytes(): number {
     const stages = this.fragment.inputs.map(({ read }, i) => {
       const reports = read === 'all' ? this.#producer(i).reports() : [];
@@ -238,7 +241,7 @@ export class StageRun {
     return stages.reduce((sum, bytes) => sum + bytes, bytesOfFiles(this.#wholeScans));
   }
 
-  /** Columns that are read of those that there are, in the scans that are divided. */
+  /** Returns the share of columns that is read, over the scans that are divided. */
   #readPart(): number {
     let [read, all] = [0, 0];
     for (const [i, scan] of this.fragment.scans.entries()) {
@@ -282,7 +285,7 @@ export class StageRun {
     return { scans, inputs, bytes: batch.reduce((sum, split) => sum + split.bytes, 0) };
   }
 
-  /** Address of the worker that holds most of what a task reads. Found once: it is a wish. */
+  /** Returns the address of the worker that holds most of a task's input. Cached, because it is only a preference. */
   #home(task: number): string | undefined {
     if (!this.#homes.has(task)) this.#homes.set(task, this.#findHome(this.share(task)));
     return this.#homes.get(task);

@@ -10,7 +10,7 @@ import { NEW_TASK, nextTask, type TaskEvent, type TaskFailure, type TaskState } 
  */
 export type StageState =
   | { readonly kind: 'running'; readonly tasks: readonly TaskState[]; readonly allMade: boolean }
-  /** All of the tasks are. */
+  /** All tasks are done. */
   | { readonly kind: 'done'; readonly tasks: readonly TaskState[] }
   | { readonly kind: 'failed'; readonly task: number; readonly failure: TaskFailure };
 
@@ -22,7 +22,7 @@ export type StageEvent =
 
 export const NEW_STAGE: StageState = { kind: 'running', tasks: [], allMade: false };
 
-/** The state after `event`; a stage that has failed stays so. */
+/** Returns the state after `event`; a failed stage stays failed. */
 export function nextStage(state: StageState, event: StageEvent): StageState {
   if (state.kind === 'failed') return state;
   switch (event.kind) {

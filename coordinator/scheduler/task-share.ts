@@ -2,15 +2,15 @@ import type { PartitionReport, ScanFile } from '#proto/task.ts';
 import { must } from '#shared/must.ts';
 
 /**
- * What one task of a stage reads. It is fixed when the task is made and names tasks of earlier stages by their numbers, not by where
- * they ran: so the task can run again, also after its producers have.
+ * The input of one task of a stage. It is fixed when the task is made and names tasks of earlier stages by number, not by the worker
+ * they ran on, so the task can run again, even after its producers ran again.
  */
 export type TaskShare = {
   /** Files of each of the fragment's scans. */
   readonly scans: readonly (readonly ScanFile[])[];
-  /** For each of the fragment's inputs. */
+  /** The part of each of the fragment's inputs. */
   readonly inputs: readonly InputShare[];
-  /** Compressed bytes of files, and bytes of batches: what a task costs, roughly. */
+  /** Compressed bytes of files plus bytes of batches: the approximate cost of the task. */
   readonly bytes: number;
 };
 
@@ -22,11 +22,11 @@ export type InputShare =
   /** The whole output of some tasks. */
   | { readonly kind: 'tasks'; readonly tasks: readonly number[] };
 
-/** Of an input, what each task of its producer gave: `partitions[p]` of task t. */
+/** The output of each task of an input's producer: `produced[t][p]` is partition p of task t. */
 type Produced = readonly (readonly PartitionReport[])[];
 
 export type PartitionInput = {
-  /** Partitioned as the tasks of the fragment are; others are read whole by every task. */
+  /** The input is partitioned like the fragment's tasks; any other input is read whole by every task. */
   readonly isPartitioned: boolean;
   readonly dividable: boolean;
   readonly produced: Produced;
@@ -35,25 +35,28 @@ export type PartitionInput = {
 export type PartitionOptions = {
   readonly partitions: number;
   readonly slots: number;
-  /** The session has chosen the number: every partition is a task of its own. */
+  /** The session has set the number of partitions: every partition becomes a task of its own. */
   readonly isFixed: boolean;
 };
 
-/** A task that reads less than this takes a neighbour's partition too: starting one costs as much as reading these bytes. */
+/** Partitions are combined until a task reads about this much: starting a task costs as much as reading these bytes. */
 const TASK_BYTES_MIN = 4 * 2 ** 20;
-/** Tasks of a slot, at most, unless the partitions are too big. */
+/** Tasks per slot, at most, unless the tasks would be too big. */
 const TASKS_PER_SLOT = 2;
 const TASK_BYTES_MAX = 256 * 2 ** 20;
-/** In the hash table of millions of rows each row is a cache miss. A task has at least as many as every task reads, of which it makes one too. */
+/**
+ * Rows of a task, at most: in a hash table of millions of rows each row is a cache miss. The limit rises to the rows that every task reads
+ * whole, because it builds a hash table of those too.
+ */
 const TASK_ROWS_MAX = 1_000_000;
-/** A partition is skewed when it is so many times as big as the median one, and not small. */
+/** A partition is skewed when it is more than `SKEW_FACTOR` times as big as the median and has at least `SKEW_BYTES_MIN` bytes. */
 const SKEW_FACTOR = 4;
 const SKEW_BYTES_MIN = 16 * 2 ** 20;
-/** Parts of one skewed partition. */
+/** Number of parts of one skewed partition, at most. */
 const SKEW_PARTS_MAX = 64;
 
 /**
- * The tasks of a stage whose inputs are partitioned.
+ * Divides a stage whose inputs are partitioned into tasks.
  * ```
  * partitions   0: 1 MB   1: 90 MB   2: 2 MB   3: 1 MB
  * tasks        {0, 2, 3}   {1, part 0 of 3}   {1, part 1 of 3}   {1, part 2 of 3}
@@ -102,7 +105,7 @@ const bytesOf = ({ isPartitioned, produced }: PartitionInput, partition: number)
 const rowsOf = ({ isPartitioned, produced }: PartitionInput, partition: number): number =>
   isPartitioned ? sum(produced.map((task) => task[partition]?.rows ?? 0)) : 0;
 
-/** A skewed partition as several tasks; none when nothing of it may be divided. */
+/** Divides a skewed partition into several tasks; returns none when no input may be divided. */
 function slices(inputs: readonly PartitionInput[], partition: number, slots: number): TaskShare[] {
   const candidates = inputs.flatMap((input, i) => (input.dividable ? [{ i, bytes: bytesOf(input, partition) }] : []));
   const [divided] = candidates.toSorted((a, b) => b.bytes - a.bytes);
@@ -123,11 +126,11 @@ function slices(inputs: readonly PartitionInput[], partition: number, slots: num
   }));
 }
 
-/** `rows`: of the input that has most. */
+/** `rows`: of the input that has the most. */
 type PartitionSize = { readonly p: number; readonly bytes: number; readonly rows: number };
 type Bin = { partitions: number[]; bytes: number };
 
-/** Partitions, biggest first, each into the emptiest of as few tasks as are worth starting. */
+/** Packs partitions, biggest first, into as few tasks as are worth starting: each goes to the task with the fewest bytes. */
 function bins(partitions: readonly PartitionSize[], options: PartitionOptions & { readonly rowsMax: number }): Bin[] {
   if (options.isFixed) return partitions.map(({ p, bytes }) => ({ partitions: [p], bytes }));
   if (partitions.length === 0) return [];
@@ -145,7 +148,9 @@ function bins(partitions: readonly PartitionSize[], options: PartitionOptions & 
   return made.filter((bin) => bin.partitions.length > 0);
 }
 
-/** The batches of part `part` of `of` of a partition that lies in several outputs: for each output, `[start, end)`. */
+/**
+ * Returns the batches of part `part` of `of` of a partition that is spread over several outputs: for each output, `[start, end)` or null.
+ */
 export function sliceBatches(
   batches: readonly number[],
   part: number,

@@ -5,9 +5,9 @@ import { signTicket } from '#shared/ticket.ts';
 import type { WorkerInfo } from '../cluster/worker-link.ts';
 import { printSqlType, type SqlField } from '../planner/sql-type.ts';
 
-/** What all tasks of one run of a query have in common. */
+/** The fields that all tasks of one run of a query share. */
 export type TaskOwner = {
-  /** Of this run, never a client's: two clients may choose the same id. */
+  /** Id of this run, not the client's query id: two clients may choose the same one. */
   readonly queryId: QueryId;
   readonly tenant: TenantId;
   readonly principal: PrincipalId;
@@ -17,7 +17,7 @@ export type TaskOwner = {
   readonly spillLimitBytes: number;
   readonly profile: boolean;
   readonly bounds: TaskSpec['bounds'];
-  /** Time by which the query has ended one way or another. */
+  /** Time, in ms since 1970, by which the query has ended in any case. */
   readonly deadlineMs: number;
 };
 
@@ -28,7 +28,7 @@ export type TaskParts = Pick<
   readonly output: OutputSpec;
 };
 
-/** A ticket outlives the query's deadline by this: clocks of hosts differ. */
+/** A ticket is valid for this long after the query's deadline, because clocks of hosts differ. */
 const TICKET_MARGIN_MS = 60_000;
 
 export function taskSpec(owner: TaskOwner, parts: TaskParts, worker: WorkerInfo): TaskSpec {
@@ -48,13 +48,13 @@ export function taskSpec(owner: TaskOwner, parts: TaskParts, worker: WorkerInfo)
   };
 }
 
-/** For the task itself: to start it and to read what it streams. */
+/** Signs the ticket that starts a task and reads the rows that it streams. */
 export function taskTicket(owner: TaskOwner, spec: TaskSpec, keyring: Keyring): string {
   const locations = [...new Set(spec.scans.flatMap((scan) => scan.allowedRoots))];
   return ticket(owner, { taskId: spec.taskId, partition: 0, locations }, keyring);
 }
 
-/** For a reader of one partition of what the task spooled. */
+/** Signs the ticket that reads one partition of a task's spooled output. */
 export const partitionTicket = (owner: TaskOwner, taskId: TaskId, partition: number, keyring: Keyring): string =>
   ticket(owner, { taskId, partition, locations: [] }, keyring);
 
@@ -69,7 +69,7 @@ function ticket(
   );
 }
 
-/** Columns of an input are `c0`, `c1`, ..., as its producer's text names them. */
+/** Describes an input of a task. Its columns are `c0`, `c1`, ..., as its producer's SQL names them. */
 export const inputSpec = (fields: readonly SqlField[], reads: number, sources: readonly InputSource[]): InputSpec => ({
   columns: fields.map(({ type }, i) => ({ name: `c${i}`, type: printSqlType(type) })),
   sources,

@@ -3,20 +3,20 @@ import type { SkeinError } from '#shared/error.ts';
 import type { TaskId } from '#shared/id.ts';
 import { unreachable } from '#shared/must.ts';
 
-/** Workers that a task may be running on when they are lost; it is the suspect then. */
+/** A task that was running on this many workers when they were lost is suspected of killing them, and fails. */
 const WORKERS_LOST_MAX = 2;
-/** Connections that may break while a worker that lives runs it; it is the suspect then. */
+/** A task that this many connections broke under, while its worker lived, is suspected of breaking them, and fails. */
 export const CONNECTIONS_LOST_MAX = 3;
-/** Attempts of a task that a worker took, whatever ended the earlier ones. */
+/** Attempts of a task, at most, whatever ended the earlier ones. */
 const ATTEMPTS_MAX = 6;
 
 /** One life of a worker: a restarted worker is another one. */
 type WorkerLife = { readonly id: string; readonly address: string };
 
-/** What a finished task left on its worker. */
+/** The output of a finished task, which is on its worker. */
 export type TaskOutput = { readonly taskId: TaskId; readonly worker: WorkerLife; readonly report: TaskReport };
 
-/** Whether all of it came with the report, so that it outlives its worker. */
+/** Whether the report carries the whole output, so that it survives the loss of its worker. */
 export const isCarried = ({ report }: TaskOutput): boolean =>
   report.partitions.every(({ rows, messages }) => rows === 0 || messages !== undefined);
 
@@ -24,13 +24,13 @@ type Tried = {
   readonly attempts: number;
   /** Workers that were lost while they ran it. */
   readonly workersLost: number;
-  /** Ids of the workers that were lost with it: it goes there again only when there is no other, as they may have been slow alone. */
+  /** Ids of the workers that were lost with it. It runs there again only when there is no other worker: they may only have been slow. */
   readonly avoid: readonly string[];
-  /** Ids of those that drain. */
+  /** Ids of the workers that refused it because they drain. */
   readonly refusedBy: readonly string[];
   /** Connections that broke while it ran, though the worker lived. */
   readonly connectionsLost: number;
-  /** The worker over whose connection it ran last: nobody else is to be tried while that one takes tasks. */
+  /** Id of the worker whose connection broke last: no other worker is tried while this one takes tasks. */
   readonly boundTo: string | null;
 };
 
@@ -70,7 +70,7 @@ export type TaskEvent =
   | { readonly kind: 'connectionLost' }
   /** The worker that runs it ended itself because of another query. */
   | { readonly kind: 'workerEnded' }
-  /** What it reads is gone; its producer comes first. */
+  /** An input of the task is lost; its producer must run again first. */
   | { readonly kind: 'inputLost' }
   /** The worker takes no tasks: it drains. */
   | { readonly kind: 'refused' }
@@ -128,7 +128,7 @@ function again(
   const connectionsLost = state.connectionsLost + (reason === 'connectionLost' ? 1 : 0);
   if (connectionsLost >= CONNECTIONS_LOST_MAX)
     return { kind: 'failed', failure: { kind: 'connections', connectionsLost } };
-  // It did not run where it was refused, and each worker refuses it once. A worker that ended itself was ended by somebody else.
+  // A refused task did not run, and each worker refuses it only once. A worker that ended itself did so because of another query.
   const isCounted = reason !== 'refused' && reason !== 'workerEnded';
   const attempts = isCounted ? state.attempts : state.attempts - 1;
   if (attempts >= ATTEMPTS_MAX) return { kind: 'failed', failure: { kind: 'attempts', attempts } };

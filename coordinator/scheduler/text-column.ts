@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { FlightData } from '#shared/flight/flight-data.ts';
 
-/** The only column of a JSON result: where its texts lie in each record batch. */
+/** The texts of one record batch of a JSON result, which has a single column. */
 export type TextBatch = { readonly rows: number; readonly bytes: Buffer };
 
 /** Arrow format, Schema.fbs and Message.fbs: union tags, and the slots of the tables' fields. */
@@ -67,7 +67,7 @@ function offsetBytes(schema: Table): number {
   return type === TYPE_LARGE_UTF8 ? 8 : invalid(`type ${type}`);
 }
 
-/** A table of a flatbuffer: just what the two messages need. Out-of-range positions throw RangeError from Buffer. */
+/** A minimal flatbuffer table reader, for the two messages only. Out-of-range positions throw RangeError from Buffer. */
 class Table {
   readonly #bytes: Buffer;
   readonly #at: number;

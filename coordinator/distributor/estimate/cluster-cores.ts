@@ -1,10 +1,10 @@
 import type { ClusterFacts } from '../fragment.ts';
 
-/** Whether some worker can use as many cores as all of them together: then distributing makes nothing sooner. */
+/** Whether one worker can use as many cores as all workers together: then distributing makes no query faster. */
 export const oneHasEveryCore = (cluster: ClusterFacts): boolean =>
   clusterCores(cluster) <= Math.max(0, ...cluster.workers.map(({ slots, machine }) => Math.min(slots, machine.cores)));
 
-/** Cores that all workers have together: those of one machine share its own. */
+/** Returns the cores that all workers can use together. Workers on one machine share its cores. */
 export function clusterCores({ workers }: ClusterFacts): number {
   const machines = new Map<string, { slots: number; cores: number }>();
   for (const { slots, machine } of workers) {

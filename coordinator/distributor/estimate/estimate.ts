@@ -10,7 +10,7 @@ import { shareOf } from './selectivity.ts';
 
 export type Estimator = (plan: Plan) => Estimate;
 
-/** Groups of a column of which nothing is known: rows to this power. */
+/** A column without statistics is assumed to have (rows to this power) groups. */
 const UNKNOWN_GROUPS_POWER = 0.75;
 const SEMI_SHARE = 0.5;
 const INEQUALITY_SHARE = 0.3;
@@ -18,8 +18,9 @@ const UNNEST_ROWS = 5;
 const RECURSION_STEPS = 10;
 const UNKNOWN_ROWS = 1_000;
 /**
- * Estimates of a plan's nodes, each made once: rows, nulls and bounds of the manifests; |L||R| / max(distinct) for joins; the product of
- * the distinct counts for groups. Of a stage that has run its rows are known.
+ * Makes a function that estimates plan nodes and caches the estimates. Scans use the manifests' rows, nulls and bounds; joins give |L||R| /
+ * max(distinct); groups are the product of
+ * the distinct counts. A stage that has run has exact counts.
  */
 export function estimator(
   facts: Pick<DistributionFacts, 'scans' | 'stages'>,
@@ -232,7 +233,7 @@ function estimateSetOperation(kind: 'union' | 'intersect' | 'except', inputs: re
   return { rows: inputs.reduce((sum, input) => sum + input.rows, 0), columns };
 }
 
-/** Combinations of the keys' values, at most as many as rows; null when one is unknown. */
+/** Estimates the distinct combinations of the keys' values, at most the number of rows; null when a key's count is unknown. */
 function keyCount(keys: readonly Expression[], input: Estimate): number | null {
   const counts = keys.map((key) => columnOf(key, input).distinct);
   if (counts.some((count) => count === null)) return null;
@@ -242,7 +243,7 @@ function keyCount(keys: readonly Expression[], input: Estimate): number | null {
   );
 }
 
-/** Groups of these expressions: at least one, at most one per row. */
+/** Estimates the number of groups of these expressions: at least one, at most one per row. */
 export function groupCount(groups: readonly Expression[], input: Estimate): number {
   const seen = new Set<string>();
   let product = 1;
@@ -259,13 +260,13 @@ export function groupCount(groups: readonly Expression[], input: Estimate): numb
   return Math.max(1, Math.min(guess, input.rows));
 }
 
-/** How many values an integer or date column may have by its bounds, whatever its number of rows; null when they are unknown. */
+/** Returns the number of values between an integer or date column's bounds, which may exceed its rows; null when the bounds are unknown. */
 export function domainOf(expression: Expression, input: Estimate): number | null {
   const { distinct, lower, upper } = columnOf(expression, input);
   return distinct === null || lower === null || upper === null ? null : upper - lower + 1;
 }
 
-/** A column of an expression's values. */
+/** Estimates the values of an expression as a column. */
 function columnOf(expression: Expression, input: Estimate): ColumnEstimate {
   if (expression.kind === 'column') return input.columns[expression.index] ?? unknownColumn(expression.type);
   if (expression.kind === 'cast' && !expression.tryCast) {
@@ -274,7 +275,7 @@ function columnOf(expression: Expression, input: Estimate): ColumnEstimate {
   if (expression.kind === 'constant') return { ...unknownColumn(expression.type), distinct: 1 };
   const type: SqlType = 'type' in expression ? expression.type : { kind: 'scalar', name: 'BOOLEAN' };
   const column = unknownColumn(type);
-  // A function of one column has no more values than that.
+  // A function of one column has no more distinct values than the column.
   const [only, ...more] =
     expression.kind === 'function' ? expression.children.filter((c) => c.kind !== 'constant') : [];
   return only === undefined || more.length > 0 ? column : { ...column, distinct: columnOf(only, input).distinct };

@@ -4,7 +4,7 @@ import type { Estimator } from './estimate.ts';
 import type { JoinSide, JoinSides } from '../fragment.ts';
 import { bytesOf } from './row-estimate.ts';
 
-/** Of every join of a plan with exchanges: what its sides are expected to give it, and the stages that they wait for. */
+/** Returns, for every join whose two sides both read stages, each side's estimated bytes and the stages that it waits for. */
 export function joinSides(plan: Plan, estimate: Estimator): readonly JoinSides[] {
   const sideOf = (side: Plan): JoinSide => ({ bytes: bytesOf(estimate(side)), stages: stagesOf(side) });
   return [...walkPlan(plan)].flatMap((node) => {

@@ -1,4 +1,4 @@
-/** What a node gives, roughly. */
+/** The estimated output of a plan node. */
 export type Estimate = { readonly rows: number; readonly columns: readonly ColumnEstimate[] };
 
 export type ColumnEstimate = {
@@ -6,7 +6,7 @@ export type ColumnEstimate = {
   readonly distinct: number | null;
   /** Share of rows that are NULL; null = unknown. */
   readonly nullShare: number | null;
-  /** Bounds as `ColumnFacts` has them. */
+  /** Bounds in the units of `ColumnFacts`; null = unknown. */
   readonly lower: number | null;
   readonly upper: number | null;
   readonly widthBytes: number;

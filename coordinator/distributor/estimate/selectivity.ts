@@ -9,10 +9,10 @@ const RANGE = 0.3;
 const OTHER = 0.5;
 const PATTERN = 0.1;
 
-/** NOT LIKE and its like. */
+/** NOT LIKE and its variants. */
 const NEGATED: ReadonlySet<string> = new Set(['!~~', '!~~*', 'not_like_escape', 'not_ilike_escape']);
 
-/** The share of rows for which all conditions are true. Ranges of one column are one interval of its bounds. */
+/** Estimates the share of rows for which all conditions are true. Ranges over one column are intersected before their share is taken. */
 export function shareOf(conditions: readonly Expression[], input: Estimate): number {
   const intervals = new Map<number, Interval>();
   let share = 1;
@@ -37,7 +37,7 @@ function intervalShare({ lower, upper }: Interval, column: ColumnEstimate | unde
   return Math.min(1, Math.max(0, (Math.min(upper, to) - Math.max(lower, from)) / (to - from)));
 }
 
-/** What a comparison with a constant leaves of a column with bounds; null for every other condition. */
+/** Returns the interval that a comparison with a constant leaves of a column with known bounds; null for every other condition. */
 function rangesOf(condition: Expression, input: Estimate): readonly (Interval & { readonly column: number })[] | null {
   if (condition.kind === 'between') {
     const [column, lower, upper] = [
@@ -121,7 +121,7 @@ function shareOfOne(condition: Expression, input: Estimate): number {
   }
 }
 
-/** One of the distinct values; of two columns, one of those that have more. */
+/** Estimates the share of equal rows: one value out of the distinct ones; for two columns, out of the larger number of distinct values. */
 function equalShare(left: Expression, right: Expression, input: Estimate): number {
   const distinct = [left, right].flatMap((side) => {
     const at = side.kind === 'cast' ? side.child : side;

@@ -3,8 +3,8 @@ import { printSqlType, type SqlType } from '../../planner/sql-type.ts';
 import { typeOfKey } from './placed.ts';
 
 /**
- * An aggregate in two steps: `partial` over any part of the rows, `merge` over what the parts gave (its columns in `partial`'s order),
- * `result` over what the merge gave.
+ * An aggregate in two steps: `partial` runs over any part of the rows, `merge` over the partial results (columns in `partial`'s order), and
+ * `result` computes the final value from the merged columns.
  */
 export type SplitCall = {
   readonly partial: readonly AggregateCall[];
@@ -42,7 +42,7 @@ const arithmetic =
     type: DOUBLE,
   });
 
-/** Of DOUBLEs. */
+/** Adds two DOUBLEs. */
 export const add = arithmetic('+');
 export const subtract = arithmetic('-');
 export const multiply = arithmetic('*');

@@ -5,10 +5,13 @@ import { aggregateCall, BIGINT, castTo, constant, divide, DOUBLE, HUGEINT, type 
 import { MOMENT_SPLITS } from './moment-splits.ts';
 import { typeOfKey } from './placed.ts';
 
-/** How an aggregate splits; a text says why it does not, and its rows go by their group instead. */
+/** Splits an aggregate into two steps. A string is the reason why it cannot be split; its rows are then exchanged by their group. */
 type Splitter = ((call: AggregateCall) => SplitCall | null) | string;
 
-/** The two steps of an aggregate; null when its rows must come together. DISTINCT is not looked at: those rows must be distinct. */
+/**
+ * Returns the two steps of an aggregate; null when all rows of a group must be in one task. It ignores DISTINCT: the caller makes the rows
+ * distinct.
+ */
 export function splitCall(call: AggregateCall): SplitCall | null {
   if (call.orders.length > 0) return null;
   const splitter = AGGREGATE_SPLITS[call.name];
@@ -18,20 +21,20 @@ export function splitCall(call: AggregateCall): SplitCall | null {
 const first = (list: readonly Expression[]): Expression => must(list[0], 'an operand');
 const plain = (merged: readonly Expression[]): Expression => first(merged);
 
-/** The same aggregate of the parts' results, of which it has the type. */
+/** Merges the partial results with the same aggregate, whose result has the type of its argument. */
 const sameAgain = (call: AggregateCall): SplitCall | null =>
   call.children.length !== 1
     ? null
     : { partial: [call], merge: (parts) => [aggregateCall(call.name, parts, call.type)], result: plain };
 
-/** Counts are summed; of no part at all there is nothing to sum, and the count is 0. */
+/** Merges counts by their sum. Without any part the sum is NULL, and the count is 0. */
 const summed = (call: AggregateCall): SplitCall => ({
   partial: [call],
   merge: (parts) => [aggregateCall('sum', parts, HUGEINT)],
   result: (merged) => castTo(orZero(first(merged)), call.type),
 });
 
-/** A sum of ones: of no rows it is NULL. */
+/** Merges `count_if`, which is a sum of ones: without rows it is NULL. */
 const summedIf = (call: AggregateCall): SplitCall => ({
   partial: [call],
   merge: (parts) => [aggregateCall('sum', parts, call.type)],
@@ -55,7 +58,7 @@ const sum = (call: AggregateCall): SplitCall | null => {
   };
 };
 
-/** Sum and count; a sum of DECIMALs stays exact until the division. */
+/** Splits an average into a sum and a count. A sum of DECIMALs stays exact until the division. */
 const average =
   (sumName: string) =>
   (call: AggregateCall): SplitCall | null => {
@@ -74,7 +77,7 @@ const average =
     };
   };
 
-/** What `sum` makes of a type that `avg` adds up; null for times, whose average is none of a sum. */
+/** Returns the type of `sum` for an argument of `avg`; null for temporal types, whose average is not computed from a sum. */
 function averageSumType(type: SqlType): SqlType | null {
   if (type.kind === 'decimal') return { kind: 'decimal', width: 38, scale: type.scale };
   if (type.kind !== 'scalar') return null;
@@ -86,7 +89,7 @@ const INTEGERS: ReadonlySet<string> = new Set(
   'TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT BOOLEAN'.split(' '),
 );
 
-/** The value at the least (greatest) key: the parts give theirs with that key. */
+/** Splits `arg_min` (`arg_max`): each part gives its value and that value's key, and the merge picks by key. */
 const argument =
   (keyName: 'min' | 'max') =>
   (call: AggregateCall): SplitCall | null => {
@@ -102,7 +105,7 @@ const argument =
     };
   };
 
-/** A part without rows has no first one: its NULL is not taken for a value. */
+/** Splits `first`. A part without rows has no first value: the count next to it keeps its NULL out of the merge. */
 const firstOfParts = (call: AggregateCall): SplitCall | null => ({
   partial: [call, { ...aggregateCall('count_star', [], BIGINT), filter: call.filter }],
   merge: ([value, count]) => [

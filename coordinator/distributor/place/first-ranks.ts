@@ -7,14 +7,14 @@ type FilterPlan = Extract<Plan, { kind: 'filter' }>;
 const RANKS: ReadonlySet<string> = new Set(['row_number', 'rank', 'dense_rank', 'rank_dense']);
 
 /**
- * The condition of a filter that keeps the first ranks of each partition of the window below, as a filter that any part of the rows may
- * be given first: a row's rank in a part is never greater than in all.
+ * Turns a filter that keeps the first ranks of each window partition into a filter that may be applied to any part of the rows
+ * first: a row's rank in a part is never greater than among all rows.
  * ```
  * filter rank <= 3         filter rank <= 3, keeps the columns of `part`
  *   window rank by a  ->     window rank by a
  *     input                    part
  * ```
- * Null when the filter or the window is another, or the window has a second call, which would see fewer rows.
+ * Returns null for any other filter or window, and for a window with a second call, which would see fewer rows.
  */
 export function firstRanks(filter: FilterPlan): ((part: Plan) => Plan) | null {
   const { child: window } = filter;

@@ -3,25 +3,28 @@ import type { JoinPlan, Plan } from '../../planner/plan.ts';
 
 type Side = 'left' | 'right';
 
-/** What a join allows, whatever it costs. */
+/** The distributions that a join's type allows, regardless of cost. */
 export type JoinRules = {
-  /** The right side may be whole at every task, which has some of the left. */
+  /** Every task may read the whole right side and a part of the left. */
   readonly broadcastRight: boolean;
   readonly broadcastLeft: boolean;
-  /** Which conditions may decide where rows meet. */
+  /** The kind of equality by which both sides may be partitioned: `=` and IS NOT DISTINCT FROM, only the latter, or none. */
   readonly partitionBy: 'equal' | 'notDistinct' | 'nothing';
-  /** Sides all of whose rows are in the result, matched or not: a NULL key of theirs needs no partner. */
+  /** Sides whose rows are all in the result, matched or not: a row with a NULL key needs no partner. */
   readonly preserved: readonly Side[];
-  /** Sides by whose keys a partitioned result is still partitioned. */
+  /** Sides by whose keys the result of a partitioned join is still partitioned. */
   readonly keysOf: readonly Side[];
 };
 
-/** By type; a side whose rows show whether they were matched is never broadcast: each task would show it. */
+/**
+ * Returns the rules of a join's type. A side whose unmatched rows the join emits or drops is never broadcast: each task would judge them by
+ * its own part.
+ */
 export function joinRules(node: JoinPlan | Extract<Plan, { kind: 'cross' }>): JoinRules {
   if (node.kind === 'cross') return { ...INNER, partitionBy: 'nothing' };
   switch (node.type) {
     case 'inner':
-      // The nearest row of an as-of join is known to whoever sees all of the right side.
+      // Only a task that reads the whole right side can tell the nearest row of an as-of join.
       return node.asof ? { ...INNER, broadcastLeft: false } : INNER;
     case 'left':
     case 'single':
@@ -30,7 +33,7 @@ export function joinRules(node: JoinPlan | Extract<Plan, { kind: 'cross' }>): Jo
     case 'semi':
       return LEFT;
     case 'mark':
-      // Whether x IN (...) is false or NULL is known to whoever sees all of the right side.
+      // Only a task that reads the whole right side can tell whether x IN (...) is false or NULL.
       return { ...LEFT, partitionBy: 'notDistinct' };
     case 'right':
     case 'rightAnti':

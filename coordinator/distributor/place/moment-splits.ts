@@ -15,8 +15,10 @@ import {
 } from './aggregate-calls.ts';
 
 /**
- * Variances and covariances by their moments (Chan, Golub and LeVeque, 1979): of each part its count n, means x and y and co-moment C;
- * of all parts sum(C) + sum(n (x - X) (y - Y)) with the means X and Y of all, which are summed first. Never a difference of big squares.
+ * Splits variances and covariances into moments (Chan, Golub and LeVeque, 1979): each part gives its count n, means x and y, and co-moment
+ * C;
+ * the merge is sum(C) + sum(n (x - X) (y - Y)), with the overall means X and Y from sums over all parts. No difference of big squares loses
+ * digits.
  */
 export const MOMENT_SPLITS: Readonly<Record<string, (call: AggregateCall) => SplitCall | null>> = {
   var_pop: variance((moment, count) => whenOver(0, count, divide(moment, count))),
@@ -42,7 +44,7 @@ const double = (expression: Expression): Expression => castTo(expression, DOUBLE
 const lessOne = (count: Expression): Expression => subtract(count, constant(1, DOUBLE));
 const root = (value: Expression): Expression => ({ kind: 'function', name: 'sqrt', children: [value], type: DOUBLE });
 
-/** NULL unless there are more than `least` rows. */
+/** Returns `result`, or NULL unless there are more than `least` rows. */
 const whenOver = (least: number, count: Expression, result: Expression): Expression => ({
   kind: 'case',
   branches: [{ when: { kind: 'compare', op: 'gt', left: count, right: constant(least, DOUBLE) }, result }],
@@ -50,7 +52,9 @@ const whenOver = (least: number, count: Expression, result: Expression): Express
   type: DOUBLE,
 });
 
-/** The moment of all parts about the mean of all, and the count. `parts`: count, co-moment, then the two means (once if the same). */
+/**
+ * Merges the parts' co-moments about the overall means, and their counts. `parts`: count, co-moment, then the two means (once if the same).
+ */
 function moments(partial: readonly AggregateCall[], means: readonly [number, number], result: Result): SplitCall {
   const count = (parts: readonly Expression[]): Expression => double(at(parts, 0));
   return {
@@ -94,7 +98,7 @@ function covariance(which: 'xx' | 'yy' | 'xy', result: Result): (call: Aggregate
   };
 }
 
-/** What DuckDB's `regr_count` gives. */
+/** The type of DuckDB's `regr_count`. */
 const PAIR_COUNT = { kind: 'scalar', name: 'UINTEGER' } as const;
 
 function pairAverage(name: 'regr_avgx' | 'regr_avgy'): (call: AggregateCall) => SplitCall | null {

@@ -45,7 +45,7 @@ export function isOrderSensitive(plan: Plan): boolean {
   }
 }
 
-/** Sums of doubles differ in their last digits only, which every engine's do. */
+/** Aggregates that do not depend on row order, except for the last digits of a sum of doubles, as in every engine. */
 const ORDER_FREE_AGGREGATES: ReadonlySet<string> = new Set(
   `count count_star count_if countif sum sum_no_overflow avg min max bool_and bool_or bit_and bit_or bit_xor median mad
   quantile quantile_cont quantile_disc var_pop var_samp variance stddev stddev_pop stddev_samp`.split(/\s+/),

@@ -10,10 +10,10 @@ import { exchange, partitionCount, together, type Placing } from './placing.ts';
 import { splitCall } from './aggregate-splits.ts';
 import { splitAggregate, type AggregatePlan } from './split-aggregate.ts';
 
-/** Groups may be so many of the rows before the partial step is not worth its time. */
+/** A partial step pays off while the groups are less than this share of the rows. */
 const PARTIAL_SHARE_MAX = 0.75;
 
-/** An aggregate where its groups' rows are together, else in two steps, else after an exchange by the groups. */
+/** Places an aggregate: in place when each group's rows are in one task, else in two steps, else after an exchange by the groups. */
 export function placeAggregate(placing: Placing, node: AggregatePlan, input: Placed): Placed {
   const inPlace = (child: Placed): Placed => ({
     source: node,
@@ -49,7 +49,7 @@ export function placeAggregate(placing: Placing, node: AggregatePlan, input: Pla
 const gatherReason = ({ groups }: AggregatePlan): string =>
   groups.length === 0 ? 'one row of each task is one row of all' : 'few groups come together';
 
-/** The first columns of the final step are the groups, as in the whole aggregate. */
+/** Returns the final step's tasks. Its first columns are the groups, as in the original aggregate, so keys among them stay valid. */
 function finalTasks(_placing: Placing, node: AggregatePlan, tasks: Tasks): Tasks {
   if (tasks.kind !== 'partitions' || tasks.keys === null) return placeOf(node, tasks);
   const width = node.groups.length;
@@ -57,14 +57,15 @@ function finalTasks(_placing: Placing, node: AggregatePlan, tasks: Tasks): Tasks
   return { ...tasks, keys: tasks.keys.every((same) => same.every(isGroup)) ? tasks.keys : null };
 }
 
-/** Groups that every grouping set has. */
+/** Returns the groups that are in every grouping set. */
 function commonGroups({ groups, sets }: AggregatePlan): readonly Expression[] {
   return sets.length === 0 ? groups : groups.filter((_, i) => sets.every((set) => set.includes(i)));
 }
 
 /**
- * To group rows costs a fraction of what it costs to exchange them, so that already a quarter fewer is worth it. A column whose values
- * could all be different has, drawn at random, some of them several times; those of a table lie together more often than not.
+ * Whether a partial step reduces the rows enough. Grouping rows costs a fraction of exchanging them, so a quarter fewer rows already pays
+ * off. A column whose values
+ * could all be different repeats some when they are drawn at random, and equal values of a table mostly lie close together.
  */
 function isPartialWorth(placing: Placing, node: AggregatePlan, input: Placed): boolean {
   const { groups } = node;
@@ -79,7 +80,9 @@ function isPartialWorth(placing: Placing, node: AggregatePlan, input: Placed): b
   return domain !== null && domain * (1 - Math.exp(-rows.rows / domain)) < rows.rows * PARTIAL_SHARE_MAX;
 }
 
-/** In how many parts the partial step's rows come together: groups, or with DISTINCT the values of each. */
+/**
+ * Chooses the partitions of the exchange after the partial step, whose rows are the groups or, with DISTINCT, the distinct values of each.
+ */
 function aggregatePartitions(placing: Placing, node: AggregatePlan, input: Estimate): number {
   const distinct = distinctValues(node);
   const rows = groupCount([...node.groups, ...distinct], input) * Math.max(1, node.sets.length);
@@ -92,7 +95,7 @@ function aggregatePartitions(placing: Placing, node: AggregatePlan, input: Estim
 const distinctValues = ({ aggregates }: AggregatePlan): readonly Expression[] =>
   aggregates.flatMap((call) => (call.distinct ? call.children : []));
 
-/** Keys in terms of an aggregate's output, whose first columns are its groups. */
+/** Rewrites the tasks' keys to columns of the aggregate's output, whose first columns are its groups. */
 function tasksOfGroups(tasks: Tasks, groups: readonly Expression[]): Tasks {
   if (tasks.kind !== 'partitions' || tasks.keys === null) return tasks;
   return { ...tasks, keys: groupKeys(tasks.keys, groups) };
@@ -106,7 +109,7 @@ function groupKeys(keys: Keys, groups: readonly Expression[]): Keys | null {
   });
 }
 
-/** The arguments of DISTINCT calls, when all such calls have the same and their results can be merged; null else. */
+/** Returns the arguments of the DISTINCT calls when all have the same and every call can be merged; null otherwise. */
 function distinctArguments({ aggregates }: AggregatePlan): readonly Expression[] | null {
   const [first, ...others] = aggregates.filter((call) => call.distinct);
   if (first === undefined || aggregates.some((call) => splitCall(call) === null)) return null;
@@ -159,7 +162,7 @@ function placeDistinctCounts(
 type DistinctPlan = Extract<Plan, { kind: 'distinct' }>;
 
 /**
- * DISTINCT before the exchange and after it; likewise DISTINCT ON, which keeps one row per key by its orders.
+ * Places DISTINCT before the exchange and after it; likewise DISTINCT ON, which keeps one row per key by its orders.
  * ```
  * distinct x        distinct x
  *   child     ->      exchange hash(x)

@@ -32,7 +32,7 @@ import {
 
 type Crossing = Extract<Plan, { kind: 'cross' }>;
 
-/** A way to run a join: what it costs, as so many bytes sent by one slot, and how. */
+/** A way to run a join. `cost` is in bytes sent by one slot. */
 type Way = {
   readonly distribution: JoinDistribution;
   readonly cost: number;
@@ -40,7 +40,7 @@ type Way = {
 };
 
 /**
- * A join by the cheapest of the distributions that its type allows.
+ * Places a join by the cheapest distribution that its type allows.
  * ```
  * join              join (broadcastRight)        join (partitioned)
  *   a        ->       a                      or    exchange hash(x)
@@ -48,7 +48,7 @@ type Way = {
  *                       b                          exchange hash(y)
  *                                                    b
  * ```
- * No exchange is made where a side is everywhere, or partitioned so, already; a little side is read whole by every task instead.
+ * A side that already is at every task, or partitioned by the keys, needs no exchange; every task reads a small side whole instead.
  */
 export function placeJoin(placing: Placing, node: JoinPlan | Crossing, left: Placed, right: Placed): Placed {
   if (node.kind === 'join' && node.delim !== null) throw new Error('invariant: delim joins are expanded');
@@ -57,7 +57,7 @@ export function placeJoin(placing: Placing, node: JoinPlan | Crossing, left: Pla
     return joined(node, { left, right, tasks: everywhere ? EVERYWHERE : ONE }, 'single');
   }
   if (node.kind === 'join' && node.distribution === 'broadcastRight' && isEverywhere(right)) {
-    // A dynamic filter's keys: no join that anybody asked for, so nothing is to be forced on it.
+    // This is the semi join of a dynamic filter, not a join of the statement, so the session's forced distribution does not apply.
     return joined(node, { left, right, tasks: sideTasks(node, left.tasks, 'left') }, 'broadcastRight');
   }
   const ways = [
@@ -83,21 +83,21 @@ function joined(
 }
 
 const FORCED_COST = 1e18;
-/** Of a byte: to build a hash table of it, to read it from a file, to move it (send, receive), and to move it divided by keys. */
+/** Costs per byte: to build a hash table, to read from a file, to move (send and receive), and to move divided by keys. */
 const BUILD = 1;
 const READ = 2;
 const MOVE = 2;
 const DIVIDE = 3;
-/** Of a row in a hash table, however short it is: 40 ns, while a byte is sent in 0.65. */
+/** Cost of a row in a hash table, regardless of its length: 40 ns, while a byte is sent in 0.65 ns. */
 const BUILD_ROW = 64;
 
 const buildCost = (placing: Placing, side: Placed): number =>
   sizeOf(placing, side) * BUILD + placing.estimate(side.source).rows * BUILD_ROW;
 
-/** All slots wait while a stage ends and the next one begins. */
+/** Fixed cost of one more stage: all slots wait while a stage ends and the next one begins. */
 const stageCost = (placing: Placing): number => placing.limits.stageCostBytes * slotsOf(placing);
 
-/** One side whole at every task of the other, which is not exchanged. */
+/** Returns the ways to give every task of one side the whole other side; the first side is not exchanged. */
 function broadcastWays(placing: Placing, node: JoinPlan | Crossing, left: Placed, right: Placed): readonly Way[] {
   const rules = joinRules(node);
   const canPartition = node.kind === 'join' && partitionPairs(node).length > 0;
@@ -124,7 +124,7 @@ function broadcastWays(placing: Placing, node: JoinPlan | Crossing, left: Placed
 const isSpread = ({ tasks }: Placed): boolean => tasks.kind !== 'one';
 const isEverywhere = ({ tasks }: Placed): boolean => tasks.kind === 'one' && tasks.everywhere;
 
-/** A side's rows at `tasks` tasks. */
+/** Returns the cheapest way to give each of `tasks` tasks all rows of a side, and its cost. */
 function everywhere(
   placing: Placing,
   side: Placed,
@@ -151,14 +151,14 @@ function everywhere(
   };
 }
 
-/** After a join that leaves one side where it is: that side's keys, and what equals them. */
+/** Returns the tasks after a join that leaves one side in place: that side's keys, as columns of the join's output. */
 function sideTasks(node: JoinPlan | Crossing, tasks: Tasks, side: 'left' | 'right'): Tasks {
   if (tasks.kind !== 'partitions' || tasks.keys === null) return tasks;
   const move = outputMoves(node)[side];
   return { ...tasks, keys: moveKeys(tasks.keys, (key) => [move(key)]) };
 }
 
-/** Both sides by their keys. */
+/** Returns the ways to partition both sides by the join's keys. */
 function partitionedWays(placing: Placing, node: JoinPlan | Crossing, left: Placed, right: Placed): readonly Way[] {
   if (node.kind === 'cross') return [];
   const pairs = partitionPairs(node);
@@ -208,7 +208,7 @@ function partitionedWays(placing: Placing, node: JoinPlan | Crossing, left: Plac
 
 type Pair = { readonly left: Expression; readonly right: Expression };
 
-/** The equalities that may decide where rows meet. */
+/** Returns the equalities by which both sides may be partitioned. */
 function partitionPairs(node: JoinPlan): readonly Pair[] {
   const { partitionBy } = joinRules(node);
   return node.conditions.filter(
@@ -221,7 +221,7 @@ function partitionPairs(node: JoinPlan): readonly Pair[] {
   );
 }
 
-/** The pairs, in order, by whose side the rows are partitioned already; null when they are not. */
+/** Returns the pairs, in the order of the partitioning, by whose `side` the rows are partitioned already; null when they are not. */
 function matchingPairs(tasks: Tasks, pairs: readonly Pair[], side: 'left' | 'right'): readonly Pair[] | null {
   if (tasks.kind !== 'partitions' || tasks.keys === null) return null;
   const matched = tasks.keys.map((same) => {
@@ -231,7 +231,10 @@ function matchingPairs(tasks: Tasks, pairs: readonly Pair[], side: 'left' | 'rig
   return matched.every((pair) => pair !== undefined) ? matched : null;
 }
 
-/** Where NULL keys are anywhere, they must need no partner: the side is preserved, and NULL equals nothing. */
+/**
+ * Whether a partitioned side may stay in place. If its NULL keys are spread over all partitions, they must need no partner: the side is
+ * preserved, and NULL equals nothing.
+ */
 function mayStay(node: JoinPlan, tasks: Tasks, side: 'left' | 'right'): boolean {
   if (tasks.kind !== 'partitions' || !tasks.nullsSpread) return true;
   return joinRules(node).preserved.includes(side) && node.conditions.every(({ op }) => op !== 'notDistinct');
@@ -240,7 +243,7 @@ function mayStay(node: JoinPlan, tasks: Tasks, side: 'left' | 'right'): boolean 
 function coLocated(left: Placed, right: Placed, pairs: readonly Pair[]): readonly Pair[] | null {
   if (left.tasks.kind !== 'partitions' || right.tasks.kind !== 'partitions') return null;
   if (left.tasks.count !== right.tasks.count || left.tasks.keys?.length !== right.tasks.keys?.length) return null;
-  // The pairs by which the left is partitioned must be those of the right, in the same order.
+  // Both sides must be partitioned by the same pairs, in the same order.
   const rightKeys = right.tasks.keys?.map((same) => new Set(same.map(expressionKey)));
   const matched = left.tasks.keys?.map((same, i) => {
     const known = new Set(same.map(expressionKey));

@@ -4,7 +4,7 @@ export type DistributionLimits = {
   readonly readEverywhereBytesMax: number;
   /** Tables up to this are read by the one task that needs all rows rather than in a stage of their own. */
   readonly readInOneBytesMax: number;
-  /** A stage's output that all slots together read at most this many bytes of is read whole by each rather than divided. */
+  /** Every task reads a stage's output whole, rather than a share of it, when its bytes times all slots are at most this. */
   readonly repeatedBytesMax: number;
   /** A side of a join that is bigger than this is never broadcast, unless the session forces it or no other distribution is possible. */
   readonly broadcastBytesMax: number;

@@ -1,4 +1,4 @@
-/** Resolves when `work` has settled, well or not, or after `timeMs`; the work itself goes on. */
+/** Resolves when `work` has settled, fulfilled or rejected, or after `timeMs`; the work itself goes on. */
 export async function atMost(work: Promise<unknown>, timeMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
@@ -7,7 +7,7 @@ export async function atMost(work: Promise<unknown>, timeMs: number): Promise<vo
   try {
     await Promise.race([work, late]);
   } catch {
-    // Whoever waits for the end of the work does not ask how it went.
+    // The caller waits for the end of the work, not for its result.
   } finally {
     clearTimeout(timer);
   }

@@ -1,7 +1,4 @@
-/**
- * Memory that the owners of a process share. An owner has half of it at most, so that what one tenant asks for does not take what the others
- * need.
- */
+/** A memory budget that the owners (tenants) of a process share. One owner gets at most half of it, so that the others are not starved. */
 export class ByteBudget {
   readonly #bytesMax: number;
   readonly #used = new Map<string, number>();
@@ -15,12 +12,12 @@ export class ByteBudget {
     return this.#bytes;
   }
 
-  /** What one owner may have. */
+  /** Maximum bytes of one owner. */
   get bytesMaxOfOwner(): number {
     return Math.floor(this.#bytesMax / 2);
   }
 
-  /** Whether there was so much for the owner; then it is taken, and the caller gives it back. */
+  /** Reserves bytes for an owner; false when they do not fit. The caller gives them back with `give`. */
   take(owner: string, bytes: number): boolean {
     const used = (this.#used.get(owner) ?? 0) + bytes;
     if (used > this.bytesMaxOfOwner || this.#bytes + bytes > this.#bytesMax) return false;

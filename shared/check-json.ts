@@ -1,14 +1,14 @@
 import { SkeinError } from '#shared/error.ts';
 
-/** Deepest nesting of a JSON document: parsers and printers recurse. */
+/** Maximum nesting depth of a JSON document: parsers and printers recurse. */
 const DEPTH_MAX = 200;
-/** Longest run of digits, and so longest number: to make a `bigint` of millions of them takes half a minute. */
+/** Maximum number of digits of a number: converting millions of them to a `bigint` takes half a minute. */
 const DIGITS_MAX = 1_000;
 
 /**
- * Looks at a document before it is parsed, because the parser holds up all other requests: a body of 30 MB that is nothing but `{},` takes it
- * half a minute. Counts brackets, commas and digits outside of strings, as if no list and no object were empty.
- * @param valuesMax most values of the document. @throws INVALID_REQUEST
+ * Checks a document before it is parsed, because the parser blocks all other requests: it takes half a minute for a body of 30 MB that
+ * consists of `{},`. Counts brackets, commas and digits outside of strings, and assumes that no list or object is empty.
+ * @param valuesMax maximum number of values of the document. @throws INVALID_REQUEST
  */
 export function checkJson(text: string, valuesMax: number): void {
   let depth = 0;

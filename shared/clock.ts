@@ -1,4 +1,4 @@
-/** Time as a dependency, so that schedulers, leases and timeouts are tested with a clock that the test moves. */
+/** Time as a dependency, so that tests drive schedulers, leases and timeouts with a clock of their own. */
 export interface Clock {
   /** Milliseconds since 1970 UTC. */
   nowMs(): number;

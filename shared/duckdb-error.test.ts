@@ -46,7 +46,7 @@ const CASES: readonly (readonly [sql: string, code: ErrorCode, position?: number
   ['select ?', 'INVALID_REQUEST'],
 ];
 
-/** Errors that hold what a client wrote: `unit`, so many times that no text of the kind should be handed on. */
+/** Statements whose errors quote the client's text: `unit`, repeated so often that no such text may be passed on whole. */
 const LONG: readonly (readonly [what: string, sql: (text: string) => string, code: ErrorCode, position?: number])[] = [
   ['an error of the statement', (text) => `select error('begin ${text} end')`, 'INVALID_ARGUMENT'],
   ['a value that is no number', (text) => `select '${text}'::int`, 'INVALID_CAST'],
@@ -121,7 +121,7 @@ describe('duckDbError', () => {
       expect(error.message).not.toMatch(/exception_type|Error: [A-Z]/);
       if (asJson && error.position !== undefined && position !== undefined) expect(error.position).toBe(position);
       if (code === 'INVALID_ARGUMENT') expect(error.message).toMatch(/^begin [^]* bytes left out/);
-      // An error of an error, as it comes through a worker, is cut no more.
+      // An error that passes through a worker is not cut a second time.
       expect(SkeinError.fromData(error.toData()).message).toBe(error.message);
     }
   });

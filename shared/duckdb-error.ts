@@ -1,10 +1,10 @@
 import { cutText } from '#shared/cut-text.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 
-/** What is taken over of a text of DuckDB's: values, names and whole statements stand in it, and all of them may be a client's. */
+/** Maximum size of a DuckDB text that is passed on. It contains values, names and whole statements, which may all be a client's. */
 export const DUCKDB_TEXT_BYTES_MAX = 4 * 1024;
 
-/** What DuckDB says of an error, taken from its text or, with `errors_as_json`, from its JSON. */
+/** The parts of a DuckDB error, read from its text or, with `errors_as_json`, from its JSON. */
 type Report = {
   /** `binder`, `out of range`, ...: lower case, without "Error". */
   readonly type: string;
@@ -18,14 +18,14 @@ type Report = {
 
 // No pattern here takes more than linear time: the texts hold what a client wrote (`test/tidy.test.ts`).
 const PREFIX = /^([a-z]+(?: [a-z]+){0,5}) Error: /i;
-/** DuckDB quotes the line of the statement; ours holds local paths, the user's is known to the user. */
+/** The line of the statement that DuckDB quotes. Ours contains local paths, and the user knows the statement. */
 const QUOTED_LINE = /\nLINE \d+: /;
 const ADVICE = /\n(?:Possible solutions|See also|Use "SET |This error signals)/;
-/** Up to the next quote, or to the end of a text that was cut. */
+/** A quoted local path: up to the next quote, or to the end of a text that was cut. */
 const FILE_PATH = /(["'])(?:file:)?(?:[a-z]:)?[\\/]([^"'\n]*)(["']|$)/gi;
 
 /**
- * An error of DuckDB as one of the catalogue. `type` and `position` are given when the caller has them (`json_serialize_plan`);
+ * Maps an error of DuckDB to one of the catalogue. The caller passes `type` and `position` when it has them (`json_serialize_plan`);
  * otherwise they are read from `text`, which may be DuckDB's text ("Binder Error: ...") or its JSON (`errors_as_json`), cut or whole.
  * `position` stays DuckDB's: a 0-based byte offset in the text that DuckDB parsed.
  */
@@ -53,7 +53,7 @@ function readReport(text: string, type: string | undefined, position: number | u
   };
 }
 
-/** What stands before the first match. */
+/** Returns the part of a text before the first match of a pattern. */
 function before(text: string, pattern: RegExp): string {
   const at = text.search(pattern);
   return at < 0 ? text : text.slice(0, at);
@@ -71,7 +71,7 @@ const MEMBER = /"((?:[^"\\]|\\[^])*)":"((?:[^"\\]|\\[^])*)(?:"[,}]?|\\?$)/gy;
 const ESCAPE = /\\(?:u([0-9a-f]{4})|([^]))/gi;
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f' };
 
-/** The members of a JSON object of texts, as far as they can be read: the cut may have parted an escape, or a name from its value. */
+/** Reads the string members of a JSON object as far as possible: a cut may have split an escape, or a name from its value. */
 function readMembers(text: string): Record<string, string> {
   const plain = (json: string): string =>
     json.replaceAll(ESCAPE, (_all, code: string | undefined, character: string | undefined) =>
@@ -89,8 +89,8 @@ const isOverflow = (message: string): boolean =>
 const NO_SUCH_CAST = /unimplemented type for cast|no implicit cast|cannot cast|cannot compare/i;
 const FILE_DATA = /\.parquet|magic bytes|parquet (?:file|reader|footer)|thrift/i;
 /**
- * How DuckDB's texts begin when a page of a Parquet file is not what its header says: they name neither the file nor its format, and some are
- * plain C++ exceptions ("Invalid Error").
+ * Beginnings of DuckDB's messages about a Parquet page that does not match its header. They name neither the file nor its format, and some
+ * are plain C++ exceptions ("Invalid Error").
  */
 const PAGE_DATA: readonly string[] = [
   'Out of buffer',
@@ -131,7 +131,7 @@ const PAGE_DATA: readonly string[] = [
 const isPageData = ({ message }: Report): boolean => PAGE_DATA.some((start) => message.startsWith(start));
 const isFileData = (report: Report): boolean => FILE_DATA.test(report.message) || isPageData(report);
 
-/** One line per type of exception (`ExceptionType` of DuckDB 1.5); what is not here is a fault of ours. */
+/** The error code by type of exception (`ExceptionType` of DuckDB 1.5); a type that is not listed is a fault of Skein. */
 const CODE_OF_TYPE: Readonly<Record<string, (report: Report) => ErrorCode>> = {
   parser: () => 'SYNTAX_ERROR',
   syntax: () => 'SYNTAX_ERROR',
@@ -162,14 +162,14 @@ const CODE_OF_TYPE: Readonly<Record<string, (report: Report) => ErrorCode>> = {
   'missing extension': () => 'NOT_SUPPORTED',
   autoload: () => 'NOT_SUPPORTED',
   io: (r) => (isFileData(r) && !/no such file|cannot open/i.test(r.message) ? 'INVALID_TABLE_DATA' : 'STORAGE_ERROR'),
-  // What C++ code threw that knows nothing of DuckDB's errors.
+  // Thrown by C++ code that does not use DuckDB's errors.
   invalid: (r) => (isPageData(r) ? 'INVALID_TABLE_DATA' : 'INTERNAL_ERROR'),
   http: () => 'STORAGE_ERROR',
   network: () => 'STORAGE_ERROR',
   serialization: () => 'INVALID_TABLE_DATA',
 };
 
-/** What DuckDB's parser and binder say of a text before it runs. */
+/** The errors that DuckDB's parser and binder report before a statement runs. */
 export const BINDING_CODES: ReadonlySet<ErrorCode> = new Set([
   'SYNTAX_ERROR',
   'TYPE_MISMATCH',
@@ -189,7 +189,10 @@ function codeOf(report: Report): ErrorCode {
   return code?.(report) ?? 'INTERNAL_ERROR';
 }
 
-/** The first rule all of whose patterns match. How a message begins decides wherever it can: the end is what a long name cuts off. */
+/**
+ * Error codes of the binder's messages; the first rule whose patterns all match applies. Rules match the beginning of a message wherever
+ * possible, because a long name cuts off its end.
+ */
 const BINDING_RULES: readonly (readonly [ErrorCode, ...RegExp[]])[] = [
   ['AMBIGUOUS_COLUMN', /\bambiguous\b/i],
   ['FUNCTION_NOT_FOUND', /^no function matches/i],
@@ -212,7 +215,10 @@ const BINDING_RULES: readonly (readonly [ErrorCode, ...RegExp[]])[] = [
   ['CARDINALITY_VIOLATION', /more than one row returned/i],
 ];
 
-/** What the binder refuses and no rule names (a nested aggregate, a column outside of GROUP BY) is a statement that makes no sense. */
+/**
+ * Returns the code of a binder error. An error that no rule names (a nested aggregate, a column outside of GROUP BY) is an invalid
+ * statement.
+ */
 function bindingCode(report: Report): ErrorCode {
   if (report.subtype === 'COLUMN_NOT_FOUND') return 'COLUMN_NOT_FOUND';
   if (report.subtype === 'NO_MATCHING_FUNCTION') return 'FUNCTION_NOT_FOUND';
@@ -231,13 +237,13 @@ function invalidInputCode(report: Report): ErrorCode {
   return 'INVALID_ARGUMENT';
 }
 
-/** An error of DuckDB's own limit says how much of it is used; any other is of the system's allocator. */
+/** Tells DuckDB's memory limit, whose message says how much of it is used, from a failure of the system's allocator. */
 function memoryCode({ message }: Report): ErrorCode {
   if (/max_temp_directory_size|temp(?:orary)? directory|failed to offload/i.test(message)) return 'SPILL_LIMIT';
   return / used\)/.test(message) ? 'OUT_OF_MEMORY' : 'MEMORY_EXHAUSTED';
 }
 
-/** Texts that need a word more or less; an internal error says nothing (its text is the cause, for the log). */
+/** Changes to messages by code. An internal error shows no details: its text is the cause, for the log. */
 const MESSAGES: Partial<Record<ErrorCode, (message: string) => string>> = {
   INTERNAL_ERROR: () => 'internal error',
   QUERY_CANCELLED: () => 'the query was cancelled',
@@ -253,7 +259,7 @@ const MESSAGES: Partial<Record<ErrorCode, (message: string) => string>> = {
 
 const messageOf = (code: ErrorCode, { message }: Report): string => MESSAGES[code]?.(message) ?? message;
 
-/** Local paths are shortened to the file's name. */
+/** Shortens local paths to the file's name. */
 function shortPaths(text: string): string {
   return text.replaceAll(FILE_PATH, (_all, open: string, path: string, close: string) => {
     const name = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);

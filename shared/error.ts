@@ -11,7 +11,7 @@ type Entry = {
   readonly http: number;
   /** gRPC status number. */
   readonly grpc: number;
-  /** Whether the same request may succeed when it is sent again, unchanged. */
+  /** Whether the same request, sent again unchanged, may succeed. */
   readonly retryable: boolean;
   readonly meaning: string;
 };
@@ -197,21 +197,21 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** An error as data: what crosses threads, processes and the wire. */
+/** An error as plain data, to cross threads, processes and the wire. */
 export type ErrorData = {
   readonly code: ErrorCode;
   readonly message: string;
   /** A 0-based character offset in the statement. */
   readonly position?: number;
-  /** The task whose output is gone, of INPUT_LOST. */
+  /** Of INPUT_LOST: the task whose output is lost. */
   readonly lostTask?: string;
 };
 
-/** Longest message of an error, in bytes of UTF-8: what DuckDB says (`DUCKDB_TEXT_BYTES_MAX`), and what we add to it. */
+/** Maximum length of an error's message in bytes of UTF-8: DuckDB's text (`DUCKDB_TEXT_BYTES_MAX`) plus our additions. */
 export const ERROR_MESSAGE_BYTES_MAX = 5 * 1024;
 
 /**
- * The one error class of Skein. `message` is for people and never holds a secret; a longer one than the limit is cut. `cause` stays in
+ * The error class of Skein. `message` is for people and never contains a secret; a message beyond the limit is cut. `cause` only goes to
  * the log.
  */
 export class SkeinError extends Error {
@@ -252,7 +252,7 @@ export class SkeinError extends Error {
     return new SkeinError(code, message, { position, lostTask });
   }
 
-  /** Any thrown value as an error of the catalogue; what is not one of ours is INTERNAL_ERROR, its text kept as the cause only. */
+  /** Converts any thrown value to an error of the catalogue. A foreign value becomes INTERNAL_ERROR and is kept only as the cause. */
   static of(thrown: unknown): SkeinError {
     if (thrown instanceof SkeinError) return thrown;
     return new SkeinError('INTERNAL_ERROR', 'internal error', { cause: thrown });

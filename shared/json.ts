@@ -27,14 +27,14 @@ export function printJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, (_key, v: unknown) => (typeof v === 'bigint' ? raw(v.toString()) : v), indent);
 }
 
-/** A number that `printJson` prints with a fraction or an exponent, as readers want it that tell `1.0` from `1`. */
+/** Returns a number that `printJson` prints with a fraction or an exponent, for readers that distinguish `1.0` from `1`. */
 export function floatingPoint(value: number | bigint): Json {
   const text = Object.is(value, -0) ? '-0' : String(Number(value));
   const raw = (JSON as unknown as { rawJSON: (text: string) => Json }).rawJSON;
   return raw(/[.e]/.test(text) ? text : `${text}.0`);
 }
 
-/** An int64 from a parsed document, where a small one is a `number` and a big one a `bigint`; undefined when it is neither. */
+/** Returns an int64 of a parsed document, where a small one is a `number` and a big one a `bigint`; undefined when it is neither. */
 export function int64(value: Json | undefined): bigint | undefined {
   if (typeof value === 'bigint') return value;
   return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : undefined;

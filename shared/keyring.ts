@@ -6,8 +6,8 @@ import type { Logger } from '#shared/log/logger.ts';
 import { WatchedFiles } from '#shared/watched-files.ts';
 
 /**
- * The cluster's secrets. The current one is sent with calls and signs tickets; a peer that has not heard of a change yet may send any
- * of the accepted ones. Both may change between two reads.
+ * The cluster's secrets. Calls carry the current one, and it signs tickets; a peer that has not seen a rotation yet may send any accepted
+ * one. Both values may change between two reads.
  */
 export interface Keyring {
   readonly current: string;
@@ -15,13 +15,13 @@ export interface Keyring {
   readonly accepted: readonly string[];
 }
 
-/** Secrets that a file may name: one is in use, one comes or goes, and some are left for an operator who is slow to drop them. */
+/** Maximum number of secrets in a file: the one in use, one that is added or removed, and some that an operator has not removed yet. */
 const SECRETS_MAX = 8;
 
 /** A keyring that never changes. */
 export const fixedKeyring = (current: string): Keyring => ({ current, accepted: [current] });
 
-/** The secrets of a file, a line each, the current one first. @throws INVALID_CONFIGURATION */
+/** Parses the secrets of a file, one per line, the current one first. @throws INVALID_CONFIGURATION */
 export function parseSecrets(text: string): readonly string[] {
   const secrets = text
     .split('\n')
@@ -44,7 +44,10 @@ export function parseSecrets(text: string): readonly string[] {
 export const hasSecret = (config: Config): boolean =>
   config['cluster.secret'] !== '' || config['cluster.secret_file'] !== '';
 
-/** The keyring of `cluster.secret_file`, followed while the process runs, or of `cluster.secret`. @throws INVALID_CONFIGURATION */
+/**
+ * Opens the keyring of `cluster.secret_file`, which it re-reads while the process runs, or of `cluster.secret`. @throws
+ * INVALID_CONFIGURATION
+ */
 export function openKeyring(config: Config, log: Logger): Keyring & Disposable {
   const path = config['cluster.secret_file'];
   if (path === '') {
@@ -69,7 +72,7 @@ export function openKeyring(config: Config, log: Logger): Keyring & Disposable {
   };
 }
 
-/** Comparison in constant time, also when the lengths differ. */
+/** Compares two texts in constant time, even when their lengths differ. */
 export function sameText(left: string, right: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(left), digest(right));

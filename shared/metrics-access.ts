@@ -8,17 +8,17 @@ type MetricsRequest = { readonly peer: string | undefined; readonly headers: Inc
 type Options = {
   /** `metrics.token`; empty = none. */
   readonly token: string;
-  /** Takes the bearer tokens of users; absent where nobody knows which of them have been revoked. @throws UNAUTHENTICATED */
+  /** Verifies bearer tokens of users; absent in a service that cannot know which of them are revoked. @throws UNAUTHENTICATED */
   readonly verify?: (authorization: string | undefined) => Promise<unknown>;
 };
 
-/** @throws UNAUTHENTICATED */
+/** Checks a request for `/metrics`. @throws UNAUTHENTICATED */
 export type MetricsAccess = (request: MetricsRequest) => Promise<void>;
 
 /**
- * The rule for `/metrics` of every service: a process of this machine may read it, and anybody with `metrics.token` or the token of a user.
- * Behind a proxy on this machine every connection comes from loopback; a request with a header that proxies add counts as one from
- * elsewhere. A proxy that adds no header cannot be told from a process of this machine: with `metrics.token` set, that needs a token, too.
+ * The access rule for `/metrics` of every service: allowed are processes of this machine, and callers with `metrics.token` or a user's
+ * token. Behind a proxy on this machine every connection comes from loopback, so a request with a header that proxies add counts as remote.
+ * A proxy that adds no header cannot be told from a local process: with `metrics.token` set, local callers need a token too.
  */
 export function metricsAccess({ token, verify = refuse }: Options): MetricsAccess {
   const isToken = (authorization: string | undefined): boolean =>
@@ -45,7 +45,7 @@ const FORWARDING =
 const isPassedOn = (headers: IncomingHttpHeaders): boolean =>
   Object.keys(headers).some((name) => FORWARDING.test(name));
 
-/** Compares digests, so that not even the length shows. */
+/** Compares digests, so that timing does not even reveal the length. */
 const sameText = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

@@ -1,4 +1,4 @@
-/** `value` when it is there; else an internal error that says `why` it had to be. The only way past `| undefined`. */
+/** Returns `value`, or throws an internal error that says `why` it had to exist. The only way past `| undefined`. */
 export function must<T>(value: T | null | undefined, why: string): T {
   if (value === null || value === undefined) throw new Error(`invariant: ${why}`);
   return value;

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import project from '../package.json' with { type: 'json' };
 import { must } from './must.ts';
 
-/** A coordinator gives tasks only to workers of its own release. */
+/** The releases of a process. A coordinator assigns tasks only to workers of its own release. */
 export type Release = { readonly skein: string; readonly duckdb: string };
 
-/** The files that say what a coordinator and a worker tell each other. */
+/** The files that define the messages between coordinator and worker. */
 const MESSAGES = [
   'proto/worker.proto',
   'proto/flight.proto',
@@ -18,14 +18,14 @@ const MESSAGES = [
 const FINGERPRINT_CHARS = 8;
 
 /**
- * The release of Skein that this process runs, such as `0.1.0+3fa9c17b`: the version of the package and a fingerprint of the messages
- * between coordinator and worker. Two builds of one version are two releases when one could misunderstand a task of the other.
+ * The release of Skein that this process runs, such as `0.1.0+3fa9c17b`: the package version and a fingerprint of the messages between
+ * coordinator and worker. Two builds of one version are different releases when one could misunderstand a task of the other.
  */
 export const SKEIN_RELEASE = `${project.version}+${fingerprint()}`;
 
 /**
- * The release of DuckDB that coordinators plan with, such as `1.5.5`: that of the pinned package (`1.5.5-r.5` is the fifth packaging of
- * it). Read from the project and not from the library, which only workers and the planner's processes load.
+ * The release of DuckDB that coordinators plan with, such as `1.5.5`: that of the pinned package (`1.5.5-r.5` is its fifth packaging). Read
+ * from the project file instead of the library, which only workers and the planner's processes load.
  */
 export const DUCKDB_RELEASE = must(project.dependencies['@duckdb/node-api'].split('-')[0], 'a release');
 

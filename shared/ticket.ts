@@ -4,9 +4,9 @@ import type { PrincipalId, QueryId, TaskId, TenantId } from '#shared/id.ts';
 import { sameText, type Keyring } from '#shared/keyring.ts';
 
 /**
- * What a coordinator signs for a worker: this task of this query may read these locations until then. `DoGet` needs the same ticket
- * with the partition it opens. Form: `key id.base64url(JSON).base64url(HMAC-SHA256)` under one of the cluster's secrets, which the key
- * id names: a ticket stays good while its secret is accepted, also when another one has become the current.
+ * A coordinator's signed permission for a worker: this task of this query may read these locations until the expiry. `DoGet` needs the same
+ * ticket with the partition that it opens. Form: `key id.base64url(JSON).base64url(HMAC-SHA256)` under the secret of the cluster that the
+ * key id names; a ticket stays valid while that secret is accepted, even after another one has become the current.
  */
 export type Ticket = {
   readonly queryId: QueryId;
@@ -17,7 +17,7 @@ export type Ticket = {
   readonly expiresAtMs: number;
   /** Roots below which the task may read. */
   readonly locations: readonly string[];
-  /** The one output partition that a reader may open; of a spooled output any number of readers may, until the query ends. */
+  /** The output partition that a reader may open: one reader, or any number for a spooled output, until the query ends. */
   readonly partition: number;
 };
 
@@ -37,7 +37,7 @@ export function verifyTicket(text: string, { accepted }: Keyring, nowMs: number)
   return ticket;
 }
 
-/** 48 bits tell the few secrets of a keyring apart, and say no more of them than a signature does. */
+/** Returns the id of a secret: 48 bits distinguish the few secrets of a keyring, and reveal no more of them than a signature does. */
 const keyId = (secret: string): string =>
   createHmac('sha256', secret).update('ticket key id').digest('base64url').slice(0, 8);
 

@@ -13,12 +13,12 @@ export type TokenClaims = {
   /** Space-separated. */
   readonly scope: string;
   readonly sess_epoch: number;
-  /** How the principal signed in. A token of an operator (`skein token`) is never exchanged for another. */
+  /** How the principal signed in. A token that an operator minted (`skein token`) is never exchanged for another. */
   readonly auth_method: 'operator' | 'password' | 'client' | 'pat' | 'keypair';
   readonly jti: string;
   readonly iat: number;
   readonly exp: number;
-  /** When the principal signed in, if the token came of another one by exchange or refresh; absent: at `iat`. */
+  /** When the principal signed in, for a token that an exchange or refresh issued; absent: at `iat`. */
   readonly auth_time?: number;
 };
 
@@ -26,12 +26,12 @@ export const TOKEN_ISSUER = 'skein';
 export const TOKEN_AUDIENCE = 'skein';
 
 /**
- * A token is taken for so long after its `exp`. Java's client shows its secret only once its token has expired by its own clock; the
- * requests that it makes until it has a new one still carry the old one. `expires_in`, which is rounded up, stays within it.
+ * A token is accepted for this long after its `exp`. Java's client shows its secret only once its token has expired by its own clock; until
+ * it has a new token its requests still carry the old one. `expires_in`, which is rounded up, stays within the tolerance.
  */
 export const EXPIRY_TOLERANCE_MS = 1_000;
 
-/** Whether a token is over: its `exp`, and the tolerance. */
+/** Whether a token has expired: its `exp` plus the tolerance has passed. */
 export const hasExpired = ({ exp }: Pick<TokenClaims, 'exp'>, nowMs: number): boolean =>
   exp * 1_000 + EXPIRY_TOLERANCE_MS <= nowMs;
 

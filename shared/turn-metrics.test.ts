@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { turnsIn } from '#test/support/main-thread-turns.ts';
 import { measureTurns } from './turn-metrics.ts';
 
-/** Keeps this thread from everything else until it has had so much CPU time. */
+/** Blocks this thread until it has used `ms` of CPU time. */
 function compute(ms: number): void {
   const start = process.threadCpuUsage();
   for (;;) {

@@ -1,20 +1,20 @@
 import { Histogram, type Registry } from 'prom-client';
 
-/** How often the thread looks at its clocks: a turn is known to within this much. */
+/** Interval of the clock readings: a turn is measured to within this time. */
 const INTERVAL_MS = 10;
 const BUCKETS = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Names of what every service tells of its main thread. */
+/** Metric names that every service exports about its main thread. */
 export const TURN_CPU = 'skein_main_thread_turn_cpu_seconds';
 const TURN_DELAY = 'skein_main_thread_delay_seconds';
 
 /**
- * Measures the turns of this thread, which answers everybody: CPU time that it takes between two looks at the clock, and how late each look
- * comes. Both are upper bounds of one turn, by at most the interval. CPU time is the thread's own, so a machine that is busy elsewhere
+ * Measures the event loop turns of this thread, which serves all requests: the CPU time that it uses between two readings, and how late
+ * each reading comes. Both are upper bounds of one turn, by at most the interval. CPU time is the thread's own, so load of other processes
  * does not show in it.
  *
- * A timer and not a hook around each callback (async_hooks), which would cost every request; a look costs three microseconds, a hundred
- * times a second.
+ * It uses a timer instead of a hook around each callback (async_hooks), which would cost every request; a reading costs three microseconds,
+ * a hundred times a second.
  */
 export function measureTurns(registry: Registry): Disposable {
   const histogram = (name: string, help: string): Histogram =>

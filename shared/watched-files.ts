@@ -5,16 +5,16 @@ import type { Logger } from '#shared/log/logger.ts';
 
 export type WatchedFilesOptions<T> = {
   readonly paths: readonly string[];
-  /** The value of the files' contents, in the order of `paths`. @throws when they are not valid, or do not fit together. */
+  /** Converts the files' contents, in the order of `paths`, to the value. @throws when they are not valid, or do not fit together */
   readonly parse: (contents: readonly Buffer[]) => T;
   readonly intervalMs: number;
   readonly log: Logger;
 };
 
 /**
- * Files that are read again while the process runs, so that keys can be replaced without a restart. The contents are compared, because
- * a file that is replaced twice within a second may keep its time and size. Contents that are not valid (one file of a pair is replaced
- * before the other) leave the last valid value in place.
+ * Re-reads files while the process runs, so that keys can be replaced without a restart. It compares contents, because a file that is
+ * replaced twice within a second may keep its time and size. Invalid contents (one file of a pair is replaced before the other) leave the
+ * last valid value in place.
  */
 export class WatchedFiles<T> implements Disposable {
   readonly #options: WatchedFilesOptions<T>;
@@ -25,7 +25,7 @@ export class WatchedFiles<T> implements Disposable {
   #complaint = '';
   #reading = false;
 
-  /** Reads the files at once. @throws INVALID_CONFIGURATION */
+  /** Reads the files immediately. @throws INVALID_CONFIGURATION */
   constructor(options: WatchedFilesOptions<T>) {
     this.#options = options;
     try {
@@ -42,13 +42,13 @@ export class WatchedFiles<T> implements Disposable {
     return this.#value;
   }
 
-  /** Calls `listener` with every new value, until the function that this answers is called. */
+  /** Calls `listener` with every new value, until the returned function is called. */
   onChange(listener: (value: T) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Reads the files now, and not only when the interval has passed. */
+  /** Reads the files now instead of at the end of the interval. */
   async reload(): Promise<void> {
     if (this.#reading) return;
     this.#reading = true;

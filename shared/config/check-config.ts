@@ -6,11 +6,12 @@ import { SkeinError } from '#shared/error.ts';
 import { isLoopback } from '#shared/grpc/loopback.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
-/** A text that fits behind `Bearer` and cannot be guessed. */
+/** A token that is valid after `Bearer` and cannot be guessed. */
 const METRICS_TOKEN = /^[\x21-\x7E]{16,1000}$/;
 
 /**
- * What the values say together. A default that an explicit setting leaves no room for gives way; two explicit ones are an error.
+ * Checks the values against each other. A default yields to an explicit setting that leaves no room for it; two contradicting explicit
+ * settings are an error.
  * @throws INVALID_CONFIGURATION
  */
 export function checkConfig(loaded: LoadedConfig): LoadedConfig {
@@ -52,7 +53,7 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
       'coordinator.query_timeout_max'
     ], `${says('coordinator.query_timeout')} is longer than coordinator.query_timeout_max`);
   for (const service of ['catalog', 'coordinator'] as const) {
-    // A tenant has half of the memory for bodies.
+    // A tenant gets half of the memory for bodies.
     require(config[`${service}.body_bytes_max`] <=
       config[`${service}.bodies_bytes_max`] /
         2, `${says(`${service}.body_bytes_max`)} is more than half of ${service}.bodies_bytes_max`);
@@ -68,7 +69,7 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
   return fitSessions(fitQueryMemory(loaded, says), says);
 }
 
-/** etcd says who the workers are: nobody on the way may change that. */
+/** Returns the objection to an insecure etcd endpoint: etcd names the workers, so nobody on the network may change its answers. */
 function etcdObjection(endpoint: string, config: Config): string | undefined {
   const url = URL.parse(endpoint.includes('://') ? endpoint : `http://${endpoint}`);
   if (url === null || !['http:', 'https:'].includes(url.protocol))
@@ -82,7 +83,7 @@ function etcdObjection(endpoint: string, config: Config): string | undefined {
   return hasFiles ? undefined : `${url.host} needs cluster.tls_* or cluster.etcd_tls_*`;
 }
 
-/** An address, a network, or one of the names that the HTTP server knows. */
+/** Whether the text is an address, a network, or a name that the HTTP server knows. */
 function isProxy(text: string): boolean {
   if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
   const [, address = '', length] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
@@ -90,7 +91,7 @@ function isProxy(text: string): boolean {
   return bits > 0 && Number(length ?? bits) <= bits && length !== '0';
 }
 
-/** Share of all sessions that one principal may have by default. */
+/** By default one principal may have one in this many of all sessions. */
 const SESSIONS_SHARE = 10;
 
 function fitSessions(loaded: LoadedConfig, says: (key: ConfigKey) => string): LoadedConfig {

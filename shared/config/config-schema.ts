@@ -12,7 +12,7 @@ type Key<T> = {
   readonly default: T;
   readonly doc: string;
   readonly secret: boolean;
-  /** From text to value; throws INVALID_CONFIGURATION with what is expected (the caller names the key). */
+  /** Parses a text; throws INVALID_CONFIGURATION with the expected form (the caller names the key). */
   readonly parse: (text: string) => T;
 };
 
@@ -34,7 +34,7 @@ const BYTE_UNITS: Readonly<Record<string, number>> = {
 };
 const DURATION_UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1e3, m: 60e3, min: 60e3, h: 3600e3, d: 86400e3 };
 
-/** Bytes of `512MB`, `4 GiB`, `1000`. */
+/** Parses `512MB`, `4 GiB` or `1000` to bytes. */
 export function parseBytes(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());
   const unit = match === null ? undefined : BYTE_UNITS[(match[2] ?? '').toUpperCase()];
@@ -42,7 +42,7 @@ export function parseBytes(text: string): number {
   return Math.floor(Number(match[1]) * unit);
 }
 
-/** Milliseconds of `250ms`, `30s`, `5m`, `1h`, `7d`; a bare number is milliseconds. */
+/** Parses `250ms`, `30s`, `5m`, `1h` or `7d` to milliseconds; a bare number is milliseconds. */
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());
   const unit = match === null ? undefined : DURATION_UNITS[(match[2] || 'ms').toLowerCase()];
@@ -365,7 +365,7 @@ export const CONFIG = {
 export type ConfigKey = keyof typeof CONFIG;
 export type Config = { readonly [K in ConfigKey]: (typeof CONFIG)[K] extends Key<infer T> ? T : never };
 
-/** Every default, with `overrides`: for tests, and the first layer of `load-config.ts`. */
+/** Returns all defaults, with `overrides`: for tests, and as the first layer of `load-config.ts`. */
 export function defaultConfig(overrides: Partial<Config> = {}): Config {
   const defaults = Object.fromEntries(Object.entries(CONFIG).map(([key, { default: value }]) => [key, value]));
   return { ...defaults, ...overrides } as Config;

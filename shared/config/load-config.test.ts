@@ -17,7 +17,7 @@ const file = (text: string, folder = workingDir): void => {
 const load = (environment: Readonly<Record<string, string>> = {}, flags: readonly FlagSetting[] = []) =>
   loadConfig({ workingDir, environment, flags });
 
-/** The message of the INVALID_CONFIGURATION that `work` throws. */
+/** Returns the message of the INVALID_CONFIGURATION that `work` throws. */
 function refusal(work: () => unknown): string {
   try {
     work();

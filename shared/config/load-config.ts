@@ -8,29 +8,32 @@ import type { LoadedConfig } from './loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 
-/** One setting as a flag gives it: `flag` is what the user wrote, for messages. */
+/** A setting given by a flag; `flag` is the user's text, for error messages. */
 export type FlagSetting = { readonly key: string; readonly text: string; readonly flag: string };
 
 export type LoadOptions = {
   readonly flags?: readonly FlagSetting[];
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly workingDir?: string;
-  /** Instead of `skein.yaml` of the working directory; must exist. */
+  /** Path of a file that replaces `skein.yaml` of the working directory; it must exist. */
   readonly file?: string | undefined;
 };
 
 const FILE_NAME = 'skein.yaml';
-/** Largest configuration file. */
+/** Maximum size of a configuration file. */
 const FILE_BYTES_MAX = 2 ** 20;
 const PREFIX = 'SKEIN_';
 const CONFIG_FILE_VARIABLE = 'SKEIN_CONFIG';
-/** Names that other software uses for the same thing; ours wins over them. */
+/** Names that other software uses for the same setting; ours wins over them. */
 const ALIASES: Readonly<Record<string, ConfigKey>> = {
   DATABASE_URL: 'database.url',
   ETCD_ENDPOINTS: 'cluster.etcd_endpoints',
 };
 
-/** Settings of earlier releases, and the one that bounds the same thing now: to ignore a limit that an operator set would lift it. */
+/**
+ * Settings of earlier releases, with the setting that now bounds the same thing. They are not ignored silently, because that would lift a
+ * limit that an operator set.
+ */
 const RETIRED: Readonly<Record<string, ConfigKey>> = {
   'catalog.token_chain_max': 'catalog.refresh_token_ttl',
 };
@@ -45,9 +48,9 @@ const KEY_OF_VARIABLE = new Map<string, ConfigKey>(KEYS.map((key) => [variableOf
 type Setting = { readonly key: ConfigKey; readonly text: string; readonly source: string };
 
 /**
- * The configuration of a process. Layers, later ones win: defaults, `skein.yaml` of the working directory (or the file that
- * `SKEIN_CONFIG` or `--config` names), `skein.yaml` of the data directory, `SKEIN_*` environment, flags. An unknown key in any of
- * them is an error. An empty variable counts as absent. The environment of the process is read here and nowhere else.
+ * Loads the configuration of a process. Layers, later ones win: defaults, `skein.yaml` of the working directory (or the file that
+ * `SKEIN_CONFIG` or `--config` names), `skein.yaml` of the data directory, `SKEIN_*` environment, flags. An unknown key in any of them is
+ * an error. An empty variable counts as absent. Only this function reads the environment of the process.
  * @throws INVALID_CONFIGURATION: an unknown key (with the nearest one), a value that does not parse, values that contradict.
  */
 export function loadConfig(options: LoadOptions = {}): LoadedConfig {
@@ -77,8 +80,8 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
 }
 
 /**
- * The environment of a service that we start: ours without its settings, and in their place every setting of `loaded` that is
- * not a default, so that no file of the child's says otherwise.
+ * Returns the environment of a child service: ours without its `SKEIN_*` settings, plus every setting of `loaded` that is not a default, so
+ * that no configuration file of the child overrides them.
  */
 export function childEnvironment(
   { config, sources }: LoadedConfig,
@@ -96,7 +99,7 @@ export function childEnvironment(
   };
 }
 
-/** A value as the text that its key parses. */
+/** Prints a value as text that its key parses. */
 export const settingText = (value: Config[ConfigKey]): string =>
   typeof value === 'object' ? value.join(',') : String(value);
 
@@ -141,7 +144,7 @@ function fileSettings(path: string, mustExist: boolean): readonly Setting[] {
   return flatten(document, '', path);
 }
 
-/** `{worker: {cores: 2}}` and `{'worker.cores': 2}` alike. */
+/** Flattens `{worker: {cores: 2}}` and `{'worker.cores': 2}` to the same settings. */
 function flatten(node: unknown, path: string, file: string): readonly Setting[] {
   const source = `file ${file}`;
   if (isKey(path)) {
@@ -157,7 +160,7 @@ function flatten(node: unknown, path: string, file: string): readonly Setting[] 
     );
   }
   if (path === '') throw invalid(`${file}: expected keys and values`);
-  // A group without members (`worker:`) says nothing.
+  // A group without members (`worker:`) sets nothing.
   if (node === '' && KEYS.some((key) => key.startsWith(`${path}.`))) return [];
   throw unknown('setting', path, file, KEYS);
 }

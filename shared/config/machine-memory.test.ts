@@ -6,13 +6,13 @@ import { must } from '#shared/must.ts';
 import { WORKER_MEMORY_MIN } from './machine-memory.ts';
 
 const MIB = 2 ** 20;
-/** Where a control group is made, and its file that limits memory: version 1, then version 2. */
+/** The folder in which a control group is made, and its file that limits memory: version 1, then version 2. */
 const HIERARCHIES = [
   ['/sys/fs/cgroup/memory', 'memory.limit_in_bytes'],
   ['/sys/fs/cgroup', 'memory.max'],
 ] as const;
 
-/** A new control group and the file of its limit; undefined where this account may make none. */
+/** Creates a control group; returns it with the file of its limit, or undefined where this account may create none. */
 function makeGroup(): { readonly path: string; readonly limit: string } | undefined {
   for (const [root, file] of HIERARCHIES) {
     const path = join(root, `skein-test-${process.pid}`);
@@ -30,7 +30,7 @@ function makeGroup(): { readonly path: string; readonly limit: string } | undefi
 const probe = makeGroup();
 if (probe !== undefined) rmdirSync(probe.path);
 
-/** The limit of memory that a worker has by default in a container of so much memory: a real control group around a real process. */
+/** Returns the default memory limit of a worker in a container with this much memory: a real control group around a real process. */
 function defaultLimitIn(bytes: number): number {
   const group = must(makeGroup(), 'a control group');
   const loadConfig = join(import.meta.dirname, 'load-config.ts');

@@ -8,7 +8,7 @@ export type OwnSchema = { readonly name: string; readonly migrations: Readonly<R
 const MIGRATION_TABLE = 'kysely_migration';
 
 /**
- * Brings a schema up to date.
+ * Applies the missing migrations of a schema.
  * @throws NEWER_DATA before anything is changed; START_FAILED
  */
 export async function migrateSchema<Tables>(db: Kysely<Tables>, schema: OwnSchema): Promise<void> {
@@ -28,7 +28,10 @@ export async function migrateSchema<Tables>(db: Kysely<Tables>, schema: OwnSchem
   }
 }
 
-/** Only reads. @throws NEWER_DATA when the schema has a migration that this release does not know, naming the newest of both */
+/**
+ * Checks a schema without changing it. @throws NEWER_DATA when it has a migration that this release does not know, naming the newest of
+ * both
+ */
 export async function refuseNewerSchema<Tables>(db: Kysely<Tables>, schema: OwnSchema): Promise<void> {
   const newest = (await appliedMigrations(db, schema.name)).findLast((name) => !Object.hasOwn(schema.migrations, name));
   if (newest === undefined) return;
@@ -39,7 +42,7 @@ export async function refuseNewerSchema<Tables>(db: Kysely<Tables>, schema: OwnS
   );
 }
 
-/** Names in order; none when the schema is yet to be made. */
+/** Returns the names of the applied migrations in order; none when the schema does not exist yet. */
 async function appliedMigrations<Tables>(db: Kysely<Tables>, schema: string): Promise<readonly string[]> {
   const table = sql.id(schema, MIGRATION_TABLE);
   const found = await sql<{ name: string | null }>`

@@ -1,14 +1,14 @@
 import type { Asker } from './asker.ts';
 
-/** The share of what there is that is kept for those who have little of it. */
+/** The fraction of the total that is reserved for those who hold little. */
 const KEPT_SHARE = 1 / 8;
 
 type TenantHolding = { amount: number; readonly principals: Map<string, number> };
 
 /**
- * Who holds how much of something that is given back late or never: memory, places, processes. Whatever one tenant holds, there is
- * something left for the others: the last eighth of it goes to nobody who holds half of that eighth already, and to no principal that
- * holds a quarter of it while its tenant does not.
+ * Accounts who holds how much of a resource that is returned late or never: memory, slots, processes. Whatever one tenant holds, something
+ * stays free for the others: of the last eighth (the reserve) nothing goes to a tenant that holds half of the reserve already; and of its
+ * second half nothing goes to a principal that holds a quarter of the reserve while its tenant does not hold half.
  */
 export class Holdings {
   readonly #total: number;
@@ -16,7 +16,7 @@ export class Holdings {
   readonly #tenants = new Map<string, TenantHolding>();
   #held = 0;
 
-  /** What is kept is a multiple of `unit`: less would be of no use to anybody. */
+  /** @param unit the reserve is a multiple of it: less would be useless to everybody */
   constructor(total: number, unit = 1) {
     this.#total = total;
     this.#kept = Math.floor((total * KEPT_SHARE) / unit) * unit;
@@ -34,7 +34,7 @@ export class Holdings {
     return this.#tenants.get(tenant)?.principals.get(principal) ?? 0;
   }
 
-  /** The part of what is free that this one may have. */
+  /** Returns how much of the free amount this asker may take. */
   freeFor(asker: Asker): number {
     const free = this.#total - this.#held;
     if (this.ofTenant(asker) >= this.#kept / 2) return free - this.#kept;
@@ -62,8 +62,8 @@ export class Holdings {
 }
 
 /**
- * The order in which those who wait get what becomes free: the tenant that holds least goes first, within a tenant the principal that holds
- * least, then whoever came first. Only the first of each principal is there: the others come after it.
+ * Returns the order in which waiters get freed resources: first the tenant that holds least, within a tenant the principal that holds
+ * least, then the first to arrive. The result has only the first waiter of each principal; the others follow it.
  */
 export function inTurn<T extends Asker>(waiting: Iterable<T>, holdings: Holdings): readonly T[] {
   const firsts = new Map<string, T>();
@@ -76,7 +76,7 @@ export function inTurn<T extends Asker>(waiting: Iterable<T>, holdings: Holdings
   );
 }
 
-/** Of those who wait, the ones of the tenants that hold least, and of each of these only the principals that hold least. */
+/** Returns the waiters of the tenants that hold least, and within each tenant only those of the principals that hold least. */
 export function withLeast<T extends Asker>(waiting: readonly T[], holdings: Holdings): readonly T[] {
   const ofTenants = least(waiting, (one) => holdings.ofTenant(one));
   const byTenant = Map.groupBy(ofTenants, ({ tenant }) => tenant);
@@ -93,8 +93,8 @@ function least<T>(items: readonly T[], amountOf: (item: T) => number): readonly 
 }
 
 /**
- * Who leaves a queue that is full when `newcomer` comes: the last one of the tenant that waits most often, or else of the principal that
- * does so in the newcomer's own tenant. Undefined when the newcomer itself is one too many.
+ * Returns the waiter to evict from a full queue when `newcomer` arrives: the last one of the tenant with most waiters, or else of the
+ * principal with most waiters in the newcomer's own tenant. Undefined when the newcomer itself is to be refused.
  */
 export function oneTooMany<T extends Asker>(waiting: Iterable<T>, newcomer: Asker): T | undefined {
   const byTenant = Map.groupBy(waiting, ({ tenant }) => tenant);
@@ -108,7 +108,7 @@ export function oneTooMany<T extends Asker>(waiting: Iterable<T>, newcomer: Aske
   return fullest(byPrincipal, byPrincipal.get(newcomer.principal)?.length ?? 0)?.at(-1);
 }
 
-/** The largest of the groups that is larger than one of `length` with one more. */
+/** Returns the largest group if it has more than `length` + 1 members. */
 function fullest<T>(groups: ReadonlyMap<string, readonly T[]>, length: number): readonly T[] | undefined {
   const [largest] = [...groups.values()].toSorted((a, b) => b.length - a.length);
   return largest !== undefined && largest.length > length + 1 ? largest : undefined;

@@ -11,7 +11,7 @@ const task = (tenant: string, principal: string, turnMs = 10, name = ''): Task =
   turnMs,
 });
 
-/** Gives turns for so long, and says how much each tenant, principal and task had. */
+/** Gives turns for `totalMs`; returns how much time each tenant, principal and task got. */
 function simulate(turns: Turns, tasks: readonly Task[], totalMs: number): (key: string) => number {
   const hadMs = new Map<string, number>();
   for (let spentMs = 0; spentMs < totalMs;) {

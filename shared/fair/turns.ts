@@ -1,21 +1,21 @@
 import type { Asker } from './asker.ts';
 
-/** The most that one long turn adds to an account: whoever hung once is not shut out for long. */
+/** Maximum charge of one long turn, so that one hang does not shut a tenant out for long. */
 const CHARGE_MAX_MS = 30_000;
-/** Accounts that are kept: those that were charged longest ago are forgotten first. */
+/** Maximum number of accounts; those charged longest ago are dropped first. */
 const ACCOUNTS_MAX = 10_000;
 
 /**
- * Shares time between the tenants that have work to do, and within a tenant between its principals, whatever the number and length of
- * their turns. Start-time fair queueing (Goyal, Vin, Cheng 1996) on two levels: the turn goes to the account that has had the least
- * time. One that had no work begins again at the present time, so it cannot claim what it did not use; one that is ahead of the others
- * keeps its debt, also when it goes away and comes back. Time comes in as milliseconds that somebody measured.
+ * Shares time fairly between the tenants that have work, and within a tenant between its principals, whatever the number and length of
+ * their turns. Start-time fair queueing (Goyal, Vin, Cheng 1996) on two levels: the turn goes to the account that has had the least time.
+ * An account that had no work resumes at the current virtual time, so it cannot claim unused time; an account ahead of the others keeps its
+ * debt, even if it leaves and returns. Callers report measured milliseconds.
  */
 export class Turns {
   readonly #tenants = new Accounts();
   readonly #principals = new Map<string, Accounts>();
 
-  /** Whose turn it is among these, who all have work to do; of equals the first. */
+  /** Returns the asker whose turn it is; all of them have work. Of equals the first wins. */
   pick<T extends Asker>(askers: Iterable<T>): T | undefined {
     const byTenant = Map.groupBy(askers, ({ tenant }) => tenant);
     const tenant = this.#tenants.pick(byTenant.keys());
@@ -41,13 +41,13 @@ export class Turns {
   }
 }
 
-/** Time that was used, on one level. */
+/** Accounts of used time on one level: tenants, or principals of a tenant. */
 class Accounts {
   /** Virtual time at which the next turn of each would begin; the one charged last comes last. */
   readonly #dueMs = new Map<string, number>();
-  /** When the turn that was given last began: the present, in virtual time. */
+  /** Virtual time at which the last given turn began: the current virtual time. */
   #nowMs = 0;
-  /** Those that had work to do at the last pick. */
+  /** The accounts that had work at the last pick. */
   #waiting: ReadonlySet<string> = new Set();
 
   pick(names: Iterable<string>): string | undefined {
@@ -71,7 +71,7 @@ class Accounts {
     this.#dueMs.set(name, dueMs);
   }
 
-  /** Accounts without work and without debt say nothing. */
+  /** Drops accounts without work and without debt: they carry no information. */
   #forget(): void {
     for (const [name, dueMs] of this.#dueMs) {
       const isIdle = !this.#waiting.has(name);

@@ -1,8 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
 
 /**
- * `FlightData` of flight.proto, written and read by hand: a body is megabytes, and a protobuf library would copy it. Fields: 2 `data_header`,
- * 3 `app_metadata`, 1000 `data_body`.
+ * Encodes and decodes `FlightData` of flight.proto by hand: a body has megabytes, and a protobuf library would copy it. Fields: 2
+ * `data_header`, 3 `app_metadata`, 1000 `data_body`.
  */
 export const HEADER_TAG = 2 * 8 + 2;
 const METADATA_TAG = 3 * 8 + 2;
@@ -10,24 +10,24 @@ export const BODY_TAG = 1000 * 8 + 2;
 /** `Ticket { bytes ticket = 1; }` */
 const TICKET_TAG = 8 + 2;
 
-/** One message of a stream, its parts as views of its bytes. */
+/** A message of a stream; its parts are views of its bytes. */
 export type FlightData<Bytes extends Uint8Array = Uint8Array> = {
   /** Arrow `Message` flatbuffer; empty when the message carries metadata only. */
   readonly header: Bytes;
-  /** What the application says beside the rows. */
+  /** Application metadata beside the rows. */
   readonly metadata: Bytes;
   readonly body: Bytes;
 };
 
-/** Fields of a message: it has three, and may have others that are passed over. */
+/** Maximum number of fields of a message: three known ones, and others that are skipped. */
 const FIELDS_MAX = 16;
-/** Bytes of a varint of 64 bits. */
+/** Maximum bytes of a 64-bit varint. */
 const VARINT_BYTES_MAX = 10;
 
 const notFlightData = (): SkeinError =>
   new SkeinError('INTERNAL_ERROR', 'a message between workers is broken: not a FlightData message');
 
-/** Views into `message`; unknown fields are passed over. @throws INTERNAL_ERROR when it is cut short, or has a field twice */
+/** Decodes a message to views of it; unknown fields are skipped. @throws INTERNAL_ERROR when it is cut short, or has a field twice */
 export function decodeFlightData<Bytes extends Uint8Array>(message: Bytes): FlightData<Bytes> {
   const parts = new Map<number, Bytes>();
   let position = 0;
@@ -45,21 +45,21 @@ export function decodeFlightData<Bytes extends Uint8Array>(message: Bytes): Flig
   };
 }
 
-/** The header of a message that begins with it; what follows need not be there. @throws INTERNAL_ERROR */
+/** Returns the header of a message, which must be its first field; the rest may be missing. @throws INTERNAL_ERROR */
 export function headerOf(message: Uint8Array): Uint8Array {
   const { tag, value } = readField(message, 0);
   if (tag !== HEADER_TAG) throw notFlightData();
   return value;
 }
 
-/** The last message of a stream: no data, only what the application says. */
+/** Encodes the last message of a stream: application metadata without data. */
 export function encodeAppMetadata(metadata: Uint8Array): Uint8Array<ArrayBuffer> {
   const message = new Uint8Array(fieldBytes(METADATA_TAG, metadata.length));
   writeField(message, 0, METADATA_TAG, metadata);
   return message;
 }
 
-/** The ticket of a DoGet, of these parts in a row. */
+/** Encodes the ticket of a DoGet from the concatenated parts. */
 export function encodeTicket(...parts: readonly (string | Uint8Array)[]): Buffer {
   const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
   const length = bytes.reduce((sum, part) => sum + part.length, 0);
@@ -79,7 +79,7 @@ function readField<Bytes extends Uint8Array>(
   return { tag: tag.value, value: message.subarray(size.end, end) as Bytes, end };
 }
 
-/** Where a field's value begins, and how long it is, by its wire type. Ours are length-delimited; others are passed over. */
+/** Returns the start and length of a field's value by its wire type. Our fields are length-delimited; others are skipped. */
 function lengthOf(message: Uint8Array, wireType: number, at: number): { readonly value: number; readonly end: number } {
   switch (wireType) {
     case 0:
@@ -95,10 +95,10 @@ function lengthOf(message: Uint8Array, wireType: number, at: number): { readonly
   }
 }
 
-/** Length of a field, its tag and length included. */
+/** Returns the length of a field including its tag and length prefix. */
 export const fieldBytes = (tag: number, length: number): number => varintBytes(tag) + varintBytes(length) + length;
 
-/** Writes a field at a position; answers the position behind it. */
+/** Writes a field at a position; returns the position behind it. */
 export function writeField(target: Uint8Array, at: number, tag: number, value: Uint8Array): number {
   const position = writeVarint(target, writeVarint(target, at, tag), value.length);
   target.set(value, position);
@@ -111,7 +111,7 @@ export function varintBytes(value: number): number {
   return bytes;
 }
 
-/** Writes a varint at a position; answers the position behind it. */
+/** Writes a varint at a position; returns the position behind it. */
 export function writeVarint(target: Uint8Array, at: number, value: number): number {
   let position = at;
   let rest = value;

@@ -41,7 +41,7 @@ function security(role: ClusterRole, tls = certificates[role], settings: Partial
   return opened;
 }
 
-/** A server with one call, Drain, which coordinators may make. Answers its address. */
+/** Starts a server with one call, Drain, which coordinators may make; returns its address. */
 async function serve(at: ChannelSecurity): Promise<string> {
   const server = new Server();
   server.addService(WORKER.definition, {
@@ -74,7 +74,7 @@ function drain(client: Client, secret = SECRET): Promise<string> {
   });
 }
 
-/** Calls the server as `role`; `unproven` gathers why it was not trusted. */
+/** Calls the server as `role`; `unproven` collects the reasons why the server was not trusted. */
 function callAs(at: ChannelSecurity, address: string, role: ClusterRole = 'worker', unproven: string[] = []) {
   return drain(at.dial(WORKER.Client, { address, role, onUnproven: (reason) => unproven.push(reason) }));
 }
@@ -103,7 +103,7 @@ test('a client of another authority, without a certificate, or in plaintext is n
   expect(await drain(new WORKER.Client(address, credentials.createInsecure()))).toBe('WORKER_LOST');
 });
 
-/** A server of a stranger's, which keeps all that it is sent. */
+/** Starts a foreign server, which records everything that it is sent. */
 async function rogue(kind: string): Promise<{ address: string; seen: () => string }> {
   let seen = '';
   const keep = (socket: NodeJS.ReadWriteStream): void => {
@@ -162,7 +162,7 @@ test('a process does not start with a certificate of another role, without its k
   expect(() => security('worker', absent as TlsSettings)).toThrow('cannot read /nonexistent/ca.pem');
 });
 
-/** The serial number of the certificate that a server shows now. */
+/** Returns the serial number of the certificate that a server currently presents. */
 function serialOf(address: string, client: TlsSettings): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = tlsConnect({

@@ -18,12 +18,12 @@ import { hostOf, isLoopback } from './loopback.ts';
 import { ProvenCredentials, roleCredentials } from './proven-credentials.ts';
 import { TlsFiles } from './tls-files.ts';
 
-/** Whom a client dials. */
+/** The peer that a client dials. */
 type Peer = {
-  /** host:port, from anywhere: what answers there has to prove that it is of the role. */
+  /** host:port from any source: the process that answers there has to prove its role. */
   readonly address: string;
   readonly role: ClusterRole;
-  /** Hears why the peer could not prove itself, at every attempt. */
+  /** Called with the reason, whenever an attempt of the peer to prove its role fails. */
   readonly onUnproven?: (reason: string) => void;
 };
 
@@ -34,24 +34,24 @@ type IncomingCall = {
 };
 
 /**
- * How the processes of a cluster trust each other: the one place that makes the credentials of internal channels. With `cluster.tls_*`
- * every channel is mutual TLS, on loopback too; without, only loopback is dialled or listened on, in plaintext. A peer proves its role
- * with a certificate of the cluster's authority before the secret is sent, and the secret is asked for as well.
+ * Mutual trust of a cluster's processes; the only place that makes credentials of internal channels. With `cluster.tls_*` every channel is
+ * mutual TLS, on loopback too; without it, processes dial and listen on loopback only, in plaintext. A peer proves its role with a
+ * certificate of the cluster's authority before the secret is sent; the secret is required as well.
  */
 export interface ChannelSecurity extends Disposable {
   readonly keyring: Keyring;
-  /** A client; nothing is sent before the peer has proven itself. @throws INVALID_CONFIGURATION for plaintext beyond loopback */
+  /** Returns a client; it sends nothing before the peer has proven its role. @throws INVALID_CONFIGURATION for plaintext beyond loopback */
   dial(Client: ServiceClientConstructor, peer: Peer, options?: ChannelOptions): Client;
-  /** What a server listens with. @throws INVALID_CONFIGURATION for plaintext beyond loopback */
+  /** Returns the credentials for a server that listens on `host`. @throws INVALID_CONFIGURATION for plaintext beyond loopback */
   serverCredentials(host: string): ServerCredentials;
   /** @throws FORBIDDEN unless the caller has proven one of the roles, UNAUTHENTICATED without the cluster's secret. */
   admit(call: IncomingCall, roles: readonly ClusterRole[]): void;
 }
 
-/** An environment's `http_proxy` has no say in where internal calls go. */
+/** Internal calls ignore `http_proxy` of the environment. */
 const NO_PROXY = { 'grpc.enable_http_proxy': 0 } as const;
 
-/** The channels of a process that is of `role`, as configured. @throws INVALID_CONFIGURATION */
+/** Opens the channel security of a process of `role`, as configured. @throws INVALID_CONFIGURATION */
 export function openChannelSecurity(config: Config, role: ClusterRole, log: Logger): ChannelSecurity {
   const tls = openTls(config, log);
   if (tls === undefined) return plainSecurity(openKeyring(config, log));
@@ -68,7 +68,7 @@ export function openChannelSecurity(config: Config, role: ClusterRole, log: Logg
   return tlsSecurity(openKeyring(config, log), tls);
 }
 
-/** The files of `cluster.tls_*`; undefined when they are not set (`checkConfig` sees to it that all are, or none). */
+/** Opens the files of `cluster.tls_*`; undefined when they are not set (`checkConfig` ensures that all are, or none). */
 function openTls(config: Config, log: Logger): TlsFiles | undefined {
   const { 'cluster.tls_ca': ca, 'cluster.tls_cert': cert, 'cluster.tls_key': key } = config;
   if (ca === '') return undefined;
@@ -82,7 +82,7 @@ const plaintextRefused = (where: string): SkeinError =>
       'cluster.tls_key (skein cluster ca makes them)',
   );
 
-/** Plaintext on loopback, and nothing else. */
+/** Returns channel security that allows plaintext on loopback only. */
 export function plainSecurity(keyring: Keyring & Partial<Disposable>): ChannelSecurity {
   return {
     keyring,

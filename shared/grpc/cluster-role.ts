@@ -1,20 +1,22 @@
 import { SkeinError } from '#shared/error.ts';
 
-/** What a process of the cluster may be. An operator is whoever runs the commands of `skein`; etcd is named so that it can have a certificate. */
+/**
+ * Roles of the cluster's processes. An operator is whoever runs the commands of `skein`; etcd is listed so that it can have a certificate.
+ */
 export const CLUSTER_ROLES = ['catalog', 'coordinator', 'worker', 'operator', 'etcd'] as const;
 export type ClusterRole = (typeof CLUSTER_ROLES)[number];
 
 const ROLE_URI = /^URI:spiffe:\/\/skein\/([a-z]+)\/([A-Za-z0-9._-]+)$/;
 
-/** A name that may stand in a certificate; none of its characters means anything in the text form of one. */
+/** Whether a name may be part of a certificate; no allowed character is special in a certificate's text form. */
 export const isCertificateName = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(name);
 
-/** The URI that says in a certificate that its holder has the role. A certificate may hold several. */
+/** Returns the URI by which a certificate grants its holder the role. A certificate may hold several. */
 export const roleUri = (role: ClusterRole, name: string): string => `spiffe://skein/${role}/${name}`;
 
 /**
- * The roles that a certificate gives its holder, by its alternative names as Node prints them (`URI:..., DNS:...`). Node quotes a name
- * that contains a comma, so one entry cannot look like two.
+ * Returns the roles that a certificate grants, from its alternative names as Node prints them (`URI:..., DNS:...`). Node quotes a name that
+ * contains a comma, so one entry cannot look like two.
  */
 export function rolesOf(subjectAltName: string | undefined): readonly ClusterRole[] {
   const found = (subjectAltName ?? '').split(', ').map((entry) => ROLE_URI.exec(entry)?.[1]);

@@ -3,17 +3,17 @@ import { cutText } from '#shared/cut-text.ts';
 import { ERRORS, SkeinError, type ErrorData } from '#shared/error.ts';
 import { sameText, type Keyring } from '#shared/keyring.ts';
 
-/** Metadata key of the catalogue's error, JSON of `ErrorData`, on every failed internal call. */
+/** Metadata key of every failed internal call: the catalogue's error, as JSON of `ErrorData`. */
 const ERROR_KEY = 'skein-error-bin';
 /**
- * Bytes of an error's JSON, and characters of the status beside it. They travel as headers, base64 and percent-encoded: one list of
- * headers that is too long (8 KB for many clients) ends the connection, and with it every other call. What a task failed with is sent
- * whole in a message's body.
+ * Maximum bytes of an error's JSON, and characters of the status beside it. They travel as headers, base64 and percent-encoded: a header
+ * list that is too long (8 KB for many clients) ends the connection, and with it every other call. The error of a failed task is sent in
+ * full, in a message's body.
  */
 const ERROR_JSON_BYTES_MAX = 2 * 1024;
 const DETAILS_MAX = 256;
 
-/** What every internal call carries. */
+/** Returns the metadata of every internal call: the cluster's secret. */
 export function internalMetadata({ current }: Keyring): Metadata {
   const metadata = new Metadata();
   metadata.set('authorization', `Bearer ${current}`);
@@ -28,7 +28,7 @@ export function requireSecret(metadata: Metadata, { accepted }: Keyring): void {
   }
 }
 
-/** Any thrown value as the status of a gRPC call; a message that is too long for one is cut. */
+/** Converts any thrown value to the status of a gRPC call; a message that is too long is cut. */
 export function toServiceError(thrown: unknown): Partial<ServiceError> {
   const error = SkeinError.of(thrown);
   const metadata = new Metadata();
@@ -37,7 +37,7 @@ export function toServiceError(thrown: unknown): Partial<ServiceError> {
   return { code: ERRORS[error.code].grpc, details, metadata };
 }
 
-/** The message as long as fits: JSON writes some characters in six. */
+/** Prints the error with as much of its message as fits: JSON needs six characters for some. */
 function shortJson(data: ErrorData): Buffer {
   for (let bytesMax = ERROR_JSON_BYTES_MAX; ; bytesMax = Math.floor(bytesMax / 2)) {
     const json = Buffer.from(JSON.stringify({ ...data, message: cutText(data.message, bytesMax) }));
@@ -45,10 +45,10 @@ function shortJson(data: ErrorData): Buffer {
   }
 }
 
-/** An error as it travels in the body of a message: JSON of `ErrorData`. */
+/** Encodes an error for the body of a message: JSON of `ErrorData`. */
 export const encodeError = (error: SkeinError): Buffer => Buffer.from(JSON.stringify(error.toData()));
 
-/** The error that `json` says; INTERNAL_ERROR when it is none, or one of another release. */
+/** Decodes an error; INTERNAL_ERROR when it is none, or one of another release. */
 export function decodeError(json: Uint8Array): SkeinError {
   try {
     return readError(JSON.parse(Buffer.from(json).toString()) as Partial<ErrorData> | null);
@@ -57,7 +57,7 @@ export function decodeError(json: Uint8Array): SkeinError {
   }
 }
 
-/** As `decodeError`, of what JSON said. */
+/** Like `decodeError`, for parsed JSON. */
 export function readError(data: Partial<ErrorData> | null): SkeinError {
   const { code, message } = data ?? {};
   if (code !== undefined && Object.hasOwn(ERRORS, code) && typeof message === 'string') {
@@ -66,7 +66,7 @@ export function readError(data: Partial<ErrorData> | null): SkeinError {
   return new SkeinError('INTERNAL_ERROR', 'internal error', { cause: new Error('a service sent an unknown error') });
 }
 
-/** Whether a failed call was answered by a service of the cluster, and did not fail on its way. */
+/** Whether a service of the cluster answered a failed call, so that it did not fail on the network. */
 export const isAnswer = (thrown: unknown): boolean =>
   (thrown as Partial<ServiceError>).metadata?.get(ERROR_KEY)[0] instanceof Buffer;
 
@@ -75,7 +75,7 @@ const UNANSWERED_STATUS: ReadonlySet<status | undefined> = new Set([
   status.DEADLINE_EXCEEDED,
   status.CANCELLED,
 ]);
-/** What a call that nobody answered may mean, and what it says of it. */
+/** The codes of an unanswered call, with their messages. */
 const UNANSWERED = {
   WORKER_LOST: 'a worker was lost',
   CONNECTION_LOST: 'the connection to a worker broke',
@@ -83,8 +83,9 @@ const UNANSWERED = {
 } as const;
 
 /**
- * The error of a failed internal call; `unavailable` is the code to use when the peer could not be reached, or the connection broke. A call
- * of a task that says it was cancelled has not been by us: whoever cancels one knows why, and does not ask.
+ * Converts the failure of an internal call to an error; `unavailable` is the code for a peer that could not be reached, or a broken
+ * connection. For CONNECTION_LOST, a cancelled call counts as lost, not as cancelled by this process: whoever cancels a call to a task does
+ * not ask for its error.
  */
 export function fromServiceError(thrown: unknown, unavailable: keyof typeof UNANSWERED): SkeinError {
   if (thrown instanceof SkeinError) return thrown;

@@ -2,11 +2,11 @@ import { fileURLToPath } from 'node:url';
 import { loadPackageDefinition, type ServiceClientConstructor, type ServiceDefinition } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 
-/** 64-bit integers come as decimal strings, absent messages as null; field names as they stand in the file. */
+/** 64-bit integers become decimal strings, absent messages null; field names stay as in the file. */
 const OPTIONS = { keepCase: true, longs: String, enums: String, defaults: true, oneofs: true } as const;
 
 /**
- * A service of `proto/<file>`, by its full name: the definition for a server, the constructor for a client.
+ * Loads a service of `proto/<file>` by its full name: the definition for a server, the constructor for a client.
  * @throws Error when the file has no such service.
  */
 export function loadService(

@@ -15,6 +15,6 @@ export function isLoopback(host: string): boolean {
   return version === 0 ? bare === 'localhost' : LOOPBACK.check(bare, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** The host of `host:port` or `[v6]:port`; undefined for any other form, such as `dns:///name:port`. */
+/** Returns the host of `host:port` or `[v6]:port`; undefined for any other form, such as `dns:///name:port`. */
 export const hostOf = (address: string): string | undefined =>
   /^(\[[0-9a-f:.]+\]|[^\s:/[\]@?#]+):\d{1,5}$/i.exec(address)?.[1];

@@ -5,15 +5,18 @@ import { rolesOf, type ClusterRole } from './cluster-role.ts';
 type CallCredentials = ReturnType<experimental.SecureConnector['getCallCredentials']>;
 
 /**
- * Time for a handshake. A peer that hung or lost its network in the middle of one would hold the connection until TCP gives it up,
- * which takes a quarter of an hour.
+ * Timeout of a handshake. A peer that hangs or loses its network during one would hold the connection until TCP gives up, after a quarter
+ * of an hour.
  */
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
-/** Failures of the network, which say nothing about the peer. */
+/** Network failures, which prove nothing about the peer. */
 const NETWORK_CODES = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH']);
 
-/** Credentials of a client that talks to a peer of one role only. The address is not compared: it comes from etcd, and may be any. */
+/**
+ * Returns the credentials of a client that talks to peers of one role only. It does not compare the address, which comes from etcd and may
+ * be any.
+ */
 export function roleCredentials(provider: experimental.CertificateProvider, role: ClusterRole): ChannelCredentials {
   return experimental.createCertificateProviderChannelCredentials(provider, provider, {
     checkServerIdentity: (_name, { subjectaltname }) =>
@@ -23,7 +26,7 @@ export function roleCredentials(provider: experimental.CertificateProvider, role
   });
 }
 
-/** `inner` with a limit on the time of a handshake; `onUnproven` hears why a peer that answered could not prove itself. */
+/** Wraps `inner` with a timeout of the handshake; `onUnproven` is called with the reason when a peer answers but cannot prove itself. */
 export class ProvenCredentials extends ChannelCredentials {
   readonly #inner: ChannelCredentials;
   readonly #onUnproven: ((reason: string) => void) | undefined;

@@ -20,9 +20,9 @@ type CaListener = experimental.CaCertificateUpdateListener;
 type IdentityListener = experimental.IdentityCertificateUpdateListener;
 
 /**
- * The certificates of gRPC channels from three files, which are followed while the process runs: a new connection uses what the files
- * hold then, and one that is open stays. grpc-js's own watcher of files drops the certificates while a file is missing, and takes a
- * certificate whose key is not there yet; this one keeps the last three that fit together.
+ * Provides the certificates of gRPC channels from three files that it re-reads while the process runs: a new connection uses their current
+ * contents, an open one stays. grpc-js's own file watcher drops the certificates while a file is missing, and takes a certificate whose key
+ * has not arrived yet; this one keeps the last three files that fit together.
  */
 export class TlsFiles implements experimental.CertificateProvider, Disposable {
   readonly #files: WatchedFiles<TlsMaterial>;
@@ -46,7 +46,7 @@ export class TlsFiles implements experimental.CertificateProvider, Disposable {
     return this.#files.value;
   }
 
-  // grpc-js takes an answer that comes within these calls for one that came before them.
+  // grpc-js mistakes an answer within these calls for one that came before them.
   addCaCertificateListener(listener: CaListener): void {
     this.#ca.add(listener);
     process.nextTick(() => listener({ caCertificate: this.material.ca }));

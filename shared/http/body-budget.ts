@@ -2,24 +2,24 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { ByteBudget } from '../byte-budget.ts';
 import { SkeinError } from '../error.ts';
 
-/** Smaller bodies are not counted. */
+/** Size up to which a body is not counted. */
 const SMALL_BYTES = 64 * 1024;
 
-/** The memory of one request's body, until the request is answered or its connection is gone. */
+/** Memory reserved for one request's body, until the request is answered or its connection is closed. */
 export type HeldBody = { readonly tenant: string; bytes: number; isReleased: boolean };
 
-/** Counts what the bodies of authorised requests take while they are there: one tenant's take half of the memory for them at most. */
+/** Accounts the memory of authorised requests' bodies: the bodies of one tenant take at most half of it. */
 export class BodyBudget {
   readonly #bytesMax: number;
   readonly #budget: ByteBudget;
 
-  /** @param options.bytesMax of one body; `bytesInAllMax` of all that are there at once */
+  /** @param options.bytesMax limit of one body; `bytesInAllMax` limits all bodies in memory together */
   constructor(options: { readonly bytesMax: number; readonly bytesInAllMax: number }) {
     this.#bytesMax = options.bytesMax;
     this.#budget = new ByteBudget(options.bytesInAllMax);
   }
 
-  /** Before the body comes: takes what its head announces, or the most that it may be, until the response is closed. @throws QUEUE_FULL */
+  /** Reserves memory before the body arrives: the declared length, or else the maximum, until the response is closed. @throws QUEUE_FULL */
   expect(tenant: string, headers: IncomingHttpHeaders, response: ServerResponse): HeldBody {
     const declared =
       headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : this.#bytesMax;
@@ -30,7 +30,7 @@ export class BodyBudget {
     return held;
   }
 
-  /** Once the body is there: gives back what it did not need. */
+  /** Called when the body has arrived: releases memory that it did not need. */
   received(held: HeldBody, bytes: number): void {
     const needed = bytes > SMALL_BYTES ? bytes : 0;
     if (needed >= held.bytes) return;
@@ -38,7 +38,7 @@ export class BodyBudget {
     held.bytes = needed;
   }
 
-  /** For what else is made of the body. @throws QUEUE_FULL */
+  /** Reserves further memory for data derived from the body. @throws QUEUE_FULL */
   take(held: HeldBody, bytes: number): void {
     if (bytes <= SMALL_BYTES || held.isReleased) return;
     if (!this.#budget.take(held.tenant, bytes)) {

@@ -5,7 +5,7 @@ import type { Flags } from './command.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { printTable } from './print-table.ts';
 
-/** `skein admin quarantine ...`: statements that the coordinator refuses because of what one of their shape did to a worker. */
+/** `skein admin quarantine ...`: statements that the coordinator refuses because one of the same shape harmed a worker. */
 
 type Line = {
   readonly id: string;

@@ -10,10 +10,10 @@ import { operatorSecurity } from './operator-security.ts';
 
 const CALL_TIMEOUT_MS = 15_000;
 
-/** Where the catalog's internal gRPC is, and how it is talked to. */
+/** Address of the catalog's internal gRPC, and the security of the channel. */
 type InternalTarget = { readonly internalUrl: string; readonly security: ChannelSecurity };
 
-/** Where the cluster is, and who the commands are by default. */
+/** Addresses of the cluster, and the default tenant and user of commands. */
 export type Target = InternalTarget & {
   readonly catalogUrl: string;
   readonly queryUrl: string;
@@ -22,7 +22,7 @@ export type Target = InternalTarget & {
 };
 
 /**
- * The cluster that a command talks to: the one that runs in the data directory; else, when the configuration names both the
+ * Finds the cluster that a command talks to: the one that runs in the data directory; else, when the configuration names both the
  * catalog's internal address and the cluster's secret (as in a container of a service), that one.
  * @throws NO_CLUSTER, UNAUTHENTICATED when its secret cannot be read
  */
@@ -53,7 +53,7 @@ const fromReady = (ready: ReadyLine, internalUrl: string, security: ChannelSecur
   user: ready.user,
 });
 
-/** One call of the catalog's internal service. @throws what it answers, CATALOG_UNAVAILABLE */
+/** Makes one call to the catalog's internal service. @throws the service's error, CATALOG_UNAVAILABLE */
 export async function callCatalog<Reply>(target: InternalTarget, method: string, request: object): Promise<Reply> {
   const { Client: Constructor } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
   const client: Client = target.security.dial(Constructor, { address: target.internalUrl, role: 'catalog' });
@@ -86,7 +86,7 @@ export type TokenRequest = {
   readonly scope?: readonly string[];
 };
 
-/** A bearer token of the target's default user unless the request names another. */
+/** Mints a bearer token for the target's default user, unless the request names another. */
 export async function mintToken(
   target: InternalTarget & Pick<Target, 'tenant' | 'user'>,
   request: TokenRequest = {},

@@ -28,23 +28,23 @@ export type ServiceRecord = {
   readonly pid: number;
   readonly identity: string;
   readonly url: string | null;
-  /** Where Prometheus reads a worker's metrics; catalog and coordinator serve theirs at `url`. */
+  /** URL of a worker's Prometheus metrics; catalog and coordinator serve theirs at `url`. */
   readonly metrics_url?: string;
 };
 
-/** `services.json`: what the launcher knows and the commands need; it holds no secret. */
+/** `services.json`: the launcher's state that commands need; it holds no secrets. */
 export type ServicesFile = {
   readonly launcher: { readonly pid: number; readonly identity: string };
   readonly catalog_internal_url: string;
   readonly services: readonly ServiceRecord[];
-  /** Settings of the cluster that are not defaults: key to its text and source. Secrets are left out. */
+  /** Non-default settings of the cluster, with text and source by key. Secrets are left out. */
   readonly settings: Readonly<Record<string, { readonly text: string; readonly source: string }>>;
 };
 
 export const readyPath = (dataDir: string): string => join(dataDir, 'ready.json');
 export const servicesPath = (dataDir: string): string => join(dataDir, 'services.json');
 
-/** Writes a file whole: a reader sees the old contents or the new ones. */
+/** Writes a file atomically: a reader sees either the old contents or the new. */
 export function writeWhole(path: string, document: object): void {
   const temporary = `${path}.${process.pid}.tmp`;
   writeFileSync(temporary, `${JSON.stringify(document)}\n`, { mode: 0o644 });
@@ -56,7 +56,7 @@ export const removeClusterFiles = (dataDir: string): void => {
   rmSync(servicesPath(dataDir), { force: true });
 };
 
-/** `services.json`, also that of a cluster that was killed; undefined when there is none (or it is not readable as one). */
+/** Reads `services.json`, also that of a killed cluster; undefined when it is missing or unreadable. */
 export function readServices(dataDir: string): ServicesFile | undefined {
   const file = readJson(servicesPath(dataDir));
   return file !== undefined && Array.isArray(file['services']) ? (file as unknown as ServicesFile) : undefined;
@@ -64,7 +64,7 @@ export function readServices(dataDir: string): ServicesFile | undefined {
 
 export type RunningCluster = { readonly ready: ReadyLine; readonly services: ServicesFile };
 
-/** The cluster that runs in a data directory. @throws NO_CLUSTER */
+/** Finds the cluster that runs in a data directory. @throws NO_CLUSTER */
 export function findCluster(dataDir: string): RunningCluster {
   const ready = readJson(readyPath(dataDir)) as unknown as ReadyLine | undefined;
   if (ready === undefined) {

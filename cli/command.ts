@@ -9,7 +9,7 @@ import { UsageError, type ExitCode } from './exit-code.ts';
 export type Flag = {
   readonly name: string;
   readonly short?: string;
-  /** What stands for its value in the help; absent for a switch. */
+  /** Placeholder for the flag's value in the help; absent for a switch. */
   readonly value?: string;
   readonly doc: string;
   readonly key?: ConfigKey;
@@ -26,9 +26,9 @@ export type Command = {
   readonly name: string;
   readonly summary: string;
   readonly flags: readonly Flag[];
-  /** Names of the arguments, for the help; absent: it takes none. */
+  /** Names of the arguments, for the help; absent if the command takes none. */
   readonly positionals?: string;
-  /** It parses its own arguments, which come as the positionals; only the flags of this table are taken out of them. */
+  /** The command parses its own arguments, passed as positionals; only the flags of this table are removed from them. */
   readonly ownArguments?: boolean;
   readonly run: (input: CommandInput) => Promise<ExitCode>;
 };
@@ -92,7 +92,7 @@ export function parseCommand(command: Command, args: readonly string[]): ParsedC
   }
 }
 
-/** Takes `flags` out of `args`; what is left stays as it stands, for the command's own parser. */
+/** Removes `flags` from `args`; the rest is left unchanged for the command's own parser. */
 function takeFlags(args: readonly string[], flags: readonly Flag[]): ParsedCommand {
   const config = { args: [...args], options: parseOptions(flags), allowPositionals: true } as const;
   const { values, tokens } = parseArgs({ ...config, strict: false, tokens: true });

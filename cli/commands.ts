@@ -2,7 +2,7 @@ import type { ServiceName } from './service.ts';
 import { JSON_FLAG, type Command, type Flag } from './command.ts';
 import { UsageError } from './exit-code.ts';
 
-/** Every command, in the order of the help. What a command needs is loaded when it runs: `skein token` starts no engine. */
+/** Every command, in the order of the help. A command's modules are loaded when it runs: `skein token` starts no engine. */
 
 const UP_FLAGS: readonly Flag[] = [
   { name: 'workers', value: 'N', doc: 'Workers, at least 1 (default 2)', key: 'up.workers' },

@@ -9,7 +9,7 @@ import { printTable } from './print-table.ts';
 
 type Printed = { readonly value: Config[ConfigKey]; readonly source: string };
 
-/** `skein config print`: every key, its value and where it comes from; what the cluster that runs was given counts as well. */
+/** `skein config print`: every key, its value and its source, including the settings of the running cluster. */
 export function configPrint(loaded: LoadedConfig, json: boolean): ExitCode {
   const printed = printedConfig(loaded, runningSettings(loaded.config.data_dir));
   if (json) {
@@ -26,8 +26,8 @@ export function configPrint(loaded: LoadedConfig, json: boolean): ExitCode {
 }
 
 /**
- * Key to value and source, secrets replaced. A setting of the running cluster wins over a default and a file, not over the
- * environment and the flags of this command: they are asked for.
+ * Maps each key to its value and source, with secrets replaced. A setting of the running cluster overrides defaults and the file, but not
+ * the environment and the flags of this command, which are explicit.
  */
 export function printedConfig(
   { config, sources }: LoadedConfig,
@@ -55,7 +55,7 @@ function runningSettings(dataDir: string): ServicesFile['settings'] {
 function redacted(key: ConfigKey, value: Config[ConfigKey]): Config[ConfigKey] {
   if (typeof value === 'number') return value;
   if (typeof value === 'object') return value.map(redactUrls);
-  // Of a URL all but the password is worth seeing.
+  // A URL is printed with only its password hidden; other secrets are hidden completely.
   if (CONFIG[key].secret && !/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return value === '' ? '' : REDACTED;
   return redactUrls(value);
 }
@@ -75,7 +75,7 @@ const DURATIONS = [
   ['s', 1_000],
 ] as const;
 
-/** The value in the largest unit that keeps it exact: a text that the configuration reads back as the same value. */
+/** Prints a value in the largest unit that keeps it exact; the configuration parses the text back to the same value. */
 function printValue(key: ConfigKey, value: Config[ConfigKey]): string {
   const { type } = CONFIG[key];
   if (typeof value !== 'number' || type === 'integer') return settingText(value);

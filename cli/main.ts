@@ -8,7 +8,7 @@ import { EXIT, UsageError, exitCodeOf, type ExitCode } from './exit-code.ts';
 /** The command line: finds the command, reads the configuration, runs it, and ends with its exit code. */
 export async function main(args: readonly string[]): Promise<void> {
   const code = await run(args);
-  // Output that is still in a pipe is written before the process ends.
+  // Flushes output that is still buffered before the process ends.
   process.exitCode = code;
   await Promise.all([drained(process.stdout), drained(process.stderr)]);
   process.exit(code);
@@ -50,7 +50,7 @@ async function explain(thrown: unknown, command: Command | undefined): Promise<E
   return exitCodeOf(error);
 }
 
-/** The command of the longest name that the arguments begin with. */
+/** Finds the command with the longest name that the arguments begin with. */
 function findCommand(args: readonly string[]): { command: Command; rest: readonly string[] } {
   for (const length of [3, 2, 1]) {
     const name = args.slice(0, length).join(' ');

@@ -7,7 +7,7 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { secretPath } from './up/secrets.ts';
 
 /**
- * How a command talks to the services: with the configured secret, else with that of the cluster in the data directory.
+ * Opens the channel security of a command: uses the configured secret, else that of the cluster in the data directory.
  * @throws UNAUTHENTICATED when there is no secret that this user may read, INVALID_CONFIGURATION
  */
 export function operatorSecurity(config: Config): ChannelSecurity {
@@ -16,7 +16,7 @@ export function operatorSecurity(config: Config): ChannelSecurity {
   return openChannelSecurity({ ...config, 'cluster.secret_file': secretFile }, 'operator', silentLogger);
 }
 
-/** The file of the secret of the cluster that keeps its data there. @throws UNAUTHENTICATED when it cannot be read */
+/** Path of the secret of the cluster in a data directory. @throws UNAUTHENTICATED when it cannot be read */
 export function ownSecretFile(dataDir: string): string {
   const path = secretPath(dataDir, 'cluster-secret');
   try {

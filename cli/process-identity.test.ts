@@ -14,7 +14,7 @@ test('a process keeps its identity until it ends, and no other has it', async ()
   signalProcess(pid, 'SIGKILL');
   await once(child, 'exit');
   expect(processIdentity(pid)).toBeUndefined();
-  // Of a process that is gone it is no error.
+  // A signal to a process that is gone is not an error.
   signalProcess(pid, 'SIGTERM');
 });
 

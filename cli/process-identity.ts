@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * What tells a process from a later one with the same pid: the machine's boot and the process's start time. Undefined when there is
- * no such process (or it is a zombie).
+ * Identifies a process even if its pid is reused: by the machine's boot and the process's start time. Undefined when there is no such
+ * process (or it is a zombie).
  */
 export function processIdentity(pid: number): string | undefined {
   if (process.platform !== 'linux') return identityFromPs(pid);
@@ -36,7 +36,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Polls until `done`, at most `timeoutMs`; whether it was. */
+/** Polls until `done` returns true, for at most `timeoutMs`. Returns whether it did. */
 export async function waitUntil(done: () => boolean, timeoutMs: number, intervalMs = 20): Promise<boolean> {
   const end = performance.now() + timeoutMs;
   while (!done()) {

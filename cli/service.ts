@@ -12,7 +12,7 @@ import { isKind, type ChildMessage } from './up/child-message.ts';
 
 export type ServiceName = 'catalog' | 'coordinator' | 'worker';
 
-/** A started service as this file needs it; `said` goes into the line that a service without a launcher prints. */
+/** A started service; `said` goes into the line that a service without a launcher prints. */
 type Started = {
   readonly said: Readonly<Record<string, string>>;
   readonly generatedAdminPassword?: string | undefined;
@@ -23,9 +23,9 @@ type Started = {
   close(): Promise<void>;
 };
 
-/** A service that has not closed by then is left to the end of its process. */
+/** Time for a service to close; after it the process ends anyway. */
 const CLOSE_TIMEOUT_MS = 3_500;
-/** A signal to a whole group of processes comes twice, from its sender and from the supervisor, which passes it on. */
+/** A signal to a process group arrives twice, from its sender and forwarded by the supervisor: within this time it counts once. */
 const SAME_SIGNAL_MS = 250;
 
 const START = {
@@ -54,7 +54,7 @@ const START = {
       exit: exitAtOnce,
       drain: { drained: worker.drained, run: () => worker.drain(), timeoutMs: config['worker.drain_timeout'] },
       close: async () => {
-        // First nobody finds it any more, then it ends.
+        // The worker is deregistered first, so that no coordinator finds it, and then closed.
         await member.close();
         await worker.close();
       },
@@ -62,7 +62,7 @@ const START = {
   },
 } as const satisfies Record<ServiceName, (config: Config, log: Logger) => Promise<Started>>;
 
-/** Makes a worker known to the coordinator. */
+/** Registers a worker with the coordinator. */
 async function register(config: Config, address: string, log: Logger): Promise<{ close(): Promise<void> }> {
   const host = config['cluster.advertise_host'];
   const reachable = host === '' ? address : `${host}:${address.slice(address.lastIndexOf(':') + 1)}`;
@@ -71,8 +71,8 @@ async function register(config: Config, address: string, log: Logger): Promise<{
 }
 
 /**
- * One service in this process, until SIGINT, SIGTERM or, under the launcher, the end of the IPC channel. It reports to the launcher
- * over that channel, without one in a JSON line on standard output.
+ * Runs one service in this process until SIGINT, SIGTERM or, under the launcher, the end of the IPC channel. It reports its start to the
+ * launcher over that channel, or without a launcher in a JSON line on standard output.
  */
 export async function runService(
   name: ServiceName,
@@ -126,7 +126,7 @@ export async function runService(
   return exit(EXIT.ok);
 }
 
-/** Resolves when the process before this one has ended, with the program loaded meanwhile. */
+/** Standby: resolves when the previous process has ended; the program is loaded in the meantime. */
 async function takeOver(): Promise<void> {
   const disconnected = (): never => process.exit(EXIT.ok);
   process.once('disconnect', disconnected);
@@ -135,7 +135,7 @@ async function takeOver(): Promise<void> {
   process.off('disconnect', disconnected);
 }
 
-/** What has no default that could work: said at once, not after a wait. @throws INVALID_CONFIGURATION */
+/** Checks settings that have no usable default, to fail at once instead of after a wait. @throws INVALID_CONFIGURATION */
 function requireSettings(name: ServiceName, config: Config): void {
   const hasDatabase = name === 'worker' || config['database.url'] !== '';
   const missing = hasSecret(config) ? (hasDatabase ? undefined : 'database.url') : 'cluster.secret';
@@ -143,7 +143,7 @@ function requireSettings(name: ServiceName, config: Config): void {
     throw new SkeinError('INVALID_CONFIGURATION', `${missing} is not set; skein ${name} needs it`);
 }
 
-/** `asked` resolves at the first signal or when the launcher is gone, to whether a drain comes first; `urged` at the second. */
+/** `asked` resolves at the first signal or when the launcher is gone, to `drain` or `stop`; `urged` at the second signal. */
 type Ending = { readonly asked: Promise<'drain' | 'stop'>; readonly urged: Promise<void> };
 
 function endOfService(): Ending {
@@ -167,7 +167,7 @@ function endOfService(): Ending {
   return { asked: asked.promise, urged: urged.promise };
 }
 
-/** Resolves when the service is to close: it was stopped, or it was asked to drain and has, or nobody waits for that any longer. */
+/** Resolves when the service must close: it was stopped, it has drained, or the drain timed out or was cut short. */
 async function endOf({ drain }: Started, { asked, urged }: Ending, log: Logger): Promise<void> {
   const how = await Promise.race([asked, ...(drain === undefined ? [] : [drain.drained.then(() => 'stop' as const)])]);
   if (how === 'stop' || drain === undefined) return;
@@ -186,7 +186,7 @@ function report(message: ChildMessage, line: object): Promise<void> {
   return new Promise((sent) => process.stdout.write(`${JSON.stringify(line)}\n`, () => sent()));
 }
 
-/** Says it to the supervisor, where there is one. */
+/** Sends a message to the supervisor, if there is one. */
 function tell(message: ChildMessage): Promise<void> {
   return new Promise((sent) => {
     if (process.connected) process.send?.(message, () => sent());
@@ -194,7 +194,7 @@ function tell(message: ChildMessage): Promise<void> {
   });
 }
 
-/** What is not of the catalogue is a fault at the start of this service: its text helps more than "internal error". */
+/** Maps an error without a code to START_FAILED: its text helps more than "internal error". */
 function startError(name: ServiceName, thrown: unknown): SkeinError {
   if (thrown instanceof SkeinError) return thrown;
   const text = thrown instanceof Error ? thrown.message : String(thrown);

@@ -35,7 +35,7 @@ export async function status(loaded: LoadedConfig, json: boolean): Promise<ExitC
   return EXIT.ok;
 }
 
-/** Null when the catalog does not say, or this user may not ask it. */
+/** Parked jobs; null when the catalog does not answer, or this user may not ask it. */
 async function parked(loaded: LoadedConfig): Promise<readonly ParkedJob[] | null> {
   try {
     return await parkedJobs(findTarget(loaded));
@@ -71,7 +71,7 @@ async function answers(kind: ServiceRecord['kind'], url: string | null): Promise
   }
 }
 
-/** Whether somebody listens there; the services behind it speak gRPC and the Postgres protocol. */
+/** Whether the address accepts TCP connections; used for services that speak gRPC or the Postgres protocol. */
 function accepts({ hostname, port }: URL): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) });

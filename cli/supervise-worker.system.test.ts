@@ -68,7 +68,7 @@ test('skein worker starts its process again: at once when it ended itself, later
       reason: 'ended with exit code 75, as ordered',
     });
     const again = await next();
-    // The one that takes its place was there before the end.
+    // The standby that takes over was started before the first process ended.
     expect(again).toMatchObject({ event: 'restarted', pid: standby });
     expect(childrenOf(child.pid)).toEqual([standby]);
     await hung;

@@ -7,13 +7,13 @@ import { SupervisedChild, type ChildLog } from './up/supervised-child.ts';
 
 const SKEIN = fileURLToPath(new URL('skein.js', import.meta.url));
 
-/** A worker logs on our standard error, which nobody reads again. */
+/** The worker's log: our standard error, which cannot be read back. */
 const STANDARD_ERROR: ChildLog = { fd: 2, path: 'standard error', bytes: () => 0, lastLine: () => '' };
 
 /**
- * `skein worker` without a launcher: the worker is a child process, started again when it dies, at once when it ended itself for the
- * sake of others. Standard output carries JSON lines: `ready`, `exited`, `restarted`, `failed`. Signals are passed on, and the end of the
- * worker in good order is ours.
+ * `skein worker` without a launcher: the worker is a child process, restarted when it dies, and at once after an ordered exit. Standard
+ * output carries JSON lines: `ready`, `exited`, `restarted`, `failed`. Signals are forwarded, and when the worker exits cleanly, so does
+ * the supervisor.
  */
 export async function superviseWorker(config: Config): Promise<ExitCode> {
   const say = (line: object): void => void process.stdout.write(`${JSON.stringify(line)}\n`);

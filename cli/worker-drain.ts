@@ -8,7 +8,7 @@ import { operatorSecurity } from './operator-security.ts';
 import { findCluster } from './cluster-file.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 
-/** `skein worker drain`: answers when the worker has nothing left. @throws NO_CLUSTER, NO_WORKERS, UNAUTHENTICATED, WORKER_LOST */
+/** `skein worker drain`: returns when the worker has drained. @throws NO_CLUSTER, NO_WORKERS, UNAUTHENTICATED, WORKER_LOST */
 export async function workerDrain({ config }: LoadedConfig, worker: string): Promise<ExitCode> {
   using security = operatorSecurity(config);
   const address = worker.includes(':') ? worker : addressOf(config.data_dir, worker);
@@ -17,7 +17,7 @@ export async function workerDrain({ config }: LoadedConfig, worker: string): Pro
   return EXIT.ok;
 }
 
-/** host:port of a worker of the cluster that runs there. */
+/** Returns host:port of a named worker of the cluster in a data directory. */
 function addressOf(dataDir: string, name: string): string {
   const workers = findCluster(dataDir).services.services.filter(({ kind }) => kind === 'worker');
   const found = workers.find((service) => service.name === name);

@@ -10,12 +10,12 @@ import { CertificateFolder } from './certificate-folder.ts';
 const AUTHORITY_DAYS = 3_650;
 const CERTIFICATE_DAYS = 365;
 const DAYS_MAX = 36_500;
-/** Names under which etcd is reached in `docker-compose.yml` and on its own machine. */
+/** Host names of etcd in `docker-compose.yml` and on its own machine. */
 const ETCD_HOSTS = ['etcd', 'localhost', '127.0.0.1'];
 
 /**
- * `skein cluster ca`: an authority, a certificate for each role, and a secret; what is there and good for a while stays, so that the
- * command may run at every start of a cluster. It renews certificates in the last third of their lives.
+ * `skein cluster ca`: creates an authority, a certificate for each role, and a secret. Existing files that are still valid for a while are
+ * kept, so the command may run at every start of a cluster. It renews certificates in the last third of their lifetime.
  */
 export async function clusterCa({ config }: LoadedConfig, flags: Flags): Promise<ExitCode> {
   const root = rootOf(config.data_dir, flags);
@@ -33,7 +33,7 @@ export async function clusterCa({ config }: LoadedConfig, flags: Flags): Promise
   return EXIT.ok;
 }
 
-/** `skein cluster cert`: one more certificate, or a new one in the place of an old one. */
+/** `skein cluster cert`: issues one more certificate, or replaces an old one. */
 export async function clusterCert({ config }: LoadedConfig, flags: Flags): Promise<ExitCode> {
   const root = rootOf(config.data_dir, flags);
   const folder = new CertificateFolder(root);

@@ -30,7 +30,7 @@ export class CertificateFolder {
     return cert === undefined || key === undefined ? undefined : { cert, key };
   }
 
-  /** The authority of the folder, made when there is none. */
+  /** Returns the authority of the folder, and creates it when there is none. */
   async ensureAuthority(name: string, days: number): Promise<IssuedCertificate> {
     const found = this.authority();
     if (found !== undefined) return found;
@@ -40,7 +40,7 @@ export class CertificateFolder {
     return made;
   }
 
-  /** A certificate in the folder `name`, unless the one that is there is still good for a while. Answers whether it was made. */
+  /** Issues a certificate in the folder `name`, unless the existing one is still fresh. Returns whether it issued one. */
   async ensureCertificate(
     authority: IssuedCertificate,
     request: {
@@ -57,7 +57,7 @@ export class CertificateFolder {
       return false;
     }
     const made = await issueCertificate(authority, request);
-    // A service that follows the files takes the certificate when the key that belongs to it is there.
+    // The key is written before the certificate: a service that watches the files reloads when certificate and key match.
     write(at('key.pem'), made.key, PRIVATE);
     write(at('cert.pem'), made.cert, PUBLIC);
     write(at('ca.pem'), authority.cert, PUBLIC);
@@ -78,7 +78,7 @@ function read(path: string): string | undefined {
   }
 }
 
-/** Writes a file whole, never readable by more than `mode` says. */
+/** Writes a file atomically, at no time with wider permissions than `mode`. */
 function write(path: string, text: string, mode: number): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {

@@ -8,15 +8,15 @@ import { etcdClient } from '#shared/membership/etcd-membership.ts';
 import { etcdOptions } from '#shared/membership/open-membership.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
 
-/** The role that may do anything in etcd, and the user that etcd wants before it asks who its clients are. */
+/** The unrestricted role of etcd, and the user that etcd requires before authentication can be enabled. */
 const ROOT = 'root';
 
-/** Below which keys, after `cluster.etcd_prefix`, a role of the cluster reads and writes: a worker cannot take the lead. */
+/** Key prefixes, after `cluster.etcd_prefix`, that a cluster role may read and write: a worker cannot become leader. */
 const KEYS: Partial<Readonly<Record<ClusterRole, string>>> = { coordinator: '', worker: 'members/worker/' };
 
 /**
- * `skein cluster etcd-auth`: users of etcd, named as the roles are in their certificates. Run with an operator's certificate, which stays
- * the one that may change this; a second run changes nothing.
+ * `skein cluster etcd-auth`: creates etcd users named like the roles in the certificates. It runs with an operator's certificate, and only
+ * that may change this later. A second run changes nothing.
  */
 export async function etcdAuth({ config }: LoadedConfig): Promise<ExitCode> {
   if (config['cluster.etcd_endpoints'].length === 0) {
@@ -51,7 +51,7 @@ async function grantRights(client: Etcd3, prefix: string): Promise<void> {
   await client.auth.authEnable();
 }
 
-/** A user without a password that anybody knows: its certificate says who it is. */
+/** Creates a user with a random password that nobody knows: it authenticates with its certificate. */
 const newUser = (client: Etcd3, name: string): Promise<unknown> =>
   client.user(name).create(randomBytes(32).toString('base64url'));
 

@@ -26,7 +26,7 @@ cryptoProvider.set(webcrypto);
 export type IssuedCertificate = { readonly cert: string; readonly key: string };
 
 export type CertificateRequest = {
-  /** The first of them is the common name, by which etcd knows its users. */
+  /** Roles of the holder; the first is the common name, by which etcd identifies its users. */
   readonly roles: readonly ClusterRole[];
   readonly name: string;
   /** Names and addresses under which it is reached; needed only where clients compare them, as etcd's do. */
@@ -36,10 +36,10 @@ export type CertificateRequest = {
 
 const KEY = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 const DAY_MS = 86_400_000;
-/** A certificate is good from a while ago, because the clocks of machines differ. */
+/** Certificates are valid from this long ago, because the clocks of machines differ. */
 const CLOCKS_DIFFER_MS = 3_600_000;
 
-/** A new authority (EC P-256), which signs the certificates of one cluster and nothing below them. */
+/** Creates an authority (EC P-256), which signs the certificates of one cluster but no further authorities. */
 export async function makeAuthority(name: string, days: number): Promise<IssuedCertificate> {
   const keys = await newKeys();
   const certificate = await X509CertificateGenerator.createSelfSigned({
@@ -57,7 +57,7 @@ export async function makeAuthority(name: string, days: number): Promise<IssuedC
   return { cert: pem(certificate), key: await keyPem(keys.privateKey) };
 }
 
-/** A certificate that `authority` signs; its holder is server and client, because the members of a cluster are both. */
+/** Issues a certificate signed by `authority`, for both server and client use, because members of a cluster are both. */
 export async function issueCertificate(
   authority: IssuedCertificate,
   request: CertificateRequest,
@@ -88,7 +88,7 @@ export async function issueCertificate(
   return { cert: pem(certificate), key: await keyPem(keys.privateKey) };
 }
 
-/** Whether a certificate is good for another third of its life, and one of the authorities has signed it. */
+/** Whether at least a third of a certificate's lifetime remains, and one of the authorities has signed it. */
 export function isFresh(cert: string, authority: string): boolean {
   const leaf = new ParsedCertificate(cert);
   const { publicKey } = new ParsedCertificate(authority);

@@ -11,19 +11,19 @@ import { EXIT, UsageError, type ExitCode } from '../exit-code.ts';
 import { ownSecretFile } from '../operator-security.ts';
 import { writeSecrets } from '../up/secrets.ts';
 
-/** Intervals of reading in which every process of this machine has surely read a file once, also a busy one. */
+/** Number of polling intervals after which every process of this machine, even a busy one, has reread the file. */
 const INTERVALS_TO_HEAR = 3;
 
 /**
- * The steps of a rotation, each a change of the list of secrets (the first is used, all are accepted). Between two steps every process
- * has to read the list, so that nobody meets a secret that it does not accept.
+ * The steps of a rotation, each a change of the list of secrets (the first is used, all are accepted). Every process must reread the list
+ * between two steps, so that no process receives a secret that it does not accept yet.
  */
 export const ROTATION_STEPS = {
-  /** The new one is accepted, and nobody uses it yet. */
+  /** The new secret is accepted, but not used yet. */
   add: ([current, ...others], fresh) => [current, fresh, ...others],
-  /** The one that was added last is used; the one before it is still accepted, because tickets of running queries carry its mark. */
+  /** The new secret is used; the previous one is still accepted, because tickets of running queries are signed with it. */
   use: ([current, fresh, ...others]) => (fresh === undefined ? [current] : [fresh, current, ...others]),
-  /** All but the one in use are gone. */
+  /** Only the secret in use is kept. */
   drop: ([current]) => [current],
 } as const satisfies Record<string, (secrets: Secrets, fresh: string) => Secrets>;
 
@@ -31,8 +31,8 @@ type Secrets = readonly [string, ...string[]];
 type Step = keyof typeof ROTATION_STEPS;
 
 /**
- * `skein cluster rotate-secret`: on one machine the whole rotation; with `--step` one step of it, for a cluster whose machines each have
- * a copy of the file. The secret that was in use before stays accepted until the next rotation, or `--step drop`.
+ * `skein cluster rotate-secret`: performs the whole rotation on one machine; with `--step`, one step of it, for a cluster whose machines
+ * each have a copy of the file. The previous secret stays accepted until the next rotation, or `--step drop`.
  */
 export async function rotateSecret({ config }: LoadedConfig, flags: Flags): Promise<ExitCode> {
   const path = secretFileOf(config);
@@ -60,7 +60,7 @@ function change(path: string, step: Step, fresh: string): void {
   writeSecrets(path, parseSecrets(changed.join('\n')));
 }
 
-/** @throws INVALID_CONFIGURATION when the secret is in no file */
+/** @throws INVALID_CONFIGURATION when the secret is not in a file */
 function secretFileOf(config: Config): string {
   if (config['cluster.secret'] !== '') {
     throw new SkeinError(

@@ -21,7 +21,7 @@ const warning = (message: string): Finding => ({ state: 'warning', message });
 const failed = (message: string): Finding => ({ state: 'failed', message });
 const gibibytes = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
 
-/** What is examined, in this order; a check that throws has failed. */
+/** The checks, in the order in which they run; a check that throws has failed. */
 export const CHECKS: Readonly<Record<string, (loaded: LoadedConfig) => Promise<Finding>>> = {
   node: async () => {
     const major = Number(process.versions.node.split('.')[0]);
@@ -90,7 +90,7 @@ export const CHECKS: Readonly<Record<string, (loaded: LoadedConfig) => Promise<F
   },
 };
 
-/** The data directory, or what of its path is there already. */
+/** The data directory, or its nearest existing parent. */
 function nearestFolder(path: string): string {
   let folder = path;
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);

@@ -38,7 +38,7 @@ const PRIMITIVES: ReadonlyMap<DuckDBTypeId, PrimitiveName> = new Map([
   [DuckDBTypeId.UUID, 'uuid'],
 ]);
 
-/** Gives out field ids in the order of Iceberg's own libraries: a level's fields first, then what is inside of each. */
+/** Assigns field ids in the order of Iceberg's own libraries: the fields of a level first, then their children. */
 export class FieldIds {
   #last: number;
   constructor(last = 0) {

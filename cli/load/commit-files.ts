@@ -14,7 +14,7 @@ import type { FileIo } from '#shared/storage/file-io.ts';
 import type { TableName } from './load-arguments.ts';
 import { CommitStateUnknown, type RestCatalog } from './rest-catalog.ts';
 
-/** What a load commits: the files of one snapshot, and the table as it was when they were written. */
+/** The commit of a load: the files of one snapshot, and the table's metadata at the time they were written. */
 export type Commit = {
   readonly name: TableName;
   readonly mode: 'append' | 'create' | 'replace';
@@ -26,14 +26,14 @@ export type Commit = {
 
 const FILES_PER_MANIFEST = 5_000;
 const LIST_CACHE_BYTES = 64 * 2 ** 20;
-/** Memory for the manifest list of the table that is loaded into. */
+/** Limit of memory for the target table's manifest list. */
 const LIST_FILE_BYTES = 256 * 2 ** 20;
 const RETRY_PAUSE_MS = 50;
 
 /**
- * Adds one snapshot to `main`. When another commit came first the new manifests are put behind that one's list and the commit is
- * tried again, up to `retriesMax` times, as long as schema and partition spec have stayed.
- * Metadata files of a failed commit are removed; those of one whose fate is unknown stay.
+ * Adds one snapshot to `main`. On a conflict with another commit, the new manifests are appended to that commit's list and the commit is
+ * retried, up to `retriesMax` times, as long as schema and partition spec are unchanged.
+ * Metadata files of a failed commit are removed; those of a commit with unknown outcome stay.
  * @returns the new snapshot's id
  * @throws COMMIT_CONFLICT, TABLE_EXISTS, CommitStateUnknown
  */
@@ -85,7 +85,7 @@ class Committer {
     }
   }
 
-  /** After a lost answer, the table says whether it has the snapshot; one that has it not may still get it. */
+  /** After a lost response, checks whether the table has the snapshot; if it does not, the commit may still arrive. */
   async #resolve(error: CommitStateUnknown): Promise<bigint> {
     try {
       const table = await this.#catalog.loadTable(this.#commit.name);
@@ -182,7 +182,7 @@ function requirementsOf(mode: Commit['mode'], base: TableMetadata): readonly Jso
   ];
 }
 
-/** What makes the table, or makes it another, before the snapshot is added. */
+/** Metadata updates that create or reshape the table, before the snapshot is added. */
 function changesBefore({ mode, schema, spec }: Commit, base: TableMetadata): readonly JsonObject[] {
   if (mode === 'append') return [];
   const shape = [

@@ -28,7 +28,7 @@ import { stringBounds } from './string-bounds.ts';
 import { parsePartitionText, transformSql } from './transform-sql.ts';
 
 export type WriteOptions = {
-  /** The table's `write.parquet.compression-codec`; what is unknown becomes the default. */
+  /** The table's `write.parquet.compression-codec`; an unknown codec is replaced by the default. */
   readonly codec: string | undefined;
   readonly dataFileBytes: number;
   readonly rowGroupRows: number;
@@ -64,7 +64,7 @@ type CopyRow = {
 
 /**
  * Writes input files as data files of one table, under `<location>/data/`, in the order of the input (within each partition).
- * Files are of no table until they are committed: `remove` deletes them all.
+ * The files belong to no table until they are committed; `remove` deletes them all.
  */
 export class DataFileWriter {
   readonly #connection: DuckDBConnection;
@@ -74,7 +74,7 @@ export class DataFileWriter {
   readonly #options: WriteOptions;
   readonly #leaves: readonly Leaf[];
   readonly #loadId = randomUUID();
-  /** Everything made on disk, files and folders. */
+  /** Paths of all files and folders created. */
   readonly #made: string[] = [];
   #files = 0;
 
@@ -108,7 +108,7 @@ export class DataFileWriter {
     return files;
   }
 
-  /** Deletes all that was written. */
+  /** Deletes everything that was written. */
   async remove(): Promise<void> {
     for (const path of this.#made) await rm(path, { recursive: true, force: true });
   }
@@ -149,7 +149,7 @@ export class DataFileWriter {
     ];
     let query = `SELECT ${columns} FROM ${printSource(part)}`;
     if (this.#spec.fields.length > 0) {
-      // A digest, because the values themselves may be too long for, or not allowed in, the name of a folder.
+      // A digest, because the values may be too long for a folder name, or contain characters not allowed in one.
       const key = `md5(CAST(to_json([${this.#partitionSql().join(', ')}]) AS VARCHAR))`;
       query = `SELECT *, ${key} AS ${PARTITION_KEY} FROM (${query})`;
       options.push(`PARTITION_BY (${PARTITION_KEY})`, 'WRITE_PARTITION_COLUMNS false', "FILENAME_PATTERN '{uuid}'");
@@ -157,7 +157,7 @@ export class DataFileWriter {
     return `COPY (${query}) TO ${quoteLiteral(path)} (${options.join(', ')})`;
   }
 
-  /** The partition values of a row, as text. */
+  /** SQL expressions for the partition values of a row, as text. */
   #partitionSql(): readonly string[] {
     return this.#spec.fields.map(({ transform, sourceId }) => {
       const leaf = must(
@@ -186,7 +186,7 @@ export class DataFileWriter {
     }
   }
 
-  /** What a failed COPY means: the message of a decoder does not name its file. */
+  /** Maps the error of a failed COPY, and finds the corrupt input, because a decoder's message does not name its file. */
   async #explain(error: unknown, part: Part): Promise<SkeinError> {
     if (this.#options.signal.aborted)
       return new SkeinError('QUERY_CANCELLED', 'the load was cancelled', { cause: error });
@@ -219,7 +219,7 @@ export class DataFileWriter {
     };
   }
 
-  /** Folders of partitions hold characters that not every client reads back: files lie flat. */
+  /** Moves a file out of its partition folder, whose name may have characters that some clients cannot read. */
   async #moveIn(path: string): Promise<string> {
     const target = this.#newPath();
     this.#made.push(target);
@@ -264,7 +264,7 @@ export class DataFileWriter {
   }
 }
 
-/** The name of a column that no table has beside it within one load. */
+/** Temporary partition key column, with a name that no table's column has. */
 const PARTITION_KEY = '"$skein_partition"';
 
 function printSource({ inputs, rows }: Part): string {

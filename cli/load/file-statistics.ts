@@ -12,7 +12,7 @@ export type RawStatistics = ReadonlyMap<string, string>;
 /** A column that has values of its own: no struct, list or map. */
 export type Leaf = {
   readonly field: Field;
-  /** The name of the statistics, which is also an expression for it unless it is repeated. */
+  /** Name in the statistics; unless the leaf is repeated, it is also a SQL expression for the column. */
   readonly key: string;
   /** Below a list or map: it has counts, but no bounds (as in Iceberg's own libraries). */
   readonly repeated: boolean;
@@ -41,11 +41,12 @@ export type FileStatistics = {
   readonly upper: Map<number, Uint8Array>;
 };
 
-/** What `RETURN_STATS` leaves open and only the file can answer. */
+/** A statistic that `RETURN_STATS` does not give, so that it must be queried from the file. */
 export type OpenQuestion = { readonly leaf: Leaf; readonly what: 'nan-count' | 'bounds' };
 
 /**
- * Statistics from DuckDB's; NaN counts of columns that have some, and bounds of long texts that DuckDB left out, are asked back.
+ * Converts DuckDB's statistics. NaN counts of columns that have NaNs, and bounds of long texts that DuckDB left out, are returned as
+ * open questions.
  */
 export function toStatistics(
   leaves: readonly Leaf[],
@@ -99,7 +100,7 @@ function boundsOf(type: IcebergType, min: string | undefined, max: string | unde
   return isText(type) ? stringBounds(lower, upper) : { lower, upper };
 }
 
-/** A value as DuckDB prints it in statistics; undefined for what has no Iceberg value (infinite dates, years before 1). */
+/** Parses a value of DuckDB's statistics; undefined if Iceberg has no such value (infinite dates, years before 1). */
 export function parseStatistic(type: IcebergType, text: string): Literal | undefined {
   switch (type.kind) {
     case 'boolean':

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { parsePartitionBy, type PartitionExpression } from './partition-by.ts';
 
-/** What a `skein load` command line asks for. */
+/** A parsed `skein load` command line. */
 export type LoadArguments =
   | {
       readonly kind: 'parquet';
@@ -13,7 +13,7 @@ export type LoadArguments =
     }
   | {
       readonly kind: 'tpch';
-      /** As it was written: `tpchgen-cli` gets it. */
+      /** The scale as the user wrote it, which is passed to `tpchgen-cli`. */
       readonly scale: string;
       readonly namespace: string;
       readonly mode: 'create' | 'replace';
@@ -25,7 +25,7 @@ export type LoadMode = 'append' | 'create' | 'replace';
 
 export type TableName = { readonly catalog: string; readonly namespace: readonly string[]; readonly table: string };
 
-/** A command line that is not valid: its message, for exit code 2. */
+/** The error of an invalid command line (exit code 2). */
 export class UsageError extends Error {}
 
 export const LOAD_USAGE = `Usage:

@@ -3,7 +3,7 @@ import { SingleBar } from 'cli-progress';
 import type { SkeinError } from '#shared/error.ts';
 import type { LoadResult } from './load-table.ts';
 
-/** What a load tells its caller: JSON lines or text on standard output, a progress bar on standard error when that is a terminal. */
+/** Reports a load: JSON lines or text on standard output, and a progress bar on standard error when that is a terminal. */
 export class LoadOutput {
   readonly #stdout: NodeJS.WritableStream;
   readonly #stderr: NodeJS.WritableStream;
@@ -39,7 +39,7 @@ export class LoadOutput {
     this.#bar?.update(Math.round(share * 1000));
   }
 
-  /** Also after a failure: gives the terminal its cursor back. */
+  /** Stops the progress bar and restores the cursor; also called after a failure. */
   stop(): void {
     this.#bar?.stop();
   }

@@ -32,8 +32,8 @@ export type LoadRequest = {
 export type LoadResult = { readonly snapshotId: bigint; readonly rows: number; readonly files: number };
 
 /**
- * Loads files into one table: one snapshot, or nothing at all. What was made on the way is removed when it fails, unless the catalog
- * did not say whether it took the commit.
+ * Loads files into one table atomically, as one snapshot. After a failure everything created on the way is removed, unless the outcome of
+ * the commit is unknown.
  */
 export async function loadTable(context: LoadContext, request: LoadRequest): Promise<LoadResult> {
   const { catalog, config, connection, signal } = context;
@@ -65,7 +65,7 @@ export async function loadTable(context: LoadContext, request: LoadRequest): Pro
   }
 }
 
-/** Best effort: the first error is the one to report. */
+/** Removes what a failed load created. Errors are ignored, because the first error is the one to report. */
 async function undo(
   catalog: RestCatalog,
   name: TableName,
@@ -85,6 +85,6 @@ async function ignoreErrors(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch {
-    // Nothing more can be done about it.
+    // Best effort: the original error is the one to report.
   }
 }

@@ -17,7 +17,7 @@ export type InputColumn = { readonly name: string; readonly type: DuckDBType };
 /** Most input files of one load. */
 const FILES_MAX = 100_000;
 
-/** The files of globs and paths, each once, those of a glob sorted. @throws INVALID_INPUT_FILE naming what matches nothing */
+/** Expands globs and paths: each file once, those of a glob sorted. @throws INVALID_INPUT_FILE naming a pattern without matches */
 export async function findInputs(globs: readonly string[]): Promise<readonly string[]> {
   const found = new Set<string>();
   for (const pattern of globs) {
@@ -40,7 +40,7 @@ async function expand(pattern: string): Promise<readonly string[]> {
   return paths.sort();
 }
 
-/** `read_parquet` of just this file, whatever its name: DuckDB would take `*`, `?` and `[` for a pattern. */
+/** Prints `read_parquet` for exactly these files: `*`, `?` and `[` are escaped, because DuckDB would read them as a pattern. */
 export function readParquet(paths: readonly string[], options = ''): string {
   const list = paths.map((path) => quoteLiteral(path.replace(/[*?[]/g, '[$&]')));
   return `read_parquet([${list.join(', ')}], hive_partitioning = false${options})`;
@@ -84,7 +84,7 @@ function typeAt(types: readonly DuckDBType[], index: number): DuckDBType {
   return type;
 }
 
-/** What differs in name or type, for a message; columns may come in another order. */
+/** Describes the first difference in column names or types; the order of columns does not matter. */
 function columnDifference(wanted: readonly InputColumn[], found: readonly InputColumn[]): string | undefined {
   const byName = new Map(found.map((column) => [column.name, column.type]));
   for (const { name, type } of wanted) {
@@ -97,7 +97,7 @@ function columnDifference(wanted: readonly InputColumn[], found: readonly InputC
   return extra === undefined ? undefined : `column ${extra} is new`;
 }
 
-/** The first input file whose rows do not decode: a failed COPY does not always name it. */
+/** Finds the first input file whose rows cannot be decoded, because a failed COPY does not always name it. */
 export async function findCorrupt(
   connection: DuckDBConnection,
   files: readonly InputFile[],

@@ -1,7 +1,7 @@
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { InputFile } from './parquet-input.ts';
 
-/** What becomes one data file (one per partition): several small inputs, or a range of rows of a large one. */
+/** The input of one data file (one per partition): several small inputs, or a range of rows of a large one. */
 export type Part = {
   readonly inputs: readonly InputFile[];
   readonly rows: { readonly start: number; readonly end: number } | null;
@@ -9,7 +9,7 @@ export type Part = {
 };
 
 /**
- * Cuts the input into parts of about `targetBytes`, in order. Sizes are those of the input files, which a rewrite keeps about.
+ * Divides the input into parts of about `targetBytes`, in order. It uses the input files' sizes, which a rewrite roughly preserves.
  *
  *   a 10 MB, b 20 MB, c 1100 MB, d 5 MB; target 512 MB
  *   => [a b] [c rows 0..1/3] [c 1/3..2/3] [c 2/3..end] [d]

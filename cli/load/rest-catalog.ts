@@ -6,7 +6,7 @@ import { printTableName, type TableName } from './load-arguments.ts';
 
 /** The few calls of the Iceberg REST catalog that loading needs. */
 
-/** A commit whose fate is unknown: its files must stay. */
+/** The error of a commit with unknown outcome: its files must not be removed. */
 export class CommitStateUnknown extends SkeinError {
   constructor(cause: unknown) {
     super('CATALOG_UNAVAILABLE', 'the catalog did not say whether it took the commit', { cause });
@@ -16,7 +16,7 @@ export class CommitStateUnknown extends SkeinError {
 /** Time for one request. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-/** Where the catalog is, and a token for it. */
+/** URL of the catalog, and a token for it. */
 export type CatalogAccess = { readonly catalogUrl: string; readonly token: string };
 
 export class RestCatalog {
@@ -28,12 +28,12 @@ export class RestCatalog {
     this.#access = access;
   }
 
-  /** @param connect asked again when the token has run out: a large load takes longer than a token lives */
+  /** @param connect called again when the token has expired: a large load may outlast a token */
   static async open(connect: () => Promise<CatalogAccess>): Promise<RestCatalog> {
     return new RestCatalog(connect, await connect());
   }
 
-  /** @throws TABLE_NOT_FOUND and whatever the catalog says */
+  /** @throws TABLE_NOT_FOUND and other errors of the catalog */
   async loadTable(name: TableName): Promise<TableMetadata> {
     return tableOf(await this.#call('GET', tablePath(name), undefined, printTableName(name)));
   }
@@ -48,7 +48,7 @@ export class RestCatalog {
     }
   }
 
-  /** Makes the namespace and those above it; answers the ones that were not there, outermost first. */
+  /** Creates the namespace and its parents as needed. Returns those that it created, outermost first. */
   async createNamespaces(name: TableName): Promise<readonly (readonly string[])[]> {
     const made: (readonly string[])[] = [];
     for (let length = 1; length <= name.namespace.length; length++) {
@@ -67,7 +67,7 @@ export class RestCatalog {
     await this.#call('DELETE', `${catalogPath(name)}/namespaces/${levels(namespace)}`, undefined, namespace.join('.'));
   }
 
-  /** The metadata that a new table would have; nothing is made until `commit` with `assert-create`. */
+  /** Returns the metadata that a new table would have; nothing is created until `commit` with `assert-create`. */
   async stageTable(name: TableName, request: JsonObject): Promise<TableMetadata> {
     const body = { ...request, name: name.table, 'stage-create': true };
     const path = `${catalogPath(name)}/namespaces/${levels(name.namespace)}/tables`;
@@ -75,7 +75,7 @@ export class RestCatalog {
   }
 
   /**
-   * @throws COMMIT_CONFLICT when a requirement does not hold any more; CommitStateUnknown when the answer got lost.
+   * @throws COMMIT_CONFLICT when a requirement no longer holds; CommitStateUnknown when the response was lost.
    */
   async commit(name: TableName, requirements: readonly JsonObject[], updates: readonly JsonObject[]): Promise<void> {
     const body = {
@@ -118,7 +118,7 @@ export class RestCatalog {
   }
 }
 
-/** The connection was never made, so the request was never seen. */
+/** Whether the connection was refused, so the server never saw the request. */
 const wasRefused = (error: unknown): boolean =>
   error instanceof Error && (error.cause as { readonly code?: unknown } | undefined)?.code === 'ECONNREFUSED';
 
@@ -136,7 +136,7 @@ function tableOf(json: Json): TableMetadata {
   return readTableMetadata(metadata);
 }
 
-/** The specification's error types as codes of ours. */
+/** Maps the specification's error types to Skein's error codes. */
 const BY_TYPE: Readonly<Record<string, ErrorCode>> = {
   NoSuchTableException: 'TABLE_NOT_FOUND',
   NoSuchNamespaceException: 'SCHEMA_NOT_FOUND',

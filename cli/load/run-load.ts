@@ -12,17 +12,17 @@ import { RestCatalog, type CatalogAccess } from './rest-catalog.ts';
 import { requireScale, TPCH_TABLES, tpchFiles } from './tpch.ts';
 import { registerHashes } from './transform-sql.ts';
 
-/** What a load needs of the rest of the command line. */
+/** Dependencies of a load that the command line provides. */
 export type LoadDeps = {
-  /** Settings, `data_dir` among them: temporary files lie below it. */
+  /** Settings; temporary files are created below `data_dir`. */
   readonly config: Config;
-  /** The running cluster: asked when the arguments are valid, and again when the token has run out. @throws NO_CLUSTER, UNAUTHENTICATED */
+  /** Finds the running cluster; called once the arguments are valid, and when the token expires. @throws NO_CLUSTER, UNAUTHENTICATED */
   readonly connect: () => Promise<CatalogAccess>;
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
-  /** Whether standard error is a terminal: then it shows a progress bar. */
+  /** Whether standard error is a terminal, and so shows a progress bar. */
   readonly isTty: boolean;
-  /** Aborted on Ctrl-C: nothing is committed, what was written is removed. */
+  /** Aborts on Ctrl-C: nothing is committed, and written files are removed. */
   readonly signal: AbortSignal;
 };
 
@@ -110,7 +110,7 @@ async function loadOne(
 
 const temporaryFolder = (config: Config): string => join(resolve(config.data_dir), 'tmp');
 
-/** A DuckDB of its own, with limits; its spilled data is removed with it. */
+/** Opens a separate DuckDB with limits; disposal removes its spilled data. */
 async function openDatabase(config: Config): Promise<AsyncDisposable & { readonly connection: DuckDBConnection }> {
   makePrivateFolder(temporaryFolder(config));
   const folder = await mkdtemp(join(temporaryFolder(config), 'load-'));
@@ -135,7 +135,7 @@ async function openDatabase(config: Config): Promise<AsyncDisposable & { readonl
   };
 }
 
-/** The file system's errors (a full disk, a folder that may not be written) are the caller's to see. */
+/** Maps an error; file system errors (a full disk, a read-only folder) keep their message, because the user can act on them. */
 function toSkeinError(thrown: unknown): SkeinError {
   if (thrown instanceof SkeinError || !(thrown instanceof Error)) return SkeinError.of(thrown);
   const isSystem = typeof (thrown as NodeJS.ErrnoException).syscall === 'string';

@@ -8,8 +8,8 @@ import { FieldIds, fieldsOf } from './column-type.ts';
 import type { InputFile } from './parquet-input.ts';
 
 /**
- * The select list that turns rows of the input into rows of the table, in table order, each value of the exact type.
- * @throws INVALID_INPUT_FILE when the input lacks a column, has one more, or one of a type that is not safely promoted
+ * Prints the select list that converts input rows to table rows, in table order and with exact types.
+ * @throws INVALID_INPUT_FILE when the input lacks a column, has an extra one, or one of a type that cannot be promoted safely
  */
 export function selectColumns(schema: Schema, input: InputFile): string {
   const found = fieldsOf(input.columns, new FieldIds());
@@ -30,7 +30,7 @@ export function selectColumns(schema: Schema, input: InputFile): string {
 const mismatch = (input: InputFile, what: string): SkeinError =>
   new SkeinError('INVALID_INPUT_FILE', `${input.path} does not fit the table: ${what}`);
 
-/** Nanoseconds become microseconds when nothing is lost, else the load fails. */
+/** Converts nanoseconds to microseconds; the load fails if digits would be lost. */
 function convert(field: Field, input: InputFile): string {
   const column = quoteIdentifier(field.name);
   const source = input.columns.find(({ name }) => name === field.name)?.type;
@@ -48,7 +48,7 @@ const LOSS = (name: string): string =>
   `column ${name} has timestamps of nanoseconds; Iceberg tables of format version 2 hold microseconds`;
 const MISSING = (name: string): string => `column ${name} is required, and the input has a null`;
 
-/** Equal, or one of the promotions of the specification ("Schema Evolution"). */
+/** Whether the types are equal, or the specification allows the promotion ("Schema Evolution"). */
 function canBecome(from: IcebergType, to: IcebergType): boolean {
   if (from.kind === 'decimal' && to.kind === 'decimal')
     return from.scale === to.scale && from.precision <= to.precision;

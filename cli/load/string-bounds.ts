@@ -3,12 +3,12 @@ import { firstCodePoints } from '#shared/iceberg/transform.ts';
 
 export type Bounds = { readonly lower: Literal | undefined; readonly upper: Literal | undefined };
 
-/** Longest bound of a text in code points, of bytes in bytes; longer values are cut. */
+/** Longest bound: code points of a text, bytes of a binary value. Longer values are cut. */
 export const BOUND_LENGTH_MAX = 256;
 
 /**
- * Bounds of texts or bytes, cut to the limit: a lower bound is a prefix; an upper bound's last character that can grow grows by one,
- * what stands behind it goes; there is none when no character can.
+ * Cuts bounds of texts or bytes to the limit. A lower bound becomes a prefix. An upper bound is cut after the last character that can be
+ * incremented, and that character is incremented; without such a character there is no upper bound.
  */
 export function stringBounds(min: Literal | undefined, max: Literal | undefined): Bounds {
   return { lower: cutLower(min), upper: cutUpper(max) };

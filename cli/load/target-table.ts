@@ -12,13 +12,13 @@ import type { InputColumn } from './parquet-input.ts';
 import { partitionFields, type PartitionExpression } from './partition-by.ts';
 import type { RestCatalog } from './rest-catalog.ts';
 
-/** The table that a load writes to: as it is, as it will be made, or as it will be replaced. */
+/** The table that a load writes to: existing, to be created, or to be replaced. */
 export type TargetTable = {
   readonly mode: LoadMode;
   readonly base: TableMetadata;
   readonly schema: Schema;
   readonly spec: PartitionSpec;
-  /** Namespaces that had to be made, outermost first. */
+  /** Namespaces that this load created, outermost first. */
   readonly namespacesMade: readonly (readonly string[])[];
 };
 
@@ -67,8 +67,8 @@ async function createTable(catalog: RestCatalog, request: TargetRequest): Promis
 }
 
 /**
- * A table under the same name, uuid and history with a new shape. Columns that keep name and type keep their id, all others get ids
- * that the table never had; a schema or spec that the table has already keeps its id, as catalogs do.
+ * Gives a table a new schema and spec under the same name, uuid and history. Columns that keep name and type keep their id, all others get
+ * ids that the table never used; a schema or spec that the table already has keeps its id, as catalogs do.
  */
 function replaceShape(base: TableMetadata, { columns, partitionBy }: TargetRequest): TargetTable {
   requireVersion2(base);

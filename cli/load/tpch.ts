@@ -22,22 +22,22 @@ export type TpchTable = (typeof TPCH_TABLES)[number];
 const SHIPPED_SCALE = 0.01;
 const SHIPPED = fileURLToPath(new URL('tpch-0.01/', import.meta.url));
 
-/** Scale of one generated file of a large table: bounds what has to be read, and lost, at once. */
+/** Scale per generated file of a large table: bounds the data that is read, or lost, at once. */
 const SCALE_PER_PART = 5;
 const LARGE: ReadonlySet<string> = new Set(['lineitem', 'orders', 'partsupp']);
-/** How much of the generator's messages is kept. */
+/** Most characters kept of the generator's messages. */
 const MESSAGE_CHARS_MAX = 2_000;
 
-/** The Parquet files of one table, and how to get rid of them. */
+/** The Parquet files of one table, and a function that removes them. */
 export type TpchFiles = { readonly paths: readonly string[]; readonly remove: () => Promise<void> };
 
-/** @throws INVALID_REQUEST when `tpchgen-cli` is needed and not there: the message says how to get it */
+/** @throws INVALID_REQUEST when `tpchgen-cli` is needed and missing; the message says how to install it */
 export async function requireScale(scale: string): Promise<void> {
   if (Number(scale) === SHIPPED_SCALE) return;
   await generate(['--version'], new AbortController().signal);
 }
 
-/** Files of a table at a scale; larger ones than the shipped one are generated below `folder`. */
+/** Returns the files of a table at a scale; scales other than the shipped one are generated below `folder`. */
 export async function tpchFiles(
   table: TpchTable,
   scale: string,
@@ -61,7 +61,7 @@ export async function tpchFiles(
   }
 }
 
-/** `lineitem.2.parquet` before `lineitem.10.parquet`. */
+/** Lists Parquet files in numeric order: `lineitem.2.parquet` before `lineitem.10.parquet`. */
 async function parquetBelow(folder: string): Promise<readonly string[]> {
   const names = (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.parquet'));
   return names.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).map((name) => join(folder, name));

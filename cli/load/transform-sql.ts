@@ -17,8 +17,8 @@ import type { Transform } from '#shared/iceberg/transform.ts';
 import type { IcebergType } from '#shared/iceberg/type.ts';
 
 /**
- * Partition transforms as DuckDB SQL over a value of the column's type. Each gives text (or null) that `parsePartitionText` turns
- * into the partition value: integers, dates and times as their number, decimals unscaled, bytes in hex.
+ * Prints a partition transform as DuckDB SQL over the column. The SQL yields text (or null) that `parsePartitionText` converts to the
+ * partition value: integers, dates and times as their number, decimals unscaled, bytes in hex.
  */
 export function transformSql(transform: Transform, source: IcebergType, column: string): string {
   const integer = isInteger(source) ? integerSql(source, column) : undefined;
@@ -43,7 +43,7 @@ export function transformSql(transform: Transform, source: IcebergType, column: 
   }
 }
 
-/** The partition value of `transformSql`'s text, of the transform's result type. */
+/** Parses the text of `transformSql` as a partition value of the transform's result type. */
 export function parsePartitionText(type: IcebergType, value: string | null): Literal | null {
   if (value === null) return null;
   if (type.kind === 'string') return value;
@@ -54,14 +54,14 @@ export function parsePartitionText(type: IcebergType, value: string | null): Lit
   return BigInt(value);
 }
 
-/** A float as DuckDB prints it. */
+/** Parses a float in DuckDB's text form. */
 export function parseFloatText(value: string): number {
   if (value === 'inf') return Infinity;
   if (value === '-inf') return -Infinity;
   return value === 'nan' ? Number.NaN : Number(value);
 }
 
-/** The hash functions that `bucket` needs, for one instance; DuckDB has no Murmur3. */
+/** Registers the hash functions that `bucket` needs in one instance, because DuckDB has no Murmur3. */
 export function registerHashes(connection: DuckDBConnection): void {
   const hashes: readonly (readonly [string, DuckDBType, (value: unknown) => Uint8Array])[] = [
     ['skein_hash_integer', BIGINT, (value) => littleEndian(value as bigint)],
@@ -99,7 +99,7 @@ const text = (sql: string): string => `CAST(${sql} AS VARCHAR)`;
 const INTEGERS = new Set(['int', 'long', 'decimal', 'date', 'time', 'timestamp', 'timestamptz']);
 const isInteger = (type: IcebergType): boolean => INTEGERS.has(type.kind);
 
-/** The number that stands for a value in Iceberg: unscaled, days, microseconds. */
+/** Prints SQL for the integer that represents a value in Iceberg: unscaled decimal, days, microseconds. */
 function integerSql(source: IcebergType, column: string): string {
   if (source.kind === 'decimal') return `CAST(replace(CAST(${column} AS VARCHAR), '.', '') AS HUGEINT)`;
   if (source.kind === 'date') return `(${column} - DATE '1970-01-01')`;

@@ -3,7 +3,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { ResultParser, type ResultHead, type ResultTail } from './result-parser.ts';
 
-/** A statement that the server refused, or whose result broke off. */
+/** The error of a statement that the server refused, or whose result broke off. */
 export class QueryError extends Error {
   readonly code: string;
   readonly sqlState: string;
@@ -15,7 +15,7 @@ export class QueryError extends Error {
   }
 }
 
-/** The server cannot be reached, or does not take the token. */
+/** The error when the server cannot be reached, or does not accept the token. */
 export class ConnectionError extends Error {
   readonly unauthenticated: boolean;
   constructor(message: string, options: { unauthenticated?: boolean; cause?: unknown } = {}) {
@@ -25,17 +25,17 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Takes rows in the order of the result; the next piece of it is read when the promise resolves. */
+/** Receives rows in the order of the result; the next piece is read when the promise resolves. */
 export type RowSink = (head: ResultHead, rows: readonly string[]) => Promise<void>;
 
 export type ClientOptions = {
   readonly url: string;
   readonly timeoutMs: number | undefined;
-  /** A token; asked again, once, when the server does not take the one it gave (a shell outlives its token). */
+  /** Provides a token; called again, once, with `fresh` when the server rejects it (a shell outlives its token). */
   readonly token: (fresh: boolean) => Promise<string>;
 };
 
-/** Largest body of an error answer that is read. */
+/** Most characters that are read of an error response's body. */
 const ERROR_BODY_CHARS_MAX = 1_000_000;
 
 /** One session of the query API. */
@@ -65,7 +65,7 @@ export class QueryClient {
     }
   }
 
-  /** Cancels the statement that runs; its `run` then throws QUERY_CANCELLED. Nothing to do when none runs. */
+  /** Cancels the running statement, whose `run` then throws QUERY_CANCELLED. Does nothing when none runs. */
   async cancel(): Promise<void> {
     const id = this.#running;
     if (id === undefined) return;

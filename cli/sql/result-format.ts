@@ -1,6 +1,6 @@
 import { rowValues, type ResultHead, type ResultTail } from './result-parser.ts';
 
-/** How results are printed. A writer is made per result and gives text; it holds at most `WIDTH_ROWS` rows. */
+/** Formats one result as text. A writer is created per result, and buffers at most `WIDTH_ROWS` rows. */
 export interface ResultWriter {
   rows(rows: readonly string[]): string;
   end(tail: ResultTail): string;
@@ -9,9 +9,9 @@ export interface ResultWriter {
 export const FORMATS = ['table', 'csv', 'json', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** Rows of a table that decide how wide its columns are; later ones that are wider stand out. */
+/** Number of first rows that determine the column widths of a table; wider later rows overflow. */
 const WIDTH_ROWS = 1_000;
-/** Characters of a cell that a table shows. */
+/** Most characters of a cell that a table shows. */
 const CELL_CHARS_MAX = 200;
 
 const WRITERS = {
@@ -23,10 +23,10 @@ const WRITERS = {
 
 export const resultWriter = (format: Format, head: ResultHead): ResultWriter => WRITERS[format](head);
 
-/** A JSON value as the text of a cell: strings without their quotes, the rest as it stands (no number is parsed). */
+/** Prints a JSON value as the text of a cell: strings without quotes, anything else unchanged (no number is parsed). */
 const cellText = (value: string): string => (value.startsWith('"') ? (JSON.parse(value) as string) : value);
 
-/** RFC 4180. NULL is nothing at all, the empty string `""`. */
+/** Writes CSV (RFC 4180). NULL is an empty field, the empty string is `""`. */
 class CsvWriter implements ResultWriter {
   #pending: string;
 
@@ -56,7 +56,7 @@ const csvCell = (value: string): string => {
 };
 const csvText = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-/** `{"column": value, ...}`, with the values as they came. */
+/** Prints a row as `{"column": value, ...}`, with the values' JSON text unchanged. */
 const objectPrinter = ({ columns }: ResultHead): ((row: string) => string) => {
   const keys = columns.map((column) => `${JSON.stringify(column)}:`);
   return (row) =>
@@ -81,7 +81,7 @@ class NdjsonWriter implements ResultWriter {
   }
 }
 
-/** One array of objects per result. */
+/** Writes one array of objects per result. */
 class JsonWriter implements ResultWriter {
   readonly #print: (row: string) => string;
   #before = '[';
@@ -148,11 +148,11 @@ class TableWriter implements ResultWriter {
   }
 }
 
-/** Code points: near enough to columns of a terminal. */
+/** Counts code points, which approximates the width on a terminal. */
 const charsOf = (text: string): number => Array.from(text).length;
 const tableCell = (value: string): string => (value === 'null' ? 'NULL' : tableText(cellText(value)));
 
-/** Data may hold anything: control characters would move the cursor or worse, so they are shown as escapes. */
+/** Escapes control characters of a cell, because untrusted data could move the cursor or worse. */
 function tableText(text: string): string {
   const short = text.length > CELL_CHARS_MAX ? `${text.slice(0, CELL_CHARS_MAX)}…` : text;
   return short.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (char) => ESCAPES[char] ?? codeOf(char));

@@ -1,6 +1,6 @@
 /**
- * Reads a result object (`{columns, types, rows, row_count, elapsed_ms}`) as it arrives: each row as its own JSON text, so that no
- * number is ever parsed, and only the row that is cut off at the end of a piece is held.
+ * Parses a result object (`{columns, types, rows, row_count, elapsed_ms}`) incrementally. Each row is kept as its JSON text, so no number
+ * loses digits by parsing, and only a row that is cut off at the end of a piece is buffered.
  */
 export type ResultHead = { readonly columns: readonly string[]; readonly types: readonly string[] };
 export type ResultTail = { readonly rowCount: number; readonly elapsedMs: number };
@@ -12,23 +12,23 @@ const CLOSE = [93, 125];
 
 export class ResultParser {
   #part: 'head' | 'rows' | 'tail' = 'head';
-  /** Of head and rows: what is not yet taken. Of the tail: all of it. */
+  /** Text that is not consumed yet; in the tail, the whole tail. */
   #text = '';
   #at = 0;
   #depth = 0;
   #inString = false;
-  /** In the head: where the last string began, for the key before a bracket. */
+  /** Start of the last string in the head, which is the key when a bracket follows. */
   #stringStart = 0;
   #rowStart = 0;
   #head: ResultHead | undefined;
   #envelope = '';
 
-  /** Known as soon as the first row is. */
+  /** Columns and types; known by the time of the first row. */
   get head(): ResultHead | undefined {
     return this.#head;
   }
 
-  /** The rows that `piece` completes. @throws SyntaxError when the head is not one of a result */
+  /** Parses the next piece and returns the rows that it completes. @throws SyntaxError when the head is not that of a result */
   push(piece: string): readonly string[] {
     this.#text += piece;
     const rows: string[] = [];
@@ -37,7 +37,7 @@ export class ResultParser {
     return rows;
   }
 
-  /** After the last piece. @throws SyntaxError when the result was cut off */
+  /** Parses the tail after the last piece. @throws SyntaxError when the result was cut off */
   end(): ResultTail {
     const whole = JSON.parse(this.#envelope + this.#text) as { row_count?: number; elapsed_ms?: number };
     return { rowCount: whole.row_count ?? 0, elapsedMs: whole.elapsed_ms ?? 0 };

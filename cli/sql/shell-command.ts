@@ -1,6 +1,6 @@
 import { FORMATS, type Format } from './result-format.ts';
 
-/** What a line of the shell asks for that is no SQL. */
+/** A command of the shell that is not SQL. */
 export type ShellCommand =
   | { readonly kind: 'quit' }
   | { readonly kind: 'format'; readonly format: Format }
@@ -16,7 +16,7 @@ const HELP = `Statements end with a semicolon. Ctrl-C cancels the one that runs,
 A dot may stand for the backslash, and .mode, .tables, .schema and .databases do what they do in DuckDB's shell.
 `;
 
-/** Names that DuckDB's shell has for these formats. */
+/** DuckDB's shell names for these formats. */
 const MODES: ReadonlyMap<string, Format> = new Map([
   ['duckbox', 'table'],
   ['box', 'table'],
@@ -24,8 +24,8 @@ const MODES: ReadonlyMap<string, Format> = new Map([
 ]);
 
 /**
- * Reads a line that begins with a backslash or a dot, or is one word for leaving or for help. Undefined: it belongs to a statement, none
- * of which begins so.
+ * Parses a line that begins with a backslash or a dot, or is a single word such as `quit` or `help`. Returns undefined when the line belongs
+ * to a statement; no statement begins like a command.
  */
 export function shellCommand(line: string): ShellCommand | undefined {
   const text = line.trim().replace(/;$/, '');

@@ -15,7 +15,7 @@ const HISTORY_LINES_MAX = 1_000;
 /** Longest text without a semicolon. */
 const STATEMENT_CHARS_MAX = 64 * 2 ** 20;
 
-/** The interactive shell. It ends with Ctrl-D or `\quit`, always with 0: an error of a statement is an answer, not its end. */
+/** The interactive shell. It ends with Ctrl-D or `\quit`, always with exit code 0: a statement's error does not end it. */
 export async function shell(client: QueryClient, first: Format, output: Output): Promise<ExitCode> {
   const history = new History();
   const lines = createInterface({
@@ -68,7 +68,7 @@ export async function shell(client: QueryClient, first: Format, output: Output):
   return EXIT.ok;
 }
 
-/** `~/.skein_history`, newest line first, for its owner only. A folder that cannot be written means no history. */
+/** `~/.skein_history`: newest line first, readable by its owner only. If the folder is not writable, no history is kept. */
 class History {
   readonly #path = join(homedir(), '.skein_history');
 

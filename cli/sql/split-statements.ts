@@ -1,13 +1,13 @@
-/** Statements that a text holds whole, each without its semicolon, and what follows the last one. */
+/** The complete statements of a text, each without its semicolon, and the rest after the last one. */
 export type Split = { readonly statements: readonly string[]; readonly rest: string };
 
-/** Sticky, so that it matches where the scan stands. A dollar tag is an identifier or nothing. */
+/** Sticky, so that it matches at the scan's position. A dollar tag is an identifier or empty. */
 const DOLLAR_TAG = /\$(?:[a-zA-Z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
 const WORD = /[\w$\u0080-\uffff]/;
 
 /**
- * Cuts SQL at semicolons outside of strings ('', "", E'', $tag$), line comments and (nested) block comments. What stands
- * before a statement's first word, blanks and comments, is left out.
+ * Splits SQL at semicolons outside of strings ('', "", E'', $tag$), line comments and (nested) block comments. Blanks and comments
+ * before a statement's first word are dropped.
  */
 export function splitStatements(text: string): Split {
   const statements: string[] = [];
@@ -37,13 +37,13 @@ export const isStatement = (rest: string): boolean => splitStatements(`${rest}\n
 const isBlank = (text: string, at: number): boolean =>
   /\s/.test(text[at] ?? '') || text.startsWith('--', at) || text.startsWith('/*', at);
 
-/** Where the token that begins at `at` ends; undefined when the text ends inside it. A line comment may end with the text. */
+/** End of the token that begins at `at`; undefined when the text ends inside it. A line comment may end with the text. */
 function tokenEnd(text: string, at: number): number | undefined {
   const scan = TOKENS[text[at] ?? ''];
   return scan === undefined ? at + 1 : scan(text, at);
 }
 
-/** By the first character; every other token is one character. */
+/** Scanners of longer tokens by first character; every other token is one character. */
 const TOKENS: Readonly<Record<string, (text: string, at: number) => number | undefined>> = {
   "'": (text, at) => stringEnd(text, at, isEscapeString(text, at)),
   '"': (text, at) => stringEnd(text, at, false),

@@ -15,8 +15,8 @@ import { OutputClosed, runStatement, type Output } from './statement-runner.ts';
 const STATEMENT_CHARS_MAX = 64 * 2 ** 20;
 
 /**
- * `skein sql`: `-e`, `-f`, standard input, or a shell on a terminal. Without a shell the first statement that fails is the last.
- * Ends with 0 ok, 1 query error, 2 usage, 3 connection or token.
+ * `skein sql`: runs statements of `-e`, `-f` or standard input, or opens a shell on a terminal. Without a shell it stops at the first
+ * statement that fails. Exit codes: 0 ok, 1 query error, 2 usage, 3 connection or token.
  */
 export async function sqlCommand(loaded: LoadedConfig, flags: Flags): Promise<ExitCode> {
   const output: Output = { stdout: process.stdout, stderr: process.stderr, progress: process.stderr.isTTY };
@@ -41,7 +41,7 @@ export async function sqlCommand(loaded: LoadedConfig, flags: Flags): Promise<Ex
   }
 }
 
-/** Every statement of the pieces, each as soon as it is whole. */
+/** Runs every statement of the pieces, each as soon as it is complete. */
 async function runAll(
   pieces: Iterable<string> | AsyncIterable<string>,
   run: (sql: string) => Promise<ExitCode>,
@@ -60,16 +60,16 @@ async function runAll(
   return isStatement(text) ? run(text.trim()) : EXIT.ok;
 }
 
-/** A text that no later one can go on. */
+/** Terminates a text, so that its last statement cannot continue in the next text. */
 const whole = (text: string): string => `${text}\n;\n`;
 
-/** The texts of `-e`, then the file or standard input, read as it comes. */
+/** Yields the texts of `-e`, then the file or standard input as it is read. */
 async function* withFile(texts: readonly string[], file: string | undefined): AsyncIterable<string> {
   yield* texts.map(whole);
   const stream = file === undefined || file === '-' ? process.stdin : createReadStream(file);
   stream.setEncoding('utf8');
   try {
-    // Cut at line ends only: `--`, `/*`, `$$` and `E'` must not be torn.
+    // Pieces are cut at line ends only, so that `--`, `/*`, `$$` and `E'` are not split.
     let line = '';
     for await (const piece of stream as AsyncIterable<string>) {
       line += piece;

@@ -3,15 +3,15 @@ import { EXIT, exitCodeOf, type ExitCode } from '../exit-code.ts';
 import { ConnectionError, QueryError, type QueryClient } from './query-client.ts';
 import { resultWriter, type Format, type ResultWriter } from './result-format.ts';
 
-/** Where results and messages go. */
+/** Streams for results and messages. */
 export type Output = {
   readonly stdout: NodeJS.WritableStream;
   readonly stderr: NodeJS.WritableStream;
-  /** Whether standard error shows how far a statement is. */
+  /** Whether to show a statement's progress on standard error. */
   readonly progress: boolean;
 };
 
-/** The reader of our output is gone (`| head`): no error, but no reason to go on. */
+/** Thrown when the reader of our output is gone (`| head`): not a failure, but the statement stops. */
 export class OutputClosed extends Error {}
 
 const PROGRESS_INTERVAL_MS = 200;
@@ -19,7 +19,7 @@ const PROGRESS_INTERVAL_MS = 200;
 const PROGRESS_DELAY_MS = 400;
 const CLEAR_LINE = '\r\u001b[K';
 
-/** Runs one statement and prints its result, or what is wrong with it. */
+/** Runs one statement and prints its result or its error. */
 export async function runStatement(
   client: QueryClient,
   sql: string,

@@ -1,24 +1,24 @@
 import type { ErrorData } from '#shared/error.ts';
 
-/** How the start of a child ended: what it tells the launcher, or its supervisor, over the IPC channel, once. */
+/** Outcome of a child's start, sent once over the IPC channel to the launcher or supervisor. */
 export type StartMessage =
   | {
       readonly kind: 'ready';
-      /** Of the process that does the work, when it is not the child itself (the postmaster). */
+      /** Pid of the process that does the work, when it is not the child itself (the postmaster). */
       readonly pid?: number;
       readonly generatedAdminPassword?: string;
-      /** Where the service is, as the line of one without a launcher says it. */
+      /** Addresses of the service, as a service without a launcher prints them. */
       readonly said?: Readonly<Record<string, string>>;
     }
   | { readonly kind: 'failed'; readonly error: ErrorData };
 
-/** What a child tells over that channel; `endangered`: it has reason to expect its own end, so that its standby is worth its cost. */
+/** A child's messages over the IPC channel. `endangered`: it expects that it may have to end, so a standby should be started. */
 export type ChildMessage = StartMessage | { readonly kind: 'endangered' };
 
-/** What the launcher tells `postgres-process.ts`, which ignores signals: it must outlive the services that write to it. */
+/** The launcher's request to stop `postgres-process.ts`, which ignores signals, because it must outlive the services that write to it. */
 export type StopMessage = { readonly kind: 'stop' };
 
-/** What a standby is told when it is to take the place of the process before it. */
+/** The request to a standby to take over from the previous process. */
 export type TakeOverMessage = { readonly kind: 'take-over' };
 
 export const isStartMessage = (message: unknown): message is StartMessage =>

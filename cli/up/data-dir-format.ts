@@ -6,8 +6,8 @@ import { SKEIN_RELEASE } from '#shared/release.ts';
 import { writeWhole } from '../cluster-file.ts';
 
 /**
- * The format of a data directory: which files lie where and in what form, but for the database, which knows its migrations. Raised by a
- * change that an older release would misread. Directories from before the file of the format have 0.
+ * Version of the layout and file formats of a data directory, except for the database, which tracks its own migrations. It is incremented
+ * by a change that an older release would misread. Directories from before `format.json` existed have 0.
  */
 const FORMAT = 1;
 
@@ -23,7 +23,7 @@ export function refuseNewerDataDir(dataDir: string): void {
   );
 }
 
-/** Says that this release has used the directory from now on. The caller holds its lock, and has found its format to be known. */
+/** Records that this release has used the directory. The caller holds its lock, and has checked its format. */
 export function writeDataDirFormat(dataDir: string): void {
   writeWhole(formatPath(dataDir), { format: FORMAT, release: SKEIN_RELEASE });
 }

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import koffi from 'koffi';
 import { SkeinError } from '#shared/error.ts';
 
-/** `flock(2)`: exclusive, not blocking. The kernel drops the lock with the process, however it ends: it cannot become stale. */
+/** `flock(2)`: exclusive, non-blocking. The kernel releases the lock when the process ends in any way, so it cannot become stale. */
 const LOCK_EXCLUSIVE_NONBLOCKING = 2 | 4;
-/** Attempts when the file that we locked was removed meanwhile by the launcher that held it. */
+/** Attempts to lock: the file that we locked may have been removed by the launcher that held it before. */
 const ATTEMPTS_MAX = 100;
 
 const lockPath = (dataDir: string): string => join(dataDir, 'lock');
 
 export type DataDirLock = { release(): void };
 
-/** The lock of a data directory, for as long as this process lives. @throws DATA_DIR_IN_USE with the holder's pid */
+/** Locks a data directory for the lifetime of this process. @throws DATA_DIR_IN_USE with the holder's pid */
 export function lockDataDir(dataDir: string): DataDirLock {
   const flock = koffi.load(null).func('int flock(int, int)') as (fd: number, operation: number) => number;
   const path = lockPath(dataDir);
@@ -27,7 +27,7 @@ export function lockDataDir(dataDir: string): DataDirLock {
       writeSync(fd, `${process.pid}\n`);
       return {
         release: () => {
-          // Removed while it is locked: whoever opened it before sees that it is no longer the file of that name.
+          // Removed while still locked: a process that opened it earlier then notices that the name refers to another file.
           unlinkSync(path);
           closeSync(fd);
         },

@@ -15,7 +15,7 @@ function loaded(own: Partial<Config> = {}): LoadedConfig {
   return { config, sources: sources as LoadedConfig['sources'] };
 }
 
-/** What all processes may use that have a limit. */
+/** Sum of the limits of all processes that have one. */
 function sum(at: LoadedConfig, divided: Partial<Config>): number {
   const of = (key: 'worker.memory_limit' | 'worker.process_headroom' | 'planner.memory_limit'): number =>
     must(divided[key], key);
@@ -45,7 +45,7 @@ test.each([4, 5, 6, 7, 8, 12, 24])(
   },
 );
 
-/** What the catalog and the coordinator may keep and have on its way at once, each thread that reads for them included. */
+/** Memory limits of the catalog's and coordinator's caches and requests, including each of their reader threads. */
 function services(config: Config): number {
   const once = ['catalog.bodies_bytes_max', 'catalog.answers_bytes_max', 'catalog.manifest_cache_bytes'] as const;
   const plans = ['catalog.plan_bytes_kept_max'] as const;

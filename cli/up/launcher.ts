@@ -34,7 +34,7 @@ import { SupervisedChild, type ChildSpec } from './supervised-child.ts';
 /** Time for the services to end, then for Postgres; together under the five seconds that a stop may take. */
 const SERVICES_STOP_MS = 2_500;
 const POSTGRES_STOP_MS = 2_300;
-/** A port that was free when it was chosen may be taken before its service listens: other ones are chosen then. */
+/** Attempts to start: a free port may be taken before its service listens, and then other ports are chosen. */
 const START_ATTEMPTS_MAX = 3;
 const READY_POLL_MS = 25;
 const PROBE_TIMEOUT_MS = 2_000;
@@ -42,7 +42,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 const SKEIN = fileURLToPath(new URL('../skein.js', import.meta.url));
 const POSTGRES_PROCESS = fileURLToPath(new URL('postgres-process.ts', import.meta.url));
 
-/** What the launcher says: `event` is a JSON line for programs on standard output, `tell` a line for people on standard error. */
+/** The launcher's output: `event` writes a JSON line to standard output, `tell` a line for people to standard error. */
 export type Voice = { readonly event: (line: object) => void; readonly tell: (line: string) => void };
 
 /** Runs a cluster until `stop` is aborted. @throws the reason of a failed start, after everything that had started has ended */
@@ -122,8 +122,8 @@ class Cluster {
   }
 
   /**
-   * The services start all at once: whoever needs another one waits for it (the catalog for Postgres, the coordinator for both). They
-   * start beside Postgres when there is no database yet, and after one that is there has been looked at.
+   * Starts all services at once; each waits for those it needs (the catalog for Postgres, the coordinator for both). Without a database they
+   * start in parallel with Postgres; an existing database is checked first.
    */
   async start(): Promise<void> {
     let password: string | undefined;
@@ -160,7 +160,7 @@ class Cluster {
     this.#voice.tell(`skein is up: query ${ready.query_url}, catalog ${ready.catalog_url}, data ${config.data_dir}`);
   }
 
-  /** Ends every process; Postgres last, because the services still write to it. */
+  /** Stops every process; Postgres last, because the services write to it until they end. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#services.map((service) => service.stop(SERVICES_STOP_MS)));
@@ -168,7 +168,7 @@ class Cluster {
     for (const log of this.#logs) log.close();
   }
 
-  /** Resolves when the services may use the database, and says from then on that this release uses the directory. @throws NEWER_DATA */
+  /** Resolves when the services may use the database; records that this release uses the directory. @throws NEWER_DATA */
   async #refuseNewerDatabase(postgres: Promise<unknown> | undefined): Promise<void> {
     const { config } = this.#loaded;
     if (postgres === undefined || hasDatabase(postgresFolder(config))) {
@@ -176,7 +176,7 @@ class Cluster {
       await postgres;
       await refuseNewerDatabase(config['database.url']);
     }
-    // A stop that came meanwhile has not seen the services: none may start after it.
+    // A stop in the meantime has not seen the services, so none may start now.
     if (this.#stopping) throw new SkeinError('START_FAILED', 'the cluster was stopped before it was up');
     writeDataDirFormat(config.data_dir);
   }
@@ -222,7 +222,7 @@ class Cluster {
     try {
       writeWhole(servicesPath(config.data_dir), file);
     } catch (error) {
-      // A full disk is no reason to end the services that run.
+      // A full disk must not end the running services.
       this.#voice.tell(`cannot write ${servicesPath(config.data_dir)}: ${(error as Error).message}`);
     }
   }
@@ -253,7 +253,7 @@ class Cluster {
   }
 }
 
-/** The configuration of every child: what all must agree on. */
+/** The configuration passed to every child, on which all of them must agree. */
 function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterPorts): LoadedConfig {
   const password = ensureSecret(config.data_dir, 'postgres-password');
   const embedded = `postgres://${POSTGRES_USER}:${password}@127.0.0.1:${ports.postgres}/${POSTGRES_DATABASE}`;
@@ -278,7 +278,7 @@ function clusterConfig({ config, sources }: LoadedConfig, ports: ClusterPorts): 
   };
 }
 
-/** The file of the cluster's secret in the data directory: services read it again when it changes, an environment they cannot. */
+/** The file of the cluster's secret. A file is used, because services can reread it after a change, unlike their environment. */
 function ownSecretFile(dataDir: string): string {
   ensureSecret(dataDir, 'cluster-secret');
   return secretPath(dataDir, 'cluster-secret');
@@ -337,7 +337,7 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
   ];
 }
 
-/** The settings that are not defaults, without secrets: what `config print` shows of a running cluster. */
+/** The non-default settings without secrets, which `config print` shows for a running cluster. */
 function publicSettings({ config, sources }: LoadedConfig): ServicesFile['settings'] {
   const keys = Object.keys(CONFIG) as ConfigKey[];
   return Object.fromEntries(
@@ -347,7 +347,7 @@ function publicSettings({ config, sources }: LoadedConfig): ServicesFile['settin
   );
 }
 
-/** Polls until `probe` has no objection. @throws START_FAILED with its last one */
+/** Polls until `probe` reports no objection. @throws START_FAILED with its last objection */
 async function untilReady(timeoutMs: number, probe: () => Promise<string | undefined>): Promise<void> {
   const end = performance.now() + timeoutMs;
   for (;;) {
@@ -358,7 +358,7 @@ async function untilReady(timeoutMs: number, probe: () => Promise<string | undef
   }
 }
 
-/** Ready is every worker, not just one: the first statement may want them all. */
+/** Checks that every worker is attached, not just one, because the first statement may need them all. */
 async function workersAttached(queryUrl: string, count: number, token: string): Promise<string | undefined> {
   const objection = await health(queryUrl);
   if (objection !== undefined) return objection;
@@ -366,14 +366,14 @@ async function workersAttached(queryUrl: string, count: number, token: string): 
     signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
     headers: token === '' ? {} : { authorization: `Bearer ${token}` },
   }).catch(() => undefined);
-  // Another address than loopback needs a token: then one worker, which health asks for, has to be enough.
+  // On an address other than loopback the metrics may need a token; then the one worker that health requires has to be enough.
   if (response?.status !== 200) return response === undefined ? 'no answer' : undefined;
   const metrics = await response.text();
   const live = Number(/^skein_workers_live(?:\{[^}]*\})? (\d+)/m.exec(metrics)?.[1] ?? 0);
   return live >= count ? undefined : `${live} of ${count} workers have attached`;
 }
 
-/** Undefined when it is ready, else why not. */
+/** Undefined when the service is ready, else the reason why it is not. */
 async function health(url: string): Promise<string | undefined> {
   try {
     const response = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });

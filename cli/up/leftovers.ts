@@ -1,13 +1,13 @@
 import { processIdentity, signalProcess, waitUntil } from '../process-identity.ts';
 import { readServices, removeClusterFiles } from '../cluster-file.ts';
 
-/** The services of a launcher that was killed end by themselves; this is how long a new one waits for them, and then kills. */
+/** Time that a new launcher waits for the services of a killed one, which end by themselves, before it kills them. */
 const LEFTOVER_MS = 6_000;
 const KILLED_MS = 2_000;
 
-/** Waits for what an earlier cluster of this folder left running. The caller holds the folder's lock. */
+/** Ends processes that an earlier cluster of this folder left running. The caller holds the folder's lock. */
 export async function endLeftovers(dataDir: string): Promise<void> {
-  // Postgres has its own way (postgres-process.ts): it must not be killed in the middle of a checkpoint.
+  // Postgres is handled by postgres-process.ts, because it must not be killed in the middle of a checkpoint.
   const left = (readServices(dataDir)?.services ?? []).filter(({ kind }) => kind !== 'postgres');
   const living = (): typeof left => left.filter(({ pid, identity }) => processIdentity(pid) === identity);
   for (const { pid } of living()) signalProcess(pid, 'SIGTERM');

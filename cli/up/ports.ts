@@ -19,7 +19,7 @@ export type ClusterPorts = {
 type Wish = { readonly what: string; readonly host: string; readonly port: number };
 
 /**
- * The ports of a cluster on this machine, each free at this moment: those that are configured, and any free ones for the rest.
+ * Chooses the ports of a cluster on this machine, each free at this moment: the configured ones, and any free ones for the rest.
  * @throws PORT_IN_USE, INVALID_CONFIGURATION (a host that is not of this machine)
  */
 export async function choosePorts(config: Config): Promise<ClusterPorts> {
@@ -29,7 +29,7 @@ export async function choosePorts(config: Config): Promise<ClusterPorts> {
   const twice = fixed.find((port, i) => fixed.indexOf(port) !== i);
   if (twice !== undefined) throw new SkeinError('INVALID_CONFIGURATION', `port ${twice} is configured twice`);
 
-  // All are held open until the last is known, so that no two are the same.
+  // All are held open until the last is chosen, so that no two are the same.
   const servers: Server[] = [];
   try {
     for (const wish of wishes) servers.push(await listen(wish));

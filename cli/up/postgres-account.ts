@@ -4,19 +4,19 @@ import { dirname } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
 
 /**
- * Under which account Postgres runs, and how. It refuses to run as root, so root gives it another one: the owner of the data that
- * is there, else `postgres`, else `nobody`. That account may be unable to enter the folders above the data or above our packages
- * (`mktemp -d`, a home of mode 700); `setpriv` then leaves it the one capability to pass them.
+ * The account under which Postgres runs. Postgres refuses to run as root, so root selects another account: the owner of existing data,
+ * else `postgres`, else `nobody`. That account may be unable to enter the folders above the data or above our packages (`mktemp -d`, a
+ * home of mode 700); `setpriv` then grants it the one capability to traverse them.
  */
 export type PostgresAccount = {
-  /** Undefined: this process's own. */
+  /** User id; undefined for that of this process. */
   readonly uid: number | undefined;
   readonly gid: number | undefined;
-  /** Words before the program, empty or `setpriv ... --`. */
+  /** Command words that precede the program: empty, or `setpriv ... --`. */
   readonly prefix: readonly string[];
 };
 
-/** Where programs are looked up; the environment of the user does not count. */
+/** Search path for programs; the user's own PATH is ignored. */
 export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 /** Postgres ends when the process that started it dies, however that happens. */
 const DEATH_SIGNAL = ['--pdeathsig', 'SIGINT'];
@@ -56,7 +56,7 @@ export function postgresAccount(
   throw new SkeinError('START_FAILED', untraversable([...folders, dirname(program)], uid, gid));
 }
 
-/** How a program is started under the account: words, and the options of `spawn`. */
+/** Command words and `spawn` options that start a program under the account. */
 export function asAccount(
   account: PostgresAccount,
   program: string,

@@ -11,9 +11,9 @@ import { asAccount, postgresAccount, SYSTEM_PATH, type PostgresAccount } from '.
 import { isPostmasterOf, postmasterPath, readPostmaster } from './postmaster-file.ts';
 
 /**
- * A child of the launcher that keeps one Postgres: makes its data folder at the first start, ends one that a killed cluster left
- * behind, starts it, and stops it when the launcher says so or is gone. Signals are ignored: the services still write while they
- * end, and a signal to the whole group reaches them all at once.
+ * A child of the launcher that manages one Postgres: it creates the data folder at the first start, ends a Postgres that a killed cluster
+ * left behind, starts Postgres, and stops it when the launcher says so or is gone. It ignores signals, because a signal to the whole
+ * process group reaches all at once, and the services still write to Postgres while they end.
  *
  * Arguments: data folder, file with the password, port. Postgres listens on loopback only, with SCRAM.
  */
@@ -23,15 +23,15 @@ export const POSTGRES_DATABASE = 'postgres';
 /** After the launcher's death: time for the services to write their last records. */
 const ORPHAN_GRACE_MS = 2_000;
 const START_TIMEOUT_MS = 30_000;
-/** A fast shutdown that takes longer becomes an immediate one (as after a crash: nothing is lost), then a kill. */
+/** A fast shutdown that takes longer is escalated to an immediate one (like a crash: nothing is lost), then to a kill. */
 const FAST_STOP_MS = 1_200;
 const IMMEDIATE_STOP_MS = 500;
-/** A postmaster that a killed cluster left behind may have a checkpoint to write. */
+/** Time for the postmaster of a killed cluster to stop; it may have to write a checkpoint. */
 const LEFTOVER_STOP_MS = 10_000;
-/** Backends of a killed postmaster hold its shared memory a moment longer. */
+/** Attempts to start: backends of a killed postmaster hold its shared memory a moment longer. */
 const START_ATTEMPTS_MAX = 10;
 const START_RETRY_MS = 300;
-/** How much of what a program says is kept for an error message. */
+/** Most characters of a program's output that are kept for an error message. */
 const SAID_CHARS_MAX = 8_192;
 const OLD_MEMORY = /pre-existing shared memory block/;
 
@@ -66,7 +66,7 @@ async function main(options: Options): Promise<void> {
   let postgres: ChildProcess | undefined;
   const initdb: { running?: ChildProcess } = {};
   const stop = async (): Promise<never> => {
-    // What it has made so far lies under another name, for the next start to remove.
+    // Its unfinished data folder has another name; the next start removes it.
     if (initdb.running !== undefined) await killGroup(initdb.running);
     if (postgres !== undefined) await stopPostgres(postgres);
     process.exit(0);
@@ -95,7 +95,7 @@ async function main(options: Options): Promise<void> {
 
 const send = (message: ChildMessage): void => void process.send?.(message);
 
-/** Whether a folder holds the data of a Postgres. One that is being made has another name. */
+/** Whether a folder holds a complete Postgres data directory. One under construction has another name. */
 export const hasDatabase = (folder: string): boolean => existsSync(join(folder, 'PG_VERSION'));
 
 async function prepare(
@@ -109,7 +109,7 @@ async function prepare(
     requireVersion(options.folder, binaries.postgres);
     return { binaries, account };
   }
-  // Made under another name first: a start that is killed half-way leaves nothing that looks like data.
+  // Created under another name first, so that a start that is killed half-way leaves nothing that looks like data.
   const made = `${options.folder}.new`;
   rmSync(made, { recursive: true, force: true });
   makeFoldersSync(made, { mode: 0o700 });
@@ -136,7 +136,7 @@ async function initialise(
   how: { initdb: string; account: PostgresAccount; holder: { running?: ChildProcess } },
 ): Promise<void> {
   const { account, holder } = how;
-  // initdb reads the password under its own account: a copy that is that account's, gone at once.
+  // initdb reads the password under its own account, so it gets a copy owned by that account, which is removed at once.
   const copy = `${folder}.password`;
   writeFileSync(copy, readFileSync(passwordFile), { mode: 0o600 });
   if (account.uid !== undefined && account.gid !== undefined) chownSync(copy, account.uid, account.gid);
@@ -150,7 +150,7 @@ async function initialise(
     '--no-sync',
     '--no-instructions',
   ]);
-  // A group of its own, so that a stop ends initdb together with what it has started.
+  // A process group of its own, so that a stop ends initdb together with its children.
   const child = spawn(file, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
     cwd: '/',
@@ -180,7 +180,7 @@ async function killGroup(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** Ends the Postgres of a cluster that was killed; removes its lock file when the pid in it is some other process by now. */
+/** Ends the Postgres of a killed cluster; removes its lock file if its pid now belongs to another process. */
 async function endLeftover(folder: string): Promise<void> {
   const leftover = readPostmaster(folder);
   if (leftover === undefined) return;

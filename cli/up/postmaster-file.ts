@@ -18,7 +18,7 @@ export function readPostmaster(folder: string): PostmasterFile | undefined {
   }
 }
 
-/** Whether `pid` is a postmaster of that folder, not just any process that got its number. */
+/** Whether `pid` is a postmaster of this folder, and not another process that reuses the pid. */
 export function isPostmasterOf(pid: number, folder: string): boolean {
   if (processIdentity(pid) === undefined) return false;
   if (process.platform === 'linux') {

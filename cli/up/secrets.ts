@@ -7,10 +7,10 @@ export type SecretName = 'cluster-secret' | 'postgres-password';
 
 export const secretPath = (dataDir: string, name: SecretName): string => join(dataDir, 'secrets', name);
 
-/** A secret of the cluster, made when it is first asked for. */
+/** Returns a secret of the cluster, and creates it on first use. */
 export const ensureSecret = (dataDir: string, name: SecretName): string => ensureSecretFile(secretPath(dataDir, name));
 
-/** The secret in a file, made when it is first asked for; a file of mode 600 in a folder of mode 700. */
+/** Returns the secret in a file, and creates it on first use, with mode 600 in a folder of mode 700. */
 export function ensureSecretFile(path: string): string {
   const found = readSecretFile(path);
   if (found !== undefined) return found;
@@ -18,7 +18,7 @@ export function ensureSecretFile(path: string): string {
   const temporary = `${path}.${process.pid}.tmp`;
   writeFileSync(temporary, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flush: true });
   try {
-    // A link never replaces: two processes that start at once agree on one secret, and nobody reads half of it.
+    // A link never replaces a file: two processes that start at once agree on one secret, and no reader sees a partial one.
     linkSync(temporary, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
@@ -35,7 +35,7 @@ export function writeSecrets(path: string, secrets: readonly string[]): void {
   renameSync(temporary, path);
 }
 
-/** A secret that was made before, the one in use when there are several; undefined when there is none. */
+/** Reads an existing secret, the one in use when there are several; undefined when there is none. */
 export const readSecret = (dataDir: string, name: SecretName): string | undefined =>
   readSecretFile(secretPath(dataDir, name));
 

@@ -5,7 +5,7 @@ import { makeFoldersSync } from '#shared/storage/make-folders.ts';
 /** A log is rotated at this size; one older file is kept. */
 const LOG_BYTES_MAX = 16 * 2 ** 20;
 const ROTATION_CHECK_MS = 30_000;
-/** How much of a line an error message quotes. */
+/** Most characters of a log line that an error message quotes. */
 const LAST_LINE_CHARS_MAX = 400;
 
 /** The file that a service writes its log to; the service holds the descriptor, so it outlives the launcher. */
@@ -38,7 +38,7 @@ export class ServiceLog {
     closeSync(this.fd);
   }
 
-  // Copied and cut, not renamed: the service keeps its descriptor, and in append mode goes on at the new end.
+  // Copied and truncated, not renamed: the service keeps its descriptor, and in append mode continues at the new end.
   #rotate(): void {
     if (this.bytes() < LOG_BYTES_MAX) return;
     copyFileSync(this.path, `${this.path}.1`);

@@ -12,8 +12,8 @@ import { EXIT } from '../exit-code.ts';
  *      |                                ^                  |
  *      +-- exit (first start: failed) --+------ exit ------+        any --stop()--> stopped
  *
- * An exit that was ordered (`EXIT.ordered`) skips the delay and counts as no fault. A child that says that it is endangered gets a
- * standby: a process that has loaded the program, and takes over in a moment where a start costs a second of CPU.
+ * An ordered exit (`EXIT.ordered`) skips the delay and does not count as a fault. A child that reports `endangered` gets a standby: a
+ * process that has already loaded the program and takes over at once, where a start would cost a second of CPU.
  */
 export type ChildSpec = {
   readonly kind: ServiceKind;
@@ -22,17 +22,17 @@ export type ChildSpec = {
   readonly metricsUrl?: string;
   /** Script and arguments for this Node. */
   readonly command: readonly string[];
-  /** The same for its standby; absent: it has none. */
+  /** Script and arguments of its standby; absent if it has none. */
   readonly standbyCommand?: readonly string[];
-  /** Ours when it is not given. */
+  /** Environment of the child; defaults to this process's. */
   readonly environment?: NodeJS.ProcessEnv;
-  /** How it is asked to end; `ipc` for what ignores signals. */
+  /** How the child is asked to end; `ipc` for a child that ignores signals. */
   readonly stop: 'SIGTERM' | 'ipc';
-  /** It may end by itself, in good order: then it is not started again. */
+  /** A clean exit of the child is final: it is not restarted. */
   readonly mayEnd?: boolean;
 };
 
-/** Where the output of a child goes; `ServiceLog` is a file. */
+/** Destination of a child's output; `ServiceLog` writes to a file. */
 export type ChildLog = {
   readonly fd: number;
   readonly path: string;
@@ -48,11 +48,11 @@ export type ChildEvents = {
 
 const RESTART_DELAY_MIN_MS = 100;
 const RESTART_DELAY_MAX_MS = 10_000;
-/** After this long without a fault the delay starts small again. */
+/** Time without a fault after which the restart delay is reset. */
 const HEALTHY_MS = 60_000;
-/** A standby that nobody has needed by then ends. */
+/** Time after which an unused standby ends. */
 const STANDBY_MS = 60_000;
-/** A service that has not answered by then did not start. */
+/** Time within which a service must report its start. */
 const START_TIMEOUT_MS = 60_000;
 
 type Running = { readonly process: ChildProcess; readonly pid: number; readonly exited: Promise<void> };
@@ -77,7 +77,7 @@ export class SupervisedChild {
     this.#events = events;
   }
 
-  /** The process as it is now, for `services.json`; undefined while none runs. */
+  /** The current process, for `services.json`; undefined while none runs. */
   get record(): ServiceRecord | undefined {
     return this.#record;
   }
@@ -89,12 +89,12 @@ export class SupervisedChild {
     return ready;
   }
 
-  /** Resolves to its exit code when it has ended, and is not started again. */
+  /** Resolves to the exit code when the child has ended for good. */
   get ended(): Promise<number> {
     return this.#ended.promise;
   }
 
-  /** Passes a signal on that asks for its end; whoever sent it decides whether another follows. */
+  /** Forwards a termination signal to the child; the sender decides whether another one follows. */
   pass(signal: NodeJS.Signals): void {
     this.#stopping = true;
     clearTimeout(this.#restartTimer);
@@ -213,7 +213,7 @@ export class SupervisedChild {
     });
   }
 
-  /** It ended for the sake of others, which is no fault. */
+  /** Restarts the child without delay after an ordered exit, which does not count as a fault. */
   #restartAtOnce(reason: string): void {
     this.#events.onExit(reason, 0);
     void this.#restart();

@@ -208,7 +208,7 @@ describe.sequential('one data directory through its life', () => {
   }, 180_000);
 
   test('a second start finds what the first one made; one data directory has one cluster; signals to the group while a query runs', async () => {
-    // As an earlier release left them.
+    // The state that an earlier release left behind.
     for (const name of ['.', 'catalogs', 'warehouse']) chmodSync(join(dataDir, name), 0o755);
     const started = up(cluster(dataDir));
     await ready(started);
@@ -231,7 +231,7 @@ describe.sequential('one data directory through its life', () => {
       process.kill(-must(started.child.pid, 'pid'), signal);
     expect(await started.exit).toBe(0);
     expect(stopped()).toBeLessThan(STOP_MS);
-    // It names the data directory too.
+    // The record also names the data directory.
     expect((await running).code).toBe(1);
     expectNothingLeft(dataDir);
   }, 120_000);

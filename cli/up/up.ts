@@ -10,7 +10,7 @@ import { runCluster, type Voice } from './launcher.ts';
 export async function up(loaded: LoadedConfig): Promise<ExitCode> {
   const voice = standardVoice();
   const stop = new AbortController();
-  // Any number of signals, in any mixture, is one stop.
+  // Repeated signals, also of different kinds, count as a single stop.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
   try {
     return await runCluster(loaded, voice, stop.signal);
@@ -19,7 +19,7 @@ export async function up(loaded: LoadedConfig): Promise<ExitCode> {
   }
 }
 
-/** Says why there is no cluster, on both streams. */
+/** Reports on both streams why the start failed. */
 export function failedStart(thrown: unknown, voice: Voice = standardVoice()): ExitCode {
   const error =
     thrown instanceof SkeinError
@@ -31,7 +31,7 @@ export function failedStart(thrown: unknown, voice: Voice = standardVoice()): Ex
 }
 
 function standardVoice(): Voice {
-  // A reader that went away is no reason to stop a cluster.
+  // A closed output must not stop the cluster.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   return {

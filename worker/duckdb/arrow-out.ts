@@ -40,8 +40,8 @@ export class ArrowForm implements Disposable {
   readonly #options: BigUint64Array<ArrayBuffer>;
 
   /**
-   * `withoutViews` returns options, destroyed here, with which DuckDB writes no binary views. They are needed for results with such columns,
-   * because DuckDB's setting for a newer Arrow format enables small decimals and views together.
+   * `withoutViews` returns options, destroyed here, with which DuckDB writes no binary views. Results with such columns need them, because
+   * DuckDB's setting for a newer Arrow format enables small decimals and views together.
    */
   constructor(result: ResultWords, withoutViews: () => BigUint64Array<ArrayBuffer>) {
     const options = word(duckdb.result_get_arrow_options(result));

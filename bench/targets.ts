@@ -1,6 +1,6 @@
 import { must } from '#shared/must.ts';
 
-/** What a benchmark is to reach, as a figure of the file that it writes to `bench/results`. */
+/** The target of a benchmark, for a figure of the file that it writes to `bench/results`. */
 export type Target = {
   /** `<result>.json` */
   readonly result: string;

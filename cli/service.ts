@@ -16,9 +16,9 @@ export type ServiceName = 'catalog' | 'coordinator' | 'worker';
 type Started = {
   readonly said: Readonly<Record<string, string>>;
   readonly generatedAdminPassword?: string | undefined;
-  /** Finishes what the service does and takes nothing new; it may be asked for that by others, who then end it with `drained`. */
-  /** Ends the process, also with threads that do not come to an end; `process.exit` unless it is given. */
+  /** Ends the process, even with threads that do not end; defaults to `process.exit`. */
   readonly exit?: (code: ExitCode) => never;
+  /** Drains the service: it finishes its work and takes nothing new. Others may request a drain, too; `drained` resolves after it. */
   readonly drain?: { readonly drained: Promise<void>; run(): Promise<void>; readonly timeoutMs: number };
   close(): Promise<void>;
 };

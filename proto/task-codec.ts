@@ -5,20 +5,19 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { ScanColumn, ScanDelete, ScanFile, ScanSpec, SentTask, SqlText, TaskHead, TaskSpec } from './task.ts';
 
-/** Files of one line: printing or parsing it takes a few milliseconds. */
+/** Files per line, so that printing or parsing one line takes a few milliseconds. */
 const LINE_FILES = 500;
 const NEWLINE = 0x0a;
 
-/** The second line: what the slot reads, without the files. */
+/** The second line: the part that the slot reads, without the files. */
 type BodyLine = { readonly sql: SqlText; readonly scans: readonly Omit<ScanSpec, 'allowedRoots' | 'files'>[] };
-/** Each of the others: files of a scan. */
+/** Each later line: a portion of the files of a scan. */
 type FilesLine = { readonly scan: number; readonly files: readonly ScanFile[] };
 
 /**
- * A task as lines of JSON: its head, its text and scans, then the files of the scans in portions. The head is all that a worker's main
- * thread reads; others have turns between two portions. Integers of `Json` fields that a number cannot hold stand as `{"$int": "..."}`,
- * literals of predicates as `predicate-codec.ts` says: so the plain `JSON.parse` reads it, which is several times faster than one with a
- * reviver.
+ * Encodes a task as lines of JSON: its head, its text and scans, then the scans' files in portions. A worker's main thread reads only the
+ * head; the event loop runs between two portions. Integers of `Json` fields that a number cannot hold are written as `{"$int": "..."}`,
+ * literals of predicates as in `predicate-codec.ts`, so that plain `JSON.parse` can read them: several times faster than with a reviver.
  */
 export async function encodeTaskSpec({ sql, scans, ...head }: TaskSpec): Promise<Buffer> {
   const allowedRoots = scans.map((scan) => scan.allowedRoots);
@@ -39,7 +38,7 @@ export async function encodeTaskSpec({ sql, scans, ...head }: TaskSpec): Promise
 export function decodeTaskHead(bytes: Uint8Array): SentTask {
   const end = bytes.indexOf(NEWLINE);
   const head = JSON.parse(textOf(bytes.subarray(0, end))) as TaskHead;
-  // A copy, because the memory around a message is not this task's.
+  // A copy, so that the task does not keep the buffer around the message alive.
   return { ...head, body: bytes.slice(end + 1) };
 }
 
@@ -59,7 +58,7 @@ export async function decodeTask({ body, allowedRoots, ...head }: SentTask): Pro
     sql,
     scans: scans.map((scan, i) => ({
       ...decodeScan(scan),
-      // Those that the ticket covers.
+      // The roots that the ticket covers.
       allowedRoots: must(allowedRoots[i], 'roots of every scan'),
       files: must(files[i], 'files of every scan'),
     })),
@@ -86,7 +85,7 @@ const decodeScan = (scan: BodyLine['scans'][number]): BodyLine['scans'][number] 
 
 type Change = (json: Json) => Json;
 
-/** The places of a scan and of its files that hold free `Json`. */
+/** Maps the fields of a scan that hold free-form `Json`. */
 const mapJson = (scan: BodyLine['scans'][number], change: Change): BodyLine['scans'][number] => ({
   ...scan,
   nameMapping: change(scan.nameMapping),

@@ -5,8 +5,8 @@ import type { JsonObject, Json } from '#shared/json.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 
 /**
- * What a coordinator sends a worker to run: one fragment's SQL with its share of the scans. Travels as JSON (`task-codec.ts`) in
- * `StartTaskRequest.spec`, covered by a signed ticket (`shared/ticket.ts`).
+ * A task that a coordinator sends to a worker: the SQL of one fragment with its share of the scans. It is sent as JSON (`task-codec.ts`)
+ * in `StartTaskRequest.spec`, covered by a signed ticket (`shared/ticket.ts`).
  */
 export type TaskSpec = {
   readonly queryId: QueryId;
@@ -17,18 +17,18 @@ export type TaskSpec = {
   readonly principal: PrincipalId;
   readonly sql: SqlText;
   readonly scans: readonly ScanSpec[];
-  /** What earlier stages gave, as `{ input }` of the text. */
+  /** Outputs of earlier stages, which the text refers to as `{ input }`. */
   readonly inputs: readonly InputSpec[];
   readonly output: OutputSpec;
   readonly context: StatementContext;
   /**
-   * The text is a fragment of a plan: its joins run in the order in which they stand there, which the whole query's statistics gave. A
-   * worker sees only what it reads itself.
+   * The text is a fragment of a plan, so its joins run in the given order, which the planner chose with the statistics of the whole query.
+   * A worker sees only the data that it reads itself.
    */
   readonly keepJoinOrder: boolean;
   /**
-   * Its rows are collected before the first is given, so that no piece of work lasts until there are rows. Else they are streamed: a slow
-   * reader then slows the task, and costs no memory.
+   * Rows are collected before the first is returned, so that no single piece of work has to last until rows appear. Otherwise they are
+   * streamed: a slow reader then slows the task down, but costs no memory.
    */
   readonly collected: boolean;
   readonly memoryLimitBytes: number;
@@ -45,51 +45,51 @@ export type TaskSpec = {
   readonly bounds: readonly BoundedFamily[];
 };
 
-/** A task without what only its slot reads, which may be large; the roots are those of each scan. */
+/** A task without the parts that only its slot reads, which may be large; `allowedRoots` has one entry per scan. */
 export type TaskHead = Omit<TaskSpec, 'sql' | 'scans'> & { readonly allowedRoots: readonly (readonly string[])[] };
 
-/** A task as a worker's main thread has it; `body` is the rest, for its slot. */
+/** A task as a worker's main thread handles it; `body` holds the encoded rest for the slot. */
 export type SentTask = TaskHead & { readonly body: Uint8Array };
 
 /**
- * SQL in which tables stand as numbers of `TaskSpec.scans`, and what other tasks gave as numbers of `TaskSpec.inputs`: only the worker
- * knows how they are printed (local paths, deletes; table functions, temporary tables).
+ * SQL with placeholders: tables are indexes into `TaskSpec.scans`, outputs of other tasks are indexes into `TaskSpec.inputs`. Only the
+ * worker knows how to print them (local paths, deletes; table functions, temporary tables).
  */
 export type SqlText = readonly (string | { readonly scan: number } | { readonly input: number })[];
 
 /** Rows of an earlier stage that this task reads: partitions of finished tasks' output. */
 export type InputSpec = {
-  /** As the text names them; `type` in DuckDB's spelling. */
+  /** Columns under the names that the text uses; `type` in DuckDB's spelling. */
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   readonly sources: readonly InputSource[];
-  /** How often the text names it: more than once makes it a temporary table. */
+  /** Number of references in the text: an input with more than one becomes a temporary table. */
   readonly reads: number;
 };
 
 /** One partition of one finished task's output, on the worker that holds it. */
 export type InputSource = {
-  /** Of the worker's Flight service. */
+  /** Address of the worker's Flight service. */
   readonly address: string;
   readonly taskId: TaskId;
   readonly partition: number;
-  /** Opens this partition. */
+  /** Ticket that authorises reading this partition. */
   readonly ticket: string;
-  /** Batches `[start, end)` of the partition; null = all. A partition that is too big for one task is divided so. */
+  /** Batches `[start, end)` of the partition; null = all. Divides a partition that is too big for one task. */
   readonly batches: { readonly start: number; readonly end: number } | null;
   readonly rows: number;
   readonly bytes: number;
-  /** The partition itself, as it came with its task's report: nobody need be asked for it. */
+  /** The partition's messages, if they came inline with its task's report, so that no fetch is needed. */
   readonly messages?: readonly string[];
 };
 
 /**
- * Where a task's rows go. `stream`: to the one reader of its DoGet, as they are made. `spool`: they stay on the worker, in partitions,
- * until the query ends (`EndQuery`); with more than one partition the last column of the text, an unsigned integer below `partitions`,
- * says which one a row belongs to, and is not itself part of the output.
+ * Destination of a task's rows. `stream`: sent to the single reader of its DoGet as they are produced. `spool`: kept on the worker, in
+ * partitions, until the query ends (`EndQuery`); with more than one partition the last column of the text, an unsigned integer below
+ * `partitions`, is the row's partition number, and is not itself part of the output.
  */
 export type OutputSpec = { readonly kind: 'stream' } | { readonly kind: 'spool'; readonly partitions: number };
 
-/** Partitions of one output, at most: each is a file handle and a buffer on every worker. */
+/** Most partitions of one output: each takes a file handle and a buffer on every worker. */
 export const PARTITIONS_MAX = 1_024;
 
 /** Fixed once per statement by the coordinator, so that it means the same in every process. */
@@ -102,7 +102,7 @@ export type StatementContext = {
   readonly currentSchema: string;
 };
 
-/** A table as one statement reads it: names bound, snapshot fixed, files pruned. */
+/** One statement's read of a table: names are bound, the snapshot is fixed, files are pruned. */
 export type ScanSpec = {
   /** `catalog.namespace.table`, for messages and EXPLAIN only. */
   readonly tableName: string;
@@ -117,7 +117,7 @@ export type ScanSpec = {
   readonly files: readonly ScanFile[];
   /** Iceberg name mapping (spec, column projection) for files without field ids. */
   readonly nameMapping: Json;
-  /** For row groups; partitions and files are pruned already. */
+  /** Predicate for pruning row groups; partitions and files are pruned already. */
   readonly predicate: Predicate;
   /** Roots that every file must lie under. */
   readonly allowedRoots: readonly string[];
@@ -163,12 +163,12 @@ export type ScanDelete =
     };
 
 /**
- * The `app_metadata` of the last message of a task's Flight stream, as JSON. After a failure the call's status says the same, but only in
- * short: it travels as headers.
+ * The `app_metadata` of the last message of a task's Flight stream, as JSON. After a failure the call's status carries the same error, but
+ * shortened, because it is sent in headers.
  */
 export type StreamEnd = TaskReport | { readonly failure: ErrorData };
 
-/** How a task went that has ended well; the reply of RunTask has it as well. */
+/** Report of a task that succeeded; it is also part of RunTask's reply. */
 export type TaskReport = {
   readonly taskId: TaskId;
   readonly rows: number;
@@ -181,7 +181,7 @@ export type TaskReport = {
   readonly peakMemoryBytes: number;
   readonly bytesScanned: number;
   readonly scans: readonly ScanReport[];
-  /** What each partition of a spooled output holds; empty for a streamed one. */
+  /** Contents of each partition of a spooled output; empty for a streamed one. */
   readonly partitions: readonly PartitionReport[];
   /** Bytes that came from other workers. */
   readonly receivedBytes: number;
@@ -193,7 +193,7 @@ export type PartitionReport = {
   readonly rows: number;
   readonly batches: number;
   readonly bytes: number;
-  /** Its FlightData messages in base64, schema first, when the whole output is so small that it goes with the report. */
+  /** The partition's FlightData messages in base64, schema first, if the whole output is small enough to travel with the report. */
   readonly messages?: readonly string[];
 };
 

@@ -7,7 +7,7 @@ import { quantile } from '../report/statistics.ts';
 import { writeResult } from '../report/write-result.ts';
 
 const OTHERS = 8;
-/** Each kind of the others has its turn so often, so that what the machine does meanwhile falls on both. */
+/** Alternations between the two loads, so that other activity of the machine affects both. */
 const ROUNDS = 2;
 const QUANTILE = 0.95;
 const KINDS = ['point query', 'TPC-H', 'commit'] as const;
@@ -16,8 +16,8 @@ const BESIDE = ['nobody', 'honest', 'hostile'] as const;
 type Beside = (typeof BESIDE)[number];
 
 /**
- * How long three clients of a tenant wait (point queries, TPC-H, commits) while eight clients of another ask for much, and while eight
- * attack. Sharing costs; an attack may not cost more.
+ * Measures the latency of three clients of one tenant (point queries, TPC-H, commits) under two loads: eight heavy but honest clients of
+ * another tenant, and eight attackers. Sharing has a cost; an attack must not cost more than that.
  */
 export async function benchAttack({ seconds }: { readonly seconds: number }): Promise<void> {
   await using started = await startCluster({ workers: 2 });

@@ -50,7 +50,7 @@ export async function append(clients: CatalogClients, client: number, table: App
   table.snapshots = id;
 }
 
-/** A commit that no other one makes stale: what writers of one table do that the catalog can put in order. */
+/** Makes a commit that cannot conflict, so that the catalog can serialise concurrent writers of one table. */
 export const setProperty = (clients: CatalogClients, client: number, table: AppendedTable): Promise<unknown> =>
   clients.request(client, 'POST', table.path, {
     requirements: [{ type: 'assert-table-uuid', uuid: table.uuid }],

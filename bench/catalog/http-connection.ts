@@ -8,8 +8,8 @@ type Waiting = { readonly resolve: (answer: HttpAnswer) => void; readonly reject
 const HEAD_END = '\r\n\r\n';
 
 /**
- * One kept-alive connection that sends one request at a time, and costs the client as little as can be: on a machine with few cores a
- * benchmark's client takes from the server what it uses itself. Answers must have a content-length, or no body.
+ * One keep-alive connection that sends one request at a time, with minimal CPU cost: on a machine with few cores a benchmark's client
+ * competes with the server. Responses must have a content-length, or no body.
  */
 export class HttpConnection {
   readonly #socket: Socket;

@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { must } from '#shared/must.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 
-/** Of Linux, on every architecture that Node runs on. */
+/** Clock ticks per second of Linux, on every architecture that Node runs on. */
 const TICKS_PER_SECOND = 100;
 
 type Service = { readonly kind: string; readonly pid: number };
@@ -12,7 +12,7 @@ type Usage = { readonly atMs: number; readonly catalog: number; readonly postgre
 /** Shares of the whole machine, 0 to 1. */
 export type CpuShares = { readonly catalog: number; readonly postgres: number; readonly client: number };
 
-/** Who used the machine while something ran: the catalog, its Postgres, and this process, which is the client. */
+/** Measures the CPU use of the catalog, its Postgres, and this process, which is the client. */
 export class Processes {
   readonly #catalog: number;
   readonly #postgres: number;
@@ -41,7 +41,7 @@ export class Processes {
     return { result, cpu: { catalog: share('catalog'), postgres: share('postgres'), client: share('client') } };
   }
 
-  /** Of the catalog. */
+  /** Resident memory of the catalog, in bytes. */
   async residentBytes(): Promise<number> {
     const status = await readFile(`/proc/${this.#catalog}/status`, 'utf8');
     return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) * 1_024;
@@ -76,7 +76,7 @@ async function processTable(): Promise<ReadonlyMap<number, Entry>> {
   return new Map(entries.filter((entry) => entry !== undefined));
 }
 
-/** Of a process and all below it. */
+/** CPU seconds of a process and all its descendants. */
 function treeSeconds(all: ReadonlyMap<number, Entry>, root: number): number {
   let seconds = all.get(root)?.seconds ?? 0;
   for (const [pid, { parent }] of all) if (parent === root) seconds += treeSeconds(all, pid);

@@ -17,7 +17,7 @@ const ROWS_PER_SCALE = 5_000_000;
 const PARTITIONS = 4;
 const COPY_BLOCK_BYTES = 2 * 2 ** 20;
 
-/** What the rows are made of. */
+/** Column sets of the measured rows. */
 const SHAPES = {
   'no strings': {
     select: "i AS k, (i % 1000000)::DECIMAL(15, 2) AS d, DATE '1992-01-01' + (i % 2500)::INTEGER AS t",

@@ -1,7 +1,7 @@
 import { availableParallelism, cpus, totalmem } from 'node:os';
 import { version as duckdbVersion } from '@duckdb/node-api';
 
-/** Where and with what a figure was measured; every result file carries it. */
+/** The hardware and software with which a figure was measured; part of every result file. */
 export type Machine = {
   readonly cores: number;
   readonly cpu: string;

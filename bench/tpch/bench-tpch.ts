@@ -10,7 +10,7 @@ import { median } from '../report/statistics.ts';
 import { writeResult } from '../report/write-result.ts';
 import type { PeerAnswer } from './duckdb-process.ts';
 
-/** How Skein is asked: the session's settings. */
+/** A variant of the measurement: a set of session settings. */
 type Mode = { readonly name: string; readonly settings: readonly string[] };
 type QueryTimes = {
   readonly name: string;

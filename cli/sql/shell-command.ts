@@ -24,8 +24,8 @@ const MODES: ReadonlyMap<string, Format> = new Map([
 ]);
 
 /**
- * Parses a line that begins with a backslash or a dot, or is a single word such as `quit` or `help`. Returns undefined when the line belongs
- * to a statement; no statement begins like a command.
+ * Parses a line that begins with a backslash or a dot, or is a single word such as `quit` or `help`. Returns undefined when the line
+ * belongs to a statement; no statement begins like a command.
  */
 export function shellCommand(line: string): ShellCommand | undefined {
   const text = line.trim().replace(/;$/, '');

@@ -122,8 +122,8 @@ class Cluster {
   }
 
   /**
-   * Starts all services at once; each waits for those it needs (the catalog for Postgres, the coordinator for both). Without a database they
-   * start in parallel with Postgres; an existing database is checked first.
+   * Starts all services at once; each waits for those it needs (the catalog for Postgres, the coordinator for both). Without a database
+   * they start in parallel with Postgres; an existing database is checked first.
    */
   async start(): Promise<void> {
     let password: string | undefined;

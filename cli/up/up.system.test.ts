@@ -231,7 +231,7 @@ describe.sequential('one data directory through its life', () => {
       process.kill(-must(started.child.pid, 'pid'), signal);
     expect(await started.exit).toBe(0);
     expect(stopped()).toBeLessThan(STOP_MS);
-    // The record also names the data directory.
+    // Waits for `skein sql` to end, because its command line names the data directory, too.
     expect((await running).code).toBe(1);
     expectNothingLeft(dataDir);
   }, 120_000);

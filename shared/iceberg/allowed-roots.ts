@@ -13,7 +13,7 @@ export function requireWithin(roots: readonly string[]): (location: string) => v
   };
 }
 
-/** What `normalizeLocation` would change or refuse: empty, `.` and `..` segments, NUL. */
+/** Matches what `normalizeLocation` would change or refuse: empty, `.` and `..` segments, NUL. */
 const IRREGULAR = /\/\.{0,2}(\/|$)|\0/;
 
 function isWithinSafely(location: string, root: string): boolean {

@@ -7,9 +7,9 @@ import { readLiteral } from './read-literal.ts';
 import type { Field, IcebergType } from './type.ts';
 
 /**
- * What a client's expression says of files, as a predicate over field ids. In Iceberg a null is not equal to anything and starts with
- * nothing, so `not-eq`, `not-in`, `not-starts-with` and `not-nan` are true of it. What the predicate cannot say weakens to `true`, after
- * negations have been pushed down to the leaves, so the result is never stronger than the expression.
+ * Converts a client's expression to a predicate over field ids that prunes files. In Iceberg a null is not equal to anything and starts
+ * with nothing, so `not-eq`, `not-in`, `not-starts-with` and `not-nan` are true of it. Negations are pushed down to the leaves; then
+ * everything that a predicate cannot express weakens to `true`, so the result is never stronger than the expression.
  * @throws INVALID_REQUEST for an unknown or ambiguous column, or a value that is not one of its type.
  */
 export function bindExpression(expression: Expression, columns: ColumnNames): Predicate {
@@ -207,7 +207,7 @@ function bindSet(isIn: boolean, { fieldId, type }: BoundColumn, list: readonly J
   return values.length === 0 || values.length > NOT_IN_MAX ? TRUE : orNull(fieldId, combine('and', others));
 }
 
-/** A longer list is not worth its comparisons: what it rules out is a file that holds one value only. */
+/** Maximum length of a `not-in` list that is compared: it only rules out files that hold a single value. */
 const NOT_IN_MAX = 200;
 
 function bindPrefix(starts: boolean, { fieldId, type }: BoundColumn, json: Json): Predicate {

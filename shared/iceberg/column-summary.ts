@@ -3,7 +3,7 @@ import { columnStats, statsSteps, type DataFile } from './manifest.ts';
 import type { Literal } from './predicate.ts';
 import type { IcebergType } from './type.ts';
 
-/** What the manifests say of one column over all files of a scan. */
+/** Statistics of one column over all files of a scan, from the manifests. */
 export type ColumnSummary = {
   /** Upper bound of the number of distinct values, from an integer or date column's bounds; null when unknown. */
   readonly distinctMax: number | null;
@@ -69,7 +69,7 @@ function summaryOf({ lower, upper, nulls }: Sum, { kind }: IcebergType, rows: nu
   return { distinctMax: isDiscrete ? Math.min(rows, upper - lower + 1) : null, nulls, lower, upper };
 }
 
-/** How many units of the stored integer make one of the number. */
+/** Number of stored units per unit of the estimate. */
 const UNITS: Readonly<Partial<Record<IcebergType['kind'], number>>> = {
   int: 1,
   long: 1,

@@ -1,8 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
 
 /**
- * What the decoding of one file of a table may cost. A client writes any bytes into the files of its tables, and a few of them can ask
- * for any amount of time and memory: so every reader counts, and stops.
+ * Limits of decoding one file of a table. Clients write any bytes into the files of their tables, and a few bytes can demand any amount of
+ * time and memory: so every reader counts, and stops.
  */
 export type DecodeLimits = {
   /** Bytes of the file, and of each of its blocks once it is unpacked. */
@@ -10,7 +10,7 @@ export type DecodeLimits = {
   /** Bytes of all blocks of a file, unpacked. */
   readonly decodedBytesMax: number;
   readonly rowsMax: number;
-  /** What reading the file, and then planning with it, may take; see `Steps`. */
+  /** Budget for reading the file and then planning with it; see `Steps`. */
   readonly steps: Steps;
 };
 

@@ -96,7 +96,7 @@ export class DeleteIndex {
   }
 }
 
-/** What it takes to see whether a delete file applies to a data file. */
+/** Steps to check whether a delete file applies to a data file. */
 const DELETE_STEPS = 2;
 /** Most delete files that apply to one data file. */
 const DELETES_PER_FILE_MAX = 10_000;
@@ -109,7 +109,7 @@ type Delete = {
   readonly file: DataFile;
   readonly sequenceNumber: bigint;
   readonly partition: string;
-  /** The one data file that it names. */
+  /** Path of the only data file that the delete file names. */
   readonly only: string | undefined;
   readonly lower: string | undefined;
   readonly upper: string | undefined;

@@ -16,7 +16,7 @@ export interface ManifestCache {
   load<T>(key: string, make: () => Promise<{ readonly value: T; readonly bytes: number }>): Promise<T>;
 }
 
-/** One memory for all tenants, in which each sees only what its own tables left. */
+/** One cache for all tenants, in which each tenant sees only the entries of its own tables. */
 export interface ManifestCaches {
   of(tenant: string): ManifestCache;
 }

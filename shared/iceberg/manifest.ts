@@ -73,7 +73,7 @@ export type FileStats = {
   readonly upper: AvroSpan | undefined;
 };
 
-/** What a file's entry knows of a column, each part decoded when it is first asked for; bounds as values of `type`. */
+/** Returns a file's statistics of one column. Each part is decoded on first use; bounds are values of `type`. */
 export function columnStats(stats: FileStats, fieldId: number, type: IcebergType | undefined): ColumnStats {
   const lower = once(() => bound(type, stats.lower?.find(fieldId)));
   const upper = once(() => bound(type, stats.upper?.find(fieldId)));

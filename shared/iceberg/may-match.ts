@@ -102,7 +102,7 @@ function mayStartWith(prefix: string, stats: ColumnStats | undefined): boolean {
   return typeof stats.lower !== 'string' || compareCodePoints(stats.lower.slice(0, prefix.length), prefix) <= 0;
 }
 
-/** No value count is looked up where no value is null: statistics may be decoded as they are asked. */
+/** Whether all values are null. It reads the null count first, because each statistic is decoded only when it is read. */
 function allNull(stats: ColumnStats | undefined): boolean {
   const nulls = stats?.nullCount;
   if (nulls === undefined || nulls === 0) return false;

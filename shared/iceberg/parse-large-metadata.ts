@@ -12,7 +12,7 @@ const METADATA = work<string, Frames<MetadataPart>>(
   'metadataInThread',
 );
 
-/** As `parseTableMetadata`; a large document is parsed by a thread. @throws what that throws, and as `WorkPool.run` does */
+/** Like `parseTableMetadata`, but a worker thread parses a large document. @throws as `parseTableMetadata` and `WorkPool.run` */
 export async function parseLargeMetadata(pool: WorkPool, text: string, call: WorkCall): Promise<TableMetadata> {
   if (text.length <= BYTES_HERE_MAX) return parseTableMetadata(text);
   return unpackMetadata(await pool.run(METADATA, text, call));

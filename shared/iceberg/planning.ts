@@ -20,7 +20,7 @@ import { specById, type TableMetadata } from './table-metadata.ts';
 import { resultType } from './transform.ts';
 import type { IcebergType } from './type.ts';
 
-/** What planning asks of a table's metadata. */
+/** The parts of a table's metadata that planning needs. */
 export type PlanTable = Pick<
   TableMetadata,
   'tableUuid' | 'formatVersion' | 'location' | 'fields' | 'specs' | 'defaultSpecId' | 'snapshots'
@@ -30,7 +30,7 @@ export type PlanFilesOptions = {
   readonly manifestCache: ManifestCache;
   /** Roots that manifests, data and delete files must lie under. */
   readonly allowedRoots: readonly string[];
-  /** For each file that is read; its steps are those of the whole plan. */
+  /** Limits of each file that is read; `steps` is the budget of the whole plan. */
   readonly limits: DecodeLimits;
   /** A manifest too large to be held whole: it is read a second time, bit by bit, or the plan is given up. */
   readonly largeManifests: 'read' | 'refuse';
@@ -72,12 +72,12 @@ const MANIFESTS_AT_ONCE = 8;
 /** A manifest that has more bytes, packed or unpacked, or more rows than these is not held whole. */
 const WHOLE_BYTES_MAX = 8 * 2 ** 20;
 const WHOLE_ROWS_MAX = 10_000;
-/** What the cache counts for the knowledge that a manifest is so large. */
+/** Bytes that the cache counts for the mark that a manifest is too large. */
 const LARGE_MARK_BYTES = 1_000;
 const FILES_MAX_DEFAULT = 2_000_000;
 /** Entries looked at between two turns of the event loop. */
 const ENTRIES_PER_TURN = 1_000;
-/** What it takes to look at an entry, beside its statistics. */
+/** Steps to look at an entry, without its statistics. */
 const ENTRY_STEPS = 20;
 
 /** A plan that is being made. */
@@ -283,7 +283,7 @@ export class Planning {
     };
   }
 
-  /** One object for each delete file, however many data files it applies to. */
+  /** Returns the same object for a delete file, however many data files it applies to. */
   #scanDelete(file: DataFile): ScanDelete {
     const found = this.#scanDeletes.get(file);
     if (found !== undefined) return found;
@@ -341,7 +341,7 @@ export class Planning {
   }
 }
 
-/** What a partition spec makes of the predicate. */
+/** The predicate projected to the fields of a partition spec. */
 type SpecFilter = {
   readonly spec: PartitionSpec;
   /** Stands for the spec and its types in the manifest cache. */

@@ -23,7 +23,7 @@ export type CompareOp = 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge';
  */
 export type Literal = boolean | bigint | number | string | Uint8Array;
 
-/** How much there is to compare: leaves look a column up once, and compare each of their literals. */
+/** Size of a predicate: each leaf looks a column up once, and compares each of its literals. */
 export type PredicateSize = { readonly leaves: number; readonly literals: number };
 
 export function predicateSize(predicate: Predicate): PredicateSize {

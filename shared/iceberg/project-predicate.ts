@@ -84,7 +84,10 @@ function projectIn(values: readonly Literal[], transform: Transform, target: Tar
   return { kind: 'in', fieldId: target.fieldId, values: projected };
 }
 
-/** All transforms but bucket keep order, so a strict comparison becomes one with equality; integers go to the next value first. */
+/**
+ * Projects a comparison. All transforms but bucket keep order, so a strict comparison becomes one with equality; over integers it first
+ * moves to the next value.
+ */
 function projectCompare(leaf: Compare, transform: Transform, target: Target): Predicate {
   if (leaf.op === 'eq') return projectIn([leaf.value], transform, target);
   if (leaf.op === 'ne' || transform.kind === 'bucket') return TRUE;

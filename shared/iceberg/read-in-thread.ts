@@ -11,7 +11,7 @@ import type { PlanReport } from './planning.ts';
 import { parseTableMetadata } from './table-metadata.ts';
 import { scanColumns, scanFiles, type ReadingPlace, type ScanRequest } from './scan-request.ts';
 
-/** The program of the threads that read the manifests of tables. */
+/** Entry point of the worker threads that read manifests of tables. */
 const settings = workerData as WorkSettings;
 const manifestCaches = new LruManifestCache(settings.cacheBytes);
 
@@ -25,7 +25,7 @@ const place = (): ReadingPlace => ({
 /** A file of a scan on its way: its deletes as their numbers among all that have come. */
 export type SentFile = Omit<ScanFile, 'deletes'> & {
   readonly deletes: readonly number[];
-  /** Those that come with this file for the first time; their numbers follow on the last ones. */
+  /** Delete files that this file is the first to refer to; their numbers continue the numbering. */
   readonly newDeletes: readonly ScanDelete[];
 };
 

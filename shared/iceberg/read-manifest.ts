@@ -289,7 +289,7 @@ function decimalOf(bytes: Uint8Array): bigint {
 /** The widest decimal has 38 digits; some writers pad. */
 const DECIMAL_BYTES_MAX = 32;
 
-/** What the reader made of a record of which fields are wanted. */
+/** Whether a value is a decoded record of which fields are wanted. */
 const isRecord = (value: unknown): value is Raw =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 

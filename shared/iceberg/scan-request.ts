@@ -20,7 +20,7 @@ export type ScanRequest = {
   readonly columnsNeeded: ReadonlySet<number>;
 };
 
-/** Where a request is answered: on the thread that serves everybody, or in one of its own. */
+/** The place that answers a request: the main thread, or a thread of its own. */
 export type ReadingPlace = Pick<PlanFilesOptions, 'largeManifests' | 'signal'> & {
   readonly io: FileIo;
   readonly manifestCaches: ManifestCaches;
@@ -38,7 +38,7 @@ const optionsOf = ({ io: _io, manifestCaches, ...place }: ReadingPlace, request:
 export const scanFiles = (place: ReadingPlace, request: ScanRequest, sink: Sink<ScanFile>): Promise<PlanReport> =>
   planFiles(place.io, request.table, request.snapshotId, request.predicate, optionsOf(place, request), sink);
 
-/** What the manifests say of columns over the files of a scan. */
+/** Returns column statistics over the files of a scan, from the manifests. */
 export async function scanColumns(
   place: ReadingPlace,
   request: ScanRequest,

@@ -183,7 +183,7 @@ test('a list of files that is too long is refused, by its size and by what there
   await expect(reader().files(request, call, small)).rejects.toMatchObject({ code: 'TABLE_DATA_TOO_COMPLEX' });
 });
 
-/** What a main thread may compute in one go. */
+/** Maximum time that a main thread may compute in one turn. */
 const TURN_MS_MAX = 250;
 
 test('hostile manifests are refused in time, eight at once too, and this thread goes on', async () => {

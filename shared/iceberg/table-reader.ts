@@ -13,7 +13,7 @@ import type { PlanReport } from './planning.ts';
 import type { ColumnsInput, FilesInput, FilesOutput, SentFile } from './read-in-thread.ts';
 import { scanColumns, scanFiles, type ReadingPlace, type ScanRequest } from './scan-request.ts';
 
-/** Who asks, and until when. */
+/** The caller of a read, and its deadline. */
 export type ReadCall = {
   /** `catalog.namespace.table`, for errors. */
   readonly tableName: string;
@@ -26,7 +26,7 @@ export type PlannedFiles = { readonly files: readonly ScanFile[]; readonly repor
 export interface TableReader {
   /** The files of a scan; `hold` counts them. */
   files(request: ScanRequest, call: ReadCall, hold: FileListHold): Promise<PlannedFiles>;
-  /** What the manifests say of columns over the files of a scan. */
+  /** Returns column statistics over the files of a scan, from the manifests. */
   columns(
     request: ScanRequest,
     columns: readonly SummarizedColumn[],
@@ -40,7 +40,7 @@ const COLUMNS = work<ColumnsInput, readonly ColumnSummary[]>(MODULE, 'columnsInT
 
 export type TableReaderParts = {
   readonly io: FileIo;
-  /** Of manifests that were read on this thread. */
+  /** Caches of the manifests that this thread has read. */
   readonly manifestCaches: ManifestCaches;
   readonly pool: WorkPool;
   /** Longest list of the files of one scan, packed. */
@@ -53,7 +53,7 @@ export type TableReaderParts = {
  */
 export class GuardedTableReader implements TableReader {
   readonly #parts: TableReaderParts;
-  /** By the tenant and the location of the manifest list. */
+  /** Reads small tables on this thread; keyed by the tenant and the location of the manifest list. */
   readonly #smallFirst = new SmallFirst();
 
   constructor(parts: TableReaderParts) {

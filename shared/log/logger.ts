@@ -10,5 +10,5 @@ export function createLogger(service: string, level: string): Logger {
   );
 }
 
-/** For tests and one-shot commands. */
+/** A logger that discards everything, for tests and one-shot commands. */
 export const silentLogger: Logger = pino({ level: 'silent' });

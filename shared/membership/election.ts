@@ -6,7 +6,10 @@ export type Lead = (lost: AbortSignal, started: () => void) => Promise<void>;
 
 /** A candidate among the processes of its kind: at most one leads, as far as leases can tell; epochs fence the others. */
 export interface Election {
-  /** Of a sole candidate its first term's start; with others about, there is nothing to wait for. Rejects when the term cannot start. */
+  /**
+   * Resolves when the first term of a sole candidate has started; with other candidates it resolves without waiting. Rejects when the term
+   * cannot start.
+   */
   readonly started: Promise<void>;
   /** Gives the lead up, or stops to want it. */
   close(): Promise<void>;

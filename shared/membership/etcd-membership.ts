@@ -9,7 +9,7 @@ export type EtcdOptions = {
   readonly prefix: string;
   readonly leaseTtlMs: number;
   readonly log: Logger;
-  /** For endpoints with `https://`; etcd asks for a client certificate too. Whoever opened it closes it. */
+  /** Certificates for endpoints with `https://`; etcd requires a client certificate too. Whoever opened them closes them. */
   readonly tls?: TlsFiles | undefined;
 };
 

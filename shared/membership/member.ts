@@ -3,13 +3,13 @@ export type Member = {
   readonly kind: 'worker' | 'coordinator';
   /** Unique per process start. */
   readonly id: string;
-  /** What people call it; stable over restarts. */
+  /** Name for people; stable over restarts. */
   readonly name: string;
   /** `host:port` of its internal gRPC. */
   readonly address: string;
 };
 
-/** Who is there. The list may be stale by a lease's time to live: that a member answers is for its user to find out. */
+/** Lists the live members. The list may be stale by a lease's time to live: callers must find out whether a member answers. */
 export interface Membership {
   /** Calls `onChange` with all members of the kind, soon and after every change, never twice with the same list. */
   watch(kind: Member['kind'], onChange: (members: readonly Member[]) => void): void;

@@ -32,7 +32,7 @@ export async function openElection(config: Config, id: string, lead: Lead, log: 
   return closingTls(etcdOptions(config, log), (options) => etcdElection(options, 'coordinator', id, lead));
 }
 
-/** How etcd is reached; the caller closes `tls`. @throws INVALID_CONFIGURATION */
+/** Returns endpoints and credentials of etcd; the caller closes `tls`. @throws INVALID_CONFIGURATION */
 export const etcdOptions = (config: Config, log: Logger): EtcdOptions => ({
   endpoints: config['cluster.etcd_endpoints'],
   prefix: config['cluster.etcd_prefix'],
@@ -50,7 +50,7 @@ export const etcdOptions = (config: Config, log: Logger): EtcdOptions => ({
     : undefined,
 });
 
-/** What uses etcd, whose close also ends the following of its certificates. */
+/** Wraps a user of etcd so that its `close` also stops following the certificates. */
 function closingTls<T extends { close(): Promise<void> }>(options: EtcdOptions, open: (options: EtcdOptions) => T): T {
   const opened = open(options);
   const close = opened.close.bind(opened);

@@ -45,7 +45,7 @@ const guarded = (condition: string, message: string, otherwise: string): string 
 const each = (names: string, bodies: (name: string) => Bodies): Family =>
   Object.fromEntries(names.split(' ').map((name) => [name, bodies(name)]));
 
-/** Each function with so many arguments, refused with `message` when `condition` holds. */
+/** Builds macros that refuse a call with `message` when `condition` holds, for each function and argument count. */
 const refused = (names: string, counts: readonly number[], condition: string, message: string): Family =>
   each(names, (name) =>
     Object.fromEntries(counts.map((count) => [count, guarded(condition, message, own(name, count))])),
@@ -169,14 +169,14 @@ const FAMILY_OF: ReadonlyMap<string, BoundedFamily> = new Map(
 export const boundedFamily = (name: string, count: number): BoundedFamily | undefined =>
   FAMILY_OF.get(`${name}/${count}`);
 
-/** What bounds a family, on the connection that runs the statement. */
+/** Returns the SQL that bounds a family, on the connection that runs the statement. */
 export const boundSql = (family: BoundedFamily): readonly string[] =>
   Object.entries<Bodies>(FAMILIES[family]).map(([name, bodies]) => {
     const macros = Object.entries(bodies).map(([count, body]) => `(${parametersOf(Number(count))}) AS ${body}`);
     return `CREATE OR REPLACE TEMP MACRO "${name}"${macros.join(', ')}`;
   });
 
-/** What leaves it as it is. */
+/** Returns the SQL that removes the bounds of a family. */
 export const unboundSql = (family: BoundedFamily): readonly string[] =>
   Object.keys(FAMILIES[family]).map((name) => `DROP MACRO IF EXISTS temp.main."${name}"`);
 

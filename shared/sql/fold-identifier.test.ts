@@ -8,7 +8,7 @@ beforeAll(async () => {
   connection = await (await DuckDBInstance.create(':memory:')).connect();
 });
 
-/** Whether DuckDB takes the second name for the first. */
+/** Whether DuckDB treats the two names as equal. */
 async function isSameColumn(a: string, b: string): Promise<boolean> {
   try {
     await connection.run(`SELECT ${quoteIdentifier(b)} FROM (SELECT 1 AS ${quoteIdentifier(a)}) LIMIT 0`);

@@ -19,7 +19,7 @@ export interface FileIo {
   removeEmptyFolders(uri: string): Promise<void>;
   /** Whether a file is there; a folder is none. */
   exists(uri: string): Promise<boolean>;
-  /** Where a location really is, with symbolic links followed where the storage has them; undefined when nothing is there. */
+  /** Resolves a location, following symbolic links where the storage has them; undefined when nothing exists there. */
   resolve(uri: string): Promise<string | undefined>;
   /** Deletes a file; a missing one is no error, nor is a folder, which stays. */
   remove(uri: string): Promise<void>;

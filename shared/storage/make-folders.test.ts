@@ -10,7 +10,7 @@ afterAll(() => rmSync(root, { recursive: true }));
 
 const MODULE = join(import.meta.dirname, 'make-folders.ts');
 
-/** What a process answers that makes the folder: the error's code. One that never ends is killed, and the test fails. */
+/** Returns the error code that a process gets when it makes the folder. A process that never ends is killed, and the test fails. */
 const answerOf = (call: string): string =>
   execFileSync(
     process.execPath,

@@ -22,7 +22,7 @@ export function makeFoldersSync(path: string, { mode }: Mode = {}): void {
   }
 }
 
-/** As `makeFoldersSync`, without keeping the thread. */
+/** Like `makeFoldersSync`, without blocking the thread. */
 export async function makeFolders(path: string, { mode }: Mode = {}): Promise<void> {
   const lacking: string[] = [];
   for (let at = resolve(path); !(await isFolder(at)); at = dirname(at)) lacking.push(at);

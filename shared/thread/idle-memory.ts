@@ -2,11 +2,11 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import koffi from 'koffi';
 
-/** How often a thread looks whether it was idle. */
+/** Interval at which a thread checks whether it was idle. */
 const LOOK_MS = 2_500;
-/** It was, when it used less of the time between two looks. */
+/** A thread was idle when it used less than this fraction of the interval. */
 const IDLE_USE_MAX = 0.05;
-/** Less than this is not worth a collection. */
+/** Minimum heap growth that is worth a collection. */
 const GROWN_BYTES_MIN = 16 * 2 ** 20;
 
 type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void;

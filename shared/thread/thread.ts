@@ -19,7 +19,7 @@ export type ThreadJob = {
   readonly input: unknown;
 };
 
-/** What `inThread` made of a function, called. */
+/** Loads a function made by `inThread` and calls it. */
 export async function runWork({ module, name, input }: ThreadJob): Promise<WorkAnswer<unknown>> {
   const functions = (await import(module)) as Record<string, (given: unknown) => Promise<WorkAnswer<unknown>>>;
   const run = functions[name];

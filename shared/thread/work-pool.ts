@@ -12,7 +12,7 @@ export type WorkPoolOptions = {
   readonly heapBytes: number;
   /** Longest that a piece of work may take. */
   readonly timeoutMs: number;
-  /** What its threads read, for messages: `tables`. */
+  /** Kind of data that its threads read, for error messages: `tables`. */
   readonly kind: string;
   /** The error of work that takes too long or too much memory. */
   readonly tooComplex: ErrorCode;
@@ -23,7 +23,7 @@ export type WorkPoolOptions = {
 export type WorkCall = {
   /** Whose work it is; one owner never takes more than half of the threads. */
   readonly owner: string;
-  /** What the work is about, for errors: `the metadata of lake.a.b`. */
+  /** Subject of the work, for error messages: `the metadata of lake.a.b`. */
   readonly what: string;
   readonly signal?: AbortSignal | undefined;
 };

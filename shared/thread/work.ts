@@ -7,14 +7,14 @@ export type Work<In, Out> = { readonly module: URL; readonly name: string; reado
 /** @param module URL of the module that exports the function under `name` */
 export const work = <In, Out>(module: URL, name: string): Work<In, Out> => ({ module, name });
 
-/** What a thread sends back; an error loses its class on the way, so it travels as data. */
+/** The answer of a thread. An error loses its class between threads, so it travels as data. */
 export type WorkAnswer<Out> =
   | { readonly kind: 'done'; readonly value: Out }
   | { readonly kind: 'failed'; readonly error: ErrorData; readonly detail: string };
 
 type ThreadFunction<In, Out> = (input: In) => Promise<WorkAnswer<Out>>;
 
-/** What all threads of a pool are told when they start. */
+/** Settings that all threads of a pool get at their start. */
 export type WorkSettings = {
   /** Memory of one thread for the bytes of files. */
   readonly fileBytes: number;

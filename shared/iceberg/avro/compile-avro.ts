@@ -16,7 +16,7 @@ export type AvroReader = {
   readonly steps: number;
   /** Readers inside of one another, this one included: reading recurses. */
   readonly depth: number;
-  /** Of a record: its fields' readers, in order. */
+  /** The readers of a record's fields, in order. */
   readonly fields?: readonly AvroReader[];
 };
 
@@ -26,7 +26,7 @@ type WantedField = {
   readonly id: number;
   /** `span`: an array of key and value records, kept as bytes for `AvroSpan.find`. `map`: a record as a `Map`. */
   readonly as?: 'span' | 'map';
-  /** For a record, or an array of records: what is wanted of it. */
+  /** The wanted fields of a record, or of an array's records. */
   readonly fields?: Wanted;
 };
 
@@ -216,7 +216,7 @@ function union(branches: readonly AvroReader[]): AvroReader {
   };
 }
 
-/** One turn per item, each of `steps`. */
+/** Calls `turn` for each item; each costs `steps`. */
 function forEachItem(cursor: AvroCursor, steps: number, turn: (cursor: AvroCursor) => void): void {
   for (let count = cursor.readBlockCount(); count > 0; count = cursor.readBlockCount()) {
     cursor.steps.spend(count * steps);
@@ -278,7 +278,7 @@ export class AvroSpan {
     this.#value = value;
   }
 
-  /** What looking for a key takes at most, as `Steps` counts; a pair has four bytes or more, nearly always. */
+  /** Maximum steps of a key look-up; a pair nearly always has four bytes or more. */
   get steps(): number {
     return this.#bytes.length / 4;
   }

@@ -48,7 +48,7 @@ const doubling = (depth: number): Json => ({
           { name: 'b', type: `d${depth - 1}` },
         ],
 });
-/** None is written inside of another, and reading the last one recurses through all. */
+/** A chain of named types: none is nested in another, but reading the last one recurses through all. */
 const chain = (length: number): Json => ({
   type: 'record',
   name: 'chain',

@@ -13,7 +13,7 @@ const SYNC_BYTES = 16;
 const SCHEMA_BYTES_MAX = 2 ** 20;
 /** Records of a batch: between two of them whoever reads may let others run. */
 const BATCH_ROWS = 250;
-/** What it takes to begin a block, packed or not: a packed one sets up a decompressor. */
+/** Steps to begin a block, packed or not: a packed one sets up a decompressor. */
 const BLOCK_STEPS = 10;
 const PACKED_BLOCK_STEPS = 2_000;
 /** A step unpacks about this many bytes. */
@@ -22,7 +22,7 @@ const UNPACKED_BYTES_PER_STEP = 8;
 /** Some records of one block. */
 export type AvroBatch<Row> = {
   readonly rows: readonly Row[];
-  /** Of the block, unpacked: values refer to them. Given with the first batch of the block, 0 with the others. */
+  /** Size of the unpacked block, which the values refer to. Set on the first batch of the block, 0 on the others. */
   readonly bytes: number;
 };
 
@@ -71,7 +71,7 @@ function* readBlock<Row>(cursor: AvroCursor, record: AvroReader, count: number):
 
 type Header = { readonly schema: string; readonly codec: string };
 
-/** Of the metadata, only what reading takes: a table's own schema, which stands there too, may be long. */
+/** Reads only the metadata that decoding needs: the table's own schema, which is there too, may be long. */
 function readHeader(cursor: AvroCursor): Header {
   let schema = '';
   let codec = 'null';

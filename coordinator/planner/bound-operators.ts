@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { parseJson, type Json, type JsonObject } from '#shared/json.ts';
 import { textOf } from './json-node.ts';
 
-/** What EXPLAIN calls the plan before any optimiser has seen it. */
+/** EXPLAIN's name for the plan before optimisation. */
 const BOUND_PLAN = 'logical_plan';
 
 /**

@@ -14,7 +14,7 @@ import { printSqlType, type SqlField } from './sql-type.ts';
  */
 export const checkPlan = (plan: Plan, scans: number): void => checkSources(planSources(plan), scans);
 
-/** Where the rows of a plan come from: numbers of scans, names of generators, each once. */
+/** The row sources of a plan: numbers of scans and names of generators, each once. */
 export type PlanSources = { readonly scans: readonly number[]; readonly generators: readonly string[] };
 
 export function planSources(plan: Plan): PlanSources {
@@ -27,7 +27,7 @@ export function planSources(plan: Plan): PlanSources {
   return { scans: [...scans], generators: [...generators] };
 }
 
-/** As `checkPlan`. @throws NOT_SUPPORTED */
+/** Checks the row sources of a plan, as `checkPlan` does. @throws NOT_SUPPORTED */
 export function checkSources({ scans: read, generators }: PlanSources, scans: number): void {
   const foreign = generators.find((name) => !TABLE_FUNCTIONS.has(name));
   if (foreign !== undefined) throw new SkeinError('NOT_SUPPORTED', `the table function ${foreign} is not served`);
@@ -82,7 +82,8 @@ export function checkOperators(operators: readonly string[]): void {
 }
 
 /**
- * That a rewrite kept the plan whole: the same number and types of columns, and every column reference within its input and of its type.
+ * Checks that a rewrite kept the plan valid: the same number and types of columns, and every column reference within its input and of its
+ * type.
  * @throws Error that names the pass.
  */
 export function checkColumns(plan: Plan, before: Plan, pass: string): void {

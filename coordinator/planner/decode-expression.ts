@@ -99,7 +99,7 @@ const EXPRESSIONS: Readonly<Record<string, (node: JsonObject) => Expression>> = 
   BOUND_COLUMN_REF: (node) => ({ kind: 'operator', name: 'BOUND_COLUMN_REF', children: [], type: typeOf(node) }),
 };
 
-/** Of a call that takes a lambda, which DuckDB keeps in the function's own data. */
+/** Decodes the lambda of a call, which DuckDB keeps in the function's own data. */
 function decodeLambda(node: JsonObject): { lambda?: Lambda } {
   const data = node['function_data'] as JsonObject | undefined;
   if (data?.['lambda_expr'] === undefined) return {};
@@ -113,7 +113,7 @@ function decodeLambda(node: JsonObject): { lambda?: Lambda } {
   };
 }
 
-/** What a few functions keep beside their arguments. */
+/** Decodes the data that a few functions keep beside their arguments. */
 function functionData(node: JsonObject): { erased?: readonly Expression[] | null; argumentNames?: readonly string[] } {
   const name = textOf(node['name']);
   if (/^(?:aggregate$|(?:list|array)_aggr)/.test(name)) {

@@ -2,10 +2,10 @@ import { unreachable } from '#shared/must.ts';
 import type { Expression } from './expression.ts';
 import type { JoinPlan, Plan } from './plan.ts';
 
-/** Rows of each scan; null where the table does not say. */
+/** Rows of each scan; null when the table's metadata has no count. */
 export type ScanRows = readonly (number | null)[];
 
-/** What a scan of unknown size counts as. */
+/** Assumed rows of a scan of unknown size. */
 const UNKNOWN_ROWS = 1_000_000;
 const EQUAL = 0.05;
 const RANGE = 0.3;

@@ -26,10 +26,10 @@ export function explainPlan(query: PreparedQuery, format: 'text' | 'json'): read
   return textNode(query.plan, contextOf(query), 0);
 }
 
-/** What a printed plan tells beside itself. */
+/** Additional data that EXPLAIN prints with a plan. */
 export type ExplainContext = {
   readonly scans: readonly ScanBinding[];
-  /** Estimated rows of a node; null = not told. */
+  /** Estimated rows of a node; null = not printed. */
   readonly rowsOf: ((plan: Plan) => number) | null;
 };
 
@@ -219,7 +219,7 @@ function printPredicate(predicate: Predicate, nameOf: (fieldId: number) => strin
   }
 }
 
-/** As it is stored: a date is its day number. */
+/** Prints a literal as it is stored: a date is its day number. */
 const printLiteral = (value: Literal): string => {
   if (typeof value === 'string') return quoteLiteral(value);
   return value instanceof Uint8Array ? `x'${Buffer.from(value).toString('hex')}'` : String(value);

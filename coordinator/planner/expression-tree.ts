@@ -6,7 +6,7 @@ import { printSqlType } from './sql-type.ts';
 
 type Map = (expression: Expression) => Expression;
 
-/** The expression with each operand replaced. */
+/** Replaces each operand of an expression. */
 function mapOperands(expression: Expression, map: Map): Expression {
   switch (expression.kind) {
     case 'column':
@@ -92,7 +92,7 @@ function operands(expression: Expression): readonly Expression[] {
 export const conjuncts = (condition: Expression): readonly Expression[] =>
   condition.kind === 'and' ? condition.children.flatMap(conjuncts) : [condition];
 
-/** An expression and all below it. */
+/** Yields an expression and all of its descendants. */
 export function* walkExpression(expression: Expression): Generator<Expression> {
   yield expression;
   for (const one of operands(expression)) yield* walkExpression(one);
@@ -118,7 +118,7 @@ export function columnsRead(expression: Expression): ReadonlySet<number> {
   return found;
 }
 
-/** Equal for expressions that mean the same over one input, whatever their columns are called. */
+/** Returns a key that is equal for expressions that mean the same over one input, regardless of column names. */
 export function expressionKey(expression: Expression): string {
   const unnamed: Map = (one) => (one.kind === 'column' ? { ...one, name: '' } : mapOperands(one, unnamed));
   return expression.kind === 'column'

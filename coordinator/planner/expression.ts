@@ -34,13 +34,13 @@ export type Expression =
   | {
       readonly kind: 'function';
       readonly name: string;
-      /** With a lambda: the list, the initial value if there is one, then what the lambda's body captures. */
+      /** With a lambda: the list, the initial value if there is one, then the values that the lambda's body captures. */
       readonly children: readonly Expression[];
       readonly type: SqlType;
       readonly lambda?: Lambda;
-      /** Of `list_aggregate`, as of an aggregate. */
+      /** Set for `list_aggregate`; same meaning as for an aggregate. */
       readonly erased?: readonly Expression[] | null;
-      /** Of `struct_update`: `(s, name := value)`. */
+      /** Argument names of `struct_update`: `(s, name := value)`. */
       readonly argumentNames?: readonly string[];
     }
   | { readonly kind: 'aggregate'; readonly call: AggregateCall }
@@ -88,12 +88,12 @@ export type WindowCall = {
   readonly ignoreNulls: boolean;
   readonly frame: WindowFrame;
   readonly type: SqlType;
-  /** As of an aggregate. */
+  /** Same meaning as for an aggregate. */
   readonly erased?: readonly Expression[] | null;
 };
 
 type WindowFrame = {
-  /** As DuckDB names them: `UNBOUNDED_PRECEDING`, `EXPR_PRECEDING_ROWS`, `CURRENT_ROW_RANGE`, ... */
+  /** Bounds by DuckDB's names: `UNBOUNDED_PRECEDING`, `EXPR_PRECEDING_ROWS`, `CURRENT_ROW_RANGE`, ... */
   readonly start: string;
   readonly end: string;
   readonly startExpression: Expression | null;

@@ -8,7 +8,7 @@ import { must } from '#shared/must.ts';
 export class FairCache<Value> {
   readonly #entriesMax: number;
   readonly #ownerOf = new Map<string, string>();
-  /** By last use, owners and the values of each, oldest first. */
+  /** Owners, and the values of each, in order of last use, oldest first. */
   readonly #owners = new Map<string, Map<string, Value>>();
 
   constructor(entriesMax: number) {

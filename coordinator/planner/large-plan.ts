@@ -17,7 +17,7 @@ export const PLAN_TEXT_MAX = 256 * 1024;
 export type LargePlan = {
   readonly sources: PlanSources;
   readonly features: PlanFeatures;
-  /** As `ScanUse`, the predicates encoded. */
+  /** Like `ScanUse`, with encoded predicates. */
   readonly uses: readonly { readonly predicate: Json; readonly readFieldIds: readonly number[] }[];
 };
 
@@ -62,7 +62,7 @@ export function shortPredicate(predicate: Predicate): Predicate {
   return { kind: 'and', children };
 }
 
-/** From the least to the greatest of the values. */
+/** Weakens an IN list to the range from its least to its greatest value. */
 function rangeOf(fieldId: number, [first, ...others]: readonly Literal[]): Predicate {
   if (first === undefined) return { kind: 'false' };
   let least = first;

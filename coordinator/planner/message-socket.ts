@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { deserialize, serialize } from 'node:v8';
 
-/** The length of a message, before it. */
+/** Bytes of the length that precedes a message. */
 const HEAD_BYTES = 4;
 /** A statement or a plan has a limit of its own, which is less. */
 const MESSAGE_BYTES_MAX = 256 * 2 ** 20;

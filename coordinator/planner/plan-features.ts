@@ -3,7 +3,7 @@ import { estimateRows, selectivity, type ScanRows } from './estimate-rows.ts';
 import type { Plan } from './plan.ts';
 import { children } from './plan-tree.ts';
 
-/** What workload classification reads of a plan (service specification, Limits). */
+/** The properties of a plan that workload classification reads (service specification, Limits). */
 export type PlanFeatures = {
   /** Joins of every kind but those with a list of constants. */
   readonly joins: number;
@@ -51,7 +51,7 @@ function count(node: Plan, counts: Counts): void {
   if ((node.kind === 'join' && !isList) || node.kind === 'cross' || node.kind === 'positional') counts.joins += 1;
 }
 
-/** Without a plan: the scans are known, the rest is taken for heavy. */
+/** Returns the features of a query without a plan: the scans are known, the rest is assumed to be heavy. */
 export function unknownFeatures(scanRows: ScanRows): PlanFeatures {
   const estimatedRows = scanRows.reduce<number>((sum, rows) => sum + (rows ?? 1_000_000), 0);
   return {

@@ -17,9 +17,9 @@ export type PlannerReply =
   | { readonly kind: 'bound'; readonly refusals: readonly (string | null)[] }
   | { readonly kind: 'failed'; readonly error: ErrorData; readonly detail: string };
 
-/** What a process is started with: its one argument, as JSON. */
+/** The options of a planner process, passed as JSON in its only argument. */
 export type PlannerOptions = {
-  /** Its number, which no other planner of the coordinator has had. */
+  /** Number of the process, unique among all planners that the coordinator has started. */
   readonly planner: number;
   /** Path of the socket that it connects to. */
   readonly socket: string;

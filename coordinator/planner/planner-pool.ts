@@ -28,7 +28,7 @@ export type PlannerPoolOptions = {
 /** Pause before a process that ended without serving anything is replaced. */
 const RESTART_PAUSE_MS = 500;
 const WAITING_MAX = 10_000;
-/** Something that waits for a process: it is given one, or told why not. */
+/** A request that waits for a process: it is given one, or fails with an error. */
 type Waiting = Asker & { readonly give: (process: PlannerChild) => void; readonly fail: (error: SkeinError) => void };
 
 /**
@@ -47,11 +47,11 @@ export class PlannerPool implements Planner {
   readonly #host: PlannerHost;
   readonly #idle: PlannerChild[] = [];
   readonly #waiting = new Set<Waiting>();
-  /** Processes that are at a request, by whose it is. */
+  /** Counts of busy processes per asker. */
   readonly #taken: Holdings;
-  /** The processes that are at a request, and whose it is. */
+  /** The busy processes, with the asker of each one's request. */
   readonly #busy = new Map<PlannerChild, Asker>();
-  /** Time that requests took. */
+  /** Time that the askers' requests took. */
   readonly #times = new Turns();
   /** Processes that have been started and are not ready yet. */
   #starting = 0;
@@ -93,7 +93,7 @@ export class PlannerPool implements Planner {
     return this.#host.close();
   }
 
-  /** Of the processes that live, for logs and tests. */
+  /** Process ids of the live processes, for logs and tests. */
   get pids(): readonly (number | undefined)[] {
     return this.#host.pids;
   }
@@ -129,7 +129,7 @@ export class PlannerPool implements Planner {
     }
   }
 
-  /** A process that is the asker's until the request has ended. */
+  /** Takes a process that belongs to the asker until the request has ended. */
   #take(asker: Asker, signal: AbortSignal): Promise<PlannerChild> {
     if (this.#closed) throw stopping();
     if (this.#waiting.size >= WAITING_MAX) {
@@ -164,7 +164,7 @@ export class PlannerPool implements Planner {
     });
   }
 
-  /** Gives free processes to those whose turn it is. */
+  /** Gives free processes to the waiting requests whose turn it is. */
   #serveWaiting(): void {
     while (this.#idle.length > 0 && this.#waiting.size > 0) {
       const allowed = [...this.#waiting].filter((one) => this.#taken.ofTenant(one) < this.#tenantMax);

@@ -114,7 +114,7 @@ export class PlannerSession {
     return refusals;
   }
 
-  /** Why DuckDB does not bind a text, or binds it to other types than its readers expect. */
+  /** Returns the reason why DuckDB does not bind a text, or binds it to other types than its readers expect; else null. */
   async #refusal({ sql, inputs, gives }: PrintedText): Promise<string | null> {
     const text = sql.map((part) => {
       if (typeof part === 'string') return part;
@@ -132,7 +132,7 @@ export class PlannerSession {
     }
   }
 
-  /** The plan, optimised or, when that cannot be printed, as bound; null when neither can. */
+  /** Returns the optimised plan or, when that cannot be printed, the bound plan; null when neither can be printed. */
   async #tryPlan(sql: string): Promise<Plan | null> {
     for (const statement of [this.#plan, this.#planUnoptimized]) {
       try {
@@ -163,7 +163,7 @@ export class PlannerSession {
     }
   }
 
-  /** A constant expression as microseconds since 1970. */
+  /** Evaluates a constant expression to microseconds since 1970. */
   async #instant({ expression, location }: PendingInstant, context: StatementContext): Promise<TimeTravel> {
     await this.#setContext(context, true);
     const tree = await this.#serialize(this.#parse, 'SELECT NULL');
@@ -217,7 +217,7 @@ export class PlannerSession {
     throw planningError(message, type, position);
   }
 
-  /** Runs what has changed since the last statement, which may have been another tenant's: nothing of it is left. */
+  /** Applies the settings that differ from the last statement's, which may have been another tenant's: none of its context remains. */
   async #setContext(context: StatementContext, contextual: boolean): Promise<void> {
     const wanted = contextVariablesSql(contextual ? context : blankContext(context.timeZone));
     const changed = wanted.filter((sql, i) => sql !== this.#context[i]);
@@ -254,7 +254,7 @@ export class PlannerSession {
   }
 }
 
-/** A table of these columns without a table: values of a subquery are not known to be constant. */
+/** Makes a subquery with columns of these types in place of an input: DuckDB does not treat its values as constant. */
 const inputOf = (types: readonly string[]): string =>
   `(SELECT ${types.map((type, i) => `CAST(NULL AS ${type}) AS c${i}`).join(', ')})`;
 

@@ -10,7 +10,7 @@ import type { SqlField } from './sql-type.ts';
 /** DuckDB's parser, binder and optimiser, in processes that hold nothing and take turns between `asker`s. Positions of errors are byte offsets in the text given. */
 export interface Planner {
   /**
-   * What a query refers to.
+   * Returns the tables, columns and functions that a query refers to.
    * @throws SYNTAX_ERROR, NOT_SUPPORTED (no query, or a function that is not served), STATEMENT_TOO_COMPLEX, QUERY_CANCELLED.
    */
   parse(request: ParseRequest, asker: Asker, signal: AbortSignal): Promise<QueryReferences>;
@@ -27,7 +27,7 @@ export interface Planner {
 export type ParseRequest = {
   readonly sql: string;
   readonly defaults: NameDefaults;
-  /** For the instants of time travel. */
+  /** Context in which the instants of time travel are evaluated. */
   readonly context: StatementContext;
 };
 
@@ -45,31 +45,31 @@ export type BindRequest = {
   /** Columns of the tables that stand as `{ scan }` in the texts. */
   readonly scans: readonly (readonly SqlField[])[];
   readonly context: StatementContext;
-  /** As of `PlanRequest`. */
+  /** See `PlanRequest.contextual`. */
   readonly contextual: boolean;
 };
 
 export type PrintedText = {
   readonly sql: SqlText;
-  /** For each `{ input }` the types of its columns `c0`, `c1`, ..., spelled as a worker's task has them. */
+  /** Types of the columns `c0`, `c1`, ... of each `{ input }`, spelled as in a worker's task. */
   readonly inputs: readonly (readonly string[])[];
   /** Types of the columns that the text must give, in the same spelling. */
   readonly gives: readonly string[];
 };
 
-/** What the bind callback answers for scan n. */
+/** The columns and row count that the bind callback returns for scan n. */
 export type PlannerScan = {
   readonly columns: readonly SqlField[];
-  /** The same as the table has them. */
+  /** The same columns as Iceberg fields of the table. */
   readonly fields: readonly Field[];
-  /** For join ordering; null = unknown. */
+  /** Number of rows, for join ordering; null = unknown. */
   readonly rowCount: number | null;
 };
 
 export type PlanReply = {
   /** Null when DuckDB cannot print this plan, neither optimised nor as bound, and when it is `large`. */
   readonly plan: Plan | null;
-  /** Of a plan that is longer than the coordinator works on. */
+  /** Summary of a plan that is too long for the coordinator to process; null otherwise. */
   readonly large: LargePlan | null;
   /** Without a plan and not `large`: the operators that DuckDB bound, each once, as EXPLAIN names them (`boundOperators`). */
   readonly operators: readonly string[];

@@ -19,7 +19,7 @@ import { printSqlType } from './sql-type.ts';
 type PrepareRequest = {
   /** The text of one query; names without a catalog or schema mean the context's. */
   readonly sql: string;
-  /** Offset of `sql` in the statement: what error positions add. */
+  /** Offset of `sql` in the statement, which is added to error positions. */
   readonly offset: number;
   readonly context: StatementContext;
   /** The user who asks: a tenant's plans are its own, and nobody takes all of the cache. */
@@ -30,12 +30,12 @@ type PrepareRequest = {
 };
 
 /**
- * From the text of a query to what admission and the scheduler need.
+ * Prepares a query's text for admission and the scheduler.
  * @throws SkeinError with the position, in characters of the statement, where there is one.
  */
 export type PrepareQuery = (request: PrepareRequest) => Promise<PreparedQuery>;
 
-/** Longest text that is kept in a cache. */
+/** Longest query text, in characters, that is cached. */
 const CACHED_TEXT_MAX = 64 * 1024;
 
 /**
@@ -88,7 +88,7 @@ function planKey({ sql, asker, context }: PrepareRequest, bound: readonly BoundT
   return JSON.stringify([asker.tenant, sql, timeZone, currentCatalog, currentSchema, tables]);
 }
 
-/** A kept plan with the tables as they were authorised this time. */
+/** Combines a cached plan with the tables as they were authorised for this statement. */
 function withTables(known: PreparedQuery, bound: readonly BoundTable[]): PreparedQuery {
   const scans = known.scans.map((scan, i) => {
     const table = bound[i];
@@ -164,7 +164,7 @@ function featuresOf({ plan: typed, large }: PlanReply, bound: readonly BoundTabl
   return typed === null ? unknownFeatures(rows) : planFeatures(typed, rows);
 }
 
-/** Errors of `work`, whose positions are bytes, with positions in characters of the statement. */
+/** Converts the positions of `work`'s errors from bytes to characters of the statement. */
 const byteErrors =
   (toCharacter: (byte: number) => number) =>
   async <T>(work: Promise<T>): Promise<T> => {

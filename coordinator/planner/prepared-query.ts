@@ -10,7 +10,7 @@ export type PreparedQuery = {
   readonly columns: readonly ResultColumn[];
   /** Null when DuckDB cannot print its plan, or it is too long: the query runs whole on one worker. */
   readonly plan: Plan | null;
-  /** Why there is none, for EXPLAIN: `has no printed form`. */
+  /** The reason why `plan` is null, for EXPLAIN: `has no printed form`. */
   readonly noPlan: string;
   /** The whole query as one worker runs it, tables as numbers into `scans`; rows come as DuckDB's types, not as JSON. */
   readonly workerSql: SqlText;
@@ -25,6 +25,6 @@ export type PreparedQuery = {
 type ResultColumn = {
   readonly name: string;
   readonly type: SqlType;
-  /** `type` as clients see it: `BIGINT`, `DECIMAL(15,2)`, `TIMESTAMP WITH TIME ZONE`. */
+  /** Name of `type` that clients see: `BIGINT`, `DECIMAL(15,2)`, `TIMESTAMP WITH TIME ZONE`. */
   readonly typeName: string;
 };

@@ -8,7 +8,7 @@ import type { AggregateCall, Expression, Order, WindowCall } from './expression.
 import { textOf } from './json-node.ts';
 import { printSqlType, type SqlType } from './sql-type.ts';
 
-/** For people, in EXPLAIN: not SQL that runs. */
+/** Prints an expression for EXPLAIN output; the text is not valid SQL. */
 export function printExpression(expression: Expression): string {
   switch (expression.kind) {
     case 'column':
@@ -135,7 +135,7 @@ function printNested(value: Json, type: SqlType): string {
   return `{${type.fields.map(({ name }, i) => (name === '' ? texts[i] : `${name}: ${texts[i]}`)).join(', ')}}`;
 }
 
-/** The type of Iceberg with the same raw integers. */
+/** Returns the Iceberg type that stores the same raw integers; null when there is none. */
 function storedType(type: SqlType): IcebergType | null {
   if (type.kind === 'decimal') return { kind: 'decimal', precision: type.width, scale: type.scale };
   const kind = type.kind === 'scalar' ? STORED[type.name] : undefined;

@@ -41,7 +41,7 @@ function replace(json: Json, inputs: readonly Binding[]): Json {
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, replace(value, inputs)]));
 }
 
-/** What a node gives, as the nodes above name it. */
+/** Returns the names by which parent nodes refer to a node's output columns. */
 function bindings(node: JsonObject): readonly Binding[] {
   const own = (index: string, count: number): Binding[] =>
     Array.from({ length: count }, (_, column) => `${Number(node[index] ?? 0)}.${column}`);

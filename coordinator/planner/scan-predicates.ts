@@ -9,13 +9,16 @@ import { outputFields } from './plan-schema.ts';
 import { children } from './plan-tree.ts';
 import type { SqlType } from './sql-type.ts';
 
-/** What a plan reads of one scan. A scan that stands several times in the plan (an inlined CTE) is read once for all of them. */
+/**
+ * The predicate and columns that a plan reads of one scan. A scan that occurs several times in the plan (an inlined CTE) is read once for
+ * all of them.
+ */
 export type ScanUse = { readonly predicate: Predicate; readonly readFieldIds: readonly number[] };
 
 const TRUE: Predicate = { kind: 'true' };
 
 /**
- * For every scan the predicate that its filters amount to, never stronger than they are, and the columns that are read.
+ * Returns, for every scan, a predicate that its filters imply (never stronger than they are) and the columns that are read.
  *
  *     FILTER a > 3 AND b LIKE 'x%' AND a + c = 2        scan 0: a > 3 AND b startsWith 'x'
  *       SCAN 0
@@ -49,7 +52,7 @@ const filterColumns = (columns: readonly PlanColumn[], fields: readonly Field[])
     return field === undefined ? null : { fieldId: field.id, type: field.type };
   });
 
-/** Each child with the conditions that hold of its rows, in terms of its columns. */
+/** Returns each child with the conditions that hold for its rows, in terms of its columns. */
 function conditionsBelow(node: Plan, conditions: readonly Expression[]): (readonly [Plan, readonly Expression[]])[] {
   if (node.kind === 'filter') {
     const { projection } = node;
@@ -93,7 +96,7 @@ function joinConditions(join: JoinPlan, conditions: readonly Expression[]): (rea
   return [...nothing];
 }
 
-/** The conditions with other column positions; those that use a column without one are left out. */
+/** Rewrites the column positions of conditions; drops those that use a column without a new position. */
 function rebase(conditions: readonly Expression[], position: (index: number) => number | null): Expression[] {
   return conditions.flatMap((condition) => {
     const moved = rebaseOne(condition, position);

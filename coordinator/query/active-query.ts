@@ -6,7 +6,7 @@ import { redactMessage, type RedactedStatement } from '../statement/redact-state
 import type { StatementRequest } from './query-service.ts';
 import { next, type QueryEvent, type QueryState } from './query-state.ts';
 
-/** Where a statement's records go. */
+/** Takes the history records of statements. */
 export type Recorder = (row: HistoryRow) => void;
 
 type Options = {
@@ -69,14 +69,14 @@ export class ActiveQuery {
     return this.#state;
   }
 
-  /** What history may keep of the statement is known: before that it has no record. */
+  /** Sets the redacted text that history may keep; before this call the statement has no record. */
   received(redacted: RedactedStatement): void {
     this.#redacted = redacted;
     this.#facts = { ...this.#facts, sql: redacted.text };
     this.#record();
   }
 
-  /** Since the request came. */
+  /** Returns the time since the request arrived, in ms. */
   elapsedMs(): number {
     return this.#options.clock.monotonicMs() - this.#options.request.arrivedMs;
   }
@@ -92,7 +92,7 @@ export class ActiveQuery {
     this.#timer = setTimeout(() => this.abort.abort(timedOut(timeoutMs)), timeoutMs - this.elapsedMs());
   }
 
-  /** Time that is left of the limit. */
+  /** Returns the time that is left of the limit, in ms. */
   leftMs(): number {
     return Math.max(0, this.#limitMs - this.elapsedMs());
   }
@@ -105,7 +105,7 @@ export class ActiveQuery {
     this.#apply({ kind: 'completed', atMs: this.#options.clock.nowMs(), ...done });
   }
 
-  /** The error that the client sees: when the statement was stopped, why, whatever broke because of it. */
+  /** Returns the error that the client sees. For a stopped statement it is the reason of the stop, not an error that followed from it. */
   failed(thrown: unknown): SkeinError {
     const error = SkeinError.of(this.signal.aborted ? this.signal.reason : thrown);
     this.#apply({ kind: 'failed', atMs: this.#options.clock.nowMs(), error });

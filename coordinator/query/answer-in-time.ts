@@ -4,8 +4,8 @@ import { SkeinError } from '#shared/error.ts';
 const ANSWER_AFTER_STOP_MS = 700;
 
 /**
- * The end of `work`; or, when `stop` has been aborted and the work has not ended soon after, the reason of `stop`. The work then goes on
- * without anybody who waits for it: it frees what it holds, and must give nothing to the client any more.
+ * Waits for `work`. If `stop` is aborted and the work does not end soon after, throws the reason of `stop`. The work then continues
+ * in the background: it frees what it holds, and must send nothing more to the client.
  */
 export async function answerInTime<T>(stop: AbortSignal, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;

@@ -13,11 +13,11 @@ import { printSqlType, type SqlField } from '../planner/sql-type.ts';
 import { fieldType } from '../resolver/iceberg-sql-type.ts';
 import type { ScanBinding } from '../resolver/scan-binding.ts';
 
-/** The query that fragments belong to, and who asks for it. */
+/** The query that the fragments belong to, and its user. */
 export type CheckedQuery = {
-  /** Its plan before it was distributed: what is known of the fragments is kept as long as this is. */
+  /** The plan before distribution. The results of its fragments' checks are kept as long as this object. */
   readonly plan: Plan;
-  /** By the numbers of `Fragment.scans`. */
+  /** The query's scans, indexed by the numbers in `Fragment.scans`. */
   readonly scans: readonly ScanBinding[];
   readonly context: StatementContext;
   readonly contextual: boolean;
@@ -44,7 +44,7 @@ export class FragmentChecker {
   readonly #planner: Planner;
   readonly #log: Logger;
   readonly #onRefused: () => void;
-  /** By plan: why each fragment, by its digest, was refused; null when it was not. */
+  /** Check results per plan: for each fragment's digest, the reason of its refusal, or null when it was bound. */
   readonly #known = new WeakMap<Plan, Map<string, string | null>>();
 
   constructor(planner: Planner, log: Logger, onRefused: () => void) {
@@ -75,7 +75,7 @@ export class FragmentChecker {
     return { kind: 'whole', reason: `DuckDB does not bind a fragment of it: ${why}` };
   }
 
-  /** A worker did not bind a fragment although the planner had. */
+  /** Records that a worker refused a fragment although the planner had bound it. */
   refusedByWorker(fragment: Fragment, why: string): void {
     this.#onRefused();
     this.#logRefusal(fragment, why);
@@ -108,7 +108,7 @@ export class FragmentChecker {
 
 const typesOf = (fields: readonly SqlField[]): readonly string[] => fields.map(({ type }) => printSqlType(type));
 
-/** What a text with more than one partition has as its last column. */
+/** Type of the last column of a fragment with more than one partition. */
 const PARTITION_TYPE = 'UINTEGER';
 
 function printedText({ sql, inputs, fields, partitions }: Fragment): PrintedText {

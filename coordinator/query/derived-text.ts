@@ -38,7 +38,7 @@ export class DerivedText {
       .join('');
   }
 
-  /** Where in the query the character at `position` stands; for an inserted one, where it was inserted. */
+  /** Maps a position in this text to the query's text; an inserted character maps to the place of insertion. */
   toSource(position: number): number {
     let at = 0;
     let last = 0;

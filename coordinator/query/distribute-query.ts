@@ -15,22 +15,22 @@ import type { Scheduler } from '../scheduler/run-query.ts';
 import { scanFacts } from '../scheduler/scan-facts.ts';
 import type { FragmentChecker } from './check-fragments.ts';
 
-/** The distributor's passes, and the plan as they want it. */
+/** The distributor's passes, and the pass that shapes a plan for them. */
 export type DistributorPasses = Distributor & {
-  /** Every scan with a number of its own, and the shape that `distribute` takes. Depends on nothing but the query. */
+  /** Gives every scan its own number and shapes the plan for `distribute`. The result depends on the query alone. */
   readonly shape: (query: { readonly plan: Plan; readonly scans: readonly ScanBinding[] }) => ShapedQuery;
 };
 
 export type ShapedQuery = { readonly plan: Plan; readonly scans: readonly ScanBinding[] };
 
-/** A query that runs in stages: its fragments as they are planned first, and what they were made from. */
+/** A query that runs in stages: its first distribution, and the data it was made from. */
 export type QueryStages = {
   readonly kind: 'stages';
   readonly distributed: DistributedPlan;
   readonly bindings: readonly ScanBinding[];
   readonly scans: readonly PlannedScan[];
   readonly facts: readonly ScanFacts[];
-  /** Why the query runs whole after all, when DuckDB does not bind one of these fragments. */
+  /** Returns the reason to run the query whole when DuckDB does not bind one of these fragments; else null. */
   readonly check: StagedQuery['check'];
 };
 
@@ -84,7 +84,7 @@ export async function distributeQuery(
   return { kind: 'stages', distributed, bindings: shaped.scans, scans: planned, facts, check };
 }
 
-/** The scans of a query in stages, planned again with the conditions that its plan has over them now. */
+/** Plans scans of a staged query again, with the conditions that its plan now has above them. */
 export async function rescan(
   { bindings }: QueryStages,
   plan: Plan,

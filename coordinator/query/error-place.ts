@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 
 const LINE_FEED = 0x0a;
 
-/** The error with its place in the statement in words, as `(line 2, column 8)`, both from 1; unchanged when it has no position. */
+/** Appends the error's place in the statement, as `(line 2, column 8)`, both from 1; an error without a position is unchanged. */
 export function withPlace(error: SkeinError, statement: string): SkeinError {
   const { position } = error;
   if (position === undefined || position < 0 || position > statement.length) return error;

@@ -18,7 +18,7 @@ import { distributeQuery, rescan, type QueryStages } from './distribute-query.ts
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
 
-/** A query that is about to run, and where its rows go. */
+/** A query that is about to run, and the receiver of its rows. */
 export type QueryExecution = {
   readonly services: RunnerServices;
   readonly request: StatementRequest;
@@ -26,14 +26,14 @@ export type QueryExecution = {
   readonly state: SessionState;
   readonly query: PreparedQuery;
   readonly context: StatementContext;
-  /** What is refused when a run of it hangs. */
+  /** Shape of the statement, which the quarantine refuses after a run of it hangs. */
   readonly shape: StatementShape;
   readonly profile: boolean;
   readonly onStart: () => void;
   readonly onRows: (bytes: Buffer) => Promise<void> | undefined;
 };
 
-/** How a query ran. */
+/** The outcome of a query that ran. */
 export type QueryOutcome = {
   readonly rows: number;
   readonly bytesScanned: number;
@@ -50,7 +50,9 @@ export type QueryOutcome = {
       };
 };
 
-/** Waits for a place, then runs the query whole on one worker or in stages on several, as the session says and the data asks for. */
+/**
+ * Waits for admission, then runs the query whole on one worker or in stages on several, by the session's settings and the size of the data.
+ */
 export async function executeQuery(execution: QueryExecution): Promise<QueryOutcome> {
   const { services, request, active, state, query } = execution;
   const { signal } = active;
@@ -138,7 +140,7 @@ async function runWhole(
 type StagedLimits = {
   readonly deadlineMs: number;
   readonly settings: DistributionSettings;
-  /** Of the query as a whole, in case it does run whole. */
+  /** Scans of the whole query, in case it falls back to running whole. */
   readonly scans: readonly PlannedScan[];
   readonly scanContext: ScanContext;
 };

@@ -7,14 +7,14 @@ import type { QueryOutcome } from './execute-query.ts';
 import { mergeOperators, operatorJson, operatorLines, readOperators, type Operator } from './operator-profile.ts';
 
 type Run = {
-  /** Lines of the plan that stand above. */
+  /** Lines of the plan, printed first. */
   readonly plan: readonly string[];
   readonly outcome: QueryOutcome;
   readonly planMs: number;
   readonly runMs: number;
 };
 
-/** What the tasks of a fragment did, as names and numbers in the order in which they are printed. */
+/** Statistics of a fragment's tasks, by name, in printing order. */
 type Facts = Readonly<Record<string, number>>;
 
 type Part = {
@@ -26,7 +26,7 @@ type Part = {
   readonly operators: readonly Operator[];
 };
 
-/** EXPLAIN ANALYZE: what each fragment and operator did, as lines below the plan, or as one JSON document. */
+/** Formats EXPLAIN ANALYZE: the statistics of each fragment and operator, as lines below the plan or as one JSON document. */
 export function explainAnalyze(run: Run, format: 'text' | 'json'): readonly string[] {
   const parts = partsOf(run.outcome);
   if (format === 'json') return [printJson(jsonOf(run, parts), 2)];

@@ -7,11 +7,11 @@ import { findPivots, type OpenPivot, type Range } from './find-pivots.ts';
 /** Columns that the values of a PIVOT may make, its aggregates not counted: what DuckDB calls `pivot_limit`. */
 export const PIVOT_COLUMNS_MAX = 10_000;
 
-/** The values of a query's one column, a text each; it asks for at most `PIVOT_COLUMNS_MAX + 1` of them. */
+/** Runs a query and returns the texts of its one column; the query asks for at most `PIVOT_COLUMNS_MAX + 1` of them. */
 export type ReadValues = (query: DerivedText) => Promise<readonly string[]>;
 
 /**
- * A query with the values of every PIVOT whose columns depend on the data, as DuckDB finds them: the distinct values of each
+ * Adds the values to every PIVOT of a query whose columns depend on the data, as DuckDB finds them: the distinct values of each
  * expression as texts, sorted, NULL left out.
  *
  *     PIVOT t ON x USING sum(v)

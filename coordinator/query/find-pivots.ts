@@ -14,7 +14,7 @@ export type OpenPivot = {
   readonly expressions: readonly Range[];
 };
 
-/** Longest query in which they are looked for. */
+/** Longest query, in characters, that is searched for open pivots. */
 const QUERY_LENGTH_MAX = 64 * 1024;
 
 /**
@@ -32,7 +32,7 @@ export function findPivots(text: string): readonly OpenPivot[] {
   return finder.found;
 }
 
-/** What stands at one depth of brackets: tokens, and groups in brackets. */
+/** An item at one bracket depth: a token, or a group in brackets. */
 type Item = { readonly range: Range; readonly word: string; readonly inside: readonly Item[] | null };
 
 const OPEN = new Set(['(', '[', '{']);
@@ -115,7 +115,7 @@ class PivotFinder {
   }
 }
 
-/** A word after a dot or AS is a name. */
+/** Whether the word at `i` is a keyword: after a dot or AS it is a name. */
 const isKeyword = (items: readonly Item[], i: number): boolean => !['.', 'AS'].includes(items[i - 1]?.word ?? '');
 
 function endOf(items: readonly Item[], from: number, ends: (word: string) => boolean): number {

@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { measureTurns } from '#shared/turn-metrics.ts';
 import type { HistoryRow } from '../history/history-record.ts';
 
-/** What the gauges read when they are scraped. */
+/** Sources of the gauges' values, read at every scrape. */
 export type MetricSources = {
   readonly leading: () => number;
   readonly running: () => number;
@@ -16,7 +16,7 @@ export type MetricSources = {
 
 export type QueryMetrics = Disposable & {
   readonly registry: Registry;
-  /** A statement that has ended. */
+  /** Counts a statement that has ended. */
   readonly ended: (row: HistoryRow) => void;
   readonly planned: (elapsedMs: number) => void;
   readonly taskRetried: () => void;

@@ -7,7 +7,7 @@ const EMPTY_POLL_MS = 10;
 
 export type QueryKey = { readonly tenant: TenantId; readonly principal: PrincipalId; readonly queryId: QueryId };
 
-/** The statements that run or wait now, by owner and id: nobody finds another's. */
+/** The statements that run or wait now, by owner and id, so that no caller finds another's. */
 export class QueryRegistry {
   readonly #active = new Map<string, AbortController>();
 

@@ -10,11 +10,11 @@ export type StatementRequest = {
   readonly session: SessionKey;
   readonly queryId: QueryId;
   readonly sql: string;
-  /** Of the process's monotonic clock, when the head of the request came: its timeout counts from there. */
+  /** Arrival of the request's head, in ms of the process's monotonic clock; the timeout counts from it. */
   readonly arrivedMs: number;
-  /** From its arrival to its answer; undefined = the session's. */
+  /** Timeout from arrival to answer, in ms; undefined = the session's. */
   readonly timeoutMs: number | undefined;
-  /** What routing rules match. */
+  /** Source of the statement as the client names it; routing rules match it. */
   readonly source: string | null;
   /** Aborts when the client is gone. */
   readonly clientGone: AbortSignal;

@@ -19,7 +19,7 @@ import type { DistributorPasses } from './distribute-query.ts';
 import type { QueryMetrics } from './query-metrics.ts';
 import type { QueryRegistry } from './query-registry.ts';
 
-/** From a query's text to what workers run. */
+/** The steps that turn a query's text into the work of the workers. */
 export type Front = {
   readonly planner: Planner;
   readonly prepareQuery: PrepareQuery;

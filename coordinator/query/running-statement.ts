@@ -36,7 +36,7 @@ import { statementTables } from './statement-tables.ts';
 /** Longest text of the values of one PIVOT's expression: they become a part of the query. */
 const PIVOT_VALUES_BYTES_MAX = 2 ** 20;
 
-/** A statement on its way, as its command sees it. */
+/** Makes the context in which a statement's command runs. */
 export function commandContext(
   services: RunnerServices,
   request: StatementRequest,
@@ -89,7 +89,7 @@ type StatementParts = {
 class StatementQueries implements Queries {
   readonly #parts: StatementParts;
   #known: Promise<StatementContext> | undefined;
-  /** What the queries for the values of pivots have cost. */
+  /** Costs of the queries that read the values of pivots. */
   readonly #forValues = { bytesScanned: 0, fragments: 0 };
 
   constructor(parts: StatementParts) {

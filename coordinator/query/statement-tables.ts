@@ -7,7 +7,7 @@ import type { LoadedTable, TableName, TableSource } from '../resolver/table-sour
  */
 export function statementTables(source: TableSource): TableSource {
   const asked = new Map<string, LoadedTable>();
-  /** By the name as it is stored: names that differ in case may mean one table. */
+  /** Tables by stored name: names that differ in case may mean the same table. */
   const found = new Map<string, LoadedTable>();
   return {
     loadTables: async (names, signal) => {

@@ -6,7 +6,7 @@ import { exchange, gathered, together, type Placing } from './placing.ts';
 
 type Node<Kind extends Plan['kind']> = Extract<Plan, { kind: Kind }>;
 
-/** An order is one of all rows. */
+/** Places a sort over all rows, in one task. */
 export function placeSort(placing: Placing, node: Node<'sort'>, input: Placed): Placed {
   const all = gathered(placing, input, 'rows are sorted in one place');
   return {
@@ -16,7 +16,7 @@ export function placeSort(placing: Placing, node: Node<'sort'>, input: Placed): 
   };
 }
 
-/** Rows that a task may send on its behalf; more are not worth a step of their own. */
+/** Rows that a first top-N step may give, at most; beyond that such a step does not pay off. */
 const PARTIAL_ROWS_MAX = 1_000_000;
 
 /**
@@ -28,7 +28,7 @@ const PARTIAL_ROWS_MAX = 1_000_000;
  *                                 sort x
  *                                   child
  * ```
- * The same without a sort. Not for a percentage, a computed number or none: all rows go to one place then.
+ * Works the same without a sort. A limit that is a percentage, computed or absent gets no first step: all rows are gathered.
  */
 export function placeLimit(placing: Placing, node: Node<'limit'>, place: (plan: Plan) => Placed): Placed {
   const { child: sort } = node;
@@ -60,7 +60,10 @@ function partialRows({ limit, offset }: Node<'limit'>): number | null {
   return rows <= PARTIAL_ROWS_MAX ? rows : null;
 }
 
-/** Windows where the rows of their partitions are together; `first` may be done to any part of the rows before (`firstRanks`). */
+/**
+ * Places a window where the rows of its partitions are together. `first` is a filter that may be applied to any part of the rows before
+ * (`firstRanks`).
+ */
 export function placeWindow(
   placing: Placing,
   node: Node<'window'>,
@@ -82,7 +85,7 @@ export function placeWindow(
   return inPlace(together(placing, local, keys, { what, rest: { source, rest: (parts) => parts } }));
 }
 
-/** Expressions that all calls partition by. */
+/** Returns the expressions that all window calls partition by. */
 function commonPartitions({ calls }: Node<'window'>): readonly Expression[] {
   const [first, ...others] = calls.map(({ partitions }) => partitions);
   const keys = others.map((partitions) => new Set(partitions.map(expressionKey)));

@@ -18,8 +18,8 @@ import {
 import { exchange, gathered, NotDistributable, slotsOf, type Placing } from './placing.ts';
 
 /**
- * The plan with an exchange wherever rows are not where a node needs them. Every node says what it needs of its inputs and what it
- * gives; what is there already is used as it is.
+ * Adds an exchange to a plan wherever rows are not at the tasks that need them. Every node states what it needs of its inputs and what it
+ * gives; an input that already fits is used without an exchange.
  * ```
  * aggregate g               aggregate g (final)
  *   filter                    exchange hash(g)
@@ -27,7 +27,7 @@ import { exchange, gathered, NotDistributable, slotsOf, type Placing } from './p
  *                                 filter
  *                                   scan (split)
  * ```
- * With its exchanges taken out again, the plan means the same to one DuckDB. @throws NotDistributable
+ * Without its exchanges, the placed plan gives the same rows in one DuckDB. @throws NotDistributable
  */
 export function placePlan(placing: Placing, plan: Plan): Placed {
   const place = (node: Plan): Placed => placePlan(placing, node);
@@ -97,7 +97,7 @@ function placeFilter(placing: Placing, plan: Extract<Plan, { kind: 'filter' }>):
   return above(plan, input, throughPositions(plan.projection));
 }
 
-/** A node with one input, in the place of its input. */
+/** Places a node with one input at the tasks of its input. */
 function above(
   source: Extract<Plan, { readonly child: Plan | null }>,
   input: Placed,
@@ -107,7 +107,7 @@ function above(
   return { source, plan, tasks: placeOf(source, movedTasks(input.tasks, move)) };
 }
 
-/** Whether the rows that a stage kept where they were made are read whole by everybody: to divide the work takes a stage more. */
+/** Whether every task reads the whole output of a `keep` stage, because it is small: dividing the work would take one more stage. */
 function isLittle(placing: Placing, { bytes, output }: StageFacts): boolean {
   const { partitions, joinDistribution } = placing.facts.settings;
   const isFree = partitions === null && joinDistribution === 'auto';
@@ -130,7 +130,7 @@ function placeStage(placing: Placing, plan: Extract<Plan, { kind: 'stage' }>): P
 }
 
 /**
- * A common table expression is a stage that keeps its rows where they are made; its readers share them out.
+ * Places a common table expression as a stage that keeps its rows on the workers that made them; the tasks of its readers share them.
  * ```
  * cte n: definition           cte n: exchange keep (stage s)
  *   body ... cteScan n   ->            definition

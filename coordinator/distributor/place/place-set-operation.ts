@@ -8,7 +8,7 @@ import { exchange, gathered, partitionCount, sizeOf, type Placing } from './plac
 
 type SetPlan = Extract<Plan, { readonly children: readonly Plan[] }>;
 
-/** UNION ALL leaves rows where they are; the others bring equal rows together. */
+/** Places a set operation: UNION ALL leaves rows where they are; the others bring equal rows together. */
 export function placeSetOperation(placing: Placing, node: SetPlan, inputs: readonly Placed[]): Placed {
   if (inputs.every(({ tasks }) => tasks.kind === 'one')) return operation(node, inputs, oneOf(inputs));
   if (node.kind === 'union' && node.all) return placeUnionAll(placing, node, inputs);
@@ -64,7 +64,8 @@ const operation = (node: SetPlan, inputs: readonly Placed[], tasks: Tasks): Plac
  *   b (one task)                 exchange keep
  *                                  b
  * ```
- * What one task has, or is partitioned otherwise, is a stage of its own whose rows are shared out: read by every task they would count
+ * An input in one task, or partitioned differently, becomes a stage of its own whose rows the tasks share: if every task read them, they
+ * would count
  * more than once.
  */
 function placeUnionAll(placing: Placing, node: SetPlan, inputs: readonly Placed[]): Placed {
@@ -84,7 +85,7 @@ function placeUnionAll(placing: Placing, node: SetPlan, inputs: readonly Placed[
   return operation(node, shared, { kind: 'splits' });
 }
 
-/** Keys that all inputs are partitioned by, at the same positions. */
+/** Returns the keys that all inputs are partitioned by, at the same positions. */
 function commonKeys(inputs: readonly Placed[]): Keys | null {
   const [first, ...others] = inputs.map(({ tasks }) => (tasks.kind === 'partitions' ? (tasks.keys ?? []) : []));
   const common = (first ?? []).map((same, i) =>
@@ -97,7 +98,10 @@ function commonKeys(inputs: readonly Placed[]): Keys | null {
 
 const isSame = (a: Expression, b: Expression): boolean => expressionKey(a) === expressionKey(b);
 
-/** The rows of a stage, handed out instead of read by partition or by everyone; null for anything but a stage and what picks of it. */
+/**
+ * Makes the tasks share a stage's rows instead of reading them by partition or whole; null unless the input is a stage below filters and
+ * projections.
+ */
 function readShared(input: Placed): Placed | null {
   const shared = (plan: Plan): Plan | null => {
     if (plan.kind === 'stage') return { ...plan, read: 'share' };

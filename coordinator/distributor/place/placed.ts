@@ -5,23 +5,24 @@ import type { Plan } from '../../planner/plan.ts';
 import type { SqlType } from '../../planner/sql-type.ts';
 import { isOrderSensitive } from './order-sensitive.ts';
 
-/** A node with its place: what of its rows a task of the fragment has. */
+/** A placed node: which of its rows each task of the fragment has. */
 export type Placed = {
   /** The node of the plan that is distributed. */
   readonly source: Plan;
-  /** The same with exchanges, reads and join distributions. */
+  /** The node with exchanges, reads and join distributions. */
   readonly plan: Plan;
   readonly tasks: Tasks;
 };
 
 export type Tasks =
-  /** One task has all rows; `everywhere`: any number of tasks would each have the same. */
+  /** One task has all rows. `everywhere`: any number of tasks would each have the same rows. */
   | { readonly kind: 'one'; readonly everywhere: boolean }
   /** Each task has some rows, by the files and outputs that it gets. */
   | { readonly kind: 'splits' }
   /**
-   * Each of `count` tasks has the rows of its partition; `keys` null: nobody knows any more by what. `nullsSpread`: rows with a NULL key
-   * are anywhere.
+   * Each of `count` tasks has the rows of its partition. `keys` null: the keys are no longer columns of the node. `nullsSpread`: rows with
+   * a NULL key
+   * may be in any partition.
    */
   | {
       readonly kind: 'partitions';
@@ -30,29 +31,32 @@ export type Tasks =
       readonly nullsSpread: boolean;
     };
 
-/** What rows were hashed by: for every key, expressions over the node's columns that equal it in every row. */
+/** The hash keys of a partitioning: for every key, expressions over the node's columns that equal it in every row. */
 export type Keys = readonly (readonly Expression[])[];
 
 export const EVERYWHERE: Tasks = { kind: 'one', everywhere: true };
 export const ONE: Tasks = { kind: 'one', everywhere: false };
 
-/** A node whose rows depend on their order is computed once, not by every task. */
+/** Returns the tasks of a node. An order-sensitive node is computed in one task, not by every task. */
 export const placeOf = (node: Plan, tasks: Tasks): Tasks =>
   tasks.kind === 'one' && isOrderSensitive(node) ? ONE : tasks;
 
-/** The same place for a node above that keeps every row in its task. `move` gives a key over the node's columns, or null. */
+/**
+ * Returns the same tasks for a parent node that keeps every row in its task. `move` rewrites a key over the parent's columns, or returns
+ * null.
+ */
 export function movedTasks(tasks: Tasks, move: (key: Expression) => Expression | null): Tasks {
   if (tasks.kind !== 'partitions' || tasks.keys === null) return tasks;
   return { ...tasks, keys: moveKeys(tasks.keys, (key) => [move(key)]) };
 }
 
-/** Null when a key has no expression left. */
+/** Rewrites the expressions of each key; null when a key has no expression left. */
 export function moveKeys(keys: Keys, move: (key: Expression) => readonly (Expression | null)[]): Keys | null {
   const moved = keys.map((same) => same.flatMap(move).filter((one) => one !== null));
   return moved.every((same) => same.length > 0) ? moved : null;
 }
 
-/** A key over the columns that a projection picks; a computed column that equals the key stands for it. */
+/** Rewrites a key over the columns that a projection gives; a computed column that equals the key replaces it. */
 export function throughProjection(expressions: readonly Expression[]): (key: Expression) => Expression | null {
   const byKey = new Map(expressions.map((expression, at) => [expressionKey(expression), at]));
   return (key) => {
@@ -70,11 +74,11 @@ function columnAt(expressions: readonly Expression[], index: number): Expression
   return { kind: 'column', index, name: '', type: typeOfKey(expression) };
 }
 
-/** Keys are columns, or expressions that carry their type; a comparison is BOOLEAN. */
+/** Returns the type of a key: keys are columns, or expressions that carry their type; a comparison is BOOLEAN. */
 export const typeOfKey = (expression: Expression): SqlType =>
   'type' in expression ? expression.type : { kind: 'scalar', name: 'BOOLEAN' };
 
-/** For nodes that pick columns by position (null = all). */
+/** Rewrites a key over the output of a node that picks columns by position (null = all). */
 export const throughPositions =
   (positions: readonly number[] | null) =>
   (key: Expression): Expression | null =>
@@ -82,7 +86,7 @@ export const throughPositions =
       ? key
       : moveColumns(key, (index) => (positions.includes(index) ? positions.indexOf(index) : null));
 
-/** Whether rows that are equal by `required` are in one task: every key is one of those. */
+/** Whether rows that are equal by `required` are in one task: every partition key is one of `required`. */
 export function isTogether(tasks: Tasks, required: readonly Expression[]): boolean {
   if (tasks.kind === 'one') return true;
   if (tasks.kind !== 'partitions' || tasks.keys === null || tasks.nullsSpread) return false;
@@ -90,14 +94,14 @@ export function isTogether(tasks: Tasks, required: readonly Expression[]): boole
   return tasks.keys.every((same) => same.some((key) => wanted.has(expressionKey(key))));
 }
 
-/** Types whose equal values have equal hashes, and that are worth a hash. */
+/** Whether equal values of the expression's type have equal hashes, so that rows may be partitioned by it. */
 export function isHashable(expression: Expression): boolean {
   const type = typeOfKey(expression);
   if (type.kind === 'scalar') return !UNHASHABLE.has(type.name);
   return type.kind === 'decimal' || type.kind === 'enum';
 }
 
-/** INTERVALs of one length, TIMETZs of one instant are equal and look different; the others nobody groups by. */
+/** Equal INTERVALs and TIMETZs may have different bytes; the other types are not used as keys. */
 const UNHASHABLE: ReadonlySet<string> = new Set([
   'INTERVAL',
   'TIME WITH TIME ZONE',
@@ -110,6 +114,6 @@ const UNHASHABLE: ReadonlySet<string> = new Set([
   'ANY',
 ]);
 
-/** Keys that are worth hashing by: a constant brings all rows to one place. */
+/** Returns the keys that are worth hashing by: a constant would bring all rows to one partition. */
 export const usefulKeys = (keys: readonly Expression[]): readonly Expression[] =>
   keys.filter((key) => isHashable(key) && columnsRead(key).size > 0);

@@ -12,7 +12,7 @@ import { EVERYWHERE, ONE, usefulKeys, type Placed, type Tasks } from './placed.t
 import type { Expression } from '../../planner/expression.ts';
 import { travels } from './travels.ts';
 
-/** Why a plan cannot be distributed; the query runs whole then. */
+/** Thrown when a plan cannot be distributed; the query then runs whole. */
 export class NotDistributable extends Error {
   readonly reason: string;
 
@@ -23,17 +23,17 @@ export class NotDistributable extends Error {
   }
 }
 
-/** What one run of the placement knows and collects. */
+/** The state of one placement run: its facts, limits and results. */
 export type Placing = {
   readonly facts: DistributionFacts;
   readonly limits: DistributionLimits;
   readonly estimate: Estimator;
-  /** Of stages that this run plans and that are read as such (common table expressions). */
+  /** Estimates and tasks of the stages that this run plans for common table expressions. */
   readonly planned: Map<number, { readonly estimate: Estimate; readonly tasks: Tasks }>;
   /** The stage that each common table expression became. */
   readonly ctes: Map<number, number>;
   readonly replacements: Replacement[];
-  /** Nodes that are first steps: any part of their input may be given to them alone. */
+  /** Nodes that are first steps: they may run on any part of their input. */
   readonly firstSteps: WeakSet<Plan>;
   readonly nextStage: () => number;
 };
@@ -44,7 +44,7 @@ export const slotsOf = ({ facts }: Placing): number =>
     facts.cluster.workers.reduce((sum, { slots }) => sum + slots, 0),
   );
 
-/** Tasks that a fragment placed so will have, roughly. */
+/** Estimates the number of tasks of a fragment with this placement. */
 export function taskCount(placing: Placing, tasks: Tasks): number {
   if (tasks.kind === 'one') return 1;
   return tasks.kind === 'partitions' ? tasks.count : slotsOf(placing);
@@ -52,7 +52,10 @@ export function taskCount(placing: Placing, tasks: Tasks): number {
 
 export const sizeOf = (placing: Placing, { source }: Placed): number => bytesOf(placing.estimate(source));
 
-/** Partitions for so much, of which `hashedRows` go into hash tables: one per slot, fewer when each would get little, more of many rows. */
+/**
+ * Chooses the number of partitions for an exchange: one per slot, fewer for little data, more when many rows (`hashedRows`) go into hash
+ * tables.
+ */
 export function partitionCount(
   placing: Placing,
   { bytes, hashedRows }: { readonly bytes: number; readonly hashedRows: number },
@@ -69,12 +72,13 @@ export const columnsOfPlan = (plan: Plan): readonly PlanColumn[] =>
   outputFields(plan).map(({ name, type }, index) => ({ index, name, type }));
 
 /**
- * What stands for `source` when the stage has run: the stage's rows, or what is left to do to them (`rest`: the final step of an
- * aggregate, a top-N again).
+ * The node that replaces `source` when the stage has run: the stage's rows, or the steps that remain above them (`rest`: the final step of
+ * an
+ * aggregate, or a second top-N).
  */
 type Rest = { readonly source: Plan; readonly rest: (stage: Plan) => Plan };
 
-/** An exchange over `input`. @throws NotDistributable when a column cannot travel. */
+/** Adds an exchange over `input`. @throws NotDistributable when a column's type cannot be sent between workers. */
 export function exchange(
   placing: Placing,
   input: Placed,
@@ -110,7 +114,7 @@ function requireTravel(plan: Plan): void {
   }
 }
 
-/** Rows in one task: as they are, by reading all there when that is little, or gathered. */
+/** Brings all rows into one task: unchanged if they are, by reading the leaves whole there when they are small, or by a gather exchange. */
 export function gathered(placing: Placing, input: Placed, reason: string): Placed {
   if (input.tasks.kind === 'one') return input;
   const { facts, limits } = placing;
@@ -123,7 +127,7 @@ export function gathered(placing: Placing, input: Placed, reason: string): Place
 }
 
 /**
- * Rows with equal `keys` in one task: by a hash of those, or all in one. `rest` when a first step of the node that needs them was put
+ * Brings rows with equal `keys` into one task, by a hash exchange or by gathering all. `rest` is set when a first step of the node was put
  * over the input.
  */
 export function together(
@@ -146,7 +150,7 @@ export function together(
     : exchange(placing, input, { kind: 'gather' }, { reason, rest });
 }
 
-/** All rows in one task, or if `tasks` says so in every one, by reading its leaves whole there; null when that is much, or cannot be. */
+/** Brings all rows into one task, or into every task, by reading the leaves whole there; null when they are too big or it is impossible. */
 export function readEverywhere(
   placing: Placing,
   input: Placed,
@@ -165,11 +169,11 @@ export function readEverywhere(
   return { ...input, plan: readingAll(input.plan), tasks: isSame ? EVERYWHERE : ONE };
 }
 
-/** A stage, and what picks of its rows. */
+/** Whether the plan is a stage below nothing but filters and projections. */
 const isStage = (plan: Plan): boolean =>
   plan.kind === 'stage' || ((plan.kind === 'filter' || plan.kind === 'project') && isStage(plan.child));
 
-/** Bytes that the leaves give; null when an exchange stands below. */
+/** Returns the estimated bytes of the leaves; null when the plan contains an exchange. */
 export function leafBytes(
   placing: Placing,
   plan: Plan,

@@ -12,9 +12,9 @@ export type AggregatePlan = Extract<Plan, { kind: 'aggregate' }>;
 /** An aggregate in two steps. */
 export type SplitAggregate = {
   readonly partial: AggregatePlan;
-  /** The columns of `partial` that say which group a row belongs to. */
+  /** The columns of `partial` that identify a row's group. */
   readonly groups: readonly Expression[];
-  /** The whole aggregate's columns, over rows of `partial` from any number of tasks. */
+  /** Computes the original aggregate's columns over rows of `partial` from any number of tasks. */
   readonly final: (parts: Plan) => Plan;
 };
 
@@ -25,10 +25,11 @@ export type SplitAggregate = {
  *                                                    aggregate g, y: sum(x)
  *                                                      child
  * ```
- * Arguments of DISTINCT calls (and their filters) are groups of the partial step, which so removes doubles. Of several grouping sets the
+ * Arguments of DISTINCT calls (and their filters) become groups of the partial step, which thereby removes duplicates. With several
+ * grouping sets the
  * partial step also gives the number of the set (GROUPING() of all groups), by which the final step groups too: there it is one set.
  *
- * Null, and the rows come together by their groups, when a call does not split, or two grouping sets are the same.
+ * Returns null when a call does not split or two grouping sets are the same; the rows are then exchanged by their groups.
  */
 export function splitAggregate(node: AggregatePlan): SplitAggregate | null {
   const width = node.groups.length;
@@ -140,7 +141,7 @@ function finalStep(step: {
   };
 }
 
-/** A sum over the parts of each group, beside every part. */
+/** Makes a window call that gives every partial row the sum over its group. */
 const groupSum = (value: Expression, groups: readonly Expression[]): WindowCall => ({
   name: 'sum',
   children: [value],
@@ -162,7 +163,7 @@ const groupSum = (value: Expression, groups: readonly Expression[]): WindowCall 
   type: DOUBLE,
 });
 
-/** What DISTINCT calls read, each once. */
+/** Returns the distinct inputs (arguments and filters) of the DISTINCT calls. */
 function distinctInputs(calls: readonly AggregateCall[]): readonly Expression[] {
   const inputs = calls
     .flatMap((call) => (call.distinct ? [...call.children, ...(call.filter === null ? [] : [call.filter])] : []))

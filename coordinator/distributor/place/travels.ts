@@ -2,8 +2,9 @@ import { unreachable } from '#shared/must.ts';
 import type { SqlType } from '../../planner/sql-type.ts';
 
 /**
- * Whether values of a type pass from worker to worker as Arrow: no VARIANT, which has no such form, no ENUM inside others, and no UNION, in
- * which DuckDB's Arrow keeps no NULL.
+ * Whether values of a type can be sent between workers as Arrow: not VARIANT, which has no Arrow form, not ENUM inside other types, and not
+ * UNION, in
+ * which DuckDB's Arrow export loses NULLs.
  */
 export function travels(type: SqlType): boolean {
   switch (type.kind) {

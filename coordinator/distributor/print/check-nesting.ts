@@ -26,7 +26,7 @@ export function checkNesting(text: SqlText): void {
   }
 }
 
-/** Texts and quoted names are passed over whole. */
+/** String literals and quoted names are skipped as one token. */
 const TOKENS = /'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]|\bCASE\b|\bEND\b/g;
 
 function weight(text: string, at: number): number {

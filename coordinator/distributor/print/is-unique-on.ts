@@ -1,7 +1,7 @@
 import { unreachable } from '#shared/must.ts';
 import type { Plan } from '../../planner/plan.ts';
 
-/** Whether no two rows of the plan agree in all of the columns `keys`. False when it is not known. */
+/** Whether no two rows of the plan are equal in all of the columns `keys`. False when unknown. */
 export function isUniqueOn(plan: Plan, keys: ReadonlySet<number>): boolean {
   switch (plan.kind) {
     case 'project':
@@ -49,6 +49,6 @@ export function isUniqueOn(plan: Plan, keys: ReadonlySet<number>): boolean {
   }
 }
 
-/** Keys of a node as positions in its child. */
+/** Maps the keys of a node to positions in its child. */
 const through = (keys: ReadonlySet<number>, positions: readonly (number | null)[]): ReadonlySet<number> =>
   new Set([...keys].flatMap((key) => positions[key] ?? []));

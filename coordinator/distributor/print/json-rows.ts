@@ -44,7 +44,7 @@ function columnValue(type: SqlType, column: string): ColumnValue {
 
 const BIG_INTEGERS: ReadonlySet<string> = new Set(['BIGINT', 'UBIGINT']);
 const FLOATS: ReadonlySet<string> = new Set(['FLOAT', 'DOUBLE']);
-/** What DuckDB's JSON printer prints as we want it. */
+/** Types whose values DuckDB's JSON functions already print in the result's form. */
 const AS_IS: ReadonlySet<string> = new Set([
   'BOOLEAN',
   'TINYINT',
@@ -57,11 +57,11 @@ const AS_IS: ReadonlySet<string> = new Set([
   '"NULL"',
 ]);
 
-/** A FLOAT by its own shortest digits: 0.1, not the double 0.10000000149011612. */
+/** Prints a FLOAT by its own shortest digits: 0.1, not the double 0.10000000149011612. */
 const floatNumber = (name: string, input: string): string =>
   name === 'FLOAT' ? `CAST(CAST(${input} AS VARCHAR) AS DOUBLE)` : input;
 
-/** An expression that DuckDB's JSON functions print as wanted; `depth` makes the names of lambda parameters differ. */
+/** Makes an expression that DuckDB's JSON functions print in the result's form; `depth` makes lambda parameter names unique. */
 function value(type: SqlType, input: string, depth: number): string {
   switch (type.kind) {
     case 'scalar':
@@ -111,7 +111,7 @@ function listValue(element: SqlType, input: string, depth: number): string {
   return printed === item ? input : `list_transform(${input}, lambda ${item}: ${printed})`;
 }
 
-/** Fields by position: names may hold anything, or be missing. */
+/** Reads a struct's fields by position: names may contain anything, or be missing. */
 function structValue({ fields }: Extract<SqlType, { kind: 'struct' }>, input: string, depth: number): string {
   const values = fields.map(({ type }, i) => value(type, `struct_extract_at(${input}, ${i + 1})`, depth));
   const isNamed = fields.some(({ name }) => name !== '');

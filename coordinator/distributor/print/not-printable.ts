@@ -1,4 +1,4 @@
-/** A plan that no SQL says faithfully: the query runs whole on one worker, and EXPLAIN says why. */
+/** Thrown when a plan has no faithful SQL form: the query runs whole on one worker, and EXPLAIN shows the reason. */
 export class NotPrintable extends Error {
   readonly reason: string;
 

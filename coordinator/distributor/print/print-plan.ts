@@ -37,26 +37,26 @@ type Node<Kind extends Plan['kind']> = Extract<Plan, { kind: Kind }>;
 
 /** The numbers of a plan's leaves in the text's `{ scan }` and `{ input }` parts. */
 export type Leaves = {
-  /** The scan's text has the columns of its binding, by their names. */
+  /** Returns the scan's `{ scan }` number; its relation has the columns of its binding, by their names. */
   readonly scan: (node: Node<'scan'>) => number;
-  /** The input's text has columns `c0`, `c1`, ...: a stage's `PlanColumn.index`. */
+  /** Returns the stage's `{ input }` number; its relation has columns `c0`, `c1`, ..., numbered by `PlanColumn.index`. */
   readonly stage: (node: Node<'stage'>) => number;
 };
 
 export type PrintOptions = {
-  /** Other fragments read the rows: structs without names have some (`namedType`). */
+  /** Other fragments read the rows, so unnamed struct fields get names (`namedType`). */
   readonly travels?: boolean;
-  /** One more column, an UINTEGER below `count`: where a row goes by `keys`, which are over the plan's output. */
+  /** Adds a last column, a UINTEGER below `count`: the row's partition by `keys`, which are over the plan's output. */
   readonly partition?: {
     readonly keys: readonly Expression[];
     readonly count: number;
-    /** A row with a NULL key goes by all of its columns. */
+    /** A row with a NULL key is partitioned by all of its columns. */
     readonly spreadNulls: boolean;
   };
 };
 
 /**
- * A plan as one SQL text that gives exactly its output columns, in order, named `c0`, `c1`, ... An exchange prints as its child.
+ * Prints a plan as one SQL text that gives exactly its output columns, in order, named `c0`, `c1`, ... An exchange prints as its child.
  * @throws NotPrintable when SQL cannot say it, or it is too deep.
  */
 export function printPlan(plan: Plan, leaves: Leaves, options: PrintOptions = {}): SqlText {
@@ -84,7 +84,7 @@ function checkOutput(plan: Plan): void {
 type Printer = {
   readonly leaves: Leaves;
   readonly names: Names;
-  /** Of the WITH clause that is being filled; one may use those before it. */
+  /** Definitions of the WITH clause being printed; each may use the earlier ones. */
   definitions: SqlText[];
   isRecursive: boolean;
 };
@@ -117,7 +117,7 @@ function partitionOf(columns: readonly string[], partition: NonNullable<PrintOpt
   return `CAST(((${hash}) >> ${PARTITION_SHIFT}) % ${partition.count} AS UINTEGER)`;
 }
 
-/** The node's columns as a query. */
+/** Prints the node as a query. */
 function select(plan: Plan, printer: Printer): SqlText {
   switch (plan.kind) {
     case 'project': {
@@ -180,7 +180,7 @@ function select(plan: Plan, printer: Printer): SqlText {
   }
 }
 
-/** The node as something to select from. */
+/** Prints the node as a relation for FROM. */
 function relationOf(plan: Plan, printer: Printer): Relation {
   switch (plan.kind) {
     case 'scan': {
@@ -324,7 +324,7 @@ function define({ index, definition }: Node<'cte'>, printer: Printer): void {
   printer.definitions.push(sql`${cteName(index)} AS MATERIALIZED (${query})`);
 }
 
-/** What the step defines is computed in every round, so it stands in the step. */
+/** Defines a recursive CTE. Definitions inside its step are computed in every round, so they are printed in the step. */
 function defineRecursive({ index, anchor, step, all, isKeyed }: Node<'recursiveCte'>, printer: Printer): void {
   if (isKeyed === true) throw new NotPrintable('a recursive CTE with USING KEY');
   const first = select(anchor, printer);

@@ -18,7 +18,7 @@ function erased(call: AggregateCall | WindowCall): readonly Expression[] {
   return call.erased ?? [];
 }
 
-/** What the optimiser put in place of an aggregate, whose answer is the same. */
+/** Returns the SQL name of an aggregate: an optimiser's variant is printed as the original, which gives the same result. */
 const aggregateName = (name: string): string => quoteIdentifier(name === 'sum_no_overflow' ? 'sum' : name);
 
 /** A window call with its whole OVER clause. @throws NotPrintable */
@@ -84,7 +84,7 @@ function bound(kind: string, expression: Expression | null, columns: Columns): B
   }
 }
 
-/** The binder has made `order key - distance` of the distance. */
+/** Recovers the distance of a RANGE bound, which the binder has replaced by `order key - distance`. */
 function rangeDistance(value: Expression): Expression {
   const call = value.kind === 'cast' ? value.child : value;
   const distance = call.kind === 'function' && (call.name === '-' || call.name === '+') ? call.children[1] : undefined;

@@ -4,7 +4,7 @@ import type { Asker } from '#shared/fair/asker.ts';
 import { runSized, type SizedWork } from '#shared/thread/sized-work.ts';
 import { WorkPool } from '#shared/thread/work-pool.ts';
 
-/** Whose text it is, how long, and what, for errors: `the statement`. */
+/** The owner and length of a text, and its name in errors, such as `the statement`. */
 type TextOf = {
   readonly asker: Asker;
   readonly what: string;
@@ -12,7 +12,7 @@ type TextOf = {
   readonly signal: AbortSignal;
 };
 
-/** Does the work that a client's text makes: a short text's at once, a long one's in a thread. */
+/** Runs work on a client's text: at once for a short text, in a thread for a long one. */
 export interface ClientTexts {
   /** @throws what the work throws; STATEMENT_TOO_COMPLEX, QUEUE_FULL, the reason of the signal */
   work<In, Out>(work: SizedWork<In, Out>, input: In, about: TextOf): Promise<Out>;

@@ -26,7 +26,7 @@ import type { Front } from './query/runner-services.ts';
 import { endUnknown } from './scheduler/end-unknown.ts';
 import type { SessionServices } from './session/session-services.ts';
 
-/** What outlives the terms of a coordinator. */
+/** The parts of a coordinator that outlive its terms as leader. */
 export type TermParts = {
   readonly config: Config;
   readonly log: Logger;

@@ -2,7 +2,7 @@ import { inThread } from '#shared/thread/work.ts';
 import { readQueryBody } from './api/http/read-query-body.ts';
 import { readStatement } from './statement/read-statement.ts';
 
-/** What threads do with large texts of clients. */
+/** Worker-thread versions of the functions that read large texts of clients. */
 
 export const readLargeBody = inThread(readQueryBody);
 export const readLargeStatement = inThread(readStatement);

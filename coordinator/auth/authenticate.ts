@@ -11,7 +11,7 @@ import {
   type TokenClaims,
 } from '#shared/token-claims.ts';
 
-/** Who makes a request, and what the token allows. */
+/** The caller of a request, and what the caller's token allows. */
 export type Caller = { readonly claims: TokenClaims; readonly scopes: ReadonlySet<string> };
 
 /** Bearer token -> caller. */

@@ -31,7 +31,7 @@ const PAGE_NAMES = 1_000;
 
 type EpochUpdate = readonly { readonly principal: string; readonly sessionEpoch: number }[];
 
-/** What the coordinator asks of the catalog, over its internal gRPC. */
+/** The catalog requests of the coordinator, over the internal gRPC service. */
 export interface CatalogClient {
   tablesFor(tenant: TenantId, principal: PrincipalId): TableLoader;
   listCatalogs(tenant: TenantId): Promise<readonly string[]>;

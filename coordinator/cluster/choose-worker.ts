@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What the choice reads of a worker that takes tasks. */
+/** The properties of a worker that the choice depends on. */
 export type Candidate = { readonly address: string; readonly cores: number; readonly load: number };
 
 /**

@@ -17,7 +17,7 @@ export class WorkerEnding extends SkeinError {
   }
 }
 
-/** What ends the run that is to blame: it is not tried again. */
+/** Makes the error that ends the run that hung a worker; the run is not tried again. */
 export const queryKilled = ({ quantumMs }: HungRun): SkeinError =>
   new SkeinError(
     'QUERY_KILLED',

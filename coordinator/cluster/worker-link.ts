@@ -9,7 +9,7 @@ import { must } from '#shared/must.ts';
 import { printRelease, type Release } from '#shared/release.ts';
 import { WorkerEnding, type HungRun } from './worker-ending.ts';
 
-/** What the links to all workers have in common. */
+/** The options that the links to all workers share. */
 export type LinkOptions = {
   readonly security: ChannelSecurity;
   readonly coordinatorId: string;
@@ -25,7 +25,7 @@ export type LinkOptions = {
   readonly onHung?: (hung: HungRun) => void;
 };
 
-/** What a worker says of itself, `WorkerBeat` of proto/worker.proto. */
+/** A worker's heartbeat: `WorkerBeat` of proto/worker.proto. */
 export type WorkerInfo = {
   readonly id: string;
   readonly name: string;
@@ -60,7 +60,7 @@ export type LinkState =
 const RETRY_MS = 500;
 /** A worker that ended itself is asked again sooner: it is back within a second or two. */
 const ENDED_RETRY_MS = 200;
-/** For so long after its end it is expected back: a machine that is overloaded takes long to start a process. */
+/** Time after its end in which a worker is expected back: an overloaded machine takes long to start a process. */
 const EXPECTED_MS = 30_000;
 /** Batches are 1 to 4 MB; a single text may be longer. */
 const MESSAGE_BYTES_MAX = 512 * 2 ** 20;
@@ -121,7 +121,7 @@ export class WorkerLink {
     this.#attach();
   }
 
-  /** For every call but the heartbeats, Flight's among them. A worker that comes back has a new one. */
+  /** The gRPC client of all calls but heartbeats, including Flight. A worker that comes back gets a new one. */
   get client(): Client {
     return this.#tasks;
   }
@@ -130,7 +130,7 @@ export class WorkerLink {
     return this.#state;
   }
 
-  /** It ended itself a moment ago, and is started again. */
+  /** Whether the worker ended itself a moment ago and is expected to restart. */
   get isExpected(): boolean {
     return this.#state.kind !== 'live' && performance.now() < this.#expectedUntilMs;
   }

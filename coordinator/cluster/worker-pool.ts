@@ -20,7 +20,7 @@ export type LiveWorker = { readonly link: WorkerLink; readonly info: WorkerInfo;
 export type LeaseRequest = {
   /** One thread, or all cores of the worker. */
   readonly wide: boolean;
-  /** What the task reads, so that the same worker gets it again. */
+  /** Identifies the data that the task reads, so that the same worker gets it again. */
   readonly affinity: string | undefined;
   /** Addresses of workers that failed the task before. */
   readonly avoid: readonly string[];
@@ -28,7 +28,7 @@ export type LeaseRequest = {
 
 /** Refused workers that an error names. */
 const REASONS_MAX = 3;
-/** How often a query that waits for a worker looks again. */
+/** Interval at which a query that waits for a worker checks again. */
 const EXPECTED_POLL_MS = 20;
 
 /** The links to all workers of the cluster, kept as membership says. */
@@ -57,7 +57,7 @@ export class WorkerPool {
     });
   }
 
-  /** Those of them that take tasks. */
+  /** The live workers that take tasks. */
   open(): readonly LiveWorker[] {
     return this.live().filter(({ info }) => !info.draining);
   }

@@ -23,5 +23,5 @@ export const pagedTextResult = (columns: readonly string[], pages: Pages<readonl
   pages,
 });
 
-/** What statements without rows answer. */
+/** The answer of statements without rows. */
 export const statusResult = (status: string): Answer => textResult(['status'], [[status]]);

@@ -18,7 +18,7 @@ import type { Answer, PagedAnswer } from './answer.ts';
 export interface Command<Input = unknown> {
   /** How the statement may begin: words in capitals with one space between them, or a symbol. The longest that fits decides. */
   readonly words: readonly string[];
-  /** As history names it (service specification, Query history record). */
+  /** Name of the statement's kind in history (service specification, Query history record). */
   readonly queryType: QueryType;
   /**
    * Which time it has when the request names none: the session's `skein.query_timeout`, or the coordinator's, so that a session whose
@@ -38,10 +38,10 @@ export interface Command<Input = unknown> {
 
 type QueryType = 'select' | 'explain' | 'describe' | 'summarize' | 'set' | 'reset' | 'use' | 'show' | 'transaction';
 
-/** How a statement ended, for history. */
+/** The outcome of a statement, for history. */
 export type Outcome = { readonly rowsProduced: number; readonly bytesScanned: number; readonly fragments: number };
 
-/** What a command works with. */
+/** The services and state that a command runs with. */
 export interface CommandContext {
   readonly caller: Caller;
   readonly config: Config;
@@ -63,7 +63,9 @@ export interface CommandContext {
 /** The column of a query's result. */
 export type QueryColumn = { readonly name: string; readonly typeName: string; readonly type: SqlType };
 
-/** What a command does with queries. All queries of a statement read the same snapshot of a table, and have the same time. */
+/**
+ * The operations on queries that a command may use. All queries of a statement read the same snapshot of a table and have the same time.
+ */
 export interface Queries {
   /** Binds the query: the columns of its result. */
   columns(query: TextSpan): Promise<readonly QueryColumn[]>;

@@ -42,7 +42,7 @@ export function openHistoryDatabase(options: DatabaseOptions): Kysely<HistoryDat
   return new Kysely<HistoryDatabase>({ dialect: new PostgresDialect({ pool }) }).withSchema(COORDINATOR_SCHEMA.name);
 }
 
-/** How long a starting coordinator waits for Postgres. */
+/** Time that a starting coordinator waits for Postgres. */
 const STARTUP_WAIT_MS = 30_000;
 const RETRY_INTERVAL_MS = 200;
 

@@ -2,7 +2,7 @@ import { errorBody } from '#shared/error.ts';
 import type { PrincipalId, QueryId, TenantId } from '#shared/id.ts';
 import type { QueryState } from '../query/query-state.ts';
 
-/** What stays the same over a statement's life. */
+/** The fields that stay the same over a statement's life. */
 export type QueryFacts = {
   /** Ours, never a client's: query ids may come again. */
   readonly recordId: string;

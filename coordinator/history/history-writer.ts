@@ -1,7 +1,7 @@
 import type { Logger } from '#shared/log/logger.ts';
 import type { HistoryRow } from './history-record.ts';
 
-/** Where rows go: inserted, or updated when the record is there. */
+/** Stores history rows: inserts each, or updates it when the record exists. */
 export type StoreRows = (rows: readonly HistoryRow[]) => Promise<void>;
 
 type Options = {

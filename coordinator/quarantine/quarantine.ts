@@ -4,13 +4,13 @@ import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId, TenantId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 
-/** Whose statement it was, and its shape. */
+/** The owner and shape of a statement. */
 export type StatementShape = {
   readonly tenant: TenantId;
   readonly principal: PrincipalId;
   readonly username: string;
   readonly fingerprint: string;
-  /** For people: secrets are taken out, and a long one is cut. */
+  /** The statement's text for display: secrets are removed, and a long text is cut. */
   readonly sql: string;
 };
 
@@ -23,7 +23,7 @@ export type Kill = StatementShape & {
   readonly untilMs: number;
 };
 
-/** Where kills survive the coordinator. */
+/** Stores kills so that they survive a restart of the coordinator. */
 export interface KillStore {
   load(): Promise<readonly Kill[]>;
   add(kill: Kill): Promise<void>;
@@ -50,7 +50,7 @@ const KILLS_KEPT_MAX = 10_000;
  */
 export class Quarantine {
   readonly #options: Options;
-  /** By id, oldest first. */
+  /** Kills by id, oldest first. */
   readonly #kills = new Map<string, Kill>();
 
   constructor(options: Options) {
@@ -97,7 +97,7 @@ export class Quarantine {
     this.#forgetOld();
   }
 
-  /** What is in force of a tenant, the latest first. */
+  /** Returns a tenant's kills that are in force, the latest first. */
   list(tenant: TenantId): readonly Kill[] {
     this.#forgetOld();
     return [...this.#kills.values()].filter((kill) => kill.tenant === tenant).toReversed();

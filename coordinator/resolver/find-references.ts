@@ -67,7 +67,7 @@ class ReferenceFinder {
   readonly #tables: OpenTable[] = [];
   readonly #columns: OpenColumn[] = [];
   #contextual = false;
-  /** Of the latest node that has a place. */
+  /** Location of the latest node that has one. */
   #location: number | undefined;
   readonly #bounds = new Set<BoundedFamily>();
 

@@ -27,7 +27,7 @@ const DENIED: ReadonlySet<string> = new Set(
 
 const DENIED_PREFIXES =
   /^(?:__internal|duckdb_|pragma_|pg_|has_.*_privilege$|inet_|read_|parquet_|arrow_scan|skein_|icu_calendar|test_)/;
-/** Of these prefixes, what only computes. */
+/** Functions with a denied prefix that are allowed because they only compute. */
 const ALLOWED: ReadonlySet<string> = new Set(['pg_typeof', 'pg_size_pretty']);
 
 /** Whether a scalar function, an aggregate or a macro may be called; `name` in lower case. */

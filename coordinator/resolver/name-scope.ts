@@ -24,7 +24,7 @@ export type NamedTable = { readonly table: OpenTable; readonly whole: string; is
 /** The names that hold in one query, besides those of the queries around it. */
 export type Scope = {
   readonly ctes: Set<string>;
-  /** By the name, folded, that columns may begin with. */
+  /** Sources by the folded name that may qualify their columns. */
   readonly sources: Map<string, Source>;
   /** Tables without an alias by `qualifiedName`, with their catalogs and without. */
   readonly tables: Map<string, NamedTable>;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '#shared/json.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 
-/** What a parsed query refers to outside of itself. Locations are byte offsets in its text. */
+/** The external references of a parsed query. Locations are byte offsets in its text. */
 export type QueryReferences = {
   /** In the order of the text. */
   readonly tables: readonly TableReference[];
@@ -14,7 +14,7 @@ export type QueryReferences = {
 
 export type TableReference = {
   readonly location: number;
-  /** As written: table, schema and table, or catalog, schema and table. */
+  /** The name as written: table, schema and table, or catalog, schema and table. */
   readonly parts: readonly string[];
   /** The alias to add; null when the query gives one. */
   readonly alias: string | null;

@@ -105,7 +105,7 @@ function tableKeywords(sql: string): ReadonlyMap<number, number> {
   return found;
 }
 
-/** Where a dotted name ends. It is compared with what the parser saw there: a wrong place would leave the name to DuckDB. */
+/** Returns the end of a dotted name. Each part is compared with the parser's: with a wrong place, DuckDB would resolve the name itself. */
 function nameEnd(sql: string, start: number, parts: readonly string[]): number {
   const tokens = new Tokenizer(sql, start);
   let end = start;

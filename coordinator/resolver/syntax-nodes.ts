@@ -46,7 +46,7 @@ export const EXPRESSION_CLASSES: ReadonlySet<string> = new Set([
   'WINDOW',
 ]);
 
-/** What stands in queries and expressions and is neither: modifiers, orders, parts of types. */
+/** Nodes within queries and expressions that are neither: modifiers, orders, parts of types. */
 export const OTHER_NODES: ReadonlySet<string> = new Set([
   'DISTINCT_MODIFIER',
   'LIMIT_MODIFIER',

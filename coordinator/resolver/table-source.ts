@@ -7,11 +7,11 @@ export type TableName = {
   readonly table: string;
 };
 
-/** What a name turned out to be. A table that the principal may not see is `missing`, as an absent one. */
+/** The result of a table lookup. A table that the principal may not see is `missing`, like an absent one. */
 export type LoadedTable =
   | {
       readonly kind: 'found';
-      /** As stored: a lookup folds case when the exact name is absent. */
+      /** The stored name: a lookup folds case when the exact name is absent. */
       readonly name: TableName;
       /** Says which document the metadata is, of all that any table has had; the path of its file does not. */
       readonly version: string;

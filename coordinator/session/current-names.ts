@@ -8,7 +8,7 @@ import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { SessionState } from './session.ts';
 
-/** What an unqualified name means now. `catalog` is empty when the tenant has none. */
+/** The current catalog and schema of unqualified names. `catalog` is empty when the tenant has none. */
 export type CurrentNames = { readonly catalog: string; readonly schema: readonly string[] };
 
 type Options = {

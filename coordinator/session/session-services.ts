@@ -2,7 +2,7 @@ import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { NameFinder } from './current-names.ts';
 import type { SessionStore } from './session-store.ts';
 
-/** What statements of all sessions share. */
+/** The services that statements of all sessions share. */
 export type SessionServices = {
   readonly store: SessionStore;
   readonly names: NameFinder;

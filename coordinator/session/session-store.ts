@@ -28,7 +28,7 @@ type Options = {
  */
 export class SessionStore {
   readonly #options: Options;
-  /** By last use, oldest first. */
+  /** Ordered by last use, oldest first. */
   readonly #sessions = new Map<string, Entry>();
   readonly #perPrincipal = new Map<string, number>();
 

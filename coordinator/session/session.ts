@@ -1,7 +1,9 @@
 import type { Config } from '#shared/config/config-schema.ts';
 import { SETTINGS, settingName, settingValue, type SettingName, type SettingValues } from './settings.ts';
 
-/** What statements of one client have in common. Replaced as a whole by every change, so a running statement keeps what it began with. */
+/**
+ * The state that statements of one client share. Every change replaces it as a whole, so a running statement keeps the state it began with.
+ */
 export type SessionState = {
   /** Current catalog; null = the tenant's default. */
   readonly catalog: string | null;

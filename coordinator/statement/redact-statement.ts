@@ -49,7 +49,7 @@ const shortened = (text: string): string => (text.length > KEPT_MAX ? `${text.sl
 class MaskedText {
   readonly #text: string;
   #masked = '';
-  /** Where what is not in `#masked` yet begins. */
+  /** Start of the text that is not in `#masked` yet. */
   #rest = 0;
   #secrets: string[] | null = [];
 
@@ -57,7 +57,7 @@ class MaskedText {
     this.#text = text;
   }
 
-  /** Where what is not masked yet begins. */
+  /** Start of the text that is not masked yet. */
   get rest(): number {
     return this.#rest;
   }
@@ -100,5 +100,5 @@ function maskLiterals(text: string, masked: MaskedText): void {
   }
 }
 
-/** What follows the quote that is never closed. */
+/** Returns the value of a quote that is never closed. */
 const openValue = (rest: string): string => rest.replace(/^(?:['"]|\$[^$]*\$|\/\*)/, '').replaceAll("''", "'");

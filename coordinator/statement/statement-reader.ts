@@ -126,7 +126,7 @@ export class StatementReader {
     return new SkeinError(code, message, { position: this.#span.offset + this.#peek(0).start });
   }
 
-  /** For a statement that begins with `word` and is none of the grammar's. */
+  /** Refuses a statement that begins with `word` and matches no rule of the grammar. */
   refuse(word: string): never {
     if (KNOWN_STATEMENTS.has(word)) throw this.error('NOT_SUPPORTED', `${word} is not served`);
     const found = this.#text(this.#peek(0));

@@ -98,7 +98,7 @@ export class Tokenizer {
   }
 }
 
-/** Where what the quote at `open` begins has ended, behind the closing quote. */
+/** Returns the end of the quoted token that begins at `open`, behind the closing quote. */
 type EndOfQuoted = (text: string, open: number, quote: string) => number;
 
 /** A doubled quote stands for one. */

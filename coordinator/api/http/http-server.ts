@@ -26,7 +26,7 @@ export type HttpOptions = {
   readonly host: string;
   readonly port: number;
   readonly bodyBytesMax: number;
-  /** Of all bodies that are there at once. */
+  /** Limit on the total bytes of all request bodies in memory at one time. */
   readonly bodiesBytesMax: number;
   /** Time in which a client has to send its request. */
   readonly requestTimeoutMs: number;
@@ -48,18 +48,18 @@ export type HttpOptions = {
 /** A segment of a path: namespaces of several levels are long. */
 const PARAM_LENGTH_MAX = 4_096;
 const KEEP_ALIVE_MS = 75_000;
-/** How often Node looks for clients that are too slow; less often than `requestTimeoutMs`. */
+/** Upper limit of the interval, in ms, at which Node checks for clients that are too slow. */
 const SLOW_CHECK_MS_MAX = 10_000;
-/** For requests whose body nobody reads. */
+/** Body limit of requests whose body is not read. */
 const UNREAD_BODY_BYTES_MAX = 1_024;
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
     queryId: QueryId | null;
-    /** Of the monotonic clock, when its head came. */
+    /** Arrival of the request's head, in ms of the monotonic clock. */
     arrivedMs: number;
-    /** What is counted for its body. */
+    /** Memory that is counted for the request's body. */
     bodyHeld: HeldBody | undefined;
   }
 }
@@ -238,7 +238,7 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
   }
 }
 
-/** What an operator sees and takes back, with a token of `skein token` for an administrator of the tenant. */
+/** Routes by which an operator lists and lifts quarantines, with a token of `skein token` for an administrator of the tenant. */
 function quarantineRoutes(app: FastifyInstance, options: HttpOptions): void {
   const onRequest = async (request: FastifyRequest): Promise<void> => {
     request.caller = await options.authenticate(request.headers.authorization);

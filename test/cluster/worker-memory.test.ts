@@ -101,8 +101,8 @@ test.runIf(process.platform === 'linux')(
     await worker.at.run(makeTask('SELECT 1'));
     const beforeBytes = residentBytes(worker.pid);
     for (const sql of [
-      'SELECT count(*) FROM (SELECT i, count(*) AS c FROM range(6000000) t(i) GROUP BY i)',
-      "SELECT max(s) FROM (SELECT 'a text of some length ' || i AS s FROM range(3000000) t(i) ORDER BY hash(i) LIMIT 2900000)",
+      'SELECT count(*) FROM (SELECT i, count(*) AS c FROM range(9000000) t(i) GROUP BY i)',
+      "SELECT max(s) FROM (SELECT 'a text of some length ' || i AS s FROM range(4500000) t(i) ORDER BY hash(i) LIMIT 4400000)",
     ]) {
       expect(await codeOf(worker, sql)).toBe('answered');
     }

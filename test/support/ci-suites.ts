@@ -19,6 +19,12 @@ export const SIEGE_SUITES: readonly string[] = [
   'stuck-statements',
 ]
   .map((name) => `test/attack/${name}.timed.test.ts`)
-  .concat('test/chaos/chaos.timed.test.ts', 'test/cluster/stage-faults.timed.test.ts');
+  .concat(
+    'coordinator/planner/planner-pool.timed.test.ts',
+    'test/chaos/chaos.timed.test.ts',
+    'test/cluster/cancel.timed.test.ts',
+    'test/cluster/stage-faults.timed.test.ts',
+    'test/cluster/streaming.timed.test.ts',
+  );
 
 export const CI_SUITES: readonly string[] = [...CLIENT_SUITES, ...SCALE_SUITES, ...SIEGE_SUITES];

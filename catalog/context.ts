@@ -6,7 +6,7 @@ import type { FileIo } from '#shared/storage/file-io.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { KeyedQueue } from './commit/keyed-queue.ts';
 import type { ScanPlanner } from './planning/scan-planner.ts';
-import type { KeyAllowance } from './rest/idempotency/key-allowance.ts';
+import type { KeyAllowance } from './idempotency/key-allowance.ts';
 import type { Metrics } from './rest/metrics.ts';
 import type { RateLimit } from './rest/rate-limit.ts';
 import type { Store } from './store/postgres/connect.ts';

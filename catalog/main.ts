@@ -16,7 +16,7 @@ import { SessionEpochs } from './principal/session-epochs.ts';
 import { readerPool } from '#shared/thread/reader-pool.ts';
 import { ScanPlanner } from './planning/scan-planner.ts';
 import { PurgeWorker } from './purge/purge-worker.ts';
-import { KeyAllowance } from './rest/idempotency/key-allowance.ts';
+import { KeyAllowance } from './idempotency/key-allowance.ts';
 import { createMetrics } from './rest/metrics.ts';
 import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
 import { RateLimit } from './rest/rate-limit.ts';

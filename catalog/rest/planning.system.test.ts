@@ -3,7 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock, type Clock } from '#shared/clock.ts';
 import { parseSchema, type Schema } from '#shared/iceberg/schema.ts';
 import { encodeBound } from '#shared/iceberg/single-value.ts';
-import { newManifestFile, writeManifest, writeManifestList, type NewDataFile } from '#shared/iceberg/write-manifest.ts';
+import {
+  newManifestFile,
+  writeManifest,
+  writeManifestList,
+  type NewDataFile,
+} from '#shared/iceberg/write/write-manifest.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';

@@ -8,7 +8,12 @@ import { printPartitionFields, type PartitionSpec } from '#shared/iceberg/partit
 import { snapshotManifests } from '#shared/iceberg/snapshot-manifests.ts';
 import { printSchema, type Schema } from '#shared/iceberg/schema.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
-import { newManifestFile, writeManifest, writeManifestList, type NewDataFile } from '#shared/iceberg/write-manifest.ts';
+import {
+  newManifestFile,
+  writeManifest,
+  writeManifestList,
+  type NewDataFile,
+} from '#shared/iceberg/write/write-manifest.ts';
 import type { JsonObject } from '#shared/json.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
 import type { TableName } from './load-arguments.ts';

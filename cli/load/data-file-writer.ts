@@ -7,7 +7,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { PartitionSpec } from '#shared/iceberg/partition-spec.ts';
 import type { Literal } from '#shared/iceberg/predicate.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
-import { partitionTypes, type NewDataFile } from '#shared/iceberg/write-manifest.ts';
+import { partitionTypes, type NewDataFile } from '#shared/iceberg/write/write-manifest.ts';
 import { must } from '#shared/must.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import { localPath } from '#shared/storage/location.ts';
@@ -20,12 +20,12 @@ import {
   type Leaf,
   type OpenQuestion,
   type RawStatistics,
-} from './file-statistics.ts';
+} from '#worker/write/file-statistics.ts';
 import { findCorrupt, firstLine, readParquet, type InputFile } from './parquet-input.ts';
 import { planParts, type Part } from './plan-parts.ts';
 import { printFieldIds, selectColumns } from './select-columns.ts';
-import { stringBounds } from './string-bounds.ts';
-import { parsePartitionText, transformSql } from './transform-sql.ts';
+import { stringBounds } from '#shared/iceberg/write/string-bounds.ts';
+import { parsePartitionText, transformSql } from '#worker/write/transform-sql.ts';
 
 export type WriteOptions = {
   /** The table's `write.parquet.compression-codec`; an unknown codec is replaced by the default. */

@@ -10,7 +10,7 @@ import { loadTable, type LoadContext, type LoadRequest } from './load-table.ts';
 import { findInputs, inspectInputs } from './parquet-input.ts';
 import { RestCatalog, type CatalogAccess } from './rest-catalog.ts';
 import { requireScale, TPCH_TABLES, tpchFiles } from './tpch.ts';
-import { registerHashes } from './transform-sql.ts';
+import { registerHashes } from '#worker/write/transform-sql.ts';
 
 /** Dependencies of a load that the command line provides. */
 export type LoadDeps = {

@@ -11,7 +11,7 @@ import { readManifest, readManifestList } from './read-manifest.ts';
 import type { Schema } from './schema.ts';
 import { decodeBound, encodeBound } from './single-value.ts';
 import type { Field, IcebergType } from './type.ts';
-import { newManifestFile, writeManifest, writeManifestList, type NewDataFile } from './write-manifest.ts';
+import { newManifestFile, writeManifest, writeManifestList, type NewDataFile } from './write/write-manifest.ts';
 
 const filesIo = (files: ReadonlyMap<string, Uint8Array>): FileIo => {
   const get = (uri: string): Uint8Array => {

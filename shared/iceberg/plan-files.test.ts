@@ -5,7 +5,7 @@ import { must } from '#shared/must.ts';
 import { FileNotFound, type FileIo } from '#shared/storage/file-io.ts';
 import { writeAvroFile } from './avro/write-container.ts';
 import { LruManifestCache, type ManifestCache } from './manifest-cache.ts';
-import { MANIFEST_LIST_SCHEMA, manifestSchema } from './manifest-schema.ts';
+import { MANIFEST_LIST_SCHEMA, manifestSchema } from './write/manifest-schema.ts';
 import { limitsApart } from './decode-limits.ts';
 import { planFiles } from './plan-files.ts';
 import type { PlanFilesOptions } from './planning.ts';

@@ -16,7 +16,7 @@ import type { PlanTable } from './planning.ts';
 import type { ScanRequest } from './scan-request.ts';
 import type { Schema } from './schema.ts';
 import { GuardedTableReader, type TableReader } from './table-reader.ts';
-import { newManifestFile, writeManifest, writeManifestList, type NewDataFile } from './write-manifest.ts';
+import { newManifestFile, writeManifest, writeManifestList, type NewDataFile } from './write/write-manifest.ts';
 
 const MIB = 2 ** 20;
 const schema: Schema = {

@@ -1,6 +1,6 @@
 import { writeAvroFile } from '#shared/iceberg/avro/write-container.ts';
-import { manifestSchema } from '#shared/iceberg/manifest-schema.ts';
-import { newManifestFile, writeManifestList } from '#shared/iceberg/write-manifest.ts';
+import { manifestSchema } from '#shared/iceberg/write/manifest-schema.ts';
+import { newManifestFile, writeManifestList } from '#shared/iceberg/write/write-manifest.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
 import { SCHEMA, setMain, snapshot } from './catalog-requests.ts';

@@ -1,4 +1,4 @@
-import { newManifestFile, writeManifestList } from '#shared/iceberg/write-manifest.ts';
+import { newManifestFile, writeManifestList } from '#shared/iceberg/write/write-manifest.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
 import { SCHEMA, setMain, snapshot } from './catalog-requests.ts';

@@ -1,7 +1,12 @@
 import type { Json } from '#shared/json.ts';
 import type { PartitionSpec } from '#shared/iceberg/partition-spec.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
-import { newManifestFile, writeManifest, writeManifestList, type NewDataFile } from '#shared/iceberg/write-manifest.ts';
+import {
+  newManifestFile,
+  writeManifest,
+  writeManifestList,
+  type NewDataFile,
+} from '#shared/iceberg/write/write-manifest.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
 import { snapshot } from './catalog-requests.ts';
 

@@ -6,7 +6,12 @@ import type { PartitionSpec } from '#shared/iceberg/partition-spec.ts';
 import { readManifest, readManifestList, readManifestPaths } from '#shared/iceberg/read-manifest.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
 import type { IcebergType } from '#shared/iceberg/type.ts';
-import { newManifestFile, writeManifest, writeManifestList, type NewDataFile } from '#shared/iceberg/write-manifest.ts';
+import {
+  newManifestFile,
+  writeManifest,
+  writeManifestList,
+  type NewDataFile,
+} from '#shared/iceberg/write/write-manifest.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { FileNotFound, type FileIo } from '#shared/storage/file-io.ts';
 import { avroContainer, type RawBlock } from '#test/support/hostile-avro.ts';

@@ -1,16 +1,16 @@
 import { printJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { writeAvroFile } from './avro/write-container.ts';
-import { bytesOfInteger } from './big-endian.ts';
-import { compareLiterals } from './compare-literals.ts';
+import { writeAvroFile } from '../avro/write-container.ts';
+import { bytesOfInteger } from '../big-endian.ts';
+import { compareLiterals } from '../compare-literals.ts';
 import { decimalBytes, MANIFEST_LIST_SCHEMA, manifestSchema } from './manifest-schema.ts';
-import type { ManifestFile, PartitionSummary } from './manifest.ts';
-import { printPartitionFields, type PartitionSpec } from './partition-spec.ts';
-import type { Literal } from './predicate.ts';
-import { printSchema, type Schema } from './schema.ts';
-import { encodeBound } from './single-value.ts';
-import { resultType } from './transform.ts';
-import { invalid, walkFields, type IcebergType } from './type.ts';
+import type { ManifestFile, PartitionSummary } from '../manifest.ts';
+import { printPartitionFields, type PartitionSpec } from '../partition-spec.ts';
+import type { Literal } from '../predicate.ts';
+import { printSchema, type Schema } from '../schema.ts';
+import { encodeBound } from '../single-value.ts';
+import { resultType } from '../transform.ts';
+import { invalid, walkFields, type IcebergType } from '../type.ts';
 
 /** A data file that a writer made; maps are by field id. */
 export type NewDataFile = {

@@ -1,5 +1,5 @@
-import type { Literal } from '#shared/iceberg/predicate.ts';
-import { firstCodePoints } from '#shared/iceberg/transform.ts';
+import type { Literal } from '../predicate.ts';
+import { firstCodePoints } from '../transform.ts';
 
 export type Bounds = { readonly lower: Literal | undefined; readonly upper: Literal | undefined };
 

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { printJson } from '#shared/json.ts';
-import type { CatalogContext } from '../../context.ts';
-import { toCatalogError } from '../../store/postgres/errors.ts';
+import type { CatalogContext } from '../context.ts';
+import { toCatalogError } from '../store/postgres/errors.ts';
 import {
   findUse,
   insertUse,
@@ -9,11 +9,11 @@ import {
   type KeptAnswer,
   type KeyUse,
   type UsedKey,
-} from '../../store/postgres/idempotency-store.ts';
-import { icebergError } from '../iceberg-error.ts';
+} from '../store/postgres/idempotency-store.ts';
+import { icebergError } from '../rest/iceberg-error.ts';
 import { isoDuration } from './idempotency-key.ts';
-import type { Answer, RepeatableOperation, RestRequest } from '../operation.ts';
-import { plainUnit, transact, type UnitOfWork } from '../../store/postgres/transact.ts';
+import type { Answer, RepeatableOperation, RestRequest } from '../rest/operation.ts';
+import { plainUnit, transact, type UnitOfWork } from '../store/postgres/transact.ts';
 
 /**
  * Runs requests with an `Idempotency-Key`. The key's row is written in the transaction that makes the change, so both happen or neither; a

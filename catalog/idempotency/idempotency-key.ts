@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
-import type { OpenRequest } from '../operation.ts';
+import type { OpenRequest } from '../rest/operation.ts';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 

@@ -1,4 +1,4 @@
-import { stringBounds, type Bounds } from './string-bounds.ts';
+import { stringBounds, type Bounds } from '#shared/iceberg/write/string-bounds.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
 import { encodeBound, uuidBytes } from '#shared/iceberg/single-value.ts';
 import type { Field, IcebergType } from '#shared/iceberg/type.ts';

@@ -6,7 +6,7 @@ import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 
 /**
  * A task that a coordinator sends to a worker: the SQL of one fragment with its share of the scans. It is sent as JSON (`task-codec.ts`)
- * in `StartTaskRequest.spec`, covered by a signed ticket (`shared/ticket.ts`).
+ * in `RunTaskRequest.spec` or in the ticket of `DoGet`, covered by a signed ticket (`shared/ticket.ts`).
  */
 export type TaskSpec = {
   readonly queryId: QueryId;

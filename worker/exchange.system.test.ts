@@ -149,18 +149,18 @@ describe('workers that exchange partitions', () => {
     expect(partition?.batches).toBe(report.batches);
     expect(report.batches).toBeGreaterThan(5);
     const ticket = a.ticket(spec);
-    const [whole, again] = await Promise.all([a.result(spec, ticket), a.result(spec, ticket)]);
+    const [whole, again] = await Promise.all([a.partition(`${ticket}@0`), a.partition(`${ticket}@0`)]);
     expect([whole.table.numRows, again.table.numRows]).toEqual([500_000, 500_000]);
-    const first = await a.result(spec, `${ticket}@0-2`);
-    const rest = await a.result(spec, `${ticket}@2`);
+    const first = await a.partition(`${ticket}@0-2`);
+    const rest = await a.partition(`${ticket}@2`);
     expect(first.table.numRows + rest.table.numRows).toBe(500_000);
     expect(rest.table.get(0)?.['i']).toBe(BigInt(first.table.numRows));
-    expect((await a.result(spec, `${ticket}@${report.batches}`)).table.numRows).toBe(0);
+    expect((await a.partition(`${ticket}@${report.batches}`)).table.numRows).toBe(0);
     for (const bad of ['@', '@x', '@1-', '@-1', '@1-2-3']) {
-      await expect(a.result(spec, `${ticket}${bad}`)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+      await expect(a.partition(`${ticket}${bad}`)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
     }
     await a.endQuery(spec);
-    await expect(a.result(spec, `${ticket}@0`)).rejects.toMatchObject({ code: 'WORKER_LOST' });
+    await expect(a.partition(`${ticket}@0`)).rejects.toMatchObject({ code: 'WORKER_LOST' });
   });
 
   test('ranges of a partition are inputs of different tasks, here and elsewhere', async () => {
@@ -342,7 +342,7 @@ describe('workers that exchange partitions', () => {
       expect(await check(node.at, own, input(NUMBERS, sources))).toEqual(expected(1_000_000));
       expect(await check(a, own, input(NUMBERS, sources))).toEqual(expected(1_000_000));
       const [first] = report.partitions;
-      const part = await node.at.result(spec, `${node.at.ticket(spec)}@${(first?.batches ?? 0) - 1}`);
+      const part = await node.at.partition(`${node.at.ticket(spec)}@${(first?.batches ?? 0) - 1}`);
       expect(part.table.numRows).toBeGreaterThan(0);
       // Batches fetched from another worker spill to files as well.
       const big = numbers(own, 1_000_000, 1);

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { encodeTaskSpec } from '#proto/task-codec.ts';
 import type { ScanFile, ScanSpec } from '#proto/task.ts';
 import { defaultConfig } from '#shared/config/config-schema.ts';
 import { silentLogger } from '#shared/log/logger.ts';
@@ -132,10 +131,7 @@ describe('a worker', () => {
     'a text of 200,000 times %j ends its own task, and no other call on the connection',
     async (unit) => {
       const other = makeTask('SELECT i FROM range(100000000) t(i)');
-      const reading = coordinator.read(
-        other,
-        `${coordinator.ticket(other)}\n${(await encodeTaskSpec(other)).toString()}`,
-      );
+      const reading = coordinator.read(other);
       await reading.next();
       const sql = `SELECT error('begin ' || repeat('${unit}', 200000 + i::INT)) FROM range(1) t(i)`;
       const failed = {
@@ -165,8 +161,8 @@ describe('a worker', () => {
     const sql = 'SELECT count(*) AS c FROM range(20000000) a(i) WHERE hash(i) % 3 = 0';
     const narrow = await coordinator.run(makeTask(sql));
     const wide = makeTask(sql, { threads: 2 });
-    const wideResult = coordinator.result(wide);
-    await coordinator.start(wide);
+    const wideResult = coordinator.run(wide);
+    await expect.poll(() => metric('tasks_running')).toBe(1);
     const small: number[] = [];
     for (let i = 0; i < 5; i++) {
       const { table } = await coordinator.run(makeTask(`SELECT ${i} AS i`));
@@ -181,12 +177,11 @@ describe('a worker', () => {
   test('a task that was cancelled before it came does not run', async () => {
     const spec = makeTask('SELECT 1');
     expect(await coordinator.call('CancelTask', { task_id: spec.taskId })).toEqual({ found: false });
-    await expect(coordinator.start(spec)).rejects.toMatchObject({ code: 'QUERY_CANCELLED' });
+    await expect(coordinator.run(spec)).rejects.toMatchObject({ code: 'QUERY_CANCELLED' });
   });
 
   test('a reader that goes away ends its task', async () => {
     const spec = makeTask('SELECT i, repeat(i::VARCHAR, 10) FROM range(100000000) t(i)');
-    await coordinator.start(spec);
     let messages = 0;
     for await (const message of coordinator.read(spec)) if (message.length > 0 && ++messages === 3) break;
     await expect.poll(() => metric('tasks')).toBe(0);
@@ -195,7 +190,6 @@ describe('a worker', () => {
 
   test('a reader that stands still pauses its task, and then gets every row', async () => {
     const spec = makeTask("SELECT i, 'some more bytes in every row ' || i AS s FROM range(2000000) t(i)");
-    await coordinator.start(spec);
     const messages = coordinator.read(spec);
     await messages.next();
     await expect.poll(() => metric('spool_bytes')).toBeGreaterThan(1e6);
@@ -209,13 +203,13 @@ describe('a worker', () => {
 
   test('tickets and secrets are checked', async () => {
     const spec = makeTask('SELECT 1');
-    await expect(coordinator.start(spec, `${coordinator.ticket(spec)}x`)).rejects.toMatchObject({
+    await expect(coordinator.run(spec, `${coordinator.ticket(spec)}x`)).rejects.toMatchObject({
       code: 'UNAUTHENTICATED',
     });
     const foreign = coordinator.ticket(makeTask('SELECT 1'));
-    await expect(coordinator.start(spec, foreign)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(coordinator.run(spec, foreign)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     const late = coordinator.ticket(spec, { expiresAtMs: Date.now() - 1 });
-    await expect(coordinator.start(spec, late)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(coordinator.run(spec, late)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     await expect(coordinator.call('Drain', {}, 'wrong')).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 
@@ -327,7 +321,7 @@ describe('scans of a worker', () => {
     const { root, path } = await writeTable('ticket');
     const spec = makeTask(['FROM ', { scan: 0 }], { scans: [scanOf([fileOf(path)], [root])] });
     const narrow = coordinator.ticket(spec, { locations: [`${root}-other`] });
-    await expect(coordinator.start(spec, narrow)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(coordinator.run(spec, narrow)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
   });
 });
 
@@ -355,10 +349,10 @@ describe('a worker and its coordinators', () => {
       });
       const beating = setInterval(() => attached.beat(7), 100);
       const spec = makeTask('SELECT sum(a.i * b.i) FROM range(10000000) a(i), range(1000000) b(i)', { epoch: 7 });
-      await coordinator.start(spec);
-      await expect(coordinator.start(makeTask('SELECT 1', { epoch: 6 }))).rejects.toMatchObject({ code: 'FORBIDDEN' });
+      await coordinator.run(makeTask('SELECT 1', { epoch: 7 }));
+      await expect(coordinator.run(makeTask('SELECT 1', { epoch: 6 }))).rejects.toMatchObject({ code: 'FORBIDDEN' });
       let ended = false;
-      const result = coordinator.result(spec).catch((error: unknown) => {
+      const result = coordinator.run(spec).catch((error: unknown) => {
         ended = true;
         return error;
       });

@@ -109,7 +109,7 @@ test('what a killed worker had in files is gone when it starts again', async () 
   expect((await filesBelow(join(dataDir, 'files', 'spill'))).length).toBeGreaterThan(0);
   await using again = await start('files', settings);
   expect(await filesBelow(join(dataDir, 'files', 'spill'))).toEqual([]);
-  await expect(again.at.result(spec, `${again.at.ticket(spec)}@0`)).rejects.toMatchObject({ code: 'WORKER_LOST' });
+  await expect(again.at.partition(`${again.at.ticket(spec)}@0`)).rejects.toMatchObject({ code: 'WORKER_LOST' });
 }, 120_000);
 
 test('SIGTERM and skein worker drain end a worker when its queries have ended, and not before', async () => {
@@ -124,7 +124,7 @@ test('SIGTERM and skein worker drain end a worker when its queries have ended, a
         : worker.kill('SIGTERM');
     const refused = (): Promise<unknown> => worker.at.runTask(rows(own, 0, 1, 2)).catch((error: unknown) => error);
     await expect.poll(refused, { timeout: 30_000 }).toMatchObject({ code: 'WORKER_DRAINING' });
-    expect((await worker.at.result(spec, worker.at.ticket(spec))).table.numRows).toBeGreaterThan(0);
+    expect((await worker.at.partition(`${worker.at.ticket(spec)}@0`)).table.numRows).toBeGreaterThan(0);
     await worker.at.endQuery(spec);
     expect(await worker.ended).toBe(0);
     expect(await command).toMatchObject(how === 'command' ? { code: 0, stdout: `${worker.at.url} is drained\n` } : {});

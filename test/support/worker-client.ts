@@ -104,10 +104,6 @@ export class TestCoordinator {
     });
   }
 
-  async start(spec: TaskSpec, ticket = this.ticket(spec)): Promise<void> {
-    await this.call('StartTask', { spec: await encodeTaskSpec(spec), ticket });
-  }
-
   /** Runs a task with a spooled output; `signal` cancels the call. */
   async runTask(spec: TaskSpec, signal?: AbortSignal): Promise<RunTaskResult> {
     const request = { spec: await encodeTaskSpec(spec), ticket: this.ticket(spec) };
@@ -134,8 +130,12 @@ export class TestCoordinator {
     return { address: this.url, taskId: spec.taskId, partition, ticket, batches, rows: 0, bytes: 0 };
   }
 
-  /** Messages of a task's output, as they come; leaving the loop early cancels the call. */
+  /** Runs a task and yields the messages of its output as they come; leaving the loop early cancels the call. */
   async *read(spec: TaskSpec, ticket = this.ticket(spec)): AsyncGenerator<Uint8Array> {
+    yield* this.#get(`${ticket}\n${(await encodeTaskSpec(spec)).toString()}`);
+  }
+
+  async *#get(ticket: string): AsyncGenerator<Uint8Array> {
     const doGet = must(FLIGHT.definition['DoGet'], 'DoGet');
     const call = this.#flight.makeServerStreamRequest(
       doGet.path,
@@ -153,26 +153,14 @@ export class TestCoordinator {
     }
   }
 
-  async result(spec: TaskSpec, ticket = this.ticket(spec)): Promise<TestResult> {
-    const parts: Uint8Array[] = [];
-    let report: TaskReport | undefined;
-    let messages = 0;
-    for await (const message of this.read(spec, ticket)) {
-      messages++;
-      const { header, metadata, body } = decodeFlightData(message);
-      if (metadata.length > 0) {
-        const end = JSON.parse(Buffer.from(metadata).toString()) as StreamEnd;
-        if ('failure' in end) throw SkeinError.fromData(end.failure);
-        report = end;
-      } else parts.push(...ipcMessage(header, body));
-    }
-    if (report === undefined) throw new Error('the stream had no report');
-    return { table: tableOf(parts), report, messages };
+  /** Runs a task and returns its whole output. @throws SkeinError */
+  async run(spec: TaskSpec, ticket = this.ticket(spec)): Promise<TestResult> {
+    return await collect(this.read(spec, ticket));
   }
 
-  /** Starts the task with the call that reads its output. */
-  async run(spec: TaskSpec): Promise<TestResult> {
-    return await this.result(spec, `${this.ticket(spec)}\n${(await encodeTaskSpec(spec)).toString()}`);
+  /** Reads a partition: `ticket` with `@` and the range of batches. @throws SkeinError */
+  async partition(ticket: string): Promise<TestResult> {
+    return await collect(this.#get(ticket));
   }
 
   attach(): { beat(epoch: number): void; readonly beats: AsyncIterator<Record<string, unknown>>; end(): void } {
@@ -195,6 +183,23 @@ export class TestCoordinator {
     this.#control.close();
     this.#flight.close();
   }
+}
+
+async function collect(stream: AsyncIterable<Uint8Array>): Promise<TestResult> {
+  const parts: Uint8Array[] = [];
+  let report: TaskReport | undefined;
+  let messages = 0;
+  for await (const message of stream) {
+    messages++;
+    const { header, metadata, body } = decodeFlightData(message);
+    if (metadata.length > 0) {
+      const end = JSON.parse(Buffer.from(metadata).toString()) as StreamEnd;
+      if ('failure' in end) throw SkeinError.fromData(end.failure);
+      report = end;
+    } else parts.push(...ipcMessage(header, body));
+  }
+  if (report === undefined) throw new Error('the stream had no report');
+  return { table: tableOf(parts), report, messages };
 }
 
 /** An encapsulated IPC message: what the Arrow library reads. */

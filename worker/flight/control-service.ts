@@ -51,11 +51,6 @@ export function controlHandlers(options: ControlOptions): UntypedServiceImplemen
   const ofCoordinator = <Request>(handle: Handle<Request>) => unary(security, COORDINATOR, handle);
   return {
     Attach: attachHandler(options),
-    StartTask: ofCoordinator<{ spec: Uint8Array; ticket: string }>(({ spec, ticket }) => {
-      const verified = verify(ticket);
-      tasks.start(decodeTaskHead(spec), verified);
-      return {};
-    }),
     RunTask: ofCoordinator<{ spec: Uint8Array; ticket: string }>(async ({ spec, ticket }, signal) => {
       const verified = verify(ticket);
       const end = await tasks.run(signal, decodeTaskHead(spec), verified);

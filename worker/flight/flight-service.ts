@@ -31,7 +31,7 @@ const asBuffer = (message: Uint8Array | LentMessage): Buffer =>
     : Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 
 /**
- * Handles `DoGet`, whose ticket may carry the task itself. Sends the schema, record batches, then a message whose `app_metadata` is the
+ * Handles `DoGet`, which runs a task that streams its output or reads a partition of a finished one. Sends the schema, record batches, then a message whose `app_metadata` is the
  * JSON of the task's report, or of its failure. Errors are the gRPC status. When the reader of a streamed output goes away, the task ends.
  */
 export function doGetHandler(options: {
@@ -44,17 +44,14 @@ export function doGetHandler(options: {
   const { tasks, security, clock, compression } = options;
   const serve = async (call: FlightCall): Promise<void> => {
     security.admit(call, ['coordinator', 'worker']);
-    const { text, spec, range } = splitTicket(Buffer.from(call.request.ticket));
-    const ticket = verifyTicket(text, security.keyring, clock.nowMs());
-    if (spec !== undefined) tasks.start(decodeTaskHead(spec), ticket);
-    const opened = await tasks.open(ticket, range !== undefined);
-    if (opened.kind === 'partition') {
+    const asked = parseTicket(Buffer.from(call.request.ticket));
+    const ticket = verifyTicket(asked.text, security.keyring, clock.nowMs());
+    if (asked.kind === 'partition') {
       const compress = compression === 'lz4' && !isOfThisHost(call.getPeer());
-      await sendPartition(call, opened, { range: range ?? { start: 0, end: Number.POSITIVE_INFINITY }, compress });
+      await sendPartition(call, await tasks.open(ticket), { range: asked.range, compress });
       return;
     }
-    if (range !== undefined) throw new SkeinError('INVALID_REQUEST', 'a streamed output is read from its beginning');
-    const { spool } = opened;
+    const spool = tasks.stream(decodeTaskHead(asked.spec), ticket);
     let complete = false;
     const lost = (): void => {
       // gRPC emits 'cancelled' after every call, also after a successful one.
@@ -83,24 +80,22 @@ function isOfThisHost(peer: string): boolean {
   return Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === host));
 }
 
-type TicketParts = {
-  readonly text: string;
-  readonly spec: Uint8Array | undefined;
-  readonly range: BatchRange | undefined;
-};
+/** The two forms of a ticket that flight.proto names; `text` is the signed part. */
+type FlightTicket =
+  | { readonly kind: 'task'; readonly text: string; readonly spec: Uint8Array }
+  | { readonly kind: 'partition'; readonly text: string; readonly range: BatchRange };
 
-/** The three forms of a ticket that flight.proto names. @throws INVALID_REQUEST */
-function splitTicket(bytes: Buffer): TicketParts {
+/** @throws INVALID_REQUEST */
+function parseTicket(bytes: Buffer): FlightTicket {
   const end = bytes.indexOf(NEWLINE);
-  if (end >= 0) return { text: bytes.toString('utf8', 0, end), spec: bytes.subarray(end + 1), range: undefined };
-  const [text = '', suffix] = bytes.toString().split('@', 2);
-  if (suffix === undefined) return { text, spec: undefined, range: undefined };
+  if (end >= 0) return { kind: 'task', text: bytes.toString('utf8', 0, end), spec: bytes.subarray(end + 1) };
+  const [text = '', suffix = ''] = bytes.toString().split('@', 2);
   const match = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(suffix);
   if (match === null) throw new SkeinError('INVALID_REQUEST', 'the range of the ticket is not valid');
   const [, from = '', to] = match;
   return {
+    kind: 'partition',
     text,
-    spec: undefined,
     range: { start: Number(from), end: to === undefined ? Number.POSITIVE_INFINITY : Number(to) },
   };
 }

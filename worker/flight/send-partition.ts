@@ -5,7 +5,7 @@ import { compressMessage } from './compress-message.ts';
 import { encodeAppMetadata } from '#shared/flight/flight-data.ts';
 import { type LentMessage } from './arrow-message.ts';
 import { SendWindow, type FlightCall } from './send-window.ts';
-import type { OpenedOutput } from './task-registry.ts';
+import type { OpenedPartition } from './task-registry.ts';
 
 /**
  * Sends batches of a partition without consuming them: schema and dictionaries first, the task's report last.
@@ -13,7 +13,7 @@ import type { OpenedOutput } from './task-registry.ts';
  */
 export async function sendPartition(
   call: FlightCall,
-  { output, partition, report }: OpenedOutput & { kind: 'partition' },
+  { output, partition, report }: OpenedPartition,
   { range, compress }: { readonly range: BatchRange; readonly compress: boolean },
 ): Promise<void> {
   const stop = (): boolean => call.cancelled || output.closed.aborted;

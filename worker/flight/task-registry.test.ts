@@ -94,7 +94,7 @@ async function waitingTask(orphanTimeoutMs: number) {
   });
   const held = [await memory.acquire(spec, 2 ** 29, AbortSignal.timeout(5_000))];
   while (memory.grantedBytes < 2 ** 29) held.push(await memory.acquire(spec, 2 ** 20, AbortSignal.timeout(5_000)));
-  tasks.start(spec, { ...ids, expiresAtMs: Infinity, locations: [], partition: 0 });
+  tasks.stream(spec, { ...ids, expiresAtMs: Infinity, locations: [], partition: 0 });
   return { tasks, memory, held };
 }
 

@@ -13,7 +13,7 @@ import type { SlotPool } from '../slot/slot-pool.ts';
 import type { Spool, TaskSpool } from '../spool/spool.ts';
 import type { SpooledOutput, SpoolStore } from '../spool/spooled-output.ts';
 import { executeTask, type TaskEnd, type TaskSink } from './execute-task.ts';
-import { ExpectedTasks, RecentIds } from './expected-tasks.ts';
+import { RecentIds } from './recent-ids.ts';
 import { PartitionSink } from './task-sink.ts';
 
 /** Tasks whose output is held, finished ones included. */
@@ -29,7 +29,7 @@ type Task = {
   readonly spec: SentTask;
   readonly abort: AbortController;
   readonly output:
-    | { readonly kind: 'stream'; readonly spool: TaskSpool; reader: boolean }
+    | { readonly kind: 'stream'; readonly spool: TaskSpool }
     | { readonly kind: 'spool'; readonly stored: SpooledOutput; readonly end: Promise<TaskEnd> };
   /** Settles when the task has left its slot and given its memory back. */
   stopped: Promise<void>;
@@ -40,15 +40,12 @@ type Task = {
   freed: Promise<void> | undefined;
 };
 
-/** An output opened for a reader. That of a partition is retained on the reader's behalf, and the reader must release it. */
-export type OpenedOutput =
-  | { readonly kind: 'stream'; readonly spool: TaskSpool }
-  | {
-      readonly kind: 'partition';
-      readonly output: SpooledOutput;
-      readonly partition: number;
-      readonly report: TaskReport;
-    };
+/** A partition opened for a reader: its output is retained on the reader's behalf, and the reader must release it. */
+export type OpenedPartition = {
+  readonly output: SpooledOutput;
+  readonly partition: number;
+  readonly report: TaskReport;
+};
 
 export type TaskRegistryOptions = {
   readonly pool: SlotPool;
@@ -65,7 +62,7 @@ export type TaskRegistryOptions = {
   readonly log: Logger;
 };
 
-/** Every task of this worker, from StartTask until its output is read or dropped. */
+/** Every task of this worker, from the call that brings it until its output is read or dropped. */
 export class TaskRegistry {
   readonly #options: TaskRegistryOptions;
   readonly #tasks = new Map<TaskId, Task>();
@@ -73,7 +70,6 @@ export class TaskRegistry {
   #active = 0;
   readonly #ended = new RecentIds<TaskId>();
   readonly #endedQueries = new RecentIds<QueryId>();
-  readonly #expected = new ExpectedTasks();
   /** Per epoch, the monotonic milliseconds at which its coordinator was last heard. */
   readonly #heardMs = new Map<number, number>();
   readonly #orphanTimer: NodeJS.Timeout;
@@ -117,18 +113,22 @@ export class TaskRegistry {
   }
 
   /**
-   * Takes a task; a task that is here already is not started again.
+   * Starts a task with a streamed output, whose only reader is the caller.
    * @throws UNAUTHENTICATED when the ticket is for another task or location, FORBIDDEN, QUEUE_FULL, WORKER_DRAINING,
-   * QUERY_CANCELLED when it was cancelled before it came.
+   * QUERY_CANCELLED when it was cancelled before it came, INVALID_REQUEST when it is here already.
    */
-  start(spec: SentTask, ticket: Ticket): void {
-    this.#admit(spec, ticket);
+  stream(spec: SentTask, ticket: Ticket): TaskSpool {
+    if (spec.output.kind !== 'stream') throw new SkeinError('INVALID_REQUEST', 'DoGet is for streamed outputs');
+    if (this.#tasks.has(spec.taskId)) throw new SkeinError('INVALID_REQUEST', 'the task has a reader already');
+    const { output } = this.#admit(spec, ticket);
+    if (output.kind !== 'stream') throw new Error('invariant: a task has the output that its description names');
+    return output.spool;
   }
 
   /**
    * Runs a task with a spooled output to its end; one that is here already is waited for. `signal` is the caller's: when the last caller
    * goes, the task ends.
-   * @throws what `start` throws; how the task ends is an answer.
+   * @throws what `stream` throws; how the task ends is an answer.
    */
   async run(signal: AbortSignal, spec: SentTask, ticket: Ticket): Promise<TaskEnd> {
     if (spec.output.kind !== 'spool') throw new SkeinError('INVALID_REQUEST', 'RunTask is for spooled outputs');
@@ -169,7 +169,6 @@ export class TaskRegistry {
     }
     const task = spec.output.kind === 'stream' ? this.#stream(spec) : this.#divide(spec, spec.output.partitions);
     this.#tasks.set(spec.taskId, task);
-    this.#expected.arrived(spec.taskId);
     return task;
   }
 
@@ -183,8 +182,7 @@ export class TaskRegistry {
         else if (output.kind === 'finished' || output.kind === 'failed') spool.end(output);
       },
     };
-    const output = { kind: 'stream', spool, reader: false } as const;
-    return this.#execute({ ...newTask(spec), output: { ...output } }, sink, (end) => {
+    return this.#execute({ ...newTask(spec), output: { kind: 'stream', spool } }, sink, (end) => {
       // The coordinator recomputes the input when it knows which task produced it.
       if (end.kind !== 'lost') return spool.end(end);
       const message = 'an input of the task was lost';
@@ -261,32 +259,21 @@ export class TaskRegistry {
   }
 
   /**
-   * Opens the output of a task: a streamed one for its single reader, a partition for any reader. Waits a while for a task that has not
-   * arrived yet, unless the reader knows that it was here (`expected`).
-   * @throws UNAUTHENTICATED for another query's ticket, QUERY_CANCELLED, WORKER_LOST when the task never arrives, the task's own error.
+   * Opens a partition of a task's spooled output; waits for the end of the task.
+   * @throws UNAUTHENTICATED for another query's ticket, WORKER_LOST when the output is not here, the task's own error.
    */
-  async open(ticket: Ticket, expected: boolean): Promise<OpenedOutput> {
-    const { taskId } = ticket;
-    if (!expected && !this.#tasks.has(taskId) && !this.#ended.has(taskId)) await this.#expected.wait(taskId);
+  async open(ticket: Ticket): Promise<OpenedPartition> {
+    const { taskId, partition } = ticket;
     const task = this.#tasks.get(taskId);
-    if (task === undefined) {
-      throw this.#ended.has(taskId)
-        ? new SkeinError('QUERY_CANCELLED', 'the task has ended')
-        : new SkeinError('WORKER_LOST', 'the worker does not know the task');
-    }
+    if (task === undefined) throw new SkeinError('WORKER_LOST', 'the worker does not know the task');
     const { output } = task;
-    const { partition } = ticket;
-    const has = output.kind === 'stream' ? partition === 0 : output.stored.has(partition);
-    if (!belongsTo(task, ticket) || !has) throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another output');
-    if (output.kind === 'stream') {
-      if (output.reader) throw new SkeinError('INVALID_REQUEST', 'the output is read already');
-      output.reader = true;
-      return { kind: 'stream', spool: output.spool };
+    if (!belongsTo(task, ticket) || output.kind !== 'spool' || !output.stored.has(partition)) {
+      throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another output');
     }
     const end = await output.end;
     if (end.kind === 'failed') throw SkeinError.fromData(end.error);
     if (end.kind === 'lost' || task.freed !== undefined) throw lostError;
-    return { kind: 'partition', output: output.stored.retain(), partition, report: end.report };
+    return { output: output.stored.retain(), partition, report: end.report };
   }
 
   /** Ends a task and drops its output; resolves when none of it runs any more, to false when this worker does not have it. */
@@ -339,7 +326,6 @@ export class TaskRegistry {
     this.#drain.abort();
     const error = new SkeinError('WORKER_LOST', 'the worker is shutting down');
     await Promise.all([...this.#tasks.keys()].map((id) => this.cancel(id, error)));
-    this.#expected.close();
   }
 
   #forget(task: Task): Promise<void> {

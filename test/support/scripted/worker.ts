@@ -86,7 +86,6 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
         });
       });
     },
-    StartTask: (_call: unknown, callback: (error: object) => void) => callback(toServiceError(new Error('not used'))),
     RunTask: (
       call: ServerUnaryCall<{ spec: Buffer }, object>,
       callback: (error: object | null, reply?: object) => void,

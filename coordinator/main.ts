@@ -24,7 +24,7 @@ import type { QueryService } from './query/query-service.ts';
 import { NameFinder } from './session/current-names.ts';
 import type { SessionServices } from './session/session-services.ts';
 import { SessionStore } from './session/session-store.ts';
-import { startFront } from './start-front.ts';
+import { startFront } from './front/start-front.ts';
 import { startTerm, type Term, type TermParts } from './start-term.ts';
 
 export type RunningCoordinator = { readonly queryUrl: string; close(): Promise<void> };

@@ -6,7 +6,7 @@ import type { Plan } from './plan.ts';
 import { outputFields } from './plan-schema.ts';
 import { children, mapChildren, walkPlan } from './plan-tree.ts';
 import type { Planner } from './planner.ts';
-import { queryPreparer } from './prepare-query.ts';
+import { queryPreparer } from '../front/prepare-query.ts';
 import type { PreparedQuery } from './prepared-query.ts';
 import { sessionPlanner } from './session-planner.ts';
 import { printSqlType } from './sql-type.ts';

@@ -7,7 +7,7 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
 import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
 import { PlannerPool, type PlannerPoolOptions } from './planner-pool.ts';
-import { queryPreparer } from './prepare-query.ts';
+import { queryPreparer } from '../front/prepare-query.ts';
 import type { PreparedQuery } from './prepared-query.ts';
 
 const context = { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'lake', currentSchema: 's' };

@@ -6,7 +6,7 @@ import type { Literal, Predicate } from '#shared/iceberg/predicate.ts';
 import { printJson } from '#shared/json.ts';
 import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
 import type { Planner } from './planner.ts';
-import { queryPreparer } from './prepare-query.ts';
+import { queryPreparer } from '../front/prepare-query.ts';
 import type { PreparedQuery } from './prepared-query.ts';
 import { sessionPlanner } from './session-planner.ts';
 

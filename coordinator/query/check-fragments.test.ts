@@ -7,7 +7,7 @@ import type { BindRequest, Planner } from '../planner/planner.ts';
 import { sessionPlanner } from '../planner/session-planner.ts';
 import type { SqlType } from '../planner/sql-type.ts';
 import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
-import { queryPreparer } from '../planner/prepare-query.ts';
+import { queryPreparer } from '../front/prepare-query.ts';
 import { FragmentChecker, type CheckedQuery } from './check-fragments.ts';
 
 const context = { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'lake', currentSchema: 's' };

@@ -5,7 +5,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { Admission } from '../admission/admission.ts';
-import type { PrepareQuery } from '../planner/prepare-query.ts';
+import type { PrepareQuery } from '../front/prepare-query.ts';
 import type { ClientTexts } from '../client-texts.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';

@@ -5,7 +5,7 @@ import { distribute } from '#coordinator/distributor/distribute.ts';
 import type { DistributedPlan, ScanFacts, WholePlan } from '#coordinator/distributor/fragment.ts';
 import { separateScans } from '#coordinator/distributor/shape/separate-scans.ts';
 import { shapePlan } from '#coordinator/distributor/shape/shape-plan.ts';
-import { queryPreparer } from '#coordinator/planner/prepare-query.ts';
+import { queryPreparer } from '#coordinator/front/prepare-query.ts';
 import { sessionPlanner } from '#coordinator/planner/session-planner.ts';
 import type { ScanBinding } from '#coordinator/resolver/scan-binding.ts';
 import { SCRIPTED_ASKER, scriptedTables, TPCH_TABLES } from '../support/scripted/tables.ts';

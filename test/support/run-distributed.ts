@@ -14,7 +14,7 @@ import type {
 import { DISTRIBUTION_LIMITS, type DistributionLimits } from '#coordinator/distributor/limits.ts';
 import { separateScans } from '#coordinator/distributor/shape/separate-scans.ts';
 import { shapePlan } from '#coordinator/distributor/shape/shape-plan.ts';
-import { queryPreparer } from '#coordinator/planner/prepare-query.ts';
+import { queryPreparer } from '#coordinator/front/prepare-query.ts';
 import { FragmentChecker } from '#coordinator/query/check-fragments.ts';
 import { SCRIPTED_ASKER } from './scripted/tables.ts';
 import type { PreparedQuery } from '#coordinator/planner/prepared-query.ts';

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DuckDBInstance, DuckDBTableFunction, INTEGER, VARCHAR, type DuckDBConnection } from '@duckdb/node-api';
 import { TABLE_FUNCTIONS } from '#coordinator/resolver/function-policy.ts';
-import { queryPreparer, type PrepareQuery } from '#coordinator/planner/prepare-query.ts';
+import { queryPreparer, type PrepareQuery } from '#coordinator/front/prepare-query.ts';
 import type { PreparedQuery } from '#coordinator/planner/prepared-query.ts';
 import type { Planner } from '#coordinator/planner/planner.ts';
 import { textOf } from '#coordinator/planner/json-node.ts';

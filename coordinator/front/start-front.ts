@@ -1,18 +1,18 @@
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import { advance } from './distributor/advance.ts';
-import { distribute } from './distributor/distribute.ts';
-import { separateScans } from './distributor/shape/separate-scans.ts';
-import { shapePlan } from './distributor/shape/shape-plan.ts';
-import { jsonRows } from './distributor/print/json-rows.ts';
-import { singleFragment } from './distributor/single-fragment.ts';
-import { explainPlan } from './planner/explain-plan.ts';
-import { PlannerPool } from './planner/planner-pool.ts';
-import { queryPreparer } from './planner/prepare-query.ts';
-import type { Plan } from './planner/plan.ts';
-import { FragmentChecker } from './query/check-fragments.ts';
-import type { DistributorPasses, ShapedQuery } from './query/distribute-query.ts';
-import type { Front } from './query/runner-services.ts';
+import { advance } from '../distributor/advance.ts';
+import { distribute } from '../distributor/distribute.ts';
+import { separateScans } from '../distributor/shape/separate-scans.ts';
+import { shapePlan } from '../distributor/shape/shape-plan.ts';
+import { jsonRows } from '../distributor/print/json-rows.ts';
+import { singleFragment } from '../distributor/single-fragment.ts';
+import { explainPlan } from '../planner/explain-plan.ts';
+import { PlannerPool } from '../planner/planner-pool.ts';
+import { queryPreparer } from './prepare-query.ts';
+import type { Plan } from '../planner/plan.ts';
+import { FragmentChecker } from '../query/check-fragments.ts';
+import type { DistributorPasses, ShapedQuery } from '../query/distribute-query.ts';
+import type { Front } from '../query/runner-services.ts';
 
 /** Starts the planners, and puts the way from a query's text to its fragment together. `onRefused`: DuckDB did not bind a fragment. */
 export function startFront(config: Config, log: Logger, onRefused: () => void): Front {

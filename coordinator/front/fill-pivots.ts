@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import { DerivedText, wholeText } from './derived-text.ts';
+import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import { findPivots, type OpenPivot, type Range } from './find-pivots.ts';
 
 /** Columns that the values of a PIVOT may make, its aggregates not counted: what DuckDB calls `pivot_limit`. */

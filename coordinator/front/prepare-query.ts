@@ -7,14 +7,14 @@ import type { NameDefaults } from '../resolver/find-references.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
 import { plannerSql, spliceTables, userPosition, workerSql } from '../resolver/splice-tables.ts';
 import type { TableSource } from '../resolver/table-source.ts';
-import { checkOperators, checkPlan, checkSources } from './check-plan.ts';
+import { checkOperators, checkPlan, checkSources } from '../planner/check-plan.ts';
 import { FairCache } from './fair-cache.ts';
-import { usesOf } from './large-plan.ts';
-import { planFeatures, unknownFeatures } from './plan-features.ts';
-import type { Planner, PlanReply } from './planner.ts';
-import type { PreparedQuery } from './prepared-query.ts';
-import { scanUses, type ScanUse } from './scan-predicates.ts';
-import { printSqlType } from './sql-type.ts';
+import { usesOf } from '../planner/large-plan.ts';
+import { planFeatures, unknownFeatures } from '../planner/plan-features.ts';
+import type { Planner, PlanReply } from '../planner/planner.ts';
+import type { PreparedQuery } from '../planner/prepared-query.ts';
+import { scanUses, type ScanUse } from '../planner/scan-predicates.ts';
+import { printSqlType } from '../planner/sql-type.ts';
 
 type PrepareRequest = {
   /** The text of one query; names without a catalog or schema mean the context's. */

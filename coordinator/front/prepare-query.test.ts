@@ -3,11 +3,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { SCRIPTED_ASKER, scriptedTables, TPCH_TABLES } from '#test/support/scripted/tables.ts';
-import { explainPlan } from './explain-plan.ts';
-import type { Planner } from './planner.ts';
+import { explainPlan } from '../planner/explain-plan.ts';
+import type { Planner } from '../planner/planner.ts';
 import { queryPreparer } from './prepare-query.ts';
-import type { PreparedQuery } from './prepared-query.ts';
-import { sessionPlanner } from './session-planner.ts';
+import type { PreparedQuery } from '../planner/prepared-query.ts';
+import { sessionPlanner } from '../planner/session-planner.ts';
 
 const tables = scriptedTables({
   ...TPCH_TABLES,
@@ -390,13 +390,13 @@ describe('TPC-H plans', () => {
     const query = await prepared(sql);
     expect(query.plan).not.toBeNull();
     await expect(`${explainPlan(query, 'text').join('\n')}\n`).toMatchFileSnapshot(
-      `golden/tpch-${file.replace('.sql', '.txt')}`,
+      `../planner/golden/tpch-${file.replace('.sql', '.txt')}`,
     );
   });
 });
 
 describe('a plan of every kind of statement', () => {
-  const statements = readFileSync(new URL('golden/statements.sql', import.meta.url), 'utf8')
+  const statements = readFileSync(new URL('../planner/golden/statements.sql', import.meta.url), 'utf8')
     .trim()
     .split('\n');
   test('as text', async () => {
@@ -407,6 +407,6 @@ describe('a plan of every kind of statement', () => {
       expect(explainPlan(query, 'json').join('')).toContain('"children"');
       texts.push(sql, ...explainPlan(query, 'text'), '');
     }
-    await expect(texts.join('\n')).toMatchFileSnapshot('golden/statements.txt');
+    await expect(texts.join('\n')).toMatchFileSnapshot('../planner/golden/statements.txt');
   });
 });

@@ -1,4 +1,4 @@
-import type { TextSpan } from '../statement/statement.ts';
+import type { TextSpan } from './statement.ts';
 
 type Part = { readonly start: number; readonly end: number } | { readonly inserted: string };
 

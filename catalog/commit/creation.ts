@@ -16,7 +16,10 @@ export type CommittedTable = {
 };
 
 /** A table, and the caller who names it. */
-export type TableTarget = { readonly claims: TokenClaims; readonly catalog: string; readonly ident: TableIdent };
+export type TableTarget = { readonly claims: Caller; readonly catalog: string; readonly ident: TableIdent };
+
+/** What a commit needs to know of its caller: whose tables it finds, and the owner of those that it creates. */
+export type Caller = Pick<TokenClaims, 'tenant' | 'preferred_username'>;
 
 /**
  * Returns owner, time, uuid and location of a new table; `chosen` is the location that the client asks for.

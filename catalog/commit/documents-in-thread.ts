@@ -1,7 +1,7 @@
 import { localFileIo } from '#shared/storage/local-file-io.ts';
 import { inThread } from '#shared/thread/work.ts';
 import { parseBodyOfFew } from '../rest/body.ts';
-import { READ_TRANSACTION } from '../rest/operation/transaction/read-transaction.ts';
+import { READ_TRANSACTION } from './transaction.ts';
 import { COMMIT_CREATES, CREATE_HEAD } from './commit-source.ts';
 import { CREATED_METADATA, NEW_METADATA } from './created-metadata.ts';
 import { IS_PROTECTED } from './protected-property.ts';

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
+import { timeOfUuidV7 } from '#shared/uuid-v7.ts';
 import type { OpenRequest } from '../rest/operation.ts';
-
-const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 /** Returns the `Idempotency-Key` of a request. @throws INVALID_REQUEST when it is no UUID of version 7 */
 export function idempotencyKeyOf(request: Pick<OpenRequest, 'headers'>): string | undefined {
   const key = request.headers['idempotency-key'];
   if (key === undefined) return undefined;
-  if (typeof key !== 'string' || !UUID_V7.test(key)) {
+  if (typeof key !== 'string' || timeOfUuidV7(key) === undefined) {
     throw new SkeinError('INVALID_REQUEST', 'Invalid Idempotency-Key: it must be a UUID of version 7');
   }
   return key.toLowerCase();

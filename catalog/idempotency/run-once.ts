@@ -10,10 +10,9 @@ import {
   type KeyUse,
   type UsedKey,
 } from '../store/postgres/idempotency-store.ts';
-import { icebergError } from '../rest/iceberg-error.ts';
 import { isoDuration } from './idempotency-key.ts';
-import type { Answer, RepeatableOperation, RestRequest } from '../rest/operation.ts';
-import { plainUnit, transact, type UnitOfWork } from '../store/postgres/transact.ts';
+import type { Answer } from '../rest/operation.ts';
+import { transact, type UnitOfWork } from '../store/postgres/transact.ts';
 
 /**
  * Runs requests with an `Idempotency-Key`. The key's row is written in the transaction that makes the change, so both happen or neither; a
@@ -24,41 +23,33 @@ import { plainUnit, transact, type UnitOfWork } from '../store/postgres/transact
 /** Maximum size of a kept answer; a larger one is rendered anew from the current state. */
 const KEPT_BYTES_MAX = 64 * 1024;
 
-export type Once = {
-  readonly key: string;
+/** A call that happens at most once under its key. */
+export type KeyedCall = {
+  readonly use: KeyUse;
+  /** Equal when the same call comes again. */
   readonly requestHash: Buffer;
+  /** When the key may be forgotten. */
+  readonly expiresAt: Date;
+  /** Makes the change, in transactions of the unit. */
+  readonly run: (unit: UnitOfWork) => Promise<Answer>;
+  /** Renders the answer of an earlier successful call anew, when the first answer was not kept. */
+  readonly replay: () => Promise<Answer>;
+  /** Prints an error as an answer, which is kept when it would come again. */
+  readonly printError: (error: SkeinError) => Answer;
 };
 
 /** Aborts a request whose key a concurrent request has used. */
 class KeyTaken extends Error {}
 
 /**
- * Runs an operation at most once per key. @throws KEY_REUSED, QUEUE_FULL when the principal has too many keys in use, and the errors of the
- * operation that may be retried
+ * Runs a call at most once per key. @throws KEY_REUSED, QUEUE_FULL when the principal has too many keys in use, and the errors of the
+ * call that may be retried
  */
-export async function runOnce(
-  context: CatalogContext,
-  operation: RepeatableOperation,
-  request: RestRequest,
-  once: Once,
-): Promise<Answer> {
-  const use: KeyUse = {
-    principal: request.claims.sub,
-    catalog: request.params['prefix'] ?? '',
-    key: once.key,
-    operation: operation.id,
-  };
-  const nowMs = context.clock.nowMs();
-  const row = {
-    requestHash: once.requestHash,
-    now: new Date(nowMs),
-    expiresAt: new Date(nowMs + context.config['catalog.idempotency_lifetime']),
-  };
+export async function runOnce(context: CatalogContext, call: KeyedCall): Promise<Answer> {
+  const { use, requestHash, expiresAt } = call;
+  const row = { requestHash, now: new Date(context.clock.nowMs()), expiresAt };
   const { db } = context.store;
-  const replayed = async (): Promise<Answer> => {
-    const used = (await findUse(db, use, row.now)) ?? gone();
-    return replay(context, operation, request, { used, hash: once.requestHash });
-  };
+  const replayed = async (): Promise<Answer> => replay(call, (await findUse(db, use, row.now)) ?? gone());
   if (!(await context.keyAllowance.take(use.principal))) {
     // A request that was answered before is answered again.
     if ((await findUse(db, use, row.now)) === undefined) throw tooManyKeys(context);
@@ -79,7 +70,7 @@ export async function runOnce(
       return result;
     },
   };
-  const answer = await attempt(context, operation, request, unit);
+  const answer = await attempt(call, unit);
   if (answer === 'key taken') return replayed();
   const kept = keptOf(answer);
   if (state.kept) return answer;
@@ -97,27 +88,20 @@ export async function runOnce(
 
 const NOT_KEPT: KeptAnswer = { status: null, etag: null, body: null };
 
-async function attempt(
-  context: CatalogContext,
-  operation: RepeatableOperation,
-  request: RestRequest,
-  unit: UnitOfWork,
-): Promise<Answer | 'key taken'> {
+async function attempt({ run, printError }: KeyedCall, unit: UnitOfWork): Promise<Answer | 'key taken'> {
   try {
-    return await operation.handle(context, request, unit);
+    return await run(unit);
   } catch (thrown) {
     if (thrown instanceof KeyTaken) return 'key taken';
     const error = toCatalogError(thrown);
-    if (!comesAgain(error)) throw thrown;
-    return icebergError(error);
+    const answer = printError(error);
+    if (!comesAgain(error, answer)) throw thrown;
+    return answer;
   }
 }
 
 /** Whether a retry would fail in the same way: not so for a missing permission, exhausted resources or a failing server. */
-function comesAgain(error: SkeinError): boolean {
-  const { kind } = error.entry;
-  return kind === 'user' && icebergError(error).status < 500;
-}
+const comesAgain = (error: SkeinError, { status }: Answer): boolean => error.entry.kind === 'user' && status < 500;
 
 function keptOf(answer: Answer): KeptAnswer {
   const text = answer.text ?? (answer.body === undefined ? null : printJson(answer.body));
@@ -125,16 +109,11 @@ function keptOf(answer: Answer): KeptAnswer {
   return kept ? { status: answer.status, etag: answer.headers?.['etag'] ?? null, body: text } : NOT_KEPT;
 }
 
-async function replay(
-  context: CatalogContext,
-  operation: RepeatableOperation,
-  request: RestRequest,
-  { used, hash }: { readonly used: UsedKey; readonly hash: Buffer },
-): Promise<Answer> {
-  if (!used.requestHash.equals(hash)) {
+function replay(call: KeyedCall, used: UsedKey): Promise<Answer> | Answer {
+  if (!used.requestHash.equals(call.requestHash)) {
     throw new SkeinError('KEY_REUSED', 'The Idempotency-Key was used before, for another request');
   }
-  if (used.status === null) return operation.replay(context, request, plainUnit(context.store.db));
+  if (used.status === null) return call.replay();
   return {
     status: used.status,
     ...(used.body === null ? {} : { text: used.body }),

@@ -61,6 +61,8 @@ test('every call needs the secret of the cluster', async () => {
     'ListCatalogs',
     'ListNamespaces',
     'ListTables',
+    'CommitTables',
+    'AbandonCommit',
     'MintToken',
     'CreateClient',
     'RotateClient',

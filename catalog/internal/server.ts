@@ -3,6 +3,7 @@ import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
 import { toServiceError } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { SkeinError } from '#shared/error.ts';
+import { principalId, tenantId } from '#shared/id.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import {
@@ -14,6 +15,7 @@ import {
   dropTenant,
   listTenants,
 } from './administration.ts';
+import { abandonCommit, commitTables, type CommitCaller, type CommitTablesRequest } from './commit-tables.ts';
 import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
 import { listJobs, retryJobs } from './jobs.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
@@ -37,6 +39,12 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     ListCatalogs: unary(context, COORDINATOR, listCatalogs),
     ListNamespaces: unary(context, COORDINATOR, listNamespaces),
     ListTables: unary(context, COORDINATOR, listTables),
+    CommitTables: unary(context, WRITERS, (_context, request: CommitTablesRequest & ForPrincipal) =>
+      commitTables(context, request, callerOf(request)),
+    ),
+    AbandonCommit: unary(context, WRITERS, (_context, request: { readonly key: string } & ForPrincipal) =>
+      abandonCommit(context, request, callerOf(request)),
+    ),
     WatchEpochs: watchEpochs(context),
     GetSigningKeys: unary(context, COORDINATOR, ({ keys }) =>
       Promise.resolve({ jwks_json: JSON.stringify(keys.jwks()) }),
@@ -64,6 +72,15 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
 /** The catalog's own certificate counts as an operator's: whoever holds it has the catalog's database. */
 const OPERATOR: readonly ClusterRole[] = ['operator', 'catalog'];
 const COORDINATOR: readonly ClusterRole[] = ['coordinator'];
+/** `skein load` commits like a coordinator. */
+const WRITERS: readonly ClusterRole[] = [...COORDINATOR, ...OPERATOR];
+
+type ForPrincipal = { readonly tenant: string; readonly principal: string };
+
+const callerOf = ({ tenant, principal }: ForPrincipal): CommitCaller => ({
+  tenant: tenantId(tenant),
+  sub: principalId(principal),
+});
 
 function unary<Request, Reply>(
   context: CatalogContext,

@@ -70,9 +70,6 @@ export type Operation = {
   | { readonly scope: null; readonly handle: (context: CatalogContext, request: PublicRequest) => Promise<Answer> }
 );
 
-/** An operation that takes an `Idempotency-Key`. */
-export type RepeatableOperation = { readonly id: string; readonly handle: Handler; readonly replay: Handler };
-
 /** Describes a large body for the worker thread that parses it. */
 export const largeBody = ({ claims }: RestRequest): DocumentOwner => ({
   bytes: Number.POSITIVE_INFINITY,

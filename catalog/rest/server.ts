@@ -155,8 +155,15 @@ async function answer(
   const checked = { ...open, claims: caller, ...(await bodies.read(held, bytes, takesLarge === true)) };
   const key = replay === undefined ? undefined : idempotencyKeyOf(open);
   if (replay === undefined || key === undefined) return handle(context, checked, plainUnit(context.store.db));
-  const hash = requestHash(request.method, request.originalUrl, bytes);
-  return runOnce(context, { id, handle, replay }, checked, { key, requestHash: hash });
+  const { config, clock, store } = context;
+  return runOnce(context, {
+    use: { principal: caller.sub, catalog: open.params['prefix'] ?? '', key, operation: id },
+    requestHash: requestHash(request.method, request.originalUrl, bytes),
+    expiresAt: new Date(clock.nowMs() + config['catalog.idempotency_lifetime']),
+    run: (unit) => handle(context, checked, unit),
+    replay: () => replay(context, checked, plainUnit(store.db)),
+    printError: icebergError,
+  });
 }
 
 /** Verifies the caller's token and scope; returns its claims. @throws UNAUTHENTICATED, FORBIDDEN */

@@ -14,7 +14,7 @@ export async function reportMetrics(context: CatalogContext, request: RestReques
   const report = printReport(request.body);
   const nowMs = context.clock.nowMs();
   try {
-    const kept = { tableId: id, principal: claims.sub, report, reportedAt: new Date(nowMs) };
+    const kept = { tableId: id, principal: request.claims.sub, report, reportedAt: new Date(nowMs) };
     const limits = {
       countMax: context.config['catalog.metrics_reports_max'],
       oldest: new Date(nowMs - context.config['catalog.metrics_report_age_max']),

@@ -1,11 +1,8 @@
-import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { commitTables, type TableChange } from '../../../commit/commit-tables.ts';
-import { runDocumentTask } from '../../../commit/document-task.ts';
 import { listCatalogs } from '../../../store/postgres/catalog-store.ts';
-import { displayIdent } from '../../../store/postgres/table-store.ts';
-import { largeBody, NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
-import { READ_TRANSACTION, readTransaction, type Transaction } from './read-transaction.ts';
+import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
+import { readTransaction, readTransactionApart, tableChanges, type Transaction } from '../../../commit/transaction.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /** `POST /v1/{prefix}/transactions/commit`: commits to several tables of a catalog atomically. */
@@ -37,28 +34,15 @@ export async function commitAcrossCatalogs(
   return NO_CONTENT;
 }
 
-async function transactionOf({ readers }: CatalogContext, request: RestRequest): Promise<Transaction> {
-  const { large, body } = request;
-  if (large === undefined) return readTransaction(body);
-  return runDocumentTask(readers, READ_TRANSACTION, large, largeBody(request));
+function transactionOf({ readers }: CatalogContext, { large, body, claims }: RestRequest): Promise<Transaction> {
+  return large === undefined
+    ? Promise.resolve(readTransaction(body))
+    : readTransactionApart(readers, large, claims.tenant);
 }
 
 /** @param catalog catalog of identifiers that name none */
-function changesOf(
-  request: RestRequest,
+const changesOf = (
+  { params, claims }: RestRequest,
   transaction: Transaction,
   catalog: string | undefined,
-): readonly TableChange[] {
-  const changes = transaction.changes.map(({ ident, catalog: own, source }): TableChange => {
-    const named = request.params['prefix'] ?? own ?? catalog;
-    if (named === undefined) {
-      throw new SkeinError('INVALID_REQUEST', `${displayIdent(ident)}: which catalog? Name it by "catalog"`);
-    }
-    return { target: { claims: request.claims, catalog: named, ident }, source };
-  });
-  const names = new Set(changes.map(({ target }) => JSON.stringify([target.catalog, target.ident])));
-  if (names.size < changes.length) {
-    throw new SkeinError('INVALID_REQUEST', `Invalid transaction: a table is changed twice`);
-  }
-  return changes;
-}
+): readonly TableChange[] => tableChanges(transaction, claims, { prefix: params['prefix'], fallback: catalog });

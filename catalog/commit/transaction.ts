@@ -1,0 +1,97 @@
+import { SkeinError } from '#shared/error.ts';
+import { printJson, type Json } from '#shared/json.ts';
+import { parseCommit } from './commit-metadata.ts';
+import { sourceOfCommit, type CommitSource } from './commit-source.ts';
+import type { WorkPool } from '#shared/thread/work-pool.ts';
+import type { TableChange } from './commit-tables.ts';
+import type { Caller } from './creation.ts';
+import { BODY_BYTES_HERE, documentTask } from './document-task.ts';
+import { asObject, get, optionalString, requiredArray } from './json-reader.ts';
+import { displayIdent, type TableIdent } from '../store/postgres/table-store.ts';
+import { parseBody } from '../rest/body.ts';
+import { identOfJson } from '../rest/names.ts';
+
+/** Maximum number of tables of one transaction. */
+const TABLES_MAX = 100;
+
+/** A transaction over several tables; each may name its catalog, and the whole may name one for all. */
+export type Transaction = {
+  readonly catalog: string | undefined;
+  readonly changes: readonly {
+    readonly ident: TableIdent;
+    readonly catalog: string | undefined;
+    readonly source: CommitSource;
+  }[];
+};
+
+/** @throws INVALID_REQUEST */
+export function readTransaction(body: Json | undefined): Transaction {
+  const object = asObject(body, 'commit transaction request');
+  const list = requiredArray(object, 'table-changes');
+  if (list.length === 0 || list.length > TABLES_MAX) {
+    throw new SkeinError(
+      'INVALID_REQUEST',
+      `Invalid transaction: it changes ${list.length} tables, 1 to ${TABLES_MAX} are allowed`,
+    );
+  }
+  return { catalog: optionalString(object, 'catalog'), changes: list.map(readChange) };
+}
+
+function readChange(json: Json): Transaction['changes'][number] {
+  const identifier = get(asObject(json, 'table change'), 'identifier');
+  const ident = identOfJson(identifier, 'identifier');
+  const catalog = optionalString(asObject(identifier, 'identifier'), 'catalog');
+  try {
+    return { ident, catalog, source: sourceOfCommit(parseCommit(json)) };
+  } catch (error) {
+    if (!(error instanceof SkeinError)) throw error;
+    throw new SkeinError(error.code, `${displayIdent(ident)}: ${error.message}`, { cause: error });
+  }
+}
+
+/** Runs in a worker thread; the change of each table stays text. */
+function readLargeTransaction(bytes: Uint8Array): Transaction {
+  const body = parseBody(bytes);
+  const { catalog, changes } = readTransaction(body);
+  const texts = requiredArray(asObject(body, 'commit transaction request'), 'table-changes');
+  return {
+    catalog,
+    changes: changes.map((change, i) => ({
+      ...change,
+      source: { creates: change.source.creates, bytes: Buffer.from(printJson(texts[i])) },
+    })),
+  };
+}
+
+export const READ_TRANSACTION = documentTask(readLargeTransaction, 'readLargeTransaction');
+
+/** Reads a large transaction in a worker thread. @throws INVALID_REQUEST */
+export const readTransactionApart = (readers: WorkPool, bytes: Uint8Array, owner: string): Promise<Transaction> =>
+  readers.run(READ_TRANSACTION.apart, bytes, { owner, what: 'a request body' });
+
+/** Reads a transaction of any size. @throws INVALID_REQUEST */
+export const transactionOfBytes = async (readers: WorkPool, bytes: Uint8Array, owner: string): Promise<Transaction> =>
+  bytes.length <= BODY_BYTES_HERE ? readTransaction(parseBody(bytes)) : readTransactionApart(readers, bytes, owner);
+
+/**
+ * Returns the changes of a transaction for `commitTables`. The catalog of a table is `prefix`, else what its identifier names, else
+ * `fallback`. @throws INVALID_REQUEST when a table has no catalog, or is changed twice
+ */
+export function tableChanges(
+  transaction: Transaction,
+  claims: Caller,
+  { prefix, fallback }: { readonly prefix?: string | undefined; readonly fallback?: string | undefined },
+): readonly TableChange[] {
+  const changes = transaction.changes.map(({ ident, catalog: own, source }): TableChange => {
+    const catalog = prefix ?? own ?? fallback;
+    if (catalog === undefined) {
+      throw new SkeinError('INVALID_REQUEST', `${displayIdent(ident)}: which catalog? Name it by "catalog"`);
+    }
+    return { target: { claims, catalog, ident }, source };
+  });
+  const names = new Set(changes.map(({ target }) => JSON.stringify([target.catalog, target.ident])));
+  if (names.size < changes.length) {
+    throw new SkeinError('INVALID_REQUEST', `Invalid transaction: a table is changed twice`);
+  }
+  return changes;
+}

@@ -100,6 +100,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
       epoch,
       spillLimitBytes: config['worker.spill_limit'],
       taskBytesMax: config['worker.task_bytes_max'],
+      workerWaitMs: config['coordinator.worker_wait'],
       onRetry: metrics.taskRetried,
       running,
     },

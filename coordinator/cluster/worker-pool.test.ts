@@ -39,23 +39,16 @@ function pool(addresses: readonly string[], secret = 's', log = silentLogger): W
   return made;
 }
 
-const any = { wide: true, affinity: undefined, avoid: [] };
 const kinds = (made: WorkerPool): string[] => made.states().map(({ state }) => state.kind);
 
-test('workers attach, tell their cores, and get tasks by load', async () => {
+test('workers attach and tell their cores', async () => {
   const [a, b] = [await worker(), await worker()];
   const made = pool([`http://${a.address}/`, b.address]);
-  expect(() => made.lease(any)).toThrow(expect.objectContaining({ code: 'NO_WORKERS' }));
+  await expect(made.available(new AbortController().signal)).rejects.toMatchObject({ code: 'NO_WORKERS' });
   await vi.waitFor(() => expect(made.liveCount()).toBe(2));
+  await made.available(new AbortController().signal);
   expect(a.beats[0]?.epoch).toBe('7');
-  const [first, second] = [made.lease(any), made.lease({ ...any, wide: false })];
-  expect([first.threads, second.threads]).toEqual([2, 1]);
-  expect(first.link.address).not.toBe(second.link.address);
-  expect(made.lease(any).link.address).toBe(second.link.address);
-  first.release();
-  first.release();
-  expect(made.states().find(({ address }) => address === first.link.address)?.load).toBe(0);
-  expect(() => made.lease({ ...any, avoid: [a.address, b.address] })).toThrow('no worker');
+  expect(made.open().map(({ info }) => info.cores)).toEqual([2, 2]);
 });
 
 const OURS = 'Skein 0.1.0 with DuckDB 1.5.5';
@@ -71,7 +64,7 @@ test.each([
   const made = pool([other.address], 's', pino({ level: 'warn' }, { write: (line) => lines.push(JSON.parse(line)) }));
   await vi.waitFor(() => expect(kinds(made)).toEqual(['refused']));
   const reason = `scripted is ${theirs}, this coordinator ${OURS}`;
-  expect(() => made.lease(any)).toThrow(`no worker is available; refused: ${reason}`);
+  expect(made.noWorkers().message).toBe(`no worker is available; refused: ${reason}`);
   await vi.waitFor(() => expect(other.attached()).toBeGreaterThan(1), { timeout: 5_000 });
   other.kill();
   await worker({}, other.port);
@@ -118,10 +111,10 @@ test('a worker that dies is lost at once, its tasks are told, and it is found ag
   const first = await worker();
   const made = pool([first.address]);
   await vi.waitFor(() => expect(made.liveCount()).toBe(1));
-  const lease = made.lease(any);
+  const [live] = made.open();
   first.kill();
-  await vi.waitFor(() => expect(lease.lost.aborted).toBe(true), { timeout: 2_000 });
-  expect(lease.lost.reason).toMatchObject({ code: 'WORKER_LOST' });
+  await vi.waitFor(() => expect(live?.lost.aborted).toBe(true), { timeout: 2_000 });
+  expect(live?.lost.reason).toMatchObject({ code: 'WORKER_LOST' });
   await worker({}, first.port);
   await vi.waitFor(() => expect(made.liveCount()).toBe(1), { timeout: 5_000 });
 });

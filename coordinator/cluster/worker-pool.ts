@@ -1,30 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import type { Member, Membership } from '#shared/membership/member.ts';
-import { chooseWorker } from './choose-worker.ts';
 import { WorkerLink, type LinkOptions, type LinkState, type WorkerInfo } from './worker-link.ts';
-
-/** A worker that took a place for a task; `release` gives the place back, once. */
-export type WorkerLease = {
-  readonly link: WorkerLink;
-  readonly info: WorkerInfo;
-  readonly threads: number;
-  /** Aborted with WORKER_LOST when the worker is lost. */
-  readonly lost: AbortSignal;
-  release(): void;
-};
 
 /** A worker in one of its lives. `lost` is aborted with WORKER_LOST when that ends. */
 export type LiveWorker = { readonly link: WorkerLink; readonly info: WorkerInfo; readonly lost: AbortSignal };
-
-export type LeaseRequest = {
-  /** One thread, or all cores of the worker. */
-  readonly wide: boolean;
-  /** Identifies the data that the task reads, so that the same worker gets it again. */
-  readonly affinity: string | undefined;
-  /** Addresses of workers that failed the task before. */
-  readonly avoid: readonly string[];
-};
 
 /** Refused workers that an error names. */
 const REASONS_MAX = 3;
@@ -79,34 +59,18 @@ export class WorkerPool {
     return new SkeinError('NO_WORKERS', `no worker is available${refused}`);
   }
 
-  /**
-   * Resolves when a worker takes tasks; at once when none does and none is expected: one that ended itself is back in a moment.
-   * @throws the reason of `signal`
-   */
+  /** Whether a worker that ended itself is expected back. */
+  get isExpecting(): boolean {
+    return [...this.#links.values()].some((link) => link.isExpected);
+  }
+
+  /** Resolves when a worker takes tasks. @throws NO_WORKERS when none does and none is expected back; the reason of `signal` */
   async available(signal: AbortSignal): Promise<void> {
-    while (this.open().length === 0 && [...this.#links.values()].some((link) => link.isExpected)) {
+    while (this.open().length === 0) {
+      if (!this.isExpecting) throw this.noWorkers();
       signal.throwIfAborted();
       await sleep(EXPECTED_POLL_MS);
     }
-  }
-
-  /** @throws NO_WORKERS when none takes tasks. */
-  lease(request: LeaseRequest): WorkerLease {
-    const candidates = this.open().flatMap((worker) => {
-      const { address, load } = worker.link;
-      return request.avoid.includes(address) ? [] : [{ address, cores: worker.info.cores, load, worker }];
-    });
-    const chosen = chooseWorker(candidates, request.affinity);
-    if (chosen === undefined) throw this.noWorkers();
-    const { link, info, lost } = chosen.worker;
-    const threads = request.wide ? info.cores : 1;
-    link.load += threads;
-    let held = true;
-    const release = (): void => {
-      if (held) link.load -= threads;
-      held = false;
-    };
-    return { link, info, threads, lost, release };
   }
 
   close(): void {

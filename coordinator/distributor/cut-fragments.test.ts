@@ -9,7 +9,7 @@ beforeAll(async () => {
 
 async function cut(sql: string): Promise<DistributedPlan> {
   const { plan } = await plans.distributed(sql, {
-    settings: { distribution: 'force', joinDistribution: 'partitioned', partitions: 4 },
+    settings: { distribution: 'force', joinDistribution: 'partitioned', partitions: 4, stageWidth: 1 },
   });
   if (plan.kind === 'whole') throw new Error(plan.reason);
   return plan;

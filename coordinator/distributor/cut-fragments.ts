@@ -4,7 +4,7 @@ import { mapChildren, walkPlan } from '../planner/plan-tree.ts';
 import type { Partitioning, Plan } from '../planner/plan.ts';
 import { bytesOf, type Estimate } from './estimate/row-estimate.ts';
 import { dividableInputs } from './dividable-inputs.ts';
-import type { Fragment, FragmentInput, TaskShape } from './fragment.ts';
+import type { Fragment, FragmentInput, TaskShape, TaskWidth } from './fragment.ts';
 import { keyedInputs } from './keyed-inputs.ts';
 import { isOrderSensitive } from './place/order-sensitive.ts';
 import { columnsOfPlan, readOf, type Placing } from './place/placing.ts';
@@ -24,9 +24,10 @@ import { namedFields } from './print/unnamed-structs.ts';
 export function cutFragments(
   plan: Plan,
   lastStage: number,
-  { estimate, firstSteps }: Pick<Placing, 'estimate' | 'firstSteps'>,
+  { estimate, firstSteps, facts }: Pick<Placing, 'estimate' | 'firstSteps' | 'facts'>,
 ): readonly Fragment[] {
   const fragments: Fragment[] = [];
+  const width = facts.settings.stageWidth;
   const cut = (node: Plan): Plan => {
     if (node.kind === 'cte') {
       // Its readers are stages already.
@@ -37,7 +38,7 @@ export function cutFragments(
     const child = cut(node.child);
     if (!fragments.some(({ stage }) => stage === node.stage)) {
       const isFirstStep = firstSteps.has(node.child);
-      fragments.push(fragment(child, { ...node, estimate: estimate(node.child), isFirstStep }));
+      fragments.push(fragment(child, { ...node, estimate: estimate(node.child), isFirstStep, width }));
     }
     return { kind: 'stage', stage: node.stage, read: readOf(node.to), columns: columnsOfPlan(node.child) };
   };
@@ -52,6 +53,7 @@ export function cutFragments(
       reason,
       estimate: estimate(plan),
       isFirstStep: false,
+      width,
     }),
   ];
 }
@@ -63,10 +65,11 @@ type Output = {
   readonly reason: string;
   readonly estimate: Estimate;
   readonly isFirstStep: boolean;
+  readonly width: TaskWidth;
 };
 
 function fragment(plan: Plan, output: Output): Fragment {
-  const { stage, to, partitions, reason, estimate } = output;
+  const { stage, to, partitions, reason, estimate, width } = output;
   const nodes = [...walkPlan(plan)];
   const scans: { readonly scan: number; readonly read: 'split' | 'all' }[] = [];
   const inputs: FragmentInput[] = [];
@@ -102,6 +105,7 @@ function fragment(plan: Plan, output: Output): Fragment {
         : input,
     ),
     tasks: shapeOf(scans, inputs),
+    width,
     repeatable: !nodes.some(isOrderSensitive),
     estimate: { rows: Math.round(estimate.rows), bytes: Math.round(bytesOf(estimate)) },
     reason,

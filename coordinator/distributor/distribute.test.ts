@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 
 const settings = (some: Partial<DistributionSettings>): { readonly settings: DistributionSettings } => ({
-  settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null, ...some },
+  settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null, stageWidth: 1, ...some },
 });
 
 /** How each join of the plan runs, parents first. */

@@ -154,6 +154,7 @@ const build: Fragment = {
   scans: [],
   inputs: [],
   tasks: { kind: 'splits' },
+  width: 1,
   repeatable: true,
   estimate: { rows: 1, bytes: 1 },
   reason: '',
@@ -167,6 +168,7 @@ test('a set of keys is a stage that shares out what the build side gave, and tha
     sql: ['SELECT DISTINCT c1 AS c0 FROM ', { input: 0 }, ' AS t WHERE c1 IS NOT NULL'],
     inputs: [{ stage: 7, read: 'share', fields: build.fields }],
     tasks: { kind: 'splits' },
+    width: 1,
     repeatable: true,
   });
   expect(() => keySetFragment(12, build, 2)).toThrow('a column of the build side');

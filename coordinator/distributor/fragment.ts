@@ -2,22 +2,15 @@ import type { SqlText } from '#proto/task.ts';
 import type { Partitioning, Plan } from '../planner/plan.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 
-/**
- * One part of a plan that was cut at its exchanges: an SQL text that several tasks run, each with its share of the leaves.
- * ```
- * plan with exchanges -> fragments (producers before readers, the last one gives the result)
- * ```
- */
-export type Fragment = {
+/** Cores of a task: at most so many, or all of its worker's. */
+export type TaskWidth = number | 'worker';
+
+/** An SQL text that tasks run, each with its share of the leaves. */
+type FragmentWork = {
   /** Number of the fragment's stage. It is unique in a query, even after the rest of the query is planned again. */
   readonly stage: number;
-  readonly plan: Plan;
-  /** The exchange that distributes the fragment's rows to its readers; null for the last fragment, whose rows are the result. */
-  readonly output: Partitioning | null;
   /** Partitions of a `hash` output; 1 for every other. */
   readonly partitions: number;
-  readonly fields: readonly SqlField[];
-  /** The fragment's query. Its columns are `c0`, `c1`, ...; with more than one partition, a last column holds the partition number. */
   readonly sql: SqlText;
   /**
    * The scans that `SqlText`'s `{ scan }` numbers index: each one's position in the plan's table list, and whether tasks divide its files.
@@ -26,12 +19,38 @@ export type Fragment = {
   /** The inputs that `SqlText`'s `{ input }` numbers index. */
   readonly inputs: readonly FragmentInput[];
   readonly tasks: TaskShape;
+  /** Cores of each of its tasks. */
+  readonly width: TaskWidth;
   /** A task that runs again gives the same rows: the plan has no order-sensitive node, such as LIMIT, DISTINCT ON or a sample. */
   readonly repeatable: boolean;
+};
+
+/**
+ * One part of a plan that was cut at its exchanges.
+ * ```
+ * plan with exchanges -> fragments (producers before readers, the last one gives the result)
+ * ```
+ * Its text was printed from its plan: the columns are `c0`, `c1`, ...; with more than one partition, a last column holds the partition number.
+ */
+export type Fragment = FragmentWork & {
+  readonly plan: Plan;
+  /** The exchange that distributes the fragment's rows to its readers; null for the last fragment, whose rows are the result. */
+  readonly output: Partitioning | null;
+  readonly fields: readonly SqlField[];
   readonly estimate: { readonly rows: number; readonly bytes: number };
   /** The reason for the fragment's exchange, for EXPLAIN. */
   readonly reason: string;
 };
+
+/** A query that runs whole: one fragment of one task, whose text is the statement's own. */
+export type WholeFragment = FragmentWork & {
+  readonly plan: null;
+  /** See `TaskSpec.collected`. */
+  readonly collected: boolean;
+};
+
+/** A fragment as its tasks see it. */
+export type TaskFragment = Fragment | WholeFragment;
 
 export type FragmentInput = {
   readonly stage: number;
@@ -91,6 +110,8 @@ export type DistributionSettings = {
   readonly joinDistribution: 'auto' | 'broadcast' | 'partitioned';
   /** Partitions of a hash exchange; null = the distributor chooses. */
   readonly partitions: number | null;
+  /** Cores of each task of a stage. */
+  readonly stageWidth: TaskWidth;
 };
 
 /** The state of the cluster at the time when a query, or the rest of one, is distributed. */

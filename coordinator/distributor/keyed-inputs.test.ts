@@ -109,7 +109,7 @@ test.each([
   ['partitioned', false],
 ] as const)('the text of a fragment has it: %s', async (joinDistribution, expected) => {
   const { plan } = await plans.distributed('SELECT b.v, h.v FROM big b JOIN huge h ON b.id = h.big_id', {
-    settings: { distribution: 'auto', joinDistribution, partitions: null },
+    settings: { distribution: 'auto', joinDistribution, partitions: null, stageWidth: 1 },
   });
   const texts = plan.kind === 'whole' ? [] : plan.fragments.map(({ sql }) => printJson(sql));
   expect(texts.length).toBeGreaterThan(1);

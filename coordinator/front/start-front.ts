@@ -4,8 +4,6 @@ import { advance } from '../distributor/advance.ts';
 import { distribute } from '../distributor/distribute.ts';
 import { separateScans } from '../distributor/shape/separate-scans.ts';
 import { shapePlan } from '../distributor/shape/shape-plan.ts';
-import { jsonRows } from '../distributor/print/json-rows.ts';
-import { singleFragment } from '../distributor/single-fragment.ts';
 import { explainPlan } from '../planner/explain-plan.ts';
 import { PlannerPool } from '../planner/planner-pool.ts';
 import { queryPreparer } from './prepare-query.ts';
@@ -30,11 +28,6 @@ export function startFront(config: Config, log: Logger, onRefused: () => void): 
   return {
     planner,
     prepareQuery: queryPreparer({ cacheEntries: config['coordinator.plan_cache_entries'] }),
-    jsonSql: (query) =>
-      jsonRows(
-        singleFragment(query),
-        query.columns.map((column) => column.type),
-      ),
     distributor: {
       distribute: (plan, facts) => distribute(plan, facts),
       advance,

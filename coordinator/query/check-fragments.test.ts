@@ -34,6 +34,7 @@ const fragment = (changes: Partial<Fragment>): Fragment => ({
   scans: [{ scan: 0, read: 'split' }],
   inputs: [],
   tasks: { kind: 'splits' },
+  width: 1,
   repeatable: true,
   estimate: { rows: 1, bytes: 1 },
   reason: '',

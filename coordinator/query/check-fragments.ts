@@ -76,7 +76,7 @@ export class FragmentChecker {
   }
 
   /** Records that a worker refused a fragment although the planner had bound it. */
-  refusedByWorker(fragment: Fragment, why: string): void {
+  refusedByWorker(fragment: Pick<Fragment, 'sql'>, why: string): void {
     this.#onRefused();
     this.#logRefusal(fragment, why);
   }
@@ -98,7 +98,7 @@ export class FragmentChecker {
     }
   }
 
-  #logRefusal({ sql }: Fragment, why: string): void {
+  #logRefusal({ sql }: Pick<Fragment, 'sql'>, why: string): void {
     this.#log.error(
       { sql: cutText(textOf(sql), LOGGED_SQL_BYTES_MAX), why },
       'DuckDB does not bind a printed fragment',

@@ -8,10 +8,10 @@ import type { Plan } from '../planner/plan.ts';
 import { scanUses } from '../planner/scan-predicates.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { ScanBinding } from '../resolver/scan-binding.ts';
-import { isWide } from '../scheduler/choose-width.ts';
+import { isBig } from '../scheduler/choose-width.ts';
 import { planScans, type PlannedScan, type ScanContext } from '../scheduler/plan-scans.ts';
-import { clusterFacts, type Distributor, type StagedQuery } from '../scheduler/run-stages.ts';
-import type { Scheduler } from '../scheduler/run-query.ts';
+import type { Distributor, StagedQuery } from '../scheduler/run-stages.ts';
+import { clusterFacts, type Scheduler } from '../scheduler/scheduler.ts';
 import { scanFacts } from '../scheduler/scan-facts.ts';
 import type { FragmentChecker } from './check-fragments.ts';
 
@@ -61,7 +61,7 @@ export async function distributeQuery(
   const cluster = clusterFacts(scheduler);
   if (settings.distribution === 'auto') {
     if (cluster.workers.length < 2) return whole('there is one worker');
-    if (!isWide(scans, query.features, 'auto')) return whole('there is little to read');
+    if (!isBig(scans, query.features)) return whole('there is little to read');
     if (oneHasEveryCore(cluster)) return whole('one worker has every core that there is');
   }
   const shaped = passes.shape({ plan, scans: query.scans });

@@ -3,15 +3,15 @@ import { parseBytes } from '#shared/config/config-schema.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import type { DistributionSettings } from '../distributor/fragment.ts';
 import { jsonRows } from '../distributor/print/json-rows.ts';
+import { singleFragment } from '../distributor/single-fragment.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';
-import { isWide, NARROW_MEMORY_BYTES } from '../scheduler/choose-width.ts';
+import { chooseWidth } from '../scheduler/choose-width.ts';
 import { planScans, type PlannedScan, type ScanContext } from '../scheduler/plan-scans.ts';
-import { newRunId } from '../scheduler/run-id.ts';
-import { runQuery } from '../scheduler/run-query.ts';
 import { runStages } from '../scheduler/run-stages.ts';
+import { runWhole } from '../scheduler/run-whole.ts';
+import type { QueryRun } from '../scheduler/one-run.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
-import { TextColumnReader } from '../scheduler/text-column.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { ActiveQuery } from './active-query.ts';
 import { distributeQuery, rescan, type QueryStages } from './distribute-query.ts';
@@ -71,9 +71,11 @@ export async function executeQuery(execution: QueryExecution): Promise<QueryOutc
   try {
     active.describe({ resourceGroup: place.resourceGroup, priority: place.priority });
     active.started();
+    // Workers may have gone while the query waited.
+    await scheduler.pool.available(signal);
     const limits = { deadlineMs: services.clock.nowMs() + active.leftMs(), settings };
-    if (plan.kind === 'whole') return await runWhole(execution, scans, { ...limits, reason: plan.reason });
-    return await runInStages(execution, plan, { ...limits, scans, scanContext });
+    if (plan.kind === 'whole') return await executeWhole(execution, scans, { ...limits, reason: plan.reason });
+    return await executeInStages(execution, plan, { ...limits, scans, scanContext });
   } finally {
     place.release();
   }
@@ -88,88 +90,34 @@ export function distributionSettings(
     distribution: setting(state, 'skein.distribution', config) as DistributionSettings['distribution'],
     joinDistribution: setting(state, 'skein.join_distribution', config) as DistributionSettings['joinDistribution'],
     partitions: partitions === 'auto' ? null : Number(partitions),
+    stageWidth: setting(state, 'skein.task_width', config) === 'wide' ? 'worker' : 1,
   };
 }
 
-const memoryLimit = ({ state, services }: QueryExecution): number =>
-  parseBytes(setting(state, 'skein.query_memory_limit', services.config));
-
-async function runWhole(
-  execution: QueryExecution,
-  scans: readonly PlannedScan[],
-  { deadlineMs, reason }: { readonly deadlineMs: number; readonly reason: string },
-): Promise<QueryOutcome> {
-  const { services, request, active, state, query, context, profile } = execution;
-  const { tenant, sub: principal } = request.caller.claims;
-  const wide = isWide(scans, query.features, setting(state, 'skein.task_width', services.config));
-  const memoryBytes = memoryLimit(execution);
-  let reader = new TextColumnReader();
-  let rows = 0;
-  const runId = newRunId(request.queryId, services.epoch);
-  services.runs.add(runId, execution.shape);
-  const report = await runQuery(services.scheduler, {
-    queryId: runId,
-    tenant,
-    principal,
-    sql: services.front.jsonSql(query),
-    scans,
-    context,
-    memoryLimitBytes: wide ? memoryBytes : Math.min(memoryBytes, NARROW_MEMORY_BYTES),
-    wide,
-    collected: query.features.selective,
-    profile,
-    bounds: query.bounds,
-    deadlineMs,
-    signal: active.signal,
-    onStart: () => {
-      reader = new TextColumnReader();
-      rows = 0;
-      execution.onStart();
-    },
-    onMessage: (message) => {
-      const batch = reader.read(message);
-      if (batch === undefined) return undefined;
-      rows += batch.rows;
-      return execution.onRows(batch.bytes);
-    },
-    mayRetry: () => !request.sink.committed,
-  });
-  return { rows, bytesScanned: report.bytesScanned, fragments: 1, scans, run: { kind: 'whole', reason, report } };
-}
-
-type StagedLimits = {
+type Limits = {
   readonly deadlineMs: number;
   readonly settings: DistributionSettings;
-  /** Scans of the whole query, in case it falls back to running whole. */
-  readonly scans: readonly PlannedScan[];
-  readonly scanContext: ScanContext;
 };
 
-async function runInStages(execution: QueryExecution, plan: QueryStages, limits: StagedLimits): Promise<QueryOutcome> {
-  const { services, request, active, query, context, profile } = execution;
+/** The part of a run that does not depend on how the query is distributed. `rows` counts the result's rows. */
+function queryRun(
+  execution: QueryExecution,
+  { deadlineMs }: Limits,
+): { readonly run: QueryRun; readonly rows: () => number } {
+  const { services, request, active, state, query, context, profile } = execution;
   const { tenant, sub: principal } = request.caller.claims;
-  const types = query.columns.map((column) => column.type);
   let rows = 0;
-  const run = await runStages(services.scheduler, {
+  const run: QueryRun = {
     queryId: request.queryId,
     tenant,
     principal,
     context,
-    memoryLimitBytes: memoryLimit(execution),
+    memoryLimitBytes: parseBytes(setting(state, 'skein.query_memory_limit', services.config)),
     profile,
     bounds: query.bounds,
-    deadlineMs: limits.deadlineMs,
+    deadlineMs,
     signal: active.signal,
-    distributed: plan.distributed,
-    scans: plan.scans,
-    scanFacts: plan.facts,
-    settings: limits.settings,
-    distributor: services.front.distributor,
-    jsonSql: (sql) => jsonRows(sql, types),
-    check: plan.check,
-    onRefused: (fragment, why) => services.front.checker.refusedByWorker(fragment, why),
-    rescan: (narrowed, numbers) => rescan(plan, narrowed, numbers, limits.scanContext),
-    onRun: (run) => services.runs.add(run, execution.shape),
+    onRun: (id) => services.runs.add(id, execution.shape),
     onStart: () => {
       rows = 0;
       execution.onStart();
@@ -179,15 +127,69 @@ async function runInStages(execution: QueryExecution, plan: QueryStages, limits:
       return execution.onRows(bytes);
     },
     mayStartOver: () => !request.sink.committed,
+  };
+  return { run, rows: () => rows };
+}
+
+async function executeWhole(
+  execution: QueryExecution,
+  scans: readonly PlannedScan[],
+  limits: Limits & { readonly reason: string },
+): Promise<QueryOutcome> {
+  const { services, state, query } = execution;
+  const width = chooseWidth(scans, query.features, setting(state, 'skein.task_width', services.config));
+  const fragment = singleFragment(query, width);
+  const types = query.columns.map((column) => column.type);
+  const { run, rows } = queryRun(execution, limits);
+  const report = await runWhole(services.scheduler, {
+    ...run,
+    scans,
+    fragment: { ...fragment, sql: jsonRows(fragment.sql, types) },
   });
-  if (run.kind === 'whole') return runWhole(execution, limits.scans, { ...limits, reason: run.reason });
-  const { stages, starts } = run;
+  const { reason } = limits;
+  return {
+    rows: rows(),
+    bytesScanned: report.bytesScanned,
+    fragments: 1,
+    scans,
+    run: { kind: 'whole', reason, report },
+  };
+}
+
+type StagedLimits = Limits & {
+  /** Scans of the whole query, in case it falls back to running whole. */
+  readonly scans: readonly PlannedScan[];
+  readonly scanContext: ScanContext;
+};
+
+async function executeInStages(
+  execution: QueryExecution,
+  plan: QueryStages,
+  limits: StagedLimits,
+): Promise<QueryOutcome> {
+  const { services, query } = execution;
+  const types = query.columns.map((column) => column.type);
+  const { run, rows } = queryRun(execution, limits);
+  const ran = await runStages(services.scheduler, {
+    ...run,
+    distributed: plan.distributed,
+    scans: plan.scans,
+    scanFacts: plan.facts,
+    settings: limits.settings,
+    distributor: services.front.distributor,
+    jsonSql: (sql) => jsonRows(sql, types),
+    check: plan.check,
+    onRefused: (fragment, why) => services.front.checker.refusedByWorker(fragment, why),
+    rescan: (narrowed, numbers) => rescan(plan, narrowed, numbers, limits.scanContext),
+  });
+  if (ran.kind === 'whole') return executeWhole(execution, limits.scans, { ...limits, reason: ran.reason });
+  const { stages, starts } = ran;
   const bytesScanned = stages.reduce(
     (sum, { tasks }) => tasks.reduce((bytes, one) => bytes + one.bytesScanned, sum),
     0,
   );
   return {
-    rows,
+    rows: rows(),
     bytesScanned,
     fragments: stages.length,
     scans: plan.scans,

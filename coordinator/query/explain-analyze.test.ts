@@ -101,6 +101,7 @@ test('a stage adds its tasks up, operator by operator; the same as JSON', () => 
     scans: [{ scan: 0, read: 'split' }],
     inputs: [],
     tasks: { kind: 'splits' },
+    width: 1,
     repeatable: true,
     estimate: { rows: 1, bytes: 1 },
     reason: 'why not',

@@ -1,4 +1,3 @@
-import type { SqlText } from '#proto/task.ts';
 import type { Clock } from '#shared/clock.ts';
 import type { ByteBudget } from '#shared/byte-budget.ts';
 import type { Config } from '#shared/config/config-schema.ts';
@@ -11,7 +10,7 @@ import type { Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
 import type { RecentRuns } from '../quarantine/recent-runs.ts';
-import type { Scheduler } from '../scheduler/run-query.ts';
+import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { SessionServices } from '../session/session-services.ts';
 import type { Recorder } from './active-query.ts';
 import type { FragmentChecker } from './check-fragments.ts';
@@ -23,8 +22,6 @@ import type { QueryRegistry } from './query-registry.ts';
 export type Front = {
   readonly planner: Planner;
   readonly prepareQuery: PrepareQuery;
-  /** The query's SQL, wrapped so that DuckDB prints each row as JSON. */
-  readonly jsonSql: (query: PreparedQuery) => SqlText;
   readonly distributor: DistributorPasses;
   readonly checker: FragmentChecker;
   /** The plan's lines. */

@@ -1,3 +1,4 @@
+import type { TaskWidth } from '../distributor/fragment.ts';
 import type { PlanFeatures } from '../planner/plan-features.ts';
 import type { PlannedScan } from './plan-scans.ts';
 
@@ -8,11 +9,16 @@ const NARROW_ROWS_MAX = 500_000;
 export const NARROW_MEMORY_BYTES = 256 * 2 ** 20;
 
 /**
- * Whether a query gets all cores of its worker. Small ones get one: they start sooner, in a slot that is ready, and many of them run side
- * by side. `width` is the session's `skein.task_width`.
+ * The cores of a query that runs whole. Small ones get one: they start sooner, in a slot that is ready, and many of them run side by side.
+ * `setting` is the session's `skein.task_width`.
  */
-export function isWide(scans: readonly PlannedScan[], features: PlanFeatures, width: string): boolean {
-  if (width !== 'auto') return width === 'wide';
+export function chooseWidth(scans: readonly PlannedScan[], features: PlanFeatures, setting: string): TaskWidth {
+  if (setting === 'auto') return isBig(scans, features) ? 'worker' : 1;
+  return setting === 'wide' ? 'worker' : 1;
+}
+
+/** Whether one core would take long for a query. */
+export function isBig(scans: readonly PlannedScan[], features: PlanFeatures): boolean {
   const bytes = scans.reduce((sum, scan) => sum + scan.report.bytes, 0);
   const rows = scans.reduce((sum, scan) => sum + scan.report.rows, 0);
   return bytes > NARROW_BYTES_MAX || rows > NARROW_ROWS_MAX || features.estimatedRows > NARROW_ROWS_MAX;

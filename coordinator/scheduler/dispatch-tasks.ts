@@ -2,28 +2,28 @@ import { randomUUID } from 'node:crypto';
 import type { TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { taskId, type TaskId } from '#shared/id.ts';
-import { unreachable } from '#shared/must.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
-import type { Fragment } from '../distributor/fragment.ts';
+import type { TaskFragment, TaskWidth } from '../distributor/fragment.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import type { ResultReader } from './result-reader.ts';
-import type { Scheduler } from './run-query.ts';
 import { runTask } from './run-task.ts';
+import type { Scheduler } from './scheduler.ts';
 import { endQuery, runSpooledTask } from './spooled-task.ts';
 import type { StageRun } from './stage-run.ts';
 import { stageTasks } from './stage-state.ts';
 import { inputSpec, partitionTicket, taskSpec, taskTicket, type TaskOwner } from './task-spec.ts';
-import { isCarried, type TaskEvent, type TaskFailure, type TaskOutput } from './task-state.ts';
+import { failureError, sentInPart } from './task-errors.ts';
+import { isCarried, type TaskEvent, type TaskOutput } from './task-state.ts';
 
 /** The query must start over: a lost output has been read in part, and rerunning its task would not reproduce it exactly. */
 export class StartOver extends Error {}
 
 /** A worker could not bind a fragment's SQL, although the coordinator checks fragments before they run. `message` is DuckDB's. */
 export class FragmentRefused extends Error {
-  readonly fragment: Fragment;
+  readonly fragment: TaskFragment;
 
-  constructor(fragment: Fragment, message: string) {
+  constructor(fragment: TaskFragment, message: string) {
     super(message);
     this.name = 'FragmentRefused';
     this.fragment = fragment;
@@ -32,13 +32,16 @@ export class FragmentRefused extends Error {
 
 /** A task that reads at most this many bytes gets a small memory limit. */
 const SMALL_TASK_BYTES = 8 * 2 ** 20;
-/** Time that a query waits for a worker when none that is left can run its tasks; a killed worker is back within a second or two. */
-const WORKER_WAIT_MS = 10_000;
-
 /** Abort reason of a running task whose input was lost: it may wait for that input forever. */
 const INPUT_LOST = new SkeinError('WORKER_LOST', 'an input of the task was lost');
 
-type RunningTask = { readonly stage: StageRun; readonly reads: ReadonlySet<TaskId>; readonly stop: AbortController };
+type RunningTask = {
+  readonly stage: StageRun;
+  readonly reads: ReadonlySet<TaskId>;
+  readonly stop: AbortController;
+  /** Resolves when the task has ended, or has been given up. */
+  readonly ended: PromiseWithResolvers<void>;
+};
 
 type Options = {
   readonly scheduler: Scheduler;
@@ -47,7 +50,7 @@ type Options = {
 };
 
 /**
- * Assigns the tasks of a query's stages to workers. A free slot gets a task whose input lies on its worker, else any task. A task whose
+ * Assigns the tasks of a query's stages to workers; a query that runs whole is one stage of one task. A free slot gets a task whose input lies on its worker, else any task. A task whose
  * worker is lost runs again on another worker, and so do the tasks whose output that worker held, as long as a stage still needs it.
  */
 export class TaskDispatcher {
@@ -55,7 +58,7 @@ export class TaskDispatcher {
   /** Stages with tasks to run. A producer whose output was lost follows the readers that wait for it. */
   readonly #active = new Set<StageRun>();
   readonly #running = new Map<TaskId, RunningTask>();
-  /** Number of running tasks of this query per worker id. */
+  /** Cores that running tasks of this query take, per worker id. */
   readonly #inFlight = new Map<string, number>();
   readonly #used = new Map<string, LiveWorker>();
   readonly #tickets = new Map<string, string>();
@@ -64,6 +67,8 @@ export class TaskDispatcher {
   readonly #onAbort: () => void;
   readonly #unwatch: () => void;
   #starving: NodeJS.Timeout | undefined;
+  /** Whether a worker may hold output that must be dropped at the end; streamed rows are dropped with their task. */
+  #hasSpooled = false;
   #scheduledMs = 0;
 
   constructor(options: Options) {
@@ -92,9 +97,14 @@ export class TaskDispatcher {
     this.#fail(new SkeinError('QUERY_CANCELLED', 'the query has ended'));
     this.#unwatch();
     this.#options.signal.removeEventListener('abort', this.#onAbort);
+    await Promise.all([...[...this.#running.values()].map(({ ended }) => ended.promise), ...this.#endOnWorkers()]);
+  }
+
+  #endOnWorkers(): readonly Promise<boolean>[] {
+    if (!this.#hasSpooled) return [];
     const { keyring } = this.#options.scheduler;
     const alive = [...this.#used.values()].filter(({ lost }) => !lost.aborted);
-    await Promise.all(alive.map(({ link }) => endQuery(link.client, keyring, this.#options.owner.queryId)));
+    return alive.map(({ link }) => endQuery(link.client, keyring, this.#options.owner.queryId));
   }
 
   #fail(error: Error): void {
@@ -127,8 +137,11 @@ export class TaskDispatcher {
   #startSome(workers: readonly LiveWorker[], isNear: boolean): boolean {
     let started = false;
     for (const worker of workers) {
-      if ((this.#inFlight.get(worker.info.id) ?? 0) >= worker.info.cores) continue;
+      const { cores, id } = worker.info;
+      const taken = this.#inFlight.get(id) ?? 0;
+      if (taken >= cores) continue;
       for (const stage of this.#active) {
+        if (taken > 0 && taken + threadsOn(worker, stage.fragment.width) > cores) continue;
         if (stage.producers.some((producer) => producer.state.kind !== 'done')) continue;
         const task = stage.take(worker, isNear, workers);
         if (task === undefined) continue;
@@ -144,7 +157,7 @@ export class TaskDispatcher {
     const { state } = stage;
     if (state.kind === 'running') return;
     this.#active.delete(stage);
-    if (state.kind === 'failed') throw failure(state.failure);
+    if (state.kind === 'failed') throw failureError(state.failure);
     stage.done.resolve();
   }
 
@@ -179,16 +192,19 @@ export class TaskDispatcher {
     for (const { reads, stop } of this.#running.values()) if (reads.has(output.taskId)) stop.abort(INPUT_LOST);
   }
 
-  /** Fails the query when its tasks wait and none of them runs for `WORKER_WAIT_MS`. */
+  /** Fails the query when its tasks wait, and for `workerWaitMs` none of them has run and no worker is expected back. */
   #watchStarvation(): void {
     const isStarving = this.#active.size > 0 && this.#running.size === 0;
     if (!isStarving) {
       clearTimeout(this.#starving);
       this.#starving = undefined;
     } else {
+      const { pool, workerWaitMs } = this.#options.scheduler;
       this.#starving ??= setTimeout(() => {
-        this.#fail(this.#options.scheduler.pool.noWorkers());
-      }, WORKER_WAIT_MS);
+        this.#starving = undefined;
+        if (pool.isExpecting) this.#watchStarvation();
+        else this.#fail(pool.noWorkers());
+      }, workerWaitMs);
     }
   }
 
@@ -197,18 +213,20 @@ export class TaskDispatcher {
     const { info, link } = worker;
     const spec = this.#spec(stage, task, worker, id);
     const reads = new Set(spec.inputs.flatMap((input) => input.sources.map((source) => source.taskId)));
-    const running: RunningTask = { stage, reads, stop: new AbortController() };
+    const running: RunningTask = { stage, reads, stop: new AbortController(), ended: Promise.withResolvers() };
     stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
     for (const producer of stage.producers) producer.isRead = true;
     this.#running.set(id, running);
-    this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? 0) + 1);
+    this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? 0) + spec.threads);
     this.#used.set(info.id, worker);
-    link.load += 1;
+    this.#hasSpooled ||= spec.output.kind === 'spool';
+    link.load += spec.threads;
     const run = async (): Promise<void> => {
       const event = await this.#execute(running, spec, worker);
       this.#running.delete(id);
-      this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? 1) - 1);
-      link.load -= 1;
+      this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? spec.threads) - spec.threads);
+      link.load -= spec.threads;
+      running.ended.resolve();
       this.#ended(stage, task, event, id);
       // Only after the task's state is settled: when the result restarts, the batches that wait belong after the restart.
       stage.result?.ended(id);
@@ -222,24 +240,22 @@ export class TaskDispatcher {
     if (event.kind === 'finished') this.#scheduledMs += event.report.scheduledMs;
     stage.applyTask(task, event);
     if (stage.state.kind === 'failed' || event.kind === 'finished' || event.kind === 'refused') return;
-    if (event.kind !== 'workerEnded') {
-      stage.retries += 1;
-      this.#options.scheduler.onRetry();
-    }
-    if (stage.result?.hasDelivered(id) === true) this.#restartResult(stage, stage.result);
-  }
-
-  /**
-   * Restarts the result after a task failed whose rows were delivered in part; fails the query when the client has already received some.
-   */
-  #restartResult(stage: StageRun, result: ResultReader): void {
-    if (!result.restart()) {
-      this.#fail(new SkeinError('WORKER_LOST', 'a worker was lost after a part of the result had been sent'));
+    if (stage.result?.hasDelivered(id) === true && !this.#restartResult(stage, stage.result)) {
+      this.#fail(sentInPart(event.kind));
       return;
     }
+    if (event.kind === 'workerEnded') return;
+    stage.retries += 1;
+    this.#options.scheduler.onRetry();
+  }
+
+  /** Restarts the result after a task failed whose rows were delivered in part; false when the client has already received some. */
+  #restartResult(stage: StageRun, result: ResultReader): boolean {
+    if (!result.restart()) return false;
     for (const [task, { kind }] of stageTasks(stage.state).entries()) {
       if (kind === 'done') stage.applyTask(task, { kind: 'outputLost' });
     }
+    return true;
   }
 
   /** Runs a task to its end. Never rejects. */
@@ -325,26 +341,37 @@ export class TaskDispatcher {
       ),
     );
     const read = inputs.reduce((sum, { sources }) => sources.reduce((bytes, one) => bytes + one.bytes, sum), 0);
-    const ownShare = Math.floor(Math.min(owner.memoryLimitBytes, worker.info.memoryLimitBytes) / worker.info.cores);
-    const isSmall = share.bytes + read <= SMALL_TASK_BYTES;
+    const threads = threadsOn(worker, fragment.width);
     const parts = {
       taskId: id,
-      sql: stage.sql,
+      sql: fragment.sql,
       scans: stage.scans(task),
       inputs,
-      keepJoinOrder: true,
+      keepJoinOrder: fragment.plan !== null,
       // The rows of a share fill the buffer of a stream in steps, so its pieces are as short as those of a collected result, which would be
       // copied once more.
-      collected: false,
+      collected: fragment.plan === null && fragment.collected,
       output:
         stage.result === null
           ? ({ kind: 'spool', partitions: fragment.partitions } as const)
           : ({ kind: 'stream' } as const),
-      threads: 1,
+      threads,
       scheduledMs: Math.round(this.#scheduledMs),
     };
-    const memoryLimitBytes = isSmall ? Math.min(ownShare, NARROW_MEMORY_BYTES) : ownShare;
+    const memoryLimitBytes = this.#memoryLimit(fragment, worker, { threads, bytes: share.bytes + read });
     return taskSpec({ ...owner, memoryLimitBytes }, parts, worker.info);
+  }
+
+  /** Returns the memory of a task: its cores' part of the query's memory on a worker, all of it for the only task, less for a small one. */
+  #memoryLimit(
+    fragment: TaskFragment,
+    { info }: LiveWorker,
+    { threads, bytes }: { readonly threads: number; readonly bytes: number },
+  ): number {
+    const limit = Math.min(this.#options.owner.memoryLimitBytes, info.memoryLimitBytes);
+    if (fragment.plan === null) return fragment.width === 1 ? Math.min(limit, NARROW_MEMORY_BYTES) : limit;
+    const ownShare = Math.floor((limit * threads) / info.cores);
+    return bytes <= SMALL_TASK_BYTES ? Math.min(ownShare, NARROW_MEMORY_BYTES) : ownShare;
   }
 
   #ticket(output: TaskOutput, partition: number): string {
@@ -358,26 +385,5 @@ export class TaskDispatcher {
   }
 }
 
-function failure(reason: TaskFailure): SkeinError {
-  switch (reason.kind) {
-    case 'error':
-      return reason.error;
-    case 'killsWorkers':
-      return new SkeinError(
-        'WORKER_LOST',
-        `${reason.workersLost} workers were lost while they ran the same task of the query; it is not tried again`,
-      );
-    case 'connections':
-      return new SkeinError(
-        'CONNECTION_LOST',
-        `${reason.connectionsLost} connections to a worker broke while it ran the same task of the query; it is not tried again`,
-      );
-    case 'attempts':
-      return new SkeinError(
-        'WORKER_LOST',
-        `a task of the query did not come to its end in ${reason.attempts} attempts, because workers or what they held were lost`,
-      );
-    default:
-      return unreachable(reason);
-  }
-}
+const threadsOn = ({ info }: LiveWorker, width: TaskWidth): number =>
+  width === 'worker' ? info.cores : Math.min(width, info.cores);

@@ -18,7 +18,7 @@ import { WorkerPool } from '../cluster/worker-pool.ts';
 import type { DistributedPlan, Fragment } from '../distributor/fragment.ts';
 import { endUnknown } from './end-unknown.ts';
 import type { PlannedScan } from './plan-scans.ts';
-import type { Scheduler } from './run-query.ts';
+import type { Scheduler } from './scheduler.ts';
 import { runStages, type StagedQuery } from './run-stages.ts';
 
 type Worker = Awaited<ReturnType<typeof startScriptedWorker>>;
@@ -45,14 +45,18 @@ const security = plainSecurity(keyring);
 /** Long enough for a machine that has a lot to do. */
 const HEARTBEAT_TIMEOUT_MS = 1_500;
 
-async function cluster(count: number, behaviour: Behaviour = {}, options: { readonly joinLater?: boolean } = {}) {
+async function cluster(
+  count: number,
+  behaviour: Behaviour = {},
+  options: { readonly joinLater?: boolean; readonly cores?: number } = {},
+) {
   ran = [];
   retries = 0;
   const workers: Worker[] = [];
   for (let i = 0; i < count; i += 1) {
     const script: WorkerScript = {
       secret: 's',
-      cores: 1,
+      cores: options.cores ?? 1,
       spool: async (spec, cancelled) => {
         const worker = must(workers[i], 'it has started');
         ran.push({ worker: worker.address, spec });
@@ -92,7 +96,16 @@ async function cluster(count: number, behaviour: Behaviour = {}, options: { read
   closers.push(() => pool.close(), ...workers.map((w) => w.kill));
   await vi.waitFor(() => expect(pool.liveCount()).toBe(options.joinLater === true ? 1 : count));
   const onRetry = (): void => void (retries += 1);
-  const scheduler = { pool, keyring, epoch: 1, spillLimitBytes: 1, taskBytesMax: 100_000, onRetry, running };
+  const scheduler = {
+    pool,
+    keyring,
+    epoch: 1,
+    spillLimitBytes: 1,
+    taskBytesMax: 100_000,
+    workerWaitMs: 10_000,
+    onRetry,
+    running,
+  };
   /** The workers that were not there are, and the coordinator knows. */
   const join = async (): Promise<void> => {
     tell(known);
@@ -111,6 +124,7 @@ const fragment = (changes: Partial<Fragment>): Fragment => ({
   scans: [{ scan: 0, read: 'split' }],
   inputs: [],
   tasks: { kind: 'splits' },
+  width: 1,
   repeatable: true,
   estimate: { rows: 1, bytes: 1 },
   reason: '',
@@ -174,7 +188,7 @@ function query(changes: Partial<StagedQuery> = {}, fragments = FRAGMENTS): Stage
     distributed,
     scans: [scan as unknown as PlannedScan],
     scanFacts: [],
-    settings: { distribution: 'force', joinDistribution: 'auto', partitions: 2 },
+    settings: { distribution: 'force', joinDistribution: 'auto', partitions: 2, stageWidth: 1 },
     distributor: { distribute: () => distributed, advance: () => distributed.source },
     jsonSql: (sql) => sql,
     check: () => Promise.resolve(null),
@@ -212,6 +226,33 @@ test('every file is read once, every partition has its task, and all workers for
   await ended(workers, runIds());
   await vi.waitFor(() => expect(scheduler.running.size).toBe(0));
   expect(scheduler.pool.states().every(({ load }) => load === 0)).toBe(true);
+});
+
+test('tasks have the width of their fragment, and together no more cores than their worker', async () => {
+  const running = new Map<string, number>();
+  let most = 0;
+  const spool: Behaviour['spool'] = async (spec, { address }) => {
+    running.set(address, (running.get(address) ?? 0) + spec.threads);
+    most = Math.max(most, ...running.values());
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    running.set(address, (running.get(address) ?? 0) - spec.threads);
+    return undefined;
+  };
+  const { scheduler } = await cluster(2, { spool }, { cores: 4 });
+  const widths = [3, 'worker', 9] as const;
+  await runStages(
+    scheduler,
+    query(
+      { memoryLimitBytes: 4_000_000_000 },
+      FRAGMENTS.map((one) => ({ ...one, width: widths[one.stage] ?? 1 })),
+    ),
+  );
+  for (const [stage, threads] of [3, 4, 4].entries()) {
+    expect(new Set(tasksOf(stage).map(({ spec }) => spec.threads))).toEqual(new Set([threads]));
+  }
+  expect(most).toBe(4);
+  // Of the worker's 1 GB, by the cores.
+  expect(new Set(tasksOf(0).map(({ spec }) => spec.memoryLimitBytes))).toEqual(new Set([750_000_000]));
 });
 
 test('of a worker that dies only its tasks, and what it held, run again', async () => {

@@ -1,22 +1,20 @@
 import type { SqlText } from '#proto/task.ts';
-import { atMost } from '#shared/at-most.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { QueryId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import type {
-  ClusterFacts,
   DistributedPlan,
   DistributionFacts,
   DistributionSettings,
   Fragment,
   ScanFacts,
   StageFacts,
+  TaskFragment,
   WholePlan,
 } from '../distributor/fragment.ts';
 import type { Plan } from '../planner/plan.ts';
 import { walkPlan } from '../planner/plan-tree.ts';
 import { chooseWave } from './choose-wave.ts';
-import { FragmentRefused, StartOver, TaskDispatcher } from './dispatch-tasks.ts';
+import { FragmentRefused, StartOver, type TaskDispatcher } from './dispatch-tasks.ts';
 import {
   describeKeys,
   findDynamicFilters,
@@ -32,13 +30,12 @@ import {
   type DynamicFilter,
   type KeyValues,
 } from '../distributor/dynamic-filter.ts';
+import { oneRun, resultReader, type QueryRun } from './one-run.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import { ResultReader } from './result-reader.ts';
-import { newRunId } from './run-id.ts';
-import type { Scheduler } from './run-query.ts';
+import { clusterFacts, type Scheduler } from './scheduler.ts';
 import type { StageReport } from './stage-report.ts';
 import { StageRun } from './stage-run.ts';
-import type { TaskOwner } from './task-spec.ts';
 
 /** The passes of `coordinator/distributor` that a running query calls. */
 export type Distributor = {
@@ -47,9 +44,7 @@ export type Distributor = {
   readonly advance: (distributed: DistributedPlan, ran: ReadonlySet<number>) => Plan;
 };
 
-export type StagedQuery = Omit<TaskOwner, 'queryId' | 'epoch' | 'spillLimitBytes'> & {
-  /** The client's query id; each run gets its own. */
-  readonly queryId: QueryId;
+export type StagedQuery = QueryRun & {
   /** The first distribution of the query, made from `scans`. */
   readonly distributed: DistributedPlan;
   readonly scans: readonly PlannedScan[];
@@ -66,15 +61,7 @@ export type StagedQuery = Omit<TaskOwner, 'queryId' | 'epoch' | 'spillLimitBytes
   /** Has DuckDB bind the fragments; returns the reason to run the query whole when one does not bind, else null. */
   readonly check: (fragments: readonly Fragment[]) => Promise<WholePlan | null>;
   /** Called when a worker could not bind a fragment. */
-  readonly onRefused: (fragment: Fragment, why: string) => void;
-  readonly signal: AbortSignal;
-  /** Called when the result begins, perhaps again: rows of earlier attempts are void. */
-  readonly onStart: () => void;
-  readonly onRows: (bytes: Buffer, rows: number) => Promise<void> | undefined;
-  /** Called when a run of the query begins, with the run's id. */
-  readonly onRun: (run: QueryId) => void;
-  /** Whether the query may start over: nothing of its result has been sent. */
-  readonly mayStartOver: () => boolean;
+  readonly onRefused: (fragment: TaskFragment, why: string) => void;
 };
 
 /** `whole`: the query must run again, whole on one worker, for the reason that is given; nothing of its result has been sent. */
@@ -86,15 +73,8 @@ export type StagedRun =
 const STARTS_MAX = 3;
 /** A stage that gives at least this share of a table's rows counts as the whole table. */
 const WHOLE_TABLE_SHARE = 0.9;
-/** Time that a failed query waits for its workers to drop what they hold of it. */
-const END_WAIT_MAX_MS = 300;
 /** Limit on a query's waves of stages, per fragment of its first distribution: replanning may add stages but must terminate. */
 const WAVES_PER_FRAGMENT_MAX = 4;
-
-/** The workers that take tasks, as the distributor sees them. */
-export const clusterFacts = ({ pool }: Scheduler): ClusterFacts => ({
-  workers: pool.open().map(({ info }) => ({ slots: info.cores, machine: info.machine })),
-});
 
 /**
  * Runs a query stage by stage. After every wave of stages the rest of the plan is distributed again, by the rows that they produced.
@@ -103,7 +83,7 @@ export const clusterFacts = ({ pool }: Scheduler): ClusterFacts => ({
 export async function runStages(scheduler: Scheduler, query: StagedQuery): Promise<StagedRun> {
   for (let starts = 1; ; starts += 1) {
     try {
-      const stages = await runOnce(scheduler, query);
+      const stages = await oneRun(scheduler, query, (dispatcher) => new StageLoop(scheduler, query, dispatcher).run());
       return 'kind' in stages ? stages : { kind: 'staged', stages, starts };
     } catch (error) {
       if (error instanceof FragmentRefused) return wholeInstead(error, query);
@@ -127,35 +107,14 @@ function wholeInstead({ fragment, message }: FragmentRefused, { onRefused, maySt
   return { kind: 'whole', reason };
 }
 
-async function runOnce(scheduler: Scheduler, query: StagedQuery): Promise<readonly StageReport[] | WholePlan> {
-  const { epoch, spillLimitBytes } = scheduler;
-  const runId = newRunId(query.queryId, epoch);
-  const owner: TaskOwner = { ...query, queryId: runId, epoch, spillLimitBytes };
-  scheduler.running.add(runId);
-  query.onRun(runId);
-  const dispatcher = new TaskDispatcher({ scheduler, owner, signal: query.signal });
-  let succeeded = false;
-  try {
-    query.onStart();
-    const reports = await new StageLoop(scheduler, query, dispatcher).run();
-    succeeded = true;
-    return reports;
-  } finally {
-    const ended = dispatcher.end().finally(() => scheduler.running.delete(runId));
-    // A client that has all rows need not wait for the cleanup. One whose query failed waits only briefly, in case a worker does not
-    // respond.
-    if (!succeeded) await atMost(ended, END_WAIT_MAX_MS);
-  }
-}
-
 /** Runs one start of a query: its stages, wave by wave. */
 class StageLoop {
   readonly #scheduler: Scheduler;
   readonly #query: StagedQuery;
   readonly #dispatcher: TaskDispatcher;
-  readonly #stages = new Map<number, StageRun>();
+  readonly #stages = new Map<number, StageRun<Fragment>>();
   /** Stages that collected the join keys of other stages. */
-  readonly #keyStages: StageRun[] = [];
+  readonly #keyStages: StageRun<Fragment>[] = [];
   readonly #filters = new Map<number, string[]>();
   readonly #looked = new Set<string>();
   #scans: readonly PlannedScan[];
@@ -191,24 +150,15 @@ class StageLoop {
   }
 
   async #runResult(fragment: Fragment): Promise<void> {
-    const { onRows, onStart, mayStartOver } = this.#query;
-    const result = new ResultReader({
-      onRows,
-      restart: () => {
-        if (!mayStartOver()) return false;
-        onStart();
-        return true;
-      },
-    });
-    const run = this.#prepare({ ...fragment, sql: this.#query.jsonSql(fragment.sql) }, result);
+    const run = this.#prepare({ ...fragment, sql: this.#query.jsonSql(fragment.sql) }, resultReader(this.#query));
     this.#stages.set(fragment.stage, run);
     await this.#dispatcher.run([run]);
   }
 
-  #prepare(fragment: Fragment, result: ResultReader | null): StageRun {
+  #prepare(fragment: Fragment, result: ResultReader | null): StageRun<Fragment> {
     const workers = this.#scheduler.pool.open().map(({ link, info }) => ({ address: link.address, slots: info.cores }));
     const producers = fragment.inputs.map(({ stage }) => must(this.#stages.get(stage), 'inputs have run'));
-    const run = new StageRun({ fragment, sql: fragment.sql, producers, result });
+    const run = new StageRun({ fragment, producers, result });
     run.start({ scans: this.#scans, workers, isFixed: this.#query.settings.partitions !== null });
     return run;
   }
@@ -292,7 +242,7 @@ class StageLoop {
     columns: readonly number[],
     distributed: DistributedPlan,
     filters: readonly DynamicFilter[],
-  ): Promise<ReadonlyMap<number, { readonly values: KeyValues | null; readonly set: StageRun | null }>> {
+  ): Promise<ReadonlyMap<number, { readonly values: KeyValues | null; readonly set: StageRun<Fragment> | null }>> {
     const build = must(this.#stages.get(stage), 'a filter of a stage that has run');
     const { rows } = build.facts();
     const all = build.planned.reduce((sum, { report }) => sum + report.rows, 0);
@@ -302,7 +252,7 @@ class StageLoop {
     const next = (): number => distributed.nextStage + this.#keyStages.length;
     const sets = inSets.map((column) => this.#keyStage(keySetFragment(next(), build.fragment, column), null));
     if (sets.length > 0) await this.#dispatcher.run(sets);
-    const found = new Map<number, { readonly values: KeyValues | null; readonly set: StageRun | null }>();
+    const found = new Map<number, { readonly values: KeyValues | null; readonly set: StageRun<Fragment> | null }>();
     for (const [i, set] of sets.entries()) {
       const [values = null] = await this.#readKeys(
         keysFragment(next(), set.fragment, [0], set.facts().rows, { areDistinct: true }),
@@ -330,14 +280,14 @@ class StageLoop {
   }
 
   /** Adds a stage that is not part of the plan and reserves its number. */
-  #keyStage(fragment: Fragment, result: ResultReader | null): StageRun {
+  #keyStage(fragment: Fragment, result: ResultReader | null): StageRun<Fragment> {
     const run = this.#prepare(fragment, result);
     this.#keyStages.push(run);
     if (result === null) this.#stages.set(fragment.stage, run);
     return run;
   }
 
-  #report(run: StageRun): StageReport {
+  #report(run: StageRun<Fragment>): StageReport {
     return {
       fragment: run.fragment,
       scans: run.planned,

@@ -1,14 +1,15 @@
-import type { InputSource, ScanFile, ScanSpec, SqlText, TaskReport } from '#proto/task.ts';
+import type { InputSource, ScanFile, ScanSpec, TaskReport } from '#proto/task.ts';
 import { must, unreachable } from '#shared/must.ts';
+import { chooseWorker } from '../cluster/choose-worker.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { Plan } from '../planner/plan.ts';
-import type { Fragment, StageFacts } from '../distributor/fragment.ts';
+import type { Fragment, StageFacts, TaskFragment } from '../distributor/fragment.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import type { ResultReader } from './result-reader.ts';
 import { batchFiles, splitFile, SplitQueue, type Split } from './split-queue.ts';
 import { NEW_STAGE, nextStage, stageTasks, type StageEvent, type StageState } from './stage-state.ts';
 import { partitionShares, sliceBatches, type InputShare, type TaskShare } from './task-share.ts';
-import type { TaskEvent, TaskOutput } from './task-state.ts';
+import { takersOf, type TaskEvent, type TaskOutput } from './task-state.ts';
 
 export type StageContext = {
   readonly scans: readonly PlannedScan[];
@@ -21,11 +22,10 @@ export type StageContext = {
 export type SourceOf = (output: TaskOutput, partition: number) => Pick<InputSource, 'address' | 'taskId' | 'ticket'>;
 
 /** The tasks of one fragment while a query runs: their input shares, states and outputs. */
-export class StageRun {
-  readonly fragment: Fragment;
-  readonly sql: SqlText;
+export class StageRun<F extends TaskFragment = TaskFragment> {
+  readonly fragment: F;
   /** The stages that it reads, one for each of the fragment's inputs. */
-  readonly producers: readonly StageRun[];
+  readonly producers: readonly StageRun<F>[];
   /** Settles when all tasks were done for the first time. */
   readonly done: PromiseWithResolvers<void> = Promise.withResolvers();
   /** True once a task that reads this stage's output was started. */
@@ -46,9 +46,8 @@ export class StageRun {
   /** Takes the rows that the tasks stream; null when they are spooled. */
   readonly result: ResultReader | null;
 
-  constructor({ fragment, sql, producers, result }: Pick<StageRun, 'fragment' | 'sql' | 'producers' | 'result'>) {
+  constructor({ fragment, producers, result }: Pick<StageRun<F>, 'fragment' | 'producers' | 'result'>) {
     this.fragment = fragment;
-    this.sql = sql;
     this.producers = producers;
     this.result = result;
   }
@@ -106,7 +105,7 @@ export class StageRun {
           workers,
           repeatedBytes: this.#repeatedBytes(),
           readPart: this.#readPart(),
-          groups: isGrouping(fragment.plan) ? fragment.estimate.rows : 0,
+          groups: groupsOf(fragment),
         });
         // Also no rows are an input: a count of them is 0.
         if (splits.length === 0) this.#make(this.#shareOf([]));
@@ -124,15 +123,12 @@ export class StageRun {
    */
   take(worker: LiveWorker, isNear: boolean, others: readonly LiveWorker[]): number | undefined {
     const { address } = worker.link;
-    const { id } = worker.info;
     for (const [task, state] of stageTasks(this.#state).entries()) {
-      if (state.kind !== 'waiting' || state.refusedBy.includes(id)) continue;
-      if (state.boundTo !== null && state.boundTo !== id && others.some(({ info }) => info.id === state.boundTo))
-        continue;
-      const isAvoided = (other: LiveWorker): boolean => state.avoid.includes(other.info.id);
-      if (isAvoided(worker) && !others.every(isAvoided)) continue;
-      const home = this.#home(task);
-      if (!isNear || home === undefined || home === address) return task;
+      if (state.kind !== 'waiting') continue;
+      const takers = takersOf(state, others);
+      if (!takers.includes(worker)) continue;
+      const home = isNear ? (this.#home(task) ?? this.#homeOfTables(takers)) : undefined;
+      if (home === undefined || home === address) return task;
     }
     const batch = this.#queue?.take(address, !isNear) ?? [];
     if (batch.length === 0) return undefined;
@@ -153,6 +149,8 @@ export class StageRun {
   scans(task: number): readonly ScanSpec[] {
     const { scans } = this.share(task);
     return this.planned.map(({ spec }, i) => {
+      // The statement's own text may name any column.
+      if (this.fragment.plan === null) return spec;
       const read = new Set(spec.readFieldIds ?? spec.columns.map(({ fieldId }) => fieldId));
       // The fragment's SQL names only these columns: any other would be bound and looked up in all row groups for nothing.
       return { ...spec, columns: spec.columns.filter(({ fieldId }) => read.has(fieldId)), files: scans[i] ?? [] };
@@ -202,7 +200,7 @@ export class StageRun {
     return sources;
   }
 
-  facts(): StageFacts {
+  facts(this: StageRun<Fragment>): StageFacts {
     const { output, partitions: count } = this.fragment;
     const reports = this.reports();
     const partitions = Array.from({ length: count }, (_, p) => ({
@@ -224,7 +222,7 @@ export class StageRun {
     return this.#shares.length - 1;
   }
 
-  #producer(index: number): StageRun {
+  #producer(index: number): StageRun<F> {
     return must(this.producers[index], 'an input has a producer');
   }
 
@@ -291,6 +289,18 @@ export class StageRun {
     return this.#homes.get(task);
   }
 
+  /**
+   * Returns the address of the worker whose caches are warm for the biggest table of a fragment that reads nothing else, unless it has
+   * much more to do than the others.
+   */
+  #homeOfTables(takers: readonly LiveWorker[]): string | undefined {
+    const { tasks, inputs } = this.fragment;
+    if (tasks.kind !== 'single' || inputs.length > 0) return undefined;
+    const [biggest] = this.planned.toSorted((a, b) => b.report.bytes - a.report.bytes);
+    const candidates = takers.map(({ link, info }) => ({ address: link.address, cores: info.cores, load: link.load }));
+    return chooseWorker(candidates, biggest?.spec.tableUuid)?.address;
+  }
+
   #findHome(share: TaskShare): string | undefined {
     const bytes = new Map<string, number>();
     const here: SourceOf = ({ taskId, worker }) => ({ address: worker.address, taskId, ticket: '' });
@@ -304,6 +314,10 @@ export class StageRun {
     return most?.[0];
   }
 }
+
+/** Estimates the groups that a fragment's rows are; 0 when they are not. */
+const groupsOf = (fragment: TaskFragment): number =>
+  fragment.plan !== null && isGrouping(fragment.plan) ? fragment.estimate.rows : 0;
 
 /** Whether the rows of a plan are groups. */
 const isGrouping = (plan: Plan): boolean =>

@@ -6,7 +6,7 @@ import { unreachable } from '#shared/must.ts';
 /** A task that was running on this many workers when they were lost is suspected of killing them, and fails. */
 const WORKERS_LOST_MAX = 2;
 /** A task that this many connections broke under, while its worker lived, is suspected of breaking them, and fails. */
-export const CONNECTIONS_LOST_MAX = 3;
+const CONNECTIONS_LOST_MAX = 3;
 /** Attempts of a task, at most, whatever ended the earlier ones. */
 const ATTEMPTS_MAX = 6;
 
@@ -85,6 +85,22 @@ export const NEW_TASK: TaskState = {
   connectionsLost: 0,
   boundTo: null,
 };
+
+/**
+ * Returns the workers that may run a waiting task: the one whose connection broke under it, else those that have neither refused it nor
+ * been lost with it; those that were lost with it when there is no other.
+ */
+export function takersOf<W extends { readonly info: { readonly id: string } }>(
+  { attempts, refusedBy, boundTo, avoid }: Tried,
+  workers: readonly W[],
+): readonly W[] {
+  if (attempts === 0 && refusedBy.length === 0) return workers;
+  const willing = workers.filter(({ info }) => !refusedBy.includes(info.id));
+  const bound = willing.filter(({ info }) => info.id === boundTo);
+  if (bound.length > 0) return bound;
+  const trusted = willing.filter(({ info }) => !avoid.includes(info.id));
+  return trusted.length > 0 ? trusted : willing;
+}
 
 /** The state after `event`; an event that does not fit the state, such as the end of an attempt that was given up, changes nothing. */
 export function nextTask(state: TaskState, event: TaskEvent): TaskState {

@@ -89,7 +89,7 @@ export const SETTINGS = {
   },
   'skein.task_width': {
     type: 'text',
-    doc: 'Cores of a query on one worker: auto, narrow (one) or wide (all)',
+    doc: "Cores of each of a query's tasks: auto, narrow (one) or wide (all of its worker's)",
     default: () => 'auto',
     parse: oneOf('skein.task_width', ['auto', 'narrow', 'wide']),
   },

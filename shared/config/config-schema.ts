@@ -248,6 +248,10 @@ export const CONFIG = {
   'coordinator.result_bytes_max': bytes(64 * GIB, 'Largest result'),
   'coordinator.query_timeout': duration(600_000, 'Timeout of a query that names none, from the arrival of its request'),
   'coordinator.query_timeout_max': duration(86_400_000, 'Longest timeout_ms that a request may name'),
+  'coordinator.worker_wait': duration(
+    10_000,
+    'Time that a running query waits for a worker when none is left that can run its tasks',
+  ),
   'coordinator.queries_running_max': integer(100, 1, 100_000, 'Queries that run at once'),
   'coordinator.queries_queued_max': integer(1_000, 0, 1_000_000, 'Queries that wait; more are refused'),
   'coordinator.session_idle': duration(1_800_000, 'Idle time after which a session ends'),

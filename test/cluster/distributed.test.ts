@@ -24,16 +24,24 @@ const ONCE_INVALID = [
 
 const JOINS = ['auto', 'broadcast', 'partitioned'] as const;
 
-describe.each([2, 3])('TPC-H at scale 0.01 on %i workers, distribution forced', (workers) => {
+describe.each([
+  [2, 2],
+  [3, 1],
+])('TPC-H at scale 0.01 on %i workers, distribution forced', (workers, cores) => {
   let cluster: StartedCluster;
   const answers = tpchAnswers();
   const sessions = new Map(JOINS.map((join) => [join, randomUUID()]));
 
   beforeAll(async () => {
-    cluster = await startOwnCluster({ workers, args: ['--worker-cores', '1'] });
+    cluster = await startOwnCluster({ workers, args: ['--worker-cores', String(cores)] });
     await cluster.load(['tpch', '--scale', '0.01']);
     for (const [join, sessionId] of sessions) {
-      const settings = { distribution: 'force', join_distribution: join, partitions: join === 'auto' ? 'auto' : '4' };
+      const settings = {
+        distribution: 'force',
+        join_distribution: join,
+        partitions: join === 'auto' ? 'auto' : '4',
+        task_width: join === 'partitioned' ? 'wide' : 'auto',
+      };
       await cluster.sql('USE lake.tpch', { sessionId });
       for (const [name, value] of Object.entries(settings)) {
         await cluster.sql(`SET skein.${name} = '${value}'`, { sessionId });

@@ -73,7 +73,7 @@ async function planner(
       scans: scans.map(factsOf),
       stages: new Map(),
       cluster: CLUSTER,
-      settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null },
+      settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null, stageWidth: 1 },
       nextStage: 1,
     } as const;
     return { scans, plan: distribute(shapePlan(plan), facts) };

@@ -152,10 +152,10 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
 
 /** Everything is exchanged that may be, by each kind of join; and once what is little is read everywhere. */
 const WAYS = [
-  { joinDistribution: 'auto', partitions: null, readEverywhereBytesMax: 0 },
+  { joinDistribution: 'auto', partitions: null, stageWidth: 1, readEverywhereBytesMax: 0 },
   { joinDistribution: 'broadcast', partitions: 3, readEverywhereBytesMax: 0 },
   { joinDistribution: 'partitioned', partitions: 3, readEverywhereBytesMax: 0 },
-  { joinDistribution: 'auto', partitions: null, readEverywhereBytesMax: 1_000_000 },
+  { joinDistribution: 'auto', partitions: null, stageWidth: 1, readEverywhereBytesMax: 1_000_000 },
 ] as const;
 
 describe.each(Object.entries(QUERIES))('%s', (_name, queries) => {

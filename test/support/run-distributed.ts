@@ -194,6 +194,7 @@ class QueryRun {
       distribution: 'force',
       joinDistribution: 'auto',
       partitions: null,
+      stageWidth: 1,
       ...this.#options.settings,
     } as const;
     const workers = Array.from({ length: this.#options.workers }, (_, i) => ({

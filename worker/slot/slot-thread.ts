@@ -127,7 +127,7 @@ type Running = {
 async function runInInstance(running: Running, started: (task: SlotTask) => void): Promise<TaskRun> {
   const { job, spec, prepared } = running;
   const folders = [...new Set(spec.scans.flatMap((scan) => scan.allowedRoots.map(normalizeLocation)))].sort();
-  const threads = coresFor(spec.threads, prepared);
+  const threads = coresFor(spec, prepared);
   const memoryBytes = threads === spec.threads ? job.memoryBytes : Math.min(job.memoryBytes, NARROWED_MEMORY_BYTES);
   const confined = stamp.during(job.job, () => pool.acquire(spec.tenant, folders.map(localPath), memoryBytes));
   const { instance } = confined;
@@ -211,8 +211,9 @@ async function runStatement(
  * Number of cores that a task uses out of those it is allowed. The coordinator knows only file sizes; the worker knows the bytes that are
  * left after row groups are pruned: one core finishes a point query on a big table before a second has started.
  */
-function coresFor(threads: number, { reports }: PreparedSql): number {
-  const bytes = reports.reduce((sum, scan) => sum + scan.bytes, 0);
+function coresFor({ threads, inputs }: TaskSpec, { reports }: PreparedSql): number {
+  const scanned = reports.reduce((sum, scan) => sum + scan.bytes, 0);
+  const bytes = inputs.reduce((sum, { sources }) => sources.reduce((all, one) => all + one.bytes, sum), scanned);
   return reports.length > 0 && bytes <= NARROW_BYTES_MAX ? 1 : threads;
 }
 

@@ -25,7 +25,7 @@ function exchanged(
       scans: [{ rows: 1e9, bytes: 8e9, files: 100, columns: [facts(groups), facts(values)] }],
       stages: new Map(),
       cluster: { workers: ['a', 'b'].map((id) => ({ slots: slots / 2, machine: { id, cores: slots / 2 } })) },
-      settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null },
+      settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null, stageWidth: 1 },
       nextStage: 0,
     },
   );

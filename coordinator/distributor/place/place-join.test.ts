@@ -31,7 +31,7 @@ function distributed(plan: Plan, output: Partitioning, settings: Partial<Distrib
     scans: [{ rows: 1e8, bytes: 1e9, files: 100, columns: [{ distinctMax: null, nulls: 0 }] }],
     stages: new Map([[1, { rows: 10_000_000, bytes: 200e6, output, partitions: [half, half], tasks: 4 }]]),
     cluster: { workers: ['a', 'b'].map((id) => ({ slots: 4, machine: { id, cores: 4 } })) },
-    settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null, ...settings },
+    settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null, stageWidth: 1, ...settings },
     nextStage: 2,
   });
   if (made.kind === 'whole') throw new Error(made.reason);
@@ -91,7 +91,7 @@ function ofTables(rows: number, widthBytes: number): unknown {
       ],
       stages: new Map(),
       cluster: { workers: ['a', 'b'].map((id) => ({ slots: 4, machine: { id, cores: 4 } })) },
-      settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null },
+      settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null, stageWidth: 1 },
       nextStage: 1,
     },
   );
@@ -119,7 +119,7 @@ test('a table that every task would read again is divided, and the few rows that
         [1, { rows: 50_000, bytes: 1e6, output: { kind: 'broadcast' }, partitions: [half, half], tasks: 2 }],
       ]),
       cluster: { workers: ['a', 'b'].map((id) => ({ slots: 4, machine: { id, cores: 4 } })) },
-      settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null },
+      settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null, stageWidth: 1 },
       nextStage: 2,
     },
   );
@@ -141,7 +141,7 @@ test('the one task that needs all rows reads a little table itself, when somethi
       scans: [{ rows, bytes: rows * 8, files: 4, columns: [] }],
       stages: new Map(isFirst ? [] : [[1, stage]]),
       cluster: { workers: ['a', 'b'].map((id) => ({ slots: 4, machine: { id, cores: 4 } })) },
-      settings: { distribution: 'force', joinDistribution: 'auto', partitions: null },
+      settings: { distribution: 'force', joinDistribution: 'auto', partitions: null, stageWidth: 1 },
       nextStage: 2,
     });
     if (made.kind === 'whole') throw new Error(made.reason);

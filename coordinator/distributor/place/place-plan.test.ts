@@ -37,7 +37,7 @@ function groupsOf(stage: StageFacts, settings: Partial<DistributionSettings> = {
     cluster: {
       workers: ['a', 'b'].map((id) => ({ slots: SLOTS / 2, machine: { id, cores: SLOTS / 2 } })),
     },
-    settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null, ...settings },
+    settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null, stageWidth: 1, ...settings },
     nextStage: 2,
   };
   const made = distribute(groups, facts);

@@ -76,7 +76,7 @@ const FACTS: DistributionFacts = {
       { slots: 4, machine: { id: 'b', cores: 4 } },
     ],
   },
-  settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null },
+  settings: { distribution: 'auto', joinDistribution: 'auto', partitions: null, stageWidth: 1 },
   nextStage: 1,
 };
 

@@ -1,14 +1,26 @@
+import { Utf8 } from 'apache-arrow';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { TaskSpec } from '#proto/task.ts';
 import { plainSecurity } from '#shared/grpc/channel-security.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import { SkeinError } from '#shared/error.ts';
+import { decodeFlightData } from '#shared/flight/flight-data.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { staticMembership } from '#shared/membership/static-membership.ts';
-import { report, SCRIPTED_RELEASE, startScriptedWorker, type WorkerScript } from '#test/support/scripted/worker.ts';
+import { flightMessages } from '#test/support/scripted/messages.ts';
+import {
+  report,
+  SCRIPTED_RELEASE,
+  startScriptedWorker,
+  type FlightMessage,
+  type WorkerScript,
+} from '#test/support/scripted/worker.ts';
 import { WorkerPool } from '../cluster/worker-pool.ts';
-import { runQuery, type QueryRun, type Scheduler } from './run-query.ts';
+import type { WholeFragment } from '../distributor/fragment.ts';
+import { NARROW_MEMORY_BYTES } from './choose-width.ts';
+import { runWhole, type WholeQuery } from './run-whole.ts';
+import type { Scheduler } from './scheduler.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -42,6 +54,7 @@ async function clusterOf(scripts: readonly WorkerScript[]): Promise<{ scheduler:
       epoch: 1,
       spillLimitBytes: 1,
       taskBytesMax: 10_000,
+      workerWaitMs: 500,
       onRetry,
       running: new Set(),
     },
@@ -49,33 +62,57 @@ async function clusterOf(scripts: readonly WorkerScript[]): Promise<{ scheduler:
   };
 }
 
-const query = (changes: Partial<QueryRun> = {}): QueryRun => ({
+const FRAGMENT: WholeFragment = {
+  stage: 0,
+  plan: null,
+  partitions: 1,
+  sql: ['select 1'],
+  scans: [],
+  inputs: [],
+  tasks: { kind: 'single' },
+  width: 1,
+  collected: false,
+  repeatable: false,
+};
+
+/** The messages of a result of one row: the schema and a batch. */
+const resultOf = (row: string) =>
+  flightMessages(new Utf8(), { json: [row] }).map((bytes): FlightMessage => {
+    const { header, body } = decodeFlightData(bytes);
+    return { data_header: header, data_body: body };
+  }) as [FlightMessage, FlightMessage];
+
+const [SCHEMA, ROW] = resultOf(',[1]');
+const [, BIG_ROW] = resultOf('x'.repeat(1_000_000));
+
+const query = (changes: Partial<WholeQuery> = {}): WholeQuery => ({
   queryId: queryId('q'),
   tenant: tenantId('t'),
   principal: principalId('p'),
-  sql: ['select 1'],
+  fragment: FRAGMENT,
   scans: [],
   context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'c', currentSchema: 's' },
   memoryLimitBytes: 5_000_000_000,
-  wide: false,
-  collected: false,
   profile: false,
   bounds: [],
   deadlineMs: Date.now() + 60_000,
   signal: new AbortController().signal,
+  onRun: () => undefined,
   onStart: () => undefined,
-  onMessage: () => undefined,
-  mayRetry: () => true,
+  onRows: () => undefined,
+  mayStartOver: () => true,
   ...changes,
 });
 
 async function* messages(spec: TaskSpec) {
-  for (let i = 0; i < 3; i += 1) yield { data_header: Buffer.from([i]), data_body: Buffer.alloc(10) };
+  yield SCHEMA;
+  for (let i = 0; i < 3; i += 1) yield ROW;
   yield report(spec, 3);
 }
 
 async function* endless(_spec: TaskSpec, cancelled: AbortSignal) {
-  while (!cancelled.aborted) yield { data_body: Buffer.alloc(1_000_000) };
+  yield SCHEMA;
+  while (!cancelled.aborted) yield BIG_ROW;
 }
 
 // eslint-disable-next-line require-yield
@@ -83,17 +120,33 @@ async function* lost() {
   throw new SkeinError('WORKER_LOST', 'gone');
 }
 
-test('messages come in order, then the report; the memory limit is that of the worker', async () => {
+async function* lostLate() {
+  yield SCHEMA;
+  yield ROW;
+  throw new SkeinError('WORKER_LOST', 'gone');
+}
+
+test('rows come in order, then the report; the memory limit is that of the worker', async () => {
   const specs: TaskSpec[] = [];
   const { scheduler, workers } = await cluster(async function* (spec) {
     specs.push(spec);
     yield* messages(spec);
   });
-  const seen: number[] = [];
-  const result = await runQuery(scheduler, query({ onMessage: (m) => void seen.push(m.header[0] ?? -1) }));
-  expect(seen).toEqual([0, 1, 2, -1]);
+  const seen: string[] = [];
+  const runs: string[] = [];
+  const result = await runWhole(
+    scheduler,
+    query({ onRun: (run) => void runs.push(run), onRows: (bytes) => void seen.push(bytes.toString()) }),
+  );
+  expect(seen).toEqual([',[1]', ',[1]', ',[1]']);
+  expect(runs).toEqual([specs[0]?.queryId]);
   expect(result).toMatchObject({ rows: 3, bytesScanned: 7 });
-  expect(specs[0]).toMatchObject({ threads: 1, memoryLimitBytes: 1_000_000_000, epoch: 1 });
+  expect(specs[0]).toMatchObject({ threads: 1, memoryLimitBytes: NARROW_MEMORY_BYTES, epoch: 1, keepJoinOrder: false });
+  await runWhole(scheduler, query({ fragment: { ...FRAGMENT, width: 'worker' } }));
+  expect(specs[1]).toMatchObject({ threads: 2, memoryLimitBytes: 1_000_000_000 });
+  // Rows that were streamed need not be forgotten.
+  expect(workers[0]?.ended).toEqual([]);
+  expect(scheduler.running.size).toBe(0);
   expect(workers[0]?.cancelled).toEqual([]);
   expect(scheduler.pool.states()[0]?.load).toBe(0);
 });
@@ -101,12 +154,12 @@ test('messages come in order, then the report; the memory limit is that of the w
 test('a slow reader stops the worker from sending, and a cancel stops the task', async () => {
   const { scheduler, workers } = await cluster(endless);
   const abort = new AbortController();
-  const held = runQuery(scheduler, query({ signal: abort.signal, onMessage: () => new Promise(() => undefined) }));
+  const held = runWhole(scheduler, query({ signal: abort.signal, onRows: () => new Promise(() => undefined) }));
   held.catch(() => undefined);
   await new Promise((resolve) => setTimeout(resolve, 300));
   // The server's own stream takes 16 before it says stop.
   expect(workers[0]?.messagesSent()).toBeLessThan(22);
-  const running = runQuery(scheduler, query({ signal: abort.signal }));
+  const running = runWhole(scheduler, query({ signal: abort.signal }));
   setTimeout(() => abort.abort(new SkeinError('QUERY_TIMEOUT', 'too long')), 50);
   await expect(running).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' });
   // Also the one whose reader has stopped reading.
@@ -118,17 +171,35 @@ test('a task of a lost worker runs once more on another, but not when the client
   let calls = 0;
   const once: WorkerScript['output'] = async function* (spec) {
     calls += 1;
-    yield* calls === 1 ? lost() : messages(spec);
+    yield* calls === 1 ? lostLate() : messages(spec);
   };
   const { scheduler } = await cluster(once, once);
   let starts = 0;
-  await runQuery(scheduler, query({ onStart: () => void (starts += 1) }));
+  await runWhole(scheduler, query({ onStart: () => void (starts += 1) }));
   expect([starts, retries]).toEqual([2, 1]);
-  calls = 0;
-  await expect(runQuery(scheduler, query({ mayRetry: () => false }))).rejects.toMatchObject({ code: 'WORKER_LOST' });
+  const late = await cluster(lostLate, lostLate);
+  const sent = runWhole(late.scheduler, query({ mayStartOver: () => false }));
+  await expect(sent).rejects.toMatchObject({ code: 'WORKER_LOST', message: expect.stringContaining('had been sent') });
+  expect(retries).toBe(0);
   const all = await cluster(lost, lost, lost);
-  await expect(runQuery(all.scheduler, query())).rejects.toMatchObject({ code: 'WORKER_LOST' });
+  await expect(runWhole(all.scheduler, query())).rejects.toMatchObject({ code: 'WORKER_LOST' });
   expect(retries).toBe(1);
+});
+
+test('the only worker is killed: the query waits until it is back, and no longer than it may', async () => {
+  const { scheduler, workers } = await cluster(endless);
+  const address = workers[0]?.address ?? '';
+  const run = runWhole({ ...scheduler, workerWaitMs: 10_000 }, query());
+  await vi.waitFor(() => expect(workers[0]?.messagesSent()).toBeGreaterThan(0));
+  workers[0]?.kill();
+  await vi.waitFor(() => expect(scheduler.pool.liveCount()).toBe(0));
+  const back = await startScriptedWorker({ secret: 's', output: endless }, Number(address.split(':')[1]));
+  await vi.waitFor(() => expect(back.messagesSent()).toBeGreaterThan(0), { timeout: 5_000 });
+  expect(retries).toBe(1);
+  // A second loss is one too many; the task may be what kills them.
+  back.kill();
+  await expect(run).rejects.toMatchObject({ code: 'WORKER_LOST', message: expect.stringContaining('2 workers') });
+  await expect(runWhole(scheduler, query())).rejects.toMatchObject({ code: 'NO_WORKERS' });
 });
 
 test('when the connection breaks and the worker lives, the query runs there again, and the worker is not lost', async () => {
@@ -136,9 +207,12 @@ test('when the connection breaks and the worker lives, the query runs there agai
   let workers: Worker[] = [];
   const cut = (times: number): WorkerScript['output'] =>
     async function* (spec) {
-      yield { data_body: Buffer.alloc(10) };
+      yield SCHEMA;
+      yield ROW;
       if (cuts < times) {
         cuts += 1;
+        // The row is on its way.
+        await new Promise((resolve) => setTimeout(resolve, 100));
         for (const worker of workers) worker.cutTasks();
         await new Promise(() => undefined);
       }
@@ -147,22 +221,22 @@ test('when the connection breaks and the worker lives, the query runs there agai
   const twice = await cluster(cut(2), cut(2));
   ({ workers } = twice);
   const lives = twice.scheduler.pool.live().map(({ lost }) => lost);
-  expect(await runQuery(twice.scheduler, query())).toMatchObject({ rows: 3 });
+  expect(await runWhole(twice.scheduler, query())).toMatchObject({ rows: 3 });
   expect([cuts, retries]).toEqual([2, 2]);
   // The other one was never tried, and no life of a worker has ended.
-  expect(workers.map((worker) => worker.messagesSent()).toSorted((a, b) => a - b)).toEqual([0, 7]);
+  expect(workers.map((worker) => worker.messagesSent()).toSorted((a, b) => a - b)).toEqual([0, 11]);
   expect(lives.map(({ aborted }) => aborted)).toEqual([false, false]);
   cuts = 0;
-  await expect(runQuery(twice.scheduler, query({ mayRetry: () => false }))).rejects.toMatchObject({
+  await expect(runWhole(twice.scheduler, query({ mayStartOver: () => false }))).rejects.toMatchObject({
     code: 'CONNECTION_LOST',
   });
   expect(cuts).toBe(1);
   const always = await cluster(cut(100), cut(100));
   ({ workers } = always);
   cuts = 0;
-  await expect(runQuery(always.scheduler, query())).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
+  await expect(runWhole(always.scheduler, query())).rejects.toMatchObject({ code: 'CONNECTION_LOST' });
   expect([cuts, retries]).toEqual([3, 2]);
-  expect(workers.map((worker) => worker.messagesSent()).toSorted((a, b) => a - b)).toEqual([0, 3]);
+  expect(workers.map((worker) => worker.messagesSent()).toSorted((a, b) => a - b)).toEqual([0, 6]);
 });
 
 test('a query that is stopped just after its connection broke ends with the reason of the stop', async () => {
@@ -171,7 +245,8 @@ test('a query that is stopped just after its connection broke ends with the reas
   const script: WorkerScript = {
     secret: 's',
     output: async function* () {
-      yield { data_body: Buffer.alloc(10) };
+      yield SCHEMA;
+      yield ROW;
       workers[0]?.cutTasks();
       await new Promise(() => undefined);
     },
@@ -180,7 +255,7 @@ test('a query that is stopped just after its connection broke ends with the reas
   };
   const one = await clusterOf([script]);
   ({ workers } = one);
-  const run = runQuery(one.scheduler, query({ signal: abort.signal }));
+  const run = runWhole(one.scheduler, query({ signal: abort.signal }));
   await expect(run).rejects.toMatchObject({ code: 'QUERY_TIMEOUT' });
 });
 
@@ -191,9 +266,9 @@ test('a query goes on to the next worker from those that refuse it, which is no 
   };
   const takes = await cluster(refuses, refuses, messages);
   const before = retries;
-  expect(await runQuery(takes.scheduler, query())).toMatchObject({ rows: 3 });
+  expect(await runWhole(takes.scheduler, query())).toMatchObject({ rows: 3 });
   const takesNothing = await cluster(refuses, refuses);
-  await expect(runQuery(takesNothing.scheduler, query())).rejects.toMatchObject({ code: 'NO_WORKERS' });
+  await expect(runWhole(takesNothing.scheduler, query())).rejects.toMatchObject({ code: 'NO_WORKERS' });
   expect(retries).toBe(before);
 });
 
@@ -204,7 +279,7 @@ test('a worker that ends itself because of another query costs nothing, and one 
     yield* calls <= 2 ? endless(spec, cancelled) : messages(spec);
   };
   const { scheduler, workers } = await cluster(hangsOnce);
-  const run = runQuery(scheduler, query());
+  const run = runWhole(scheduler, query());
   for (const attempt of [1, 2]) {
     await vi.waitFor(() => expect(calls).toBe(attempt), { timeout: 5_000 });
     workers[0]?.endFor('another');
@@ -217,10 +292,11 @@ test('a worker that ends itself because of another query costs nothing, and one 
 
 test('a query for which a worker ends itself is not tried again', async () => {
   const { scheduler, workers } = await cluster(endless, endless);
-  const run = runQuery(scheduler, query());
+  let runId = '';
+  const run = runWhole(scheduler, query({ onRun: (id) => void (runId = id) }));
   run.catch(() => undefined);
   await vi.waitFor(() => expect(workers.some((worker) => worker.messagesSent() > 0)).toBe(true));
-  for (const worker of workers) worker.endFor('q');
+  for (const worker of workers) worker.endFor(runId);
   await expect(run).rejects.toMatchObject({ code: 'QUERY_KILLED' });
   expect(retries).toBe(0);
 });
@@ -228,7 +304,9 @@ test('a query for which a worker ends itself is not tried again', async () => {
 test('a task that no worker would take is refused before it is sent', async () => {
   const { scheduler, workers } = await cluster(messages);
   const sql = [`select '${'x'.repeat(20_000)}'`];
-  await expect(runQuery(scheduler, query({ sql }))).rejects.toMatchObject({ code: 'STATEMENT_TOO_COMPLEX' });
+  await expect(runWhole(scheduler, query({ fragment: { ...FRAGMENT, sql } }))).rejects.toMatchObject({
+    code: 'STATEMENT_TOO_COMPLEX',
+  });
   expect(workers[0]?.messagesSent()).toBe(0);
 });
 
@@ -237,7 +315,7 @@ test("an error of the worker's keeps its code", async () => {
   const { scheduler } = await cluster(async function* () {
     throw new SkeinError('OUT_OF_MEMORY', 'too much');
   });
-  await expect(runQuery(scheduler, query())).rejects.toMatchObject({ code: 'OUT_OF_MEMORY', message: 'too much' });
+  await expect(runWhole(scheduler, query())).rejects.toMatchObject({ code: 'OUT_OF_MEMORY', message: 'too much' });
   const refusing = await startScriptedWorker({
     secret: 's',
     output: endless,
@@ -257,5 +335,5 @@ test("an error of the worker's keeps its code", async () => {
   });
   closers.push(() => pool.close());
   await vi.waitFor(() => expect(pool.liveCount()).toBe(1));
-  await expect(runQuery({ ...scheduler, pool }, query())).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  await expect(runWhole({ ...scheduler, pool }, query())).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
 });

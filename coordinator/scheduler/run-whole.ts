@@ -1,0 +1,24 @@
+import type { TaskReport } from '#proto/task.ts';
+import { must } from '#shared/must.ts';
+import type { WholeFragment } from '../distributor/fragment.ts';
+import { oneRun, resultReader, type QueryRun } from './one-run.ts';
+import type { PlannedScan } from './plan-scans.ts';
+import type { Scheduler } from './scheduler.ts';
+import { StageRun } from './stage-run.ts';
+
+/** A query that runs as one task. */
+export type WholeQuery = QueryRun & {
+  readonly fragment: WholeFragment;
+  readonly scans: readonly PlannedScan[];
+};
+
+/** Runs a query whole: a stage of one task, whose rows are the result. @throws SkeinError of the catalogue */
+export async function runWhole(scheduler: Scheduler, query: WholeQuery): Promise<TaskReport> {
+  const { fragment, scans } = query;
+  return await oneRun(scheduler, query, async (dispatcher) => {
+    const run = new StageRun({ fragment, producers: [], result: resultReader(query) });
+    run.start({ scans, workers: [], isFixed: false });
+    await dispatcher.run([run]);
+    return must(run.reports()[0], 'the one task has ended');
+  });
+}

@@ -1,0 +1,34 @@
+import { SkeinError } from '#shared/error.ts';
+import { unreachable } from '#shared/must.ts';
+import type { TaskEvent, TaskFailure } from './task-state.ts';
+
+/** Makes the error of a query whose task was lost by `event` and cannot run again. */
+export const sentInPart = (event: TaskEvent['kind']): SkeinError =>
+  event === 'connectionLost'
+    ? new SkeinError('CONNECTION_LOST', 'a connection to a worker broke after a part of the result had been sent')
+    : new SkeinError('WORKER_LOST', 'a worker was lost after a part of the result had been sent');
+
+/** Makes the error of a query one of whose tasks is not tried again. */
+export function failureError(reason: TaskFailure): SkeinError {
+  switch (reason.kind) {
+    case 'error':
+      return reason.error;
+    case 'killsWorkers':
+      return new SkeinError(
+        'WORKER_LOST',
+        `${reason.workersLost} workers were lost while they ran the same task of the query; it is not tried again`,
+      );
+    case 'connections':
+      return new SkeinError(
+        'CONNECTION_LOST',
+        `${reason.connectionsLost} connections to a worker broke while it ran the same task of the query; it is not tried again`,
+      );
+    case 'attempts':
+      return new SkeinError(
+        'WORKER_LOST',
+        `a task of the query did not come to its end in ${reason.attempts} attempts, because workers or what they held were lost`,
+      );
+    default:
+      return unreachable(reason);
+  }
+}

@@ -20,7 +20,7 @@ import { returnFreedMemory } from './duckdb/library.ts';
 import { controlHandlers, type WorkerBeat } from './flight/control-service.ts';
 import { PeerClients } from './exchange/peer-clients.ts';
 import { doGetHandler, flightDefinition } from './flight/flight-service.ts';
-import { TaskRegistry } from './flight/task-registry.ts';
+import { TaskRegistry } from './task/task-registry.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { MemoryWatch, residentBytes } from './memory/memory-watch.ts';
 import { limitProcessMemory, type AllowThreads } from './process-limit.ts';

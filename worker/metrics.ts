@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { measureTurns } from '#shared/turn-metrics.ts';
-import type { TaskRegistry } from './flight/task-registry.ts';
+import type { TaskRegistry } from './task/task-registry.ts';
 import type { MemoryGate } from './slot/memory-gate.ts';
 import type { SlotPool } from './slot/slot-pool.ts';
 import type { Spool } from './spool/spool.ts';

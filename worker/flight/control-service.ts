@@ -13,7 +13,7 @@ import { encodeError, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { queryId, taskId, type QueryId, type WorkerId } from '#shared/id.ts';
 import { verifyTicket, type Ticket } from '#shared/ticket.ts';
 import type { HungTask, OrderedEnd } from '../ordered-end.ts';
-import type { TaskRegistry } from './task-registry.ts';
+import type { TaskRegistry } from '../task/task-registry.ts';
 
 /** The state that a worker reports with every heartbeat. 64-bit numbers are decimal text, as proto-loader takes them. */
 export type WorkerBeat = {

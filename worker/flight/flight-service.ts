@@ -14,7 +14,7 @@ import { encodeAppMetadata } from '#shared/flight/flight-data.ts';
 import { LentMessage } from './arrow-message.ts';
 import { sendPartition } from './send-partition.ts';
 import { SendWindow, type FlightCall, type TicketMessage } from './send-window.ts';
-import type { TaskRegistry } from './task-registry.ts';
+import type { TaskRegistry } from '../task/task-registry.ts';
 
 /** `FlightService` whose DoGet messages are encoded already: no body passes through a protobuf library. */
 export function flightDefinition(): ServiceDefinition {

@@ -5,7 +5,7 @@ import { compressMessage } from './compress-message.ts';
 import { encodeAppMetadata } from '#shared/flight/flight-data.ts';
 import { type LentMessage } from './arrow-message.ts';
 import { SendWindow, type FlightCall } from './send-window.ts';
-import type { OpenedPartition } from './task-registry.ts';
+import type { OpenedPartition } from '../task/task-registry.ts';
 
 /**
  * Sends batches of a partition without consuming them: schema and dictionaries first, the task's report last.

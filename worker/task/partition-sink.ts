@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { SlotOutput } from '../slot/slot-messages.ts';
 import type { SpooledOutput } from '../spool/spooled-output.ts';
 import type { TaskEnd, TaskSink } from './execute-task.ts';
-import { freeMessage } from './arrow-message.ts';
+import { freeMessage } from '../flight/arrow-message.ts';
 
 /** Stores a task's partitions; `end` resolves, and never rejects, when the task has ended and all batches are stored. */
 export class PartitionSink implements TaskSink {

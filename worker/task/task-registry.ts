@@ -14,7 +14,7 @@ import type { Spool, TaskSpool } from '../spool/spool.ts';
 import type { SpooledOutput, SpoolStore } from '../spool/spooled-output.ts';
 import { executeTask, type TaskEnd, type TaskSink } from './execute-task.ts';
 import { RecentIds } from './recent-ids.ts';
-import { PartitionSink } from './task-sink.ts';
+import { PartitionSink } from './partition-sink.ts';
 
 /** Tasks whose output is held, finished ones included. */
 const TASKS_HELD_MAX = 100_000;

@@ -63,7 +63,7 @@ export function doGetHandler(options: {
       await send(call, spool);
     } finally {
       complete = !call.cancelled;
-      if (complete) void tasks.finish(ticket.taskId);
+      if (complete) tasks.finish(ticket.taskId);
     }
   };
   return (call) => {

@@ -50,6 +50,20 @@ test('a failure drops what is there, and what comes after it', async () => {
   expect(spool.bytes).toBe(0);
 });
 
+test('a failure replaces a report whose rows the reader has not had, and no other', async () => {
+  const error = { code: 'WORKER_LOST', message: 'the worker is shutting down' } as const;
+  const task = new Spool(1_000, () => undefined).open(() => undefined);
+  task.push(new Uint8Array(10));
+  task.end({ kind: 'finished', report });
+  task.end({ kind: 'failed', error });
+  expect(await task.next()).toEqual({ kind: 'failed', error });
+  const read = new Spool(1_000, () => undefined).open(() => undefined);
+  read.end({ kind: 'finished', report });
+  await read.next();
+  read.end({ kind: 'failed', error });
+  expect(await read.next()).toEqual({ kind: 'finished', report });
+});
+
 test('bytes count until they are taken, and the limit is said once each way', async () => {
   const said: boolean[] = [];
   const taken: number[] = [];

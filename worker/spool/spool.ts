@@ -15,6 +15,7 @@ export class TaskSpool {
   readonly #onTaken: (bytes: number) => void;
   #messages: Uint8Array[] = [];
   #end: SpoolEnd | undefined;
+  #isEndRead = false;
   #wake: (() => void) | undefined;
   #bytes = 0;
 
@@ -31,9 +32,12 @@ export class TaskSpool {
     this.#wake?.();
   }
 
-  /** Ends the output; only the first call counts. A failure drops unread messages, because half a result is of no use. */
+  /**
+   * Ends the output; only the first call counts, but a failure replaces a report that the reader has not come to. A failure drops unread
+   * messages, and a report without them would pass half a result off as a whole one.
+   */
   end(end: SpoolEnd): void {
-    if (this.#end !== undefined) return;
+    if (this.#end !== undefined && (end.kind === 'finished' || this.#end.kind === 'failed' || this.#isEndRead)) return;
     if (end.kind === 'failed') this.clear();
     this.#end = end;
     this.#wake?.();
@@ -44,7 +48,10 @@ export class TaskSpool {
     for (;;) {
       const data = this.#messages.shift();
       if (data !== undefined) return { kind: 'data', data };
-      if (this.#end !== undefined) return this.#end;
+      if (this.#end !== undefined) {
+        this.#isEndRead = true;
+        return this.#end;
+      }
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { decodeTaskHead, encodeTaskSpec } from '#proto/task-codec.ts';
 import type { SentTask } from '#proto/task.ts';
@@ -18,6 +19,7 @@ import { SlotPool } from '../slot/slot-pool.ts';
 import { PeerClients } from '../exchange/peer-clients.ts';
 import { Spool } from '../spool/spool.ts';
 import { SpoolStore } from '../spool/spooled-output.ts';
+import type { Ticket } from '#shared/ticket.ts';
 import { makeTask } from '#test/support/worker-client.ts';
 import { TaskRegistry } from './task-registry.ts';
 
@@ -30,7 +32,7 @@ beforeAll(() => {
     slots: 1,
     tasksPerSlotMax: 2,
     spillDir: dir,
-    idle: { countMax: 0, bytesMax: 0, afterMs: 0 },
+    idle: { countMax: 2, bytesMax: 2 ** 28, afterMs: 60_000 },
     outputBufferBytes: 1e6,
     quanta: {
       longMax: 1,
@@ -75,15 +77,15 @@ const spec: SentTask = {
   collected: false,
 };
 
-/** A registry with one task, which waits until `held` is released. */
-async function waitingTask(orphanTimeoutMs: number) {
+function registry(orphanTimeoutMs: number) {
   const memory = new MemoryGate(2 ** 29, 10);
   const spool = new Spool(1e6, () => undefined);
+  const store = new SpoolStore({ folder: join(dir, 'exchange'), memory: spool, diskBytesMax: 1e9 });
   const tasks = new TaskRegistry({
     pool,
     memory,
     spool,
-    store: new SpoolStore({ folder: join(dir, 'exchange'), memory: spool, diskBytesMax: 1e6 }),
+    store,
     peers: new PeerClients({ security: plainSecurity(fixedKeyring('s')), silenceMs: 1_000 }),
     addresses: new Set(),
     keyring: fixedKeyring('s'),
@@ -92,11 +94,71 @@ async function waitingTask(orphanTimeoutMs: number) {
     clock: systemClock,
     log,
   });
+  return { tasks, memory, spool, store };
+}
+
+const ticketFor = ({ taskId: task }: SentTask): Ticket => ({
+  ...ids,
+  taskId: task,
+  expiresAtMs: Infinity,
+  locations: [],
+  partition: 0,
+});
+
+/** A registry with one task, which waits until `held` is released. */
+async function waitingTask(orphanTimeoutMs: number) {
+  const { tasks, memory } = registry(orphanTimeoutMs);
   const held = [await memory.acquire(spec, 2 ** 29, AbortSignal.timeout(5_000))];
   while (memory.grantedBytes < 2 ** 29) held.push(await memory.acquire(spec, 2 ** 20, AbortSignal.timeout(5_000)));
-  tasks.stream(spec, { ...ids, expiresAtMs: Infinity, locations: [], partition: 0 });
+  tasks.stream(spec, ticketFor(spec));
   return { tasks, memory, held };
 }
+
+const action = fc.record({
+  kind: fc.constantFrom('stream', 'run', 'callerGone', 'read', 'cancel', 'endQuery', 'wait', 'drain'),
+  task: fc.integer({ min: 0, max: 3 }),
+});
+
+test('whatever is asked, in whatever order: at the end nothing of a task is left, and nothing was freed twice', async () => {
+  const rows = 'SELECT i, i::VARCHAR, (i % 3)::UINTEGER FROM range(60000) t(i)';
+  const sent = (number: number, output: SentTask['output']): SentTask => ({
+    ...spec,
+    taskId: taskId(`00000000-0000-4000-8000-00000000001${number}`),
+    body: Buffer.from(`${JSON.stringify({ sql: [rows], scans: [] })}\n`),
+    memoryLimitBytes: 2 ** 26,
+    output,
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { maxLength: 14 }), async (actions) => {
+      const { tasks, memory, spool, store } = registry(60_000);
+      const calls: { readonly task: number; readonly abort: AbortController; readonly end: Promise<unknown> }[] = [];
+      for (const { kind, task } of actions) {
+        const streamed = sent(task, { kind: 'stream' });
+        const spooled = sent(task, { kind: 'spool', partitions: 3 });
+        if (kind === 'stream') await Promise.try(() => tasks.stream(streamed, ticketFor(streamed))).catch(refused);
+        if (kind === 'run') {
+          const abort = new AbortController();
+          calls.push({ task, abort, end: tasks.run(abort.signal, spooled, ticketFor(spooled)).catch(refused) });
+        }
+        if (kind === 'callerGone') calls.find((call) => call.task === task)?.abort.abort();
+        if (kind === 'read') tasks.finish(streamed.taskId);
+        if (kind === 'cancel') void tasks.cancel(streamed.taskId, new SkeinError('QUERY_CANCELLED', 'enough'));
+        if (kind === 'endQuery' && task === 0) void tasks.endQuery(ids.queryId);
+        if (kind === 'wait') await sleep(task * 20);
+        if (kind === 'drain' && task === 0) void tasks.drain();
+      }
+      await tasks.close();
+      await Promise.all(calls.map((call) => call.end));
+      expect([tasks.size, tasks.active, spool.bytes, store.diskBytes, memory.grantedBytes]).toEqual([0, 0, 0, 0, 0]);
+      await tasks.drained;
+    }),
+    { numRuns: 40 },
+  );
+}, 60_000);
+
+const refused = (error: unknown): void => {
+  expect(['QUERY_CANCELLED', 'WORKER_DRAINING', 'INVALID_REQUEST']).toContain(SkeinError.of(error).code);
+};
 
 test('a task that is cancelled as it gets its memory does not run', async () => {
   const { tasks, memory, held } = await waitingTask(60_000);

@@ -2,23 +2,26 @@ import type { TaskReport } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { SlotOutput } from '../slot/slot-messages.ts';
 import type { SpooledOutput } from '../spool/spooled-output.ts';
-import type { TaskEnd, TaskSink } from './execute-task.ts';
+import type { TaskEnd } from './execute-task.ts';
+import type { HeldOutput } from './held-output.ts';
 import { freeMessage } from '../flight/arrow-message.ts';
 
-/** Stores a task's partitions; `end` resolves, and never rejects, when the task has ended and all batches are stored. */
-export class PartitionSink implements TaskSink {
-  readonly #output: SpooledOutput;
+/** The output of a task that keeps its rows in partitions until its query ends. */
+export class PartitionedOutput implements HeldOutput {
+  readonly kind = 'spool';
+  readonly stored: SpooledOutput;
   readonly #abort: AbortController;
   readonly #writes: Promise<void>[] = [];
   readonly #ended = Promise.withResolvers<TaskEnd>();
   #error: SkeinError | undefined;
 
-  /** `abort` belongs to the task: the sink aborts it when the output cannot be stored, and its reason becomes the task's error. */
-  constructor(output: SpooledOutput, abort: AbortController) {
-    this.#output = output;
+  /** `abort` is the task's: it aborts when the output cannot be stored, and its reason becomes the task's error. */
+  constructor(stored: SpooledOutput, abort: AbortController) {
+    this.stored = stored;
     this.#abort = abort;
   }
 
+  /** Resolves, and never rejects, when the task has ended and all batches are stored. */
   get end(): Promise<TaskEnd> {
     return this.#ended.promise;
   }
@@ -26,7 +29,7 @@ export class PartitionSink implements TaskSink {
   accept(output: SlotOutput, stored: (bytes: number) => void): void {
     switch (output.kind) {
       case 'prologue':
-        this.#output.addPrologue(output.data);
+        this.stored.addPrologue(output.data);
         return;
       case 'batch':
         this.#store(output, stored);
@@ -50,6 +53,14 @@ export class PartitionSink implements TaskSink {
     this.#ended.resolve(aborted ? { kind: 'failed', error: SkeinError.of(reason).toData() } : end);
   }
 
+  /** The end of a task that runs comes from its slot, with the reason that aborted it. */
+  stop(): void {}
+
+  async free(): Promise<void> {
+    this.stored.close();
+    await this.stored.release();
+  }
+
   #store({ partition, message, rows }: SlotOutput & { kind: 'batch' }, stored: (bytes: number) => void): void {
     if (this.#error !== undefined) {
       freeMessage(message);
@@ -57,7 +68,7 @@ export class PartitionSink implements TaskSink {
     }
     const { bytes } = message;
     this.#writes.push(
-      this.#output.append(partition, message, rows).then(
+      this.stored.append(partition, message, rows).then(
         () => stored(bytes),
         (error: unknown) => {
           this.#error ??= SkeinError.of(error);
@@ -70,7 +81,7 @@ export class PartitionSink implements TaskSink {
   async #finish(report: TaskReport): Promise<void> {
     await Promise.all(this.#writes);
     if (this.#error === undefined)
-      this.#ended.resolve({ kind: 'finished', report: { ...report, partitions: this.#output.reports() } });
+      this.#ended.resolve({ kind: 'finished', report: { ...report, partitions: this.stored.reports() } });
     else this.#ended.resolve({ kind: 'failed', error: this.#error.toData() });
   }
 }

@@ -1,0 +1,30 @@
+import type { InputSource, SentTask } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import { isWithin } from '#shared/storage/location.ts';
+import type { Ticket } from '#shared/ticket.ts';
+
+/** Checks that a task is the one that its ticket was signed for. @throws UNAUTHENTICATED */
+export function checkTaskTicket(spec: SentTask, ticket: Ticket): void {
+  const same =
+    ticket.taskId === spec.taskId &&
+    ticket.queryId === spec.queryId &&
+    ticket.tenant === spec.tenant &&
+    ticket.principal === spec.principal &&
+    ticket.epoch === spec.epoch;
+  if (!same) throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another task');
+  const covered = (root: string): boolean => ticket.locations.some((location) => isWithin(root, location));
+  if (!spec.allowedRoots.flat().every(covered)) {
+    throw new SkeinError('UNAUTHENTICATED', 'the ticket does not cover the locations of the task');
+  }
+}
+
+/** Checks that a task reads only outputs of its own query, on any worker. @throws UNAUTHENTICATED */
+export function checkSourceTicket({ taskId, partition }: InputSource, spec: SentTask, ticket: Ticket): void {
+  const isFor = ticket.taskId === taskId && ticket.partition === partition;
+  if (!isFor || !isOfQuery(ticket, spec)) throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another output');
+}
+
+type OfQuery = Pick<SentTask, 'queryId' | 'tenant'>;
+
+export const isOfQuery = (one: OfQuery, other: OfQuery): boolean =>
+  one.queryId === other.queryId && one.tenant === other.tenant;

@@ -205,6 +205,7 @@ export class InstancePool implements Disposable {
   readonly #callbacks = new InputCallbacks();
   #blank: TaskInstance | undefined;
   #created = 0;
+  #isDisposed = false;
 
   constructor(spillDir: string, limits: IdleLimits) {
     this.#spillDir = spillDir;
@@ -268,7 +269,7 @@ export class InstancePool implements Disposable {
 
   /** Creates the blank spare instance, when the slot is otherwise idle. */
   prepareBlank(): void {
-    this.#blank ??= this.#create();
+    if (!this.#isDisposed) this.#blank ??= this.#create();
   }
 
   #remember(tenant: string, folders: readonly string[]): ReadonlySet<string> {
@@ -294,8 +295,10 @@ export class InstancePool implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#isDisposed = true;
     this.#blank?.[Symbol.dispose]();
     this.#blank = undefined;
     for (const { instance } of this.#idle.splice(0)) instance[Symbol.dispose]();
+    rmSync(this.#spillDir, { recursive: true, force: true });
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -8,35 +8,23 @@ import { principalId, tenantId } from '#shared/id.ts';
 import { silentLogger as log } from '#shared/log/logger.ts';
 import { makeTask } from '#test/support/worker-client.ts';
 import { SlotPool } from './slot-pool.ts';
+import type { SlotStart } from './slot-messages.ts';
 import type { SlotRun } from './slot-run.ts';
 
 const PLACES = 3;
 /** A statement whose rows no reader takes, so that its task keeps its place until it is cancelled. */
 const ENDLESS = "SELECT repeat('x', 1000) FROM range(100000000)";
 
+/** One quantum of more than a second. */
+const LONG = "SELECT levenshtein(repeat('a', 40000 + i::INT), repeat('b', 40000)) FROM range(1) t(i)";
+
 let dir: string;
 let pool: SlotPool;
 
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'skein-slots-'));
-  pool = new SlotPool({
-    slots: 1,
-    tasksPerSlotMax: PLACES,
-    spillDir: dir,
-    idle: { countMax: 0, bytesMax: 0, afterMs: 0 },
-    outputBufferBytes: 1e5,
-    quanta: {
-      longMax: 1,
-      ageMaxMs: 30_000,
-      overrunMs: 5_000,
-      // A spare slot would have places of its own.
-      sparesMax: 0,
-      onSpares: () => undefined,
-      onOverrun: () => undefined,
-      onHung: () => undefined,
-    },
-    log,
-  });
+  // A spare slot would have places of its own.
+  pool = makePool(join(dir, 'pool'), 0);
 });
 
 afterAll(async () => {
@@ -44,18 +32,35 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
+const makePool = (spillDir: string, sparesMax: number): SlotPool =>
+  new SlotPool({
+    slots: 1,
+    tasksPerSlotMax: PLACES,
+    spillDir,
+    idle: { countMax: 4, bytesMax: 2 ** 28, afterMs: 60_000 },
+    outputBufferBytes: 1e5,
+    quanta: {
+      longMax: 1,
+      ageMaxMs: 30_000,
+      overrunMs: 5_000,
+      sparesMax,
+      onSpares: () => undefined,
+      onOverrun: () => undefined,
+      onHung: () => undefined,
+    },
+    log,
+  });
+
+const startOf = async (sql: string, tenant: string, principal: string): Promise<SlotStart> => {
+  const spec = makeTask(sql, { tenant: tenantId(tenant), principal: principalId(principal) });
+  return { spec: decodeTaskHead(await encodeTaskSpec(spec)), memoryBytes: 2 ** 27, inputs: [], receivedBytes: 0 };
+};
+
 test('tasks beyond the places of a slot have them in turn: tenants first, then principals', async () => {
   const begun: string[] = [];
   const runs = new Map<string, SlotRun>();
   const start = async (name: string, tenant: string, principal: string): Promise<void> => {
-    const spec = makeTask(ENDLESS, { tenant: tenantId(tenant), principal: principalId(principal) });
-    const sent = {
-      spec: decodeTaskHead(await encodeTaskSpec(spec)),
-      memoryBytes: 2 ** 27,
-      inputs: [],
-      receivedBytes: 0,
-    };
-    const run = pool.run(sent, ({ kind }) => {
+    const run = pool.run(await startOf(ENDLESS, tenant, principal), ({ kind }) => {
       if (kind === 'data' && !begun.includes(name)) begun.push(name);
     });
     runs.set(name, run);
@@ -80,3 +85,17 @@ test('tasks beyond the places of a slot have them in turn: tenants first, then p
   }
   await Promise.all([...runs.keys()].map(end));
 });
+
+test('a thread that is replaced after a long quantum leaves no DuckDB instance behind', async () => {
+  const spillDir = join(dir, 'replaced');
+  const replaced = makePool(spillDir, 1);
+  try {
+    const run = replaced.run(await startOf(LONG, 't', 'p'), () => undefined);
+    // The instances of a thread have a folder together, for as long as one is open.
+    await vi.waitFor(() => expect(readdirSync(spillDir)).toHaveLength(2), 10_000);
+    await run.ended;
+    await vi.waitFor(() => expect(readdirSync(spillDir)).toHaveLength(1), 10_000);
+  } finally {
+    await replaced.close();
+  }
+}, 60_000);

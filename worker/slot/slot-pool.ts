@@ -274,8 +274,14 @@ export class SlotPool {
 
   #closeSlot(slot: Slot): void {
     this.#slots.splice(this.#slots.indexOf(slot), 1);
-    void slot.close().then(() => this.#options.quanta.onSpares(Math.max(0, this.#slots.length - this.#options.slots)));
+    void this.#retire(slot);
     this.#makeUp();
+  }
+
+  async #retire(slot: Slot): Promise<void> {
+    const { slots, quanta, log } = this.#options;
+    await slot.retire().catch((error: unknown) => log.warn({ err: error }, 'a slot thread did not end in order'));
+    quanta.onSpares(Math.max(0, this.#slots.length - slots));
   }
 
   /** Opens other slots in place of slow and retired ones, within the limit of threads. */

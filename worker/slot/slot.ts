@@ -39,7 +39,7 @@ export class Slot {
   #waitedMs = 0;
   readonly #stamp = new QuantumStamp();
   #pages = 0;
-  readonly #pool: Piscina<SlotJob, void>;
+  readonly #pool: Piscina<SlotJob | undefined, void>;
 
   constructor(
     life: SlotLife,
@@ -122,8 +122,21 @@ export class Slot {
     return restorePriority(this.#stamp.thread);
   }
 
-  /** Ends the thread once it has returned from DuckDB; waits for that at most `CLOSE_WAIT_MS`. */
+  /**
+   * Ends the thread, which has no task left, after it has closed its DuckDB instances: their memory belongs to the process and would
+   * outlive the thread.
+   */
+  async retire(): Promise<void> {
+    try {
+      await this.#pool.run(undefined, { name: 'closeInstances' });
+    } finally {
+      await this.#pool.destroy();
+    }
+  }
+
+  /** Ends the thread in the same way, but waits at most `CLOSE_WAIT_MS`: it may be inside DuckDB. */
   async close(): Promise<void> {
-    await Promise.race([this.#pool.destroy(), sleep(CLOSE_WAIT_MS, undefined, { ref: false })]);
+    await Promise.race([this.retire(), sleep(CLOSE_WAIT_MS, undefined, { ref: false })]);
+    void this.#pool.destroy();
   }
 }

@@ -3,6 +3,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { FileIo } from '#shared/storage/file-io.ts';
+import type { TokenVerifier } from '#shared/token-verifier.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { KeyedQueue } from './commit/keyed-queue.ts';
 import type { ScanPlanner } from './planning/scan-planner.ts';
@@ -10,10 +11,10 @@ import type { KeyAllowance } from './idempotency/key-allowance.ts';
 import type { Metrics } from './rest/metrics.ts';
 import type { RateLimit } from './rest/rate-limit.ts';
 import type { Store } from './store/postgres/connect.ts';
+import type { KnownPrincipals } from './principal/known-principals.ts';
 import type { SessionEpochs } from './principal/session-epochs.ts';
 import type { SigningKeys } from './token/signing-keys.ts';
 import type { TokenIssuer } from './token/token-issuer.ts';
-import type { TokenVerifier } from './token/token-verifier.ts';
 
 /** Points of a change at which a test can crash the process, in the order in which a change passes them. */
 export type CrashPoint = 'files-written' | 'before-commit' | 'committed' | 'before-reply';
@@ -34,6 +35,8 @@ export type CatalogContext = {
   readonly issuer: TokenIssuer;
   readonly verifier: TokenVerifier;
   readonly epochs: SessionEpochs;
+  /** Checks the principals of internal calls. */
+  readonly principals: KnownPrincipals;
   /** Rate limits of the token endpoint, by the peer's address and by principal. */
   readonly tokenLimits: { readonly address: RateLimit; readonly principal: RateLimit };
   /** Limits the idempotency keys that each principal has in use. */

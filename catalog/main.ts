@@ -12,8 +12,10 @@ import { KeyedQueue } from './commit/keyed-queue.ts';
 import type { CatalogContext } from './context.ts';
 import { startInternalServer } from './internal/server.ts';
 import { forgetExpired } from './principal/forget-expired.ts';
+import { KnownPrincipals } from './principal/known-principals.ts';
 import { SessionEpochs } from './principal/session-epochs.ts';
 import { readerPool } from '#shared/thread/reader-pool.ts';
+import { TokenVerifier } from '#shared/token-verifier.ts';
 import { ScanPlanner } from './planning/scan-planner.ts';
 import { PurgeWorker } from './purge/purge-worker.ts';
 import { KeyAllowance } from './idempotency/key-allowance.ts';
@@ -29,7 +31,6 @@ import { CATALOG_SCHEMA } from './store/postgres/migrations.ts';
 import { underStartupLock } from './store/postgres/startup-lock.ts';
 import { SigningKeys } from './token/signing-keys.ts';
 import { TokenIssuer } from './token/token-issuer.ts';
-import { TokenVerifier } from './token/token-verifier.ts';
 
 export type RunningCatalog = {
   /** Base URL of the REST service. */
@@ -148,8 +149,13 @@ async function buildContext(
     planner: new ScanPlanner(worked),
     keys,
     issuer: new TokenIssuer(keys, clock),
-    verifier: new TokenVerifier(keys, epochs, clock),
+    verifier: new TokenVerifier({
+      keys: ({ kid }) => keys.publicKey(kid),
+      epochOf: (principal) => epochs.of(principal),
+      nowMs: () => clock.nowMs(),
+    }),
     epochs,
+    principals: new KnownPrincipals(store.db, epochs),
     tokenLimits: {
       address: new RateLimit(clock, config['catalog.token_rate_address']),
       principal: new RateLimit(clock, config['catalog.token_rate_principal']),

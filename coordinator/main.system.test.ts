@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { decodeJwt, type JWK } from 'jose';
 import { credentials } from '@grpc/grpc-js';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -11,6 +12,8 @@ import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { silentLogger } from '#shared/log/logger.ts';
+import { SCOPES } from '#shared/token-claims.ts';
+import { forgedTokens } from '#test/support/forged-tokens.ts';
 import { SKEIN_RELEASE } from '#shared/release.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/resources.ts';
 import { startWorker, type RunningWorker } from '#worker/main.ts';
@@ -153,11 +156,45 @@ test('refused statements have records too, secrets masked', async () => {
   await recorded(missing.id).toMatchObject({ status: 'failed', error_code: 'TABLE_NOT_FOUND' });
 });
 
-test('a token without table:read is refused', async () => {
-  const headers = { authorization: `Bearer ${await mint(['namespace:read'])}` };
-  expect(await query('SELECT 1', { headers })).toMatchObject({ status: 403, body: { error: 'FORBIDDEN' } });
-  expect((await query('SHOW SCHEMAS', { headers })).status).toBe(200);
-  expect((await query('SHOW CATALOGS', { headers })).status).toBe(403);
+/** For actions that both doors have: a statement, and the REST operation that is the same action, on objects that need not be there. */
+const DOORS: readonly (readonly [statement: string, operation: string])[] = [
+  ['SHOW CATALOGS', 'GET /v1/catalogs'],
+  ['USE CATALOG lake', 'GET /v1/catalogs/lake'],
+  ['SHOW SCHEMAS', 'GET /v1/lake/namespaces'],
+  ['USE lake.default', 'GET /v1/lake/namespaces/default'],
+  ['SHOW TABLES', 'GET /v1/lake/namespaces/default/tables'],
+  ['DESCRIBE nothing', 'GET /v1/lake/namespaces/default/tables/nothing'],
+  ['SELECT * FROM nothing', 'POST /v1/lake/namespaces/default/tables/nothing/plan'],
+  ['DESCRIBE stranger.default.t', 'GET /v1/stranger/namespaces/default/tables/t'],
+];
+
+test.each(Object.keys(SCOPES))('SQL and REST decide alike for a token of %s', async (scope) => {
+  const headers = { authorization: `Bearer ${await mint([scope])}`, 'x-skein-session': randomUUID() };
+  for (const [statement, operation] of DOORS) {
+    const [method = '', path = ''] = operation.split(' ');
+    const rest = await fetch(catalog.url + path, {
+      method,
+      headers: { ...headers, 'content-type': 'application/json' },
+      ...(method === 'POST' ? { body: '{}' } : {}),
+    });
+    const { error } = (await rest.json()) as { readonly error?: { readonly message: string } };
+    const { status, body } = await query(statement, { headers });
+    expect(status === 403, `${statement}: ${status}, ${operation}: ${rest.status}`).toBe(rest.status === 403);
+    if (status === 403) expect(body).toMatchObject({ error: 'FORBIDDEN', message: error?.message });
+  }
+});
+
+test('a forged token is refused at both doors', async () => {
+  const { rows } = await client.query<{ kid: string; private_jwk: JWK }>(
+    'select kid, private_jwk from catalog.signing_key',
+  );
+  const [key] = rows;
+  const signing = { kid: key?.kid ?? '', privateJwk: key?.private_jwk ?? {}, claims: decodeJwt(token) };
+  for (const [what, forged] of await forgedTokens(signing)) {
+    const headers = { authorization: `Bearer ${forged}` };
+    expect((await fetch(`${catalog.url}/v1/lake/namespaces`, { headers })).status, what).toBe(401);
+    expect((await query('SELECT 1', { headers })).body, what).toMatchObject({ error: 'UNAUTHENTICATED' });
+  }
 });
 
 test('DELETE cancels a query of its own principal, and its request answers 499', async () => {

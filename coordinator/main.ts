@@ -10,6 +10,7 @@ import { GuardedTableReader } from '#shared/iceberg/table-reader.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { openElection } from '#shared/membership/open-membership.ts';
 import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { TokenVerifier } from '#shared/token-verifier.ts';
 import { readerPool } from '#shared/thread/reader-pool.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import { startHttp } from './api/http/http-server.ts';
@@ -178,6 +179,11 @@ type ApiParts = {
 
 async function startApi({ config, log, stack }: Parts, api: ApiParts): Promise<{ url: string }> {
   const { store, names, catalog } = api.sessions;
+  const verifier = new TokenVerifier({
+    keys: catalogKeys(catalog),
+    epochOf: (principal) => api.epochs.current(principal),
+    nowMs: () => systemClock.nowMs(),
+  });
   const http = await startHttp({
     host: config.host,
     port: config['coordinator.http_port'],
@@ -187,16 +193,12 @@ async function startApi({ config, log, stack }: Parts, api: ApiParts): Promise<{
     holdbackBytes: config['coordinator.result_holdback'],
     resultBytesMax: config['coordinator.result_bytes_max'],
     timeoutMsMax: config['coordinator.query_timeout_max'],
-    authenticate: authenticator({
-      keys: catalogKeys(catalog),
-      epochOf: (principal) => api.epochs.current(principal),
-      nowMs: () => systemClock.nowMs(),
-    }),
+    authenticate: authenticator(verifier, catalog),
     texts: api.texts,
     queries: api.queries,
     tables: tableApi({
       catalog,
-      currentCatalog: async ({ claims }, key) => (await names.current(claims.tenant, store.get(key))).catalog,
+      currentCatalog: async ({ claims }, key) => (await names.current(claims, store.get(key))).catalog,
     }),
     metrics: api.metrics,
     metricsToken: config['metrics.token'],

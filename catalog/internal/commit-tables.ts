@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError, type ErrorData } from '#shared/error.ts';
-import type { PrincipalId, TenantId } from '#shared/id.ts';
 import { timeOfUuidV7 } from '#shared/uuid-v7.ts';
 import { commitTables as commit } from '../commit/commit-tables.ts';
 import { tableChanges, transactionOfBytes } from '../commit/transaction.ts';
@@ -22,41 +22,35 @@ import { transact, type UnitOfWork } from '../store/postgres/transact.ts';
  * outcome is forgotten is closed by its age.
  */
 
-/** For whom a call is made. */
-export type CommitCaller = { readonly sub: PrincipalId; readonly tenant: TenantId };
-
-export type CommitTablesRequest = {
+type CommitTablesRequest = {
   /** A UUID of version 7. */
   readonly key: string;
   /** JSON of the specification's `CommitTransactionRequest`; every identifier names its `catalog`. */
   readonly transaction: Uint8Array;
-  /** Owner of the tables that the commit creates. */
-  readonly owner: string;
 };
 
 /** The clocks of the cluster's processes differ by no more than this. */
 const CLOCK_DIFFERENCE_MAX_MS = 60_000;
 
 /**
- * Commits to several tables at once, and once per key.
+ * Commits to several tables at once, and once per key. Tables that it creates belong to the principal.
  * @throws KEY_REUSED for an abandoned key or another transaction under a used one, QUEUE_FULL, and the errors of the commit
  */
 export async function commitTables(
   context: CatalogContext,
-  { key, transaction, owner }: CommitTablesRequest,
-  caller: CommitCaller,
+  { key, transaction }: CommitTablesRequest,
+  principal: Principal,
 ): Promise<Record<string, never>> {
   if (!isOpen(context, key)) {
     throw new SkeinError('INVALID_REQUEST', 'the key of the commit is older than catalog.idempotency_lifetime');
   }
-  const { tenant } = caller;
   const answer = await runOnce(context, {
-    use: useOf(key, caller),
+    use: useOf(key, principal),
     requestHash: createHash('sha256').update(transaction).digest(),
     expiresAt: outcomeExpiry(context),
     run: async (unit) => {
-      const read = await transactionOfBytes(context.readers, transaction, tenant);
-      await commit(context, keeping(unit), tableChanges(read, { tenant, preferred_username: owner }, {}));
+      const read = await transactionOfBytes(context.readers, transaction, principal.tenant);
+      await commit(context, keeping(unit), tableChanges(read, principal, {}));
       return COMMITTED;
     },
     replay: () => Promise.resolve(COMMITTED),
@@ -80,10 +74,10 @@ export type AbandonReply = { readonly outcome: 'COMMITTED' | 'NOT_COMMITTED' | '
 export async function abandonCommit(
   context: CatalogContext,
   { key }: { readonly key: string },
-  caller: CommitCaller,
+  principal: Principal,
 ): Promise<AbandonReply> {
   const wasOpen = isOpen(context, key);
-  const use = useOf(key, caller);
+  const use = useOf(key, principal);
   const now = new Date(context.clock.nowMs());
   const { db } = context.store;
   const row = { ...ABANDONED, now, expiresAt: outcomeExpiry(context) };
@@ -98,7 +92,7 @@ export async function abandonCommit(
 /** The row of an abandoned key. No request has its hash, so a commit that comes late is refused as one of another request. */
 const ABANDONED = { requestHash: Buffer.alloc(0), status: 409, etag: null, body: null };
 
-const useOf = (key: string, { sub }: CommitCaller): KeyUse => ({
+const useOf = (key: string, { sub }: Principal): KeyUse => ({
   principal: sub,
   // The tables may belong to several catalogs.
   catalog: '',

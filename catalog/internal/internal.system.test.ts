@@ -4,11 +4,14 @@ import { credentials, type Client, type ClientReadableStream, type Metadata } fr
 import { decodeJwt } from 'jose';
 import { Client as PgClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ALL_ACTIONS } from '#shared/authorization/action.ts';
+import type { PrincipalMessage } from '#shared/authorization/principal.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import type { Clock } from '#shared/clock.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { silentLogger } from '#shared/log/logger.ts';
+import { newUuidV7 } from '#shared/uuid-v7.ts';
 import { startCatalog } from '#catalog/main.ts';
 import { startTestCatalog, TEST_SECRET, type TestCatalog } from '#test/support/catalog.ts';
 import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts';
@@ -16,6 +19,8 @@ import { startTestPostgres, type TestPostgres } from '#test/support/postgres.ts'
 /** A Postgres of its own, because it is killed. */
 let postgres: TestPostgres;
 let catalog: TestCatalog;
+/** The administrator of another tenant. */
+let other: PrincipalMessage;
 const DAY_MS = 86_400_000;
 let passedMs = 0;
 const clock: Clock = { nowMs: () => Date.now() + passedMs, monotonicMs: () => performance.now() };
@@ -23,6 +28,8 @@ const clock: Clock = { nowMs: () => Date.now() + passedMs, monotonicMs: () => pe
 beforeAll(async () => {
   postgres = await startTestPostgres();
   catalog = await startTestCatalog({}, clock, postgres);
+  await catalog.call('CreateTenant', { name: 'other', admin_user: 'ann', admin_password: 'a long enough password' });
+  other = catalog.principal(await catalog.mint({ tenant: 'other', user: 'ann' }));
 });
 afterAll(async () => {
   await catalog?.[Symbol.asyncDispose]();
@@ -51,9 +58,10 @@ type Loaded = {
   allowed_roots: string[];
   namespace: string[];
   table: string;
+  actions: string[];
 };
-const load = async (names: object[], tenant = 'default'): Promise<Loaded[]> =>
-  (await catalog.call<{ tables: Loaded[] }>('LoadTables', { tenant, principal: 'p', names })).tables;
+const load = async (names: object[], principal = catalog.principal()): Promise<Loaded[]> =>
+  (await catalog.call<{ tables: Loaded[] }>('LoadTables', { principal, names })).tables;
 
 test('every call needs the secret of the cluster', async () => {
   for (const method of [
@@ -77,7 +85,91 @@ test('every call needs the secret of the cluster', async () => {
   }
 });
 
+const NAME = { catalog: 'lake', namespace: ['default'], table: 'one' };
+
+describe('the principal of a call', () => {
+  /** Every call that is made for a principal, with a request that is good but for the principal. */
+  const CALLS: readonly (readonly [method: string, request: object])[] = [
+    ['Authorize', {}],
+    ['LoadTables', { names: [NAME] }],
+    ['ListCatalogs', { action: 'catalog.resolve' }],
+    ['ListNamespaces', { action: 'schema.resolve', catalog: 'lake' }],
+    ['ListTables', { catalog: 'lake', namespace: ['default'] }],
+  ];
+  const writing = { key: newUuidV7(Date.now()), transaction: Buffer.from('{}') };
+
+  test.each(CALLS)('%s is refused without one, and for one that is not what it says', async (method, request) => {
+    const good = catalog.principal();
+    await catalog.call(method, { ...request, principal: good });
+    const bad: Readonly<Record<string, PrincipalMessage | undefined>> = {
+      none: undefined,
+      "another tenant's": { ...good, tenant: 'other' },
+      'of a tenant that is not there': { ...good, tenant: 'none' },
+      unknown: { ...good, id: '00000000-0000-4000-8000-000000000000' },
+      'no id': { ...good, id: '' },
+      'no UUID': { ...good, id: "' or true --" },
+      'no tenant': { ...good, tenant: '' },
+      'an epoch that is over': { ...good, session_epoch: '-1' },
+    };
+    for (const [what, principal] of Object.entries(bad)) {
+      const refused = catalog.call(method, principal === undefined ? request : { ...request, principal });
+      await expect(refused, what).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    }
+  });
+
+  test('CommitTables is refused without one, and without the scope', async () => {
+    await expect(catalog.call('CommitTables', writing)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    await expect(catalog.call('AbandonCommit', writing)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+    const reader = catalog.principal(await catalog.mint({ scope: ['table:read'] }));
+    await expect(catalog.call('CommitTables', { ...writing, principal: reader })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: 'the token lacks the scope table:write',
+    });
+    const foreign = { ...catalog.principal(), tenant: 'other' };
+    await expect(catalog.call('CommitTables', { ...writing, principal: foreign })).rejects.toMatchObject({
+      code: 'UNAUTHENTICATED',
+    });
+  });
+
+  test('may be given what it asks for only, and a list is for one of its actions', async () => {
+    const reader = catalog.principal(await catalog.mint({ scope: ['table:read'] }));
+    const ask = (method: string, request: object): Promise<unknown> =>
+      catalog.call(method, { ...request, principal: reader });
+    await ask('ListCatalogs', { action: 'catalog.resolve' });
+    await expect(ask('ListCatalogs', { action: 'catalog.list' })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: 'the token lacks the scope catalog:read',
+    });
+    for (const action of ['', 'table.list', 'constructor']) {
+      await expect(ask('ListCatalogs', { action }), action).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+    }
+    const lister = catalog.principal(await catalog.mint({ scope: ['namespace:read'] }));
+    await expect(catalog.call('LoadTables', { principal: lister, names: [NAME] })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+      message: 'the token lacks the scope table:read',
+    });
+  });
+
+  test('gets each action decided', async () => {
+    const { decisions } = await catalog.call<{ decisions: { action: string; allowed: boolean }[] }>('Authorize', {
+      principal: catalog.principal(),
+    });
+    expect(decisions.map(({ action }) => action)).toEqual(ALL_ACTIONS);
+    expect(decisions.every(({ allowed }) => allowed)).toBe(true);
+  });
+});
+
 describe('LoadTables', () => {
+  test('says what the principal may do with the table, and which policies it has', async () => {
+    await createTable('default', 'permitted');
+    const permitted = { ...NAME, table: 'permitted' };
+    const [all] = await load([permitted]);
+    expect(all?.actions).toEqual(ALL_ACTIONS.filter((action) => action.startsWith('table.')));
+    expect(all).toMatchObject({ policies: [], policy_version: '0' });
+    const reader = catalog.principal(await catalog.mint({ scope: ['table:read'] }));
+    expect((await load([permitted], reader))[0]?.actions).toEqual(['table.list', 'table.describe', 'table.select']);
+  });
+
   test('resolves many names at once, in their order', async () => {
     const location = await createTable('default', 'one');
     await catalog.rest('POST', '/v1/lake/namespaces', { body: { namespace: ['default', 'deep'] } });
@@ -172,7 +264,7 @@ describe('LoadTables', () => {
   });
 
   test("another tenant's catalog is not found", async () => {
-    const found = await load([{ catalog: 'lake', namespace: ['default'], table: 'one' }], 'other');
+    const found = await load([{ catalog: 'lake', namespace: ['default'], table: 'one' }], other);
     expect(found[0]?.status).toBe('CATALOG_NOT_FOUND');
   });
 
@@ -180,11 +272,11 @@ describe('LoadTables', () => {
     for (let i = 0; i < 5; i += 1) await createTable('default', `shared${i}`);
     const answers = await Promise.all(
       Array.from({ length: 100 }, async (_none, i) => {
-        const tenant = i % 7 === 0 ? 'other' : 'default';
+        const principal = i % 7 === 0 ? other : catalog.principal();
         const name = { catalog: 'lake', namespace: ['default'], table: `shared${i % 5}` };
         const tables = await load(
           Array.from({ length: 1 + (i % 3) }, () => name),
-          tenant,
+          principal,
         );
         return tables.map(({ status, table }) => `${status} ${table}`);
       }),
@@ -201,7 +293,7 @@ describe('lists', () => {
   async function pagesOf(method: string, request: object, member: string, none: unknown): Promise<readonly unknown[]> {
     const found: unknown[] = [];
     for (let after = none, more = true; more;) {
-      const page = { tenant: 'default', catalog: 'lake', ...request, after, limit: 1 };
+      const page = { principal: catalog.principal(), catalog: 'lake', ...request, after, limit: 1 };
       const reply: Record<string, unknown> = await catalog.call(method, page);
       const items = reply[member] as readonly (string | { readonly levels: readonly string[] })[];
       found.push(...items);
@@ -213,27 +305,30 @@ describe('lists', () => {
   }
 
   test('of catalogs, namespaces and tables', async () => {
-    expect(await catalog.call('ListCatalogs', { tenant: 'default' })).toEqual({ names: ['lake'] });
-    expect(await catalog.call('ListCatalogs', { tenant: 'none' })).toEqual({ names: [] });
+    const principal = catalog.principal();
+    const listed = { principal, action: 'catalog.list' };
+    expect(await catalog.call('ListCatalogs', listed)).toEqual({ names: ['lake'] });
+    expect(await catalog.call('ListCatalogs', { ...listed, principal: other })).toEqual({ names: [] });
     const { namespaces } = await catalog.call<{ namespaces: object[] }>('ListNamespaces', {
-      tenant: 'default',
+      principal,
+      action: 'schema.list',
       catalog: 'lake',
     });
     expect(namespaces).toContainEqual({ levels: ['default', 'deep'] });
     const tables = await catalog.call<{ names: string[] }>('ListTables', {
-      tenant: 'default',
+      principal,
       catalog: 'lake',
       namespace: ['default'],
     });
     expect(tables.names).toContain('one');
     expect(await pagesOf('ListTables', { namespace: ['default'] }, 'names', '')).toEqual(tables.names);
-    expect(await pagesOf('ListNamespaces', {}, 'namespaces', [])).toEqual(namespaces);
-    await expect(catalog.call('ListNamespaces', { tenant: 'default', catalog: 'none' })).rejects.toMatchObject({
-      code: 'CATALOG_NOT_FOUND',
-    });
+    expect(await pagesOf('ListNamespaces', { action: 'schema.resolve' }, 'namespaces', [])).toEqual(namespaces);
     await expect(
-      catalog.call('ListTables', { tenant: 'default', catalog: 'lake', namespace: ['none'] }),
-    ).rejects.toMatchObject({ code: 'SCHEMA_NOT_FOUND' });
+      catalog.call('ListNamespaces', { principal, action: 'schema.list', catalog: 'none' }),
+    ).rejects.toMatchObject({ code: 'CATALOG_NOT_FOUND' });
+    await expect(catalog.call('ListTables', { principal, catalog: 'lake', namespace: ['none'] })).rejects.toMatchObject(
+      { code: 'SCHEMA_NOT_FOUND' },
+    );
   });
 });
 
@@ -269,7 +364,7 @@ describe('MintToken', () => {
 describe('tenants', () => {
   test('see nothing of each other', async () => {
     await catalog.call('CreateTenant', { name: 'acme', admin_user: 'eve', admin_password: 'a long enough password' });
-    expect(await catalog.call('ListTenants', {})).toEqual({ names: ['acme', 'default'] });
+    expect(await catalog.call('ListTenants', {})).toEqual({ names: ['acme', 'default', 'other'] });
     await catalog.call('CreateCatalog', { tenant: 'acme', name: 'acme_lake', location: '' });
     const token = await catalog.mint({ tenant: 'acme', user: 'eve' });
     const rest = (path: string, options: object = {}) => catalog.rest('GET', path, { token, ...options });

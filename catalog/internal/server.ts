@@ -1,9 +1,12 @@
 import { Server, type handleUnaryCall, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
+import { isAction, type Action } from '#shared/authorization/action.ts';
+import { fromPrincipalMessage, type Principal, type PrincipalMessage } from '#shared/authorization/principal.ts';
 import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
 import { toServiceError } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { SkeinError } from '#shared/error.ts';
-import { principalId, tenantId } from '#shared/id.ts';
+import { must } from '#shared/must.ts';
+import { requireAction } from '../authorization/decide.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import {
@@ -15,7 +18,8 @@ import {
   dropTenant,
   listTenants,
 } from './administration.ts';
-import { abandonCommit, commitTables, type CommitCaller, type CommitTablesRequest } from './commit-tables.ts';
+import { authorize } from './authorize.ts';
+import { abandonCommit, commitTables } from './commit-tables.ts';
 import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
 import { listJobs, retryJobs } from './jobs.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
@@ -35,15 +39,17 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
   const loader = new TableLoader(context.store.pool);
   const { definition } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
   server.addService(definition, {
-    LoadTables: unary(context, COORDINATOR, (_context, request: LoadTablesRequest) => loader.load(request)),
-    ListCatalogs: unary(context, COORDINATOR, listCatalogs),
-    ListNamespaces: unary(context, COORDINATOR, listNamespaces),
-    ListTables: unary(context, COORDINATOR, listTables),
-    CommitTables: unary(context, WRITERS, (_context, request: CommitTablesRequest & ForPrincipal) =>
-      commitTables(context, request, callerOf(request)),
+    Authorize: forPrincipal(context, [], authorize),
+    LoadTables: forPrincipal(context, ['table.describe'], (_context, request: LoadTablesRequest, principal) =>
+      loader.load(request, principal),
     ),
+    ListCatalogs: forPrincipal(context, ['catalog.list', 'catalog.resolve'], listCatalogs),
+    ListNamespaces: forPrincipal(context, ['schema.list', 'schema.resolve'], listNamespaces),
+    ListTables: forPrincipal(context, ['table.list'], listTables),
+    CommitTables: forPrincipal(context, ['table.commit'], commitTables, WRITERS),
+    // The principal may be gone, and the files that its commit did not take must go all the same.
     AbandonCommit: unary(context, WRITERS, (_context, request: { readonly key: string } & ForPrincipal) =>
-      abandonCommit(context, request, callerOf(request)),
+      abandonCommit(context, request, fromPrincipalMessage(request.principal)),
     ),
     WatchEpochs: watchEpochs(context),
     GetSigningKeys: unary(context, COORDINATOR, ({ keys }) =>
@@ -72,15 +78,38 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
 /** The catalog's own certificate counts as an operator's: whoever holds it has the catalog's database. */
 const OPERATOR: readonly ClusterRole[] = ['operator', 'catalog'];
 const COORDINATOR: readonly ClusterRole[] = ['coordinator'];
-/** `skein load` commits like a coordinator. */
+/** `skein load` commits like a coordinator, for the principal that it names. */
 const WRITERS: readonly ClusterRole[] = [...COORDINATOR, ...OPERATOR];
 
-type ForPrincipal = { readonly tenant: string; readonly principal: string };
+type ForPrincipal = {
+  readonly principal: PrincipalMessage | null;
+  /** One of the call's actions, when it has several. */
+  readonly action?: string;
+};
 
-const callerOf = ({ tenant, principal }: ForPrincipal): CommitCaller => ({
-  tenant: tenantId(tenant),
-  sub: principalId(principal),
-});
+/**
+ * A call that is made for a user. The user must be one of the tenant that the call names, and may do the action: the one that
+ * the request names of those that the call serves. A call that serves none only asks.
+ */
+function forPrincipal<Request extends object, Reply>(
+  context: CatalogContext,
+  actions: readonly Action[],
+  work: (context: CatalogContext, request: Request, principal: Principal) => Promise<Reply>,
+  callers = COORDINATOR,
+): handleUnaryCall<Request & ForPrincipal, Reply> {
+  return unary(context, callers, async (_context, request) => {
+    const principal = fromPrincipalMessage(request.principal);
+    await context.principals.require(principal);
+    if (actions.length > 0) requireAction(principal, wantedAction(actions, request.action));
+    return work(context, request, principal);
+  });
+}
+
+function wantedAction(actions: readonly Action[], named = ''): Action {
+  if (actions.length === 1) return must(actions[0], 'the call serves an action');
+  if (isAction(named) && actions.includes(named)) return named;
+  throw new SkeinError('INVALID_REQUEST', `the call is for one of ${actions.join(', ')}`);
+}
 
 function unary<Request, Reply>(
   context: CatalogContext,

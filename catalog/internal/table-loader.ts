@@ -1,6 +1,10 @@
 import type { Pool } from 'pg';
+import { actionsOn, type Action } from '#shared/authorization/action.ts';
+import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { allowedActions } from '../authorization/decide.ts';
+import { NO_POLICIES } from '../authorization/policies.ts';
 import { LEVEL_SEPARATOR } from '../store/postgres/namespace-store.ts';
 
 /** Messages of `proto/catalog.proto`, in the form that proto-loader uses. */
@@ -10,11 +14,7 @@ type TableName = {
   readonly table: string;
   readonly known_version: string;
 };
-export type LoadTablesRequest = {
-  readonly tenant: string;
-  readonly principal: string;
-  readonly names: readonly TableName[];
-};
+export type LoadTablesRequest = { readonly names: readonly TableName[] };
 type LoadedTable = {
   readonly status: 'FOUND' | 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND';
   readonly metadata_location?: string;
@@ -23,6 +23,9 @@ type LoadedTable = {
   readonly allowed_roots?: readonly string[];
   readonly namespace?: readonly string[];
   readonly table?: string;
+  readonly actions?: readonly Action[];
+  readonly policies?: typeof NO_POLICIES.policies;
+  readonly policy_version?: string;
 };
 
 type FoundRow = {
@@ -67,7 +70,10 @@ const BATCH_NAMES_MAX = 500;
 /** Maximum number of waiting calls. */
 const WAITING_MAX = 10_000;
 
+const TABLE_ACTIONS = actionsOn('table');
+
 type Waiting = LoadTablesRequest & {
+  readonly tenant: string;
   readonly resolve: (rows: readonly FoundRow[]) => void;
   readonly reject: (error: unknown) => void;
 };
@@ -90,15 +96,16 @@ export class TableLoader {
    * tenant, and clients may add files from other folders, or move a table.
    * @throws QUEUE_FULL
    */
-  async load(request: LoadTablesRequest): Promise<{ tables: LoadedTable[] }> {
-    if (request.names.length === 0) return { tables: [] };
+  async load({ names }: LoadTablesRequest, principal: Principal): Promise<{ tables: LoadedTable[] }> {
+    if (names.length === 0) return { tables: [] };
     if (this.#waiting.length >= WAITING_MAX)
       throw new SkeinError('QUEUE_FULL', 'too many statements wait for the catalog');
     const rows = await new Promise<readonly FoundRow[]>((resolve, reject) => {
-      this.#waiting.push({ ...request, resolve, reject });
+      this.#waiting.push({ names, tenant: principal.tenant, resolve, reject });
       this.#pump();
     });
-    return { tables: rows.map(toLoadedTable) };
+    const actions = allowedActions(principal, TABLE_ACTIONS);
+    return { tables: rows.map((row) => toLoadedTable(row, actions)) };
   }
 
   #pump(): void {
@@ -166,7 +173,8 @@ const storable = (name: TableName): TableName => {
     : { ...name, catalog: name.catalog.replaceAll('\0', ''), namespace: [], table: '', known_version: '' };
 };
 
-function toLoadedTable({ roots, path, name, metadata_location, version, metadata }: FoundRow): LoadedTable {
+function toLoadedTable(row: FoundRow, actions: readonly Action[]): LoadedTable {
+  const { roots, path, name, metadata_location, version, metadata } = row;
   if (roots === null) return { status: 'CATALOG_NOT_FOUND' };
   if (path === null) return { status: 'SCHEMA_NOT_FOUND' };
   if (name === null || metadata_location === null) return { status: 'TABLE_NOT_FOUND' };
@@ -178,5 +186,7 @@ function toLoadedTable({ roots, path, name, metadata_location, version, metadata
     allowed_roots: roots,
     namespace: path.split(LEVEL_SEPARATOR),
     table: name,
+    actions,
+    ...NO_POLICIES,
   };
 }

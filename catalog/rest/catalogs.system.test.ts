@@ -220,8 +220,7 @@ describe('further roots', () => {
     await access(`${root}/further/metadata`);
     expect((await create('whole', root)).status, 'the root itself').toBe(400);
     const loaded = await catalog.call<{ tables: { allowed_roots: string[] }[] }>('LoadTables', {
-      tenant: 'default',
-      principal: 'p',
+      principal: catalog.principal(),
       names: [{ catalog: 'lake', namespace: ['default'], table: 'further' }],
     });
     expect(loaded.tables[0]?.allowed_roots).toEqual([`file://${catalog.dataDir}/warehouse`, `file://${root}`]);

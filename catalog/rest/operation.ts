@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Action } from '#shared/authorization/action.ts';
 import type { SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
-import type { Scope, TokenClaims } from '#shared/token-claims.ts';
+import type { TokenClaims } from '#shared/token-claims.ts';
 import type { DocumentOwner } from '../commit/document-task.ts';
 import type { CatalogContext } from '../context.ts';
 import type { UnitOfWork } from '../store/postgres/transact.ts';
@@ -18,7 +19,7 @@ export type OpenRequest = {
 /** A request that needs no token; its body is the bytes as received. */
 export type PublicRequest = OpenRequest & { readonly payload: Buffer };
 
-/** A request whose token was verified and has the scope of the operation. */
+/** A request whose token was verified and whose principal may do the operation's action. */
 export type RestRequest = OpenRequest & {
   readonly claims: TokenClaims;
   /** Undefined when there is none, and when it is `large`. */
@@ -59,7 +60,8 @@ export type Operation = {
   readonly printError?: (error: SkeinError) => Answer;
 } & (
   | {
-      readonly scope: Scope;
+      /** The action that the operation is. */
+      readonly action: Action;
       readonly handle: Handler;
       /**
        * Set for operations that take an `Idempotency-Key`: renders the answer of an earlier successful call anew, when the first answer was
@@ -67,7 +69,7 @@ export type Operation = {
        */
       readonly replay?: Handler;
     }
-  | { readonly scope: null; readonly handle: (context: CatalogContext, request: PublicRequest) => Promise<Answer> }
+  | { readonly action: null; readonly handle: (context: CatalogContext, request: PublicRequest) => Promise<Answer> }
 );
 
 /** Describes a large body for the worker thread that parses it. */

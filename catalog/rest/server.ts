@@ -1,11 +1,13 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Action } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { HeldBody } from '#shared/http/body-budget.ts';
 import { printJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { scopesOf, type Scope, type TokenClaims } from '#shared/token-claims.ts';
+import type { TokenClaims } from '#shared/token-claims.ts';
+import { requireAction } from '../authorization/decide.ts';
 import type { CatalogContext } from '../context.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
 import { AnswerBudget } from './answer-budget.ts';
@@ -118,13 +120,13 @@ function addRoute(
       const stop = context.metrics.requestSeconds.startTimer({ operation: operation.id });
       reply.raw.once('close', () => stop({ status: String(reply.statusCode) }));
       // Authorise before the body arrives: a client without a token must not make the service buffer one.
-      if (operation.scope === null || BODILESS.has(method)) return;
-      const { tenant } = await authorise(context, operation.scope, request);
+      if (operation.action === null || BODILESS.has(method)) return;
+      const { tenant } = await authorise(context, operation.action, request);
       request.bodyHeld = bodies.expect(tenant, request.headers, reply.raw);
     },
     handler: async (request, reply) => {
       // Authorise again: the token may expire while the body arrives.
-      const claims = operation.scope === null ? undefined : await authorise(context, operation.scope, request);
+      const claims = operation.action === null ? undefined : await authorise(context, operation.action, request);
       if (claims !== undefined) budget.requireRoom(claims.tenant);
       const result = printed(await answer({ context, bodies }, operation, request, claims));
       context.at('before-reply');
@@ -147,7 +149,7 @@ async function answer(
 ): Promise<Answer> {
   const open = openRequest(request);
   const payload = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  if (operation.scope === null) return operation.handle(context, { ...open, payload });
+  if (operation.action === null) return operation.handle(context, { ...open, payload });
   const caller = must(claims, 'authorised');
   const held = request.bodyHeld ?? { tenant: caller.tenant, bytes: 0, isReleased: true };
   const bytes = await bodies.unpack(held, payload, request.headers['content-encoding']);
@@ -166,10 +168,10 @@ async function answer(
   });
 }
 
-/** Verifies the caller's token and scope; returns its claims. @throws UNAUTHENTICATED, FORBIDDEN */
-async function authorise(context: CatalogContext, scope: Scope, request: FastifyRequest): Promise<TokenClaims> {
+/** Verifies the caller's token, and that it may do the action; returns its claims. @throws UNAUTHENTICATED, FORBIDDEN */
+async function authorise(context: CatalogContext, action: Action, request: FastifyRequest): Promise<TokenClaims> {
   const claims = await context.verifier.verify(request.headers.authorization);
-  if (!scopesOf(claims).has(scope)) throw new SkeinError('FORBIDDEN', `the token lacks the scope ${scope}`);
+  requireAction(claims, action);
   return claims;
 }
 

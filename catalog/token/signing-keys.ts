@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK, type JSONWebKeySet } from 'jose';
+import { errors, exportJWK, generateKeyPair, importJWK, type CryptoKey, type JWK, type JSONWebKeySet } from 'jose';
 import { sql } from 'kysely';
 import type { Clock } from '#shared/clock.ts';
 import { must } from '#shared/must.ts';
+import { TOKEN_ALGORITHM } from '#shared/token-claims.ts';
 import { deleteKeys, insertKey, listKeys, type StoredKey } from '../store/postgres/key-store.ts';
 import type { Database } from '../store/postgres/tables.ts';
 import { transact } from '../store/postgres/transact.ts';
-
-/** ECDSA on P-256, which every JOSE library verifies. A verification takes 220 microseconds, with Ed25519 205 (measured here). */
-export const ALGORITHM = 'ES256';
 
 /**
  * A new key is published this long before it signs (or half of its life, if that is shorter), so that services that cache the key set know
@@ -82,8 +80,8 @@ export class SigningKeys {
     return must(settled ?? this.#keys.at(-1), 'keys are loaded at the start');
   }
 
-  /** Finds a public key by id; undefined when there is none. */
-  async publicKey(kid: string): Promise<CryptoKey | undefined> {
+  /** Finds a public key by id, for the verifier. @throws JWKSNoMatchingKey of jose */
+  async publicKey(kid: string | undefined): Promise<CryptoKey> {
     const known = this.#keys.find((key) => key.kid === kid);
     if (known !== undefined) return known.publicKey;
     const nowMs = this.#clock.nowMs();
@@ -93,7 +91,9 @@ export class SigningKeys {
     }
     // Callers that arrive during a reload wait for it.
     await this.#reload;
-    return this.#keys.find((key) => key.kid === kid)?.publicKey;
+    const found = this.#keys.find((key) => key.kid === kid);
+    if (found === undefined) throw new errors.JWKSNoMatchingKey();
+    return found.publicKey;
   }
 
   /** Returns the public keys as a JSON Web Key Set (RFC 7517). */
@@ -108,15 +108,18 @@ export class SigningKeys {
 }
 
 async function newKey(nowMs: number): Promise<StoredKey> {
-  const { privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
+  const { privateKey } = await generateKeyPair(TOKEN_ALGORITHM, { extractable: true });
   return { kid: randomUUID(), privateJwk: await exportJWK(privateKey), createdAtMs: nowMs };
 }
 
 async function loadKey({ kid, privateJwk, createdAtMs }: StoredKey): Promise<LoadedKey> {
   const jwk = privateJwk as JWK;
   const { d: _secret, ...rest } = jwk;
-  const publicJwk: JWK = { ...rest, kid, alg: ALGORITHM, use: 'sig' };
-  const [privateKey, publicKey] = await Promise.all([importJWK(jwk, ALGORITHM), importJWK(publicJwk, ALGORITHM)]);
+  const publicJwk: JWK = { ...rest, kid, alg: TOKEN_ALGORITHM, use: 'sig' };
+  const [privateKey, publicKey] = await Promise.all([
+    importJWK(jwk, TOKEN_ALGORITHM),
+    importJWK(publicJwk, TOKEN_ALGORITHM),
+  ]);
   return {
     kid,
     createdAtMs,

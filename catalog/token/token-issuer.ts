@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 import type { Clock } from '#shared/clock.ts';
 import { tenantId, type PrincipalId } from '#shared/id.ts';
-import { TOKEN_AUDIENCE, TOKEN_ISSUER, type TokenClaims } from '#shared/token-claims.ts';
-import { ALGORITHM, type SigningKeys } from './signing-keys.ts';
+import { TOKEN_ALGORITHM, TOKEN_AUDIENCE, TOKEN_ISSUER, type TokenClaims } from '#shared/token-claims.ts';
+import type { SigningKeys } from './signing-keys.ts';
 
 /** The principal that a token is for, and how it signed in. */
 export type TokenSubject = {
@@ -53,7 +53,7 @@ export class TokenIssuer {
       ...(subject.authenticatedAtMs === undefined ? {} : { auth_time: Math.floor(subject.authenticatedAtMs / 1000) }),
     };
     const token = await new SignJWT({ ...claims, roles: [...claims.roles] })
-      .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT', kid })
+      .setProtectedHeader({ alg: TOKEN_ALGORITHM, typ: 'JWT', kid })
       .sign(privateKey);
     return { token, expiresAtMs: exp * 1000 };
   }

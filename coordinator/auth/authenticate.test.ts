@@ -1,61 +1,91 @@
-import { exportJWK, generateKeyPair, SignJWT, createLocalJWKSet, type JWTPayload, type CryptoKey } from 'jose';
-import { beforeAll, expect, test } from 'vitest';
-import { authenticator, requireScope, type Authenticate } from './authenticate.ts';
+import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JWK, type JWTPayload } from 'jose';
+import { beforeEach, expect, test } from 'vitest';
+import type { Decision } from '#shared/authorization/action.ts';
+import { SkeinError } from '#shared/error.ts';
+import { TokenVerifier } from '#shared/token-verifier.ts';
+import { allowing } from '#test/support/decisions.ts';
+import { forgedTokens } from '#test/support/forged-tokens.ts';
+import { authenticator, catalogKeys, mayDo, requireAction, type Authenticate } from './authenticate.ts';
 
-let privateKey: CryptoKey;
-let otherKey: CryptoKey;
-let authenticate: Authenticate;
+const pair = await generateKeyPair('ES256', { extractable: true });
+const publicJwk: JWK = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'ES256' };
+
 let epoch: number | undefined;
 let nowMs: number;
+/** What the catalog answers about a token's principal, and how often it was asked. */
+let authorize: () => Promise<ReadonlyMap<string, Decision>>;
+let asked: number;
+let signingKeys: () => Promise<string>;
+let authenticate: Authenticate;
 
-beforeAll(async () => {
-  const pair = await generateKeyPair('ES256');
-  privateKey = pair.privateKey;
-  otherKey = (await generateKeyPair('ES256')).privateKey;
-  const keys = createLocalJWKSet({ keys: [{ ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'ES256' }] });
-  nowMs = Date.now();
-  epoch = 3;
-  authenticate = authenticator({ keys, epochOf: () => epoch, nowMs: () => nowMs });
+beforeEach(() => {
+  [epoch, nowMs, asked] = [3, Date.now(), 0];
+  authorize = () => Promise.resolve(allowing('table.select'));
+  signingKeys = () => Promise.resolve(JSON.stringify({ keys: [publicJwk] }));
+  const keys = catalogKeys({ signingKeys: () => signingKeys() });
+  const verifier = new TokenVerifier({ keys, epochOf: () => epoch, nowMs: () => nowMs });
+  authenticate = authenticator(verifier, {
+    authorize: () => {
+      asked += 1;
+      return authorize();
+    },
+  });
 });
 
-const token = (claims: JWTPayload = {}, key = privateKey, kid = 'k1'): Promise<string> =>
-  new SignJWT({
-    sess_epoch: 3,
-    tenant: 'default',
-    scope: 'table:read namespace:read',
-    preferred_username: 'admin',
-    ...claims,
-  })
-    .setProtectedHeader({ alg: 'ES256', kid })
-    .setIssuer(claims.iss ?? 'skein')
-    .setAudience(claims.aud ?? 'skein')
-    .setSubject('p1')
-    .setJti('j1')
-    .setExpirationTime(claims.exp ?? Math.floor(Date.now() / 1000) + 60)
-    .sign(key);
+const CLAIMS: JWTPayload = {
+  iss: 'skein',
+  aud: 'skein',
+  sub: 'p1',
+  jti: 'j1',
+  tenant: 'default',
+  preferred_username: 'admin',
+  roles: ['tenant_admin'],
+  scope: 'table:read',
+  sess_epoch: 3,
+  auth_method: 'client',
+};
+const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1_000) + seconds;
 
-test('a good token names its caller and scopes; other scopes are refused', async () => {
-  const caller = await authenticate(`Bearer ${await token()}`);
+const token = (claims: JWTPayload = {}, key: CryptoKey = pair.privateKey): Promise<string> =>
+  new SignJWT({ ...CLAIMS, exp: inSeconds(60), ...claims }).setProtectedHeader({ alg: 'ES256', kid: 'k1' }).sign(key);
+
+test('a good token names its caller, and what the catalog allows it; all else is refused', async () => {
+  const caller = await authenticate(`bearer  ${await token()} `);
   expect(caller.claims).toMatchObject({ sub: 'p1', tenant: 'default', jti: 'j1' });
-  expect(() => requireScope(caller, 'table:read')).not.toThrow();
-  expect(() => requireScope(caller, 'table:write')).toThrow(expect.objectContaining({ code: 'FORBIDDEN' }));
+  expect([mayDo(caller, 'table.select'), mayDo(caller, 'table.create')]).toEqual([true, false]);
+  expect(() => requireAction(caller, 'table.select')).not.toThrow();
+  expect(() => requireAction(caller, 'table.create')).toThrow(expect.objectContaining({ code: 'FORBIDDEN' }));
+  const refused = new Map([['table.create', { allowed: false, reason: 'the token lacks a scope' }]] as const);
+  expect(() => requireAction({ decisions: refused }, 'table.create')).toThrow('the token lacks a scope');
 });
 
-test.each<[string, () => Promise<string | undefined> | string | undefined]>([
-  ['nothing', () => undefined],
-  ['another scheme', () => 'Basic YTpi'],
-  ['no JWT', () => 'Bearer x.y.z'],
-  ['a very long token', () => `Bearer ${'x'.repeat(100_000)}`],
-  ['another issuer', async () => `Bearer ${await token({ iss: 'evil' })}`],
-  ['another audience', async () => `Bearer ${await token({ aud: 'evil' })}`],
-  ['another key', async () => `Bearer ${await token({}, otherKey)}`],
-  ['an unknown key id', async () => `Bearer ${await token({}, privateKey, 'k2')}`],
-  ['an expired token', async () => `Bearer ${await token({ exp: 1_000 })}`],
-  ['an older session epoch', async () => `Bearer ${await token({ sess_epoch: 2 })}`],
-  ['an epoch that is no number', async () => `Bearer ${await token({ sess_epoch: 'x' })}`],
-  ['no signature', async () => `Bearer ${(await token()).split('.').slice(0, 2).join('.')}.`],
-])('%s is refused', async (_name, header) => {
-  await expect(authenticate(await header())).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+test('the catalog is asked once for a token, and again after it did not answer', async () => {
+  const header = `Bearer ${await token()}`;
+  authorize = () => Promise.reject(new SkeinError('CATALOG_UNAVAILABLE', 'no'));
+  await expect(authenticate(header)).rejects.toMatchObject({ code: 'CATALOG_UNAVAILABLE' });
+  authorize = () => Promise.resolve(allowing());
+  const [first, second] = [await authenticate(header), await authenticate(header)];
+  expect([first === second, asked]).toEqual([true, 2]);
+  await authenticate(`Bearer ${await token({ jti: 'j2' })}`);
+  expect(asked).toBe(3);
+});
+
+test.each([undefined, '', 'Bearer', 'Basic YTpi', 'Bearer a b'])('the header %j is refused', async (header) => {
+  await expect(authenticate(header)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+});
+
+const signing = { kid: 'k1', privateJwk: await exportJWK(pair.privateKey), claims: { ...CLAIMS, exp: inSeconds(60) } };
+
+test.each(await forgedTokens(signing))('refused: %s', async (_what, forged) => {
+  await expect(authenticate(`Bearer ${forged}`)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
+  expect(asked).toBe(0);
+});
+
+test('without the keys no token is judged', async () => {
+  signingKeys = () => Promise.reject(new SkeinError('CATALOG_UNAVAILABLE', 'no'));
+  await expect(authenticate(`Bearer ${await token()}`)).rejects.toMatchObject({ code: 'CATALOG_UNAVAILABLE' });
+  signingKeys = () => Promise.resolve('no JSON');
+  await expect(authenticate(`Bearer ${await token()}`)).rejects.toMatchObject({ code: 'CATALOG_UNAVAILABLE' });
 });
 
 test('a token that was verified once still expires and is still revoked', async () => {
@@ -71,9 +101,7 @@ test('a token that was verified once still expires and is still revoked', async 
 });
 
 test('a token is taken for a second after its exp, and no longer', async () => {
-  epoch = 3;
-  nowMs = Date.now();
-  const exp = Math.floor(nowMs / 1_000) + 60;
+  const exp = inSeconds(60);
   const header = `Bearer ${await token({ exp })}`;
   nowMs = exp * 1_000 + 900;
   await authenticate(header);

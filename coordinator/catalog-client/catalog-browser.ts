@@ -1,11 +1,11 @@
+import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { currentSchema, type Snapshot, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { PartitionField } from '#shared/iceberg/partition-spec.ts';
 import { printTransform } from '#shared/iceberg/transform.ts';
-import type { TenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { missingTable } from '../resolver/missing-table.ts';
-import type { LoadedTable, TableName, TableSource } from '../resolver/table-source.ts';
+import { requireTableAction, type LoadedTable, type TableName, type TableSource } from '../resolver/table-source.ts';
 import type { CatalogClient } from './catalog-client.ts';
 import type { Pages } from './pages.ts';
 
@@ -18,13 +18,13 @@ const LIST_CONCURRENCY = 8;
 export const schemaName = (levels: readonly string[]): string => levels.join('.');
 
 /** All tables of a catalog, namespace by namespace. @throws CATALOG_NOT_FOUND */
-export async function* listAllTables(client: CatalogClient, tenant: TenantId, catalog: string): Pages<TableEntry> {
-  for await (const namespaces of client.listNamespaces(tenant, catalog)) {
+export async function* listAllTables(client: CatalogClient, principal: Principal, catalog: string): Pages<TableEntry> {
+  for await (const namespaces of client.listNamespaces(principal, catalog, 'schema.resolve')) {
     for (let at = 0; at < namespaces.length; at += LIST_CONCURRENCY) {
       const lists = namespaces
         .slice(at, at + LIST_CONCURRENCY)
         .map((levels) =>
-          listOrNone(client.listTables(tenant, catalog, levels), { catalog, schema: schemaName(levels) }),
+          listOrNone(client.listTables(principal, catalog, levels), { catalog, schema: schemaName(levels) }),
         );
       const firsts = await Promise.all(lists.map((list) => list.next()));
       for (const [i, list] of lists.entries()) {
@@ -44,7 +44,7 @@ async function* listOrNone(pages: Pages<string>, of: Pick<TableEntry, 'catalog' 
   }
 }
 
-/** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
+/** Loads a table whose metadata is shown. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND, FORBIDDEN */
 export async function loadOneTable(
   tables: TableSource,
   name: TableName,
@@ -52,8 +52,9 @@ export async function loadOneTable(
 ): Promise<Extract<LoadedTable, { kind: 'found' }>> {
   const [table] = await tables.loadTables([name], signal);
   const loaded = must(table, 'one answer for one name');
-  if (loaded.kind === 'found') return loaded;
-  throw await missingTable(name, loaded.code, tables);
+  if (loaded.kind === 'missing') throw await missingTable(name, loaded.code, tables);
+  requireTableAction(loaded, 'table.describe');
+  return loaded;
 }
 
 /** The default partition spec as expressions over columns: `month(ts)`, `bucket(16, id)`, `region`. */

@@ -1,14 +1,15 @@
 import type { Client, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
+import type { Action, Decision } from '#shared/authorization/action.ts';
+import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
-import type { PrincipalId, TenantId } from '#shared/id.ts';
 import { parseLargeMetadata } from '#shared/iceberg/parse-large-metadata.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
-import type { LoadedTable, TableLoader, TableName } from '../resolver/table-source.ts';
+import type { LoadedTable, Policy, TableLoader, TableName } from '../resolver/table-source.ts';
 import { LruByBytes } from './lru-by-bytes.ts';
 import type { Pages } from './pages.ts';
 
@@ -31,14 +32,23 @@ const PAGE_NAMES = 1_000;
 
 type EpochUpdate = readonly { readonly principal: string; readonly sessionEpoch: number }[];
 
-/** The catalog requests of the coordinator, over the internal gRPC service. */
+/** What the names of a list are asked for: each is an action that the catalog decides about. */
+type CatalogsFor = Extract<Action, 'catalog.list' | 'catalog.resolve'>;
+type NamespacesFor = Extract<Action, 'schema.list' | 'schema.resolve'>;
+
+/**
+ * The catalog requests of the coordinator, over the internal gRPC service. Those with a principal are refused with FORBIDDEN when it may not
+ * do what they are for, and with UNAUTHENTICATED when it is none of its tenant.
+ */
 export interface CatalogClient {
-  tablesFor(tenant: TenantId, principal: PrincipalId): TableLoader;
-  listCatalogs(tenant: TenantId): Promise<readonly string[]>;
+  /** Whether the principal may do each action, by the action's name. Holds for as long as its token. */
+  authorize(principal: Principal): Promise<ReadonlyMap<string, Decision>>;
+  tablesFor(principal: Principal): TableLoader;
+  listCatalogs(principal: Principal, action: CatalogsFor): Promise<readonly string[]>;
   /** @throws CATALOG_NOT_FOUND */
-  listNamespaces(tenant: TenantId, catalog: string): Pages<readonly string[]>;
+  listNamespaces(principal: Principal, catalog: string, action: NamespacesFor): Pages<readonly string[]>;
   /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
-  listTables(tenant: TenantId, catalog: string, namespace: readonly string[]): Pages<string>;
+  listTables(principal: Principal, catalog: string, namespace: readonly string[]): Pages<string>;
   /** The keys that verify tokens, a JSON Web Key Set. */
   signingKeys(): Promise<string>;
   /** Session epochs: all above 0 at first, then changes; ends with the signal or an error. */
@@ -55,7 +65,12 @@ type LoadedTableMessage = {
   readonly allowed_roots: readonly string[];
   readonly namespace: readonly string[];
   readonly table: string;
+  readonly actions: readonly string[];
+  readonly policies: readonly Policy[];
+  readonly policy_version: string;
 };
+
+type DecisionMessage = { readonly action: string; readonly allowed: boolean; readonly reason: string };
 
 export type CatalogClientOptions = {
   readonly address: string;
@@ -102,17 +117,16 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     });
 
   const loadTables = async (
-    tenant: TenantId,
-    principal: PrincipalId,
+    principal: Principal,
     names: readonly TableName[],
     signal: AbortSignal,
   ): Promise<readonly LoadedTable[]> => {
     if (names.length === 0) return [];
+    const { tenant } = principal;
     const keys = names.map((name) => JSON.stringify([tenant, name.catalog, name.namespace, name.table]));
     const known = keys.map((key) => cache.get(key));
     const request = {
-      tenant,
-      principal,
+      principal: toPrincipalMessage(principal),
       names: names.map((name, i) => ({ ...name, known_version: known[i]?.version ?? '' })),
     };
     const reply = await call<{ tables: readonly LoadedTableMessage[] }>('LoadTables', request, signal);
@@ -142,6 +156,9 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
         version: current.version,
         metadata: current.metadata,
         allowedRoots: table.allowed_roots,
+        actions: new Set(table.actions),
+        policies: table.policies,
+        policyVersion: table.policy_version,
       };
     };
     return Promise.all(reply.tables.map(loadTable));
@@ -170,18 +187,29 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   }
 
   return {
-    tablesFor: (tenant, principal) => ({ loadTables: (names, signal) => loadTables(tenant, principal, names, signal) }),
-    listCatalogs: async (tenant) => (await call<{ names: readonly string[] }>('ListCatalogs', { tenant })).names,
-    listNamespaces: (tenant, catalog) =>
+    authorize: async (principal) => {
+      const request = { principal: toPrincipalMessage(principal) };
+      const { decisions } = await call<{ decisions: readonly DecisionMessage[] }>('Authorize', request);
+      return new Map(
+        decisions.map(({ action, allowed, reason }) => [action, allowed ? { allowed } : { allowed, reason }]),
+      );
+    },
+    tablesFor: (principal) => ({ loadTables: (names, signal) => loadTables(principal, names, signal) }),
+    listCatalogs: async (principal, action) => {
+      const request = { principal: toPrincipalMessage(principal), action };
+      return (await call<{ names: readonly string[] }>('ListCatalogs', request)).names;
+    },
+    listNamespaces: (principal, catalog, action) =>
       pages<readonly string[]>([], async (after) => {
         type Reply = { readonly namespaces: readonly { readonly levels: readonly string[] }[]; readonly more: boolean };
-        const { namespaces, more } = await call<Reply>('ListNamespaces', { tenant, catalog, after, limit: PAGE_NAMES });
+        const request = { principal: toPrincipalMessage(principal), action, catalog, after, limit: PAGE_NAMES };
+        const { namespaces, more } = await call<Reply>('ListNamespaces', request);
         return { items: namespaces.map(({ levels }) => levels), more };
       }),
-    listTables: (tenant, catalog, namespace) =>
+    listTables: (principal, catalog, namespace) =>
       pages('', async (after) => {
         type Reply = { readonly names: readonly string[]; readonly more: boolean };
-        const request = { tenant, catalog, namespace, after, limit: PAGE_NAMES };
+        const request = { principal: toPrincipalMessage(principal), catalog, namespace, after, limit: PAGE_NAMES };
         const { names, more } = await call<Reply>('ListTables', request);
         return { items: names, more };
       }),

@@ -1,5 +1,5 @@
+import type { Action } from '#shared/authorization/action.ts';
 import type { Config } from '#shared/config/config-schema.ts';
-import type { Scope } from '#shared/token-claims.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { SqlType } from '../planner/sql-type.ts';
@@ -30,8 +30,8 @@ export interface Command<Input = unknown> {
    * @throws SYNTAX_ERROR with a position, NOT_SUPPORTED
    */
   parse(reader: StatementReader): Input;
-  /** The scope that the caller's token needs; null = none. It is checked before the command runs. */
-  scope(input: Input): Scope | null;
+  /** The action that the statement amounts to, which the caller must be allowed; null = none. It is checked before the command runs. */
+  action(input: Input): Action | null;
   /** @throws SkeinError of the catalogue */
   run(input: Input, context: CommandContext): Promise<Outcome>;
 }

@@ -9,8 +9,8 @@ import type { CommandContext } from './command.ts';
 
 /** The columns of a table. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
 export async function describeTable(name: ObjectName, context: CommandContext): Promise<Answer> {
-  const { tenant } = context.caller.claims;
-  const current = await context.names.current(tenant, context.session);
+  const { claims } = context.caller;
+  const current = await context.names.current(claims, context.session);
   const table = qualify(name.parts, current.catalog, current.schema);
   const { metadata } = await atName(name, loadOneTable(context.tables, table, context.signal));
   const rows = columnsOf(metadata).map((field) => [

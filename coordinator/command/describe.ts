@@ -22,7 +22,7 @@ export const describe: Command<Describe> = {
     reader.end();
     return { table };
   },
-  scope: () => 'table:read',
+  action: () => 'table.describe',
   async run(input, context) {
     if ('table' in input) return context.answer(await describeTable(input.table, context));
     const columns = await context.queries.columns(input.query);

@@ -31,7 +31,7 @@ export const explain: Command<Explain> = {
     if (!startsQuery(reader) && reader.peekWord() !== 'TABLE') return reader.refuse(reader.peekWord());
     return { analyze, type, format, query: reader.rest() };
   },
-  scope: () => 'table:read',
+  action: () => 'table.select',
   async run({ analyze, query, format, type }, { queries, answer }) {
     if (!analyze) return answer(planResult(await queries.explain(query, { type, format })));
     const { lines, bytesScanned, fragments } = await queries.explainAnalyze(query, format);

@@ -8,6 +8,6 @@ export const query: Command<{ readonly query: TextSpan }> = {
   queryType: 'select',
   timeout: 'session',
   parse: (reader) => ({ query: reader.rest() }),
-  scope: () => 'table:read',
+  action: () => 'table.select',
   run: ({ query: text }, { queries }) => queries.run(text),
 };

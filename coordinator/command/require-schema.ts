@@ -8,7 +8,7 @@ export async function requireSchema(
   catalog: string,
   name: string,
 ): Promise<readonly string[]> {
-  const schema = await context.names.schema(context.caller.claims.tenant, catalog, name);
+  const schema = await context.names.schema(context.caller.claims, catalog, name);
   if (schema === undefined) throw await noSchema(context, catalog, name);
   return schema;
 }

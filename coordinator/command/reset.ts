@@ -15,7 +15,7 @@ export const reset: Command<{ readonly name: string | null }> = {
     reader.end();
     return { name };
   },
-  scope: () => null,
+  action: () => null,
   run({ name }, { updateSession, answer }) {
     updateSession((now) => withoutSetting(now, name));
     return answer(statusResult('RESET'));

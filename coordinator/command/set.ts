@@ -26,7 +26,7 @@ export const set: Command<Set> = {
     if (!reader.takeSymbol('=') && !reader.takeWord('TO')) throw reader.expected("'=' or TO");
     return endSet(reader, name);
   },
-  scope: () => null,
+  action: () => null,
   run({ name, value }, { updateSession, config, answer }) {
     updateSession((now) => (value === null ? withoutSetting(now, name) : withSetting(now, name, value, config)));
     return answer(statusResult('SET'));

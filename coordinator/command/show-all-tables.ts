@@ -13,10 +13,11 @@ export const showAllTables: Command<null> = {
     reader.end();
     return null;
   },
-  scope: () => 'table:read',
-  async run(_input, { names, catalog: client, caller, answerPages }) {
-    const { tenant } = caller.claims;
-    const rows = tablesOf(await names.catalogs(tenant), (catalog) => listAllTables(client, tenant, catalog));
+  action: () => 'table.list',
+  async run(_input, { catalog: client, caller, answerPages }) {
+    const { claims } = caller;
+    const catalogs = await client.listCatalogs(claims, 'catalog.resolve');
+    const rows = tablesOf(catalogs, (catalog) => listAllTables(client, claims, catalog));
     return answerPages(pagedTextResult(['database', 'schema', 'name'], rows));
   },
 };

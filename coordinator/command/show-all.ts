@@ -13,7 +13,7 @@ export const showAll: Command<null> = {
     reader.end();
     return null;
   },
-  scope: () => null,
+  action: () => null,
   run(_input, { session, config, answer }) {
     const rows = (Object.keys(SETTINGS) as SettingName[]).map((name) => [
       name,

@@ -14,8 +14,9 @@ export const showCatalogs: Command<{ readonly like: string | null }> = {
     reader.end();
     return { like };
   },
-  scope: () => 'catalog:read',
-  async run({ like }, { names, caller, answerPages }) {
-    return answerPages(listing('catalog_name', onePage(await names.catalogs(caller.claims.tenant)), like));
+  action: () => 'catalog.list',
+  async run({ like }, { catalog, caller, answerPages }) {
+    const names = await catalog.listCatalogs(caller.claims, 'catalog.list');
+    return answerPages(listing('catalog_name', onePage(names), like));
   },
 };

@@ -14,6 +14,6 @@ export const showColumns: Command<{ readonly table: ObjectName }> = {
     reader.end();
     return { table };
   },
-  scope: () => 'table:read',
+  action: () => 'table.describe',
   run: async ({ table }, context) => context.answer(await describeTable(table, context)),
 };

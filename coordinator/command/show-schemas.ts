@@ -23,14 +23,14 @@ export const showSchemas: Command<ShowSchemas> = {
     reader.end();
     return { catalog, like };
   },
-  scope: () => 'namespace:read',
+  action: () => 'schema.list',
   async run(input, { names, catalog: client, session, caller, answerPages }) {
-    const { tenant } = caller.claims;
     const catalog =
       input.catalog === null
-        ? (await names.current(tenant, session)).catalog
+        ? (await names.current(caller.claims, session)).catalog
         : await names.catalog(caller, input.catalog);
-    const schemas = catalog === '' ? onePage<string>([]) : schemaNames(client.listNamespaces(tenant, catalog));
+    const schemas =
+      catalog === '' ? onePage<string>([]) : schemaNames(client.listNamespaces(caller.claims, catalog, 'schema.list'));
     return answerPages(listing('schema_name', schemas, input.like));
   },
 };

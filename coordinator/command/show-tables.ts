@@ -20,10 +20,10 @@ export const showTables: Command<ShowTables> = {
     reader.end();
     return { schema, like };
   },
-  scope: () => 'table:read',
+  action: () => 'table.list',
   async run(input, context) {
-    const { tenant } = context.caller.claims;
-    const current = await context.names.current(tenant, context.session);
+    const { claims } = context.caller;
+    const current = await context.names.current(claims, context.session);
     const [first, second] = input.schema?.parts ?? [];
     const catalog =
       second === undefined || first === undefined
@@ -32,6 +32,6 @@ export const showTables: Command<ShowTables> = {
     if (catalog === '') throw new SkeinError('CATALOG_NOT_FOUND', 'there is no catalog');
     const wanted = second ?? first;
     const schema = wanted === undefined ? current.schema : await requireSchema(context, catalog, wanted);
-    return context.answerPages(listing('table_name', context.catalog.listTables(tenant, catalog, schema), input.like));
+    return context.answerPages(listing('table_name', context.catalog.listTables(claims, catalog, schema), input.like));
   },
 };

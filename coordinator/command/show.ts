@@ -30,7 +30,7 @@ export const show: Command<Show> = {
     const setting = foldIdentifier(name.parts.join('.'));
     return isSetting(setting) ? { setting } : { table: name };
   },
-  scope: (input) => ('table' in input ? 'table:read' : null),
+  action: (input) => ('table' in input ? 'table.describe' : null),
   async run(input, context) {
     if ('table' in input) return context.answer(await describeNamed(input.table, context));
     const name = settingName(input.setting);

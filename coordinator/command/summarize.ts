@@ -18,7 +18,7 @@ export const summarize: Command<{ readonly query: TextSpan }> = {
     reader.end();
     return { query: within('FROM ', name, '') };
   },
-  scope: () => 'table:read',
+  action: () => 'table.select',
   async run({ query }, { queries }) {
     return queries.run(summary(query, await queries.columns(query)));
   },

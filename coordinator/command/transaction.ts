@@ -15,6 +15,6 @@ export const transaction: Command<null> = {
     reader.end();
     return null;
   },
-  scope: () => null,
+  action: () => null,
   run: () => Promise.reject(new SkeinError('NOT_SUPPORTED', 'transactions are not served')),
 };

@@ -1,4 +1,3 @@
-import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { SessionState } from '../session/session.ts';
 import type { ObjectName } from '../statement/statement.ts';
 import { statusResult } from './answer.ts';
@@ -27,7 +26,7 @@ export const use: Command<Use> = {
     reader.end();
     return { name };
   },
-  scope: (input) => ('catalog' in input ? 'catalog:read' : 'namespace:read'),
+  action: (input) => ('catalog' in input ? 'catalog.use' : 'schema.use'),
   async run(input, context) {
     const place = 'catalog' in input ? await catalogOf(input.catalog, context) : await placeOf(input.name, context);
     context.updateSession((now) => ({ ...now, ...place }));
@@ -45,16 +44,16 @@ const catalogOf = async (name: string, { names, caller }: CommandContext): Promi
 /** `x` is a schema of the current catalog, or else a catalog; `x.y` is schema y of catalog x. */
 async function placeOf({ parts }: ObjectName, context: CommandContext): Promise<Place> {
   const { names, session } = context;
-  const { tenant } = context.caller.claims;
+  const { claims } = context.caller;
   const [first = '', second] = parts;
   if (second !== undefined) {
     const catalog = await names.catalog(context.caller, first);
     return { catalog, schema: await requireSchema(context, catalog, second) };
   }
-  const { catalog } = await names.current(tenant, session);
-  const schema = catalog === '' ? undefined : await names.schema(tenant, catalog, first);
+  const { catalog } = await names.current(claims, session);
+  const schema = catalog === '' ? undefined : await names.schema(claims, catalog, first);
   if (schema !== undefined) return { schema };
-  const other = (await names.catalogs(tenant)).find((one) => foldIdentifier(one) === foldIdentifier(first));
+  const other = await names.findCatalog(claims, first);
   if (other === undefined) throw await noSchema(context, catalog, first);
   return { catalog: other, schema: null };
 }

@@ -1,6 +1,6 @@
 import { parseDuration } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
-import { requireScope } from '../auth/authenticate.ts';
+import { requireAction } from '../auth/authenticate.ts';
 import type { Command, Outcome } from '../command/command.ts';
 import { COMMANDS, type Statement } from '../command/commands.ts';
 import type { SessionKey } from '../session/session-store.ts';
@@ -108,7 +108,7 @@ function run({ command: name, input }: Statement, { services, request, active }:
   if (command.timeout === 'coordinator' && request.timeoutMs === undefined) {
     active.limit(services.config['coordinator.query_timeout']);
   }
-  const scope = command.scope(input);
-  if (scope !== null) requireScope(request.caller, scope);
+  const action = command.action(input);
+  if (action !== null) requireAction(request.caller, action);
   return command.run(input, commandContext(services, request, active));
 }

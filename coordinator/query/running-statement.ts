@@ -195,7 +195,7 @@ class StatementQueries implements Queries {
     const { services, request, session } = this.#parts;
     const { sessions, clock, config } = services;
     const { claims } = request.caller;
-    const { catalog, schema } = await sessions.names.current(claims.tenant, session);
+    const { catalog, schema } = await sessions.names.current(claims, session);
     return {
       nowMicros: `${clock.nowMs()}000`,
       timeZone: setting(session, 'timezone', config),

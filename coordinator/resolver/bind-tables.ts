@@ -9,7 +9,7 @@ import { fieldType } from './iceberg-sql-type.ts';
 import { missingTable } from './missing-table.ts';
 import type { TableReference, TimeTravel } from './query-references.ts';
 import type { ScanBinding } from './scan-binding.ts';
-import type { LoadedTable, TableName, TableSource } from './table-source.ts';
+import { requireTableAction, type LoadedTable, type TableName, type TableSource } from './table-source.ts';
 
 type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
 
@@ -85,6 +85,10 @@ function bindTable(
   { travel, width }: { readonly travel: TimeTravel | null; readonly width: { columns: number } },
 ): BoundTable {
   const written = [name.catalog, ...name.namespace, name.table].join('.');
+  requireTableAction(table, 'table.select');
+  if (table.policies.length > 0) {
+    throw new SkeinError('NOT_SUPPORTED', `table ${written} has policies that this coordinator cannot apply`);
+  }
   const { metadata } = table;
   const snapshot = travel === null ? currentSnapshot(metadata) : travelTo(metadata, travel, written);
   const schema = snapshotSchema(metadata, snapshot?.snapshotId ?? null);

@@ -1,3 +1,5 @@
+import { ACTIONS, type Action } from '#shared/authorization/action.ts';
+import { SkeinError } from '#shared/error.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 
 /** A table's name, every level spelled out. */
@@ -19,8 +21,21 @@ export type LoadedTable =
       readonly metadata: TableMetadata;
       /** Roots that every file of the table must lie under. */
       readonly allowedRoots: readonly string[];
+      /** What the principal may do with the table. */
+      readonly actions: ReadonlySet<string>;
+      /** Policies that whoever reads its rows applies; the version is another one whenever one of them has changed. */
+      readonly policies: readonly Policy[];
+      readonly policyVersion: string;
     }
   | { readonly kind: 'missing'; readonly code: MissingCode };
+
+/** `Policy` of `proto/catalog.proto`. */
+export type Policy = { readonly kind: string };
+
+/** @throws FORBIDDEN unless the principal may do the action with the table. */
+export function requireTableAction(table: Extract<LoadedTable, { kind: 'found' }>, action: Action): void {
+  if (!table.actions.has(action)) throw new SkeinError('FORBIDDEN', `you may not ${ACTIONS[action]}`);
+}
 
 export type MissingCode = 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND';
 

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Action } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
+import { allowing } from '#test/support/decisions.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import { onePage } from '../catalog-client/pages.ts';
@@ -18,20 +20,20 @@ const asked: string[] = [];
 const client = {
   tablesFor: () => ({ loadTables: () => Promise.resolve([]) }),
   listCatalogs: () => Promise.resolve(['lake']),
-  listNamespaces: (_tenant: unknown, catalog: string) => {
+  listNamespaces: (_principal: unknown, catalog: string) => {
     asked.push(catalog);
     if (catalog !== 'lake') throw new SkeinError('CATALOG_NOT_FOUND', 'it has gone');
     return onePage(Object.keys(SCHEMAS).map((name) => [name]));
   },
-  listTables: (_tenant: unknown, catalog: string, [schema = '']: readonly string[]) => {
+  listTables: (_principal: unknown, catalog: string, [schema = '']: readonly string[]) => {
     asked.push(`${catalog}.${schema}`);
     return onePage(SCHEMAS[schema] ?? []);
   },
 } as unknown as CatalogClient;
 
-const near = (name: string, missing: MissingCode, ...scopes: readonly string[]): Promise<string | undefined> => {
+const near = (name: string, missing: MissingCode, ...actions: readonly Action[]): Promise<string | undefined> => {
   const [catalog = '', schema = '', table = ''] = name.split('.');
-  const caller = { claims: { tenant: tenantId('t'), sub: principalId('p') }, scopes: new Set(scopes) };
+  const caller = { claims: { tenant: tenantId('t'), sub: principalId('p') }, decisions: allowing(...actions) };
   return callersTables(client, caller as unknown as Caller).nearest({ catalog, namespace: [schema], table }, missing);
 };
 
@@ -45,15 +47,15 @@ test.each<[string, MissingCode, string | undefined]>([
   ['lak.tpch.orders', 'CATALOG_NOT_FOUND', 'lake'],
   ['gone.tpch.orders', 'SCHEMA_NOT_FOUND', undefined],
 ])('%s, %s: %s', async (name, missing, expected) => {
-  expect(await near(name, missing, 'catalog:read', 'namespace:read', 'table:read')).toBe(expected);
+  expect(await near(name, missing, 'catalog.list', 'schema.list', 'table.list')).toBe(expected);
 });
 
-test('no list is read without its scope', async () => {
+test('no list is read by a caller that may not see it', async () => {
   asked.length = 0;
-  expect(await near('lak.tpch.orders', 'CATALOG_NOT_FOUND', 'table:read', 'namespace:read')).toBeUndefined();
-  expect(await near('lake.tcph.orders', 'SCHEMA_NOT_FOUND', 'table:read', 'catalog:read')).toBeUndefined();
-  expect(await near('lake.default.event', 'TABLE_NOT_FOUND', 'catalog:read', 'namespace:read')).toBeUndefined();
+  expect(await near('lak.tpch.orders', 'CATALOG_NOT_FOUND', 'table.list', 'schema.list')).toBeUndefined();
+  expect(await near('lake.tcph.orders', 'SCHEMA_NOT_FOUND', 'table.list', 'catalog.list')).toBeUndefined();
+  expect(await near('lake.default.event', 'TABLE_NOT_FOUND', 'catalog.list', 'schema.list')).toBeUndefined();
   expect(asked).toEqual([]);
-  expect(await near('lake.default.orders', 'TABLE_NOT_FOUND', 'table:read')).toBeUndefined();
+  expect(await near('lake.default.orders', 'TABLE_NOT_FOUND', 'table.list')).toBeUndefined();
   expect(asked).toEqual(['lake.default']);
 });

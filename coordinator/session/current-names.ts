@@ -1,9 +1,10 @@
 import type { Clock } from '#shared/clock.ts';
+import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import type { Caller } from '../auth/authenticate.ts';
+import { mayDo, type Caller } from '../auth/authenticate.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { SessionState } from './session.ts';
@@ -32,31 +33,31 @@ export class NameFinder {
     this.#options = options;
   }
 
-  async current(tenant: TenantId, state: SessionState): Promise<CurrentNames> {
-    const catalog = state.catalog ?? (await this.#defaultCatalog(tenant));
+  async current(principal: Principal, state: SessionState): Promise<CurrentNames> {
+    const catalog = state.catalog ?? (await this.#defaultCatalog(principal));
     return { catalog, schema: state.schema ?? [this.#options.defaultSchema] };
   }
 
-  catalogs(tenant: TenantId): Promise<readonly string[]> {
-    return this.#options.catalog.listCatalogs(tenant);
-  }
-
   /** The catalog as it is stored. @throws CATALOG_NOT_FOUND */
-  async catalog({ claims, scopes }: Caller, name: string): Promise<string> {
-    const names = await this.catalogs(claims.tenant);
-    const folded = foldIdentifier(name);
-    const found = names.find((one) => one === name) ?? names.find((one) => foldIdentifier(one) === folded);
+  async catalog(caller: Caller, name: string): Promise<string> {
+    const names = await this.#catalogs(caller.claims);
+    const found = findName(names, name);
     if (found !== undefined) return found;
     // Who may not list catalogs is told no name of one.
-    const near = scopes.has('catalog:read') ? nearestName(name, names) : undefined;
+    const near = mayDo(caller, 'catalog.list') ? nearestName(name, names) : undefined;
     throw new SkeinError('CATALOG_NOT_FOUND', `catalog ${name} does not exist${didYouMean(near)}`);
   }
 
+  /** The catalog as it is stored; undefined when there is none. */
+  async findCatalog(principal: Principal, name: string): Promise<string | undefined> {
+    return findName(await this.#catalogs(principal), name);
+  }
+
   /** The levels of a schema as they are stored; undefined when there is none. @throws CATALOG_NOT_FOUND */
-  async schema(tenant: TenantId, catalog: string, name: string): Promise<readonly string[] | undefined> {
+  async schema(principal: Principal, catalog: string, name: string): Promise<readonly string[] | undefined> {
     const folded = foldIdentifier(name);
     let alike: readonly string[] | undefined;
-    for await (const page of this.#options.catalog.listNamespaces(tenant, catalog)) {
+    for await (const page of this.#options.catalog.listNamespaces(principal, catalog, 'schema.resolve')) {
       const exact = page.find((levels) => schemaName(levels) === name);
       if (exact !== undefined) return exact;
       alike ??= page.find((levels) => foldIdentifier(schemaName(levels)) === folded);
@@ -64,14 +65,24 @@ export class NameFinder {
     return alike;
   }
 
-  async #defaultCatalog(tenant: TenantId): Promise<string> {
+  #catalogs(principal: Principal): Promise<readonly string[]> {
+    return this.#options.catalog.listCatalogs(principal, 'catalog.resolve');
+  }
+
+  async #defaultCatalog(principal: Principal): Promise<string> {
+    const { tenant } = principal;
     const nowMs = this.#options.clock.monotonicMs();
     const known = this.#defaults.get(tenant);
     if (known !== undefined && known.untilMs > nowMs) return known.catalog;
-    const names = await this.catalogs(tenant);
+    const names = await this.#catalogs(principal);
     const catalog = names.includes(this.#options.defaultCatalog) ? this.#options.defaultCatalog : (names[0] ?? '');
     if (this.#defaults.size >= TENANTS_MAX) this.#defaults.clear();
     this.#defaults.set(tenant, { catalog, untilMs: nowMs + DEFAULT_TTL_MS });
     return catalog;
   }
+}
+
+function findName(names: readonly string[], name: string): string | undefined {
+  const folded = foldIdentifier(name);
+  return names.find((one) => one === name) ?? names.find((one) => foldIdentifier(one) === folded);
 }

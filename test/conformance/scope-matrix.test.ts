@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '#catalog/rest/operations.ts';
+import type { Action } from '#shared/authorization/action.ts';
 import { must } from '#shared/must.ts';
 import { SCOPES } from '#shared/token-claims.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
@@ -26,6 +27,12 @@ const operationOf = (id: string): (typeof OPERATIONS)[number] =>
     OPERATIONS.find((operation) => operation.id === id),
     id,
   );
+/** What internal calls are told of the token's principal. */
+const decisionOf = async (token: string, action: Action | null): Promise<object | undefined> => {
+  const request = { principal: catalog.principal(token) };
+  const { decisions } = await catalog.call<{ decisions: readonly { action: string }[] }>('Authorize', request);
+  return decisions.find((one) => one.action === action);
+};
 const send = (endpoint: string, request: Prepared, token: string | null): Promise<RestAnswer> => {
   const { path, body, raw, type } = request;
   return catalog.rest(endpoint.split(' ')[0] ?? '', path, {
@@ -42,21 +49,30 @@ test('the matrix has every operation once', () => {
 });
 
 test.each(SCOPE_MATRIX)('%s needs %s: %i, and without it %i', async (id, scope, withScope, withoutScope) => {
-  const { endpoint } = operationOf(id);
+  const operation = operationOf(id);
+  const { endpoint } = operation;
   const fixture = await makeFixture(catalog, id);
-  const request = requestOf(operationOf(id), fixture);
+  const request = requestOf(operation, fixture);
   if (scope === null) {
     expect((await send(endpoint, request, null)).status).toBe(withScope);
     expect(withoutScope).toBe(withScope);
     return;
   }
   const others = Object.keys(SCOPES).filter((other) => other !== scope);
-  expect((await send(endpoint, request, await catalog.mint({ scope: others }))).status).toBe(withoutScope);
+  const poor = await catalog.mint({ scope: others });
+  const refused = await send(endpoint, request, poor);
+  expect(refused.status).toBe(withoutScope);
   const anonymous = await send(endpoint, request, null);
   expect([anonymous.status, anonymous.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
   // Last: it may be what ends its objects.
-  const answer = await send(endpoint, request, await catalog.mint({ scope: [scope] }));
+  const rich = await catalog.mint({ scope: [scope] });
+  const answer = await send(endpoint, request, rich);
   expect(answer.status, JSON.stringify(answer.body)).toBe(withScope);
+  // The internal door decides the same, in the same words.
+  const told = refused.body['error'] as { readonly message: string } | undefined;
+  const reason = told?.message ?? `the token lacks the scope ${scope}`;
+  expect(await decisionOf(rich, operation.action)).toMatchObject({ allowed: true });
+  expect(await decisionOf(poor, operation.action)).toMatchObject({ allowed: false, reason });
 });
 
 describe('another tenant’s objects are answered, word for word, as absent ones', () => {

@@ -1,9 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { decodeJwt } from 'jose';
 import { credentials, type Client, type Metadata, type ServiceError } from '@grpc/grpc-js';
 import { Client as PgClient } from 'pg';
 import { startCatalog, type RunningCatalog } from '#catalog/main.ts';
+import { toPrincipalMessage, type Principal, type PrincipalMessage } from '#shared/authorization/principal.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import type { Clock } from '#shared/clock.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
@@ -37,6 +39,8 @@ export type TestCatalog = {
   /** An internal call; with another `secret` to be refused. @throws SkeinError */
   call<Reply>(method: string, request: object, secret?: string): Promise<Reply>;
   mint(request?: object): Promise<string>;
+  /** The principal of a token, the admin's unless another is given, as internal calls carry it. */
+  principal(token?: string): PrincipalMessage;
   /** A statement on its database; the rows. */
   sql(text: string): Promise<readonly object[]>;
   /** Stops the catalog and starts it again on the same data. */
@@ -96,6 +100,7 @@ export async function startTestCatalog(
     token,
     call,
     mint,
+    principal: (ofToken = token) => toPrincipalMessage(decodeJwt(ofToken) as unknown as Principal),
     sql: (text) => runSql(database.url, text),
     rest: (method, path, options = {}) => request(running.url + path, method, { token, ...options }),
     async restart() {

@@ -72,5 +72,8 @@ async function loadTable(
     version: `${schema}/${table}.1`,
     metadata,
     allowedRoots: [`file:///warehouse/${schema}/${table}`],
+    actions: new Set(['table.select', 'table.describe']),
+    policies: [],
+    policyVersion: '0',
   };
 }

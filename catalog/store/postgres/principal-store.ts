@@ -87,6 +87,17 @@ export async function findTokenPrincipal(db: Database, id: PrincipalId): Promise
   return { ...rest, id, sessionEpoch, scopes: scopes ?? undefined };
 }
 
+/** Finds the name of a principal's tenant; undefined when there is no such principal. */
+export async function findTenantOf(db: Database, id: PrincipalId): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('principal as p')
+    .innerJoin('tenant as t', 't.id', 'p.tenant_id')
+    .select('t.name')
+    .where('p.id', '=', id)
+    .executeTakeFirst();
+  return row?.name;
+}
+
 /** Revokes all tokens of the principal, everywhere and at once. */
 export async function raiseSessionEpoch(tx: Tx, id: PrincipalId): Promise<void> {
   await tx

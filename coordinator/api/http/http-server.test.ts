@@ -9,8 +9,10 @@ import { principalId, tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import { queryMetrics } from '../../query/query-metrics.ts';
+import type { Caller } from '../../auth/authenticate.ts';
 import type { QueryService, StatementRequest } from '../../query/query-service.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
+import { allowing } from '#test/support/decisions.ts';
 import { httpApp, startHttp, type HttpOptions } from './http-server.ts';
 import type { TableApi } from './table-api.ts';
 
@@ -72,19 +74,14 @@ function options(): HttpOptions {
     historyWaiting: zero,
     metadataCacheBytes: zero,
   });
-  const scopes: Readonly<Record<string, readonly string[]>> = {
-    'Bearer good': ['table:read', 'namespace:read'],
-    'Bearer poor': [],
-    'Bearer other': [],
-    'Bearer operator': [],
-    'Bearer administrator': [],
+  const decisions: Readonly<Record<string, Caller['decisions']>> = {
+    'Bearer good': allowing('schema.list', 'table.list', 'table.describe'),
+    'Bearer poor': allowing(),
+    'Bearer other': allowing(),
+    'Bearer operator': allowing('quarantine.list', 'quarantine.lift'),
+    'Bearer administrator': allowing('table.list'),
   };
-  const tenantAdmin = { roles: ['tenant_admin'] };
-  const ofOthers: Readonly<Record<string, object>> = {
-    'Bearer operator': tenantAdmin,
-    'Bearer administrator': { ...tenantAdmin, auth_method: 'password' },
-    'Bearer other': { tenant: tenantId('other') },
-  };
+  const ofOthers: Readonly<Record<string, object>> = { 'Bearer other': { tenant: tenantId('other') } };
   return {
     host: '127.0.0.1',
     port: 0,
@@ -95,12 +92,12 @@ function options(): HttpOptions {
     resultBytesMax: RESULT_BYTES_MAX,
     timeoutMsMax: 1_000,
     authenticate: (header) => {
-      const found = scopes[header ?? ''];
+      const found = decisions[header ?? ''];
       return found === undefined
         ? Promise.reject(new SkeinError('UNAUTHENTICATED', 'no'))
         : Promise.resolve({
             claims: { ...claims, ...rest, scope: '', ...ofOthers[header ?? ''] },
-            scopes: new Set(found),
+            decisions: found,
           });
     },
     texts: {

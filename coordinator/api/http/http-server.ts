@@ -1,13 +1,14 @@
 import { Readable } from 'node:stream';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
+import type { Action } from '#shared/authorization/action.ts';
 import { errorBody, SkeinError } from '#shared/error.ts';
 import { BodyBudget, type HeldBody } from '#shared/http/body-budget.ts';
 import { isUuid, queryId as toQueryId, type QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { metricsAccess } from '#shared/metrics-access.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
-import { requireOperator, requireScope } from '../../auth/authenticate.ts';
+import { requireAction } from '../../auth/authenticate.ts';
 import type { TableEntry } from '../../catalog-client/catalog-browser.ts';
 import type { Pages } from '../../catalog-client/pages.ts';
 import type { ClientTexts } from '../../client-texts.ts';
@@ -240,11 +241,13 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
 
 /** Routes by which an operator lists and lifts quarantines, with a token of `skein token` for an administrator of the tenant. */
 function quarantineRoutes(app: FastifyInstance, options: HttpOptions): void {
-  const onRequest = async (request: FastifyRequest): Promise<void> => {
-    request.caller = await options.authenticate(request.headers.authorization);
-    requireOperator(callerOf(request));
-  };
-  app.get('/api/quarantine', { onRequest }, (request) => ({
+  const onRequest =
+    (action: Action) =>
+    async (request: FastifyRequest): Promise<void> => {
+      request.caller = await options.authenticate(request.headers.authorization);
+      requireAction(callerOf(request), action);
+    };
+  app.get('/api/quarantine', { onRequest: onRequest('quarantine.list') }, (request) => ({
     quarantine: options.queries.quarantined(callerOf(request)).map((kill) => ({
       id: kill.id,
       user_id: kill.principal,
@@ -256,7 +259,8 @@ function quarantineRoutes(app: FastifyInstance, options: HttpOptions): void {
       until: new Date(kill.untilMs).toISOString(),
     })),
   }));
-  app.delete('/api/quarantine/:id', { onRequest, bodyLimit: UNREAD_BODY_BYTES_MAX }, async (request, reply) => {
+  const onLift = { onRequest: onRequest('quarantine.lift'), bodyLimit: UNREAD_BODY_BYTES_MAX };
+  app.delete('/api/quarantine/:id', onLift, async (request, reply) => {
     const { id } = request.params as { readonly id: string };
     if (!(await options.queries.lift(callerOf(request), id))) {
       throw new SkeinError('NOT_FOUND', `no statement is quarantined as ${id.slice(0, 64)}`);
@@ -315,8 +319,8 @@ function tableRoutes(app: FastifyInstance, options: HttpOptions): void {
   };
   const session = (request: FastifyRequest): SessionKey => sessionKey(request, callerOf(request));
   app.get('/api/tables', { onRequest }, async (request, reply) => {
-    requireScope(callerOf(request), 'namespace:read');
-    requireScope(callerOf(request), 'table:read');
+    requireAction(callerOf(request), 'schema.list');
+    requireAction(callerOf(request), 'table.list');
     const text = tableListText(options.tables.list(callerOf(request), session(request)));
     // What is wrong with the request shows before the first bytes.
     const first = await text.next();
@@ -329,7 +333,7 @@ function tableRoutes(app: FastifyInstance, options: HttpOptions): void {
     return reply.type('application/json; charset=utf-8').send(rest);
   });
   app.get('/api/catalogs/:catalog/namespaces/:namespace/tables/:table', { onRequest }, (request) => {
-    requireScope(callerOf(request), 'table:read');
+    requireAction(callerOf(request), 'table.describe');
     const { catalog, namespace, table } = request.params as Readonly<Record<string, string>>;
     return options.tables.describe(callerOf(request), {
       catalog: catalog ?? '',

@@ -47,7 +47,7 @@ export function tableApi({ catalog, currentCatalog }: Options): TableApi {
   return {
     list: async function* (caller, session) {
       const current = await currentCatalog(caller, session);
-      if (current !== '') yield* listAllTables(catalog, caller.claims.tenant, current);
+      if (current !== '') yield* listAllTables(catalog, caller.claims, current);
     },
     describe: async (caller, path) => {
       const name = { catalog: path.catalog, namespace: namespaceLevels(path.namespace), table: path.table };

@@ -71,6 +71,9 @@ function scriptedTable(name: string, { columns, rows = 1_000 }: TableScript[stri
     version: `${rest.join('/')}.1`,
     metadata,
     allowedRoots: [`file:///warehouse/${rest.join('/')}`],
+    actions: new Set(['table.select', 'table.describe']),
+    policies: [],
+    policyVersion: '0',
   };
 }
 

@@ -1,0 +1,74 @@
+import { ALL_ACTIONS, type Action, type Decision } from '#shared/authorization/action.ts';
+import type { Principal } from '#shared/authorization/principal.ts';
+import { SkeinError } from '#shared/error.ts';
+import { scopesOf, type Scope } from '#shared/token-claims.ts';
+import { TENANT_ADMIN } from '../store/postgres/principal-store.ts';
+
+/**
+ * The rule of an action: the scope that the token needs (service specification, Authentication 4), `tenant` for every principal of the
+ * object's tenant, `operator` for an administrator whose token the operator of the cluster has made. Objects of another tenant are
+ * never found, so no rule speaks of them.
+ */
+const RULES = {
+  'catalog.resolve': 'tenant',
+  'catalog.list': 'catalog:read',
+  'catalog.describe': 'catalog:read',
+  'catalog.use': 'catalog:read',
+  'catalog.create': 'catalog:write',
+  'catalog.drop': 'catalog:write',
+
+  'schema.resolve': 'tenant',
+  'schema.list': 'namespace:read',
+  'schema.describe': 'namespace:read',
+  'schema.use': 'namespace:read',
+  'schema.create': 'namespace:write',
+  'schema.alter': 'namespace:write',
+  'schema.drop': 'namespace:write',
+
+  'table.list': 'table:read',
+  'table.describe': 'table:read',
+  'table.select': 'table:read',
+  'table.create': 'table:write',
+  'table.commit': 'table:write',
+  'table.rename': 'table:write',
+  'table.drop': 'table:write',
+
+  'view.list': 'table:read',
+  'view.describe': 'table:read',
+  'view.create': 'table:write',
+  'view.replace': 'table:write',
+  'view.rename': 'table:write',
+  'view.drop': 'table:write',
+
+  'function.list': 'table:read',
+  'function.describe': 'table:read',
+  'function.create': 'table:write',
+  'function.drop': 'table:write',
+
+  'quarantine.list': 'operator',
+  'quarantine.lift': 'operator',
+} as const satisfies Readonly<Record<Action, Scope | 'tenant' | 'operator'>>;
+
+const ALLOWED: Decision = { allowed: true };
+
+/** Decides whether the principal may do the action. Everything that is allowed or refused anywhere is decided here. */
+export function decide(principal: Principal, action: Action): Decision {
+  const rule = RULES[action];
+  if (rule === 'tenant') return ALLOWED;
+  if (rule === 'operator') {
+    const isOperator = principal.auth_method === 'operator' && principal.roles.includes(TENANT_ADMIN);
+    return isOperator ? ALLOWED : { allowed: false, reason: 'this is for the operator' };
+  }
+  if (scopesOf(principal).has(rule)) return ALLOWED;
+  return { allowed: false, reason: `the token lacks the scope ${rule}` };
+}
+
+/** @throws FORBIDDEN */
+export function requireAction(principal: Principal, action: Action): void {
+  const decision = decide(principal, action);
+  if (!decision.allowed) throw new SkeinError('FORBIDDEN', decision.reason);
+}
+
+/** Those of the actions that the principal may do. */
+export const allowedActions = (principal: Principal, actions: readonly Action[] = ALL_ACTIONS): readonly Action[] =>
+  actions.filter((action) => decide(principal, action).allowed);

@@ -1,0 +1,8 @@
+/** The policies of a table, which whoever reads it applies; the version changes whenever one of them does. */
+type TablePolicies = {
+  readonly policies: readonly { readonly kind: 'row_access' | 'masking' }[];
+  readonly policy_version: string;
+};
+
+/** No statement creates a policy, so no table has one. */
+export const NO_POLICIES: TablePolicies = { policies: [], policy_version: '0' };

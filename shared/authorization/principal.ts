@@ -1,0 +1,47 @@
+import { SkeinError } from '#shared/error.ts';
+import { principalId, tenantId } from '#shared/id.ts';
+import type { TokenClaims } from '#shared/token-claims.ts';
+
+/** Who acts: those claims of its token that the catalog reads. */
+export type Principal = Pick<
+  TokenClaims,
+  'sub' | 'tenant' | 'preferred_username' | 'roles' | 'scope' | 'sess_epoch' | 'auth_method'
+>;
+
+/** `Principal` of `proto/catalog.proto`, in the form that proto-loader uses. */
+export type PrincipalMessage = {
+  readonly tenant: string;
+  readonly id: string;
+  readonly roles: readonly string[];
+  readonly scope: string;
+  /** int64 as decimal text. */
+  readonly session_epoch: string;
+  readonly auth_method: string;
+  readonly username: string;
+};
+
+export const toPrincipalMessage = (principal: Principal): PrincipalMessage => ({
+  tenant: principal.tenant,
+  id: principal.sub,
+  roles: principal.roles,
+  scope: principal.scope,
+  session_epoch: String(principal.sess_epoch),
+  auth_method: principal.auth_method,
+  username: principal.preferred_username,
+});
+
+/** @throws UNAUTHENTICATED when a call carries no principal */
+export function fromPrincipalMessage(message: PrincipalMessage | null | undefined): Principal {
+  if (message === null || message === undefined || message.id === '' || message.tenant === '') {
+    throw new SkeinError('UNAUTHENTICATED', 'the call does not say for which principal it is made');
+  }
+  return {
+    sub: principalId(message.id),
+    tenant: tenantId(message.tenant),
+    preferred_username: message.username,
+    roles: message.roles,
+    scope: message.scope,
+    sess_epoch: Number(message.session_epoch),
+    auth_method: message.auth_method as Principal['auth_method'],
+  };
+}

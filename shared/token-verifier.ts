@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto';
+import { errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { SkeinError } from './error.ts';
+import type { PrincipalId } from './id.ts';
+import {
+  EXPIRY_TOLERANCE_MS,
+  hasExpired,
+  TOKEN_ALGORITHM,
+  TOKEN_AUDIENCE,
+  TOKEN_ISSUER,
+  type TokenClaims,
+} from './token-claims.ts';
+
+/** Maximum number of verified tokens that are remembered: a client's next request costs a hash instead of a signature check. */
+const VERIFIED_MAX = 10_000;
+const TOKEN_LENGTH_MAX = 8_192;
+
+type Options = {
+  /** Finds the public key that a token's header names. @throws JWKSNoMatchingKey of jose when there is none */
+  readonly keys: JWTVerifyGetKey;
+  /** Current session epoch of a principal; undefined = not known at present. */
+  readonly epochOf: (principal: PrincipalId) => number | undefined;
+  readonly nowMs: () => number;
+};
+
+/**
+ * Verifies access tokens, for every service: signature, issuer, audience, times, the form of the claims, and the principal's session epoch.
+ * A verified token is remembered until it expires; its age and its epoch are checked at every request.
+ */
+export class TokenVerifier {
+  readonly #options: Options;
+  /** Verified claims by the token's digest: the cache holds no token that could be used. */
+  readonly #verified = new LRUCache<string, TokenClaims>({ max: VERIFIED_MAX });
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** @throws UNAUTHENTICATED, saying whether the token is absent, expired, revoked or not valid; CATALOG_UNAVAILABLE */
+  verify(authorization: string | undefined): Promise<TokenClaims> {
+    const token = /^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1];
+    return token === undefined ? Promise.reject(refusal('a bearer token is needed')) : this.verifyToken(token);
+  }
+
+  /** @throws UNAUTHENTICATED, CATALOG_UNAVAILABLE */
+  async verifyToken(token: string): Promise<TokenClaims> {
+    if (token.length > TOKEN_LENGTH_MAX) throw refusal('the token is not valid');
+    const digest = createHash('sha256').update(token).digest('base64');
+    const known = this.#verified.get(digest);
+    const claims = known ?? (await this.#verifySignature(token, 'refused'));
+    if (hasExpired(claims, this.#options.nowMs())) {
+      this.#verified.delete(digest);
+      throw refusal('the token has expired');
+    }
+    this.#requireEpoch(claims);
+    if (known === undefined) this.#verified.set(digest, claims);
+    return claims;
+  }
+
+  /** Like `verifyToken`, but accepts an expired token: for a principal that has also shown its secret. @throws UNAUTHENTICATED */
+  async verifyExpiredToken(token: string): Promise<TokenClaims> {
+    if (token.length > TOKEN_LENGTH_MAX) throw refusal('the token is not valid');
+    const claims = await this.#verifySignature(token, 'accepted');
+    this.#requireEpoch(claims);
+    return claims;
+  }
+
+  #requireEpoch({ sub, sess_epoch: epoch }: TokenClaims): void {
+    const current = this.#options.epochOf(sub);
+    if (current === undefined) {
+      throw new SkeinError('CATALOG_UNAVAILABLE', 'tokens cannot be checked: the catalog does not answer');
+    }
+    if (epoch < current) throw refusal('the token has been revoked');
+  }
+
+  async #verifySignature(token: string, expired: 'accepted' | 'refused'): Promise<TokenClaims> {
+    try {
+      const { payload } = await jwtVerify(token, this.#key, {
+        algorithms: [TOKEN_ALGORITHM],
+        issuer: TOKEN_ISSUER,
+        audience: TOKEN_AUDIENCE,
+        requiredClaims: ['exp'],
+        currentDate: new Date(this.#options.nowMs()),
+        clockTolerance: EXPIRY_TOLERANCE_MS / 1_000,
+      });
+      return checkClaims(payload);
+    } catch (error) {
+      // The age is checked last: everything else is valid.
+      if (error instanceof errors.JWTExpired && expired === 'accepted') return checkClaims(error.payload);
+      if (error instanceof errors.JWTExpired) throw refusal('the token has expired');
+      if (error instanceof errors.JOSEError) throw refusal('the token is not valid', error);
+      throw error;
+    }
+  }
+
+  readonly #key: JWTVerifyGetKey = (header, token) => {
+    if (header.kid === undefined) throw new errors.JWKSNoMatchingKey();
+    return this.#options.keys(header, token);
+  };
+}
+
+const refusal = (message: string, cause?: unknown): SkeinError => new SkeinError('UNAUTHENTICATED', message, { cause });
+
+/** @throws UNAUTHENTICATED unless the claims have the form that `TokenClaims` says. */
+function checkClaims(payload: object): TokenClaims {
+  const claims = payload as Partial<Record<keyof TokenClaims, unknown>>;
+  const {
+    sub,
+    tenant,
+    preferred_username: username,
+    scope,
+    jti,
+    auth_method: method,
+    roles,
+    sess_epoch: epoch,
+  } = claims;
+  const isText = [sub, tenant, username, scope, jti, method].every((claim) => typeof claim === 'string');
+  const hasRoles = Array.isArray(roles) && roles.every((role) => typeof role === 'string');
+  if (!isText || !hasRoles || !Number.isSafeInteger(epoch)) throw refusal('the token is not valid');
+  return payload as TokenClaims;
+}

@@ -1,6 +1,6 @@
 import type { Json } from '#shared/json.ts';
 import type { Pages } from '../catalog-client/pages.ts';
-import type { OutputColumn } from '../query/result-sink.ts';
+import type { OutputColumn } from '../sink/result-sink.ts';
 
 /** The result of a statement that the coordinator answers by itself: a few rows, in memory. */
 export type Answer = { readonly columns: readonly OutputColumn[]; readonly rows: readonly (readonly Json[])[] };

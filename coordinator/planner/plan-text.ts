@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { printJson } from '#shared/json.ts';
-import { jsonRows } from '../distributor/print/json-rows.ts';
+import { jsonRows } from '../sink/json-rows.ts';
 import type { FoundReferences } from '../resolver/find-references.ts';
 import { PLAN_TEXT_MAX, sumUp } from './large-plan.ts';
 import type { PlanReply, PlanRequest } from './planner.ts';

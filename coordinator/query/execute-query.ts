@@ -2,7 +2,7 @@ import type { StatementContext, TaskReport } from '#proto/task.ts';
 import { parseBytes } from '#shared/config/config-schema.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import type { DistributionSettings } from '../distributor/fragment.ts';
-import { jsonRows } from '../distributor/print/json-rows.ts';
+import { jsonRows } from '../sink/json-rows.ts';
 import { singleFragment } from '../distributor/single-fragment.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';

@@ -2,7 +2,7 @@ import type { QueryId } from '#shared/id.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import type { SessionKey } from '../session/session-store.ts';
 import type { Kill } from '../quarantine/quarantine.ts';
-import type { ResultSink } from './result-sink.ts';
+import type { ResultSink } from '../sink/result-sink.ts';
 
 /** A statement as a protocol hands it over. */
 export type StatementRequest = {

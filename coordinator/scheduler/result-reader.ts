@@ -1,6 +1,6 @@
 import type { TaskId } from '#shared/id.ts';
 import type { FlightData } from '#shared/flight/flight-data.ts';
-import { TextColumnReader } from './text-column.ts';
+import { TextColumnReader } from '../sink/text-column.ts';
 
 type Options = {
   /** Takes rows; the promise resolves when it can take more. */

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { SkeinError } from '#shared/error.ts';
-import type { OutputColumn, ResultSink, ResultSummary } from '../../query/result-sink.ts';
+import type { OutputColumn, ResultSink, ResultSummary } from '../../sink/result-sink.ts';
 
 type Limits = { readonly holdbackBytes: number; readonly resultBytesMax: number };
 

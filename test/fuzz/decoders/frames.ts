@@ -1,7 +1,7 @@
 import { decodeTask, decodeTaskHead } from '#proto/task-codec.ts';
 import { principalId, taskId, tenantId } from '#shared/id.ts';
 import { SkeinError } from '#shared/error.ts';
-import { TextColumnReader } from '#coordinator/scheduler/text-column.ts';
+import { TextColumnReader } from '#coordinator/sink/text-column.ts';
 import { ArrowInput, type ArrowBatch } from '#worker/duckdb/arrow-in.ts';
 import type { ArrowMessage } from '#worker/duckdb/arrow-out.ts';
 import { checkBatch } from '#worker/duckdb/check-batch.ts';

@@ -1,6 +1,6 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { fromDuckDbType } from '../../planner/duckdb-type-of.ts';
+import { fromDuckDbType } from '../planner/duckdb-type-of.ts';
 import { jsonRows } from './json-rows.ts';
 
 let connection: DuckDBConnection;

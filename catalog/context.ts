@@ -2,7 +2,6 @@ import type { Clock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
 import type { TokenVerifier } from '#shared/token-verifier.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { KeyedQueue } from './commit/keyed-queue.ts';
@@ -26,7 +25,6 @@ export type CatalogContext = {
   readonly clock: Clock;
   readonly security: ChannelSecurity;
   readonly store: Store;
-  readonly io: FileIo;
   /** Worker threads that read files which clients wrote: large metadata, manifests. */
   readonly readers: WorkPool;
   /** Runs the commits to one table one after the other within this process, so that they rarely lose a compare-and-swap. */

@@ -6,7 +6,6 @@ import { migrateSchema } from '#shared/database/own-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { openChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
 import { bootstrap, isBootstrapped, prepareFirstUser } from './bootstrap.ts';
 import { KeyedQueue } from './commit/keyed-queue.ts';
 import type { CatalogContext } from './context.ts';
@@ -24,6 +23,7 @@ import { ADVERTISED_ENDPOINTS } from './rest/operations.ts';
 import { RateLimit } from './rest/rate-limit.ts';
 import { createServer } from './rest/server.ts';
 import { makeRoots, prepareDataDir } from './storage/make-roots.ts';
+import { ownStorage } from './storage/own-storage.ts';
 import { connectStore, type Store } from './store/postgres/connect.ts';
 import { countParked } from './store/postgres/dropped-table-store.ts';
 import { countUses } from './store/postgres/idempotency-store.ts';
@@ -124,7 +124,7 @@ function prepareStore(
     if (await isBootstrapped(store.db)) return undefined;
     const user = early ?? prepareFirstUser(config);
     const root = await bootstrap(store.db, config, user);
-    await makeRoots({ io: localFileIo, log }, [root]);
+    await makeRoots({ log }, [root]);
     return user.generatedPassword;
   });
 }
@@ -141,7 +141,13 @@ async function buildContext(
   const epochs = new SessionEpochs(config, store.db, log);
   await Promise.all([keys.rotate(), epochs.start()]);
   const readers = readerPool(config, Math.floor(config['catalog.manifest_cache_bytes'] / 2), log);
-  const worked = { ...parts, store, io: localFileIo, readers, metrics: createMetrics(() => countParked(store.db)) };
+  const worked = {
+    ...parts,
+    store,
+    readerOf: ownStorage,
+    readers,
+    metrics: createMetrics(() => countParked(store.db)),
+  };
   return {
     ...worked,
     purges: new PurgeWorker(worked),

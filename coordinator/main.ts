@@ -9,8 +9,8 @@ import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import { GuardedTableReader } from '#shared/iceberg/table-reader.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { openElection } from '#shared/membership/open-membership.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
 import { TokenVerifier } from '#shared/token-verifier.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
 import { readerPool } from '#shared/thread/reader-pool.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import { startHttp } from './api/http/http-server.ts';
@@ -54,7 +54,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   const manifestCaches = new LruManifestCache(cacheBytes);
   const fileLists = new ByteBudget(config['coordinator.file_lists_bytes_max']);
   const tables = new GuardedTableReader({
-    io: localFileIo,
+    openStorage,
     manifestCaches,
     pool: readers,
     fileListBytesMax: config['coordinator.file_list_bytes_max'],

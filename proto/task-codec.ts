@@ -3,14 +3,24 @@ import { decodePredicate, encodePredicate } from '#shared/iceberg/predicate-code
 import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import type { ScanColumn, ScanDelete, ScanFile, ScanSpec, SentTask, SqlText, TaskHead, TaskSpec } from './task.ts';
+import type {
+  ScanAccess,
+  ScanColumn,
+  ScanDelete,
+  ScanFile,
+  ScanSpec,
+  SentTask,
+  SqlText,
+  TaskHead,
+  TaskSpec,
+} from './task.ts';
 
 /** Files per line, so that printing or parsing one line takes a few milliseconds. */
 const LINE_FILES = 500;
 const NEWLINE = 0x0a;
 
 /** The second line: the part that the slot reads, without the files. */
-type BodyLine = { readonly sql: SqlText; readonly scans: readonly Omit<ScanSpec, 'allowedRoots' | 'files'>[] };
+type BodyLine = { readonly sql: SqlText; readonly scans: readonly Omit<ScanSpec, keyof ScanAccess | 'files'>[] };
 /** Each later line: a portion of the files of a scan. */
 type FilesLine = { readonly scan: number; readonly files: readonly ScanFile[] };
 
@@ -20,8 +30,8 @@ type FilesLine = { readonly scan: number; readonly files: readonly ScanFile[] };
  * literals of predicates as in `predicate-codec.ts`, so that plain `JSON.parse` can read them: several times faster than with a reviver.
  */
 export async function encodeTaskSpec({ sql, scans, ...head }: TaskSpec): Promise<Buffer> {
-  const allowedRoots = scans.map((scan) => scan.allowedRoots);
-  const sent: TaskHead = { ...head, allowedRoots };
+  const access = scans.map(({ allowedRoots, credential }) => ({ allowedRoots, credential }));
+  const sent: TaskHead = { ...head, access };
   const body: BodyLine = { sql, scans: scans.map(encodeScan) };
   const lines = [Buffer.from(JSON.stringify(sent)), Buffer.from(JSON.stringify(body))];
   for (const [scan, { files }] of scans.entries()) {
@@ -43,7 +53,7 @@ export function decodeTaskHead(bytes: Uint8Array): SentTask {
 }
 
 /** @throws SyntaxError, Error when the body is not of `encodeTaskSpec`. */
-export async function decodeTask({ body, allowedRoots, ...head }: SentTask): Promise<TaskSpec> {
+export async function decodeTask({ body, access, ...head }: SentTask): Promise<TaskSpec> {
   const lines = linesOf(body);
   const { sql, scans } = JSON.parse(must(lines.next().value, 'a line of text and scans')) as BodyLine;
   const files = scans.map((): ScanFile[] => []);
@@ -58,8 +68,8 @@ export async function decodeTask({ body, allowedRoots, ...head }: SentTask): Pro
     sql,
     scans: scans.map((scan, i) => ({
       ...decodeScan(scan),
-      // The roots that the ticket covers.
-      allowedRoots: must(allowedRoots[i], 'roots of every scan'),
+      // What the ticket covers.
+      ...must(access[i], 'the access of every scan'),
       files: must(files[i], 'files of every scan'),
     })),
   };
@@ -73,7 +83,12 @@ function* linesOf(bytes: Uint8Array): Generator<string, undefined> {
   }
 }
 
-const encodeScan = ({ allowedRoots: _roots, files: _files, ...scan }: ScanSpec): BodyLine['scans'][number] => ({
+const encodeScan = ({
+  allowedRoots: _roots,
+  credential: _credential,
+  files: _files,
+  ...scan
+}: ScanSpec): BodyLine['scans'][number] => ({
   ...mapJson(scan, tagIntegers),
   predicate: encodePredicate(scan.predicate) as unknown as Predicate,
 });

@@ -3,6 +3,7 @@ import type { TaskId, QueryId, PrincipalId, TenantId } from '#shared/id.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { JsonObject, Json } from '#shared/json.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
+import type { StorageCredential } from '#shared/storage/credential.ts';
 
 /**
  * A task that a coordinator sends to a worker: the SQL of one fragment with its share of the scans. It is sent as JSON (`task-codec.ts`)
@@ -45,8 +46,11 @@ export type TaskSpec = {
   readonly bounds: readonly BoundedFamily[];
 };
 
-/** A task without the parts that only its slot reads, which may be large; `allowedRoots` has one entry per scan. */
-export type TaskHead = Omit<TaskSpec, 'sql' | 'scans'> & { readonly allowedRoots: readonly (readonly string[])[] };
+/** The part of a scan that the ticket has to cover. */
+export type ScanAccess = Pick<ScanSpec, 'allowedRoots' | 'credential'>;
+
+/** A task without the parts that only its slot reads, which may be large; `access` has one entry per scan. */
+export type TaskHead = Omit<TaskSpec, 'sql' | 'scans'> & { readonly access: readonly ScanAccess[] };
 
 /** A task as a worker's main thread handles it; `body` holds the encoded rest for the slot. */
 export type SentTask = TaskHead & { readonly body: Uint8Array };
@@ -121,6 +125,8 @@ export type ScanSpec = {
   readonly predicate: Predicate;
   /** Roots that every file must lie under. */
   readonly allowedRoots: readonly string[];
+  /** The right to read the files below these roots. */
+  readonly credential: StorageCredential;
 };
 
 /** `type` is the Iceberg type in its JSON form (`"long"`, `"decimal(15,2)"`, `{"type":"struct",...}`). */

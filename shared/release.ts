@@ -13,6 +13,7 @@ const MESSAGES = [
   'proto/task.ts',
   'proto/task-codec.ts',
   'shared/ticket.ts',
+  'shared/storage/credential.ts',
   'shared/iceberg/predicate-codec.ts',
 ];
 const FINGERPRINT_CHARS = 8;

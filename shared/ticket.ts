@@ -1,10 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
+import type { ScanAccess } from '#proto/task.ts';
 import type { PrincipalId, QueryId, TaskId, TenantId } from '#shared/id.ts';
 import { sameText, type Keyring } from '#shared/keyring.ts';
+import type { StorageGrant } from '#shared/storage/credential.ts';
 
 /**
- * A coordinator's signed permission for a worker: this task of this query may read these locations until the expiry. `DoGet` needs the same
+ * A coordinator's signed permission for a worker: this task of this query may read below these locations until the expiry. `DoGet` needs the same
  * ticket with the partition that it opens. Form: `key id.base64url(JSON).base64url(HMAC-SHA256)` under the secret of the cluster that the
  * key id names; a ticket stays valid while that secret is accepted, even after another one has become the current.
  */
@@ -15,11 +17,19 @@ export type Ticket = {
   readonly principal: PrincipalId;
   readonly epoch: number;
   readonly expiresAtMs: number;
-  /** Roots below which the task may read. */
-  readonly locations: readonly string[];
+  /** Roots below which the task may read, each with the credential for it. */
+  readonly grants: readonly StorageGrant[];
   /** The output partition that a reader may open: one reader, or any number for a spooled output, until the query ends. */
   readonly partition: number;
 };
+
+/** The grants that a task with these scans needs. */
+export function grantsOf(scans: readonly ScanAccess[]): readonly StorageGrant[] {
+  const grants = scans.flatMap(({ allowedRoots, credential }) =>
+    allowedRoots.map((location) => ({ location, credential })),
+  );
+  return [...new Map(grants.map((grant) => [JSON.stringify(grant), grant])).values()];
+}
 
 export function signTicket(ticket: Ticket, { current }: Keyring): string {
   const body = Buffer.from(JSON.stringify(ticket)).toString('base64url');

@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
+import type { FileReader } from '#shared/storage/storage.ts';
 import { work } from '#shared/thread/work.ts';
 import type { CatalogContext } from '../context.ts';
 import { readMetadataFile } from '../storage/read-metadata-file.ts';
@@ -8,6 +8,7 @@ import { checkLocations, ownFolders, requireBelowRoot } from '../storage/table-l
 import { DOCUMENT_BYTES_HERE } from './document-task.ts';
 import { parseTableMetadata } from './parse-table-metadata.ts';
 import { printMetadata } from './swap-metadata.ts';
+import { ownStorage } from '../storage/own-storage.ts';
 
 export type RegisterInput = {
   readonly file: string;
@@ -22,10 +23,10 @@ export type RegisterInput = {
 export type Registered = { readonly text: string; readonly location: string; readonly folders: readonly string[] };
 
 /** @throws INVALID_REQUEST; TABLE_DATA_TOO_COMPLEX when the file is larger than it may be; TABLE_METADATA_MISSING */
-export async function registerMetadata(io: FileIo, input: RegisterInput): Promise<Registered> {
+export async function registerMetadata(storage: FileReader, input: RegisterInput): Promise<Registered> {
   const { file, roots, bytesMax, fileBytesMax } = input;
   requireBelowRoot(file, roots);
-  const metadata = parseTableMetadata(await readMetadataFile(io, file, fileBytesMax));
+  const metadata = parseTableMetadata(await readMetadataFile(storage, file, fileBytesMax));
   checkLocations(metadata, undefined, roots);
   return {
     text: printMetadata(metadata, bytesMax),
@@ -41,14 +42,17 @@ const APART = work<RegisterInput, Registered>(new URL('./documents-in-thread.ts'
  * @throws INVALID_REQUEST, TABLE_METADATA_MISSING
  */
 export async function readRegistered(
-  { io, config, readers }: Pick<CatalogContext, 'io' | 'config' | 'readers'>,
+  { config, readers }: Pick<CatalogContext, 'config' | 'readers'>,
   file: string,
   { roots, owner }: { readonly roots: readonly string[]; readonly owner: string },
 ): Promise<Registered> {
   const bytesMax = config['catalog.metadata_bytes_max'];
   const input = { file, roots, bytesMax };
   try {
-    return await registerMetadata(io, { ...input, fileBytesMax: Math.min(bytesMax, DOCUMENT_BYTES_HERE) });
+    return await registerMetadata(ownStorage(file), {
+      ...input,
+      fileBytesMax: Math.min(bytesMax, DOCUMENT_BYTES_HERE),
+    });
   } catch (error) {
     if (!isTooComplex(error)) throw error;
   }

@@ -1,5 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
-import { FileNotFound } from '#shared/storage/file-io.ts';
+import { FileNotFound } from '#shared/storage/storage.ts';
 import type { CatalogContext } from '../context.ts';
 import { inTheWay } from '../storage/table-location.ts';
 import { claimFolders, lockLocations } from '../store/postgres/folder-claims.ts';
@@ -9,6 +9,7 @@ import { insertTable, swapMetadata, type TableRow } from '../store/postgres/tabl
 import type { Tx } from '../store/postgres/tables.ts';
 import type { CommittedTable, TableTarget } from './creation.ts';
 import type { UnitOfWork } from '../store/postgres/transact.ts';
+import { ownStorage } from '../storage/own-storage.ts';
 
 /** The effect of one attempt of a commit on one table. */
 export type Step =
@@ -101,12 +102,14 @@ async function runInsert(tx: Tx, step: Extract<Step, { kind: 'insert' }>, purpos
 
 /** Writes all files or none: when one fails the others are deleted again, because nothing can point to them. */
 async function writeFiles(context: CatalogContext, steps: readonly WritingStep[]): Promise<void> {
-  const results = await Promise.allSettled(steps.map(({ file, text }) => context.io.write(file, Buffer.from(text))));
+  const results = await Promise.allSettled(
+    steps.map(({ file, text }) => ownStorage(file).write(file, Buffer.from(text))),
+  );
   context.at('files-written');
   const failed = results.find((result) => result.status === 'rejected');
   if (failed === undefined) return;
   const step = steps[results.indexOf(failed)];
-  await Promise.allSettled(steps.map(({ file }) => context.io.remove(file)));
+  await Promise.allSettled(steps.map(({ file }) => ownStorage(file).remove([file])));
   const reason: unknown = failed.reason;
   if (!(reason instanceof FileNotFound)) throw reason;
   if (step?.kind === 'insert' && step.chosen) throw inTheWay(step.location, reason);

@@ -1,8 +1,8 @@
 import { workerData } from 'piscina';
 import { limitsApart } from '#shared/iceberg/decode-limits.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
 import { inThread, type WorkSettings } from '#shared/thread/work.ts';
+import { ownStorage } from '../storage/own-storage.ts';
 import type { PlannedScan } from './plan-request.ts';
 import { planPortions, resolveText, type Portions, type PortionsInput, type ResolveInput } from './plan-portions.ts';
 
@@ -15,7 +15,12 @@ export const resolveInThread = inThread<ResolveInput, PlannedScan>(resolveText);
 export const portionsInThread = inThread<PortionsInput, Portions>(
   (input) =>
     planPortions(
-      { io: localFileIo, manifestCaches, limits: limitsApart(settings.fileBytes), largeManifests: 'read' },
+      {
+        io: ownStorage(input.location),
+        manifestCaches,
+        limits: limitsApart(settings.fileBytes),
+        largeManifests: 'read',
+      },
       input,
     ),
   ({ texts }) => texts,

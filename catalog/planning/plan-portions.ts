@@ -18,6 +18,8 @@ export const resolveText = ({ metadata, body }: ResolveInput): PlannedScan =>
   resolveScan(body, parseTableMetadata(metadata));
 
 export type PortionsInput = {
+  /** The location of the table's metadata file; its manifests are in the same storage. */
+  readonly location: string;
   readonly tenant: TenantId;
   readonly metadata: string;
   readonly scan: PlannedScan;

@@ -4,7 +4,7 @@ import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
 import { newManifestFile, writeManifestList } from '#shared/iceberg/write/write-manifest.ts';
 import { tenantId } from '#shared/id.ts';
 import { printJson } from '#shared/json.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
+import type { FileReader } from '#shared/storage/storage.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import { resolveText } from './plan-portions.ts';
 import type { PlannedScan } from './plan-request.ts';
@@ -47,7 +47,7 @@ const EMPTY_PLAN = {
 const NO_READERS = {} as WorkPool;
 
 /** A storage whose reads wait until the test calls `open`. */
-function gatedIo(): { readonly io: FileIo; readonly reads: () => number; readonly open: () => void } {
+function gatedIo(): { readonly io: FileReader; readonly reads: () => number; readonly open: () => void } {
   const waiting: (() => void)[] = [];
   let reads = 0;
   const io = {
@@ -56,13 +56,13 @@ function gatedIo(): { readonly io: FileIo; readonly reads: () => number; readonl
       await new Promise<void>((resolve) => waiting.push(resolve));
       return LIST;
     },
-  } as unknown as FileIo;
+  } as unknown as FileReader;
   return { io, reads: () => reads, open: () => waiting.splice(0).forEach((resolve) => resolve()) };
 }
-const plannerOf = (io: FileIo, config: Partial<Config> = {}): ScanPlanner =>
+const plannerOf = (io: FileReader, config: Partial<Config> = {}): ScanPlanner =>
   // Without a cache every plan reads for itself.
   new ScanPlanner({
-    io,
+    readerOf: () => io,
     readers: NO_READERS,
     clock: systemClock,
     config: defaultConfig({ 'catalog.manifest_cache_bytes': 0, ...config }),
@@ -118,7 +118,7 @@ describe('the planner', () => {
     let nowMs = 0;
     const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
     const config = defaultConfig({ 'catalog.plan_ttl': 1_000, 'catalog.manifest_cache_bytes': 0 });
-    const planner = new ScanPlanner({ io, readers: NO_READERS, clock, config });
+    const planner = new ScanPlanner({ readerOf: () => io, readers: NO_READERS, clock, config });
     for (const at of [0, 999, 1_001]) {
       nowMs = at;
       const entries = planner.portions('a', table, scan, LONG_MS);

@@ -6,7 +6,7 @@ import type { TenantId } from '#shared/id.ts';
 import { limitsHere } from '#shared/iceberg/decode-limits.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import type { Json } from '#shared/json.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
+import type { FileReader } from '#shared/storage/storage.ts';
 import { SmallFirst } from '#shared/thread/small-first.ts';
 import type { WorkCall, WorkPool } from '#shared/thread/work-pool.ts';
 import { work } from '#shared/thread/work.ts';
@@ -47,7 +47,7 @@ const RESOLVE = work<ResolveInput, PlannedScan>(MODULE, 'resolveInThread');
 export class ScanPlanner {
   readonly #config: Config;
   readonly #clock: Clock;
-  readonly #io: FileIo;
+  readonly #readerOf: (location: string) => FileReader;
   readonly #readers: WorkPool;
   readonly #manifests: LruManifestCache;
   /** Plans small scans on the main thread; keyed by the tenant, the table's document and the snapshots that are read. */
@@ -59,12 +59,12 @@ export class ScanPlanner {
   constructor(parts: {
     readonly config: Config;
     readonly clock: Clock;
-    readonly io: FileIo;
+    readonly readerOf: (location: string) => FileReader;
     readonly readers: WorkPool;
   }) {
     this.#config = parts.config;
     this.#clock = parts.clock;
-    this.#io = parts.io;
+    this.#readerOf = parts.readerOf;
     this.#readers = parts.readers;
     this.#manifests = new LruManifestCache(Math.floor(parts.config['catalog.manifest_cache_bytes'] / 2));
   }
@@ -147,6 +147,7 @@ export class ScanPlanner {
 
   #plan(table: ScannedTable, scan: PlannedScan, signal: AbortSignal): Promise<Portions> {
     const input = {
+      location: table.metadataLocation,
       tenant: table.tenant,
       metadata: table.metadata,
       scan,
@@ -158,7 +159,7 @@ export class ScanPlanner {
     const apart = (): Promise<Portions> => this.#readers.run(PORTIONS, input, { ...callOf(table), signal });
     if (isLarge(table)) return apart();
     const place = {
-      io: this.#io,
+      io: this.#readerOf(table.metadataLocation),
       manifestCaches: this.#manifests,
       limits: limitsHere(),
       largeManifests: 'refuse',

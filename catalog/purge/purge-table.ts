@@ -1,16 +1,16 @@
 import { must } from '#shared/must.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
 import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
+import { ownStorage } from '../storage/own-storage.ts';
 import { isBelow } from '../storage/table-location.ts';
 import type { DueTable } from '../store/postgres/dropped-table-store.ts';
 import { listClaims, requireFree } from '../store/postgres/folder-claims.ts';
 import { reachedFiles } from './reached-files.ts';
 
-/** Maximum number of concurrent deletions. */
+/** Files deleted between two looks at whether the purge is to stop. */
 const DELETES_AT_ONCE = 16;
 
-type Purge = Pick<CatalogContext, 'store' | 'io' | 'readers' | 'log' | 'metrics'>;
+type Purge = Pick<CatalogContext, 'store' | 'readers' | 'log' | 'metrics'>;
 /** Called between deletions: extends the hold on the table, and throws to stop the purge. */
 type Pause = () => Promise<void>;
 
@@ -21,7 +21,7 @@ type Pause = () => Promise<void>;
  * excludes.
  */
 export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): Promise<void> {
-  const { store, io, readers, log, metrics } = purge;
+  const { store, readers, log, metrics } = purge;
   const folders = await listClaims(store.db, table.id);
   await requireFree(store.db, folders, table.id);
   const mayDelete = (file: string): boolean => isBelow(file, table.roots) && isBelow(file, folders);
@@ -34,37 +34,40 @@ export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): P
     for (let start = 0; start < own.length; start += DELETES_AT_ONCE) {
       await pause();
       const batch = own.slice(start, start + DELETES_AT_ONCE);
-      const deleted = await Promise.all(batch.map((file) => removeFile(io, normalizeLocation(file), table.roots)));
-      spared += deleted.filter((done) => !done).length;
-      metrics.purgedFiles.inc(deleted.filter((done) => done).length);
+      const deleted = await removeFiles(batch.map(normalizeLocation), table.roots);
+      spared += batch.length - deleted;
+      metrics.purgedFiles.inc(deleted);
     }
   };
-  const reach = { io, readers, tableId: table.id, roots: table.roots, onUnreadable };
+  const reach = { readers, tableId: table.id, roots: table.roots, onUnreadable };
   for await (const files of reachedFiles(reach, table.metadata)) {
     await pause();
     await remove(files);
   }
   await remove([table.metadataLocation]);
   for (const folder of folders) {
-    if (isBelow(folder, table.roots) && (await isPlain(io, folder, table.roots))) await io.removeEmptyFolders(folder);
+    if (!isBelow(folder, table.roots) || !(await isPlain(folder, table.roots))) continue;
+    await ownStorage(folder).removeEmptyFolders(folder);
   }
   if (spared > 0) log.info({ table: table.id, spared }, 'a purge left files outside of the table’s own folders');
 }
 
-/** Deletes a file unless a symbolic link leads to its folder; returns whether it did. */
-async function removeFile(io: FileIo, file: string, roots: readonly string[]): Promise<boolean> {
-  if (!(await isPlain(io, file.slice(0, file.lastIndexOf('/')), roots))) return false;
-  await io.remove(file);
-  return true;
+/** Deletes files unless a symbolic link leads to their folder; returns how many it did. */
+async function removeFiles(files: readonly string[], roots: readonly string[]): Promise<number> {
+  const plain = await Promise.all(files.map((file) => isPlain(file.slice(0, file.lastIndexOf('/')), roots)));
+  const removed = files.filter((_, i) => plain[i]);
+  for (const [storage, own] of Map.groupBy(removed, ownStorage)) await storage.remove(own);
+  return removed.length;
 }
 
 /** Whether the path of a folder below its root has no symbolic link: a link could lead anywhere. True for a folder that does not exist. */
-async function isPlain(io: FileIo, folder: string, roots: readonly string[]): Promise<boolean> {
+async function isPlain(folder: string, roots: readonly string[]): Promise<boolean> {
   const root = must(
     roots.map(normalizeLocation).find((one) => isWithin(folder, one)),
     'the folder lies in a root',
   );
-  const [real, realRoot] = [await io.resolve(folder), await io.resolve(root)];
+  const storage = ownStorage(root);
+  const [real, realRoot] = [await storage.resolve(folder), await storage.resolve(root)];
   return (
     real === undefined || realRoot === undefined || real === normalizeLocation(realRoot + folder.slice(root.length))
   );

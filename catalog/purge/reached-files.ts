@@ -1,16 +1,15 @@
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { limitsHere, tooComplex } from '#shared/iceberg/decode-limits.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
 import { SmallFirst } from '#shared/thread/small-first.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import { work } from '#shared/thread/work.ts';
 import { runDocumentTask, type DocumentTask } from '../commit/document-task.ts';
+import { ownStorage } from '../storage/own-storage.ts';
 import { isBelow } from '../storage/table-location.ts';
 import { readPaths, readReached, unpackPaths, type PackedPaths, type PathsInput, type Reached } from './read-paths.ts';
 
 /** The input of a walk over a table's files, and a callback for files that cannot be read and are skipped. */
 export type Reach = {
-  readonly io: FileIo;
   readonly readers: WorkPool;
   /** The dropped table, for error messages and for its turns in the worker pool. */
   readonly tableId: string;
@@ -76,10 +75,10 @@ class PathReader {
 
   /** Reads the paths in a file; empty for a file that does not exist or cannot be read. */
   async read(input: PathsInput): Promise<Iterable<readonly string[]>> {
-    const { io, roots, onUnreadable } = this.#reach;
+    const { roots, onUnreadable } = this.#reach;
     const { location } = input;
     // A missing file was deleted by an earlier purge that was interrupted.
-    if (!isBelow(location, roots) || !(await io.exists(location))) return [];
+    if (!isBelow(location, roots) || !(await ownStorage(location).exists(location))) return [];
     try {
       return unpackPaths(await this.#read(input));
     } catch (error) {
@@ -90,10 +89,10 @@ class PathReader {
   }
 
   #read(input: PathsInput): Promise<PackedPaths> {
-    const { io, readers } = this.#reach;
+    const { readers } = this.#reach;
     return this.#smallFirst.run(
       input.location,
-      () => readPaths(io, input, limitsHere()),
+      () => readPaths(ownStorage(input.location), input, limitsHere()),
       () => readers.run(PATHS, input, { owner: OWNER, what: input.location }),
     );
   }

@@ -1,7 +1,7 @@
 import type { DecodeLimits } from '#shared/iceberg/decode-limits.ts';
 import { readManifestList, readManifestPaths } from '#shared/iceberg/read-manifest.ts';
 import { parseJson } from '#shared/json.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
+import type { FileReader } from '#shared/storage/storage.ts';
 import type { TableMetadata } from '../commit/table-metadata.ts';
 
 /** Reads the many paths that a table's files name, as one byte array that a thread can hand over without a copy. */
@@ -16,7 +16,11 @@ export type PathsInput = {
 };
 
 /** @throws INVALID_TABLE_DATA, NOT_SUPPORTED, TABLE_DATA_TOO_COMPLEX, STORAGE_ERROR */
-export async function readPaths(io: FileIo, { location, of }: PathsInput, limits: DecodeLimits): Promise<PackedPaths> {
+export async function readPaths(
+  io: FileReader,
+  { location, of }: PathsInput,
+  limits: DecodeLimits,
+): Promise<PackedPaths> {
   const parts: string[] = [];
   if (of === 'list') {
     const { value } = await readManifestList(io, location, limits);

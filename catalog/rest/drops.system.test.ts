@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Clock } from '#shared/clock.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { fileStorage } from '#shared/storage/file-storage.ts';
 import { errorOf, locationOf, metadataOf, NS, SCHEMA, setMain, snapshot } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 import { writeSnapshot, type SnapshotFiles } from '#test/support/table-snapshot.ts';
@@ -37,7 +37,7 @@ const dropped = async (): Promise<JsonObject[]> =>
 const purged = (name: string): Promise<void> =>
   expect.poll(async () => (await dropped()).filter((table) => table['name'] === name), { timeout: 30_000 }).toEqual([]);
 const present = async (files: readonly string[]): Promise<readonly string[]> => {
-  const there = await Promise.all(files.map(async (file) => (await localFileIo.resolve(file)) !== undefined));
+  const there = await Promise.all(files.map(async (file) => (await fileStorage.resolve(file)) !== undefined));
   return files.filter((_file, i) => there[i]);
 };
 const filesOf = ({ manifest, manifestList, dataFiles }: SnapshotFiles): string[] => [
@@ -56,7 +56,7 @@ async function tableWithFiles(name: string, more: object = {}): Promise<{ locati
   ]);
   const second = await writeSnapshot(location, 2n, [`${location}/data/c.parquet`], 9_007_199_254_740_993n, 2);
   const statistics = `${location}/metadata/stats.puffin`;
-  await localFileIo.write(statistics, Buffer.from('stats'));
+  await fileStorage.write(statistics, Buffer.from('stats'));
   const a = await commit(name, first.update, setMain(9_007_199_254_740_993n));
   const b = await commit(name, second.update, setMain(2));
   const c = await commit(name, {
@@ -81,7 +81,7 @@ describe('a drop', () => {
     expect((await drop('kept')).status).toBe(204);
     const { location, files } = await tableWithFiles('purged');
     const stranger = `${location}/data/not-of-the-table.parquet`;
-    await localFileIo.write(stranger, Buffer.from('x'));
+    await fileStorage.write(stranger, Buffer.from('x'));
     expect((await drop('purged', '?purgeRequested=true')).status).toBe(204);
     expect(errorOf(await get(`${NS}/default/tables/purged`))[1]).toBe('NoSuchTableException');
     await purged('purged');
@@ -91,7 +91,7 @@ describe('a drop', () => {
     expect(await present([`${location}/metadata`, `${location}/data/p=1`, `${location}/data`])).toEqual([
       `${location}/data`,
     ]);
-    await localFileIo.remove(stranger);
+    await fileStorage.remove([stranger]);
     expect(await present(kept.files)).toEqual(kept.files);
   });
 
@@ -125,7 +125,7 @@ describe('a drop', () => {
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, 'unknown'), 'x');
     const listed = await writeSnapshot(location, 3n, [`${location}/data/file`]);
-    await localFileIo.remove(`${location}/data/file`);
+    await fileStorage.remove([`${location}/data/file`]);
     await mkdir(`${folder}/../file`);
     await commit('folders', listed.update, setMain(3));
     const noList = { ...snapshot(location, 4, 3, 2) } as { snapshot: object };
@@ -162,9 +162,9 @@ describe('a drop', () => {
 
   test('a purge passes over manifests that are gone or broken', async () => {
     const { location, files } = await tableWithFiles('broken');
-    await localFileIo.remove(`${location}/metadata/snap-2.avro`);
-    await localFileIo.remove(`${location}/metadata/9007199254740993-m0.avro`);
-    await localFileIo.write(`${location}/metadata/9007199254740993-m0.avro`, Buffer.from('no avro'));
+    await fileStorage.remove([`${location}/metadata/snap-2.avro`]);
+    await fileStorage.remove([`${location}/metadata/9007199254740993-m0.avro`]);
+    await fileStorage.write(`${location}/metadata/9007199254740993-m0.avro`, Buffer.from('no avro'));
     await drop('broken', '?purgeRequested=true');
     await purged('broken');
     const left = [`${location}/data/a.parquet`, `${location}/data/p=1/b.parquet`];
@@ -176,7 +176,7 @@ describe('a drop', () => {
     const { location, files } = await tableWithFiles('stubborn');
     const folder = `${location}/data/p=1`.replace('file://', '');
     // The folder is replaced by a link to itself: nothing can be read there.
-    await localFileIo.remove(`${folder}/b.parquet`);
+    await fileStorage.remove([`${folder}/b.parquet`]);
     await rmdir(folder);
     await symlink(folder, folder);
     await drop('stubborn', '?purgeRequested=true');
@@ -185,7 +185,7 @@ describe('a drop', () => {
       .toContain('cannot access');
     expect((await dropped()).find((table) => table['name'] === 'stubborn')).toMatchObject({ state: 'purging' });
     await catalog.restart();
-    await localFileIo.remove(folder);
+    await fileStorage.remove([folder]);
     await purged('stubborn');
     expect(await present(files)).toEqual([]);
   });

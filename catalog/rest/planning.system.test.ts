@@ -11,7 +11,7 @@ import {
 } from '#shared/iceberg/write/write-manifest.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { fileStorage } from '#shared/storage/file-storage.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 
 const TABLES = '/v1/lake/namespaces/default/tables';
@@ -72,12 +72,12 @@ async function tableOfFiles(name: string, count: number): Promise<void> {
   const files = Array.from({ length: count }, (_, i) => dataFile(location, i));
   const path = `${location}/metadata/m.avro`;
   const manifest = writeManifest(schema, spec, 1n, files);
-  await localFileIo.write(path, manifest);
+  await fileStorage.write(path, manifest);
   const list = writeManifestList({ snapshotId: 1n, parentSnapshotId: null, sequenceNumber: 1n }, [
     newManifestFile(schema, spec, 1n, { path, lengthBytes: manifest.length, files }),
   ]);
   const manifestList = `${location}/metadata/list.avro`;
-  await localFileIo.write(manifestList, list);
+  await fileStorage.write(manifestList, list);
   const snapshot = {
     'snapshot-id': 1,
     'sequence-number': 1,

@@ -3,6 +3,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { makeDataDir, makePrivateFolder } from '#shared/storage/private-folder.ts';
 import type { CatalogContext } from '../context.ts';
+import { ownStorage } from './own-storage.ts';
 
 /**
  * Creates the folders of the data directory in which catalogs lie by default, and restricts the permissions of those that an earlier
@@ -22,13 +23,12 @@ export function prepareDataDir(config: Config, log: Logger): void {
  * Creates the roots of a catalog, accessible to the services' account only. An existing folder belongs to the operator and stays as it is.
  * A root that cannot be created is only logged: creating a table there reports it to the client.
  */
-export async function makeRoots(
-  { io, log }: Pick<CatalogContext, 'io' | 'log'>,
-  roots: readonly string[],
-): Promise<void> {
+export async function makeRoots({ log }: Pick<CatalogContext, 'log'>, roots: readonly string[]): Promise<void> {
   for (const root of roots) {
-    await io.makeFolder(root, 'private').catch((error: unknown) => {
+    try {
+      await ownStorage(root).makeFolder(root, 'private');
+    } catch (error) {
       log.warn({ err: error, root }, 'the root of a catalog cannot be made');
-    });
+    }
   }
 }

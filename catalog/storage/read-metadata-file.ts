@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { SkeinError } from '#shared/error.ts';
 import { tooComplex } from '#shared/iceberg/decode-limits.ts';
 import { parseJson, type Json } from '#shared/json.ts';
-import { FileNotFound, FileTooLarge, type FileIo } from '#shared/storage/file-io.ts';
+import { FileNotFound, FileTooLarge, type FileReader } from '#shared/storage/storage.ts';
 
 /** Maximum number of JSON values of one file; 64 MB of real metadata have fewer. */
 const VALUES_MAX = 2_000_000;
@@ -13,9 +13,9 @@ const VALUES_MAX = 2_000_000;
  * @throws INVALID_REQUEST when it is no JSON; TABLE_DATA_TOO_COMPLEX when it has more than `bytesMax` bytes, packed or unpacked;
  * TABLE_METADATA_MISSING when the file is not there.
  */
-export async function readMetadataFile(io: FileIo, file: string, bytesMax: number): Promise<Json> {
+export async function readMetadataFile(storage: FileReader, file: string, bytesMax: number): Promise<Json> {
   try {
-    const text = unpack(Buffer.from(await io.read(file, bytesMax)), bytesMax).toString();
+    const text = unpack(Buffer.from(await storage.read(file, bytesMax)), bytesMax).toString();
     checkJson(text, VALUES_MAX);
     return parseJson(text);
   } catch (error) {

@@ -15,7 +15,7 @@ import {
   type NewDataFile,
 } from '#shared/iceberg/write/write-manifest.ts';
 import type { JsonObject } from '#shared/json.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
+import type { Storage } from '#shared/storage/storage.ts';
 import type { TableName } from './load-arguments.ts';
 import { CommitStateUnknown, type RestCatalog } from './rest-catalog.ts';
 
@@ -44,7 +44,7 @@ const RETRY_PAUSE_MS = 50;
  */
 export async function commitFiles(
   catalog: RestCatalog,
-  io: FileIo,
+  io: Storage,
   commit: Commit,
   retriesMax: number,
 ): Promise<bigint> {
@@ -52,20 +52,20 @@ export async function commitFiles(
   try {
     return await new Committer(catalog, io, commit, made).run(retriesMax);
   } catch (error) {
-    if (!(error instanceof CommitStateUnknown)) for (const uri of made) await io.remove(uri);
+    if (!(error instanceof CommitStateUnknown)) await io.remove(made);
     throw error;
   }
 }
 
 class Committer {
   readonly #catalog: RestCatalog;
-  readonly #io: FileIo;
+  readonly #io: Storage;
   readonly #commit: Commit;
   readonly #made: string[];
   readonly #commitId = randomUUID();
   readonly #snapshotId = newSnapshotId();
 
-  constructor(catalog: RestCatalog, io: FileIo, commit: Commit, made: string[]) {
+  constructor(catalog: RestCatalog, io: Storage, commit: Commit, made: string[]) {
     this.#catalog = catalog;
     this.#io = io;
     this.#commit = commit;

@@ -1,7 +1,7 @@
 import { rmdir } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '#shared/config/config-schema.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { fileStorage } from '#shared/storage/file-storage.ts';
 import { localPath } from '#shared/storage/location.ts';
 import { commitFiles } from './commit-files.ts';
 import { DataFileWriter } from './data-file-writer.ts';
@@ -57,7 +57,7 @@ export async function loadTable(context: LoadContext, request: LoadRequest): Pro
     const files = await writer.write(inputs);
     signal.throwIfAborted();
     const commit = { name, mode: target.mode, base, schema, spec, files };
-    const snapshotId = await commitFiles(catalog, localFileIo, commit, config['catalog.commit_retries_max']);
+    const snapshotId = await commitFiles(catalog, fileStorage, commit, config['catalog.commit_retries_max']);
     return { snapshotId, rows: files.reduce((sum, file) => sum + file.recordCount, 0), files: files.length };
   } catch (error) {
     if (!(error instanceof CommitStateUnknown)) await undo(catalog, name, target, writer);

@@ -12,6 +12,7 @@ import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { LoadedTable, Policy, TableLoader, TableName } from '../resolver/table-source.ts';
 import { LruByBytes } from './lru-by-bytes.ts';
 import type { Pages } from './pages.ts';
+import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 
 /** Time that any call to the catalog may take. */
 const CALL_TIMEOUT_MS = 10_000;
@@ -159,6 +160,8 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
         actions: new Set(table.actions),
         policies: table.policies,
         policyVersion: table.policy_version,
+        // The storage of every root is `file:`, for which the catalog vends nothing.
+        credential: NO_CREDENTIAL,
       };
     };
     return Promise.all(reply.tables.map(loadTable));

@@ -7,6 +7,7 @@ import type { StageReport } from '../scheduler/stage-report.ts';
 import type { QueryStages } from './distribute-query.ts';
 import type { QueryOutcome } from './execute-query.ts';
 import { explainAnalyze } from './explain-analyze.ts';
+import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 
 const scan: PlannedScan = {
   spec: {
@@ -19,6 +20,7 @@ const scan: PlannedScan = {
     nameMapping: null,
     predicate: { kind: 'true' },
     allowedRoots: [],
+    credential: NO_CREDENTIAL,
   },
   report: {
     manifests: 2,

@@ -107,6 +107,7 @@ function bindTable(
     schemaId: schema.schemaId,
     columns: schema.fields.map(scanColumn),
     allowedRoots: table.allowedRoots,
+    credential: table.credential,
     rowCount: snapshot === null ? 0 : rowCount(snapshot),
     schema,
     sqlFields: schema.fields.map(fieldType),

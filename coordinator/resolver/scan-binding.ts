@@ -1,5 +1,6 @@
 import type { ScanColumn } from '#proto/task.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
+import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { TableName } from './table-source.ts';
 
@@ -24,6 +25,8 @@ export type ScanBinding = {
   /** Weaker than or equal to what the query keeps; for partitions, files and row groups. */
   readonly predicate: Predicate;
   readonly allowedRoots: readonly string[];
+  /** The right to read the files below these roots. */
+  readonly credential: StorageCredential;
   /** Rows by the snapshot's summary, deletes taken off; null when the summary does not say. */
   readonly rowCount: number | null;
 };

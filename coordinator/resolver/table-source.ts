@@ -1,5 +1,6 @@
 import { ACTIONS, type Action } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 
 /** A table's name, every level spelled out. */
@@ -26,6 +27,8 @@ export type LoadedTable =
       /** Policies that whoever reads its rows applies; the version is another one whenever one of them has changed. */
       readonly policies: readonly Policy[];
       readonly policyVersion: string;
+      /** The right to read the files below these roots. */
+      readonly credential: StorageCredential;
     }
   | { readonly kind: 'missing'; readonly code: MissingCode };
 

@@ -25,10 +25,10 @@ export function planScans(bindings: readonly ScanBinding[], context: ScanContext
 
 async function planScan(binding: ScanBinding, context: ScanContext): Promise<PlannedScan> {
   const { files, report } = await filesOf(binding, context);
-  const { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, allowedRoots, predicate } = binding;
+  const { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, allowedRoots, credential } = binding;
   const { nameMapping } = binding.metadata;
-  const table = { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, nameMapping, allowedRoots };
-  return { spec: { ...table, files, predicate }, report };
+  const table = { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, nameMapping };
+  return { spec: { ...table, files, predicate: binding.predicate, allowedRoots, credential }, report };
 }
 
 async function filesOf(binding: ScanBinding, context: ScanContext): Promise<PlannedFiles> {
@@ -39,7 +39,7 @@ async function filesOf(binding: ScanBinding, context: ScanContext): Promise<Plan
 
 /** Builds the file request of a scan; null for a table without a snapshot. */
 export function scanRequest(binding: ScanBinding, { tenant }: ScanContext): ScanRequest | null {
-  const { metadata, predicate, allowedRoots, columns } = binding;
+  const { metadata, predicate, allowedRoots, credential, columns } = binding;
   if (binding.snapshotId === null) return null;
   const snapshotId = BigInt(binding.snapshotId);
   const { tableUuid, formatVersion, location, fields, specs, defaultSpecId } = metadata;
@@ -48,7 +48,7 @@ export function scanRequest(binding: ScanBinding, { tenant }: ScanContext): Scan
   const snapshots = new Map(snapshot === undefined ? [] : [[snapshotId, snapshot]]);
   const columnsNeeded = new Set(columns.map((column) => column.fieldId));
   const table = { tableUuid, formatVersion, location, fields, specs, defaultSpecId, snapshots };
-  return { tenant, table, snapshotId, predicate, allowedRoots, columnsNeeded };
+  return { tenant, table, snapshotId, predicate, allowedRoots, credential, columnsNeeded };
 }
 
 export const readCall = ({ tableName }: ScanBinding, { signal }: ScanContext): ReadCall => ({

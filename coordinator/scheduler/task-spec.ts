@@ -1,7 +1,8 @@
 import type { InputSource, InputSpec, OutputSpec, StatementContext, TaskSpec } from '#proto/task.ts';
 import type { PrincipalId, QueryId, TaskId, TenantId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
-import { signTicket } from '#shared/ticket.ts';
+import type { StorageGrant } from '#shared/storage/credential.ts';
+import { grantsOf, signTicket } from '#shared/ticket.ts';
 import type { WorkerInfo } from '../cluster/worker-link.ts';
 import { printSqlType, type SqlField } from '../planner/sql-type.ts';
 
@@ -50,17 +51,16 @@ export function taskSpec(owner: TaskOwner, parts: TaskParts, worker: WorkerInfo)
 
 /** Signs the ticket that starts a task and reads the rows that it streams. */
 export function taskTicket(owner: TaskOwner, spec: TaskSpec, keyring: Keyring): string {
-  const locations = [...new Set(spec.scans.flatMap((scan) => scan.allowedRoots))];
-  return ticket(owner, { taskId: spec.taskId, partition: 0, locations }, keyring);
+  return ticket(owner, { taskId: spec.taskId, partition: 0, grants: grantsOf(spec.scans) }, keyring);
 }
 
 /** Signs the ticket that reads one partition of a task's spooled output. */
 export const partitionTicket = (owner: TaskOwner, taskId: TaskId, partition: number, keyring: Keyring): string =>
-  ticket(owner, { taskId, partition, locations: [] }, keyring);
+  ticket(owner, { taskId, partition, grants: [] }, keyring);
 
 function ticket(
   { queryId, tenant, principal, epoch, deadlineMs }: TaskOwner,
-  opens: { readonly taskId: TaskId; readonly partition: number; readonly locations: readonly string[] },
+  opens: { readonly taskId: TaskId; readonly partition: number; readonly grants: readonly StorageGrant[] },
   keyring: Keyring,
 ): string {
   return signTicket(

@@ -1,7 +1,7 @@
 import avro from 'avsc';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FileNotFound, type FileIo } from '#shared/storage/file-io.ts';
+import { FileNotFound, type FileReader } from '#shared/storage/storage.ts';
 import { AvroCursor } from './avro/avro-cursor.ts';
 import { writeAvroFile } from './avro/write-container.ts';
 import { limitsHere } from './decode-limits.ts';
@@ -13,27 +13,19 @@ import { decodeBound, encodeBound } from './single-value.ts';
 import type { Field, IcebergType } from './type.ts';
 import { newManifestFile, writeManifest, writeManifestList, type NewDataFile } from './write/write-manifest.ts';
 
-const filesIo = (files: ReadonlyMap<string, Uint8Array>): FileIo => {
+const filesIo = (files: ReadonlyMap<string, Uint8Array>): FileReader => {
   const get = (uri: string): Uint8Array => {
     const bytes = files.get(uri);
     if (bytes === undefined) throw new FileNotFound(uri);
     return bytes;
   };
-  const refuse = (): Promise<never> => Promise.reject(new Error('read only'));
   return {
     read: async (uri) => get(uri),
-    readRange: async (uri, offset, length) => get(uri).subarray(offset, offset + length),
-    resolve: (uri) => Promise.resolve(uri),
-    exists: async (uri) => files.has(uri),
-    write: refuse,
-    remove: refuse,
-    makeFolder: refuse,
-    removeEmptyFolders: refuse,
   };
 };
 
 /** All entries of the manifest `m`. */
-async function entriesOf(io: FileIo, manifest: ManifestFile): Promise<readonly ManifestEntry[]> {
+async function entriesOf(io: FileReader, manifest: ManifestFile): Promise<readonly ManifestEntry[]> {
   const found: ManifestEntry[] = [];
   for await (const { entries } of readManifest(io, manifest, spec, typeOf, limitsHere())) found.push(...entries);
   return found;

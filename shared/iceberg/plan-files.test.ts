@@ -2,7 +2,7 @@ import { expect, test, describe } from 'vitest';
 import type { ScanDelete, ScanFile } from '#proto/task.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { FileNotFound, type FileIo } from '#shared/storage/file-io.ts';
+import { FileNotFound, type FileReader } from '#shared/storage/storage.ts';
 import { writeAvroFile } from './avro/write-container.ts';
 import { LruManifestCache, type ManifestCache } from './manifest-cache.ts';
 import { MANIFEST_LIST_SCHEMA, manifestSchema } from './write/manifest-schema.ts';
@@ -121,7 +121,7 @@ const entryRow = (file: FileRow): object => ({
   },
 });
 
-function tableIo(manifests: readonly ManifestRow[], read: string[] = []): FileIo {
+function tableIo(manifests: readonly ManifestRow[], read: string[] = []): FileReader {
   const files = new Map<string, Uint8Array>();
   const listSchema: JsonObject = {
     ...MANIFEST_LIST_SCHEMA,
@@ -172,16 +172,8 @@ function tableIo(manifests: readonly ManifestRow[], read: string[] = []): FileIo
     if (bytes === undefined) throw new FileNotFound(uri);
     return bytes;
   };
-  const refuse = (): Promise<never> => Promise.reject(new Error('read only'));
   return {
     read: async (uri) => get(uri),
-    readRange: refuse,
-    resolve: (uri) => Promise.resolve(uri),
-    exists: async (uri) => files.has(uri),
-    write: refuse,
-    remove: refuse,
-    makeFolder: refuse,
-    removeEmptyFolders: refuse,
   };
 }
 
@@ -193,7 +185,7 @@ const optionsOf = (manifestCache: ManifestCache, allowedRoots: readonly string[]
 });
 
 async function plan(
-  io: FileIo,
+  io: FileReader,
   predicate: Predicate = { kind: 'true' },
   options = optionsOf(new LruManifestCache(1e6)),
   table = metadata,
@@ -404,7 +396,7 @@ describe('a cache that tables share gives each what its own reference says', () 
 
   test('a tenant, and roots that are not the other one’s', async () => {
     const cache = new LruManifestCache(1e6);
-    const read = (tenant: string, io: FileIo, root = LOCATION): Promise<PlannedFiles> =>
+    const read = (tenant: string, io: FileReader, root = LOCATION): Promise<PlannedFiles> =>
       plan(io, { kind: 'true' }, optionsOf(cache.of(tenant), [root]));
     const gone = { ...tableIo(MANIFESTS), read: (uri: string) => Promise.reject(new FileNotFound(uri)) };
     expect((await read('one', tableIo(MANIFESTS))).files).toHaveLength(1);

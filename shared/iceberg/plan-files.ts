@@ -1,5 +1,5 @@
 import type { ScanFile } from '#proto/task.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
+import type { FileReader } from '#shared/storage/storage.ts';
 import type { DataFile } from './manifest.ts';
 import { Planning, type PlanFilesOptions, type PlanReport, type PlanTable } from './planning.ts';
 import type { Predicate } from './predicate.ts';
@@ -15,7 +15,7 @@ export type Sink<T> = (found: T) => void;
  * beyond the limits; STORAGE_ERROR.
  */
 export async function planFiles(
-  io: FileIo,
+  io: FileReader,
   table: PlanTable,
   snapshotId: bigint,
   predicate: Predicate,
@@ -35,7 +35,7 @@ export type PlannedEntry = { readonly file: DataFile; readonly deletes: readonly
  * As `planFiles`, for readers of their own: files of every format, as the manifests have them, in an order that belongs to the snapshot.
  */
 export async function planEntries(
-  io: FileIo,
+  io: FileReader,
   table: PlanTable,
   snapshotId: bigint,
   predicate: Predicate,
@@ -49,7 +49,7 @@ export async function planEntries(
 
 /** The files that the given snapshots added, whatever became of them since; deletes do not apply to them. */
 export async function planAppended(
-  io: FileIo,
+  io: FileReader,
   table: PlanTable,
   snapshotIds: readonly bigint[],
   predicate: Predicate,

@@ -3,7 +3,7 @@ import type { ScanDelete, ScanFile } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
+import type { FileReader } from '#shared/storage/storage.ts';
 import { requireWithin } from './allowed-roots.ts';
 import type { DecodeLimits } from './decode-limits.ts';
 import { DeleteIndex } from './delete-index.ts';
@@ -82,7 +82,7 @@ const ENTRY_STEPS = 20;
 
 /** A plan that is being made. */
 export class Planning {
-  readonly #io: FileIo;
+  readonly #io: FileReader;
   readonly #table: PlanTable;
   readonly #predicate: Predicate;
   readonly #predicateSize: PredicateSize;
@@ -95,7 +95,7 @@ export class Planning {
   #found = 0;
   #looked = 0;
 
-  constructor(io: FileIo, table: PlanTable, predicate: Predicate, options: PlanFilesOptions) {
+  constructor(io: FileReader, table: PlanTable, predicate: Predicate, options: PlanFilesOptions) {
     this.#io = io;
     this.#table = table;
     this.#predicate = predicate;

@@ -1,6 +1,6 @@
 import { workerData } from 'piscina';
 import type { ScanDelete, ScanFile } from '#proto/task.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
 import { FrameWriter, type Frames } from '#shared/thread/frames.ts';
 import { inThread, type WorkSettings } from '#shared/thread/work.ts';
 import type { ColumnSummary, SummarizedColumn } from './column-summary.ts';
@@ -15,8 +15,8 @@ import { scanColumns, scanFiles, type ReadingPlace, type ScanRequest } from './s
 const settings = workerData as WorkSettings;
 const manifestCaches = new LruManifestCache(settings.cacheBytes);
 
-const place = (): ReadingPlace => ({
-  io: localFileIo,
+const place = ({ table, credential }: ScanRequest): ReadingPlace => ({
+  io: openStorage(table.location, credential),
   manifestCaches,
   limits: limitsApart(settings.fileBytes),
   largeManifests: 'read',
@@ -38,7 +38,7 @@ export const filesInThread = inThread<FilesInput, FilesOutput>(
       if (bytes > bytesMax) throw tooComplex(`the list of a scan's files has more than ${bytesMax} bytes`);
     });
     const numbers = new Map<ScanDelete, number>();
-    const report = await scanFiles(place(), request, ({ deletes, ...file }) => {
+    const report = await scanFiles(place(request), request, ({ deletes, ...file }) => {
       const newDeletes = deletes.filter((one) => !numbers.has(one));
       for (const one of newDeletes) numbers.set(one, numbers.size);
       const sent = { ...file, deletes: deletes.map((one) => numbers.get(one) ?? -1), newDeletes };
@@ -56,7 +56,7 @@ const SENT_NUMBER_BYTES = 4;
 export type ColumnsInput = { readonly request: ScanRequest; readonly columns: readonly SummarizedColumn[] };
 
 export const columnsInThread = inThread<ColumnsInput, readonly ColumnSummary[]>(({ request, columns }) =>
-  scanColumns(place(), request, columns),
+  scanColumns(place(request), request, columns),
 );
 
 export const metadataInThread = inThread<string, Frames<MetadataPart>>(

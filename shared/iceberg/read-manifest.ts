@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
-import { FileNotFound, FileTooLarge, type FileIo } from '#shared/storage/file-io.ts';
+import { FileNotFound, FileTooLarge, type FileReader } from '#shared/storage/storage.ts';
 import { AvroSpan, type Wanted } from './avro/compile-avro.ts';
 import { readAvroFile, type AvroBatch } from './avro/read-container.ts';
 import { integerOfBytes } from './big-endian.ts';
@@ -79,7 +79,7 @@ type Raw = Readonly<Record<string, unknown>>;
 
 /** @throws INVALID_TABLE_DATA when the file is missing or no manifest list; TABLE_DATA_TOO_COMPLEX beyond a limit */
 export async function readManifestList(
-  io: FileIo,
+  io: FileReader,
   location: string,
   limits: DecodeLimits,
 ): Promise<{ readonly value: readonly ManifestFile[]; readonly bytes: number }> {
@@ -103,7 +103,7 @@ export type EntryBatch = { readonly entries: readonly ManifestEntry[]; readonly 
  * @throws INVALID_TABLE_DATA when the file is missing or no manifest; TABLE_DATA_TOO_COMPLEX beyond a limit
  */
 export async function* readManifest(
-  io: FileIo,
+  io: FileReader,
   manifest: ManifestFile,
   spec: PartitionSpec,
   sourceType: (fieldId: number) => IcebergType | undefined,
@@ -125,7 +125,7 @@ export async function* readManifest(
 
 /** The paths of all files that a manifest names, live or deleted. @throws as `readManifest` does */
 export async function* readManifestPaths(
-  io: FileIo,
+  io: FileReader,
   location: string,
   limits: DecodeLimits,
 ): AsyncGenerator<readonly string[], void> {
@@ -138,7 +138,7 @@ const UNKNOWN: IcebergType = { kind: 'unknown' };
 
 /** The rows of a file. Between two batches the event loop turns. */
 async function* readBatches(
-  io: FileIo,
+  io: FileReader,
   location: string,
   wanted: Wanted,
   limits: DecodeLimits,
@@ -161,7 +161,7 @@ function naming(location: string, error: unknown): unknown {
 
 const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set(['INVALID_TABLE_DATA', 'TABLE_DATA_TOO_COMPLEX', 'NOT_SUPPORTED']);
 
-async function readWhole(io: FileIo, location: string, { blockBytesMax }: DecodeLimits): Promise<Uint8Array> {
+async function readWhole(io: FileReader, location: string, { blockBytesMax }: DecodeLimits): Promise<Uint8Array> {
   try {
     return await io.read(location, blockBytesMax);
   } catch (error) {

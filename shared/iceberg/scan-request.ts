@@ -1,6 +1,7 @@
 import type { ScanFile } from '#proto/task.ts';
 import type { TenantId } from '#shared/id.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
+import type { StorageCredential } from '#shared/storage/credential.ts';
+import type { FileReader } from '#shared/storage/storage.ts';
 import { ColumnSummaries, type ColumnSummary, type SummarizedColumn } from './column-summary.ts';
 import type { DecodeLimits } from './decode-limits.ts';
 import type { ManifestCaches } from './manifest-cache.ts';
@@ -16,13 +17,14 @@ export type ScanRequest = {
   readonly snapshotId: bigint;
   readonly predicate: Predicate;
   readonly allowedRoots: readonly string[];
+  readonly credential: StorageCredential;
   /** Fields whose identity-partition values a file carries as constants. */
   readonly columnsNeeded: ReadonlySet<number>;
 };
 
 /** The place that answers a request: the main thread, or a thread of its own. */
 export type ReadingPlace = Pick<PlanFilesOptions, 'largeManifests' | 'signal'> & {
-  readonly io: FileIo;
+  readonly io: FileReader;
   readonly manifestCaches: ManifestCaches;
   readonly limits: DecodeLimits;
 };

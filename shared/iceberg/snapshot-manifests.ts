@@ -1,4 +1,4 @@
-import type { FileIo } from '#shared/storage/file-io.ts';
+import type { FileReader } from '#shared/storage/storage.ts';
 import { requireWithin } from './allowed-roots.ts';
 import { manifestListKey, tableKey } from './manifest-cache.ts';
 import type { ManifestFile } from './manifest.ts';
@@ -13,7 +13,7 @@ import { unlistedManifest } from './unlisted-manifest.ts';
  * @throws INVALID_TABLE_DATA, TABLE_DATA_TOO_COMPLEX, STORAGE_ERROR
  */
 export async function snapshotManifests(
-  io: FileIo,
+  io: FileReader,
   table: Omit<PlanTable, 'fields' | 'specs'>,
   snapshotId: bigint,
   options: Pick<PlanFilesOptions, 'manifestCache' | 'allowedRoots' | 'limits'>,

@@ -6,7 +6,7 @@ import { ByteBudget } from '#shared/byte-budget.ts';
 import { tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { fileStorage } from '#shared/storage/file-storage.ts';
 import { WorkPool } from '#shared/thread/work-pool.ts';
 import { avroContainer, bomb, exponentialSchema, recordOf } from '#test/support/hostile-avro.ts';
 import { longestTurnMs } from '#test/support/thread-cpu.ts';
@@ -17,6 +17,8 @@ import type { ScanRequest } from './scan-request.ts';
 import type { Schema } from './schema.ts';
 import { GuardedTableReader, type TableReader } from './table-reader.ts';
 import { newManifestFile, writeManifest, writeManifestList, type NewDataFile } from './write/write-manifest.ts';
+import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
 
 const MIB = 2 ** 20;
 const schema: Schema = {
@@ -56,7 +58,7 @@ afterAll(async () => {
 
 const reader = (fileListBytesMax = 16 * MIB, threads = pool): TableReader =>
   new GuardedTableReader({
-    io: localFileIo,
+    openStorage,
     manifestCaches: new LruManifestCache(8 * MIB),
     pool: threads,
     fileListBytesMax,
@@ -90,12 +92,12 @@ async function tableOf(name: string, manifests: readonly (number | Uint8Array)[]
       const count = typeof manifest === 'number' ? manifest : 1;
       const files = Array.from({ length: count }, () => dataFile(number++));
       const bytes = typeof manifest === 'number' ? writeManifest(schema, spec, 1n, files) : manifest;
-      await localFileIo.write(path, bytes);
+      await fileStorage.write(path, bytes);
       return newManifestFile(schema, spec, 1n, { path, lengthBytes: bytes.length, files });
     }),
   );
   const manifestList = `file://${dir}/${name}-list.avro`;
-  await localFileIo.write(
+  await fileStorage.write(
     manifestList,
     writeManifestList({ snapshotId: 1n, parentSnapshotId: null, sequenceNumber: 1n }, listed),
   );
@@ -128,6 +130,7 @@ async function tableOf(name: string, manifests: readonly (number | Uint8Array)[]
     snapshotId: 1n,
     predicate: { kind: 'true' },
     allowedRoots: [`file://${dir}`],
+    credential: NO_CREDENTIAL,
     columnsNeeded: new Set(),
   };
 }

@@ -1,6 +1,6 @@
 import type { ScanDelete, ScanFile } from '#proto/task.ts';
 import { must } from '#shared/must.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
+import type { OpenStorage } from '#shared/storage/open-storage.ts';
 import { readFrames } from '#shared/thread/frames.ts';
 import { SmallFirst } from '#shared/thread/small-first.ts';
 import type { WorkCall, WorkPool } from '#shared/thread/work-pool.ts';
@@ -39,7 +39,7 @@ const FILES = work<FilesInput, FilesOutput>(MODULE, 'filesInThread');
 const COLUMNS = work<ColumnsInput, readonly ColumnSummary[]>(MODULE, 'columnsInThread');
 
 export type TableReaderParts = {
-  readonly io: FileIo;
+  readonly openStorage: OpenStorage;
   /** Caches of the manifests that this thread has read. */
   readonly manifestCaches: ManifestCaches;
   readonly pool: WorkPool;
@@ -86,12 +86,13 @@ export class GuardedTableReader implements TableReader {
   }
 
   #read<T>(
-    { tenant, table, snapshotId }: ScanRequest,
+    { tenant, table, snapshotId, credential }: ScanRequest,
     { signal }: ReadCall,
     here: (place: ReadingPlace) => Promise<T>,
     apart: () => Promise<T>,
   ): Promise<T> {
-    const { io, manifestCaches } = this.#parts;
+    const { openStorage, manifestCaches } = this.#parts;
+    const io = openStorage(table.location, credential);
     const place = { io, manifestCaches, limits: limitsHere(), largeManifests: 'refuse', signal } as const;
     const list = table.snapshots.get(snapshotId)?.manifestList ?? '';
     return this.#smallFirst.run(`${tenant} ${list}`, () => here(place), apart);

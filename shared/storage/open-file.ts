@@ -1,8 +1,6 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-
-/** There is something of this name, but it is a folder, a pipe or a device. */
-export class NotAFile extends Error {}
+import { NotAFile } from './storage.ts';
 
 /** A file that is open for reading, and its size when it was opened. */
 export class OpenFile implements AsyncDisposable {
@@ -24,7 +22,7 @@ export class OpenFile implements AsyncDisposable {
     try {
       const stats = await file.stat();
       if (stats.isFile()) return new OpenFile(file, stats.size);
-      throw new NotAFile(`${path} is not a file`);
+      throw new NotAFile(path);
     } catch (error) {
       await file.close();
       throw error;

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { fileStorage } from '#shared/storage/file-storage.ts';
 import type { StartedCluster } from '#test/support/cluster.ts';
 import { createTableOfFiles, type ListedFile } from '#test/support/hostile-files.ts';
 import {
@@ -114,13 +114,13 @@ async function victim(until: AbortSignal): Promise<{ readonly rounds: number; re
 }
 
 async function written(path: string, bytes: Uint8Array, content: ListedFile['content'] = 'data'): Promise<ListedFile> {
-  await localFileIo.write(path, bytes);
+  await fileStorage.write(path, bytes);
   return { path, sizeBytes: bytes.length, content };
 }
 
 /** A file that any engine reads. */
 async function honest(path: string): Promise<ListedFile> {
-  await localFileIo.makeFolder(path.slice(0, path.lastIndexOf('/')));
+  await fileStorage.makeFolder(path.slice(0, path.lastIndexOf('/')));
   const connection = await (await DuckDBInstance.create(':memory:')).connect();
   const local = fileURLToPath(path);
   await connection.run(`COPY (SELECT 1::BIGINT AS a) TO '${local}' (FORMAT parquet, FIELD_IDS {a: 1})`);
@@ -137,7 +137,7 @@ async function badPages(path: string): Promise<ListedFile> {
 }
 
 async function pipe(path: string): Promise<ListedFile> {
-  await localFileIo.makeFolder(path.slice(0, path.lastIndexOf('/')));
+  await fileStorage.makeFolder(path.slice(0, path.lastIndexOf('/')));
   execFileSync('mkfifo', [fileURLToPath(path)]);
   return { path, sizeBytes: 100, content: 'data' };
 }

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { printJson, type JsonObject } from '#shared/json.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { fileStorage } from '#shared/storage/file-storage.ts';
 import { errorOf, NS, SCHEMA, snapshot } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 import { longestTurnMs } from '#test/support/thread-cpu.ts';
@@ -63,7 +63,7 @@ function metadataOf(name: string, more: object): JsonObject {
 
 async function write(name: string, bytes: Uint8Array): Promise<string> {
   const file = `file://${location}/${name}/metadata/v1.metadata.json`;
-  await localFileIo.write(file, bytes);
+  await fileStorage.write(file, bytes);
   return file;
 }
 const writeJson = (name: string, more: object): Promise<string> =>
@@ -84,7 +84,7 @@ describe('a table with eighty thousand snapshots', () => {
         'schema-id': 0,
       })),
     });
-    expect(Buffer.byteLength(Buffer.from(await localFileIo.read(file, 64 * MIB)))).toBeGreaterThan(15 * MIB);
+    expect(Buffer.byteLength(Buffer.from(await fileStorage.read(file, 64 * MIB)))).toBeGreaterThan(15 * MIB);
   });
 
   test.each<[string, () => Promise<number>]>([
@@ -151,7 +151,7 @@ describe('documents that are refused', () => {
   test('a pipe in the place of a document is none', async () => {
     const file = await writeJson('pipe', {});
     const path = file.replace('file://', '');
-    await localFileIo.remove(file);
+    await fileStorage.remove([file]);
     execFileSync('mkfifo', [path]);
     expect(errorOf(await register('pipe', file))[0]).toBe(404);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { fileStorage } from '#shared/storage/file-storage.ts';
 import { errorOf, NS } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { avroContainer, exponentialSchema } from '#test/support/hostile-avro.ts';
@@ -58,10 +58,10 @@ test('a purge that fails three times is parked, named with its reason, and tried
   expect(await catalog.call('RetryJobs', { id: job?.id ?? '' })).toEqual({ jobs: 1 });
   await expect.poll(failures, { timeout: 20_000 }).toBe(6);
   await expect.poll(parked).toBe(1);
-  await localFileIo.remove(manifests[0] ?? '');
+  await fileStorage.remove([manifests[0] ?? '']);
   expect(await catalog.call('RetryJobs', { id: '' })).toEqual({ jobs: 1 });
   await expect.poll(parked, { timeout: 20_000 }).toBe(0);
-  await expect.poll(() => localFileIo.exists(`${location}/metadata/snap.avro`)).toBe(false);
+  await expect.poll(() => fileStorage.exists(`${location}/metadata/snap.avro`)).toBe(false);
   await expect(catalog.call('RetryJobs', { id: job?.id ?? '' })).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
   await expect(catalog.call('RetryJobs', { id: 'none' })).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
 });
@@ -84,12 +84,12 @@ test('a purge that processes died of is parked, and not taken again', async () =
   await catalog.sql('drop trigger as_after_crashes on catalog.dropped_table');
   await expect.poll(jobs, { timeout: 20_000 }).toHaveLength(1);
   expect((await jobs())[0]?.['reason']).toContain('ended while it ran');
-  expect(await localFileIo.exists(dataFiles[0] ?? '')).toBe(true);
+  expect(await fileStorage.exists(dataFiles[0] ?? '')).toBe(true);
   await catalog.restart();
   expect(await parked()).toBe(1);
   await catalog.call('RetryJobs', { id: '' });
   await expect.poll(parked, { timeout: 20_000 }).toBe(0);
-  await expect.poll(() => localFileIo.exists(dataFiles[0] ?? '')).toBe(false);
+  await expect.poll(() => fileStorage.exists(dataFiles[0] ?? '')).toBe(false);
 });
 
 test('other background work goes on while a purge is parked', async () => {

@@ -4,6 +4,7 @@ import type { LoadedTable, TableSource } from '#coordinator/resolver/table-sourc
 import { printField } from '#shared/iceberg/type.ts';
 import { readTableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 
 /**
  * Tables of a plain DuckDB as tables of catalog `lake`, schema for schema, without files: what a query over them binds to. Types are
@@ -75,5 +76,6 @@ async function loadTable(
     actions: new Set(['table.select', 'table.describe']),
     policies: [],
     policyVersion: '0',
+    credential: NO_CREDENTIAL,
   };
 }

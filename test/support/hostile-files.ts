@@ -2,7 +2,7 @@ import { writeAvroFile } from '#shared/iceberg/avro/write-container.ts';
 import { manifestSchema } from '#shared/iceberg/write/manifest-schema.ts';
 import { newManifestFile, writeManifestList } from '#shared/iceberg/write/write-manifest.ts';
 import type { JsonObject } from '#shared/json.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { fileStorage } from '#shared/storage/file-storage.ts';
 import { SCHEMA, setMain, snapshot } from './catalog-requests.ts';
 import type { CatalogPost } from './hostile-table.ts';
 
@@ -33,12 +33,12 @@ export async function createTableOfFiles(
     const some = files.filter((file) => (file.content === 'data') === (content === 'data'));
     const bytes = writeAvroFile(ENTRY_SCHEMA, METADATA, some.map(entryRow));
     const path = `${location}/metadata/${content}.avro`;
-    await localFileIo.write(path, bytes);
+    await fileStorage.write(path, bytes);
     const entry = newManifestFile(NO_COLUMNS, UNPARTITIONED, 1n, { path, lengthBytes: bytes.length, files: [] });
     if (some.length > 0) listed.push({ ...entry, content, addedFiles: some.length, firstRowId: 0n });
   }
   const ids = { snapshotId: 1n, parentSnapshotId: null, sequenceNumber: 1n };
-  await localFileIo.write(`${location}/metadata/snap.avro`, writeManifestList(ids, listed));
+  await fileStorage.write(`${location}/metadata/snap.avro`, writeManifestList(ids, listed));
   await post(`/namespaces/default/tables/${name}`, { updates: [withRowIds(snapshot(location, 1)), setMain(1)] });
 }
 

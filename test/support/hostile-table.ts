@@ -1,6 +1,6 @@
 import { newManifestFile, writeManifestList } from '#shared/iceberg/write/write-manifest.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { fileStorage } from '#shared/storage/file-storage.ts';
 import { SCHEMA, setMain, snapshot } from './catalog-requests.ts';
 import type { Cluster } from './cluster.ts';
 
@@ -19,7 +19,7 @@ export async function createHostileTable(
   const created = await post('/namespaces/default/tables', { name, schema: SCHEMA });
   const { location } = created['metadata'] as { location: string };
   const paths = manifests.map((_bytes, i) => `${location}/metadata/m${i}.avro`);
-  await Promise.all(manifests.map((bytes, i) => localFileIo.write(paths[i] ?? '', bytes)));
+  await Promise.all(manifests.map((bytes, i) => fileStorage.write(paths[i] ?? '', bytes)));
   const schema = { schemaId: 0, fields: [], identifierFieldIds: [] };
   const spec = { specId: 0, fields: [] };
   const listed = manifests.map((bytes, i) => ({
@@ -27,7 +27,7 @@ export async function createHostileTable(
     addedFiles: 1,
   }));
   const ids = { snapshotId: 1n, parentSnapshotId: null, sequenceNumber: 1n };
-  await localFileIo.write(`${location}/metadata/snap.avro`, writeManifestList(ids, listed));
+  await fileStorage.write(`${location}/metadata/snap.avro`, writeManifestList(ids, listed));
   await post(`/namespaces/default/tables/${name}`, { updates: [snapshot(location, 1), setMain(1)] });
   return { name, location, manifests: paths };
 }

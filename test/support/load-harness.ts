@@ -22,7 +22,7 @@ import { must } from '#shared/must.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { fileStorage } from '#shared/storage/file-storage.ts';
 import { localPath } from '#shared/storage/location.ts';
 import { python } from './python.ts';
 import { createTestDatabase, type TestDatabase } from './resources.ts';
@@ -161,7 +161,7 @@ export class LoadHarness implements AsyncDisposable {
       largeManifests: 'read',
     };
     const files: ScanFile[] = [];
-    const report = await planFiles(localFileIo, metadata, snapshotId, predicate, options, (file) => files.push(file));
+    const report = await planFiles(fileStorage, metadata, snapshotId, predicate, options, (file) => files.push(file));
     const list = files.map(({ path }) => `'${localPath(path)}'`).join(', ');
     return { files, report, sql: `read_parquet([${list}])` };
   }

@@ -7,7 +7,7 @@ import {
   writeManifestList,
   type NewDataFile,
 } from '#shared/iceberg/write/write-manifest.ts';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { fileStorage } from '#shared/storage/file-storage.ts';
 import { snapshot } from './catalog-requests.ts';
 
 const COLUMNS: Schema = {
@@ -45,14 +45,14 @@ export async function writeSnapshot(
 ): Promise<SnapshotFiles> {
   const files = dataFiles.map((path): NewDataFile => ({ ...EMPTY_FILE, path }));
   for (const path of dataFiles)
-    if (!(await localFileIo.exists(path))) await localFileIo.write(path, Buffer.from('data'));
+    if (!(await fileStorage.exists(path))) await fileStorage.write(path, Buffer.from('data'));
   const manifest = `${location}/metadata/${id}-m0.avro`;
   const bytes = writeManifest(COLUMNS, SPEC, id, files);
-  await localFileIo.write(manifest, bytes);
+  await fileStorage.write(manifest, bytes);
   const entry = newManifestFile(COLUMNS, SPEC, id, { path: manifest, lengthBytes: bytes.length, files });
   const manifestList = `${location}/metadata/snap-${id}.avro`;
   const list = writeManifestList({ snapshotId: id, parentSnapshotId: null, sequenceNumber: BigInt(sequence) }, [entry]);
-  await localFileIo.write(manifestList, list);
+  await fileStorage.write(manifestList, list);
   const update = snapshot(location, id, parent, sequence) as { snapshot: object };
   return {
     manifest,

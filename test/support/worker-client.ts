@@ -11,7 +11,7 @@ import { loadService } from '#shared/grpc/load-proto.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
-import { signTicket, type Ticket } from '#shared/ticket.ts';
+import { grantsOf, signTicket, type Ticket } from '#shared/ticket.ts';
 import { decodeFlightData } from '#shared/flight/flight-data.ts';
 
 const WORKER = loadService('worker.proto', 'skein.worker.v1.Worker');
@@ -77,10 +77,10 @@ export class TestCoordinator {
 
   ticket(spec: TaskSpec, overrides: Partial<Ticket> = {}): string {
     const { queryId: query, taskId: task, tenant, principal, epoch } = spec;
-    const locations = spec.scans.flatMap((scan) => scan.allowedRoots);
+    const grants = grantsOf(spec.scans);
     const expiresAtMs = Date.now() + 60_000;
     return signTicket(
-      { queryId: query, taskId: task, tenant, principal, epoch, expiresAtMs, locations, partition: 0, ...overrides },
+      { queryId: query, taskId: task, tenant, principal, epoch, expiresAtMs, grants, partition: 0, ...overrides },
       fixedKeyring(this.#secret),
     );
   }

@@ -5,6 +5,7 @@ import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DeletedPositions } from './deleted-positions.ts';
 import { decodeDeletionVector, readDeletionVector } from './deletion-vector.ts';
+import { fileStorage } from '#shared/storage/file-storage.ts';
 
 let dir: string;
 beforeAll(() => {
@@ -89,7 +90,7 @@ describe('hostile', () => {
     const path = join(dir, 'v.puffin');
     writeFileSync(path, bytes);
     const vector = { kind: 'vector', path, offset: 0, lengthBytes: claimed, cardinality } as const;
-    return readDeletionVector(vector, new DeletedPositions(bytesMax));
+    return readDeletionVector(fileStorage, vector, new DeletedPositions(bytesMax));
   };
 
   test('21 KB of a hundred million positions are refused before there is an array of them', async () => {

@@ -3,8 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { ScanDelete } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { tooComplex } from '#shared/iceberg/decode-limits.ts';
-import { localPath } from '#shared/storage/location.ts';
-import { NotAFile, OpenFile } from '#shared/storage/open-file.ts';
+import { NotAFile, type Storage } from '#shared/storage/storage.ts';
 import type { DeletedPositions } from './deleted-positions.ts';
 import { baseName } from './plan-file.ts';
 
@@ -32,7 +31,11 @@ const POSITION_BYTES = 8;
  * length, magic, a 64-bit Roaring bitmap, CRC-32). The file's own footer is not read: the manifest gives the blob's offset.
  * @throws INVALID_TABLE_DATA when anything of it is wrong, TABLE_DATA_TOO_COMPLEX, OUT_OF_MEMORY, STORAGE_ERROR when it cannot be read.
  */
-export async function readDeletionVector(vector: Vector, positions: DeletedPositions): Promise<BigInt64Array> {
+export async function readDeletionVector(
+  storage: Storage,
+  vector: Vector,
+  positions: DeletedPositions,
+): Promise<BigInt64Array> {
   const { lengthBytes, cardinality } = vector;
   const isPossible = lengthBytes >= 0 && cardinality >= 0 && cardinality <= lengthBytes * CONTAINER_SIZE;
   if (!isPossible) throw corrupt(vector);
@@ -40,7 +43,7 @@ export async function readDeletionVector(vector: Vector, positions: DeletedPosit
     throw tooComplex(`the deletion vector in ${baseName(vector.path)} is longer than ${BLOB_BYTES_MAX} bytes`);
   }
   positions.reserve(lengthBytes + cardinality * POSITION_BYTES);
-  const blob = await readBlob(vector);
+  const blob = await readBlob(storage, vector);
   const found = blob.length === lengthBytes ? await decodeDeletionVector(blob, cardinality) : undefined;
   if (found === undefined) throw corrupt(vector);
   positions.release(lengthBytes);
@@ -50,10 +53,9 @@ export async function readDeletionVector(vector: Vector, positions: DeletedPosit
 const corrupt = ({ path }: Vector): SkeinError =>
   new SkeinError('INVALID_TABLE_DATA', `the deletion vector in ${baseName(path)} is corrupt`);
 
-async function readBlob({ path, offset, lengthBytes }: Vector): Promise<Buffer> {
+async function readBlob(storage: Storage, { path, offset, lengthBytes }: Vector): Promise<Buffer> {
   try {
-    await using file = await OpenFile.open(localPath(path));
-    return await file.read(offset, lengthBytes);
+    return await storage.readRange(path, offset, lengthBytes);
   } catch (error) {
     if (error instanceof NotAFile) throw new SkeinError('INVALID_TABLE_DATA', `${baseName(path)} is not a file`);
     throw new SkeinError('STORAGE_ERROR', `cannot read the delete file ${baseName(path)}`, { cause: error });

@@ -18,6 +18,7 @@ import {
   zigzag,
 } from '#test/support/hostile-parquet.ts';
 import { FooterCache, type Footer, type ReadFooter } from './footer.ts';
+import { fileStorage } from '#shared/storage/file-storage.ts';
 
 const MIB = 2 ** 20;
 /** Limit of thread CPU time. Each of these footers once took more than a minute, or did not end. */
@@ -31,7 +32,11 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const reader = (): ReadFooter =>
-  new FooterCache().of(new AbortController().signal, { tenant: tenantId('t'), tableUuid: 'u' });
+  new FooterCache().of(new AbortController().signal, {
+    tenant: tenantId('t'),
+    tableUuid: 'u',
+    open: () => fileStorage,
+  });
 
 let files = 0;
 async function read(bytes: Uint8Array): Promise<Footer> {

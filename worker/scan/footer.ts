@@ -6,9 +6,9 @@ import type { TenantId } from '#shared/id.ts';
 import { Steps, tooComplex } from '#shared/iceberg/decode-limits.ts';
 import type { ColumnStats } from '#shared/iceberg/may-match.ts';
 import { must } from '#shared/must.ts';
-import { localPath } from '#shared/storage/location.ts';
-import { NotAFile, OpenFile } from '#shared/storage/open-file.ts';
+import { FileNotFound, NotAFile, type Storage } from '#shared/storage/storage.ts';
 import { Turns } from '#shared/thread/turns.ts';
+import type { OpenScanned } from './readable-path.ts';
 import { annotationOf, readSchemaElement, type SchemaElement } from './parquet-schema.ts';
 import { readStatistics } from './parquet-statistics.ts';
 import { corrupt, THRIFT, ThriftCursor } from './thrift-cursor.ts';
@@ -86,8 +86,8 @@ export type ReadFooter = (file: FileReference) => Promise<Footer>;
 /** Waits until a large footer may be read; the function it resolves to ends the turn. */
 type TakeTurn = () => Promise<() => void>;
 
-/** The table that refers to a file, and its tenant. */
-type Owner = { readonly tenant: TenantId; readonly tableUuid: string };
+/** The table that refers to a file, its tenant, and the way to the file. */
+type Owner = { readonly tenant: TenantId; readonly tableUuid: string; readonly open: OpenScanned };
 
 /**
  * An LRU cache of the footers of immutable files, one per thread. A footer belongs to the table whose scan read it: a path may later
@@ -100,25 +100,24 @@ export class FooterCache {
   });
   readonly #large = new Turns(LARGE_AT_ONCE, LARGE_WAITING_MAX);
 
-  of(signal: AbortSignal, { tenant, tableUuid }: Owner): ReadFooter {
+  of(signal: AbortSignal, { tenant, tableUuid, open }: Owner): ReadFooter {
     const large = (): Promise<() => void> => this.#large.take(tenant, signal);
-    return ({ path, sizeBytes }) => this.#read(JSON.stringify([tenant, tableUuid, sizeBytes, path]), path, large);
-  }
-
-  async #read(key: string, location: string, large: TakeTurn): Promise<Footer> {
-    const cached = this.#footers.get(key);
-    if (cached !== undefined) return cached;
-    const footer = await readFooter(localPath(location), large);
-    this.#footers.set(key, footer);
-    return footer;
+    return async ({ path, sizeBytes }) => {
+      const key = JSON.stringify([tenant, tableUuid, sizeBytes, path]);
+      const cached = this.#footers.get(key);
+      if (cached !== undefined) return cached;
+      const footer = await readFooter(open(path), path, large);
+      this.#footers.set(key, footer);
+      return footer;
+    };
   }
 }
 
-async function readFooter(path: string, large: TakeTurn): Promise<Footer> {
-  const name = path.slice(path.lastIndexOf('/') + 1);
+async function readFooter(storage: Storage, location: string, large: TakeTurn): Promise<Footer> {
+  const name = location.slice(location.lastIndexOf('/') + 1);
   try {
-    await using file = await OpenFile.open(path);
-    const tail = await file.read(Math.max(0, file.sizeBytes - TAIL_BYTES), TAIL_BYTES);
+    await using file = await storage.openFile(location, TAIL_BYTES);
+    const { tail } = file;
     const length = metadataLength(tail, file.sizeBytes);
     const inTail = tail.length - TRAILER_BYTES - length;
     // Copied, because the decoded footer keeps its bytes and must not hold the whole tail.
@@ -153,7 +152,8 @@ function describe(name: string, error: unknown): unknown {
   if (error instanceof NotAFile || (error instanceof SkeinError && error.code === 'INVALID_TABLE_DATA')) {
     return new SkeinError('INVALID_TABLE_DATA', `${name} is not a valid Parquet file`, { cause: error });
   }
-  if (typeof (error as NodeJS.ErrnoException).syscall !== 'string') return error;
+  const isUnread = error instanceof FileNotFound || (error instanceof SkeinError && error.code === 'STORAGE_ERROR');
+  if (!isUnread) return error;
   return new SkeinError('STORAGE_ERROR', `cannot read the data file ${name}`, { cause: error });
 }
 

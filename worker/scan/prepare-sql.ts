@@ -3,6 +3,7 @@ import { must } from '#shared/must.ts';
 import { DeletedPositions } from './deleted-positions.ts';
 import type { FooterCache } from './footer.ts';
 import { printScan, type PrintedScan } from './print-scan.ts';
+import { openScanned } from './readable-path.ts';
 
 /** A task's SQL with every scan printed, reports of the scans, and the positions table that must be loaded first. */
 export type PreparedSql = {
@@ -23,8 +24,9 @@ export async function prepareSql(
   const positions = new DeletedPositions(positionBytesMax);
   const scans: PrintedScan[] = [];
   for (const [index, scan] of spec.scans.entries()) {
-    const readFooter = footers.of(signal, { tenant: spec.tenant, tableUuid: scan.tableUuid });
-    scans.push(await printScan(signal, scan, { index, readFooter, positions }));
+    const open = openScanned(scan);
+    const readFooter = footers.of(signal, { tenant: spec.tenant, tableUuid: scan.tableUuid, open });
+    scans.push(await printScan(signal, scan, { index, open, readFooter, positions }));
   }
   signal.throwIfAborted();
   return {

@@ -11,6 +11,8 @@ import { DeletedPositions } from './deleted-positions.ts';
 import { fileMetadata, list, parquetFile } from '#test/support/hostile-parquet.ts';
 import { FooterCache, type ReadFooter } from './footer.ts';
 import { printScan } from './print-scan.ts';
+import { openScanned } from './readable-path.ts';
+import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 
 let dir: string;
 let connection: DuckDBConnection;
@@ -66,16 +68,20 @@ const scanOf = (
   nameMapping: null,
   predicate: { kind: 'true' },
   allowedRoots: [dir],
+  credential: NO_CREDENTIAL,
   ...more,
 });
 
+const open = openScanned({ credential: NO_CREDENTIAL });
+
 /** Footers as one table reads them, through a cache that holds nothing yet unless one is given. */
 const footersOf = (tenant: string, tableUuid: string, footers = new FooterCache()): ReadFooter =>
-  footers.of(new AbortController().signal, { tenant: tenantId(tenant), tableUuid });
+  footers.of(new AbortController().signal, { tenant: tenantId(tenant), tableUuid, open });
 
 const print = (scan: ScanSpec) =>
   printScan(new AbortController().signal, scan, {
     index: 0,
+    open,
     readFooter: footersOf('t', 'u'),
     positions: new DeletedPositions(1e6),
   });

@@ -3,15 +3,23 @@ import { SkeinError } from '#shared/error.ts';
 import { duckDbType } from '#shared/iceberg/duckdb-type.ts';
 import { must } from '#shared/must.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
-import { localPath, normalizeLocation } from '#shared/storage/location.ts';
+import { normalizeLocation } from '#shared/storage/location.ts';
 import type { DeletedPositions } from './deleted-positions.ts';
 import { baseName, columnSource, planFile, type EqualityDelete, type PlannedFile } from './plan-file.ts';
 import type { ReadFooter } from './footer.ts';
 import { readDeletionVector } from './deletion-vector.ts';
 import { withFieldIds } from './name-mapping.ts';
+import { readablePath, type OpenScanned } from './readable-path.ts';
 
 /** Footers that are read at once. */
 const FOOTERS_AT_ONCE = 16;
+
+/** What a scan's files are reached with, the reader of their footers, and the place for deleted positions. */
+export type ScanTools = {
+  readonly open: OpenScanned;
+  readonly readFooter: ReadFooter;
+  readonly positions: DeletedPositions;
+};
 
 /** A scan as a subquery in parentheses, what it will read, and the locations of the files that DuckDB opens for it. */
 export type PrintedScan = { readonly sql: string; readonly report: ScanReport; readonly files: readonly string[] };
@@ -31,7 +39,7 @@ export type PrintedScan = { readonly sql: string; readonly report: ScanReport; r
 export async function printScan(
   signal: AbortSignal,
   scan: ScanSpec,
-  tools: { readonly index: number; readonly readFooter: ReadFooter; readonly positions: DeletedPositions },
+  { index, ...tools }: ScanTools & { readonly index: number },
 ): Promise<PrintedScan> {
   const files: PlannedFile[] = [];
   for (let start = 0; start < scan.files.length; start += FOOTERS_AT_ONCE) {
@@ -60,7 +68,7 @@ export async function printScan(
       rowGroupsPruned: sum.rowGroupsPruned + file.report.rowGroupsPruned,
       bytes: sum.bytes + file.report.bytes,
     }),
-    { scan: tools.index, files: 0, rowGroups: 0, rowGroupsPruned: 0, bytes: 0 },
+    { scan: index, files: 0, rowGroups: 0, rowGroupsPruned: 0, bytes: 0 },
   );
   return {
     sql: `(${texts.length === 0 ? printEmpty(scan) : texts.join(' UNION ALL ')})`,
@@ -76,32 +84,28 @@ function branchKey({ file, bounds, signature, columns }: PlannedFile): string {
   return JSON.stringify([signature, columns, deletes, alone ? [file.path, bounds] : null]);
 }
 
-async function printBranch(
-  scan: ScanSpec,
-  files: readonly PlannedFile[],
-  tools: { readonly readFooter: ReadFooter; readonly positions: DeletedPositions },
-): Promise<string> {
+async function printBranch(scan: ScanSpec, files: readonly PlannedFile[], tools: ScanTools): Promise<string> {
   const [first] = files;
   const { bounds, columns, equality } = must(first, 'a branch has a file');
   // A scan of no columns still has its rows.
   const selected = columns.length === 0 ? ['1 AS "1"'] : columns.map((sql, i) => `${sql} AS ${alias(scan, i)}`);
   const joins = [
-    ...(await positionJoin(files, tools.readFooter)),
-    ...(await vectorJoin(must(first, 'a branch has a file'), tools.positions)),
-    ...(await equalityJoins(scan, equality, tools.readFooter)),
+    ...(await positionJoin(files, tools)),
+    ...(await vectorJoin(must(first, 'a branch has a file'), tools)),
+    ...(await equalityJoins(scan, equality, tools)),
   ];
   const where = bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`;
   if (joins.length > 0 || where !== '') checkVirtualColumns(files);
   const paths = files.map((one) => one.file.path);
-  return `SELECT ${selected.join(', ')} FROM ${readParquet(paths)} AS f${joins.join('')}${where}`;
+  return `SELECT ${selected.join(', ')} FROM ${readParquet(tools.open, paths)} AS f${joins.join('')}${where}`;
 }
 
 const alias = (scan: ScanSpec, index: number): string =>
   quoteIdentifier(must(scan.columns[index], 'an expression is a column of the scan').name);
 
 /** Prints `read_parquet` such that partition folder names do not become columns, and no character of a path is a wildcard. */
-const readParquet = (locations: readonly string[]): string =>
-  `read_parquet([${locations.map((one) => quoteLiteral(escapeGlob(localPath(one)))).join(', ')}], hive_partitioning = false)`;
+const readParquet = (open: OpenScanned, locations: readonly string[]): string =>
+  `read_parquet([${locations.map((one) => quoteLiteral(escapeGlob(readablePath(open, one)))).join(', ')}], hive_partitioning = false)`;
 
 const escapeGlob = (path: string): string => path.replaceAll(/[*?[]/g, '[$&]');
 
@@ -121,41 +125,41 @@ function checkVirtualColumns(files: readonly PlannedFile[]): void {
  * Prints the anti join with position deletes. Position delete files name data files by the path text that their writer used; `v` maps that
  * text to our paths. All files of a branch share the same delete files.
  */
-async function positionJoin(files: readonly PlannedFile[], readFooter: ReadFooter): Promise<string[]> {
+async function positionJoin(files: readonly PlannedFile[], { open, readFooter }: ScanTools): Promise<string[]> {
   const deletes = files[0]?.file.deletes.filter((one) => one.kind === 'position') ?? [];
   if (deletes.length === 0) return [];
   // DuckDB opens no file whose footer has not been looked at here.
   for (const one of deletes) await readFooter(one);
   const rows = files.flatMap(({ file }) => {
-    const local = localPath(file.path);
-    return [...spellings(file.path)].map((spelling) => `(${quoteLiteral(spelling)}, ${quoteLiteral(local)})`);
+    const read = readablePath(open, file.path);
+    return [...spellings(file.path)].map((spelling) => `(${quoteLiteral(spelling)}, ${quoteLiteral(read)})`);
   });
-  const source = `${readParquet(deletes.map((one) => one.path))} AS d JOIN (VALUES ${rows.join(', ')}) AS v(spelling, local) ON d.file_path = v.spelling`;
+  const source = `${readParquet(
+    open,
+    deletes.map((one) => one.path),
+  )} AS d JOIN (VALUES ${rows.join(', ')}) AS v(spelling, local) ON d.file_path = v.spelling`;
   return [
     ` ANTI JOIN (SELECT v.local, d.pos FROM ${source}) AS p ON p.pos = f.file_row_number AND p.local = f.filename`,
   ];
 }
 
-/** The spellings that writers use for the location of a local file. */
+/** The spellings that writers use for a location: those of a local file differ in what stands before its path. */
 function spellings(location: string): Set<string> {
   const normal = normalizeLocation(location);
-  const path = localPath(location);
+  if (!normal.startsWith('file://')) return new Set([location, normal]);
+  const path = normal.slice('file://'.length);
   return new Set([location, normal, path, `file:${path}`]);
 }
 
-async function vectorJoin({ file }: PlannedFile, positions: DeletedPositions): Promise<string[]> {
+async function vectorJoin({ file }: PlannedFile, { open, positions }: ScanTools): Promise<string[]> {
   const vector = file.deletes.find((one) => one.kind === 'vector');
   if (vector === undefined) return [];
-  const key = positions.add(await readDeletionVector(vector, positions));
+  const key = positions.add(await readDeletionVector(open(vector.path), vector, positions));
   return [` ANTI JOIN (SELECT pos FROM ${positions.table} WHERE file = ${key}) AS p ON p.pos = f.file_row_number`];
 }
 
 /** One anti join for all delete files that compare the same columns; NULL equals NULL there (Iceberg spec, Equality Delete Files). */
-async function equalityJoins(
-  scan: ScanSpec,
-  deletes: readonly EqualityDelete[],
-  readFooter: ReadFooter,
-): Promise<string[]> {
+async function equalityJoins(scan: ScanSpec, deletes: readonly EqualityDelete[], tools: ScanTools): Promise<string[]> {
   const byColumns = new Map<string, EqualityDelete[]>();
   for (const one of deletes) {
     const key = JSON.stringify(one.spec.columns.map((column) => column.fieldId));
@@ -165,14 +169,18 @@ async function equalityJoins(
   for (const group of byColumns.values()) {
     const alias = `e${joins.length}`;
     const sources: string[] = [];
-    for (const { spec } of group) sources.push(await printDeleteFile(scan, spec, readFooter));
+    for (const { spec } of group) sources.push(await printDeleteFile(scan, spec, tools));
     const conditions = (group[0]?.columns ?? []).map((sql, i) => `${sql} IS NOT DISTINCT FROM ${alias}.c${i}`);
     joins.push(` ANTI JOIN (${sources.join(' UNION ')}) AS ${alias} ON ${conditions.join(' AND ')}`);
   }
   return joins;
 }
 
-async function printDeleteFile(scan: ScanSpec, spec: EqualityDelete['spec'], readFooter: ReadFooter): Promise<string> {
+async function printDeleteFile(
+  scan: ScanSpec,
+  spec: EqualityDelete['spec'],
+  { open, readFooter }: ScanTools,
+): Promise<string> {
   const footer = await readFooter(spec);
   const fields = withFieldIds(footer.fields, scan.nameMapping, baseName(spec.path));
   for (const column of spec.columns) {
@@ -185,7 +193,7 @@ async function printDeleteFile(scan: ScanSpec, spec: EqualityDelete['spec'], rea
   }
   const source = columnSource(fields, { constants: {} });
   const columns = spec.columns.map((column, i) => `${source(column)} AS c${i}`);
-  return `SELECT ${columns.join(', ')} FROM ${readParquet([spec.path])} AS f`;
+  return `SELECT ${columns.join(', ')} FROM ${readParquet(open, [spec.path])} AS f`;
 }
 
 function printEmpty(scan: ScanSpec): string {

@@ -2,16 +2,16 @@ import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { workerData } from 'piscina';
 import { decodeTask } from '#proto/task-codec.ts';
-import type { TaskReport, TaskSpec } from '#proto/task.ts';
+import type { ScanSpec, TaskReport, TaskSpec } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
-import { localPath, normalizeLocation } from '#shared/storage/location.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
 import type { DeletedPositions } from '../scan/deleted-positions.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
 import { FooterCache } from '../scan/footer.ts';
 import { nameBadFile } from '../scan/name-bad-file.ts';
 import { prepareSql, type PreparedSql } from '../scan/prepare-sql.ts';
+import { openScanned, readablePath } from '../scan/readable-path.ts';
 import { returnFreedMemory } from '../duckdb/library.ts';
 import { readProfile } from '../duckdb/profile.ts';
 import { InstancePool, type MemoryUse, type TaskInstance } from './instance-pool.ts';
@@ -131,10 +131,10 @@ type Running = {
 
 async function runInInstance(running: Running, started: (task: SlotTask) => void): Promise<TaskRun> {
   const { job, spec, prepared } = running;
-  const folders = [...new Set(spec.scans.flatMap((scan) => scan.allowedRoots.map(normalizeLocation)))].sort();
+  const folders = [...new Set(spec.scans.flatMap(readableFolders))].sort();
   const threads = coresFor(spec, prepared);
   const memoryBytes = threads === spec.threads ? job.memoryBytes : Math.min(job.memoryBytes, NARROWED_MEMORY_BYTES);
-  const confined = stamp.during(job.job, () => pool.acquire(spec.tenant, folders.map(localPath), memoryBytes));
+  const confined = stamp.during(job.job, () => pool.acquire(spec.tenant, folders, memoryBytes));
   const { instance } = confined;
   let inputs: TaskInputs | undefined;
   try {
@@ -170,6 +170,12 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
     });
     throw nameBadFile(SkeinError.of(error), prepared.files);
   }
+}
+
+/** The folders below which DuckDB finds the files of a scan. */
+function readableFolders(scan: ScanSpec): readonly string[] {
+  const open = openScanned(scan);
+  return scan.allowedRoots.map((root) => readablePath(open, root));
 }
 
 function openInputs(instance: TaskInstance, { inputs }: SlotJob, threads: number): TaskInputs {

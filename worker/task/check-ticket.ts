@@ -1,5 +1,6 @@
-import type { InputSource, SentTask } from '#proto/task.ts';
+import type { InputSource, ScanAccess, SentTask } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
+import { sameCredential } from '#shared/storage/credential.ts';
 import { isWithin } from '#shared/storage/location.ts';
 import type { Ticket } from '#shared/ticket.ts';
 
@@ -12,8 +13,11 @@ export function checkTaskTicket(spec: SentTask, ticket: Ticket): void {
     ticket.principal === spec.principal &&
     ticket.epoch === spec.epoch;
   if (!same) throw new SkeinError('UNAUTHENTICATED', 'the ticket is for another task');
-  const covered = (root: string): boolean => ticket.locations.some((location) => isWithin(root, location));
-  if (!spec.allowedRoots.flat().every(covered)) {
+  const isCovered = ({ allowedRoots, credential }: ScanAccess): boolean =>
+    allowedRoots.every((root) =>
+      ticket.grants.some((grant) => isWithin(root, grant.location) && sameCredential(grant.credential, credential)),
+    );
+  if (!spec.access.every(isCovered)) {
     throw new SkeinError('UNAUTHENTICATED', 'the ticket does not cover the locations of the task');
   }
 }

@@ -61,7 +61,7 @@ const ids = {
 };
 const spec: SentTask = {
   ...ids,
-  allowedRoots: [],
+  access: [],
   body: Buffer.from('{"sql":["SELECT 1"],"scans":[]}\n'),
   inputs: [],
   keepJoinOrder: false,
@@ -101,7 +101,7 @@ const ticketFor = ({ taskId: task }: SentTask): Ticket => ({
   ...ids,
   taskId: task,
   expiresAtMs: Infinity,
-  locations: [],
+  grants: [],
   partition: 0,
 });
 

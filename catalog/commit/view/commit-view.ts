@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import { parseJson, printJson } from '#shared/json.ts';
-import { FileNotFound } from '#shared/storage/file-io.ts';
+import { FileNotFound } from '#shared/storage/storage.ts';
 import type { CatalogContext } from '../../context.ts';
 import {
   inTheWay,
@@ -27,6 +27,7 @@ import { commitViewMetadata, newViewMetadata } from './apply-view-updates.ts';
 import type { ViewMetadata } from './view-metadata.ts';
 import type { CreateViewRequest, ViewCommit } from './view-request.ts';
 import type { UnitOfWork } from '../../store/postgres/transact.ts';
+import { ownStorage } from '../../storage/own-storage.ts';
 
 /** Creates and replaces views: computes the metadata, then swaps the row by compare-and-swap and writes the file in one transaction. */
 
@@ -57,7 +58,7 @@ export async function createView(
   const view = written(context, metadata, 0);
   await unit.transact(async (tx) => {
     await insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, ...view });
-    await writeFile(context, view).catch((error: unknown) => {
+    await writeFile(view).catch((error: unknown) => {
       throw chosen !== undefined && (error as Error).cause instanceof FileNotFound ? inTheWay(chosen, error) : error;
     });
   });
@@ -98,18 +99,18 @@ async function commitInTurn(
     if (metadata === base) return row;
     checkViewLocations(metadata, base, row.roots);
     const view = written(context, metadata, row.version + 1);
-    if (await swap(context, unit, row, view)) return view;
+    if (await swap(unit, row, view)) return view;
     context.metrics.commitRetries.inc();
   }
   throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: other commits kept coming first');
 }
 
 /** Swaps the row and writes the file; false when another commit came first. */
-async function swap(context: CatalogContext, unit: UnitOfWork, row: ViewRow, view: Written): Promise<boolean> {
+async function swap(unit: UnitOfWork, row: ViewRow, view: Written): Promise<boolean> {
   try {
     await unit.transact(async (tx) => {
       if (!(await swapViewMetadata(tx, row, view))) throw new LostRace();
-      await writeFile(context, view);
+      await writeFile(view);
     });
     return true;
   } catch (error) {
@@ -158,9 +159,9 @@ export function checkViewLocations(
   if (folder !== undefined && folder !== base?.properties['write.metadata.path']) requireBelowRoot(folder, roots);
 }
 
-async function writeFile(context: CatalogContext, view: Written): Promise<void> {
+async function writeFile(view: Written): Promise<void> {
   try {
-    await context.io.write(view.metadataLocation, Buffer.from(view.metadata));
+    await ownStorage(view.metadataLocation).write(view.metadataLocation, Buffer.from(view.metadata));
   } catch (error) {
     // A folder that cannot be made is a storage error, not a "not found" for the client.
     if (!(error instanceof FileNotFound)) throw error;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { localFileIo } from '#shared/storage/local-file-io.ts';
+import { fileStorage } from '#shared/storage/file-storage.ts';
 import { drawInput, type Decoder } from '#test/fuzz/decoder.ts';
 import { MANIFEST } from '#test/fuzz/decoders/avro.ts';
 import { DELETION_VECTOR } from '#test/fuzz/decoders/deletion-vector.ts';
@@ -29,7 +29,7 @@ const drawn = (decoder: Decoder, random: () => number): Buffer => drawInput(deco
 
 /** @returns the file as a manifest lists it */
 async function written(path: string, bytes: Uint8Array): Promise<ListedFile> {
-  await localFileIo.write(path, bytes);
+  await fileStorage.write(path, bytes);
   return { path, sizeBytes: bytes.length, content: 'data' };
 }
 
@@ -81,7 +81,7 @@ export const HOSTILE_TABLES: readonly HostileTableKind[] = [
       const { location } = created['metadata'] as { location: string };
       const text = drawn(TABLE_METADATA, random).toString('utf8').replaceAll('file:///w/t', `${location}/inner`);
       const file = `${location}/metadata/${randomUUID()}.metadata.json`;
-      await localFileIo.write(file, Buffer.from(text));
+      await fileStorage.write(file, Buffer.from(text));
       await post('/namespaces/default/register', { name: table, 'metadata-location': file });
     },
   },

@@ -13,7 +13,7 @@ import {
   type NewDataFile,
 } from '#shared/iceberg/write/write-manifest.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
-import { FileNotFound, type FileIo } from '#shared/storage/file-io.ts';
+import { FileNotFound, type FileReader } from '#shared/storage/storage.ts';
 import { avroContainer, type RawBlock } from '#test/support/hostile-avro.ts';
 import { zigzag } from '#test/support/hostile-parquet.ts';
 import type { Decoder } from '../decoder.ts';
@@ -87,7 +87,7 @@ const plain = (packed: Uint8Array): Buffer => {
   return Buffer.from(avroContainer(text, blocks));
 };
 
-const holding = (bytes: Uint8Array): Pick<FileIo, 'read'> => ({
+const holding = (bytes: Uint8Array): FileReader => ({
   read: (uri) => (bytes.length > 0 ? Promise.resolve(bytes) : Promise.reject(new FileNotFound(uri))),
 });
 
@@ -97,7 +97,7 @@ export const MANIFEST_LIST: Decoder = {
   name: 'manifest-list',
   samples: [Buffer.from(list), plain(list)],
   grammar: (random) => drawContainer(random, unpack(list), [500, 501, 502, 503, 507, 509, 510, 515, 517, 519]),
-  decode: (input) => readManifestList(holding(input) as FileIo, 'list', limitsHere()),
+  decode: (input) => readManifestList(holding(input), 'list', limitsHere()),
   errors: ERRORS,
 };
 
@@ -111,7 +111,7 @@ export const MANIFEST: Decoder = {
       [0, 1, 2, 3, 4, 100, 101, 102, 103, 104, 108, 117, 118, 125, 126, 127, 132, 134],
     ),
   decode: async (input) => {
-    const io = holding(input) as FileIo;
+    const io = holding(input);
     for await (const { entries } of readManifest(io, entry, spec, typeOf, limitsHere())) {
       for (const one of entries) {
         for (let id = 1; id <= TYPES.length; id++) void { ...columnStats(one.file.stats, id, typeOf(id)) };

@@ -5,7 +5,7 @@ import { parseBody, unpackBody } from '#catalog/rest/body.ts';
 import { parseExpression } from '#shared/iceberg/expression.ts';
 import { parseTableMetadata } from '#shared/iceberg/table-metadata.ts';
 import type { Json } from '#shared/json.ts';
-import type { FileIo } from '#shared/storage/file-io.ts';
+import type { FileReader } from '#shared/storage/storage.ts';
 import { NESTED_SCHEMA } from '#test/support/nested-schema.ts';
 import type { Decoder } from '../decoder.ts';
 import { mutateJson } from '../mutate-json.ts';
@@ -121,9 +121,9 @@ export const REGISTERED_METADATA: Decoder = {
     return random.chance(0.1) ? gzipSync(document) : document;
   },
   decode: (input) => {
-    const io: Pick<FileIo, 'read'> = { read: () => Promise.resolve(input) };
+    const io: FileReader = { read: () => Promise.resolve(input) };
     const limits = { bytesMax: MIB, fileBytesMax: MIB };
-    return registerMetadata(io as FileIo, { file: 'file:///w/t/metadata/1.json', roots: ['file:///w'], ...limits });
+    return registerMetadata(io, { file: 'file:///w/t/metadata/1.json', roots: ['file:///w'], ...limits });
   },
   errors: ['INVALID_REQUEST', 'TABLE_DATA_TOO_COMPLEX'],
 };

@@ -4,6 +4,7 @@ import type { JsonObject } from '#shared/json.ts';
 import { nearestName } from '#shared/nearest-name.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { LoadedTable, TableName, TableSource } from '#coordinator/resolver/table-source.ts';
+import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 
 /** Tables for tests, without files: `lake.tpch.orders` -> its columns as `name type, name type`, types in Iceberg's spelling or `struct(f int)`. */
 export type TableScript = Readonly<Record<string, { readonly columns: string; readonly rows?: number }>>;
@@ -74,6 +75,7 @@ function scriptedTable(name: string, { columns, rows = 1_000 }: TableScript[stri
     actions: new Set(['table.select', 'table.describe']),
     policies: [],
     policyVersion: '0',
+    credential: NO_CREDENTIAL,
   };
 }
 

@@ -10,6 +10,7 @@ import { checkName, namespaceOf } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadFunctionAnswer } from './function-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
+import { ownStorage } from '../../../storage/own-storage.ts';
 
 /**
  * `POST /v1/{prefix}/namespaces/{namespace}/functions`, an extension: the Iceberg specification has no call that creates a function. The
@@ -34,7 +35,7 @@ export async function createFunction(context: CatalogContext, request: RestReque
   };
   await unit.transact(async (tx) => {
     await insertFunction(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...row });
-    await context.io.write(row.metadataLocation, Buffer.from(row.metadata));
+    await ownStorage(row.metadataLocation).write(row.metadataLocation, Buffer.from(row.metadata));
   });
   return loadFunctionAnswer(row);
 }

@@ -1,4 +1,4 @@
-import { FileNotFound } from '#shared/storage/file-io.ts';
+import { FileNotFound } from '#shared/storage/storage.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { aboutSource, CREATE_HEAD, type CreateHead, type Source } from '../../../commit/commit-source.ts';
 import { aboutTable, createInput, insertNewTable } from '../../../commit/commit-tables.ts';
@@ -16,6 +16,7 @@ import { largeBody, type Answer, type RestRequest } from '../../operation.ts';
 import { loadNamedTable } from './load-table.ts';
 import { loadTableAnswer } from './table-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
+import { ownStorage } from '../../../storage/own-storage.ts';
 
 /** `POST /v1/{prefix}/namespaces/{namespace}/tables`: creates a table; with `stage-create` it stores nothing. */
 export async function createTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
@@ -55,9 +56,12 @@ async function create(
   await requireNoView(db, tenant, target.catalog, target.ident);
   await requireFree(db, made.folders, undefined);
   // Some clients write their first metadata or manifest without making its folder.
-  await context.io.makeFolder(`${creation.location}/metadata`).catch((error: unknown) => {
-    throw error instanceof FileNotFound ? inTheWay(creation.location, error) : error;
-  });
+  const folder = `${creation.location}/metadata`;
+  await ownStorage(folder)
+    .makeFolder(folder)
+    .catch((error: unknown) => {
+      throw error instanceof FileNotFound ? inTheWay(creation.location, error) : error;
+    });
   return { metadataLocation: undefined, metadata: made.text };
 }
 

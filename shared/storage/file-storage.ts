@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { link, readdir, realpath, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { link, opendir, readdir, realpath, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
-import { FileNotFound, FileTooLarge, type FileIo } from './file-io.ts';
 import { fileLocation, localPath } from './location.ts';
 import { makeFolders } from './make-folders.ts';
-import { NotAFile, OpenFile } from './open-file.ts';
+import { OpenFile } from './open-file.ts';
 import { PRIVATE_MODE } from './private-folder.ts';
+import { FileNotFound, FileTooLarge, type Storage } from './storage.ts';
+
+/** Files that `list` returns at once, as many as a page of S3 has. */
+const PAGE_FILES = 1_000;
+/** Deletions at once. */
+const REMOVES_AT_ONCE = 16;
 
 /** `file:` locations. A write goes to a temporary name, is synced, and then linked, so a reader never sees half a file. */
-export const localFileIo: FileIo = {
+export const fileStorage: Storage = {
   read: (uri, bytesMax) =>
     guard(uri, async () => {
       await using file = await OpenFile.open(localPath(uri));
@@ -21,6 +27,23 @@ export const localFileIo: FileIo = {
     guard(uri, async () => {
       await using file = await OpenFile.open(localPath(uri));
       return file.read(offset, length);
+    }),
+
+  openFile: (uri, tailBytes) =>
+    guard(uri, async () => {
+      const file = await OpenFile.open(localPath(uri));
+      try {
+        const tail = await file.read(Math.max(0, file.sizeBytes - tailBytes), tailBytes);
+        return {
+          sizeBytes: file.sizeBytes,
+          tail,
+          read: (offset, length) => guard(uri, () => file.read(offset, length)),
+          [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),
+        };
+      } catch (error) {
+        await file[Symbol.asyncDispose]();
+        throw error;
+      }
     }),
 
   write: (uri, bytes) =>
@@ -49,8 +72,43 @@ export const localFileIo: FileIo = {
       return path === undefined ? undefined : fileLocation(path);
     }),
 
-  remove: (uri) => guard(uri, () => rm(localPath(uri), { force: true }).catch(ignoreMissing)),
+  list: (uri) => listPages(uri),
+
+  remove: async (uris) => {
+    const failures: unknown[] = [];
+    for (let start = 0; start < uris.length; start += REMOVES_AT_ONCE) {
+      const results = await Promise.allSettled(uris.slice(start, start + REMOVES_AT_ONCE).map(removeFile));
+      for (const result of results) if (result.status === 'rejected') failures.push(result.reason);
+    }
+    if (failures.length > 0) throw failures[0];
+  },
+
+  localPath,
 };
+
+const removeFile = (uri: string): Promise<void> =>
+  guard(uri, () => rm(localPath(uri), { force: true }).catch(ignoreMissing));
+
+async function* listPages(uri: string): AsyncGenerator<readonly string[]> {
+  let page: string[] = [];
+  const folders = [localPath(uri)];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for await (const entry of entriesOf(folder, uri)) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      else if (entry.isFile()) page.push(fileLocation(path));
+      if (page.length < PAGE_FILES) continue;
+      yield page;
+      page = [];
+    }
+  }
+  if (page.length > 0) yield page;
+}
+
+async function* entriesOf(folder: string, uri: string): AsyncGenerator<Dirent> {
+  const opened = await guard(uri, () => opendir(folder).catch(ignoreMissing));
+  if (opened !== undefined) yield* opened;
+}
 
 /** @throws FileNotFound where a file lies in the way. */
 async function makeFoldersFor(path: string, uri: string, mode?: number): Promise<void> {
@@ -73,7 +131,7 @@ async function guard<T>(uri: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (error instanceof SkeinError || error instanceof FileNotFound || error instanceof FileTooLarge) throw error;
-    if (isMissing(error) || error instanceof NotAFile) throw new FileNotFound(uri);
+    if (isMissing(error)) throw new FileNotFound(uri);
     throw new SkeinError('STORAGE_ERROR', `cannot access ${uri}`, { cause: error });
   }
 }

@@ -1,0 +1,20 @@
+import { SkeinError } from '#shared/error.ts';
+import { unreachable } from '#shared/must.ts';
+import type { StorageCredential } from './credential.ts';
+import { fileStorage } from './file-storage.ts';
+import { normalizeLocation } from './location.ts';
+import type { Storage } from './storage.ts';
+
+/** Opens the storage that holds a location. @throws NOT_SUPPORTED when there is none for it, INVALID_REQUEST when it is no location */
+export type OpenStorage = (location: string, credential: StorageCredential) => Storage;
+
+export const openStorage: OpenStorage = (location, credential) => {
+  const normal = normalizeLocation(location);
+  switch (credential.kind) {
+    case 'none':
+      if (normal.startsWith('file:')) return fileStorage;
+      throw new SkeinError('NOT_SUPPORTED', `not a local location: ${location}`);
+    default:
+      return unreachable(credential.kind);
+  }
+};

@@ -1,5 +1,5 @@
 import type { Json } from '#shared/json.ts';
-import type { Pages } from '../catalog-client/pages.ts';
+import { onePage, type Pages } from '../catalog-client/pages.ts';
 import type { OutputColumn } from '../sink/result-sink.ts';
 
 /** The result of a statement that the coordinator answers by itself: a few rows, in memory. */
@@ -22,6 +22,9 @@ export const pagedTextResult = (columns: readonly string[], pages: Pages<readonl
   columns: textColumns(columns),
   pages,
 });
+
+/** The same as one part. */
+export const paged = ({ columns, rows }: Answer): PagedAnswer => ({ columns, pages: onePage(rows) });
 
 /** The answer of statements without rows. */
 export const statusResult = (status: string): Answer => textResult(['status'], [[status]]);

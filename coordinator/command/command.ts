@@ -32,6 +32,11 @@ export interface Command<Input = unknown> {
   parse(reader: StatementReader): Input;
   /** The action that the statement amounts to, which the caller must be allowed; null = none. It is checked before the command runs. */
   action(input: Input): Action | null;
+  /**
+   * The statement's result where it is read like a table: `FROM (SHOW TABLES)`. Absent when it cannot be. @throws SkeinError of the
+   * catalogue
+   */
+  rows?(input: Input, context: CommandContext): Promise<PagedAnswer>;
   /** @throws SkeinError of the catalogue */
   run(input: Input, context: CommandContext): Promise<Outcome>;
 }

@@ -1,12 +1,13 @@
 import type { ObjectName, TextSpan } from '../statement/statement.ts';
-import type { Command } from './command.ts';
+import { paged } from './answer.ts';
 import { describeResult, describeTable } from './describe-table.ts';
 import { startsQuery } from './query-words.ts';
+import { rowsCommand } from './rows-command.ts';
 
 type Describe = { readonly query: TextSpan } | { readonly table: ObjectName };
 
 /** `DESCRIBE [TABLE] t` and `DESCRIBE query` */
-export const describe: Command<Describe> = {
+export const describe = rowsCommand<Describe>({
   words: ['DESCRIBE', 'DESC'],
   queryType: 'describe',
   timeout: 'session',
@@ -23,9 +24,9 @@ export const describe: Command<Describe> = {
     return { table };
   },
   action: () => 'table.describe',
-  async run(input, context) {
-    if ('table' in input) return context.answer(await describeTable(input.table, context));
+  async rows(input, context) {
+    if ('table' in input) return paged(await describeTable(input.table, context));
     const columns = await context.queries.columns(input.query);
-    return context.answer(describeResult(columns.map(({ name, typeName }) => [name, typeName, 'YES', null])));
+    return paged(describeResult(columns.map(({ name, typeName }) => [name, typeName, 'YES', null])));
   },
-};
+});

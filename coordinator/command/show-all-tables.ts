@@ -1,10 +1,10 @@
 import { listAllTables, type TableEntry } from '../catalog-client/catalog-browser.ts';
 import type { Pages } from '../catalog-client/pages.ts';
 import { pagedTextResult } from './answer.ts';
-import type { Command } from './command.ts';
+import { rowsCommand } from './rows-command.ts';
 
 /** `SHOW ALL TABLES`: the tables of every catalog. DuckDB's columns `column_names`, `column_types` and `temporary` are not there. */
-export const showAllTables: Command<null> = {
+export const showAllTables = rowsCommand<null>({
   words: ['SHOW ALL TABLES'],
   queryType: 'show',
   timeout: 'coordinator',
@@ -14,13 +14,13 @@ export const showAllTables: Command<null> = {
     return null;
   },
   action: () => 'table.list',
-  async run(_input, { catalog: client, caller, answerPages }) {
+  async rows(_input, { catalog: client, caller }) {
     const { claims } = caller;
     const catalogs = await client.listCatalogs(claims, 'catalog.resolve');
     const rows = tablesOf(catalogs, (catalog) => listAllTables(client, claims, catalog));
-    return answerPages(pagedTextResult(['database', 'schema', 'name'], rows));
+    return pagedTextResult(['database', 'schema', 'name'], rows);
   },
-};
+});
 
 async function* tablesOf(
   catalogs: readonly string[],

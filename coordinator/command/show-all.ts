@@ -1,10 +1,10 @@
 import { setting } from '../session/session.ts';
 import { SETTINGS, type SettingName } from '../session/settings.ts';
-import { textResult } from './answer.ts';
-import type { Command } from './command.ts';
+import { paged, textResult } from './answer.ts';
+import { rowsCommand } from './rows-command.ts';
 
 /** `SHOW ALL`: every setting with its value. */
-export const showAll: Command<null> = {
+export const showAll = rowsCommand<null>({
   words: ['SHOW ALL'],
   queryType: 'show',
   timeout: 'coordinator',
@@ -14,12 +14,12 @@ export const showAll: Command<null> = {
     return null;
   },
   action: () => null,
-  run(_input, { session, config, answer }) {
+  rows(_input, { session, config }) {
     const rows = (Object.keys(SETTINGS) as SettingName[]).map((name) => [
       name,
       setting(session, name, config),
       SETTINGS[name].doc,
     ]);
-    return answer(textResult(['name', 'setting', 'description'], rows));
+    return Promise.resolve(paged(textResult(['name', 'setting', 'description'], rows)));
   },
-};
+});

@@ -1,10 +1,10 @@
 import { onePage } from '../catalog-client/pages.ts';
-import type { Command } from './command.ts';
 import { takeLike } from './like.ts';
 import { listing } from './listing.ts';
+import { rowsCommand } from './rows-command.ts';
 
 /** `SHOW CATALOGS [LIKE pattern]` */
-export const showCatalogs: Command<{ readonly like: string | null }> = {
+export const showCatalogs = rowsCommand<{ readonly like: string | null }>({
   words: ['SHOW CATALOGS', 'SHOW DATABASES'],
   queryType: 'show',
   timeout: 'coordinator',
@@ -15,8 +15,8 @@ export const showCatalogs: Command<{ readonly like: string | null }> = {
     return { like };
   },
   action: () => 'catalog.list',
-  async run({ like }, { catalog, caller, answerPages }) {
+  async rows({ like }, { catalog, caller }) {
     const names = await catalog.listCatalogs(caller.claims, 'catalog.list');
-    return answerPages(listing('catalog_name', onePage(names), like));
+    return listing('catalog_name', onePage(names), like);
   },
-};
+});

@@ -1,9 +1,10 @@
 import type { ObjectName } from '../statement/statement.ts';
-import type { Command } from './command.ts';
+import { paged } from './answer.ts';
 import { describeTable } from './describe-table.ts';
+import { rowsCommand } from './rows-command.ts';
 
 /** `SHOW COLUMNS FROM t`, which is `DESCRIBE t`. */
-export const showColumns: Command<{ readonly table: ObjectName }> = {
+export const showColumns = rowsCommand<{ readonly table: ObjectName }>({
   words: ['SHOW COLUMNS'],
   queryType: 'describe',
   timeout: 'coordinator',
@@ -15,5 +16,5 @@ export const showColumns: Command<{ readonly table: ObjectName }> = {
     return { table };
   },
   action: () => 'table.describe',
-  run: async ({ table }, context) => context.answer(await describeTable(table, context)),
-};
+  rows: async ({ table }, context) => paged(await describeTable(table, context)),
+});

@@ -1,15 +1,15 @@
 import { SkeinError } from '#shared/error.ts';
 import type { ObjectName } from '../statement/statement.ts';
-import type { Command } from './command.ts';
 import { takeLike } from './like.ts';
 import { listing } from './listing.ts';
 import { requireSchema } from './require-schema.ts';
+import { rowsCommand } from './rows-command.ts';
 
 /** `schema` is null for the session's; its parts are `schema` or `catalog.schema`. */
 type ShowTables = { readonly schema: ObjectName | null; readonly like: string | null };
 
 /** `SHOW TABLES [FROM [catalog.]schema] [LIKE pattern]` */
-export const showTables: Command<ShowTables> = {
+export const showTables = rowsCommand<ShowTables>({
   words: ['SHOW TABLES'],
   queryType: 'show',
   timeout: 'coordinator',
@@ -21,7 +21,7 @@ export const showTables: Command<ShowTables> = {
     return { schema, like };
   },
   action: () => 'table.list',
-  async run(input, context) {
+  async rows(input, context) {
     const { claims } = context.caller;
     const current = await context.names.current(claims, context.session);
     const [first, second] = input.schema?.parts ?? [];
@@ -32,6 +32,6 @@ export const showTables: Command<ShowTables> = {
     if (catalog === '') throw new SkeinError('CATALOG_NOT_FOUND', 'there is no catalog');
     const wanted = second ?? first;
     const schema = wanted === undefined ? current.schema : await requireSchema(context, catalog, wanted);
-    return context.answerPages(listing('table_name', context.catalog.listTables(claims, catalog, schema), input.like));
+    return listing('table_name', context.catalog.listTables(claims, catalog, schema), input.like);
   },
-};
+});

@@ -4,14 +4,15 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { setting } from '../session/session.ts';
 import { isSetting, settingName, SETTINGS } from '../session/settings.ts';
 import type { ObjectName } from '../statement/statement.ts';
-import { textResult, type Answer } from './answer.ts';
-import type { Command, CommandContext } from './command.ts';
+import { paged, textResult, type Answer } from './answer.ts';
+import type { CommandContext } from './command.ts';
 import { describeTable } from './describe-table.ts';
+import { rowsCommand } from './rows-command.ts';
 
 type Show = { readonly setting: string } | { readonly table: ObjectName };
 
 /** `SHOW name`: the value of a setting; a name that is none is a table's, and means `DESCRIBE name`. */
-export const show: Command<Show> = {
+export const show = rowsCommand<Show>({
   words: ['SHOW'],
   queryType: 'show',
   timeout: 'coordinator',
@@ -31,12 +32,12 @@ export const show: Command<Show> = {
     return isSetting(setting) ? { setting } : { table: name };
   },
   action: (input) => ('table' in input ? 'table.describe' : null),
-  async run(input, context) {
-    if ('table' in input) return context.answer(await describeNamed(input.table, context));
+  async rows(input, context) {
+    if ('table' in input) return paged(await describeNamed(input.table, context));
     const name = settingName(input.setting);
-    return context.answer(textResult([name], [[setting(context.session, name, context.config)]]));
+    return paged(textResult([name], [[setting(context.session, name, context.config)]]));
   },
-};
+});
 
 /** @throws TABLE_NOT_FOUND and its like, which names a setting where one is near */
 async function describeNamed(table: ObjectName, context: CommandContext): Promise<Answer> {

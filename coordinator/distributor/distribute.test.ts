@@ -3,7 +3,7 @@ import { must } from '#shared/must.ts';
 import { walkPlan } from '../planner/plan-tree.ts';
 import { advance } from './advance.ts';
 import { distribute } from './distribute.ts';
-import type { DistributedPlan, DistributionSettings, StageFacts, WholePlan } from './fragment.ts';
+import type { DistributedPlan, DistributionSettings, ScanFacts, StageFacts, WholePlan } from './fragment.ts';
 import { scriptedPlans, type ScriptedPlans } from '#test/support/scripted/plans.ts';
 import { shapePlan } from './shape/shape-plan.ts';
 
@@ -155,6 +155,35 @@ describe('whole on one worker', () => {
   test('force distributes what is little', async () => {
     const { plan } = await plans.distributed('SELECT count(*) FROM small', settings({ distribution: 'force' }));
     expect(plan.kind).toBe('distributed');
+  });
+});
+
+describe('rows that travel with the task', () => {
+  const inline = (rows: number): ScanFacts => ({ rows, bytes: rows * 20, files: 0, columns: [], isInline: true });
+  const big: ScanFacts = { rows: 10_000_000, bytes: 1e9, files: 10, columns: [] };
+
+  test('are read whole by every task of a table that is divided', async () => {
+    const sql = 'SELECT b.g, count(s.name) FROM big b JOIN small s ON b.k = s.k GROUP BY b.g';
+    const { scans } = await plans.planOf(sql);
+    const isBig = scans.map(({ tableName }) => tableName.endsWith('big'));
+    const { plan } = await plans.distributed(sql, { scans: isBig.map((one) => (one ? big : inline(10))) });
+    if (plan.kind === 'whole') throw new Error(plan.reason);
+    const read = plan.fragments.flatMap((fragment) => fragment.scans.map(({ scan, read }) => [isBig[scan], read]));
+    expect(read).toEqual(
+      expect.arrayContaining([
+        [true, 'split'],
+        [false, 'all'],
+      ]),
+    );
+    expect(read).toHaveLength(2);
+  });
+
+  test('that are none make a scan of no rows', async () => {
+    const { plan } = await plans.distributed('SELECT k FROM small', {
+      scans: [inline(0)],
+      ...settings({ distribution: 'force' }),
+    });
+    expect(plan).toEqual({ kind: 'whole', reason: 'everything is in one task' });
   });
 });
 

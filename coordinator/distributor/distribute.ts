@@ -7,7 +7,7 @@ import { cutFragments } from './cut-fragments.ts';
 import { endEmpty } from './shape/end-empty.ts';
 import { estimator } from './estimate/estimate.ts';
 import { bytesOf } from './estimate/row-estimate.ts';
-import type { DistributedPlan, DistributionFacts, WholePlan } from './fragment.ts';
+import type { DistributedPlan, DistributionFacts, ScanFacts, WholePlan } from './fragment.ts';
 import { joinSides } from './estimate/join-sides.ts';
 import { DISTRIBUTION_LIMITS, type DistributionLimits } from './limits.ts';
 import { NotPrintable } from './print/not-printable.ts';
@@ -40,7 +40,10 @@ const isEmpty =
   ({ scans, stages }: DistributionFacts) =>
   (leaf: Plan): boolean =>
     (leaf.kind === 'stage' && stages.get(leaf.stage)?.rows === 0) ||
-    (leaf.kind === 'scan' && scans[leaf.scan]?.files === 0);
+    (leaf.kind === 'scan' && isEmptyScan(scans[leaf.scan]));
+
+const isEmptyScan = (scan: ScanFacts | undefined): boolean =>
+  scan !== undefined && (scan.isInline === true ? scan.rows : scan.files) === 0;
 
 function place(plan: Plan, facts: DistributionFacts, limits: DistributionLimits): DistributedPlan | WholePlan {
   let next = facts.nextStage;

@@ -68,7 +68,8 @@ export function findDynamicFilters(
   const found = [...walkPlan(plan)].flatMap((node) => (node.kind === 'join' ? filtersOf(node) : []));
   return found.filter(({ stage, scan }) => {
     const build = stages.get(stage)?.rows ?? Number.POSITIVE_INFINITY;
-    const probe = scans[scan]?.rows ?? 0;
+    const facts = scans[scan];
+    const probe = facts === undefined || facts.isInline === true ? 0 : facts.rows;
     // What two readers share may not be narrowed for one of them.
     return counts.get(scan) === 1 && probe >= PROBE_ROWS_MIN && build <= BUILD_ROWS_MAX && build * 2 < probe;
   });

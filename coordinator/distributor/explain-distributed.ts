@@ -3,7 +3,7 @@ import { unreachable } from '#shared/must.ts';
 import { jsonNode, printRows, textNode, type ExplainContext } from '../planner/explain-plan.ts';
 import type { Partitioning } from '../planner/plan.ts';
 import { printList } from '../planner/print-expression.ts';
-import type { ScanBinding } from '../resolver/scan-binding.ts';
+import { bindingName, type TableBinding } from '../resolver/table-binding.ts';
 import type { DistributedPlan, Fragment, TaskShape, WholePlan } from './fragment.ts';
 
 /**
@@ -12,7 +12,7 @@ import type { DistributedPlan, Fragment, TaskShape, WholePlan } from './fragment
  */
 export function explainDistributed(
   plan: DistributedPlan | WholePlan,
-  query: { readonly scans: readonly ScanBinding[] },
+  query: { readonly scans: readonly TableBinding[] },
   format: 'text' | 'json',
 ): readonly string[] {
   if (plan.kind === 'whole') {
@@ -60,7 +60,10 @@ function printOutput(output: Partitioning, partitions: number): string {
 function jsonFragment(fragment: Fragment, context: ExplainContext): JsonObject {
   const { stage, tasks, output, partitions, estimate, reason, repeatable, inputs, scans } = fragment;
   const inputList = inputs.map(({ stage: from, read }): Json => ({ stage: from, read }));
-  const scanList = scans.map(({ scan, read }): Json => ({ table: context.scans[scan]?.tableName ?? null, read }));
+  const scanList = scans.map(({ scan, read }): Json => {
+    const binding = context.scans[scan];
+    return { table: binding === undefined ? null : bindingName(binding), read };
+  });
   return {
     stage,
     tasks: tasks.kind,

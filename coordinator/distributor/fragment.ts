@@ -81,6 +81,8 @@ export type ScanFacts = {
    * Column statistics from the manifests, indexed by the column's position in the table's column list (`PlanColumn.index`); may be empty.
    */
   readonly columns: readonly ColumnFacts[];
+  /** Its rows travel with every task that reads them, so there are no files to divide. */
+  readonly isInline?: true;
 };
 
 export type ColumnFacts = {

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
-import { SCRIPTED_ASKER, scriptedTables, TPCH_TABLES } from '#test/support/scripted/tables.ts';
+import { icebergScan, SCRIPTED_ASKER, scriptedTables, TPCH_TABLES } from '#test/support/scripted/tables.ts';
+import type { TableSource } from '../resolver/table-source.ts';
 import { explainPlan } from '../planner/explain-plan.ts';
 import type { Planner } from '../planner/planner.ts';
 import { queryPreparer } from './prepare-query.ts';
@@ -151,7 +152,7 @@ describe('time travel', () => {
     ['TIMESTAMP => now() - INTERVAL 20 DAY', '11'],
     ['TIMESTAMP => current_date', '12'],
   ])('AT (%s)', async (at, snapshot) => {
-    expect((await prepared(`SELECT * FROM t AT (${at})`)).scans[0]?.snapshotId).toBe(snapshot);
+    expect(icebergScan(await prepared(`SELECT * FROM t AT (${at})`)).snapshotId).toBe(snapshot);
   });
 
   test.each([
@@ -210,8 +211,6 @@ describe('refusals say where', () => {
     ["SELECT main.getvariable('x')", 'NOT_SUPPORTED', 'main'],
     ['SELECT system.main.now()', 'NOT_SUPPORTED', 'system'],
     ['SELECT main.now()', 'NOT_SUPPORTED', 'main'],
-    ['SELECT * FROM (SHOW TABLES)', 'NOT_SUPPORTED', undefined],
-    ['SELECT * FROM (DESCRIBE t)', 'NOT_SUPPORTED', undefined],
     ['SELECT * FROM (SUMMARIZE t)', 'NOT_SUPPORTED', undefined],
     ['PIVOT t ON b USING count(*)', 'NOT_SUPPORTED', undefined],
     ['WITH x AS (DELETE FROM t RETURNING *) FROM x', 'SYNTAX_ERROR', undefined],
@@ -291,7 +290,7 @@ describe('results', () => {
     const elsewhere = await prepared("SELECT a, TIMESTAMPTZ '2024-01-01 00:00:00' AS x FROM t", {
       currentSchema: 'other',
     });
-    expect(elsewhere.scans[0]?.tableName).toBe('lake.other.t');
+    expect(icebergScan(elsewhere).tableName).toBe('lake.other.t');
     const zone = await prepared("SELECT a, TIMESTAMPTZ '2024-01-01 00:00:00' AS x FROM t", { timeZone: 'Asia/Tokyo' });
     expect(JSON.stringify(zone.plan)).toContain('1704034800000000');
   });
@@ -327,6 +326,21 @@ describe('results', () => {
     expect(asked).toEqual(['parse', 'plan', 'parse', 'plan']);
   });
 
+  test("a kept plan belongs to a version of its tables' policies", async () => {
+    const by = queryPreparer({ cacheEntries: 100 });
+    const plan = async (policyVersion: string): Promise<PreparedQuery['plan']> => {
+      const loadTables: TableSource['loadTables'] = async (names, signal) =>
+        (await tables.loadTables(names, signal)).map((table) =>
+          table.kind === 'found' ? { ...table, policyVersion } : table,
+        );
+      const request = { sql: 'SELECT a FROM t', offset: 0, context, asker: SCRIPTED_ASKER, planner };
+      return (await by({ ...request, tables: { ...tables, loadTables }, signal: AbortSignal.timeout(10_000) })).plan;
+    };
+    const first = await plan('1');
+    expect(await plan('1')).toBe(first);
+    expect(await plan('2')).not.toBe(first);
+  });
+
   test('whoever fills the cache pushes out their own plans', async () => {
     const by = queryPreparer({ cacheEntries: 6 });
     const quiet = { asker: SCRIPTED_ASKER, by };
@@ -334,6 +348,33 @@ describe('results', () => {
     const loud = { asker: { ...SCRIPTED_ASKER, principal: principalId('loud') }, by };
     for (let i = 0; i < 20; i += 1) await prepared(`SELECT a + ${i} FROM t`, {}, loud);
     expect((await prepared('SELECT a FROM t', {}, quiet)).plan).toBe(first.plan);
+  });
+});
+
+describe('statements that are read like tables', () => {
+  test('their rows are bound beside tables, with their columns and number', async () => {
+    const query = await prepared('SELECT s.name, t.a FROM (SHOW TABLES) AS s JOIN t ON s.about = t.b');
+    expect(query.columns.map(({ name, typeName }) => [name, typeName])).toEqual([
+      ['name', 'VARCHAR'],
+      ['a', 'INTEGER'],
+    ]);
+    expect(query.scans.map(({ kind }) => kind)).toEqual(['rows', 'iceberg']);
+    expect(query.scans[0]).toMatchObject({ rows: { title: 'SHOW TABLES', rowCount: 2 } });
+    expect(explainPlan(query, 'text').join('\n')).toMatch(/Scan SHOW TABLES {2}\{rows: 2\}\n *rows: 2/);
+  });
+
+  test('an error has its place in the statement, behind one too', async () => {
+    expect(await failure('SELECT nothing FROM (SHOW TABLES)')).toEqual({ code: 'COLUMN_NOT_FOUND', at: 'nothing' });
+    expect(await failure('SELECT 1 FROM (SHOW TABLES), missing')).toEqual({ code: 'TABLE_NOT_FOUND', at: 'missing' });
+    expect(await failure('SELECT 1 FROM (SHOW TABLES) WHERE x = 1')).toEqual({ code: 'COLUMN_NOT_FOUND', at: 'x' });
+    expect(await failure('SELECT 1 FROM (SUMMARIZE t)')).toMatchObject({ code: 'NOT_SUPPORTED' });
+  });
+
+  test('a kept plan gets the rows of each time', async () => {
+    const first = await prepared('FROM (SHOW TABLES)');
+    const again = await prepared('FROM (SHOW TABLES)');
+    expect(again.plan).toBe(first.plan);
+    expect(again.scans[0]).not.toBe(first.scans[0]);
   });
 });
 
@@ -348,9 +389,9 @@ describe('statements that are large', () => {
       'This query runs whole on one worker; its plan is too long to be divided.',
     );
     expect(query.features).toMatchObject({ scans: 1, joins: 0 });
-    const [scan] = query.scans;
-    expect(scan?.readFieldIds.toSorted()).toEqual([1, 2]);
-    expect(scan?.predicate).toEqual({
+    const scan = icebergScan(query);
+    expect(scan.readFieldIds.toSorted((a, b) => a - b)).toEqual([1, 2]);
+    expect(scan.predicate).toEqual({
       kind: 'and',
       children: expect.arrayContaining([
         { kind: 'compare', op: 'gt', fieldId: 2, value: 'x' },

@@ -1,12 +1,16 @@
 import type { StatementContext } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { Field } from '#shared/iceberg/type.ts';
 import type { PrincipalId, TenantId } from '#shared/id.ts';
-import { bindTables, type BoundTable } from '../resolver/bind-tables.ts';
+import { bindTables, type BoundScan, type BoundTable } from '../resolver/bind-tables.ts';
 import { ByteOffsets } from '../resolver/byte-offsets.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
 import { plannerSql, spliceTables, userPosition, workerSql } from '../resolver/splice-tables.ts';
-import type { TableSource } from '../resolver/table-source.ts';
+import { nameStatements } from '../resolver/name-statements.ts';
+import type { QueryTables, StatementRows } from '../resolver/table-source.ts';
+import type { TableRows } from '../rows/table-rows.ts';
+import type { TextSpan } from '../statement/statement.ts';
 import { checkOperators, checkPlan, checkSources } from '../planner/check-plan.ts';
 import { FairCache } from './fair-cache.ts';
 import { usesOf } from '../planner/large-plan.ts';
@@ -24,7 +28,7 @@ type PrepareRequest = {
   readonly context: StatementContext;
   /** The user who asks: a tenant's plans are its own, and nobody takes all of the cache. */
   readonly asker: { readonly tenant: TenantId; readonly principal: PrincipalId };
-  readonly tables: TableSource;
+  readonly tables: QueryTables;
   readonly planner: Planner;
   readonly signal: AbortSignal;
 };
@@ -47,20 +51,35 @@ export function queryPreparer(options: { readonly cacheEntries: number }): Prepa
   const parses = new FairCache<QueryReferences>(options.cacheEntries);
   const plans = new FairCache<PreparedQuery>(options.cacheEntries);
   return async (request) => {
-    const { sql, context, offset } = request;
+    const { context, offset, tables: source, signal } = request;
     const defaults = { catalog: context.currentCatalog, schema: context.currentSchema };
-    const inQuery = byteErrors((byte) => offset + new ByteOffsets(sql).toCharacter(byte));
-    const references = await inQuery(parse(request, defaults, parses));
-    const bound = await inQuery(
-      bindTables({ references: references.tables, defaults, source: request.tables, signal: request.signal }),
-    );
-    const key = references.contextual || sql.length > CACHED_TEXT_MAX ? null : planKey(request, bound);
+    const { text, statements } = nameStatements(request.sql);
+    const toStatement = (character: number): number => offset + text.toSource(character);
+    const query: NamedQuery = { ...request, sql: text.text, toStatement };
+    const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(query.sql).toCharacter(byte)));
+    const references = await inQuery(parse(query, defaults, parses));
+    const rows = await movedErrors((character) => offset + character)(rowsOf(statements, source));
+    const bound = await inQuery(bindTables({ references: references.tables, defaults, source, rows, signal }));
+    const key = references.contextual || query.sql.length > CACHED_TEXT_MAX ? null : planKey(query, bound);
     const known = key === null ? undefined : plans.get(key);
     if (known !== undefined) return withTables(known, bound);
-    const query = await plan(request, references, bound);
-    if (key !== null) plans.set(ownerOf(request), key, query);
-    return query;
+    const prepared = await plan(query, references, bound);
+    if (key !== null) plans.set(ownerOf(request), key, prepared);
+    return prepared;
   };
+}
+
+/** A query whose statements have names; `toStatement` takes a character of it back to the client's statement. */
+type NamedQuery = PrepareRequest & { readonly toStatement: (character: number) => number };
+
+/** One after the other: each may ask the catalog for many pages. */
+async function rowsOf(
+  statements: ReadonlyMap<string, TextSpan>,
+  source: StatementRows,
+): Promise<ReadonlyMap<string, TableRows>> {
+  const rows = new Map<string, TableRows>();
+  for (const [name, statement] of statements) rows.set(name, await source.rows(statement));
+  return rows;
 }
 
 const ownerOf = ({ asker }: PrepareRequest): string => JSON.stringify([asker.tenant, asker.principal]);
@@ -84,7 +103,12 @@ async function parse(
 
 function planKey({ sql, asker, context }: PrepareRequest, bound: readonly BoundTable[]): string {
   const { timeZone, currentCatalog, currentSchema } = context;
-  const tables = bound.map((table) => [table.tableName, table.version, table.snapshotId]);
+  const tables = bound.map((table) => {
+    const { version, policies } = table.policies;
+    const principal = policies.length === 0 ? null : asker.principal;
+    const data = table.kind === 'rows' ? [table.rows.rowCount] : [table.tableName, table.version, table.snapshotId];
+    return [...data, version, principal];
+  });
   return JSON.stringify([asker.tenant, sql, timeZone, currentCatalog, currentSchema, tables]);
 }
 
@@ -92,24 +116,25 @@ function planKey({ sql, asker, context }: PrepareRequest, bound: readonly BoundT
 function withTables(known: PreparedQuery, bound: readonly BoundTable[]): PreparedQuery {
   const scans = known.scans.map((scan, i) => {
     const table = bound[i];
-    return table === undefined ? scan : { ...scan, ...bindingOf(table) };
+    if (table === undefined || scan.kind === 'rows') return table?.kind === 'rows' ? table : scan;
+    return table.kind === 'rows' ? scan : { ...scan, ...bindingOf(table) };
   });
   return { ...known, scans };
 }
 
 async function plan(
-  request: PrepareRequest,
+  query: NamedQuery,
   references: QueryReferences,
   bound: readonly BoundTable[],
 ): Promise<PreparedQuery> {
-  const { sql, offset, context, asker, planner, signal } = request;
+  const { sql, toStatement, context, asker, planner, signal } = query;
   const spliced = spliceTables(sql, references);
-  const scans = bound.map(({ sqlFields, schema, rowCount }) => ({
-    columns: sqlFields,
-    fields: schema.fields,
-    rowCount,
+  const scans = bound.map((table) => ({
+    columns: table.kind === 'rows' ? table.rows.columns : table.sqlFields,
+    fields: fieldsOf(table),
+    rowCount: rowCountOf(table),
   }));
-  const inPlan = byteErrors((byte) => offset + userPosition(spliced, byte));
+  const inPlan = movedErrors((byte) => toStatement(userPosition(spliced, byte)));
   const reply = await inPlan(
     planner.plan({ sql: plannerSql(spliced), scans, context, contextual: references.contextual }, asker, signal),
   );
@@ -131,6 +156,7 @@ async function plan(
 function bindScans(reply: PlanReply, bound: readonly BoundTable[]): PreparedQuery['scans'] {
   const uses = usesIn(reply, bound);
   return bound.map((table, i) => {
+    if (table.kind === 'rows') return table;
     const use = uses[i];
     const all = table.columns.map((column) => column.fieldId);
     return {
@@ -144,35 +170,35 @@ function bindScans(reply: PlanReply, bound: readonly BoundTable[]): PreparedQuer
 function usesIn({ plan: typed, large }: PlanReply, bound: readonly BoundTable[]): readonly ScanUse[] {
   if (large !== null) return usesOf(large);
   if (typed === null) return [];
-  return scanUses(
-    typed,
-    bound.map((table) => table.schema.fields),
-  );
+  return scanUses(typed, bound.map(fieldsOf));
 }
+
+const fieldsOf = (table: BoundTable): readonly Field[] => (table.kind === 'rows' ? [] : table.schema.fields);
+const rowCountOf = (table: BoundTable): number | null => (table.kind === 'rows' ? table.rows.rowCount : table.rowCount);
 
 function bindingOf({
   schema: _schema,
   sqlFields: _fields,
   ...binding
-}: BoundTable): Omit<BoundTable, 'schema' | 'sqlFields'> {
+}: BoundScan): Omit<BoundScan, 'schema' | 'sqlFields'> {
   return binding;
 }
 
 function featuresOf({ plan: typed, large }: PlanReply, bound: readonly BoundTable[]): PreparedQuery['features'] {
   if (large !== null) return large.features;
-  const rows = bound.map((table) => table.rowCount);
+  const rows = bound.map(rowCountOf);
   return typed === null ? unknownFeatures(rows) : planFeatures(typed, rows);
 }
 
-/** Converts the positions of `work`'s errors from bytes to characters of the statement. */
-const byteErrors =
-  (toCharacter: (byte: number) => number) =>
+/** Moves the positions of `work`'s errors to characters of the statement. */
+const movedErrors =
+  (toStatement: (position: number) => number) =>
   async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work;
     } catch (thrown) {
       const error = SkeinError.of(thrown);
       if (error.position === undefined) throw error;
-      throw new SkeinError(error.code, error.message, { position: toCharacter(error.position), cause: error.cause });
+      throw new SkeinError(error.code, error.message, { position: toStatement(error.position), cause: error.cause });
     }
   };

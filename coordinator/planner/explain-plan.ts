@@ -2,7 +2,7 @@ import type { Literal, Predicate } from '#shared/iceberg/predicate.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
-import type { ScanBinding } from '../resolver/scan-binding.ts';
+import { bindingName, bindingRows, type TableBinding } from '../resolver/table-binding.ts';
 import { estimateRows } from './estimate-rows.ts';
 import type { JoinPlan, Limit, Plan } from './plan.ts';
 import { children } from './plan-tree.ts';
@@ -28,13 +28,13 @@ export function explainPlan(query: PreparedQuery, format: 'text' | 'json'): read
 
 /** Additional data that EXPLAIN prints with a plan. */
 export type ExplainContext = {
-  readonly scans: readonly ScanBinding[];
+  readonly scans: readonly TableBinding[];
   /** Estimated rows of a node; null = not printed. */
   readonly rowsOf: ((plan: Plan) => number) | null;
 };
 
 const contextOf = ({ scans }: PreparedQuery): ExplainContext => {
-  const scanRows = scans.map((scan) => scan.rowCount);
+  const scanRows = scans.map(bindingRows);
   return { scans, rowsOf: (plan) => estimateRows(plan, scanRows) };
 };
 
@@ -65,7 +65,7 @@ export const printRows = (rows: number): string => Math.round(rows).toLocaleStri
 function titleOf(plan: Plan, { scans }: ExplainContext): string {
   switch (plan.kind) {
     case 'scan':
-      return `Scan ${scans[plan.scan]?.tableName ?? plan.scan}${plan.read === undefined ? '' : ` (${plan.read})`}`;
+      return `Scan ${nameOf(plan.scan, scans)}${plan.read === undefined ? '' : ` (${plan.read})`}`;
     case 'generator':
       return `Generate ${plan.name}(${printList(plan.arguments)})`;
     case 'values':
@@ -186,7 +186,13 @@ function detailsOf(plan: Plan, { scans }: ExplainContext): string[] {
   }
 }
 
-function scanLines(scan: ScanBinding): string[] {
+function nameOf(scan: number, scans: readonly TableBinding[]): string {
+  const binding = scans[scan];
+  return binding === undefined ? String(scan) : bindingName(binding);
+}
+
+function scanLines(scan: TableBinding): string[] {
+  if (scan.kind === 'rows') return [`Scan ${scan.rows.title}`, `rows: ${scan.rows.rowCount}`];
   const names = new Map(scan.columns.map((column) => [column.fieldId, column.name]));
   const nameOf = (fieldId: number): string => names.get(fieldId) ?? `field ${fieldId}`;
   return [

@@ -1,6 +1,6 @@
 import type { SqlText } from '#proto/task.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
-import type { ScanBinding } from '../resolver/scan-binding.ts';
+import type { TableBinding } from '../resolver/table-binding.ts';
 import type { Plan } from './plan.ts';
 import type { PlanFeatures } from './plan-features.ts';
 import type { SqlType } from './sql-type.ts';
@@ -14,7 +14,7 @@ export type PreparedQuery = {
   readonly noPlan: string;
   /** The whole query as one worker runs it, tables as numbers into `scans`; rows come as DuckDB's types, not as JSON. */
   readonly workerSql: SqlText;
-  readonly scans: readonly ScanBinding[];
+  readonly scans: readonly TableBinding[];
   readonly features: PlanFeatures;
   /** False when only the time zone of the statement's context matters (`QueryReferences.contextual`). */
   readonly contextual: boolean;

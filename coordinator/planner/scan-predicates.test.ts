@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { mayMatch } from '#shared/iceberg/may-match.ts';
 import type { Literal, Predicate } from '#shared/iceberg/predicate.ts';
 import { printJson } from '#shared/json.ts';
-import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
+import { icebergScan, icebergScans, SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
 import type { Planner } from './planner.ts';
 import { queryPreparer } from '../front/prepare-query.ts';
 import type { PreparedQuery } from './prepared-query.ts';
@@ -29,7 +29,7 @@ beforeAll(async () => {
 const prepared = (sql: string): Promise<PreparedQuery> =>
   prepare({ sql, offset: 0, context, asker: SCRIPTED_ASKER, tables, planner, signal: AbortSignal.timeout(10_000) });
 const predicateOf = async (filter: string): Promise<Predicate | undefined> =>
-  (await prepared(`SELECT * FROM t WHERE ${filter}`)).scans[0]?.predicate;
+  icebergScan(await prepared(`SELECT * FROM t WHERE ${filter}`)).predicate;
 
 const TRUE = { kind: 'true' };
 const compare = (op: string, fieldId: number, value: Literal) => ({ kind: 'compare', op, fieldId, value });
@@ -104,19 +104,19 @@ describe('what does not', () => {
     'SELECT * FROM (SELECT *, row_number() OVER (ORDER BY l) AS n FROM t) WHERE i = 1',
     'SELECT * FROM t LEFT JOIN o ON t.i = o.i AND t.l = 3',
   ])('%s', async (sql) => {
-    expect((await prepared(sql)).scans[0]?.predicate).toEqual(TRUE);
+    expect(icebergScan(await prepared(sql)).predicate).toEqual(TRUE);
   });
 
   test('a scan that is read twice is pruned by either use', async () => {
-    const [scan] = (
-      await prepared('WITH c AS (SELECT * FROM t) SELECT i FROM c WHERE i = 1 UNION ALL SELECT l FROM c WHERE i = 2')
-    ).scans;
-    expect(scan?.predicate).toEqual({ kind: 'or', children: [compare('eq', 1, 1n), compare('eq', 1, 2n)] });
+    const scan = icebergScan(
+      await prepared('WITH c AS (SELECT * FROM t) SELECT i FROM c WHERE i = 1 UNION ALL SELECT l FROM c WHERE i = 2'),
+    );
+    expect(scan.predicate).toEqual({ kind: 'or', children: [compare('eq', 1, 1n), compare('eq', 1, 2n)] });
   });
 
   test('the columns that are read, of both sides', async () => {
     const { scans } = await prepared('SELECT t.s FROM t JOIN o USING (i) WHERE o.day IS NULL');
-    expect(scans.map((scan) => scan.readFieldIds.toSorted((a, b) => a - b))).toEqual([
+    expect(icebergScans(scans).map((scan) => scan.readFieldIds.toSorted((a, b) => a - b))).toEqual([
       [1, 7],
       [1, 8],
     ]);

@@ -3,22 +3,20 @@ import type { SqlText, StatementContext } from '#proto/task.ts';
 import { cutText } from '#shared/cut-text.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Asker } from '#shared/fair/asker.ts';
-import { schemaById } from '#shared/iceberg/table-metadata.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { must } from '#shared/must.ts';
 import type { Fragment, WholePlan } from '../distributor/fragment.ts';
 import type { Plan } from '../planner/plan.ts';
 import type { Planner, PrintedText } from '../planner/planner.ts';
 import { printSqlType, type SqlField } from '../planner/sql-type.ts';
-import { fieldType } from '../resolver/iceberg-sql-type.ts';
-import type { ScanBinding } from '../resolver/scan-binding.ts';
+import { sqlFields, type TableBinding } from '../resolver/table-binding.ts';
 
 /** The query that the fragments belong to, and its user. */
 export type CheckedQuery = {
   /** The plan before distribution. The results of its fragments' checks are kept as long as this object. */
   readonly plan: Plan;
   /** The query's scans, indexed by the numbers in `Fragment.scans`. */
-  readonly scans: readonly ScanBinding[];
+  readonly scans: readonly TableBinding[];
   readonly context: StatementContext;
   readonly contextual: boolean;
   readonly asker: Asker;
@@ -122,7 +120,7 @@ function printedText({ sql, inputs, fields, partitions }: Fragment): PrintedText
 /** The texts of fragments, their scans numbered through all of them. */
 function textsOf(
   fragments: readonly Fragment[],
-  bindings: readonly ScanBinding[],
+  bindings: readonly TableBinding[],
 ): { readonly texts: readonly PrintedText[]; readonly scans: readonly (readonly SqlField[])[] } {
   const numbers = [...new Set(fragments.flatMap(({ scans }) => scans.map(({ scan }) => scan)))];
   const texts = fragments.map((fragment): PrintedText => {
@@ -133,10 +131,7 @@ function textsOf(
     );
     return { ...printedText(fragment), sql: renumbered };
   });
-  const scans = numbers.map((number) => {
-    const { metadata, schemaId } = must(bindings[number], 'a fragment reads scans of the query');
-    return schemaById(metadata, schemaId).fields.map(fieldType);
-  });
+  const scans = numbers.map((number) => sqlFields(must(bindings[number], 'a fragment reads scans of the query')));
   return { texts, scans };
 }
 

@@ -1,13 +1,12 @@
 import type { StatementContext } from '#proto/task.ts';
 import type { Asker } from '#shared/fair/asker.ts';
-import { schemaById } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
 import { oneHasEveryCore } from '../distributor/estimate/cluster-cores.ts';
 import type { DistributedPlan, DistributionSettings, ScanFacts, WholePlan } from '../distributor/fragment.ts';
 import type { Plan } from '../planner/plan.ts';
 import { scanUses } from '../planner/scan-predicates.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
-import type { ScanBinding } from '../resolver/scan-binding.ts';
+import { icebergFields, type TableBinding } from '../resolver/table-binding.ts';
 import { isBig } from '../scheduler/choose-width.ts';
 import { planScans, type PlannedScan, type ScanContext } from '../scheduler/plan-scans.ts';
 import type { Distributor, StagedQuery } from '../scheduler/run-stages.ts';
@@ -18,16 +17,16 @@ import type { FragmentChecker } from './check-fragments.ts';
 /** The distributor's passes, and the pass that shapes a plan for them. */
 export type DistributorPasses = Distributor & {
   /** Gives every scan its own number and shapes the plan for `distribute`. The result depends on the query alone. */
-  readonly shape: (query: { readonly plan: Plan; readonly scans: readonly ScanBinding[] }) => ShapedQuery;
+  readonly shape: (query: { readonly plan: Plan; readonly scans: readonly TableBinding[] }) => ShapedQuery;
 };
 
-export type ShapedQuery = { readonly plan: Plan; readonly scans: readonly ScanBinding[] };
+export type ShapedQuery = { readonly plan: Plan; readonly scans: readonly TableBinding[] };
 
 /** A query that runs in stages: its first distribution, and the data it was made from. */
 export type QueryStages = {
   readonly kind: 'stages';
   readonly distributed: DistributedPlan;
-  readonly bindings: readonly ScanBinding[];
+  readonly bindings: readonly TableBinding[];
   readonly scans: readonly PlannedScan[];
   readonly facts: readonly ScanFacts[];
   /** Returns the reason to run the query whole when DuckDB does not bind one of these fragments; else null. */
@@ -91,15 +90,13 @@ export async function rescan(
   numbers: ReadonlySet<number>,
   context: ScanContext,
 ): Promise<ReadonlyMap<number, { readonly scan: PlannedScan; readonly facts: ScanFacts }>> {
-  const uses = scanUses(
-    plan,
-    bindings.map(({ metadata, schemaId }) => schemaById(metadata, schemaId).fields),
-  );
+  const uses = scanUses(plan, bindings.map(icebergFields));
   const wanted = [...numbers];
-  const narrowed = wanted.map((number) => ({
-    ...must(bindings[number], 'a scan of the query'),
-    predicate: must(uses[number], 'a use of every scan').predicate,
-  }));
+  const narrowed = wanted.map((number): TableBinding => {
+    const binding = must(bindings[number], 'a scan of the query');
+    const { predicate } = must(uses[number], 'a use of every scan');
+    return binding.kind === 'rows' ? binding : { ...binding, predicate };
+  });
   const scans = await planScans(narrowed, context);
   const facts = await scanFacts(narrowed, scans, context);
   return new Map(

@@ -10,6 +10,7 @@ import { explainAnalyze } from './explain-analyze.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 
 const scan: PlannedScan = {
+  kind: 'iceberg',
   spec: {
     tableName: 'lake.tpch.orders',
     tableUuid: 'u',

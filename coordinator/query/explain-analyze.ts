@@ -80,7 +80,7 @@ function partsOf({ run, scans }: QueryOutcome): readonly Part[] {
       title: 'task',
       fragment: null,
       facts: taskFacts([report]),
-      scans: scans.map((scan, i) => scanPart(scan, i, [report])),
+      scans: scans.map((scan, i) => scanPart(scan, i, [report], taskScan(scans, i))),
       dynamicFilters: [],
       operators: readOperators(report.profile),
     },
@@ -101,7 +101,7 @@ function stagePart({ fragment, scans, tasks, retries, skewed, elapsedMs, dynamic
       retries,
       skew_splits: skewed,
     },
-    scans: fragment.scans.map(({ scan }, i) => scanPart(scans[i], scan, tasks, i)),
+    scans: fragment.scans.map(({ scan }, i) => scanPart(scans[i], scan, tasks, taskScan(scans, i))),
     dynamicFilters,
     operators: mergeOperators(tasks.map((task) => readOperators(task.profile))),
   };
@@ -121,13 +121,20 @@ const taskFacts = (tasks: readonly TaskReport[]): Facts => ({
   bytes_scanned: sum(tasks, (task) => task.bytesScanned),
 });
 
+/** The place of a query's or fragment's scan among those whose files tasks report: rows are none of them. */
+const taskScan = (scans: readonly (PlannedScan | undefined)[], at: number): number =>
+  scans.slice(0, at).filter((scan) => scan?.kind === 'iceberg').length;
+
 /** `number` is the scan's in the query, `index` in the tasks. */
 function scanPart(
   scan: PlannedScan | undefined,
   number: number,
   tasks: readonly TaskReport[],
-  index = number,
+  index: number,
 ): Part['scans'][number] {
+  if (scan?.kind === 'rows') {
+    return { name: `scan ${number} ${scan.rows.title}`, snapshot: 'none', facts: { rows: scan.rows.rowCount } };
+  }
   const read = tasks.flatMap((task) => task.scans.filter((one) => one.scan === index));
   const total = (of: (one: (typeof read)[number]) => number): number => read.reduce((all, one) => all + of(one), 0);
   const plan = scan?.report;

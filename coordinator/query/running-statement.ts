@@ -18,7 +18,7 @@ import { explainDistributed } from '../distributor/explain-distributed.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';
 import { statementShape } from '../quarantine/statement-shape.ts';
-import type { TableSource } from '../resolver/table-source.ts';
+import type { QueryTables } from '../resolver/table-source.ts';
 import { planScans } from '../scheduler/plan-scans.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import { setting, type SessionState } from '../session/session.ts';
@@ -31,6 +31,7 @@ import { explainAnalyze } from './explain-analyze.ts';
 import { fillPivots } from '../front/fill-pivots.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
+import { statementRows } from './statement-rows.ts';
 import { statementTables } from './statement-tables.ts';
 
 /** Longest text of the values of one PIVOT's expression: they become a part of the query. */
@@ -44,8 +45,9 @@ export function commandContext(
 ): CommandContext {
   const { store, names, catalog } = services.sessions;
   const session = store.get(request.session);
-  const tables = statementTables(callersTables(catalog, request.caller));
-  return {
+  const rows = statementRows(services.config['coordinator.rows_bytes_max'], () => context);
+  const tables: QueryTables = { ...statementTables(callersTables(catalog, request.caller)), ...rows };
+  const context: CommandContext = {
     caller: request.caller,
     config: services.config,
     signal: active.signal,
@@ -58,6 +60,7 @@ export function commandContext(
     answer: ({ columns, rows }) => answer({ columns, pages: onePage(rows) }, request, active),
     answerPages: (pages) => answer(pages, request, active),
   };
+  return context;
 }
 
 async function answer(
@@ -82,7 +85,7 @@ type StatementParts = {
   readonly request: StatementRequest;
   readonly active: ActiveQuery;
   readonly session: SessionState;
-  readonly tables: TableSource;
+  readonly tables: QueryTables;
 };
 
 /** The queries of one statement: gate, plan, admission, tasks, result. */

@@ -17,11 +17,12 @@ const bind = (answer: Partial<Found>): ReturnType<typeof bindTables> =>
       loadTables: async (names, signal) =>
         (await SCRIPT.loadTables(names, signal)).map((table) => ({ ...table, ...answer }) as LoadedTable),
     },
+    rows: new Map(),
     signal: new AbortController().signal,
   });
 
 test('a table that the principal may not select from is refused, at its name', async () => {
-  expect((await bind({}))[0]?.tableName).toBe('lake.default.t');
+  expect(await bind({})).toMatchObject([{ tableName: 'lake.default.t' }]);
   await expect(bind({ actions: new Set(['table.describe']) })).rejects.toMatchObject({
     code: 'FORBIDDEN',
     position: 14,

@@ -8,13 +8,18 @@ import type { SqlField } from '../planner/sql-type.ts';
 import { fieldType } from './iceberg-sql-type.ts';
 import { missingTable } from './missing-table.ts';
 import type { TableReference, TimeTravel } from './query-references.ts';
+import type { TableRows } from '../rows/table-rows.ts';
 import type { ScanBinding } from './scan-binding.ts';
+import type { RowsBinding } from './table-binding.ts';
+import { NO_POLICIES } from './table-policies.ts';
 import { requireTableAction, type LoadedTable, type TableName, type TableSource } from './table-source.ts';
 
 type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
 
 /** A table before the plan says what is read of it. */
-export type BoundTable = Omit<ScanBinding, 'predicate' | 'readFieldIds'> & {
+export type BoundTable = BoundScan | RowsBinding;
+
+export type BoundScan = Omit<ScanBinding, 'predicate' | 'readFieldIds'> & {
   readonly schema: Schema;
   /** The schema's fields as DuckDB sees them. */
   readonly sqlFields: readonly SqlField[];
@@ -24,6 +29,8 @@ export type BindRequest = {
   readonly references: readonly TableReference[];
   readonly defaults: { readonly catalog: string; readonly schema: string };
   readonly source: TableSource;
+  /** Rows by the name that stands for them; they hide tables of this name. */
+  readonly rows: ReadonlyMap<string, TableRows>;
   readonly signal: AbortSignal;
 };
 
@@ -33,16 +40,20 @@ export type BindRequest = {
  * @throws TABLE_NOT_FOUND, SCHEMA_NOT_FOUND, CATALOG_NOT_FOUND, NOT_SUPPORTED; positions are byte offsets in the query.
  */
 export async function bindTables(request: BindRequest): Promise<readonly BoundTable[]> {
-  const { references } = request;
+  const { references, rows } = request;
   if (references.length === 0) return [];
-  const names = references.map((reference) => tableName(reference, request.defaults));
-  const unique = new Map(names.map((name) => [keyOf(name), name]));
-  const loaded = await request.source.loadTables([...unique.values()], request.signal);
+  const names = references.map((reference) => rowsOf(reference, rows) ?? tableName(reference, request.defaults));
+  const unique = new Map(names.flatMap((name) => ('kind' in name ? [] : [[keyOf(name), name] as const])));
+  const loaded = unique.size === 0 ? [] : await request.source.loadTables([...unique.values()], request.signal);
   const byKey = new Map([...unique.keys()].map((key, i) => [key, must(loaded[i], 'one answer for each name')]));
   const width = { columns: 0 };
   const bound: BoundTable[] = [];
   for (const [i, reference] of references.entries()) {
     const name = must(names[i], 'one name for each reference');
+    if ('kind' in name) {
+      bound.push(name);
+      continue;
+    }
     const table = must(byKey.get(keyOf(name)), 'one answer for each name');
     if (table.kind === 'missing') throw at(await missingTable(name, table.code, request.source), reference.location);
     try {
@@ -52,6 +63,11 @@ export async function bindTables(request: BindRequest): Promise<readonly BoundTa
     }
   }
   return bound;
+}
+
+function rowsOf({ parts }: TableReference, rows: BindRequest['rows']): RowsBinding | undefined {
+  const found = parts.length === 1 ? rows.get(parts[0] ?? '') : undefined;
+  return found === undefined ? undefined : { kind: 'rows', rows: found, policies: NO_POLICIES };
 }
 
 /** Columns of all tables that a statement names, each as often as it is named. */
@@ -83,7 +99,7 @@ function bindTable(
   name: TableName,
   table: FoundTable,
   { travel, width }: { readonly travel: TimeTravel | null; readonly width: { columns: number } },
-): BoundTable {
+): BoundScan {
   const written = [name.catalog, ...name.namespace, name.table].join('.');
   requireTableAction(table, 'table.select');
   if (table.policies.length > 0) {
@@ -98,6 +114,7 @@ function bindTable(
   }
   refuseCaseTwins(schema, written);
   return {
+    kind: 'iceberg',
     name: table.name,
     tableName: [table.name.catalog, ...table.name.namespace, table.name.table].join('.'),
     tableUuid: metadata.tableUuid,
@@ -108,6 +125,7 @@ function bindTable(
     columns: schema.fields.map(scanColumn),
     allowedRoots: table.allowedRoots,
     credential: table.credential,
+    policies: { version: table.policyVersion, policies: [] },
     rowCount: snapshot === null ? 0 : rowCount(snapshot),
     schema,
     sqlFields: schema.fields.map(fieldType),

@@ -190,7 +190,7 @@ class ReferenceFinder {
         this.#rest(node, scope);
         return;
       case 'SHOW_REF':
-        throw notServed('SHOW, DESCRIBE and SUMMARIZE are not served as queries', this.#location);
+        throw notServed('SUMMARIZE, and SHOW and DESCRIBE in a long query, are not served in FROM', this.#location);
       default:
         throw notServed(`${textOf(node['type'])} is not served in FROM`, this.#location);
     }

@@ -2,10 +2,12 @@ import type { ScanColumn } from '#proto/task.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import type { TablePolicies } from './table-policies.ts';
 import type { TableName } from './table-source.ts';
 
 /** A table as one statement reads it, before its files are pruned: names bound, snapshot and schema fixed. */
 export type ScanBinding = {
+  readonly kind: 'iceberg';
   readonly name: TableName;
   /** `catalog.namespace.table`, for messages and EXPLAIN only. */
   readonly tableName: string;
@@ -29,4 +31,5 @@ export type ScanBinding = {
   readonly credential: StorageCredential;
   /** Rows by the snapshot's summary, deletes taken off; null when the summary does not say. */
   readonly rowCount: number | null;
+  readonly policies: TablePolicies;
 };

@@ -1,5 +1,7 @@
 import { ACTIONS, type Action } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import type { TableRows } from '../rows/table-rows.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 
@@ -52,4 +54,13 @@ export interface TableLoader {
 export interface TableSource extends TableLoader {
   /** The name that a missing one may have been meant for, of those that the principal may list. It never throws. */
   nearest(name: TableName, missing: MissingCode): Promise<string | undefined>;
+}
+
+/** Whatever may stand in FROM. */
+export interface QueryTables extends TableSource, StatementRows {}
+
+/** Gives the rows of statements that are read like tables. */
+export interface StatementRows {
+  /** @throws SYNTAX_ERROR, NOT_SUPPORTED for a statement that cannot be read like a table, and what the statement throws */
+  rows(statement: TextSpan): Promise<TableRows>;
 }

@@ -345,7 +345,7 @@ export class TaskDispatcher {
     const parts = {
       taskId: id,
       sql: fragment.sql,
-      scans: stage.scans(task),
+      tables: stage.tables(task),
       inputs,
       keepJoinOrder: fragment.plan !== null,
       // The rows of a share fill the buffer of a stream in steps, so its pieces are as short as those of a collected result, which would be
@@ -359,7 +359,8 @@ export class TaskDispatcher {
       scheduledMs: Math.round(this.#scheduledMs),
     };
     const memoryLimitBytes = this.#memoryLimit(fragment, worker, { threads, bytes: share.bytes + read });
-    return taskSpec({ ...owner, memoryLimitBytes }, parts, worker.info);
+    const { keyring } = this.#options.scheduler;
+    return taskSpec({ ...owner, memoryLimitBytes }, parts, { worker: worker.info, keyring });
   }
 
   /** Returns the memory of a task: its cores' part of the query's memory on a worker, all of it for the only task, less for a small one. */

@@ -1,13 +1,23 @@
-import type { ScanSpec } from '#proto/task.ts';
+import type { ScanFile, ScanSpec } from '#proto/task.ts';
 import type { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { EMPTY_REPORT, type PlanReport } from '#shared/iceberg/planning.ts';
 import type { TenantId } from '#shared/id.ts';
 import type { ScanRequest } from '#shared/iceberg/scan-request.ts';
 import type { PlannedFiles, ReadCall, TableReader } from '#shared/iceberg/table-reader.ts';
 import type { ScanBinding } from '../resolver/scan-binding.ts';
+import type { TableBinding } from '../resolver/table-binding.ts';
+import type { TableRows } from '../rows/table-rows.ts';
 
-/** A scan with its files, and a report of what was read and pruned. */
-export type PlannedScan = { readonly spec: ScanSpec; readonly report: PlanReport };
+/** What a task reads of a table: an Iceberg scan with its files, or rows that travel with the task. */
+export type TaskTable =
+  | { readonly kind: 'iceberg'; readonly spec: ScanSpec }
+  | { readonly kind: 'rows'; readonly rows: TableRows };
+
+/** A table of a query as it is read, and a report of what was read and pruned. */
+export type PlannedScan = TaskTable & { readonly report: PlanReport };
+
+/** The files of a scan; rows have none. */
+export const plannedFiles = (scan: TaskTable): readonly ScanFile[] => (scan.kind === 'rows' ? [] : scan.spec.files);
 
 export type ScanContext = {
   readonly tables: TableReader;
@@ -19,16 +29,20 @@ export type ScanContext = {
 };
 
 /** Lists the files of every scan of a query, with partitions and files pruned by its predicate. @throws as `TableReader` does. */
-export function planScans(bindings: readonly ScanBinding[], context: ScanContext): Promise<PlannedScan[]> {
+export function planScans(bindings: readonly TableBinding[], context: ScanContext): Promise<PlannedScan[]> {
   return Promise.all(bindings.map((binding) => planScan(binding, context)));
 }
 
-async function planScan(binding: ScanBinding, context: ScanContext): Promise<PlannedScan> {
+async function planScan(binding: TableBinding, context: ScanContext): Promise<PlannedScan> {
+  if (binding.kind === 'rows') {
+    const { rows } = binding;
+    return { kind: 'rows', rows, report: { ...EMPTY_REPORT, rows: rows.rowCount, bytes: rows.bytes } };
+  }
   const { files, report } = await filesOf(binding, context);
   const { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, allowedRoots, credential } = binding;
   const { nameMapping } = binding.metadata;
   const table = { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, nameMapping };
-  return { spec: { ...table, files, predicate: binding.predicate, allowedRoots, credential }, report };
+  return { kind: 'iceberg', spec: { ...table, files, predicate: binding.predicate, allowedRoots, credential }, report };
 }
 
 async function filesOf(binding: ScanBinding, context: ScanContext): Promise<PlannedFiles> {

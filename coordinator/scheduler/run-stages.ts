@@ -230,9 +230,9 @@ class StageLoop {
     plan: Plan,
     { scan, position }: Pick<DynamicFilter, 'scan' | 'position'>,
   ): { readonly name: string; readonly facts: ScanFacts['columns'][number] | undefined } {
-    const { spec } = must(this.#scans[scan], 'a filter of a scan');
+    const table = must(this.#scans[scan], 'a filter of a scan');
     const index = columnIndex(plan, { scan, position });
-    const name = `${spec.tableName}.${spec.columns[index]?.name ?? ''}`;
+    const name = table.kind === 'rows' ? '' : `${table.spec.tableName}.${table.spec.columns[index]?.name ?? ''}`;
     return { name, facts: this.#scanFacts[scan]?.columns[index] };
   }
 

@@ -1,20 +1,24 @@
 import type { ColumnFacts, ScanFacts } from '../distributor/fragment.ts';
+import { must } from '#shared/must.ts';
 import type { ScanBinding } from '../resolver/scan-binding.ts';
-import { readCall, scanRequest, type PlannedScan, type ScanContext } from './plan-scans.ts';
+import type { TableBinding } from '../resolver/table-binding.ts';
+import { plannedFiles, readCall, scanRequest, type PlannedScan, type ScanContext } from './plan-scans.ts';
 
 /** A scan of more files than this gets no column statistics. */
 const FILES_MAX = 20_000;
 
 /** Collects the statistics of a query's scans from the manifests, which are in the cache because the scans have been planned. */
 export function scanFacts(
-  bindings: readonly ScanBinding[],
+  bindings: readonly TableBinding[],
   scans: readonly PlannedScan[],
   context: ScanContext,
 ): Promise<ScanFacts[]> {
   return Promise.all(
     bindings.map(async (binding, i) => {
-      const { rows = 0, bytes = 0 } = scans[i]?.report ?? {};
-      const files = scans[i]?.spec.files.length ?? 0;
+      const scan = must(scans[i], 'a plan of every scan');
+      const { rows, bytes } = scan.report;
+      if (binding.kind === 'rows') return { rows, bytes, files: 0, columns: [], isInline: true };
+      const files = plannedFiles(scan).length;
       const columns = files === 0 || files > FILES_MAX ? [] : await columnFacts(binding, context);
       return { rows, bytes, files, columns };
     }),

@@ -1,10 +1,10 @@
-import type { InputSource, ScanFile, ScanSpec, TaskReport } from '#proto/task.ts';
+import type { InputSource, ScanFile, TaskReport } from '#proto/task.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { chooseWorker } from '../cluster/choose-worker.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { Plan } from '../planner/plan.ts';
 import type { Fragment, StageFacts, TaskFragment } from '../distributor/fragment.ts';
-import type { PlannedScan } from './plan-scans.ts';
+import { plannedFiles, type PlannedScan, type TaskTable } from './plan-scans.ts';
 import type { ResultReader } from './result-reader.ts';
 import { batchFiles, splitFile, SplitQueue, type Split } from './split-queue.ts';
 import { NEW_STAGE, nextStage, stageTasks, type StageEvent, type StageState } from './stage-state.ts';
@@ -78,7 +78,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   start({ scans, workers, isFixed }: StageContext): void {
     const { fragment } = this;
     this.planned = fragment.scans.map(({ scan }) => must(scans[scan], 'a fragment names planned scans'));
-    const files = this.planned.map(({ spec }) => spec.files);
+    const files = this.planned.map(plannedFiles);
     this.#wholeScans = fragment.scans.map(({ read }, i) => (read === 'all' ? (files[i] ?? []) : []));
     const slots = workers.reduce((total, worker) => total + worker.slots, 0);
     switch (fragment.tasks.kind) {
@@ -145,15 +145,17 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     return this.outputs().map((output) => output.report);
   }
 
-  /** Returns the fragment's scans with the files of one task. */
-  scans(task: number): readonly ScanSpec[] {
+  /** Returns the fragment's tables with the files of one task. */
+  tables(task: number): readonly TaskTable[] {
     const { scans } = this.share(task);
-    return this.planned.map(({ spec }, i) => {
+    return this.planned.map((table, i) => {
       // The statement's own text may name any column.
-      if (this.fragment.plan === null) return spec;
+      if (table.kind === 'rows' || this.fragment.plan === null) return table;
+      const { spec } = table;
       const read = new Set(spec.readFieldIds ?? spec.columns.map(({ fieldId }) => fieldId));
       // The fragment's SQL names only these columns: any other would be bound and looked up in all row groups for nothing.
-      return { ...spec, columns: spec.columns.filter(({ fieldId }) => read.has(fieldId)), files: scans[i] ?? [] };
+      const columns = spec.columns.filter(({ fieldId }) => read.has(fieldId));
+      return { kind: 'iceberg', spec: { ...spec, columns, files: scans[i] ?? [] } };
     });
   }
 
@@ -236,15 +238,17 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
       const reports = read === 'all' ? this.#producer(i).reports() : [];
       return reports.reduce((sum, report) => sum + report.outputBytes, 0);
     });
-    return stages.reduce((sum, bytes) => sum + bytes, bytesOfFiles(this.#wholeScans));
+    const rows = this.planned.map((table) => (table.kind === 'rows' ? table.rows.bytes : 0));
+    return [...stages, ...rows].reduce((sum, bytes) => sum + bytes, bytesOfFiles(this.#wholeScans));
   }
 
   /** Returns the share of columns that is read, over the scans that are divided. */
   #readPart(): number {
     let [read, all] = [0, 0];
     for (const [i, scan] of this.fragment.scans.entries()) {
-      if (scan.read === 'all') continue;
-      const { columns, readFieldIds } = must(this.planned[i], 'a fragment names planned scans').spec;
+      const table = must(this.planned[i], 'a fragment names planned scans');
+      if (scan.read === 'all' || table.kind === 'rows') continue;
+      const { columns, readFieldIds } = table.spec;
       read += readFieldIds?.length ?? columns.length;
       all += columns.length;
     }
@@ -296,7 +300,8 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   #homeOfTables(takers: readonly LiveWorker[]): string | undefined {
     const { tasks, inputs } = this.fragment;
     if (tasks.kind !== 'single' || inputs.length > 0) return undefined;
-    const [biggest] = this.planned.toSorted((a, b) => b.report.bytes - a.report.bytes);
+    const tables = this.planned.flatMap((table) => (table.kind === 'iceberg' ? [table] : []));
+    const [biggest] = tables.toSorted((a, b) => b.report.bytes - a.report.bytes);
     const candidates = takers.map(({ link, info }) => ({ address: link.address, cores: info.cores, load: link.load }));
     return chooseWorker(candidates, biggest?.spec.tableUuid)?.address;
   }

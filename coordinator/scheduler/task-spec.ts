@@ -1,10 +1,14 @@
-import type { InputSource, InputSpec, OutputSpec, StatementContext, TaskSpec } from '#proto/task.ts';
-import type { PrincipalId, QueryId, TaskId, TenantId } from '#shared/id.ts';
+import { randomUUID } from 'node:crypto';
+import type { InputSource, InputSpec, OutputSpec, ScanSpec, SqlText, StatementContext, TaskSpec } from '#proto/task.ts';
+import { taskId, type PrincipalId, type QueryId, type TaskId, type TenantId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
+import { must } from '#shared/must.ts';
 import type { StorageGrant } from '#shared/storage/credential.ts';
 import { grantsOf, signTicket } from '#shared/ticket.ts';
 import type { WorkerInfo } from '../cluster/worker-link.ts';
 import { printSqlType, type SqlField } from '../planner/sql-type.ts';
+import type { TableRows } from '../rows/table-rows.ts';
+import type { TaskTable } from './plan-scans.ts';
 
 /** The fields that all tasks of one run of a query share. */
 export type TaskOwner = {
@@ -24,15 +28,22 @@ export type TaskOwner = {
 
 export type TaskParts = Pick<
   TaskSpec,
-  'taskId' | 'sql' | 'scans' | 'inputs' | 'keepJoinOrder' | 'collected' | 'threads' | 'scheduledMs'
+  'taskId' | 'sql' | 'inputs' | 'keepJoinOrder' | 'collected' | 'threads' | 'scheduledMs'
 > & {
+  /** The tables that the text's `{ scan }` numbers index. */
+  readonly tables: readonly TaskTable[];
   readonly output: OutputSpec;
 };
 
 /** A ticket is valid for this long after the query's deadline, because clocks of hosts differ. */
 const TICKET_MARGIN_MS = 60_000;
 
-export function taskSpec(owner: TaskOwner, parts: TaskParts, worker: WorkerInfo): TaskSpec {
+export function taskSpec(
+  owner: TaskOwner,
+  { tables, ...parts }: TaskParts,
+  { worker, keyring }: { readonly worker: WorkerInfo; readonly keyring: Keyring },
+): TaskSpec {
+  const read = readTables({ ...parts, tables }, (task) => partitionTicket(owner, task, 0, keyring));
   const { queryId, tenant, principal, epoch, context, spillLimitBytes, profile, bounds } = owner;
   return {
     queryId,
@@ -41,11 +52,48 @@ export function taskSpec(owner: TaskOwner, parts: TaskParts, worker: WorkerInfo)
     epoch,
     context,
     ...parts,
+    ...read,
     memoryLimitBytes: Math.min(owner.memoryLimitBytes, worker.memoryLimitBytes),
     spillLimitBytes,
     pinnedToTop: false,
     profile,
     bounds,
+  };
+}
+
+/**
+ * Turns the tables of a task into scans and inputs: rows are an input whose one source carries its messages, as the small output of an
+ * earlier task does.
+ *
+ *     FROM {scan 0} JOIN {scan 1}, {input 0}      with rows as table 0
+ *     FROM {input 1} JOIN {scan 0}, {input 0}
+ */
+function readTables(
+  { sql, tables, inputs }: Pick<TaskParts, 'sql' | 'tables' | 'inputs'>,
+  ticketOf: (task: TaskId) => string,
+): Pick<TaskSpec, 'sql' | 'scans' | 'inputs'> {
+  const scans: ScanSpec[] = [];
+  const all = [...inputs];
+  const placeOf = tables.map((table, i): SqlText[number] => {
+    if (table.kind === 'iceberg') return { scan: scans.push(table.spec) - 1 };
+    const reads = sql.filter((part) => typeof part !== 'string' && 'scan' in part && part.scan === i).length;
+    return { input: all.push(rowsInput(table.rows, reads, ticketOf)) - 1 };
+  });
+  if (scans.length === tables.length) return { sql, scans, inputs };
+  const text = sql.map((part) =>
+    typeof part !== 'string' && 'scan' in part ? must(placeOf[part.scan], 'a text names its tables') : part,
+  );
+  return { sql: text, scans, inputs: all };
+}
+
+function rowsInput(rows: TableRows, reads: number, ticketOf: (task: TaskId) => string): InputSpec {
+  const id = taskId(randomUUID());
+  const { rowCount, bytes, messages } = rows;
+  const source = { address: '', taskId: id, partition: 0, ticket: ticketOf(id), batches: null, rows: rowCount, bytes };
+  return {
+    columns: rows.columns.map(({ name, type }) => ({ name, type: printSqlType(type) })),
+    sources: [{ ...source, messages }],
+    reads,
   };
 }
 

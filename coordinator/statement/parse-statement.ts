@@ -1,14 +1,19 @@
 import { COMMANDS, type CommandName, type Statement } from '../command/commands.ts';
 import { checkShape } from './check-shape.ts';
 import { StatementReader } from './statement-reader.ts';
-import type { StatementLimits } from './statement.ts';
+import type { StatementLimits, TextSpan } from './statement.ts';
 
 /**
  * The gate: finds the command that a text begins with, and lets it read the rest.
  * @throws SYNTAX_ERROR with a position, NOT_SUPPORTED for SQL that is not served, PAYLOAD_TOO_LARGE, STATEMENT_TOO_COMPLEX.
  */
 export function parseStatement(text: string, limits: StatementLimits): Statement {
-  const reader = new StatementReader(checkShape(text, limits));
+  return parseCommand(checkShape(text, limits));
+}
+
+/** The same for a part of a statement whose shape was checked. @throws SYNTAX_ERROR with a position in the statement, NOT_SUPPORTED */
+export function parseCommand(span: TextSpan): Statement {
+  const reader = new StatementReader(span);
   const command = PHRASES.find(({ phrase }) => reader.peekPhrase(phrase))?.command;
   if (command === undefined) return reader.refuse(reader.peekWord());
   return { command, input: COMMANDS[command].parse(reader) } as Statement;

@@ -269,6 +269,10 @@ export const CONFIG = {
     512 * MIB,
     'Memory for the lists of files of all queries; the queries of one tenant have half of it at most',
   ),
+  'coordinator.rows_bytes_max': bytes(
+    8 * MIB,
+    'Rows of all SHOW and DESCRIBE statements that one statement reads like tables; each task that reads them carries them',
+  ),
   'coordinator.plan_cache_entries': integer(
     1_000,
     0,

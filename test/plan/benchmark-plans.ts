@@ -8,7 +8,7 @@ import { shapePlan } from '#coordinator/distributor/shape/shape-plan.ts';
 import { queryPreparer } from '#coordinator/front/prepare-query.ts';
 import { sessionPlanner } from '#coordinator/planner/session-planner.ts';
 import type { ScanBinding } from '#coordinator/resolver/scan-binding.ts';
-import { SCRIPTED_ASKER, scriptedTables, TPCH_TABLES } from '../support/scripted/tables.ts';
+import { icebergScans, SCRIPTED_ASKER, scriptedTables, tablesAlone, TPCH_TABLES } from '../support/scripted/tables.ts';
 import type { TableSource } from '#coordinator/resolver/table-source.ts';
 import { must } from '#shared/must.ts';
 import { duckdbTables } from '#test/support/duckdb-tables.ts';
@@ -66,9 +66,18 @@ async function planner(
   };
   return async (sql) => {
     const signal = AbortSignal.timeout(60_000);
-    const query = await prepare({ sql, offset: 0, context, asker: SCRIPTED_ASKER, tables, planner: session, signal });
+    const query = await prepare({
+      sql,
+      offset: 0,
+      context,
+      asker: SCRIPTED_ASKER,
+      tables: tablesAlone(tables),
+      planner: session,
+      signal,
+    });
     if (query.plan === null) return { scans: [], plan: { kind: 'whole', reason: 'DuckDB does not print its plan' } };
-    const { plan, scans } = separateScans({ plan: query.plan, scans: query.scans });
+    const separate = separateScans({ plan: query.plan, scans: query.scans });
+    const [{ plan }, scans] = [separate, icebergScans(separate.scans)];
     const facts = {
       scans: scans.map(factsOf),
       stages: new Map(),

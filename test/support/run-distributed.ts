@@ -16,7 +16,7 @@ import { separateScans } from '#coordinator/distributor/shape/separate-scans.ts'
 import { shapePlan } from '#coordinator/distributor/shape/shape-plan.ts';
 import { queryPreparer } from '#coordinator/front/prepare-query.ts';
 import { FragmentChecker } from '#coordinator/query/check-fragments.ts';
-import { SCRIPTED_ASKER } from './scripted/tables.ts';
+import { icebergScans, SCRIPTED_ASKER, tablesAlone } from './scripted/tables.ts';
 import type { PreparedQuery } from '#coordinator/planner/prepared-query.ts';
 import { mapChildren, walkPlan } from '#coordinator/planner/plan-tree.ts';
 import type { Plan } from '#coordinator/planner/plan.ts';
@@ -78,7 +78,7 @@ const CHECK_TIMEOUT_MS = 60_000;
 export async function distributedRunner(connection: DuckDBConnection, schema: string): Promise<DistributedRunner> {
   const planner = await sessionPlanner();
   const prepare = queryPreparer({ cacheEntries: 100 });
-  const tables = duckdbTables(connection);
+  const tables = tablesAlone(duckdbTables(connection));
   const context = { ...CONTEXT, currentSchema: schema };
   for (const sql of [...contextSetupSql, ...contextVariablesSql(context)]) await connection.run(sql);
   const facts = scanFactsOf(connection);
@@ -87,7 +87,8 @@ export async function distributedRunner(connection: DuckDBConnection, schema: st
     prepare({ sql, offset: 0, context, asker: SCRIPTED_ASKER, tables, planner, signal: AbortSignal.timeout(120_000) });
   return {
     steps: async (sql, options) => {
-      const { plan, scans } = separateScans(withPlan(await prepared(sql)));
+      const separate = separateScans(withPlan(await prepared(sql)));
+      const [{ plan }, scans] = [separate, icebergScans(separate.scans)];
       const text = (scan: number): string => scanSql(must(scans[scan], 'a scan'), null);
       const steps: PlanStep[] = [];
       const shaped = shapePlan(plan, { onPass: (name, after) => steps.push({ name, plan: after, scanSql: text }) });
@@ -102,14 +103,15 @@ export async function distributedRunner(connection: DuckDBConnection, schema: st
       try {
         if (query.plan === null) {
           const whole: WholePlan = { kind: 'whole', reason: 'DuckDB does not print its plan' };
-          return { columns, rows: await run.whole(query.workerSql, query.scans), plans: [whole] };
+          return { columns, rows: await run.whole(query.workerSql, icebergScans(query.scans)), plans: [whole] };
         }
         const separate = separateScans({ plan: query.plan, scans: query.scans });
-        const scans = await Promise.all(separate.scans.map(facts));
+        const bindings = icebergScans(separate.scans);
+        const scans = await Promise.all(bindings.map(facts));
         const checked = { plan: query.plan, scans: separate.scans, context, contextual: true };
-        const { rows, plans } = await run.distributed(shapePlan(separate.plan), separate.scans, scans, {
+        const { rows, plans } = await run.distributed(shapePlan(separate.plan), bindings, scans, {
           sql: query.workerSql,
-          scans: query.scans,
+          scans: icebergScans(query.scans),
           check: async (fragments) => {
             const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
             const refused = await checker.check(fragments, { ...checked, asker: SCRIPTED_ASKER, signal });

@@ -33,7 +33,10 @@ export function placePlan(placing: Placing, plan: Plan): Placed {
   const place = (node: Plan): Placed => placePlan(placing, node);
   switch (plan.kind) {
     case 'scan':
-      return { source: plan, plan: { ...plan, read: 'split' }, tasks: { kind: 'splits' } };
+      if (placing.facts.scans[plan.scan]?.isInline !== true) {
+        return { source: plan, plan: { ...plan, read: 'split' }, tasks: { kind: 'splits' } };
+      }
+      return { source: plan, plan: { ...plan, read: 'all' }, tasks: EVERYWHERE };
     case 'stage':
       return placeStage(placing, plan);
     case 'generator':

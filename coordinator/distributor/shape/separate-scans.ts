@@ -2,10 +2,9 @@ import { must } from '#shared/must.ts';
 import { mapChildren } from '../../planner/plan-tree.ts';
 import type { Plan } from '../../planner/plan.ts';
 import { scanUses } from '../../planner/scan-predicates.ts';
-import { schemaById } from '#shared/iceberg/table-metadata.ts';
-import type { ScanBinding } from '../../resolver/scan-binding.ts';
+import { icebergFields, type TableBinding } from '../../resolver/table-binding.ts';
 
-export type SeparateScans = { readonly plan: Plan; readonly scans: readonly ScanBinding[] };
+export type SeparateScans = { readonly plan: Plan; readonly scans: readonly TableBinding[] };
 
 /**
  * Every scan of a plan with a number of its own, and its own predicate and columns.
@@ -23,18 +22,17 @@ export function separateScans({
   scans,
 }: {
   readonly plan: Plan;
-  readonly scans: readonly ScanBinding[];
+  readonly scans: readonly TableBinding[];
 }): SeparateScans {
-  const bindings: ScanBinding[] = [];
+  const bindings: TableBinding[] = [];
   const separate = (node: Plan): Plan => {
     if (node.kind !== 'scan') return mapChildren(node, separate);
     bindings.push(must(scans[node.scan], 'a scan of the query'));
     return { ...node, scan: bindings.length - 1 };
   };
   const separated = separate(plan);
-  const uses = scanUses(
-    separated,
-    bindings.map(({ metadata, schemaId }) => schemaById(metadata, schemaId).fields),
-  );
-  return { plan: separated, scans: bindings.map((binding, i) => ({ ...binding, ...must(uses[i], 'a use') })) };
+  const uses = scanUses(separated, bindings.map(icebergFields));
+  const withUse = (binding: TableBinding, i: number): TableBinding =>
+    binding.kind === 'rows' ? binding : { ...binding, ...must(uses[i], 'a use') };
+  return { plan: separated, scans: bindings.map(withUse) };
 }

@@ -7,7 +7,7 @@ import type { PreparedQuery } from '#coordinator/planner/prepared-query.ts';
 import type { Planner } from '#coordinator/planner/planner.ts';
 import { textOf } from '#coordinator/planner/json-node.ts';
 import { sessionPlanner } from '#coordinator/planner/session-planner.ts';
-import { SCRIPTED_ASKER, scriptedTables } from '../../support/scripted/tables.ts';
+import { icebergScans, SCRIPTED_ASKER, scriptedTables, tablesAlone } from '../../support/scripted/tables.ts';
 import type { TableSource } from '#coordinator/resolver/table-source.ts';
 import { parseStatement } from '#coordinator/statement/parse-statement.ts';
 import { identifierText, stringText, Tokenizer } from '#coordinator/statement/tokenizer.ts';
@@ -119,7 +119,9 @@ export class GateOracle {
     );
     const ours = await this.#bind(spliced.join(''));
     if (typeof ours === 'string') return `the gate's text does not bind: ${ours}`;
-    const scans = prepared.scans.map(({ name }) => tableKey([name.catalog, name.namespace.join('.'), name.table]));
+    const scans = icebergScans(prepared.scans).map(({ name }) =>
+      tableKey([name.catalog, name.namespace.join('.'), name.table]),
+    );
     const found = sourcesOf(ours).find((name) => name !== 'skein_scan' && !TABLE_FUNCTIONS.has(name));
     if (found !== undefined) return `the gate's text reads ${found}`;
     if (typeof ofDuckdb === 'string') {
@@ -138,7 +140,7 @@ export class GateOracle {
       offset: 0,
       context: CONTEXT,
       asker: SCRIPTED_ASKER,
-      tables: this.#tables,
+      tables: tablesAlone(this.#tables),
       planner: this.#planner,
       signal,
     });

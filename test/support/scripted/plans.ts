@@ -4,7 +4,7 @@ import { queryPreparer } from '#coordinator/front/prepare-query.ts';
 import { sessionPlanner } from '#coordinator/planner/session-planner.ts';
 import type { Plan } from '#coordinator/planner/plan.ts';
 import type { ScanBinding } from '#coordinator/resolver/scan-binding.ts';
-import { SCRIPTED_ASKER, scriptedTables, type TableScript } from './tables.ts';
+import { icebergScans, SCRIPTED_ASKER, scriptedTables, type TableScript } from './tables.ts';
 import { distribute } from '#coordinator/distributor/distribute.ts';
 import { explainDistributed } from '#coordinator/distributor/explain-distributed.ts';
 import type { DistributedPlan, DistributionFacts, ScanFacts, WholePlan } from '#coordinator/distributor/fragment.ts';
@@ -53,7 +53,8 @@ export async function scriptedPlans(): Promise<ScriptedPlans> {
       planner,
       signal: AbortSignal.timeout(10_000),
     });
-    return separateScans({ plan: must(query.plan, 'a plan that DuckDB prints'), scans: query.scans });
+    const { plan, scans } = separateScans({ plan: must(query.plan, 'a plan that DuckDB prints'), scans: query.scans });
+    return { plan, scans: icebergScans(scans) };
   };
   return {
     planOf,

@@ -1,9 +1,15 @@
+import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { readTableMetadata } from '#shared/iceberg/table-metadata.ts';
+import { must } from '#shared/must.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { nearestName } from '#shared/nearest-name.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import type { LoadedTable, TableName, TableSource } from '#coordinator/resolver/table-source.ts';
+import { onePage } from '#coordinator/catalog-client/pages.ts';
+import type { ScanBinding } from '#coordinator/resolver/scan-binding.ts';
+import type { TableBinding } from '#coordinator/resolver/table-binding.ts';
+import { encodeRows } from '#coordinator/rows/encode-rows.ts';
+import type { LoadedTable, QueryTables, TableName, TableSource } from '#coordinator/resolver/table-source.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 
 /** Tables for tests, without files: `lake.tpch.orders` -> its columns as `name type, name type`, types in Iceberg's spelling or `struct(f int)`. */
@@ -12,10 +18,33 @@ export type TableScript = Readonly<Record<string, { readonly columns: string; re
 /** The user who asks for them, unless it matters. */
 export const SCRIPTED_ASKER = { tenant: tenantId('default'), principal: principalId('p') };
 
+/** The rows of every statement that is read like a table. */
+const SCRIPTED_ROWS = [
+  ['orders', 'what was ordered'],
+  ['ünï 🦆', null],
+] as const;
+
+/** Tables where no statement is read like a table. */
+export const tablesAlone = (tables: TableSource): QueryTables => ({
+  ...tables,
+  rows: ({ text }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${text} is not served in FROM`)),
+});
+
+/** The tables of a query that reads no rows. */
+export const icebergScans = (scans: readonly TableBinding[]): readonly ScanBinding[] =>
+  scans.map((scan) => icebergScan({ scans: [scan] }));
+
+/** The Iceberg table that a query reads at this place. */
+export function icebergScan({ scans }: { readonly scans: readonly TableBinding[] }, place = 0): ScanBinding {
+  const scan = must(scans[place], 'a table of the query');
+  if (scan.kind === 'rows') throw new Error('the query reads rows at this place');
+  return scan;
+}
+
 const SNAPSHOTS = [11n, 12n] as const;
 
 /** A source that knows these tables, names without case. Each has two snapshots: 11 of 2024-01-01, and 12 of 2024-02-01, a tag `v1`. */
-export function scriptedTables(script: TableScript): TableSource & { readonly asked: TableName[][] } {
+export function scriptedTables(script: TableScript): QueryTables & { readonly asked: TableName[][] } {
   const tables = new Map(
     Object.entries(script).map(([name, table]) => [foldIdentifier(name), scriptedTable(name, table)]),
   );
@@ -31,6 +60,8 @@ export function scriptedTables(script: TableScript): TableSource & { readonly as
         }),
       );
     },
+    rows: ({ text }) =>
+      encodeRows({ title: text, columns: ['name', 'about'] }, onePage(SCRIPTED_ROWS), () => undefined),
     nearest: ({ table }) => {
       const names = [...tables.keys()].map((name) => name.split('.').at(-1) ?? '');
       return Promise.resolve(nearestName(table, names));

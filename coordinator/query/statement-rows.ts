@@ -1,0 +1,64 @@
+import { SkeinError } from '#shared/error.ts';
+import { requireAction } from '../auth/authenticate.ts';
+import type { Pages } from '../catalog-client/pages.ts';
+import type { Command, CommandContext } from '../command/command.ts';
+import { COMMANDS } from '../command/commands.ts';
+import type { StatementRows } from '../resolver/table-source.ts';
+import { encodeRows, rowsBudget, type TakeBytes, type TextRow } from '../rows/encode-rows.ts';
+import type { TableRows } from '../rows/table-rows.ts';
+import { parseCommand } from '../statement/parse-statement.ts';
+import type { TextSpan } from '../statement/statement.ts';
+
+/** Longest title, in characters, of rows. */
+const TITLE_MAX = 60;
+
+/**
+ * The rows of statements that one statement reads like tables. Each of them runs once, whatever queries read it, and all together give at
+ * most `coordinator.rows_bytes_max`. `context` is asked for when the first of them runs.
+ */
+export function statementRows(bytesMax: number, context: () => CommandContext): StatementRows {
+  const known = new Map<string, Promise<TableRows>>();
+  const take = rowsBudget(bytesMax);
+  return {
+    rows: (statement) => {
+      const found = known.get(statement.text) ?? run(statement, context(), take);
+      known.set(statement.text, found);
+      return found;
+    },
+  };
+}
+
+async function run(statement: TextSpan, context: CommandContext, take: TakeBytes): Promise<TableRows> {
+  const { command: name, input } = parseCommand(statement);
+  const command: Command = COMMANDS[name];
+  const title = titleOf(statement.text);
+  if (command.rows === undefined) {
+    throw new SkeinError('NOT_SUPPORTED', `${title} is not served in FROM`, { position: statement.offset });
+  }
+  const action = command.action(input);
+  if (action !== null) requireAction(context.caller, action);
+  try {
+    const { columns, pages } = await command.rows(input, context);
+    return await encodeRows({ title, columns: columns.map((column) => column.name) }, texts(pages, context), take);
+  } catch (thrown) {
+    const error = SkeinError.of(thrown);
+    if (error.entry.kind !== 'user' || error.position !== undefined) throw error;
+    throw new SkeinError(error.code, error.message, { position: statement.offset, cause: error.cause });
+  }
+}
+
+const titleOf = (text: string): string => {
+  const words = text.trim();
+  return words.length > TITLE_MAX ? `${words.slice(0, TITLE_MAX)}...` : words;
+};
+
+/** Every column of these statements is VARCHAR. */
+async function* texts(
+  pages: Pages<readonly unknown[]>,
+  { signal }: CommandContext,
+): AsyncGenerator<readonly TextRow[]> {
+  for await (const rows of pages) {
+    signal.throwIfAborted();
+    yield rows.map((row) => row.map((value) => (typeof value === 'string' ? value : null)));
+  }
+}

@@ -1,0 +1,129 @@
+import { setImmediate } from 'node:timers/promises';
+import { Field, Schema, Utf8 } from 'apache-arrow';
+import { BufferRegion, FieldNode, Message, RecordBatch } from 'apache-arrow/ipc/metadata/message';
+import { SkeinError } from '#shared/error.ts';
+import { BODY_TAG, fieldBytes, HEADER_TAG, varintBytes, writeField } from '#shared/flight/flight-data.ts';
+import type { SqlField } from '../planner/sql-type.ts';
+import type { TableRows } from './table-rows.ts';
+
+/** Texts and NULLs, one for each column. */
+export type TextRow = readonly (string | null)[];
+
+/** Rows of a batch, and bytes of its texts: to encode one takes a few milliseconds, and others have a turn before the next. */
+const BATCH_ROWS = 2_000;
+const BATCH_BYTES = 256 * 2 ** 10;
+
+/** Takes the bytes that rows need. @throws STATEMENT_TOO_COMPLEX when a statement has no more of them */
+export type TakeBytes = (bytes: number) => void;
+
+/**
+ * Encodes rows of VARCHAR columns as Arrow batches. `take` is called before a batch is kept, so that what is too much is not held.
+ * @throws what `take` and `pages` throw
+ */
+export async function encodeRows(
+  { title, columns }: { readonly title: string; readonly columns: readonly string[] },
+  pages: AsyncIterable<readonly TextRow[]>,
+  take: TakeBytes,
+): Promise<TableRows> {
+  const schema = new Schema(columns.map((name) => new Field(name, new Utf8(), true)));
+  const messages = [flightMessage(Message.encode(Message.from(schema)), EMPTY)];
+  let rowCount = 0;
+  let bytes = 0;
+  for await (const page of pages) {
+    for (const [i, rows] of [...batchesOf(page)].entries()) {
+      if (i > 0) await setImmediate();
+      const message = batchMessage(columns.length, rows);
+      take(message.length);
+      rowCount += rows.length;
+      bytes += message.length;
+      messages.push(message);
+    }
+  }
+  return { title, columns: columns.map(varchar), rowCount, bytes, messages };
+}
+
+const varchar = (name: string): SqlField => ({ name, type: { kind: 'scalar', name: 'VARCHAR' } });
+
+function* batchesOf(rows: readonly TextRow[]): Generator<readonly TextRow[]> {
+  let start = 0;
+  let bytes = 0;
+  for (const [i, row] of rows.entries()) {
+    for (const text of row) bytes += text?.length ?? 0;
+    if (i + 1 - start < BATCH_ROWS && bytes < BATCH_BYTES && i + 1 < rows.length) continue;
+    yield rows.slice(start, i + 1);
+    start = i + 1;
+    bytes = 0;
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+function batchMessage(width: number, rows: readonly TextRow[]): string {
+  const nodes: FieldNode[] = [];
+  const regions: BufferRegion[] = [];
+  const parts: Buffer[] = [];
+  let at = 0;
+  const add = (buffer: Buffer): void => {
+    regions.push(new BufferRegion(at, buffer.length));
+    const padding = Buffer.alloc(-buffer.length & 7);
+    parts.push(buffer, padding);
+    at += buffer.length + padding.length;
+  };
+  for (let column = 0; column < width; column += 1) {
+    const texts = rows.map((row) => row[column] ?? null);
+    nodes.push(new FieldNode(rows.length, texts.filter((text) => text === null).length));
+    for (const buffer of textBuffers(texts)) add(buffer);
+  }
+  const header = Message.encode(Message.from(new RecordBatch(rows.length, nodes, regions, null), at));
+  return flightMessage(header, Buffer.concat(parts));
+}
+
+/** The buffers of a Utf8 column: validity bits, offsets, characters. */
+function textBuffers(texts: readonly (string | null)[]): readonly [Buffer, Buffer, Buffer] {
+  const validity = Buffer.alloc((texts.length + 7) >> 3);
+  const offsets = Buffer.alloc(4 * (texts.length + 1));
+  const characters: Buffer[] = [];
+  let end = 0;
+  for (const [i, text] of texts.entries()) {
+    if (text !== null) {
+      validity[i >> 3] = (validity[i >> 3] ?? 0) | (1 << (i & 7));
+      const encoded = Buffer.from(text);
+      characters.push(encoded);
+      end += encoded.length;
+    }
+    offsets.writeInt32LE(end, 4 * (i + 1));
+  }
+  return [validity, offsets, Buffer.concat(characters)];
+}
+
+/** gRPC prefixes each message with 5 bytes, which a worker counts when it asks whether a body is aligned. */
+const GRPC_PREFIX_BYTES = 5;
+const BODY_ALIGNMENT = 8;
+
+/** A message in base64; zeros behind its header align its body. */
+function flightMessage(header: Uint8Array, body: Buffer): string {
+  if (body.length === 0) {
+    const message = Buffer.alloc(fieldBytes(HEADER_TAG, header.length));
+    writeField(message, 0, HEADER_TAG, header);
+    return message.toString('base64');
+  }
+  const prefix = varintBytes(BODY_TAG) + varintBytes(body.length);
+  let headerBytes = header.length;
+  while ((GRPC_PREFIX_BYTES + fieldBytes(HEADER_TAG, headerBytes) + prefix) % BODY_ALIGNMENT !== 0) headerBytes += 1;
+  const padded = Buffer.alloc(headerBytes);
+  padded.set(header);
+  const message = Buffer.alloc(fieldBytes(HEADER_TAG, headerBytes) + fieldBytes(BODY_TAG, body.length));
+  writeField(message, writeField(message, 0, HEADER_TAG, padded), BODY_TAG, body);
+  return message.toString('base64');
+}
+
+/** Counts the bytes of all rows that one statement makes. */
+export function rowsBudget(bytesMax: number): TakeBytes {
+  let left = bytesMax;
+  return (bytes) => {
+    left -= bytes;
+    if (left >= 0) return;
+    const message = `the rows that the statement's SHOW and DESCRIBE give take more than ${bytesMax} bytes (coordinator.rows_bytes_max)`;
+    throw new SkeinError('STATEMENT_TOO_COMPLEX', message);
+  };
+}

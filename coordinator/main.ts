@@ -130,7 +130,8 @@ function activeQueries(active: Active): QueryService {
   return {
     execute: async (request) => queries().execute(request),
     timeoutMs: (session) => queries().timeoutMs(session),
-    cancel: (caller, queryId) => queries().cancel(caller, queryId),
+    live: (caller, filter) => queries().live(caller, filter),
+    cancel: (caller, queryId, owner) => queries().cancel(caller, queryId, owner),
     quarantined: (caller) => queries().quarantined(caller),
     lift: async (caller, id) => queries().lift(caller, id),
   };

@@ -6,8 +6,8 @@ import { TENANT_ADMIN } from '../store/postgres/principal-store.ts';
 
 /**
  * The rule of an action: the scope that the token needs (service specification, Authentication 4), `tenant` for every principal of the
- * object's tenant, `operator` for an administrator whose token the operator of the cluster has made. Objects of another tenant are
- * never found, so no rule speaks of them.
+ * object's tenant, `administrator` for one with the role `tenant_admin`, `operator` for an administrator whose token the operator of the
+ * cluster has made. Objects of another tenant are never found, so no rule speaks of them.
  */
 const RULES = {
   'catalog.resolve': 'tenant',
@@ -45,9 +45,12 @@ const RULES = {
   'function.create': 'table:write',
   'function.drop': 'table:write',
 
+  'query.list': 'administrator',
+  'query.cancel': 'administrator',
+
   'quarantine.list': 'operator',
   'quarantine.lift': 'operator',
-} as const satisfies Readonly<Record<Action, Scope | 'tenant' | 'operator'>>;
+} as const satisfies Readonly<Record<Action, Scope | 'tenant' | 'administrator' | 'operator'>>;
 
 const ALLOWED: Decision = { allowed: true };
 
@@ -55,8 +58,12 @@ const ALLOWED: Decision = { allowed: true };
 export function decide(principal: Principal, action: Action): Decision {
   const rule = RULES[action];
   if (rule === 'tenant') return ALLOWED;
+  const isAdministrator = principal.roles.includes(TENANT_ADMIN);
+  if (rule === 'administrator') {
+    return isAdministrator ? ALLOWED : { allowed: false, reason: 'this is for an administrator of the tenant' };
+  }
   if (rule === 'operator') {
-    const isOperator = principal.auth_method === 'operator' && principal.roles.includes(TENANT_ADMIN);
+    const isOperator = principal.auth_method === 'operator' && isAdministrator;
     return isOperator ? ALLOWED : { allowed: false, reason: 'this is for the operator' };
   }
   if (scopesOf(principal).has(rule)) return ALLOWED;

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
+import { cutText } from '#shared/cut-text.ts';
 import { SkeinError } from '#shared/error.ts';
 import { historyRow, type HistoryRow, type QueryFacts } from '../history/history-record.ts';
+import { NO_PROGRESS, type RunProgress } from '../scheduler/run-progress.ts';
 import { redactMessage, type RedactedStatement } from '../statement/redact-statement.ts';
+import type { LiveQuery, LiveState } from './live-query.ts';
+import type { LiveStatement, QueryKey } from './query-registry.ts';
 import type { StatementRequest } from './query-service.ts';
 import { next, type QueryEvent, type QueryState } from './query-state.ts';
 
 /** Takes the history records of statements. */
 export type Recorder = (row: HistoryRow) => void;
 
-type Options = {
+type ActiveQueryOptions = {
   readonly request: StatementRequest;
   readonly epoch: number;
   readonly clock: Clock;
@@ -24,20 +28,28 @@ export const timedOut = (timeoutMs: number): SkeinError =>
 /** Priority of a statement that no rule has classified. */
 const PRIORITY_NORMAL = 5;
 
+/** Longest text of a listed statement: a list has many. */
+const LISTED_SQL_BYTES_MAX = 4_096;
+
 /** One statement from receipt to end: its state, what history says of it, and the one signal that stops it. */
-export class ActiveQuery {
-  readonly abort = new AbortController();
-  readonly #options: Options;
+export class ActiveQuery implements LiveStatement {
+  readonly key: QueryKey;
+  readonly #abort = new AbortController();
+  readonly #options: ActiveQueryOptions;
   #facts: QueryFacts;
   #state: QueryState;
   #timer: NodeJS.Timeout | undefined;
   #limitMs = Infinity;
   readonly #onGone: () => void;
   #redacted: RedactedStatement = { text: '', secrets: null };
+  #progress: () => RunProgress = () => NO_PROGRESS;
+  #rows: () => number = () => 0;
 
-  constructor(options: Options) {
+  constructor(options: ActiveQueryOptions) {
     this.#options = options;
     const { request, clock } = options;
+    const { tenant, sub: principal } = request.caller.claims;
+    this.key = { tenant, principal, queryId: request.queryId };
     this.#facts = {
       recordId: randomUUID(),
       queryId: request.queryId,
@@ -51,13 +63,13 @@ export class ActiveQuery {
       priority: PRIORITY_NORMAL,
     };
     this.#state = { kind: 'queued', queuedAtMs: clock.nowMs() };
-    this.#onGone = () => this.abort.abort(request.clientGone.reason);
+    this.#onGone = () => this.#abort.abort(request.clientGone.reason);
     if (request.clientGone.aborted) this.#onGone();
     request.clientGone.addEventListener('abort', this.#onGone, { once: true });
   }
 
   get signal(): AbortSignal {
-    return this.abort.signal;
+    return this.#abort.signal;
   }
 
   /** The statement without the values of secrets. */
@@ -81,6 +93,37 @@ export class ActiveQuery {
     return this.#options.clock.monotonicMs() - this.#options.request.arrivedMs;
   }
 
+  /** Follows a run of the query, which replaces an earlier one; `rows` counts those that it has given to the client. */
+  follow(progress: () => RunProgress, rows: () => number): void {
+    this.#progress = progress;
+    this.#rows = rows;
+  }
+
+  get liveState(): LiveState {
+    if (this.signal.aborted) return 'cancelling';
+    return this.#state.kind === 'queued' ? 'queued' : 'running';
+  }
+
+  live(): LiveQuery {
+    const { recordId: _recordId, sql, ...facts } = this.#facts;
+    return {
+      ...facts,
+      sql: cutText(sql, LISTED_SQL_BYTES_MAX),
+      state: this.liveState,
+      queuedAtMs: this.#state.queuedAtMs,
+      startedAtMs: this.#state.kind === 'queued' ? null : this.#state.startedAtMs,
+      elapsedMs: this.elapsedMs(),
+      rowsProduced: this.#rows(),
+      progress: this.#progress(),
+    };
+  }
+
+  cancel(reason: SkeinError): boolean {
+    if (this.signal.aborted) return false;
+    this.#abort.abort(reason);
+    return true;
+  }
+
   describe(facts: Partial<Pick<QueryFacts, 'queryType' | 'resourceGroup' | 'priority'>>): void {
     this.#facts = { ...this.#facts, ...facts };
   }
@@ -89,7 +132,7 @@ export class ActiveQuery {
   limit(timeoutMs: number): void {
     clearTimeout(this.#timer);
     this.#limitMs = timeoutMs;
-    this.#timer = setTimeout(() => this.abort.abort(timedOut(timeoutMs)), timeoutMs - this.elapsedMs());
+    this.#timer = setTimeout(() => this.#abort.abort(timedOut(timeoutMs)), timeoutMs - this.elapsedMs());
   }
 
   /** Returns the time that is left of the limit, in ms. */

@@ -117,7 +117,10 @@ function queryRun(
     bounds: query.bounds,
     deadlineMs,
     signal: active.signal,
-    onRun: (id) => services.runs.add(id, execution.shape),
+    onRun: (id, progress) => {
+      services.runs.add(id, execution.shape);
+      active.follow(progress, () => rows);
+    },
     onStart: () => {
       rows = 0;
       execution.onStart();

@@ -1,51 +1,90 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId, QueryId, TenantId } from '#shared/id.ts';
+import type { LiveQuery, LiveState } from './live-query.ts';
 
 /** Only at the end of a term, so nobody waits for it in a query's path. */
 const EMPTY_POLL_MS = 10;
 
 export type QueryKey = { readonly tenant: TenantId; readonly principal: PrincipalId; readonly queryId: QueryId };
 
-/** The statements that run or wait now, by owner and id, so that no caller finds another's. */
+/** A statement from its arrival to its end. */
+export interface LiveStatement {
+  readonly key: QueryKey;
+  readonly liveState: LiveState;
+  live(): LiveQuery;
+  /** Ends the statement; false when it was told before. */
+  cancel(reason: SkeinError): boolean;
+}
+
+/** The statements of a tenant that a caller asks for; null = all. */
+export type LiveFilter = {
+  readonly tenant: TenantId;
+  readonly principal: PrincipalId | null;
+  readonly state: LiveState | null;
+  /** How many are described. */
+  readonly limit: number;
+};
+
+/** `total` counts all that fit. */
+export type LiveList = { readonly queries: readonly LiveQuery[]; readonly total: number };
+
+/** The statements that wait or run now, by owner and id, so that no caller finds another's. */
 export class QueryRegistry {
-  readonly #active = new Map<string, AbortController>();
+  /** In the order of their arrival. */
+  readonly #live = new Map<string, LiveStatement>();
 
   get size(): number {
-    return this.#active.size;
+    return this.#live.size;
   }
 
-  /** @throws INVALID_REQUEST when a statement of this id is active. */
-  add(key: QueryKey, abort: AbortController): void {
-    const text = keyText(key);
-    if (this.#active.has(text)) {
-      throw new SkeinError('INVALID_REQUEST', `a query with the id ${key.queryId} is running`);
+  /** @throws INVALID_REQUEST when a statement of this owner and id is live. */
+  add(statement: LiveStatement): void {
+    const text = keyText(statement.key);
+    if (this.#live.has(text)) {
+      throw new SkeinError('INVALID_REQUEST', `a query with the id ${statement.key.queryId} is running`);
     }
-    this.#active.set(text, abort);
+    this.#live.set(text, statement);
   }
 
-  remove(key: QueryKey): void {
-    this.#active.delete(keyText(key));
+  remove({ key }: LiveStatement): void {
+    this.#live.delete(keyText(key));
   }
 
-  /** False when no such statement is active. */
+  /** The statements that fit, the longest there first. */
+  list({ tenant, principal, state, limit }: LiveFilter): LiveList {
+    const found = [...this.#live.values()].filter(
+      ({ key, liveState }) =>
+        key.tenant === tenant &&
+        (principal === null || key.principal === principal) &&
+        (state === null || liveState === state),
+    );
+    return { queries: found.slice(0, limit).map((statement) => statement.live()), total: found.length };
+  }
+
+  /** The principals of a tenant that have a live statement of this id: clients choose ids, so several may. */
+  ownersOf(tenant: TenantId, queryId: QueryId): readonly PrincipalId[] {
+    const keys = [...this.#live.values()].map(({ key }) => key);
+    return keys.filter((key) => key.tenant === tenant && isSameId(key.queryId, queryId)).map((key) => key.principal);
+  }
+
+  /** False when no such statement is live. */
   cancel(key: QueryKey, reason: SkeinError): boolean {
-    const abort = this.#active.get(keyText(key));
-    if (abort === undefined || abort.signal.aborted) return false;
-    abort.abort(reason);
-    return true;
+    return this.#live.get(keyText(key))?.cancel(reason) ?? false;
   }
 
-  /** Resolves when no statement is active any more, or after the time. */
+  /** Resolves when no statement is live any more, or after the time. */
   async empty(timeoutMs: number): Promise<void> {
     const end = performance.now() + timeoutMs;
-    while (this.#active.size > 0 && performance.now() < end) await sleep(EMPTY_POLL_MS);
+    while (this.#live.size > 0 && performance.now() < end) await sleep(EMPTY_POLL_MS);
   }
 
   cancelAll(reason: SkeinError): void {
-    for (const abort of this.#active.values()) abort.abort(reason);
+    for (const statement of this.#live.values()) statement.cancel(reason);
   }
 }
+
+const isSameId = (one: QueryId, other: QueryId): boolean => one.toLowerCase() === other.toLowerCase();
 
 const keyText = ({ tenant, principal, queryId }: QueryKey): string =>
   JSON.stringify([tenant, principal, queryId.toLowerCase()]);

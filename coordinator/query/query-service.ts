@@ -2,6 +2,8 @@ import type { QueryId } from '#shared/id.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import type { SessionKey } from '../session/session-store.ts';
 import type { Kill } from '../quarantine/quarantine.ts';
+import type { LiveRequest } from './live-queries.ts';
+import type { LiveList } from './query-registry.ts';
 import type { ResultSink } from '../sink/result-sink.ts';
 
 /** A statement as a protocol hands it over. */
@@ -27,8 +29,14 @@ export interface QueryService {
   execute(request: StatementRequest): Promise<void>;
   /** The session's timeout, for requests that name none. */
   timeoutMs(session: SessionKey): number;
-  /** Cancels a running or waiting statement of the caller; false when there is none. */
-  cancel(caller: Caller, queryId: QueryId): boolean;
+  /** The statements that wait or run now and that the caller may see, the longest there first. */
+  live(caller: Caller, filter: LiveRequest): LiveList;
+  /**
+   * Cancels a statement that waits or runs; false when there is none that the caller may cancel. `owner` is its principal; null = the
+   * caller, else whoever of the tenant has one of this id.
+   * @throws INVALID_REQUEST when several principals have one of this id
+   */
+  cancel(caller: Caller, queryId: QueryId, owner: string | null): boolean;
   /** The statements of the caller's tenant that are refused, the latest first. */
   quarantined(caller: Caller): readonly Kill[];
   /** Takes one back; false when the tenant has none of this id. */

@@ -9,7 +9,8 @@ import { READ_STATEMENT, type StatementText } from '../statement/read-statement.
 import { ActiveQuery } from './active-query.ts';
 import { answerInTime } from './answer-in-time.ts';
 import { withPlace } from './error-place.ts';
-import type { QueryKey, QueryRegistry } from './query-registry.ts';
+import { cancelQuery, liveQueries } from './live-queries.ts';
+import type { QueryRegistry } from './query-registry.ts';
 import type { QueryService, StatementRequest } from './query-service.ts';
 import { commandContext } from './running-statement.ts';
 import type { RunnerServices } from './runner-services.ts';
@@ -21,18 +22,13 @@ export function statementRunner(services: RunnerServices): QueryService {
     timeoutMs: (session) => timeoutOf(services, session),
     quarantined: ({ claims }) => services.quarantine.list(claims.tenant),
     lift: ({ claims }, id) => services.quarantine.lift(claims.tenant, id),
-    cancel: ({ claims }, queryId) =>
-      services.registry.cancel(
-        { tenant: claims.tenant, principal: claims.sub, queryId },
-        new SkeinError('QUERY_CANCELLED', 'the query was cancelled by its user'),
-      ),
+    live: (caller, filter) => liveQueries(services.registry, caller, filter),
+    cancel: (caller, queryId, owner) => cancelQuery(services.registry, caller, { queryId, owner }),
   };
 }
 
 async function execute(services: RunnerServices, request: StatementRequest): Promise<void> {
   const { clock, registry, log, metrics } = services;
-  const { claims } = request.caller;
-  const key = { tenant: claims.tenant, principal: claims.sub, queryId: request.queryId };
   const active = new ActiveQuery({
     request,
     epoch: services.epoch,
@@ -41,7 +37,7 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
     onEnded: metrics.ended,
   });
   active.limit(request.timeoutMs ?? timeoutOf(services, request.session));
-  const refused = register(registry, key, active.abort);
+  const refused = register(registry, active);
   const { redacted, parsed } = await readText(services, request, active.signal);
   active.received(redacted);
   let outcome: Outcome;
@@ -57,7 +53,7 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
     log[isOurs ? 'error' : 'debug']({ queryId: request.queryId, err: error }, 'statement failed');
     throw error;
   } finally {
-    if (refused === undefined) registry.remove(key);
+    if (refused === undefined) registry.remove(active);
     active.end();
   }
   request.sink.finish({ rowCount: outcome.rowsProduced, elapsedMs: active.elapsedMs() });
@@ -67,9 +63,9 @@ const timeoutOf = ({ sessions, config }: RunnerServices, session: SessionKey): n
   parseDuration(setting(sessions.store.get(session), 'skein.query_timeout', config));
 
 /** The error when a statement of this id is active. */
-function register(registry: QueryRegistry, key: QueryKey, abort: AbortController): SkeinError | undefined {
+function register(registry: QueryRegistry, active: ActiveQuery): SkeinError | undefined {
   try {
-    registry.add(key, abort);
+    registry.add(active);
     return undefined;
   } catch (error) {
     return SkeinError.of(error);

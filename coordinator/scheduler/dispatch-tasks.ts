@@ -7,28 +7,15 @@ import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { TaskFragment, TaskWidth } from '../distributor/fragment.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import type { ResultReader } from './result-reader.ts';
+import { runProgress, type RunProgress } from './run-progress.ts';
 import { runTask } from './run-task.ts';
 import type { Scheduler } from './scheduler.ts';
 import { endQuery, runSpooledTask } from './spooled-task.ts';
 import type { StageRun } from './stage-run.ts';
 import { stageTasks } from './stage-state.ts';
 import { inputSpec, partitionTicket, taskSpec, taskTicket, type TaskOwner } from './task-spec.ts';
-import { failureError, sentInPart } from './task-errors.ts';
+import { failureError, FragmentRefused, sentInPart, StartOver } from './task-errors.ts';
 import { isCarried, type TaskEvent, type TaskOutput } from './task-state.ts';
-
-/** The query must start over: a lost output has been read in part, and rerunning its task would not reproduce it exactly. */
-export class StartOver extends Error {}
-
-/** A worker could not bind a fragment's SQL, although the coordinator checks fragments before they run. `message` is DuckDB's. */
-export class FragmentRefused extends Error {
-  readonly fragment: TaskFragment;
-
-  constructor(fragment: TaskFragment, message: string) {
-    super(message);
-    this.name = 'FragmentRefused';
-    this.fragment = fragment;
-  }
-}
 
 /** A task that reads at most this many bytes gets a small memory limit. */
 const SMALL_TASK_BYTES = 8 * 2 ** 20;
@@ -37,6 +24,7 @@ const INPUT_LOST = new SkeinError('WORKER_LOST', 'an input of the task was lost'
 
 type RunningTask = {
   readonly stage: StageRun;
+  readonly worker: LiveWorker;
   readonly reads: ReadonlySet<TaskId>;
   readonly stop: AbortController;
   /** Resolves when the task has ended, or has been given up. */
@@ -57,6 +45,8 @@ export class TaskDispatcher {
   readonly #options: Options;
   /** Stages with tasks to run. A producer whose output was lost follows the readers that wait for it. */
   readonly #active = new Set<StageRun>();
+  /** Every stage that was run so far. */
+  readonly #stages = new Set<StageRun>();
   readonly #running = new Map<TaskId, RunningTask>();
   /** Cores that running tasks of this query take, per worker id. */
   readonly #inFlight = new Map<string, number>();
@@ -85,9 +75,21 @@ export class TaskDispatcher {
     return this.#scheduledMs;
   }
 
+  /** How far the stages have come that were run so far. */
+  get progress(): RunProgress {
+    const workers = Array.from(this.#running.values(), ({ worker }) => worker.info.name);
+    return runProgress(
+      Array.from(this.#stages, ({ state }) => state),
+      workers,
+    );
+  }
+
   /** Runs stages, whose producers are done, to their end. @throws StartOver, FragmentRefused, or the error that ends the query. */
   async run(stages: readonly StageRun[]): Promise<void> {
-    for (const stage of stages) this.#active.add(stage);
+    for (const stage of stages) {
+      this.#active.add(stage);
+      this.#stages.add(stage);
+    }
     this.#pump();
     await Promise.race([Promise.all(stages.map((stage) => stage.done.promise)), this.#failed.promise]);
   }
@@ -213,7 +215,7 @@ export class TaskDispatcher {
     const { info, link } = worker;
     const spec = this.#spec(stage, task, worker, id);
     const reads = new Set(spec.inputs.flatMap((input) => input.sources.map((source) => source.taskId)));
-    const running: RunningTask = { stage, reads, stop: new AbortController(), ended: Promise.withResolvers() };
+    const running: RunningTask = { stage, worker, reads, stop: new AbortController(), ended: Promise.withResolvers() };
     stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
     for (const producer of stage.producers) producer.isRead = true;
     this.#running.set(id, running);

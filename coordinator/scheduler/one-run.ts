@@ -3,6 +3,7 @@ import type { QueryId } from '#shared/id.ts';
 import { TaskDispatcher } from './dispatch-tasks.ts';
 import { ResultReader } from './result-reader.ts';
 import { newRunId } from './run-id.ts';
+import type { RunProgress } from './run-progress.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { TaskOwner } from './task-spec.ts';
 
@@ -11,8 +12,8 @@ export type QueryRun = Omit<TaskOwner, 'queryId' | 'epoch' | 'spillLimitBytes'> 
   /** The client's query id; each run gets its own. */
   readonly queryId: QueryId;
   readonly signal: AbortSignal;
-  /** Called when a run of the query begins, with the run's id. */
-  readonly onRun: (run: QueryId) => void;
+  /** Called when a run of the query begins, with the run's id; `progress` tells at any time how far it has come. */
+  readonly onRun: (run: QueryId, progress: () => RunProgress) => void;
   /** Called when the result begins, perhaps again: rows of earlier attempts are void. */
   readonly onStart: () => void;
   readonly onRows: (bytes: Buffer, rows: number) => Promise<void> | undefined;
@@ -32,9 +33,9 @@ export async function oneRun<T>(
   const { epoch, spillLimitBytes, running } = scheduler;
   const runId = newRunId(query.queryId, epoch);
   running.add(runId);
-  query.onRun(runId);
   const owner = { ...query, queryId: runId, epoch, spillLimitBytes };
   const dispatcher = new TaskDispatcher({ scheduler, owner, signal: query.signal });
+  query.onRun(runId, () => dispatcher.progress);
   let succeeded = false;
   try {
     query.onStart();

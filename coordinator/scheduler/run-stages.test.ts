@@ -19,7 +19,8 @@ import type { DistributedPlan, Fragment } from '../distributor/fragment.ts';
 import { endUnknown } from './end-unknown.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import type { Scheduler } from './scheduler.ts';
-import { runStages, type StagedQuery } from './run-stages.ts';
+import { NO_PROGRESS, type RunProgress } from './run-progress.ts';
+import { runStages, type StagedQuery, type StagedRun } from './run-stages.ts';
 
 type Worker = Awaited<ReturnType<typeof startScriptedWorker>>;
 
@@ -226,6 +227,23 @@ test('every file is read once, every partition has its task, and all workers for
   await ended(workers, runIds());
   await vi.waitFor(() => expect(scheduler.running.size).toBe(0));
   expect(scheduler.pool.states().every(({ load }) => load === 0)).toBe(true);
+});
+
+test('a run tells at any time how many of its tasks are known and done, what they read, and where they run', async () => {
+  const seen: RunProgress[] = [];
+  let progress: () => RunProgress = () => NO_PROGRESS;
+  const spool = async (): Promise<undefined> => void seen.push(progress());
+  const { scheduler } = await cluster(2, { spool });
+  const run = await runStages(scheduler, query({ onRun: (_run, now) => (progress = now) }));
+  expect(
+    seen.every(({ tasks, tasksDone, tasksRunning }) => tasksRunning > 0 && tasksDone + tasksRunning <= tasks),
+  ).toBe(true);
+  expect(seen.every(({ workers }) => workers.join() === 'scripted')).toBe(true);
+  const counts = seen.map(({ tasks }) => tasks);
+  expect(counts).toEqual(counts.toSorted((a, b) => a - b));
+  const tasks = (run as StagedRun & { kind: 'staged' }).stages.flatMap((stage) => stage.tasks);
+  const bytesScanned = tasks.reduce((sum, task) => sum + task.bytesScanned, 0);
+  expect(progress()).toMatchObject({ tasks: tasks.length, tasksDone: tasks.length, bytesScanned });
 });
 
 test('tasks have the width of their fragment, and together no more cores than their worker', async () => {

@@ -14,7 +14,7 @@ import type {
 import type { Plan } from '../planner/plan.ts';
 import { walkPlan } from '../planner/plan-tree.ts';
 import { chooseWave } from './choose-wave.ts';
-import { FragmentRefused, StartOver, type TaskDispatcher } from './dispatch-tasks.ts';
+import type { TaskDispatcher } from './dispatch-tasks.ts';
 import {
   describeKeys,
   findDynamicFilters,
@@ -36,6 +36,7 @@ import { ResultReader } from './result-reader.ts';
 import { clusterFacts, type Scheduler } from './scheduler.ts';
 import type { StageReport } from './stage-report.ts';
 import { StageRun } from './stage-run.ts';
+import { FragmentRefused, StartOver } from './task-errors.ts';
 
 /** The passes of `coordinator/distributor` that a running query calls. */
 export type Distributor = {

@@ -1,6 +1,21 @@
 import { SkeinError } from '#shared/error.ts';
 import { unreachable } from '#shared/must.ts';
+import type { TaskFragment } from '../distributor/fragment.ts';
 import type { TaskEvent, TaskFailure } from './task-state.ts';
+
+/** The query must start over: a lost output has been read in part, and rerunning its task would not reproduce it exactly. */
+export class StartOver extends Error {}
+
+/** A worker could not bind a fragment's SQL, although the coordinator checks fragments before they run. `message` is DuckDB's. */
+export class FragmentRefused extends Error {
+  readonly fragment: TaskFragment;
+
+  constructor(fragment: TaskFragment, message: string) {
+    super(message);
+    this.name = 'FragmentRefused';
+    this.fragment = fragment;
+  }
+}
 
 /** Makes the error of a query whose task was lost by `event` and cannot run again. */
 export const sentInPart = (event: TaskEvent['kind']): SkeinError =>

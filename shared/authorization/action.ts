@@ -38,6 +38,9 @@ export const ACTIONS = {
   'function.create': 'create a function',
   'function.drop': 'drop a function',
 
+  'query.list': 'list the statements of other principals of the tenant that wait or run now',
+  'query.cancel': 'cancel a statement of another principal of the tenant',
+
   'quarantine.list': 'list the statements that are refused because they have cost a worker its process',
   'quarantine.lift': 'take such statements again',
 } as const;

@@ -156,10 +156,36 @@ async function cancel(queryId: string): Promise<void> {
   expect((await fetch(url, { method: 'DELETE', headers: { authorization } })).status).toBe(204);
 }
 
+/** The live queries of the cluster's user, an administrator. */
+async function live(parameters = ''): Promise<{ readonly queries: readonly Row[]; readonly total: number }> {
+  const authorization = `Bearer ${await cluster.token()}`;
+  const answer = await fetch(`${cluster.queryUrl}/api/query${parameters}`, { headers: { authorization } });
+  return (await answer.json()) as { queries: readonly Row[]; total: number };
+}
+
 test('a query that its user cancels is cancelled, with the reason', async () => {
   const queryId = randomUUID();
   const answer = cluster.query(LONG, { queryId });
   await record(queryId, 'running');
+  await expect.poll(async () => (await live()).queries[0]?.['tasks_running']).toBe(1);
+  const { sub, preferred_username: username } = decodeJwt<{ preferred_username: string }>(await cluster.token());
+  expect(await live('?state=running')).toMatchObject({
+    queries: [
+      {
+        query_id: queryId,
+        sql: LONG,
+        user_id: sub,
+        username,
+        query_type: 'select',
+        resource_group: '/root',
+        tasks: 1,
+        tasks_done: 0,
+        rows_produced: 0,
+        workers: [expect.stringMatching(/^worker-\d$/)],
+      },
+    ],
+    total: 1,
+  });
   await cancel(queryId);
   expect(await answer).toMatchObject({ status: 499, body: { error: 'QUERY_CANCELLED' } });
   expect(await record(queryId)).toMatchObject({
@@ -177,6 +203,13 @@ test('a query that waits for a place is queued; cancelled there, it has not star
   // It is queued while it is planned, too: it stays so.
   await sleep(300);
   expect(await record(second, 'queued')).toMatchObject({ started_at: null, ended_at: null, duration_ms: null });
+  expect((await live()).queries.map((query) => [query['query_id'], query['state']])).toEqual([
+    [first, 'running'],
+    [second, 'queued'],
+  ]);
+  expect((await live('?state=queued&limit=1')).queries).toMatchObject([
+    { query_id: second, started_at: null, tasks: 0 },
+  ]);
   await cancel(second);
   expect(await waiting).toMatchObject({ status: 499, body: { error: 'QUERY_CANCELLED' } });
   const row = await record(second);
@@ -184,6 +217,7 @@ test('a query that waits for a place is queued; cancelled there, it has not star
   expect(row['ended_at']).toBeInstanceOf(Date);
   await cancel(first);
   expect(await running).toMatchObject({ status: 499 });
+  expect(await live()).toEqual({ queries: [], total: 0 });
 });
 
 test('a query over its memory limit that cannot spill is cancelled, with the reason', async () => {

@@ -5,9 +5,10 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ERRORS, SkeinError } from '#shared/error.ts';
-import { principalId, tenantId } from '#shared/id.ts';
+import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { silentLogger } from '#shared/log/logger.ts';
+import type { LiveQuery } from '../../query/live-query.ts';
 import { queryMetrics } from '../../query/query-metrics.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { QueryService, StatementRequest } from '../../query/query-service.ts';
@@ -36,6 +37,10 @@ const queries: QueryService = {
     cancelled.push(`${caller.claims.sub}/${id}`);
     return id === '00000000-0000-0000-0000-000000000001';
   },
+  live: (caller, { limit, owner, state }) => {
+    const queries = [liveQuery(caller.claims.sub, limit)];
+    return { queries: owner === null && state !== 'queued' ? queries : [], total: 1 };
+  },
   quarantined: () => [
     {
       id: QUARANTINED,
@@ -51,6 +56,23 @@ const queries: QueryService = {
   ],
   lift: (_caller, id) => Promise.resolve(id === QUARANTINED),
 };
+const liveQuery = (principal: LiveQuery['principal'], priority: number): LiveQuery => ({
+  queryId: queryId('00000000-0000-0000-0000-000000000001'),
+  tenant: tenantId('t'),
+  principal,
+  username: 'u',
+  sql: 'SELECT 1',
+  queryType: 'select',
+  source: null,
+  resourceGroup: '/root',
+  priority,
+  state: 'running',
+  queuedAtMs: 0,
+  startedAtMs: 1,
+  elapsedMs: 2.5,
+  rowsProduced: 3,
+  progress: { tasks: 5, tasksDone: 2, tasksRunning: 1, bytesScanned: 7, workers: ['worker-1'] },
+});
 const QUARANTINED = '00000000-0000-0000-0000-000000000009';
 /** When the second part of the list of tables comes. */
 let moreTables: Promise<void> = Promise.resolve();
@@ -440,7 +462,7 @@ test('metadata paths answer 404 for what is missing, 403 without the scope, and 
 test.each([
   ['GET', '/nothing', 404, 'NOT_FOUND'],
   ['PUT', '/api/query', 404, 'NOT_FOUND'],
-  ['GET', '/api/query', 404, 'NOT_FOUND'],
+  ['PUT', '/api/query', 404, 'NOT_FOUND'],
   ['POST', '/%ZZ', 400, 'INVALID_REQUEST'],
 ])('%s %s is no operation: %i %s, in the shape of every error', async (method, path, status, code) => {
   const answer = await send(method, path);
@@ -479,7 +501,10 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     ['POST', '/api/query', { body: '{"sql":"x"}' }],
     ['POST', '/api/query', { body: '{}' }],
     ['POST', '/api/query', { headers: {} }],
-    ['DELETE', '/api/query/00000000-0000-0000-0000-000000000001'],
+    ['GET', '/api/query?state=running&limit=500'],
+    ['GET', '/api/query?state=gone'],
+    ['GET', '/api/query', { headers: {} }],
+    ['DELETE', '/api/query/00000000-0000-0000-0000-000000000001?user_id=p'],
     ['DELETE', `/api/query/${randomUUID()}`],
     ['DELETE', `/api/query/${randomUUID()}`, { headers: {} }],
     ['GET', '/api/tables'],
@@ -516,6 +541,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
   note('metrics', await fromElsewhere('/metrics'));
   expect(seen).toEqual({
     runQuery: [200, 400, 401],
+    listQueries: [200, 400, 401],
     cancelQuery: [204, 404, 401],
     listTables: [200, 400, 403, 401],
     describeTable: [200, 403, 401],
@@ -538,6 +564,47 @@ async function fromElsewhere(path: string): Promise<number> {
   document.check({ method: 'GET', path, status: answer.statusCode, headers: given, text: answer.payload });
   return answer.statusCode;
 }
+
+test('live queries are listed under the names of the history, a page at a time', async () => {
+  const answer = await send('GET', '/api/query?state=running&limit=7');
+  expect(answer.json()).toEqual({
+    queries: [
+      {
+        query_id: '00000000-0000-0000-0000-000000000001',
+        state: 'running',
+        sql: 'SELECT 1',
+        user_id: 'p',
+        username: 'u',
+        query_type: 'select',
+        source: null,
+        resource_group: '/root',
+        priority: 7,
+        queued_at: '1970-01-01T00:00:00.000Z',
+        started_at: '1970-01-01T00:00:00.001Z',
+        elapsed_ms: 3,
+        rows_produced: 3,
+        bytes_scanned: 7,
+        tasks: 5,
+        tasks_running: 1,
+        tasks_done: 2,
+        workers: ['worker-1'],
+      },
+    ],
+    total: 1,
+  });
+  expect((await send('GET', '/api/query?user_id=q')).json()).toEqual({ queries: [], total: 1 });
+  for (const bad of [
+    'limit=0',
+    'limit=501',
+    'limit=x',
+    'limit=-1',
+    'limit=1e2',
+    'state=',
+    'state=running&state=queued',
+  ]) {
+    expect((await send('GET', `/api/query?${bad}`)).json(), bad).toMatchObject({ error: 'INVALID_REQUEST' });
+  }
+});
 
 test('every error that the document has of a statement or a table is answered with its status', async () => {
   const codes = document.codes('runQuery') as readonly (keyof typeof ERRORS)[];

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Action } from '#shared/authorization/action.ts';
 import { errorBody, SkeinError } from '#shared/error.ts';
 import { BodyBudget, type HeldBody } from '#shared/http/body-budget.ts';
-import { isUuid, queryId as toQueryId, type QueryId } from '#shared/id.ts';
+import type { QueryId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { metricsAccess } from '#shared/metrics-access.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
@@ -18,6 +18,7 @@ import type { QueryService } from '../../query/query-service.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import { answerError, sendError, toSkeinError } from './error-reply.ts';
 import { JsonResult } from './json-result.ts';
+import { liveQueryRoutes } from './live-query-routes.ts';
 import { openApiDocument } from './openapi.ts';
 import { checkQueryId, QUERY_ID_HEADER, sessionKey, sourceOf, takeQueryId } from './post-query.ts';
 import { glimpseTimeout, READ_QUERY_BODY, type QueryBody } from './read-query-body.ts';
@@ -195,19 +196,7 @@ function queryRoutes(app: FastifyInstance, options: HttpOptions): void {
       return postQuery(request, reply, options);
     },
   });
-  app.route({
-    method: 'DELETE',
-    url: '/api/query/:id',
-    bodyLimit: UNREAD_BODY_BYTES_MAX,
-    onRequest: authenticate,
-    handler: (request, reply) => {
-      const { id } = request.params as { readonly id: string };
-      if (!isUuid(id) || !options.queries.cancel(callerOf(request), toQueryId(id.toLowerCase()))) {
-        throw new SkeinError('QUERY_NOT_FOUND', `no query ${id.slice(0, 64)} is running`);
-      }
-      return reply.code(204).send();
-    },
-  });
+  liveQueryRoutes(app, { queries: options.queries, onRequest: authenticate, callerOf });
 }
 
 async function postQuery(request: FastifyRequest, reply: FastifyReply, options: HttpOptions): Promise<FastifyReply> {

@@ -1,4 +1,6 @@
 import { ERRORS, type ErrorCode } from '#shared/error.ts';
+import { LIVE_STATES } from '../../query/live-query.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX } from './live-query-routes.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -92,6 +94,13 @@ const pathParameter = (name: string, description: string, schema: Schema = { typ
   description,
   schema,
 });
+const queryParameter = (name: string, description: string, schema: Schema): Schema => ({
+  name,
+  in: 'query',
+  required: false,
+  description,
+  schema,
+});
 const TIME = { type: 'string', format: 'date-time' };
 const UUID = { type: 'string', format: 'uuid' };
 const SESSION = headerParameter(
@@ -101,6 +110,31 @@ const SESSION = headerParameter(
 );
 
 const QUERY_ID = { 'X-Skein-Query-Id': { description: 'Id of the query', schema: UUID } };
+
+const liveQueries = {
+  get: {
+    operationId: 'listQueries',
+    summary: 'The queries that wait or run now',
+    description: 'A principal sees its own; an administrator (role `tenant_admin`) sees those of the tenant.',
+    parameters: [
+      queryParameter('state', 'Only those in this state', { type: 'string', enum: LIVE_STATES }),
+      queryParameter('user_id', 'Only those of this principal', { type: 'string' }),
+      queryParameter('limit', 'How many at most', {
+        type: 'integer',
+        minimum: 1,
+        maximum: LIMIT_MAX,
+        default: LIMIT_DEFAULT,
+      }),
+    ],
+    responses: {
+      200: json(
+        object({ queries: listOf(ref('LiveQuery')), total: integer('How many there are') }),
+        'The longest there first',
+      ),
+      ...errors(['INVALID_REQUEST', 'NOT_ACTIVE']),
+    },
+  },
+};
 
 const query = {
   post: {
@@ -126,10 +160,16 @@ const cancel = {
   delete: {
     operationId: 'cancelQuery',
     summary: 'Cancel a query that runs or waits',
-    parameters: [pathParameter('id', 'Id of the query', UUID)],
+    description: 'A principal cancels its own; an administrator (role `tenant_admin`) cancels any of the tenant.',
+    parameters: [
+      pathParameter('id', 'Id of the query', UUID),
+      queryParameter('user_id', 'Whose it is, when several principals of the tenant have one of this id', {
+        type: 'string',
+      }),
+    ],
     responses: {
       204: { description: 'It is being cancelled; its request answers 499' },
-      ...errors(['QUERY_NOT_FOUND', 'NOT_ACTIVE']),
+      ...errors(['INVALID_REQUEST', 'QUERY_NOT_FOUND', 'NOT_ACTIVE']),
     },
   },
 };
@@ -253,6 +293,26 @@ const schemas = {
     row_count: integer('Number of rows'),
     elapsed_ms: integer('Milliseconds from receipt to the last row'),
   }),
+  LiveQuery: object({
+    query_id: UUID,
+    state: { type: 'string', enum: LIVE_STATES, description: 'cancelling: it was told to end, and its tasks have not' },
+    sql: text('The statement, without secrets; a long one is cut; empty until it has been read'),
+    user_id: text('Id of the principal'),
+    username: text('Its name'),
+    query_type: text('select, insert, ddl, ...'),
+    source: { type: ['string', 'null'], description: 'Its X-Skein-Source' },
+    resource_group: text('Path of the group that it was admitted to'),
+    priority: integer('Higher means more important'),
+    queued_at: TIME,
+    started_at: { ...TIME, type: ['string', 'null'], description: 'null while it waits' },
+    elapsed_ms: integer('Milliseconds since its request arrived'),
+    rows_produced: integer('Rows sent so far'),
+    bytes_scanned: integer('Bytes that its finished tasks have read'),
+    tasks: integer('Tasks that are known by now: later stages add more'),
+    tasks_running: integer('Tasks on workers now'),
+    tasks_done: integer('Tasks that have finished'),
+    workers: listOf(text('Name of a worker that runs tasks of it now')),
+  }),
   TableEntry: object({
     catalog: text('Catalog'),
     schema: text('Namespace, levels joined by dots'),
@@ -290,7 +350,7 @@ export const openApiDocument = {
   info: { title: 'Skein query API', version: '1', description: 'SQL over Iceberg tables.' },
   security: [{ bearer: [] }],
   paths: {
-    '/api/query': query,
+    '/api/query': { ...query, ...liveQueries },
     '/api/query/{id}': cancel,
     '/api/tables': tables,
     '/api/catalogs/{catalog}/namespaces/{namespace}/tables/{table}': table,

@@ -1,0 +1,42 @@
+import { SkeinError } from '#shared/error.ts';
+import { principalId, type QueryId } from '#shared/id.ts';
+import { mayDo, type Caller } from '../auth/authenticate.ts';
+import type { LiveState } from './live-query.ts';
+import type { LiveList, QueryRegistry } from './query-registry.ts';
+
+/** What a caller asks for; null = all that the caller may see. */
+export type LiveRequest = { readonly state: LiveState | null; readonly owner: string | null; readonly limit: number };
+
+/**
+ * Lists statements that wait or run now. A principal sees its own, an administrator those of the tenant; whoever asks for another's gets
+ * none, as if there were none.
+ */
+export function liveQueries(registry: QueryRegistry, caller: Caller, { state, owner, limit }: LiveRequest): LiveList {
+  const { tenant, sub } = caller.claims;
+  const seesAll = mayDo(caller, 'query.list');
+  if (owner !== null && owner !== sub && !seesAll) return { queries: [], total: 0 };
+  const principal = owner === null ? (seesAll ? null : sub) : principalId(owner);
+  return registry.list({ tenant, principal, state, limit });
+}
+
+/**
+ * Cancels a statement: a principal its own, an administrator any of the tenant. False when there is none that the caller may cancel.
+ * @throws INVALID_REQUEST when `owner` is null and several other principals have a statement of this id
+ */
+export function cancelQuery(
+  registry: QueryRegistry,
+  caller: Caller,
+  { queryId, owner }: { readonly queryId: QueryId; readonly owner: string | null },
+): boolean {
+  const { tenant, sub } = caller.claims;
+  const byUser = new SkeinError('QUERY_CANCELLED', 'the query was cancelled by its user');
+  const isOwn = owner === null || owner === sub;
+  if (isOwn && registry.cancel({ tenant, principal: sub, queryId }, byUser)) return true;
+  if (!mayDo(caller, 'query.cancel')) return false;
+  const owners = registry.ownersOf(tenant, queryId).filter((one) => one !== sub && (owner === null || one === owner));
+  if (owners.length > 1) {
+    throw new SkeinError('INVALID_REQUEST', 'several principals have a query of this id: name one with user_id');
+  }
+  const byAdmin = new SkeinError('QUERY_CANCELLED', 'the query was cancelled by an administrator');
+  return owners.some((principal) => registry.cancel({ tenant, principal, queryId }, byAdmin));
+}

@@ -1,0 +1,29 @@
+import type { PrincipalId, QueryId, TenantId } from '#shared/id.ts';
+import type { RunProgress } from '../scheduler/run-progress.ts';
+
+/** `cancelling`: it was told to end and its tasks have not stopped yet. */
+export type LiveState = 'queued' | 'running' | 'cancelling';
+
+export const LIVE_STATES: readonly LiveState[] = ['queued', 'running', 'cancelling'];
+
+/** A statement that waits or runs now; its fields have the names of the history record (service specification, Query history record). */
+export type LiveQuery = {
+  readonly queryId: QueryId;
+  readonly tenant: TenantId;
+  readonly principal: PrincipalId;
+  readonly username: string;
+  /** Without the values of secrets; empty until it has been read. */
+  readonly sql: string;
+  readonly queryType: string;
+  readonly source: string | null;
+  readonly resourceGroup: string;
+  readonly priority: number;
+  readonly state: LiveState;
+  readonly queuedAtMs: number;
+  readonly startedAtMs: number | null;
+  /** Time since its request arrived. */
+  readonly elapsedMs: number;
+  /** Rows that its present run has given to the client. */
+  readonly rowsProduced: number;
+  readonly progress: RunProgress;
+};

@@ -1,0 +1,28 @@
+import { stageTasks, type StageState } from './stage-state.ts';
+
+/** How far a run of a query has come. */
+export type RunProgress = {
+  /** Tasks that are known by now: later stages, and files that no worker has asked for yet, add more. */
+  readonly tasks: number;
+  readonly tasksDone: number;
+  readonly tasksRunning: number;
+  /** Bytes that the tasks that are done have read from storage. */
+  readonly bytesScanned: number;
+  /** Names of the workers that run tasks of it now. */
+  readonly workers: readonly string[];
+};
+
+export const NO_PROGRESS: RunProgress = { tasks: 0, tasksDone: 0, tasksRunning: 0, bytesScanned: 0, workers: [] };
+
+/** `workers` has one name for each task that runs. */
+export function runProgress(stages: readonly StageState[], workers: readonly string[]): RunProgress {
+  const tasks = stages.flatMap(stageTasks);
+  const done = tasks.flatMap((task) => (task.kind === 'done' ? [task.output.report] : []));
+  return {
+    tasks: tasks.length,
+    tasksDone: done.length,
+    tasksRunning: workers.length,
+    bytesScanned: done.reduce((sum, report) => sum + report.bytesScanned, 0),
+    workers: [...new Set(workers)],
+  };
+}

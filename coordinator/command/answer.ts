@@ -9,7 +9,7 @@ export type Answer = { readonly columns: readonly OutputColumn[]; readonly rows:
 export type PagedAnswer = { readonly columns: readonly OutputColumn[]; readonly pages: Pages<readonly Json[]> };
 
 const textColumns = (names: readonly string[]): readonly OutputColumn[] =>
-  names.map((name) => ({ name, typeName: 'VARCHAR' }));
+  names.map((name) => ({ name, typeName: 'VARCHAR', type: { kind: 'scalar', name: 'VARCHAR' } }));
 
 /** A result whose columns are all VARCHAR. */
 export const textResult = (columns: readonly string[], rows: readonly (readonly Json[])[]): Answer => ({

@@ -2,7 +2,8 @@ import type { StatementContext, TaskReport } from '#proto/task.ts';
 import { parseBytes } from '#shared/config/config-schema.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import type { DistributionSettings } from '../distributor/fragment.ts';
-import { jsonRows } from '../sink/json-rows.ts';
+import type { Encoding, ResultBatch } from '../sink/result-sink.ts';
+import { rowEncoding } from '../sink/row-encoding.ts';
 import { singleFragment } from '../distributor/single-fragment.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';
@@ -30,7 +31,8 @@ export type QueryExecution = {
   readonly shape: StatementShape;
   readonly profile: boolean;
   readonly onStart: () => void;
-  readonly onRows: (bytes: Buffer) => Promise<void> | undefined;
+  readonly encoding: Encoding;
+  readonly onBatch: (batch: ResultBatch) => Promise<void> | undefined;
 };
 
 /** The outcome of a query that ran. */
@@ -116,6 +118,7 @@ function queryRun(
     profile,
     bounds: query.bounds,
     deadlineMs,
+    encoding: rowEncoding(execution.encoding, { columns: query.columns, timeZone: context.timeZone }),
     signal: active.signal,
     onRun: (id, progress) => {
       services.runs.add(id, execution.shape);
@@ -125,9 +128,9 @@ function queryRun(
       rows = 0;
       execution.onStart();
     },
-    onRows: (bytes, count) => {
-      rows += count;
-      return execution.onRows(bytes);
+    onBatch: (batch) => {
+      rows += batch.rows;
+      return execution.onBatch(batch);
     },
     mayStartOver: () => !request.sink.committed,
   };
@@ -142,13 +145,8 @@ async function executeWhole(
   const { services, state, query } = execution;
   const width = chooseWidth(scans, query.features, setting(state, 'skein.task_width', services.config));
   const fragment = singleFragment(query, width);
-  const types = query.columns.map((column) => column.type);
   const { run, rows } = queryRun(execution, limits);
-  const report = await runWhole(services.scheduler, {
-    ...run,
-    scans,
-    fragment: { ...fragment, sql: jsonRows(fragment.sql, types) },
-  });
+  const report = await runWhole(services.scheduler, { ...run, scans, fragment });
   const { reason } = limits;
   return {
     rows: rows(),
@@ -170,8 +168,7 @@ async function executeInStages(
   plan: QueryStages,
   limits: StagedLimits,
 ): Promise<QueryOutcome> {
-  const { services, query } = execution;
-  const types = query.columns.map((column) => column.type);
+  const { services } = execution;
   const { run, rows } = queryRun(execution, limits);
   const ran = await runStages(services.scheduler, {
     ...run,
@@ -180,7 +177,6 @@ async function executeInStages(
     scanFacts: plan.facts,
     settings: limits.settings,
     distributor: services.front.distributor,
-    jsonSql: (sql) => jsonRows(sql, types),
     check: plan.check,
     onRefused: (fragment, why) => services.front.checker.refusedByWorker(fragment, why),
     rescan: (narrowed, numbers) => rescan(plan, narrowed, numbers, limits.scanContext),

@@ -1,6 +1,5 @@
 import type { StatementContext } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
-import { printJson } from '#shared/json.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { blankContext } from '#shared/sql/statement-context.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
@@ -20,6 +19,7 @@ import type { StatementShape } from '../quarantine/quarantine.ts';
 import { statementShape } from '../quarantine/statement-shape.ts';
 import type { QueryTables } from '../resolver/table-source.ts';
 import { planScans } from '../scheduler/plan-scans.ts';
+import { textBatch } from '../sink/text-batch.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { TextSpan } from '../statement/statement.ts';
@@ -63,19 +63,22 @@ export function commandContext(
   return context;
 }
 
+/** Answers of the coordinator are text. */
+const NO_ZONE = 'UTC';
+
 async function answer(
   { columns, pages }: PagedAnswer,
   { sink }: StatementRequest,
   { signal }: ActiveQuery,
 ): Promise<Outcome> {
   signal.throwIfAborted();
-  sink.start(columns);
+  sink.start({ columns, timeZone: NO_ZONE });
   let rowsProduced = 0;
   for await (const rows of pages) {
     // A statement that was stopped may have been answered already.
     signal.throwIfAborted();
     rowsProduced += rows.length;
-    await sink.rows(Buffer.from(rows.map((row) => `,${printJson(row)}`).join('')));
+    await sink.batch(textBatch(sink.encoding, columns.length, rows));
   }
   return { rowsProduced, bytesScanned: 0, fragments: 0 };
 }
@@ -113,11 +116,12 @@ class StatementQueries implements Queries {
       ...this.#execution(prepared, context),
       shape,
       profile: false,
-      onStart: () => sink.start(prepared.columns),
+      encoding: sink.encoding,
+      onStart: () => sink.start({ columns: prepared.columns, timeZone: context.timeZone }),
       // A statement that was stopped may have been answered already.
-      onRows: (bytes) => {
+      onBatch: (batch) => {
         signal.throwIfAborted();
-        return sink.rows(bytes);
+        return sink.batch(batch);
       },
     });
     const forValues = this.#forValues;
@@ -161,8 +165,9 @@ class StatementQueries implements Queries {
       ...this.#execution(query, context),
       shape,
       profile: true,
+      encoding: 'json',
       onStart: () => undefined,
-      onRows: () => undefined,
+      onBatch: () => undefined,
     });
     const runMs = active.elapsedMs() - planMs;
     const plan = services.front.explain(query, 'text');
@@ -182,7 +187,7 @@ class StatementQueries implements Queries {
   #execution(
     query: PreparedQuery,
     context: StatementContext,
-  ): Omit<QueryExecution, 'shape' | 'profile' | 'onStart' | 'onRows'> {
+  ): Omit<QueryExecution, 'shape' | 'profile' | 'encoding' | 'onStart' | 'onBatch'> {
     const { services, request, active, session: state } = this.#parts;
     const known = query.contextual ? context : blankContext(context.timeZone);
     return { services, request, active, state, query, context: known };
@@ -225,11 +230,12 @@ class StatementQueries implements Queries {
       ...this.#execution(prepared, context),
       shape,
       profile: false,
+      encoding: 'json',
       onStart: () => {
         pieces = [];
         bytes = 0;
       },
-      onRows: (piece) => {
+      onBatch: ({ body: piece }) => {
         active.signal.throwIfAborted();
         bytes += piece.length;
         if (bytes > PIVOT_VALUES_BYTES_MAX) {

@@ -1,5 +1,7 @@
 import { atMost } from '#shared/at-most.ts';
 import type { QueryId } from '#shared/id.ts';
+import type { ResultBatch } from '../sink/result-sink.ts';
+import type { RowEncoding } from '../sink/row-encoding.ts';
 import { TaskDispatcher } from './dispatch-tasks.ts';
 import { ResultReader } from './result-reader.ts';
 import { newRunId } from './run-id.ts';
@@ -11,12 +13,13 @@ import type { TaskOwner } from './task-spec.ts';
 export type QueryRun = Omit<TaskOwner, 'queryId' | 'epoch' | 'spillLimitBytes'> & {
   /** The client's query id; each run gets its own. */
   readonly queryId: QueryId;
+  readonly encoding: RowEncoding;
   readonly signal: AbortSignal;
   /** Called when a run of the query begins, with the run's id; `progress` tells at any time how far it has come. */
   readonly onRun: (run: QueryId, progress: () => RunProgress) => void;
   /** Called when the result begins, perhaps again: rows of earlier attempts are void. */
   readonly onStart: () => void;
-  readonly onRows: (bytes: Buffer, rows: number) => Promise<void> | undefined;
+  readonly onBatch: (batch: ResultBatch) => Promise<void> | undefined;
   /** Whether the result may begin again: nothing of it has been sent. */
   readonly mayStartOver: () => boolean;
 };
@@ -51,9 +54,10 @@ export async function oneRun<T>(
 }
 
 /** Makes the reader of a query's result, which begins again when a task failed whose rows were delivered in part. */
-export const resultReader = ({ onRows, onStart, mayStartOver }: QueryRun): ResultReader =>
+export const resultReader = ({ encoding, onBatch, onStart, mayStartOver }: QueryRun): ResultReader =>
   new ResultReader({
-    onRows,
+    newReader: encoding.newReader,
+    onBatch,
     restart: () => {
       if (!mayStartOver()) return false;
       onStart();

@@ -3,6 +3,7 @@ import { Utf8 } from 'apache-arrow';
 import { expect, test } from 'vitest';
 import { taskId } from '#shared/id.ts';
 import { decodeFlightData, type FlightData } from '#shared/flight/flight-data.ts';
+import { TextColumnReader } from '../sink/text-column.ts';
 import { ResultReader } from './result-reader.ts';
 import { flightMessages } from '#test/support/scripted/messages.ts';
 
@@ -15,7 +16,8 @@ const messages = (row: string): readonly FlightData<Buffer>[] =>
 function reading(canRestart: boolean) {
   const rows: string[] = [];
   const reader = new ResultReader({
-    onRows: (bytes) => void rows.push(bytes.toString()),
+    newReader: () => new TextColumnReader(),
+    onBatch: ({ body }) => void rows.push(body.toString()),
     restart: () => {
       if (canRestart) rows.length = 0;
       return canRestart;

@@ -1,10 +1,11 @@
 import type { TaskId } from '#shared/id.ts';
 import type { FlightData } from '#shared/flight/flight-data.ts';
-import { TextColumnReader } from '../sink/text-column.ts';
+import type { BatchReader, ResultBatch } from '../sink/result-sink.ts';
 
 type Options = {
+  readonly newReader: () => BatchReader;
   /** Takes rows; the promise resolves when it can take more. */
-  readonly onRows: (bytes: Buffer, rows: number) => Promise<void> | undefined;
+  readonly onBatch: (batch: ResultBatch) => Promise<void> | undefined;
   /** Restarts the result; returns false when it cannot, because the client has received a part of it. */
   readonly restart: () => boolean;
 };
@@ -27,16 +28,16 @@ export class ResultReader {
 
   /** Returns the function that takes the messages of a task. */
   reader(task: TaskId): (message: FlightData<Buffer>) => Promise<void> | undefined {
-    const column = new TextColumnReader();
+    const reader = this.#options.newReader();
     return (message) => {
-      const batch = column.read(message);
+      const batch = reader.read(message);
       if (batch === undefined || batch.rows === 0) return undefined;
       const deliver = (): Promise<void> | undefined => {
         // The task was given up while it waited.
         if (this.#isClosed || this.#ended.has(task)) return this.#next();
         this.#turn = task;
         this.#delivered.add(task);
-        return this.#options.onRows(batch.bytes, batch.rows);
+        return this.#options.onBatch(batch);
       };
       if (this.#turn === undefined || this.#turn === task) return deliver();
       return this.#wait().then(deliver);

@@ -16,6 +16,7 @@ import {
 } from '#test/support/scripted/worker.ts';
 import { WorkerPool } from '../cluster/worker-pool.ts';
 import type { DistributedPlan, Fragment } from '../distributor/fragment.ts';
+import { TextColumnReader } from '../sink/text-column.ts';
 import { endUnknown } from './end-unknown.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -191,13 +192,13 @@ function query(changes: Partial<StagedQuery> = {}, fragments = FRAGMENTS): Stage
     scanFacts: [],
     settings: { distribution: 'force', joinDistribution: 'auto', partitions: 2, stageWidth: 1 },
     distributor: { distribute: () => distributed, advance: () => distributed.source },
-    jsonSql: (sql) => sql,
+    encoding: { sql: (sql) => sql, newReader: () => new TextColumnReader() },
     check: () => Promise.resolve(null),
     onRefused: () => undefined,
     rescan: () => Promise.resolve(new Map()),
     onRun: () => undefined,
     onStart: () => undefined,
-    onRows: () => undefined,
+    onBatch: () => undefined,
     mayStartOver: () => true,
     ...changes,
   };

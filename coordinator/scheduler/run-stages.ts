@@ -1,4 +1,3 @@
-import type { SqlText } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import type {
@@ -37,6 +36,7 @@ import { clusterFacts, type Scheduler } from './scheduler.ts';
 import type { StageReport } from './stage-report.ts';
 import { StageRun } from './stage-run.ts';
 import { FragmentRefused, StartOver } from './task-errors.ts';
+import { TextColumnReader } from '../sink/text-column.ts';
 
 /** The passes of `coordinator/distributor` that a running query calls. */
 export type Distributor = {
@@ -52,8 +52,6 @@ export type StagedQuery = QueryRun & {
   readonly scanFacts: readonly ScanFacts[];
   readonly settings: DistributionSettings;
   readonly distributor: Distributor;
-  /** The last fragment's text, wrapped so that DuckDB prints the rows as JSON. */
-  readonly jsonSql: (sql: SqlText) => SqlText;
   /** Plans the scans of these numbers again, with the conditions that the plan has above them. */
   readonly rescan: (
     plan: Plan,
@@ -151,7 +149,7 @@ class StageLoop {
   }
 
   async #runResult(fragment: Fragment): Promise<void> {
-    const run = this.#prepare({ ...fragment, sql: this.#query.jsonSql(fragment.sql) }, resultReader(this.#query));
+    const run = this.#prepare({ ...fragment, sql: this.#query.encoding.sql(fragment.sql) }, resultReader(this.#query));
     this.#stages.set(fragment.stage, run);
     await this.#dispatcher.run([run]);
   }
@@ -270,7 +268,8 @@ class StageLoop {
   async #readKeys(fragment: Fragment): Promise<readonly (KeyValues | null)[]> {
     let text = '';
     const result = new ResultReader({
-      onRows: (bytes) => void (text += bytes.toString()),
+      newReader: () => new TextColumnReader(),
+      onBatch: ({ body }) => void (text += body.toString()),
       restart: () => {
         text = '';
         return true;

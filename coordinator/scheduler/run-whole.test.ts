@@ -18,6 +18,7 @@ import {
 } from '#test/support/scripted/worker.ts';
 import { WorkerPool } from '../cluster/worker-pool.ts';
 import type { WholeFragment } from '../distributor/fragment.ts';
+import { TextColumnReader } from '../sink/text-column.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import { runWhole, type WholeQuery } from './run-whole.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -97,9 +98,10 @@ const query = (changes: Partial<WholeQuery> = {}): WholeQuery => ({
   bounds: [],
   deadlineMs: Date.now() + 60_000,
   signal: new AbortController().signal,
+  encoding: { sql: (sql) => sql, newReader: () => new TextColumnReader() },
   onRun: () => undefined,
   onStart: () => undefined,
-  onRows: () => undefined,
+  onBatch: () => undefined,
   mayStartOver: () => true,
   ...changes,
 });
@@ -136,7 +138,7 @@ test('rows come in order, then the report; the memory limit is that of the worke
   const runs: string[] = [];
   const result = await runWhole(
     scheduler,
-    query({ onRun: (run) => void runs.push(run), onRows: (bytes) => void seen.push(bytes.toString()) }),
+    query({ onRun: (run) => void runs.push(run), onBatch: ({ body }) => void seen.push(body.toString()) }),
   );
   expect(seen).toEqual([',[1]', ',[1]', ',[1]']);
   expect(runs).toEqual([specs[0]?.queryId]);
@@ -154,7 +156,7 @@ test('rows come in order, then the report; the memory limit is that of the worke
 test('a slow reader stops the worker from sending, and a cancel stops the task', async () => {
   const { scheduler, workers } = await cluster(endless);
   const abort = new AbortController();
-  const held = runWhole(scheduler, query({ signal: abort.signal, onRows: () => new Promise(() => undefined) }));
+  const held = runWhole(scheduler, query({ signal: abort.signal, onBatch: () => new Promise(() => undefined) }));
   held.catch(() => undefined);
   await new Promise((resolve) => setTimeout(resolve, 300));
   // The server's own stream takes 16 before it says stop.

@@ -14,7 +14,8 @@ export type WholeQuery = QueryRun & {
 
 /** Runs a query whole: a stage of one task, whose rows are the result. @throws SkeinError of the catalogue */
 export async function runWhole(scheduler: Scheduler, query: WholeQuery): Promise<TaskReport> {
-  const { fragment, scans } = query;
+  const { scans, encoding } = query;
+  const fragment = { ...query.fragment, sql: encoding.sql(query.fragment.sql) };
   return await oneRun(scheduler, query, async (dispatcher) => {
     const run = new StageRun({ fragment, producers: [], result: resultReader(query) });
     run.start({ scans, workers: [], isFixed: false });

@@ -1,19 +1,41 @@
+import type { FlightData } from '#shared/flight/flight-data.ts';
+import type { SqlType } from '../planner/sql-type.ts';
+
+/** The form of rows on their way to the client: JSON text that DuckDB prints, or Arrow record batches as they are. */
+export type Encoding = 'json' | 'arrow';
+
 /** A column of a result as clients see it. */
-export type OutputColumn = { readonly name: string; readonly typeName: string };
+export type OutputColumn = { readonly name: string; readonly typeName: string; readonly type: SqlType };
+
+/** What planning fixed about a result. `timeZone` is that of its timestamps with time zone. */
+export type ResultShape = { readonly columns: readonly OutputColumn[]; readonly timeZone: string };
+
+/**
+ * Some rows of a result. As JSON, `body` holds texts, one after the other, a comma before each: `,[1,"a"],[2,"b"]`. As Arrow, `header` is
+ * the message of a record batch, and `body` its buffers.
+ */
+export type ResultBatch = { readonly rows: number; readonly header: Buffer | null; readonly body: Buffer };
+
+/** Reads the messages of one task, in their order; undefined for those without rows. */
+export interface BatchReader {
+  read(message: FlightData<Buffer>): ResultBatch | undefined;
+}
 
 export type ResultSummary = { readonly rowCount: number; readonly elapsedMs: number };
 
 /**
- * Receives a statement's result; one implementation per protocol. Calls come in the order start, rows..., finish; nothing after an
- * error. Rows are JSON texts, one after the other, a comma before each: `,[1,"a"],[2,"b"]`.
+ * Receives a statement's result; one implementation per protocol. Calls come in the order start, batches..., finish; nothing after an
+ * error.
  */
 export interface ResultSink {
+  /** The form in which it takes batches. */
+  readonly encoding: Encoding;
   /** Begins the result; a result that is not `committed` may begin again. */
-  start(columns: readonly OutputColumn[]): void;
+  start(shape: ResultShape): void;
   /**
    * Resolves when more rows may come, so a slow client slows the worker. @throws RESULT_TOO_LARGE, QUERY_CANCELLED when the client is gone.
    */
-  rows(bytes: Buffer): Promise<void> | undefined;
+  batch(batch: ResultBatch): Promise<void> | undefined;
   finish(summary: ResultSummary): void;
   /** The client has seen a part: an error can no longer be answered, nor the statement run again. */
   readonly committed: boolean;

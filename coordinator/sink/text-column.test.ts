@@ -11,7 +11,7 @@ test.each([new Utf8(), new LargeUtf8()])('texts of a %s column lie in one piece'
   const batches = flightMessages(type, { json: texts }).map((m) => reader.read(decodeFlightData(m)));
   expect(batches[0]).toBeUndefined();
   expect(batches[1]?.rows).toBe(3);
-  expect(batches[1]?.bytes.toString()).toBe(texts.join(''));
+  expect(batches[1]?.body.toString()).toBe(texts.join(''));
 });
 
 test('a result of two columns, a batch without schema and cut messages are refused', () => {

@@ -1,8 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import type { FlightData } from '#shared/flight/flight-data.ts';
-
-/** The texts of one record batch of a JSON result, which has a single column. */
-export type TextBatch = { readonly rows: number; readonly bytes: Buffer };
+import type { BatchReader, ResultBatch } from './result-sink.ts';
 
 /** Arrow format, Schema.fbs and Message.fbs: union tags, and the slots of the tables' fields. */
 const HEADER_SCHEMA = 1;
@@ -18,11 +16,11 @@ const invalid = (what: string): never => {
  * Reads a Flight stream whose schema is one utf8 column, message by message, and gives each batch's texts as one piece of memory:
  * rows are neither decoded nor looped over. A text column without NULLs lies as all its texts one after the other.
  */
-export class TextColumnReader {
+export class TextColumnReader implements BatchReader {
   #offsetBytes = 0;
 
   /** The batch of a message; undefined for the schema and for messages without data. */
-  read(message: FlightData<Buffer>): TextBatch | undefined {
+  read(message: FlightData<Buffer>): ResultBatch | undefined {
     try {
       return this.#read(message);
     } catch (error) {
@@ -31,7 +29,7 @@ export class TextColumnReader {
     }
   }
 
-  #read(message: FlightData<Buffer>): TextBatch | undefined {
+  #read(message: FlightData<Buffer>): ResultBatch | undefined {
     if (message.header.length === 0) return undefined;
     const root = Table.root(message.header);
     const kind = root.uint8(1);
@@ -44,7 +42,7 @@ export class TextColumnReader {
     if (this.#offsetBytes === 0) return invalid('no schema');
     if (header.table(3) !== undefined) return invalid('compressed');
     const rows = header.int64(0);
-    if (rows === 0) return { rows, bytes: message.body.subarray(0, 0) };
+    if (rows === 0) return { rows, header: null, body: message.body.subarray(0, 0) };
     const offsets = header.struct(2, 1, 16);
     const data = header.struct(2, 2, 16);
     const at = (index: number): number => {
@@ -56,7 +54,7 @@ export class TextColumnReader {
     const start = data.int64(0);
     const [from, to] = [at(0), at(rows)];
     if (start < 0 || from < 0 || to < from || start + to > message.body.length) return invalid('offsets');
-    return { rows, bytes: message.body.subarray(start + from, start + to) };
+    return { rows, header: null, body: message.body.subarray(start + from, start + to) };
   }
 }
 

@@ -28,7 +28,7 @@ export function eachMessage(
 ): readonly ArrowField[] {
   using statement = new Statement(connection, sql, { mayBe: 'anything' });
   while (statement.step() !== 'ready');
-  using form = new ArrowForm(statement.result, () =>
+  using form = ArrowForm.exact(statement.result, () =>
     must(instance, 'an instance where there are views').arrowWithoutViews(),
   );
   using writer = new ArrowWriter(form.options, form.fields);

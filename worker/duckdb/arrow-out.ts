@@ -39,21 +39,22 @@ export class ArrowForm implements Disposable {
   readonly fields: readonly ArrowField[];
   readonly #options: BigUint64Array<ArrayBuffer>;
 
+  /** `options` are destroyed with the form. */
+  constructor(result: ResultWords, options: BigUint64Array<ArrayBuffer>) {
+    this.#options = options;
+    this.fields = resultFields(this.options, result);
+  }
+
   /**
-   * `withoutViews` returns options, destroyed here, with which DuckDB writes no binary views. Results with such columns need them, because
-   * DuckDB's setting for a newer Arrow format enables small decimals and views together.
+   * The form in which workers exchange rows, with every value as DuckDB has it. `withoutViews` returns options with which DuckDB writes no
+   * binary views. Results with such columns need them, because DuckDB's setting for a newer Arrow format enables small decimals and views
+   * together.
    */
-  constructor(result: ResultWords, withoutViews: () => BigUint64Array<ArrayBuffer>) {
-    const options = word(duckdb.result_get_arrow_options(result));
-    const fields = resultFields(options[0] ?? 0n, result);
-    if (fields.some(isView)) {
-      duckdb.destroy_arrow_options(options);
-      this.#options = withoutViews();
-      this.fields = resultFields(this.options, result);
-    } else {
-      this.#options = options;
-      this.fields = fields;
-    }
+  static exact(result: ResultWords, withoutViews: () => BigUint64Array<ArrayBuffer>): ArrowForm {
+    const form = new ArrowForm(result, word(duckdb.result_get_arrow_options(result)));
+    if (!form.fields.some(isView)) return form;
+    form[Symbol.dispose]();
+    return new ArrowForm(result, withoutViews());
   }
 
   get options(): Address {

@@ -5,6 +5,7 @@ import { duckdb, word, type Address } from './library.ts';
 /** One in-memory DuckDB. Everything opened from it must be disposed first. */
 export class Instance implements Disposable {
   readonly #database: BigUint64Array<ArrayBuffer>;
+  #withoutViews: Connection | undefined;
   #plain: Connection | undefined;
 
   private constructor(database: BigUint64Array<ArrayBuffer>) {
@@ -44,19 +45,38 @@ export class Instance implements Disposable {
 
   /** Arrow options without views, whatever format version is set; the caller destroys them before the instance. */
   arrowWithoutViews(): BigUint64Array<ArrayBuffer> {
-    if (this.#plain === undefined) {
-      this.#plain = this.connect();
-      this.#plain.run("SET SESSION arrow_output_version = '1.0'");
-    }
-    const options = word();
-    duckdb.connection_get_arrow_options(this.#plain.address, options);
-    return options;
+    this.#withoutViews ??= this.#set("SET SESSION arrow_output_version = '1.0'");
+    return arrowOptions(this.#withoutViews);
+  }
+
+  /**
+   * Arrow options for clients, with the forms that every Arrow library reads: no views, no small decimals, no types of DuckDB's own. The
+   * caller destroys them before the instance.
+   */
+  plainArrow(): BigUint64Array<ArrayBuffer> {
+    this.#plain ??= this.#set(
+      "SET SESSION arrow_output_version = '1.0'; SET SESSION arrow_lossless_conversion = false",
+    );
+    return arrowOptions(this.#plain);
+  }
+
+  #set(settings: string): Connection {
+    const connection = this.connect();
+    connection.run(settings);
+    return connection;
   }
 
   [Symbol.dispose](): void {
+    this.#withoutViews?.[Symbol.dispose]();
     this.#plain?.[Symbol.dispose]();
     duckdb.close(this.#database);
   }
+}
+
+function arrowOptions({ address }: Connection): BigUint64Array<ArrayBuffer> {
+  const options = word();
+  duckdb.connection_get_arrow_options(address, options);
+  return options;
 }
 
 /** One connection, which runs one statement at a time. */

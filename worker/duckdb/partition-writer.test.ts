@@ -45,7 +45,7 @@ function divide(sql: string, count: number): Divided {
   const dictionaries: Uint8Array[][] = Array.from({ length: count }, () => []);
   using statement = new Statement(connection, sql);
   while (statement.step() !== 'ready');
-  using form = new ArrowForm(statement.result, () => instance.arrowWithoutViews());
+  using form = ArrowForm.exact(statement.result, () => instance.arrowWithoutViews());
   using writer = new PartitionWriter(statement.result, form, count);
   const send: Parameters<PartitionWriter['append']>[1] = (partition, message) => {
     if (message.kind === 'batch') partitions[partition]?.push({ ...encodeNative(message), rows: message.rows });

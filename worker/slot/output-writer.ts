@@ -1,5 +1,6 @@
 import type { OutputSpec } from '#proto/task.ts';
 import { ArrowForm, ArrowWriter, schemaMessage } from '../duckdb/arrow-out.ts';
+import type { Instance } from '../duckdb/instance.ts';
 import type { Address, ResultWords } from '../duckdb/library.ts';
 import { PartitionWriter } from '../duckdb/partition-writer.ts';
 import type { TaskOutput } from './task-output.ts';
@@ -12,13 +13,12 @@ export interface OutputWriter extends Disposable {
 }
 
 /** Sends the schema and returns the writer for the kind of output. @throws what `PartitionWriter` throws */
-export function openWriter(
-  result: ResultWords,
-  to: OutputSpec,
-  output: TaskOutput,
-  withoutViews: () => BigUint64Array<ArrayBuffer>,
-): OutputWriter {
-  const form = new ArrowForm(result, withoutViews);
+export function openWriter(result: ResultWords, to: OutputSpec, output: TaskOutput, instance: Instance): OutputWriter {
+  // What is streamed goes on to a client as it is.
+  const form =
+    to.kind === 'stream'
+      ? new ArrowForm(result, instance.plainArrow())
+      : ArrowForm.exact(result, () => instance.arrowWithoutViews());
   try {
     if (to.kind === 'spool' && to.partitions > 1) return divided(result, form, to.partitions, output);
     const send =

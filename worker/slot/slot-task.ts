@@ -136,9 +136,7 @@ export class SlotTask implements Disposable {
       if (state === 'waiting') return this.#waitForHelpers();
       this.#waitingSinceMs = undefined;
       if (state === 'ready') {
-        this.#writer = openWriter(this.#statement.result, this.#text.output, this.#output, () =>
-          this.#instance.instance.arrowWithoutViews(),
-        );
+        this.#writer = openWriter(this.#statement.result, this.#text.output, this.#output, this.#instance.instance);
         return this.#fetch(this.#writer, deadlineMs);
       }
     } while (performance.now() < deadlineMs);

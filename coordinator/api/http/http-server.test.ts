@@ -14,6 +14,7 @@ import type { Caller } from '../../auth/authenticate.ts';
 import type { QueryService, StatementRequest } from '../../query/query-service.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
 import { allowing } from '#test/support/decisions.ts';
+import type { ResultBatch, ResultShape } from '../../sink/result-sink.ts';
 import { httpApp, startHttp, type HttpOptions } from './http-server.ts';
 import type { TableApi } from './table-api.ts';
 
@@ -157,9 +158,9 @@ afterAll(() => close());
 beforeEach(() => {
   requests.length = 0;
   run = async ({ sink }) => {
-    sink.start([{ name: 'a', typeName: 'BIGINT' }]);
-    await sink.rows(Buffer.from(',[1],[2]'));
-    await sink.rows(Buffer.from(',[3]'));
+    sink.start(SHAPE);
+    await sink.batch(jsonBatch(Buffer.from(',[1],[2]')));
+    await sink.batch(jsonBatch(Buffer.from(',[3]')));
     sink.finish({ rowCount: 3, elapsedMs: 1.6 });
   };
   describeTable = (_caller, { catalog, namespace, table }) =>
@@ -167,6 +168,12 @@ beforeEach(() => {
   notReady = undefined;
   threadsAreTaken = false;
 });
+
+const SHAPE: ResultShape = {
+  columns: [{ name: 'a', typeName: 'BIGINT', type: { kind: 'scalar', name: 'BIGINT' } }],
+  timeZone: 'UTC',
+};
+const jsonBatch = (body: Buffer): ResultBatch => ({ rows: 1, header: null, body });
 
 const headers = { authorization: 'Bearer good', 'content-type': 'application/json' };
 type Answer = { readonly status: number; readonly headers: Headers; readonly text: string; json(): unknown };
@@ -365,8 +372,8 @@ test('an error within the head keeps its status; a later one breaks the connecti
   const failing =
     (bytes: number) =>
     async ({ sink }: StatementRequest) => {
-      sink.start([]);
-      for (let i = 0; i < bytes / 100; i += 1) await sink.rows(Buffer.from(`,["${'x'.repeat(95)}"]`));
+      sink.start({ columns: [], timeZone: 'UTC' });
+      for (let i = 0; i < bytes / 100; i += 1) await sink.batch(jsonBatch(Buffer.from(`,["${'x'.repeat(95)}"]`)));
       throw new SkeinError('DIVISION_BY_ZERO', 'division by zero');
     };
   run = failing(900);
@@ -381,8 +388,8 @@ test('an error within the head keeps its status; a later one breaks the connecti
 
 test('a result over its limit is refused', async () => {
   run = async ({ sink }) => {
-    sink.start([]);
-    await sink.rows(Buffer.alloc(RESULT_BYTES_MAX, 'x'));
+    sink.start({ columns: [], timeZone: 'UTC' });
+    await sink.batch(jsonBatch(Buffer.alloc(RESULT_BYTES_MAX, 'x')));
   };
   expect((await post({ sql: 'x' })).json()).toMatchObject({ error: 'RESULT_TOO_LARGE' });
 });
@@ -393,9 +400,9 @@ test('a client that reads slowly holds the rows back; one that leaves ends the s
   let reason: unknown;
   run = async ({ sink, clientGone }) => {
     clientGone.addEventListener('abort', () => void (reason = clientGone.reason));
-    sink.start([]);
+    sink.start({ columns: [], timeZone: 'UTC' });
     for (let i = 0; i < pieces; i += 1) {
-      await sink.rows(Buffer.alloc(60_000, 'x'));
+      await sink.batch(jsonBatch(Buffer.alloc(60_000, 'x')));
       written += 1;
       await new Promise((resolve) => setImmediate(resolve));
     }

@@ -16,11 +16,12 @@ import { timedOut } from '../../query/active-query.ts';
 import type { QueryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionKey } from '../../session/session-store.ts';
+import { ArrowResult } from './arrow-result.ts';
 import { answerError, sendError, toSkeinError } from './error-reply.ts';
 import { JsonResult } from './json-result.ts';
 import { liveQueryRoutes } from './live-query-routes.ts';
 import { openApiDocument } from './openapi.ts';
-import { checkQueryId, QUERY_ID_HEADER, sessionKey, sourceOf, takeQueryId } from './post-query.ts';
+import { checkQueryId, QUERY_ID_HEADER, sessionKey, sourceOf, takeQueryId, takesArrow } from './post-query.ts';
 import { glimpseTimeout, READ_QUERY_BODY, type QueryBody } from './read-query-body.ts';
 import type { TableApi } from './table-api.ts';
 
@@ -212,7 +213,8 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
   };
   response.once('close', onClose);
   const { holdbackBytes, resultBytesMax } = options;
-  const sink = new JsonResult(response, { [QUERY_ID_HEADER]: queryId }, { holdbackBytes, resultBytesMax });
+  const Result = takesArrow(request) ? ArrowResult : JsonResult;
+  const sink = new Result(response, { [QUERY_ID_HEADER]: queryId }, { holdbackBytes, resultBytesMax });
   try {
     const { sql, timeoutMs } = await readBody(request, caller, { options, session, clientGone: gone.signal });
     const asked = { caller, session, queryId, sql, arrivedMs, timeoutMs, source };

@@ -1,6 +1,7 @@
 import { ERRORS, type ErrorCode } from '#shared/error.ts';
 import { LIVE_STATES } from '../../query/live-query.ts';
 import { LIMIT_DEFAULT, LIMIT_MAX } from './live-query-routes.ts';
+import { ARROW_STREAM } from './arrow-result.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -150,7 +151,14 @@ const query = {
     ],
     requestBody: { required: true, content: { 'application/json': { schema: ref('QueryRequest') } } },
     responses: {
-      200: json(ref('QueryResult'), 'The result', QUERY_ID),
+      200: {
+        description: 'The result, as an Arrow IPC stream for a request that accepts one',
+        headers: QUERY_ID,
+        content: {
+          'application/json': { schema: ref('QueryResult') },
+          [ARROW_STREAM]: { schema: { type: 'string', format: 'binary' } },
+        },
+      },
       ...errors(STATEMENT_ERRORS, { headers: QUERY_ID }),
     },
   },

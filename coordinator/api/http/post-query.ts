@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SkeinError } from '#shared/error.ts';
 import { isUuid, queryId as toQueryId, type QueryId } from '#shared/id.ts';
 import type { Caller } from '../../auth/authenticate.ts';
+import { ARROW_STREAM } from './arrow-result.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 
 /** The header under which a query's id is given and answered. */
@@ -38,6 +39,11 @@ export function sessionKey(request: FastifyRequest, caller: Caller): SessionKey 
   if (given === undefined) return { tenant, principal, kind: 'token', id: jti };
   if (!isUuid(given)) throw invalid('X-Skein-Session must be a UUID');
   return { tenant, principal, kind: 'named', id: given };
+}
+
+/** Whether the client asks for its result as an Arrow IPC stream. */
+export function takesArrow({ headers: { accept = '' } }: FastifyRequest): boolean {
+  return accept.split(',').some((one) => one.split(';')[0]?.trim().toLowerCase() === ARROW_STREAM);
 }
 
 export function sourceOf(request: FastifyRequest): string | null {

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { tableFromIPC, type Table } from 'apache-arrow';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
+import type { Cluster } from '#test/support/cluster.ts';
+import { sharedCluster } from '#test/support/resources.ts';
+import { sourceSql, TYPES } from '#test/support/duckdb-types.ts';
+import { printIpc } from '#test/support/ipc-rows.ts';
+
+/** Results as Arrow: what a client reads is what plain DuckDB prints. */
+let cluster: Cluster;
+let duckdb: DuckDBConnection;
+const sessionId = randomUUID();
+const forced = randomUUID();
+
+beforeAll(async () => {
+  ({ cluster } = await sharedCluster());
+  await cluster.sql("SET timezone = 'Asia/Tokyo'", { sessionId });
+  await cluster.sql("SET skein.distribution = 'force'", { sessionId: forced });
+  duckdb = await (await DuckDBInstance.create(':memory:')).connect();
+  await duckdb.run("SET TimeZone = 'Asia/Tokyo'");
+});
+
+const ARROW = 'application/vnd.apache.arrow.stream';
+
+async function ask(sql: string, { session = sessionId, accept = ARROW } = {}): Promise<Response> {
+  return fetch(`${cluster.queryUrl}/api/query`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${await cluster.token()}`,
+      accept,
+      'x-skein-session': session,
+    },
+    body: JSON.stringify({ sql }),
+  });
+}
+
+async function arrow(sql: string, session = sessionId): Promise<Table> {
+  const response = await ask(sql, { session });
+  expect([response.status, response.headers.get('content-type')], sql).toEqual([200, ARROW]);
+  return tableFromIPC(new Uint8Array(await response.arrayBuffer()));
+}
+
+const fieldsOf = (table: Table): readonly string[] => table.schema.fields.map(({ name, type }) => `${name} ${type}`);
+
+/** The Arrow types of the types that a client sees as another one than the workers do, or with an argument. */
+const ARROW_TYPES: Readonly<Record<string, string>> = {
+  HUGEINT: 'Utf8',
+  UHUGEINT: 'Utf8',
+  BIGNUM: 'Utf8',
+  BIT: 'Utf8',
+  UUID: 'Utf8',
+  TIMETZ: 'Utf8',
+  JSON: 'Utf8',
+  BOOLEAN: 'Bool',
+  'DECIMAL(4, 1)': 'Decimal[4e+1]',
+  'DECIMAL(38, 10)': 'Decimal[38e+10]',
+  TIMESTAMPTZ: 'Timestamp<MICROSECOND, Asia/Tokyo>',
+  INTERVAL: 'Interval<MONTH_DAY_NANO>',
+  "ENUM('a', 'b', 'a longer name')": 'Utf8',
+};
+
+describe('each type', () => {
+  test.each(TYPES)('%s: values, NULLs, no rows', async (type, values) => {
+    const sql = `SELECT v FROM (${sourceSql(type, values)})`;
+    const response = await ask(sql);
+    const stream = Buffer.from(await response.arrayBuffer());
+    expect(response.status, stream.toString().slice(0, 300)).toBe(200);
+    const expected = (await duckdb.runAndReadAll(`SELECT CAST(v AS VARCHAR) FROM (${sql})`)).getRows();
+    expect(printIpc(stream, 'Asia/Tokyo')).toEqual(expected);
+    const table = tableFromIPC(stream);
+    const wanted = ARROW_TYPES[type];
+    if (wanted !== undefined) expect(fieldsOf(table)).toEqual([`v ${wanted}`]);
+    const { body } = await cluster.query(`${sql} LIMIT 0`, { sessionId });
+    expect(table.schema.fields[0]?.metadata.get('skein.type')).toBe(body.types?.[0]);
+    const empty = await arrow(`${sql} WHERE v IS NULL AND v IS NOT NULL`);
+    expect([empty.numRows, fieldsOf(empty)]).toEqual([0, fieldsOf(table)]);
+  });
+
+  test('what has no name or no type gets one', async () => {
+    const table = await arrow("SELECT row(1, 'x', 5::HUGEINT) AS r, NULL AS n, [NULL] AS l");
+    expect(fieldsOf(table)).toEqual(['r Struct<{1:Int32, 2:Utf8, 3:Utf8}>', 'n Int32', 'l List<Int32>']);
+    expect(String(table.getChild('r')?.get(0))).toBe('{"1": 1, "2": "x", "3": "5"}');
+  });
+
+  test('a union is its value, under the member’s name', async () => {
+    const table = await arrow('SELECT u FROM (VALUES (union_value(a := 1)), (2)) AS t(u)');
+    expect(table.toArray().map((row) => (row as { u: unknown }).u)).toEqual([1, 2]);
+  });
+});
+
+describe('results', () => {
+  test('of many batches and tasks, whole and in stages, are those that JSON has', async () => {
+    const sql = 'SELECT o_orderkey, o_totalprice, o_orderdate, o_comment FROM lake.tpch.orders';
+    const rows = await cluster.sql(`SELECT count(*), sum(o_orderkey)::BIGINT FROM (${sql})`);
+    for (const session of [sessionId, forced]) {
+      const table = await arrow(sql, session);
+      const keys = must(table.getChild('o_orderkey'), 'a column');
+      let sum = 0n;
+      for (let i = 0; i < table.numRows; i += 1) sum += keys.get(i) as bigint;
+      expect([table.numRows, Number(sum)]).toEqual(rows[0]);
+    }
+  });
+
+  test('of commands are text', async () => {
+    const table = await arrow('SHOW SCHEMAS FROM lake');
+    expect(fieldsOf(table).every((field) => field.endsWith(' Utf8'))).toBe(true);
+    const { body } = await cluster.query('SHOW SCHEMAS FROM lake', { sessionId });
+    expect(table.toArray().map((row) => Object.values((row as { toJSON(): object }).toJSON()))).toEqual(body.rows);
+    expect((await arrow('DESCRIBE lake.tpch.orders')).numRows).toBe(9);
+  });
+
+  test('names are those of the query, also where they repeat or are strange', async () => {
+    const table = await arrow(`SELECT 1 AS a, 2 AS a, 3 AS "ä ""b", 4 AS "SELECT"`);
+    expect(table.schema.names).toEqual(['a', 'a', 'ä "b', 'SELECT']);
+  });
+
+  test('an error is JSON with its status; what does not ask for Arrow gets JSON', async () => {
+    const wrong = await ask('SELECT nothing');
+    expect([wrong.status, wrong.headers.get('content-type')]).toEqual([400, 'application/json; charset=utf-8']);
+    expect(await wrong.json()).toMatchObject({ error: 'COLUMN_NOT_FOUND' });
+    const late = await ask("SELECT CAST(n || 'x' AS INTEGER) FROM range(3) AS r(n)");
+    expect(await late.json()).toMatchObject({ error: 'INVALID_CAST', sql_state: '22P02' });
+    for (const accept of ['*/*', 'application/json', `${ARROW}x`]) {
+      expect((await ask('SELECT 1', { accept })).headers.get('content-type')).toContain('application/json');
+    }
+    const either = await ask('SELECT 1', { accept: `application/json;q=0.5, ${ARROW.toUpperCase()};q=1` });
+    expect(either.headers.get('content-type')).toBe(ARROW);
+  });
+});

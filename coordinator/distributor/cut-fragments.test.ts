@@ -70,3 +70,17 @@ test('what gives other rows when it runs again says so', async () => {
   expect(await repeatable('SELECT sum(v) FROM (SELECT v FROM big LIMIT 10)')).toEqual([false, false]);
   expect(await repeatable('SELECT g, first(v) FROM big GROUP BY g')).toEqual([false, false]);
 });
+
+test('a fragment that drops nearly all rows that it reads is collected, every other is streamed', async () => {
+  const collected = async (sql: string): Promise<readonly boolean[]> =>
+    (await cut(sql)).fragments.map((fragment) => fragment.collected);
+  expect(await collected("SELECT id, v FROM big WHERE md5(v::VARCHAR) = 'x'")).toEqual([true]);
+  expect(await collected("SELECT id FROM big WHERE v::VARCHAR LIKE '%9%8%7%'")).toEqual([true]);
+  expect(await collected('SELECT id, v FROM big WHERE v <> 3')).toEqual([false]);
+  expect(await collected('SELECT b.v, h.v FROM big b JOIN huge h ON b.id = h.big_id WHERE b.g % 7 = 3')).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  expect(await collected("SELECT g, sum(v) FROM big WHERE md5(v::VARCHAR) = 'x' GROUP BY g")).toEqual([false, false]);
+});

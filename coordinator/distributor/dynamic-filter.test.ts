@@ -155,6 +155,7 @@ const build: Fragment = {
   inputs: [],
   tasks: { kind: 'splits' },
   width: 1,
+  collected: false,
   repeatable: true,
   estimate: { rows: 1, bytes: 1 },
   reason: '',
@@ -169,6 +170,7 @@ test('a set of keys is a stage that shares out what the build side gave, and tha
     inputs: [{ stage: 7, read: 'share', fields: build.fields }],
     tasks: { kind: 'splits' },
     width: 1,
+    collected: false,
     repeatable: true,
   });
   expect(() => keySetFragment(12, build, 2)).toThrow('a column of the build side');

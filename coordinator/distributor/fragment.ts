@@ -21,6 +21,8 @@ type FragmentWork = {
   readonly tasks: TaskShape;
   /** Cores of each of its tasks. */
   readonly width: TaskWidth;
+  /** See `TaskSpec.collected`. */
+  readonly collected: boolean;
   /** A task that runs again gives the same rows: the plan has no order-sensitive node, such as LIMIT, DISTINCT ON or a sample. */
   readonly repeatable: boolean;
 };
@@ -45,8 +47,6 @@ export type Fragment = FragmentWork & {
 /** A query that runs whole: one fragment of one task, whose text is the statement's own. */
 export type WholeFragment = FragmentWork & {
   readonly plan: null;
-  /** See `TaskSpec.collected`. */
-  readonly collected: boolean;
 };
 
 /** A fragment as its tasks see it. */

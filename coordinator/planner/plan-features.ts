@@ -38,7 +38,7 @@ export function planFeatures(plan: Plan, scanRows: ScanRows): PlanFeatures {
 }
 
 /** Whether rows are dropped between the last operator that holds all of its rows, or a scan, and the result. */
-function isSelective(plan: Plan): boolean {
+export function isSelective(plan: Plan): boolean {
   if (plan.kind === 'project' || plan.kind === 'union') return children(plan).some(isSelective);
   return plan.kind === 'filter' || plan.kind === 'join' || plan.kind === 'cross' || plan.kind === 'limit';
 }

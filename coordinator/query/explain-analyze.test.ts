@@ -105,6 +105,7 @@ test('a stage adds its tasks up, operator by operator; the same as JSON', () => 
     inputs: [],
     tasks: { kind: 'splits' },
     width: 1,
+    collected: false,
     repeatable: true,
     estimate: { rows: 1, bytes: 1 },
     reason: 'why not',

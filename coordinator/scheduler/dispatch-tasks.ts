@@ -350,9 +350,7 @@ export class TaskDispatcher {
       tables: stage.tables(task),
       inputs,
       keepJoinOrder: fragment.plan !== null,
-      // The rows of a share fill the buffer of a stream in steps, so its pieces are as short as those of a collected result, which would be
-      // copied once more.
-      collected: fragment.plan === null && fragment.collected,
+      collected: fragment.collected,
       output:
         stage.result === null
           ? ({ kind: 'spool', partitions: fragment.partitions } as const)

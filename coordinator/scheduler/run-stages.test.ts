@@ -127,6 +127,7 @@ const fragment = (changes: Partial<Fragment>): Fragment => ({
   inputs: [],
   tasks: { kind: 'splits' },
   width: 1,
+  collected: false,
   repeatable: true,
   estimate: { rows: 1, bytes: 1 },
   reason: '',

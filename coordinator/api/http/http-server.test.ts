@@ -368,6 +368,29 @@ test.each<[string, unknown, Record<string, string>, keyof typeof ERRORS]>([
   expect(requests).toEqual([]);
 });
 
+test.each<[unknown, Record<string, string>, string]>([
+  [{}, {}, 'sql must be a string that is not empty'],
+  [{ sql: ' \n' }, {}, 'sql must be a string that is not empty'],
+  [{ sql: null }, {}, 'sql must be a string that is not empty'],
+  [{ sql: 'x', timeout_ms: '1' }, {}, 'timeout_ms must be an integer from 1 to 1000'],
+  [{ sql: 'x', timeout_ms: 1e300 }, {}, 'timeout_ms must be an integer from 1 to 1000'],
+  [{ sql: 'x', ["y'".repeat(90)]: 1 }, {}, `unknown member "${"y'".repeat(50)}" in the body`],
+  [{ sql: 'x' }, { 'x-skein-query-id': `urn:uuid:${randomUUID()}` }, 'X-Skein-Query-Id must be a UUID'],
+  [{ sql: 'x' }, { 'x-skein-session': '' }, 'X-Skein-Session must be a UUID'],
+  [{ sql: 'x' }, { 'x-skein-source': 'x'.repeat(257) }, 'X-Skein-Source must be at most 256 characters'],
+])('the schemas of a query say what is wrong with %j', async (body, more, message) => {
+  expect((await post(body, more)).json()).toMatchObject({ error: 'INVALID_REQUEST', message });
+  expect(requests).toEqual([]);
+});
+
+test('the schemas let pass what they should', async () => {
+  run = () => Promise.reject(new SkeinError('QUERY_CANCELLED', 'it came through'));
+  const ids = { 'x-skein-query-id': randomUUID().toUpperCase(), 'x-skein-session': randomUUID() };
+  for (const body of [{ sql: ' x' }, { sql: 'x', timeout_ms: null }, { sql: 'x', timeout_ms: 1_000 }]) {
+    expect((await post(body, { ...ids, 'x-skein-source': 'é'.repeat(256) })).status).toBe(499);
+  }
+});
+
 test('an error within the head keeps its status; a later one breaks the connection', async () => {
   const failing =
     (bytes: number) =>

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Socket } from 'node:net';
 import type { Action } from '#shared/authorization/action.ts';
 import { errorBody, SkeinError } from '#shared/error.ts';
@@ -17,12 +17,26 @@ import type { QueryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import { ArrowResult } from './arrow-result.ts';
+import type { QuarantineEntry } from './api-types.ts';
+import { documentedApp, type DocumentedApp } from './documented-app.ts';
 import { answerError, sendError, toSkeinError } from './error-reply.ts';
 import { JsonResult } from './json-result.ts';
 import { liveQueryRoutes } from './live-query-routes.ts';
-import { openApiDocument } from './openapi.ts';
-import { checkQueryId, QUERY_ID_HEADER, sessionKey, sourceOf, takeQueryId, takesArrow } from './post-query.ts';
-import { glimpseTimeout, READ_QUERY_BODY, type QueryBody } from './read-query-body.ts';
+import {
+  DESCRIBE_TABLE,
+  HEALTH,
+  LIFT_QUARANTINE,
+  LIST_QUARANTINE,
+  LIST_TABLES,
+  METRICS,
+  OPENAPI,
+  QUERY_BODY,
+  READY,
+  RUN_QUERY,
+} from './operations.ts';
+import { QUERY_ID_HEADER, sessionKey, sourceOf, takeQueryId, takesArrow } from './post-query.ts';
+import { checkQueryBody, type QueryBody } from './query-body.ts';
+import { glimpseTimeout, READ_QUERY_BODY } from './read-query-body.ts';
 import type { TableApi } from './table-api.ts';
 
 export type HttpOptions = {
@@ -82,9 +96,9 @@ export async function startHttp(options: HttpOptions): Promise<{ url: string; cl
   return { url: `http://${host}:${port}`, close: () => app.close() };
 }
 
-/** Builds the server with its routes; `startHttp` lets it listen. @throws Error when the OpenAPI document lacks a route. */
-export function httpApp(options: HttpOptions): FastifyInstance {
-  const app = Fastify({
+/** Builds the server with its routes; `startHttp` lets it listen. */
+export function httpApp(options: HttpOptions): DocumentedApp {
+  const app = documentedApp({
     bodyLimit: options.bodyBytesMax,
     keepAliveTimeout: KEEP_ALIVE_MS,
     requestTimeout: options.requestTimeoutMs,
@@ -115,23 +129,18 @@ export function httpApp(options: HttpOptions): FastifyInstance {
     const error = new SkeinError('NOT_FOUND', `${request.method} ${request.url.slice(0, 200)} does not exist`);
     return sendError(reply, error, options.log, true);
   });
-  app.addHook('onRoute', mustBeDocumented);
-  openRoutes(app, options);
-  queryRoutes(app, options);
-  tableRoutes(app, options);
-  quarantineRoutes(app, options);
+  // After the document's own plugin, which is there once this one is loaded.
+  void app.register((routes, _options, done) => {
+    openRoutes(routes, options);
+    queryRoutes(routes, options);
+    tableRoutes(routes, options);
+    quarantineRoutes(routes, options);
+    done();
+  });
   return app;
 }
 
-function mustBeDocumented({ method, url }: { readonly method: string | string[]; readonly url: string }): void {
-  const path = url.replaceAll(/:(\w+)/g, '{$1}');
-  const paths: Readonly<Record<string, object>> = openApiDocument.paths;
-  const documented = Object.keys(paths[path] ?? {});
-  const missing = [method].flat().filter((one) => !documented.includes(one.toLowerCase()));
-  if (missing.length > 0) throw new Error(`the OpenAPI document has no ${missing.join()} ${path}`);
-}
-
-async function listen(app: FastifyInstance, { host, port }: HttpOptions): Promise<void> {
+async function listen(app: DocumentedApp, { host, port }: HttpOptions): Promise<void> {
   try {
     await app.listen({ host, port });
   } catch (error) {
@@ -158,24 +167,24 @@ function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket): void {
 }
 
 /** Routes without a user: health is open to all, metrics to this machine and to any token. */
-function openRoutes(app: FastifyInstance, options: HttpOptions): void {
-  app.get('/health', () => ({ status: 'ok' }));
-  app.get('/health/ready', (_request, reply) => {
+function openRoutes(app: DocumentedApp, options: HttpOptions): void {
+  app.get('/health', { schema: HEALTH }, () => ({ status: 'ok' }));
+  app.get('/health/ready', { schema: READY }, (_request, reply) => {
     const reason = options.notReady();
     return reply
       .code(reason === undefined ? 200 : 503)
       .send(reason === undefined ? { status: 'ready' } : { status: 'not ready', reason });
   });
-  app.get('/openapi.json', () => openApiDocument);
+  app.get('/openapi.json', { schema: OPENAPI }, () => app.swagger());
   const access = metricsAccess({ token: options.metricsToken, verify: options.authenticate });
-  app.get('/metrics', async (request, reply) => {
+  app.get('/metrics', { schema: METRICS }, async (request, reply) => {
     await access({ peer: request.socket.remoteAddress, headers: request.headers });
     const text = await options.metrics.registry.metrics();
     return reply.type(options.metrics.registry.contentType).send(text);
   });
 }
 
-function queryRoutes(app: FastifyInstance, options: HttpOptions): void {
+function queryRoutes(app: DocumentedApp, options: HttpOptions): void {
   const authenticate = async (request: FastifyRequest): Promise<void> => {
     request.caller = await options.authenticate(request.headers.authorization);
   };
@@ -184,12 +193,13 @@ function queryRoutes(app: FastifyInstance, options: HttpOptions): void {
   app.route({
     method: 'POST',
     url: '/api/query',
+    schema: RUN_QUERY,
+    config: QUERY_BODY,
     // Before the body is read: nobody without a token makes us buffer one.
     onRequest: async (request, reply) => {
       request.arrivedMs = performance.now();
       request.queryId = takeQueryId(request, reply);
       await authenticate(request);
-      checkQueryId(request);
       request.bodyHeld = bodies.expect(callerOf(request).claims.tenant, request.headers, reply.raw);
     },
     handler: (request, reply) => {
@@ -231,15 +241,15 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
 }
 
 /** Routes by which an operator lists and lifts quarantines, with a token of `skein token` for an administrator of the tenant. */
-function quarantineRoutes(app: FastifyInstance, options: HttpOptions): void {
+function quarantineRoutes(app: DocumentedApp, options: HttpOptions): void {
   const onRequest =
     (action: Action) =>
     async (request: FastifyRequest): Promise<void> => {
       request.caller = await options.authenticate(request.headers.authorization);
       requireAction(callerOf(request), action);
     };
-  app.get('/api/quarantine', { onRequest: onRequest('quarantine.list') }, (request) => ({
-    quarantine: options.queries.quarantined(callerOf(request)).map((kill) => ({
+  app.get('/api/quarantine', { schema: LIST_QUARANTINE, onRequest: onRequest('quarantine.list') }, (request) => ({
+    quarantine: options.queries.quarantined(callerOf(request)).map((kill): QuarantineEntry => ({
       id: kill.id,
       user_id: kill.principal,
       username: kill.username,
@@ -250,9 +260,14 @@ function quarantineRoutes(app: FastifyInstance, options: HttpOptions): void {
       until: new Date(kill.untilMs).toISOString(),
     })),
   }));
-  const onLift = { onRequest: onRequest('quarantine.lift'), bodyLimit: UNREAD_BODY_BYTES_MAX };
+  const onLift = {
+    schema: LIFT_QUARANTINE,
+    attachValidation: true,
+    onRequest: onRequest('quarantine.lift'),
+    bodyLimit: UNREAD_BODY_BYTES_MAX,
+  };
   app.delete('/api/quarantine/:id', onLift, async (request, reply) => {
-    const { id } = request.params as { readonly id: string };
+    const { id } = request.params;
     if (!(await options.queries.lift(callerOf(request), id))) {
       throw new SkeinError('NOT_FOUND', `no statement is quarantined as ${id.slice(0, 64)}`);
     }
@@ -287,7 +302,7 @@ async function readBody(
     signal: AbortSignal.any([clientGone, late.signal]),
   };
   try {
-    return await texts.work(READ_QUERY_BODY, { bytes, timeoutMsMax }, about);
+    return checkQueryBody(request, await texts.work(READ_QUERY_BODY, bytes, about), timeoutMsMax);
   } finally {
     clearTimeout(timer);
   }
@@ -304,12 +319,12 @@ async function* tableListText(pages: Pages<TableEntry>): AsyncGenerator<string, 
   yield separator === ',' ? ']}' : `${separator}]}`;
 }
 
-function tableRoutes(app: FastifyInstance, options: HttpOptions): void {
+function tableRoutes(app: DocumentedApp, options: HttpOptions): void {
   const onRequest = async (request: FastifyRequest): Promise<void> => {
     request.caller = await options.authenticate(request.headers.authorization);
   };
   const session = (request: FastifyRequest): SessionKey => sessionKey(request, callerOf(request));
-  app.get('/api/tables', { onRequest }, async (request, reply) => {
+  app.get('/api/tables', { schema: LIST_TABLES, onRequest }, async (request, reply) => {
     requireAction(callerOf(request), 'schema.list');
     requireAction(callerOf(request), 'table.list');
     const text = tableListText(options.tables.list(callerOf(request), session(request)));
@@ -323,13 +338,9 @@ function tableRoutes(app: FastifyInstance, options: HttpOptions): void {
     );
     return reply.type('application/json; charset=utf-8').send(rest);
   });
-  app.get('/api/catalogs/:catalog/namespaces/:namespace/tables/:table', { onRequest }, (request) => {
+  const table = '/api/catalogs/:catalog/namespaces/:namespace/tables/:table';
+  app.get(table, { schema: DESCRIBE_TABLE, onRequest }, (request) => {
     requireAction(callerOf(request), 'table.describe');
-    const { catalog, namespace, table } = request.params as Readonly<Record<string, string>>;
-    return options.tables.describe(callerOf(request), {
-      catalog: catalog ?? '',
-      namespace: namespace ?? '',
-      table: table ?? '',
-    });
+    return options.tables.describe(callerOf(request), request.params);
   });
 }

@@ -2,33 +2,12 @@ import { checkJson } from '#shared/check-json.ts';
 import { SkeinError } from '#shared/error.ts';
 import { sizedWork } from '#shared/thread/sized-work.ts';
 
-/** The body of POST /api/query. */
-export type QueryBody = { readonly sql: string; readonly timeoutMs: number | undefined };
-
-type ReadInput = { readonly bytes: Uint8Array; readonly timeoutMsMax: number };
-
-/** JSON values of a body; it has two members. */
+/** JSON values of a body. */
 const VALUES_MAX = 100;
 
-/** @throws INVALID_REQUEST */
-export function readQueryBody({ bytes, timeoutMsMax }: ReadInput): QueryBody {
-  const {
-    sql,
-    timeout_ms: timeoutMs,
-    ...rest
-  } = parseObject(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
-  const [unknown] = Object.keys(rest);
-  if (unknown !== undefined) throw invalid(`unknown member ${JSON.stringify(unknown.slice(0, 100))} in the body`);
-  if (typeof sql !== 'string' || !/\S/.test(sql)) throw invalid('sql must be a string that is not empty');
-  if (timeoutMs === undefined || timeoutMs === null) return { sql, timeoutMs: undefined };
-  if (!Number.isSafeInteger(timeoutMs) || (timeoutMs as number) < 1 || (timeoutMs as number) > timeoutMsMax) {
-    throw invalid(`timeout_ms must be an integer from 1 to ${timeoutMsMax}`);
-  }
-  return { sql, timeoutMs: timeoutMs as number };
-}
-
-function parseObject(bytes: Buffer): Readonly<Record<string, unknown>> {
-  const text = bytes.toString();
+/** A body of POST /api/query as it was parsed; `checkQueryBody` checks its members. @throws INVALID_REQUEST */
+export function readQueryBody(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
   // Before the parser makes an object of each bracket.
   checkJson(text, VALUES_MAX);
   let body: unknown;
@@ -38,8 +17,11 @@ function parseObject(bytes: Buffer): Readonly<Record<string, unknown>> {
     throw new SkeinError('INVALID_REQUEST', 'the request is not valid JSON or not a valid request', { cause });
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) throw invalid('the body must be a JSON object');
+  if ('sql' in body && typeof body.sql === 'string' && !/\S/.test(body.sql)) throw invalid(BLANK);
   return body as Readonly<Record<string, unknown>>;
 }
+
+export const BLANK = 'sql must be a string that is not empty';
 
 const invalid = (message: string): SkeinError => new SkeinError('INVALID_REQUEST', message);
 

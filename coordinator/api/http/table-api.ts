@@ -11,18 +11,8 @@ import type { CatalogClient } from '../../catalog-client/catalog-client.ts';
 import type { Pages } from '../../catalog-client/pages.ts';
 import { callersTables } from '../../session/callers-tables.ts';
 import type { SessionKey } from '../../session/session-store.ts';
+import type { TableMetadata } from './api-types.ts';
 import { sqlTypeName } from '../../session/sql-type-name.ts';
-
-/** Table metadata (service specification, Resources). */
-type TableDescription = {
-  readonly name: string;
-  readonly schema: {
-    readonly fields: readonly { readonly name: string; readonly type: string; readonly nullable: boolean }[];
-  };
-  readonly partition_spec: readonly string[];
-  readonly snapshot_count: number;
-  readonly record_count: number;
-};
 
 type TablePath = { readonly catalog: string; readonly namespace: string; readonly table: string };
 
@@ -30,7 +20,7 @@ export interface TableApi {
   /** The tables of the session's current catalog. */
   list(caller: Caller, session: SessionKey): Pages<TableEntry>;
   /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
-  describe(caller: Caller, path: TablePath): Promise<TableDescription>;
+  describe(caller: Caller, path: TablePath): Promise<TableMetadata>;
 }
 
 type Options = {

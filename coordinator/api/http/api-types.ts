@@ -1,0 +1,126 @@
+import { Type, type Static, type TProperties } from 'typebox';
+import { ERRORS, type ErrorCode } from '#shared/error.ts';
+import { LIVE_STATES, type LiveState as State } from '../../query/live-query.ts';
+
+/**
+ * The bodies of the query HTTP API. Each is a schema that the OpenAPI document names, that requests are checked against, and whose TypeScript
+ * type the code uses.
+ */
+
+const record = <Properties extends TProperties>(properties: Properties, options: object = {}) =>
+  Type.Object(properties, { additionalProperties: false, ...options });
+const text = (description: string) => Type.String({ description });
+const integer = (description: string) => Type.Integer({ description });
+
+export const UUID = Type.String({ format: 'uuid' });
+export const LiveState = (description: string) =>
+  Type.Unsafe<State>({ type: 'string', enum: LIVE_STATES, description });
+const TIME = Type.String({ format: 'date-time' });
+
+export type QueryRequest = Static<typeof QueryRequest>;
+export const QueryRequest = record(
+  {
+    // That it is not blank is checked where it is parsed: a long one in a thread.
+    sql: text('One SQL statement'),
+    timeout_ms: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
+        description: 'Milliseconds from the arrival of the request to the answer, waiting and planning included',
+      }),
+    ),
+  },
+  { examples: [{ sql: 'SELECT o_orderstatus, count(*) FROM tpch.orders GROUP BY ALL', timeout_ms: 10_000 }] },
+);
+
+const QueryResult = record(
+  {
+    columns: Type.Array(text('Column name')),
+    types: Type.Array(text('SQL type name, such as BIGINT or DECIMAL(15,2)')),
+    rows: Type.Array(Type.Array(Type.Unknown()), {
+      description:
+        'One array per row. DECIMAL, HUGEINT and 64-bit integers beyond 2^53 - 1 are strings, as are dates, times, intervals, UUID, ' +
+        'ENUM, BIT and JSON; BLOB is base64.',
+    }),
+    row_count: integer('Number of rows'),
+    elapsed_ms: integer('Milliseconds from receipt to the last row'),
+  },
+  { examples: [{ columns: ['s', 'n'], types: ['VARCHAR', 'BIGINT'], rows: [['O', 7]], row_count: 1, elapsed_ms: 12 }] },
+);
+
+export type LiveQueryEntry = Static<typeof LiveQuery>;
+const LiveQuery = record({
+  query_id: UUID,
+  state: LiveState('cancelling: it was told to end, and its tasks have not'),
+  sql: text('The statement, without secrets; a long one is cut; empty until it has been read'),
+  user_id: text('Id of the principal'),
+  username: text('Its name'),
+  query_type: text('select, insert, ddl, ...'),
+  source: Type.Union([Type.String(), Type.Null()], { description: 'Its X-Skein-Source' }),
+  resource_group: text('Path of the group that it was admitted to'),
+  priority: integer('Higher means more important'),
+  queued_at: TIME,
+  started_at: Type.Union([TIME, Type.Null()], { description: 'null while it waits' }),
+  elapsed_ms: integer('Milliseconds since its request arrived'),
+  rows_produced: integer('Rows sent so far'),
+  bytes_scanned: integer('Bytes that its finished tasks have read'),
+  tasks: integer('Tasks that are known by now: later stages add more'),
+  tasks_running: integer('Tasks on workers now'),
+  tasks_done: integer('Tasks that have finished'),
+  workers: Type.Array(text('Name of a worker that runs tasks of it now')),
+});
+
+const TableEntry = record({
+  catalog: text('Catalog'),
+  schema: text('Namespace, levels joined by dots'),
+  name: text('Table'),
+});
+
+export type TableMetadata = Static<typeof TableMetadata>;
+const TableMetadata = record({
+  name: text('Table'),
+  schema: record({
+    fields: Type.Array(record({ name: text('Column'), type: text('SQL type'), nullable: Type.Boolean() })),
+  }),
+  partition_spec: Type.Array(text('Column, or transform of one, such as month(ts)')),
+  snapshot_count: integer('Snapshots'),
+  record_count: integer('Rows of the current snapshot'),
+});
+
+export type QuarantineEntry = Static<typeof QuarantineEntry>;
+const QuarantineEntry = record({
+  id: UUID,
+  user_id: text('Id of the principal whose statements are refused'),
+  username: text('Its name'),
+  fingerprint: text('Hash of the shape: the words of the statement without values, comments, case and spacing'),
+  sql: text('The statement, without secrets; a long one is cut'),
+  reason: text('What it did'),
+  killed_at: TIME,
+  until: TIME,
+});
+
+const ErrorAnswer = record({
+  error: Type.Unsafe<ErrorCode>({ type: 'string', enum: Object.keys(ERRORS), description: 'Code' }),
+  message: text('What is wrong, for people'),
+  sql_state: Type.String({ pattern: '^[0-9A-Z]{5}$', description: 'SQLSTATE' }),
+});
+
+/** The bodies that the document has under a name, for `$ref`. */
+export const COMPONENTS = {
+  QueryRequest,
+  QueryResult,
+  LiveQuery,
+  TableEntry,
+  TableMetadata,
+  QuarantineEntry,
+  Error: ErrorAnswer,
+} as const;
+
+export const ref = (name: keyof typeof COMPONENTS) => Type.Ref(`${name}#`);
+
+export const LiveQueryList = record({
+  queries: Type.Array(ref('LiveQuery')),
+  total: integer('How many there are'),
+});
+export const TableList = record({ tables: Type.Array(ref('TableEntry')) });
+export const QuarantineList = record({ quarantine: Type.Array(ref('QuarantineEntry')) });
+export const Status = record({ status: Type.String() });
+export const NotReady = record({ status: Type.String(), reason: Type.String() });

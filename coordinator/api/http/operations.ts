@@ -1,0 +1,247 @@
+import { Type, type TSchema } from 'typebox';
+import { ERRORS, type ErrorCode } from '#shared/error.ts';
+import { ARROW_STREAM } from './arrow-result.ts';
+import { LiveQueryList, LiveState, NotReady, QuarantineList, ref, Status, TableList, UUID } from './api-types.ts';
+
+/**
+ * The operations of the query HTTP API, as fastify takes them: by them it checks requests, and prints the OpenAPI document. Statuses and codes
+ * of errors come from the catalogue.
+ */
+
+/** Longest `X-Skein-Source`. */
+const SOURCE_LENGTH_MAX = 256;
+
+/** The rules of headers in words, for whoever breaks one. */
+export const HEADER_RULES: Readonly<Record<string, string>> = {
+  'x-skein-session': 'X-Skein-Session must be a UUID',
+  'x-skein-query-id': 'X-Skein-Query-Id must be a UUID',
+  'x-skein-source': `X-Skein-Source must be at most ${SOURCE_LENGTH_MAX} characters`,
+};
+
+/**
+ * The `config` of a route that parses its body itself: the document has this schema for it, and the route checks what it has parsed
+ * with `validateInput`.
+ */
+export type ParsedBody = { readonly parsedBody: TSchema };
+
+type Answer = Readonly<Record<string, unknown>>;
+
+const json = (schema: TSchema, description: string, headers?: Answer): Answer => ({
+  description,
+  ...(headers === undefined ? {} : { headers }),
+  content: { 'application/json': { schema } },
+});
+
+const CHALLENGE = { 'WWW-Authenticate': { type: 'string', const: 'Bearer', description: 'How to authenticate' } };
+
+/** The answers of the catalogue's errors, by HTTP status; `missing` are codes of things that a path names, with status 404. */
+function errors(
+  codes: readonly ErrorCode[],
+  { missing = [], headers = {} }: { readonly missing?: readonly ErrorCode[]; readonly headers?: Answer } = {},
+): Answer {
+  const byStatus = new Map<number, ErrorCode[]>();
+  const all: readonly ErrorCode[] = [...codes, 'UNAUTHENTICATED', 'CATALOG_UNAVAILABLE', 'INTERNAL_ERROR'];
+  for (const code of all) byStatus.set(ERRORS[code].http, [...(byStatus.get(ERRORS[code].http) ?? []), code]);
+  if (missing.length > 0) byStatus.set(404, [...(byStatus.get(404) ?? []), ...missing]);
+  const describe = (code: ErrorCode): string => `\`${code}\` (${ERRORS[code].sqlState}): ${ERRORS[code].meaning}`;
+  const headersOf = (status: number): Answer => (status === 401 ? { ...headers, ...CHALLENGE } : headers);
+  return Object.fromEntries(
+    [...byStatus].map(([status, list]) => [
+      String(status),
+      json(ref('Error'), list.map(describe).join('\n\n'), headersOf(status)),
+    ]),
+  );
+}
+
+const STATEMENT_ERRORS: readonly ErrorCode[] = [
+  'SYNTAX_ERROR',
+  'INVALID_REQUEST',
+  'TABLE_NOT_FOUND',
+  'COLUMN_NOT_FOUND',
+  'AMBIGUOUS_COLUMN',
+  'FUNCTION_NOT_FOUND',
+  'SCHEMA_NOT_FOUND',
+  'CATALOG_NOT_FOUND',
+  'TYPE_MISMATCH',
+  'INVALID_CAST',
+  'NUMERIC_OVERFLOW',
+  'DIVISION_BY_ZERO',
+  'CARDINALITY_VIOLATION',
+  'INVALID_ARGUMENT',
+  'NOT_SUPPORTED',
+  'STATEMENT_TOO_COMPLEX',
+  'FORBIDDEN',
+  'QUERY_TIMEOUT',
+  'QUERY_CANCELLED',
+  'PAYLOAD_TOO_LARGE',
+  'RESULT_TOO_LARGE',
+  'QUEUE_FULL',
+  'NOT_ACTIVE',
+  'NO_WORKERS',
+  'WORKER_LOST',
+  'STORAGE_ERROR',
+  'INVALID_TABLE_DATA',
+  'OUT_OF_MEMORY',
+  'MEMORY_EXHAUSTED',
+  'SPILL_LIMIT',
+  'STEP_TOO_LONG',
+  'QUERY_KILLED',
+  'STATEMENT_QUARANTINED',
+  'PRINCIPAL_LIMITED',
+];
+
+/** Names of headers are lower-case, as Node gives them. */
+const SESSION = {
+  'x-skein-session': Type.Optional(
+    Type.String({
+      ...UUID,
+      description: 'The session whose settings and current catalog apply; without it those of the token',
+    }),
+  ),
+};
+
+const QUERY_ID = { 'X-Skein-Query-Id': { ...UUID, description: 'Id of the query' } };
+const byId = (what: string) => Type.Object({ id: Type.String({ ...UUID, description: `Id of the ${what}` }) });
+
+export const RUN_QUERY = {
+  operationId: 'runQuery',
+  summary: 'Run one SQL statement',
+  description:
+    'Rows are streamed. An error after the first 4 MiB breaks the connection, so a cut answer is never valid JSON. A client that ' +
+    'disconnects cancels its statement.',
+  headers: Type.Object({
+    ...SESSION,
+    'x-skein-query-id': Type.Optional(
+      Type.String({ ...UUID, description: 'Id of the query; made when it is left out' }),
+    ),
+    'x-skein-source': Type.Optional(
+      Type.String({ maxLength: SOURCE_LENGTH_MAX, description: 'What routing rules match as the source' }),
+    ),
+  }),
+  response: {
+    200: {
+      description: 'The result, as an Arrow IPC stream for a request that accepts one',
+      headers: QUERY_ID,
+      content: {
+        'application/json': { schema: ref('QueryResult') },
+        [ARROW_STREAM]: { schema: Type.String({ format: 'binary' }) },
+      },
+    },
+    ...errors(STATEMENT_ERRORS, { headers: QUERY_ID }),
+  },
+};
+
+/** The body of `RUN_QUERY`. */
+export const QUERY_BODY: ParsedBody = { parsedBody: ref('QueryRequest') };
+
+/** Queries of one answer, as of a page of the history. */
+export const QUERIES_DEFAULT = 50;
+const QUERIES_MAX = 500;
+
+export const LIST_QUERIES = {
+  operationId: 'listQueries',
+  summary: 'The queries that wait or run now',
+  description: 'A principal sees its own; an administrator (role `tenant_admin`) sees those of the tenant.',
+  querystring: Type.Object({
+    state: Type.Optional(LiveState('Only those in this state')),
+    user_id: Type.Optional(Type.String({ description: 'Only those of this principal' })),
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: QUERIES_MAX, default: QUERIES_DEFAULT, description: 'How many at most' }),
+    ),
+  }),
+  response: {
+    200: json(LiveQueryList, 'The longest there first'),
+    ...errors(['INVALID_REQUEST', 'NOT_ACTIVE']),
+  },
+};
+
+export const CANCEL_QUERY = {
+  operationId: 'cancelQuery',
+  summary: 'Cancel a query that runs or waits',
+  description: 'A principal cancels its own; an administrator (role `tenant_admin`) cancels any of the tenant.',
+  params: byId('query'),
+  querystring: Type.Object({
+    user_id: Type.Optional(
+      Type.String({ description: 'Whose it is, when several principals of the tenant have one of this id' }),
+    ),
+  }),
+  response: {
+    204: { type: 'null', description: 'It is being cancelled; its request answers 499' },
+    ...errors(['INVALID_REQUEST', 'QUERY_NOT_FOUND', 'NOT_ACTIVE']),
+  },
+};
+
+export const LIST_TABLES = {
+  operationId: 'listTables',
+  summary: 'The tables of the current catalog',
+  headers: Type.Object(SESSION),
+  response: {
+    200: json(TableList, 'The tables'),
+    ...errors(['INVALID_REQUEST', 'FORBIDDEN'], { missing: ['CATALOG_NOT_FOUND'] }),
+  },
+};
+
+export const DESCRIBE_TABLE = {
+  operationId: 'describeTable',
+  summary: 'Metadata of a table',
+  params: Type.Object({
+    catalog: Type.String({ description: 'Name of the catalog' }),
+    namespace: Type.String({ description: 'Levels of the namespace, joined by %1F or by dots' }),
+    table: Type.String({ description: 'Name of the table' }),
+  }),
+  response: {
+    200: json(ref('TableMetadata'), 'The table'),
+    ...errors(['FORBIDDEN'], { missing: ['CATALOG_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'TABLE_NOT_FOUND'] }),
+  },
+};
+
+export const LIST_QUARANTINE = {
+  operationId: 'listQuarantine',
+  summary: 'The statements that are refused because one of their shape has cost a worker its process; for the operator',
+  response: {
+    200: json(QuarantineList, 'Those of the tenant, the latest first'),
+    ...errors(['FORBIDDEN', 'NOT_ACTIVE']),
+  },
+};
+
+export const LIFT_QUARANTINE = {
+  operationId: 'liftQuarantine',
+  summary: 'Take statements of that shape again; for the operator',
+  params: byId('entry'),
+  response: {
+    204: { type: 'null', description: 'They are taken again' },
+    ...errors(['FORBIDDEN', 'NOT_ACTIVE'], { missing: ['NOT_FOUND'] }),
+  },
+};
+
+export const HEALTH = {
+  operationId: 'health',
+  summary: 'Liveness',
+  security: [],
+  response: { 200: json(Status, 'The process lives') },
+};
+
+export const READY = {
+  operationId: 'ready',
+  summary: 'Readiness',
+  security: [],
+  response: { 200: json(Status, 'Queries are taken'), 503: json(NotReady, 'They are not') },
+};
+
+export const METRICS = {
+  operationId: 'metrics',
+  summary: 'Prometheus metrics',
+  description: 'Needs a token unless it is asked from this machine, by nobody whose request a proxy passes on.',
+  security: [{}, { bearer: [] }],
+  response: {
+    200: { description: 'Metrics', content: { 'text/plain': { schema: Type.String() } } },
+    ...errors([]),
+  },
+};
+
+export const OPENAPI = {
+  operationId: 'openapi',
+  summary: 'This document',
+  security: [],
+  response: { 200: json(Type.Object({}), 'OpenAPI 3.1') },
+};

@@ -5,6 +5,7 @@ import type { Logger } from '#shared/log/logger.ts';
 import type { TokenVerifier } from '#shared/token-verifier.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { KeyedQueue } from './commit/keyed-queue.ts';
+import type { LargeDocuments } from './commit/large-documents.ts';
 import type { ScanPlanner } from './planning/scan-planner.ts';
 import type { KeyAllowance } from './idempotency/key-allowance.ts';
 import type { Metrics } from './rest/metrics.ts';
@@ -29,6 +30,8 @@ export type CatalogContext = {
   readonly readers: WorkPool;
   /** Runs the commits to one table one after the other within this process, so that they rarely lose a compare-and-swap. */
   readonly commits: KeyedQueue;
+  /** Turns of the requests that work on large metadata documents. */
+  readonly documents: LargeDocuments;
   readonly keys: SigningKeys;
   readonly issuer: TokenIssuer;
   readonly verifier: TokenVerifier;

@@ -8,6 +8,7 @@ import { openChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { bootstrap, isBootstrapped, prepareFirstUser } from './bootstrap.ts';
 import { KeyedQueue } from './commit/keyed-queue.ts';
+import { LargeDocuments } from './commit/large-documents.ts';
 import type { CatalogContext } from './context.ts';
 import { startInternalServer } from './internal/server.ts';
 import { forgetExpired } from './principal/forget-expired.ts';
@@ -152,6 +153,7 @@ async function buildContext(
     ...worked,
     purges: new PurgeWorker(worked),
     commits: new KeyedQueue(COMMITS_WAITING_MAX),
+    documents: new LargeDocuments(),
     planner: new ScanPlanner(worked),
     keys,
     issuer: new TokenIssuer(keys, clock),

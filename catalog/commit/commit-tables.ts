@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireCatalog, type CatalogRow } from '../store/postgres/catalog-store.ts';
 import { toCatalogError } from '../store/postgres/errors.ts';
-import { displayIdent, findTable, requireTable } from '../store/postgres/table-store.ts';
+import {
+  displayIdent,
+  findTable,
+  findTableHead,
+  requireTable,
+  requireTableHead,
+} from '../store/postgres/table-store.ts';
 import { aboutSource, type CommitSource } from './commit-source.ts';
 import { CREATED_METADATA, type CreateInput } from './created-metadata.ts';
 import { newCreation, type CommittedTable, type TableTarget } from './creation.ts';
@@ -43,8 +50,11 @@ export async function commitTables(
   changes: readonly TableChange[],
 ): Promise<readonly CommittedTable[]> {
   try {
-    const keys = [...(await tableIds(context, changes))].sort();
-    return await inTurn(context, keys, () => commitInTurn(context, unit, changes));
+    const { ids, bytes } = await tablesOf(context, changes);
+    const tenant = must(changes[0], 'a commit changes a table').target.claims.tenant;
+    return await inTurn(context, [...ids].sort(), () =>
+      context.documents.run(tenant, bytes, () => commitInTurn(context, unit, changes)),
+    );
   } catch (error) {
     throw commitFailure(error);
   }
@@ -93,25 +103,31 @@ async function removeDroppedFiles(context: CatalogContext, steps: readonly Step[
 }
 
 /**
- * Returns the ids of the existing tables that the changes touch. @throws INVALID_REQUEST when their metadata together is too large for one
- * transaction
+ * Returns the ids of the existing tables that the changes touch, and the size of all documents and large requests that they work on.
+ * @throws INVALID_REQUEST when the metadata together is too large for one transaction
  */
-async function tableIds(context: CatalogContext, changes: readonly TableChange[]): Promise<ReadonlySet<string>> {
+async function tablesOf(
+  context: CatalogContext,
+  changes: readonly TableChange[],
+): Promise<{ readonly ids: ReadonlySet<string>; readonly bytes: number }> {
   const ids = new Set<string>();
-  const lengthMax = TRANSACTION_METADATA_MAX * context.config['catalog.metadata_bytes_max'];
-  let length = 0;
+  const bytesMax = TRANSACTION_METADATA_MAX * context.config['catalog.metadata_bytes_max'];
+  const { db } = context.store;
+  let documentBytes = 0;
+  let requestBytes = 0;
   for (const { target, source } of changes) {
-    if (source.creates) continue;
-    const row = await requireTable(context.store.db, target.claims.tenant, target.catalog, target.ident);
-    ids.add(row.id);
-    length += row.metadata.length;
-    if (length <= lengthMax) continue;
-    throw new SkeinError(
-      'INVALID_REQUEST',
-      `the tables of a transaction have more than ${lengthMax} bytes of metadata`,
-    );
+    const { claims, catalog, ident } = target;
+    requestBytes += 'bytes' in source ? source.bytes.length : 0;
+    const head = source.creates
+      ? await findTableHead(db, claims.tenant, catalog, ident)
+      : await requireTableHead(db, claims.tenant, catalog, ident);
+    if (head === undefined) continue;
+    if (!source.creates) ids.add(head.id);
+    documentBytes += head.metadataBytes;
+    if (documentBytes <= bytesMax) continue;
+    throw new SkeinError('INVALID_REQUEST', `the tables of a transaction have more than ${bytesMax} bytes of metadata`);
   }
-  return ids;
+  return { ids, bytes: documentBytes + requestBytes };
 }
 
 /** Runs `work` while it holds the queue of every key. Keys are taken in sorted order, which excludes deadlocks. */

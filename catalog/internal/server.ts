@@ -36,7 +36,7 @@ type Unary<Request, Reply> = (context: CatalogContext, request: Request) => Prom
 export async function startInternalServer(context: CatalogContext): Promise<{ server: Server; address: string }> {
   const { config } = context;
   const server = new Server({ 'grpc.max_send_message_length': MESSAGE_BYTES_MAX });
-  const loader = new TableLoader(context.store.pool);
+  const loader = new TableLoader(context.store.pool, context.documents);
   const { definition } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
   server.addService(definition, {
     Authorize: forPrincipal(context, [], authorize),

@@ -5,6 +5,7 @@ import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { allowedActions } from '../authorization/decide.ts';
 import { NO_POLICIES } from '../authorization/policies.ts';
+import { LARGE_DOCUMENT_BYTES, type LargeDocuments } from '../commit/large-documents.ts';
 import { LEVEL_SEPARATOR } from '../store/postgres/namespace-store.ts';
 
 /** Messages of `proto/catalog.proto`, in the form that proto-loader uses. */
@@ -33,8 +34,12 @@ type FoundRow = {
   readonly path: string | null;
   readonly name: string | null;
   readonly metadata_location: string | null;
+  readonly id: string | null;
   readonly version: string | null;
+  /** Null when the caller knows it, or when it is large. */
   readonly metadata: string | null;
+  /** Size of a document that the caller does not know. */
+  readonly bytes: number | null;
 };
 
 /**
@@ -42,7 +47,8 @@ type FoundRow = {
  * this statement: it is prepared once per connection, and it does not return metadata that the caller already has.
  */
 const RESOLVE = `
-  select c.roots, n.path, t.name, t.metadata_location, t.version, t.metadata
+  select c.roots, n.path, t.name, t.metadata_location, t.id, t.version, t.bytes,
+    case when t.bytes <= ${LARGE_DOCUMENT_BYTES} then t.metadata end as metadata
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
     with ordinality as w(tenant, catalog, catalog_folded, path, path_folded, name, name_folded, known, i)
   left join lateral (
@@ -56,12 +62,17 @@ const RESOLVE = `
     order by s.path <> w.path, s.path limit 1
   ) n on true
   left join lateral (
-    select b.name, b.metadata_location, v.version, case when v.version = w.known then null else b.metadata end as metadata
+    select b.name, b.metadata_location, b.id, v.version, b.metadata,
+      case when v.version = w.known then null else octet_length(b.metadata) end as bytes
     from catalog.iceberg_table b cross join lateral (select b.id || '.' || b.version as version) v
     where b.namespace_id = n.id and b.name_folded = w.name_folded
     order by b.name <> w.name, b.name limit 1
   ) t on true
   order by w.i`;
+
+/** Reads a large document, and the version that it has by now. */
+const READ_LARGE = `
+  select metadata_location, id || '.' || version as version, metadata from catalog.iceberg_table where id = $1`;
 
 /** Maximum number of concurrent statements of the loader; calls that arrive meanwhile share the next one. */
 const STATEMENTS_MAX = 2;
@@ -84,11 +95,13 @@ type Waiting = LoadTablesRequest & {
  */
 export class TableLoader {
   readonly #pool: Pool;
+  readonly #documents: LargeDocuments;
   #waiting: Waiting[] = [];
   #running = 0;
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, documents: LargeDocuments) {
     this.#pool = pool;
+    this.#documents = documents;
   }
 
   /**
@@ -105,7 +118,22 @@ export class TableLoader {
       this.#pump();
     });
     const actions = allowedActions(principal, TABLE_ACTIONS);
-    return { tables: rows.map((row) => toLoadedTable(row, actions)) };
+    const bytes = rows.reduce((sum, row) => sum + (isLarge(row) ? row.bytes : 0), 0);
+    return this.#documents.run(principal.tenant, bytes, async () => {
+      const tables: LoadedTable[] = [];
+      for (const row of rows) tables.push(toLoadedTable(isLarge(row) ? await this.#readLarge(row) : row, actions));
+      return { tables };
+    });
+  }
+
+  /** The row with its document, or one of an absent table when it was dropped meanwhile. */
+  async #readLarge(row: FoundRow): Promise<FoundRow> {
+    const { rows } = await this.#pool.query<Pick<FoundRow, 'metadata_location' | 'version' | 'metadata'>>({
+      name: 'load-large-table',
+      text: READ_LARGE,
+      values: [row.id],
+    });
+    return { ...row, ...(rows[0] ?? { name: null }) };
   }
 
   #pump(): void {
@@ -160,6 +188,9 @@ export class TableLoader {
     return rows;
   }
 }
+
+const isLarge = (row: FoundRow): row is FoundRow & { readonly bytes: number } =>
+  row.bytes !== null && row.bytes > LARGE_DOCUMENT_BYTES;
 
 /**
  * Replaces a name that cannot be stored by one that matches nothing: Postgres would refuse the whole statement and thereby fail other

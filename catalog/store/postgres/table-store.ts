@@ -13,16 +13,19 @@ import type { Database, Tx } from './tables.ts';
 export type TableIdent = { readonly namespace: NamespacePath; readonly name: string };
 export const displayIdent = ({ namespace, name }: TableIdent): string => `${displayPath(namespace)}.${name}`;
 
-export type TableRow = {
+/** A table without its document, which may have many megabytes. */
+export type TableHead = {
   readonly id: string;
   readonly catalogId: string;
   readonly namespaceId: string;
   /** Roots of the catalog: its own first. */
   readonly roots: readonly string[];
   readonly metadataLocation: string;
-  readonly metadata: string;
+  /** Size of the document. */
+  readonly metadataBytes: number;
   readonly version: number;
 };
+export type TableRow = TableHead & { readonly metadata: string };
 
 export function tableNotFound(ident: TableIdent): never {
   throw new SkeinError('TABLE_NOT_FOUND', `Table does not exist: ${displayIdent(ident)}`);
@@ -30,67 +33,72 @@ export function tableNotFound(ident: TableIdent): never {
 export const tableExists = (ident: TableIdent): SkeinError =>
   new SkeinError('TABLE_EXISTS', `Table already exists: ${displayIdent(ident)}`);
 
+/** Names of a table, as parameters. */
+type Named = readonly [db: Database, tenant: TenantId, catalog: string, ident: TableIdent];
+
 /**
- * Finds a table by its names, in one statement; undefined when its catalog and namespace exist and it does not.
+ * Finds a table by its names, in one statement; undefined when its catalog and namespace exist and it does not. Its document is read only
+ * in a turn of `LargeDocuments`; `withTable` takes care of that.
  * @throws CATALOG_NOT_FOUND (another tenant's too), SCHEMA_NOT_FOUND
  */
-export async function findTable(
-  db: Database,
-  tenant: TenantId,
-  catalog: string,
-  ident: TableIdent,
-): Promise<TableRow | undefined> {
-  const found = await lookUpTable(db, tenant, catalog, ident);
-  return found === 'no namespace' ? namespaceNotFound(ident.namespace) : found;
-}
+export const findTable = async (...named: Named): Promise<TableRow | undefined> =>
+  found(await lookUpTable<TableRow>(WHOLE, named), named);
+
+/** `findTable` without the document. */
+export const findTableHead = async (...named: Named): Promise<TableHead | undefined> =>
+  found(await lookUpTable<TableHead>(HEAD, named), named);
 
 /**
  * Returns a table that must exist. An absent namespace is TABLE_NOT_FOUND too: clients try `ns.table.snapshots` before `ns.table`.
  * @throws CATALOG_NOT_FOUND (another tenant's too), TABLE_NOT_FOUND
  */
-export async function requireTable(
-  db: Database,
-  tenant: TenantId,
-  catalog: string,
-  ident: TableIdent,
-): Promise<TableRow> {
-  const found = await lookUpTable(db, tenant, catalog, ident);
-  return found === 'no namespace' || found === undefined ? tableNotFound(ident) : found;
-}
+export const requireTable = async (...named: Named): Promise<TableRow> =>
+  required(await lookUpTable<TableRow>(WHOLE, named), named);
+
+/** `requireTable` without the document. */
+export const requireTableHead = async (...named: Named): Promise<TableHead> =>
+  required(await lookUpTable<TableHead>(HEAD, named), named);
+
+/** `requireTable` with the document if it has `bytesMax` bytes at most, else null. */
+export const requireSmallTable = async (
+  ...[db, tenant, catalog, ident, bytesMax]: [...Named, bytesMax: number]
+): Promise<TableHead & { readonly metadata: string | null }> => {
+  const named: Named = [db, tenant, catalog, ident];
+  return required(await lookUpTable<TableHead & { metadata: string | null }>(SMALL, named, [bytesMax]), named);
+};
+
+const found = <T>(row: T | 'no namespace', [, , , { namespace }]: Named): T =>
+  row === 'no namespace' ? namespaceNotFound(namespace) : row;
+
+const required = <T>(row: T | 'no namespace' | undefined, [, , , ident]: Named): T =>
+  row === 'no namespace' || row === undefined ? tableNotFound(ident) : row;
 
 /** Handwritten SQL, because nearly every request starts with it: building it each time costs as much as the rest of a load. */
-const LOOK_UP = `
+const lookUp = (document: string): string => `
   select c.id as "catalogId", array_prepend(c.location, c.allowed_roots) as roots, n.id as "namespaceId",
-    t.id, t.metadata_location as "metadataLocation", t.metadata, t.version
+    t.id, t.metadata_location as "metadataLocation", octet_length(t.metadata) as "metadataBytes", t.version${document}
   from catalog.catalog c
   join catalog.tenant o on o.id = c.tenant_id
   left join catalog.namespace n on n.catalog_id = c.id and n.path = $3
   left join catalog.iceberg_table t on t.namespace_id = n.id and t.name = $4
   where o.name = $1 and c.name = $2`;
+const HEAD = lookUp('');
+const WHOLE = lookUp(', t.metadata');
+/** Postgres knows the size of a text without unpacking it. */
+const SMALL = lookUp(', case when octet_length(t.metadata) <= $5 then t.metadata end as metadata');
 
-type LookedUp = {
-  readonly catalogId: string;
-  readonly roots: readonly string[];
-} & (
-  | {
-      readonly namespaceId: string;
-      readonly id: string;
-      readonly metadataLocation: string;
-      readonly metadata: string;
-      readonly version: number;
-    }
+type LookedUp<Row> =
+  | Row
   | { readonly namespaceId: string; readonly id: null }
-  | { readonly namespaceId: null }
-);
+  | { readonly namespaceId: null; readonly id: null };
 
-async function lookUpTable(
-  db: Database,
-  tenant: TenantId,
-  catalog: string,
-  { namespace, name }: TableIdent,
-): Promise<TableRow | 'no namespace' | undefined> {
-  const path = namespace.join(LEVEL_SEPARATOR);
-  const { rows } = await db.executeQuery<LookedUp>(CompiledQuery.raw(LOOK_UP, [tenant, catalog, path, name]));
+async function lookUpTable<Row extends TableHead>(
+  text: string,
+  [db, tenant, catalog, { namespace, name }]: Named,
+  more: readonly unknown[] = [],
+): Promise<Row | 'no namespace' | undefined> {
+  const parameters = [tenant, catalog, namespace.join(LEVEL_SEPARATOR), name, ...more];
+  const { rows } = await db.executeQuery<LookedUp<Row>>(CompiledQuery.raw(text, parameters));
   const [row] = rows;
   if (row === undefined) return catalogNotFound(catalog);
   if (row.namespaceId === null) return 'no namespace';

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { listReports } from '../../../store/postgres/metrics-report-store.ts';
-import { requireTable } from '../../../store/postgres/table-store.ts';
+import { requireTableHead } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { nextPageToken, pageOf } from '../../paging.ts';
@@ -17,7 +17,7 @@ export async function listMetrics(context: CatalogContext, request: RestRequest)
   const { after, limit = REPORTS_PER_PAGE_MAX } = pageOf(request);
   if (after !== undefined && !/^\d{1,18}$/.test(after)) throw new SkeinError('INVALID_REQUEST', 'Invalid pageToken');
   const { claims, catalog, ident } = tableTarget(request);
-  const { id } = await requireTable(context.store.db, claims.tenant, catalog, ident);
+  const { id } = await requireTableHead(context.store.db, claims.tenant, catalog, ident);
   const page = { limit: Math.min(limit, REPORTS_PER_PAGE_MAX) };
   const rows = await listReports(context.store.db, id, {
     ...page,

@@ -1,6 +1,6 @@
 import { isForeignKeyViolation } from '../../../store/postgres/errors.ts';
 import { insertReport } from '../../../store/postgres/metrics-report-store.ts';
-import { requireTable, tableNotFound } from '../../../store/postgres/table-store.ts';
+import { requireTableHead, tableNotFound } from '../../../store/postgres/table-store.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { tableTarget } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
@@ -10,7 +10,7 @@ import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 /** `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/metrics`: stores the report of a scan or commit with the table. */
 export async function reportMetrics(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const { claims, catalog, ident } = tableTarget(request);
-  const { id } = await requireTable(context.store.db, claims.tenant, catalog, ident);
+  const { id } = await requireTableHead(context.store.db, claims.tenant, catalog, ident);
   const report = printReport(request.body);
   const nowMs = context.clock.nowMs();
   try {

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { deletePlan } from '../../../store/postgres/scan-plan-store.ts';
-import { requireTable } from '../../../store/postgres/table-store.ts';
+import { requireTableHead } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import { isPlanId, isWholePlanId } from './plan-answer.ts';
@@ -11,7 +11,7 @@ import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 export async function cancelPlanning(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const planId = request.params['plan-id'] ?? '';
   const { claims, catalog, ident } = tableTarget(request);
-  const { id } = await requireTable(context.store.db, claims.tenant, catalog, ident);
+  const { id } = await requireTableHead(context.store.db, claims.tenant, catalog, ident);
   if (isWholePlanId(planId)) return NO_CONTENT;
   await unit.transact(async (tx) => {
     if (isPlanId(planId) && (await deletePlan(tx, id, planId))) return;

@@ -1,9 +1,9 @@
 import { must } from '#shared/must.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
+import { withTable } from '../../../commit/with-table.ts';
 import type { CatalogContext } from '../../../context.ts';
 import type { Portions } from '../../../planning/plan-portions.ts';
 import type { ScannedTable } from '../../../planning/scan-planner.ts';
-import { requireTable } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 
@@ -14,12 +14,17 @@ import type { Answer, RestRequest } from '../../operation.ts';
 
 export type OpenTable = ScannedTable & { readonly id: string };
 
-/** Loads the table that a request names. @throws TABLE_NOT_FOUND, as for an absent one. */
-export async function openTable(context: CatalogContext, request: RestRequest): Promise<OpenTable> {
-  const { claims, catalog, ident } = tableTarget(request);
-  const row = await requireTable(context.store.db, claims.tenant, catalog, ident);
-  const { id, metadata, metadataLocation, roots } = row;
-  return { id, tenant: claims.tenant, metadata, metadataLocation, roots };
+/** Gives `work` the table that a request names. @throws TABLE_NOT_FOUND, as for an absent one. */
+export function withOpenTable<T>(
+  context: CatalogContext,
+  request: RestRequest,
+  work: (table: OpenTable) => Promise<T>,
+): Promise<T> {
+  const target = tableTarget(request);
+  const { tenant } = target.claims;
+  return withTable(context, target, ({ id, metadata, metadataLocation, roots }) =>
+    work({ id, tenant, metadata, metadataLocation, roots }),
+  );
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -5,15 +5,22 @@ import { insertPlan } from '../../../store/postgres/scan-plan-store.ts';
 import { tableNotFound } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
 import { ok, type Answer, type RestRequest } from '../../operation.ts';
-import { completedAnswer, openTable, wholePlanId } from './plan-answer.ts';
+import { completedAnswer, withOpenTable, wholePlanId, type OpenTable } from './plan-answer.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
 /**
  * `POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/plan`: answers with the files of a scan, unless planning takes longer than
  * `catalog.plan_wait`. A plan with more to fetch is kept for `catalog.plan_ttl`.
  */
-export async function planTableScan(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
-  const table = await openTable(context, request);
+export const planTableScan = (context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> =>
+  withOpenTable(context, request, (table) => planOpenTable(context, request, unit, table));
+
+async function planOpenTable(
+  context: CatalogContext,
+  request: RestRequest,
+  unit: UnitOfWork,
+  table: OpenTable,
+): Promise<Answer> {
   const { config, clock, planner } = context;
   const scan = await planner.resolve(table, request.body);
   const id = randomUUID();

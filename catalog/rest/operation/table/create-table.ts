@@ -9,7 +9,7 @@ import { parseCreateTable, type CreateTableRequest } from '../../../commit/new-t
 import { inTheWay } from '../../../storage/table-location.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireFree } from '../../../store/postgres/folder-claims.ts';
-import { findTable, tableExists } from '../../../store/postgres/table-store.ts';
+import { findTableHead, tableExists } from '../../../store/postgres/table-store.ts';
 import { requireNoView } from '../../../store/postgres/view-store.ts';
 import { checkName, namespaceOf } from '../../names.ts';
 import { largeBody, type Answer, type RestRequest } from '../../operation.ts';
@@ -24,7 +24,9 @@ export async function createTable(context: CatalogContext, request: RestRequest,
   const name = checkName(body.head.name, 'table');
   const ident = { namespace: namespaceOf(request.params['namespace'] ?? ''), name };
   const target = { claims: request.claims, catalog: request.params['prefix'] ?? '', ident };
-  return loadTableAnswer(await create(context, unit, target, body), 'all');
+  const bytes = 'bytes' in body.source ? body.source.bytes.length : 0;
+  const made = await context.documents.run(target.claims.tenant, bytes, () => create(context, unit, target, body));
+  return loadTableAnswer(made, 'all');
 }
 
 type ReadCreate = { readonly head: CreateHead; readonly source: Source<CreateTableRequest> };
@@ -46,7 +48,7 @@ async function create(
 ): Promise<CommittedTable> {
   const { db } = context.store;
   const { tenant } = target.claims;
-  if ((await findTable(db, tenant, target.catalog, target.ident)) !== undefined) throw tableExists(target.ident);
+  if ((await findTableHead(db, tenant, target.catalog, target.ident)) !== undefined) throw tableExists(target.ident);
   const catalog = await requireCatalog(db, tenant, target.catalog);
   const creation = await newCreation(context, target, catalog, head.location);
   const input = { source, ...createInput(context, catalog, creation) };

@@ -1,10 +1,11 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
+import type { TableTarget } from '../../../commit/creation.ts';
 import { requireUnprotected } from '../../../commit/protection.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { insertDropped } from '../../../store/postgres/dropped-table-store.ts';
 import { releaseClaims } from '../../../store/postgres/folder-claims.ts';
-import { deleteTable, requireTable, tableNotFound } from '../../../store/postgres/table-store.ts';
+import { deleteTable, requireTableHead, tableNotFound } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
@@ -16,9 +17,17 @@ import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 export async function dropTable(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
   const target = tableTarget(request);
   const purge = isTrue(request.query['purgeRequested']);
+  const { tenant } = target.claims;
+  const head = await requireTableHead(context.store.db, tenant, target.catalog, target.ident);
+  await context.documents.run(tenant, head.metadataBytes, () => drop(context, target, unit, purge));
+  if (purge) context.purges.wake();
+  return NO_CONTENT;
+}
+
+function drop(context: CatalogContext, target: TableTarget, unit: UnitOfWork, purge: boolean): Promise<void> {
   const now = new Date(context.clock.nowMs());
-  await unit.transact(async (tx) => {
-    const row = await requireTable(tx, target.claims.tenant, target.catalog, target.ident);
+  return unit.transact(async (tx) => {
+    const row = await requireTableHead(tx, target.claims.tenant, target.catalog, target.ident);
     const { id, catalogId } = row;
     const table = await deleteTable(tx, row, target.ident);
     if (table === undefined) return tableNotFound(target.ident);
@@ -29,8 +38,6 @@ export async function dropTable(context: CatalogContext, request: RestRequest, u
     const by = target.claims.preferred_username;
     return insertDropped(tx, { catalogId, ident: target.ident }, table, { by, now, expiresAt, purge });
   });
-  if (purge) context.purges.wake();
-  return NO_CONTENT;
 }
 
 function isTrue(text: string | undefined): boolean {

@@ -1,8 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
+import { withTable } from '../../../commit/with-table.ts';
 import { runDocumentTask } from '../../../commit/document-task.ts';
 import { REFERENCED_ONLY } from '../../../commit/swap-metadata.ts';
-import { displayIdent, requireTable } from '../../../store/postgres/table-store.ts';
+import { displayIdent } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { etagOf, loadTableAnswer, type SnapshotMode } from './table-answer.ts';
@@ -15,25 +16,26 @@ import { ownStorage } from '../../../storage/own-storage.ts';
 export async function loadTable(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const mode = snapshotMode(request.query['snapshots']);
   const target = tableTarget(request);
-  const row = await requireTable(context.store.db, target.claims.tenant, target.catalog, target.ident);
-  if (!(await ownStorage(row.metadataLocation).exists(row.metadataLocation))) {
-    throw new SkeinError('TABLE_METADATA_MISSING', `Failed to open input stream for file: ${row.metadataLocation}`);
-  }
-  const etag = etagOf(row.metadataLocation, mode);
-  if (matches(request.headers['if-none-match'], etag)) return { status: 304, headers: { etag } };
-  if (mode === 'all') return loadTableAnswer(row, mode);
-  const metadata = await runDocumentTask(context.readers, REFERENCED_ONLY, row.metadata, {
-    bytes: row.metadata.length,
-    owner: target.claims.tenant,
-    what: `the metadata of ${displayIdent(target.ident)}`,
+  return withTable(context, target, async (row) => {
+    if (!(await ownStorage(row.metadataLocation).exists(row.metadataLocation))) {
+      throw new SkeinError('TABLE_METADATA_MISSING', `Failed to open input stream for file: ${row.metadataLocation}`);
+    }
+    const etag = etagOf(row.metadataLocation, mode);
+    if (matches(request.headers['if-none-match'], etag)) return { status: 304, headers: { etag } };
+    if (mode === 'all') return loadTableAnswer(row, mode);
+    const metadata = await runDocumentTask(context.readers, REFERENCED_ONLY, row.metadata, {
+      bytes: row.metadata.length,
+      owner: target.claims.tenant,
+      what: `the metadata of ${displayIdent(target.ident)}`,
+    });
+    return loadTableAnswer({ ...row, metadata }, mode);
   });
-  return loadTableAnswer({ ...row, metadata }, mode);
 }
 
 /** Loads a table of the path's namespace by name: the answer to a repeated request whose change was made before. */
 export async function loadNamedTable(context: CatalogContext, request: RestRequest, name: string): Promise<Answer> {
-  const { ident, catalog, claims } = tableTarget({ ...request, params: { ...request.params, table: name } });
-  return loadTableAnswer(await requireTable(context.store.db, claims.tenant, catalog, ident), 'all');
+  const target = tableTarget({ ...request, params: { ...request.params, table: name } });
+  return withTable(context, target, (row) => Promise.resolve(loadTableAnswer(row, 'all')));
 }
 
 /** Loads the table that the path names, as `loadNamedTable`. */

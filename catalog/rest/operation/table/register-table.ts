@@ -7,7 +7,14 @@ import { readRegistered } from '../../../commit/register-metadata.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import { claimFolders, lockLocations } from '../../../store/postgres/folder-claims.ts';
-import { findTable, insertTable, swapMetadata, tableExists } from '../../../store/postgres/table-store.ts';
+import {
+  findTable,
+  findTableHead,
+  insertTable,
+  swapMetadata,
+  tableExists,
+} from '../../../store/postgres/table-store.ts';
+import type { Tx } from '../../../store/postgres/tables.ts';
 import { checkName, namespaceOf } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import { loadNamedTable } from './load-table.ts';
@@ -28,10 +35,11 @@ export async function registerTable(context: CatalogContext, request: RestReques
   const ident = { namespace: namespaceOf(request.params['namespace'] ?? ''), name };
 
   const catalog = await requireCatalog(context.store.db, tenant, prefix);
-  if ((await findTable(context.store.db, tenant, prefix, ident)) !== undefined && !overwrite) throw tableExists(ident);
+  const head = await findTableHead(context.store.db, tenant, prefix, ident);
+  if (head !== undefined && !overwrite) throw tableExists(ident);
   const { text, location, folders } = await readRegistered(context, file, { roots: catalog.roots, owner: tenant });
   const row = { location, metadataLocation: file, metadata: text };
-  await unit.transact(async (tx) => {
+  const register = async (tx: Tx): Promise<void> => {
     await lockLocations(tx, catalog.id, 'exclusive');
     const existing = await findTable(tx, tenant, prefix, ident);
     let id = existing?.id;
@@ -46,7 +54,9 @@ export async function registerTable(context: CatalogContext, request: RestReques
       }
     }
     await claimFolders(tx, { id: must(id, 'found or inserted'), catalogId: catalog.id }, folders);
-  });
+  };
+  const bytes = Math.max(text.length, head?.metadataBytes ?? 0);
+  await context.documents.run(tenant, bytes, () => unit.transact(register));
   return loadTableAnswer({ metadataLocation: file, metadata: row.metadata }, 'all');
 }
 

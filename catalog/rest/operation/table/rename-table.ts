@@ -5,7 +5,7 @@ import { requireNamespace } from '../../../store/postgres/namespace-store.ts';
 import {
   displayIdent,
   moveTable,
-  requireTable,
+  requireTableHead,
   tableNotFound,
   type TableIdent,
 } from '../../../store/postgres/table-store.ts';
@@ -19,7 +19,7 @@ export async function renameTable(_context: CatalogContext, request: RestRequest
   const source = identOfJson(get(body, 'source'), 'source');
   const destination = identOfJson(get(body, 'destination'), 'destination');
   await unit.transact(async (tx) => {
-    const row = await requireTable(tx, request.claims.tenant, request.params['prefix'] ?? '', source);
+    const row = await requireTableHead(tx, request.claims.tenant, request.params['prefix'] ?? '', source);
     const namespace = await requireNamespace(tx, row.catalogId, destination.namespace);
     const names = { from: source, to: destination };
     const moved = await moveTable(tx, row, namespace.id, names).catch((error: unknown) => {

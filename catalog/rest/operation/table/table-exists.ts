@@ -1,11 +1,11 @@
 import type { CatalogContext } from '../../../context.ts';
-import { requireTable } from '../../../store/postgres/table-store.ts';
+import { requireTableHead } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 
 /** `HEAD /v1/{prefix}/namespaces/{namespace}/tables/{table}`: 204, or 404 without a body. */
 export async function tableExists(context: CatalogContext, request: RestRequest): Promise<Answer> {
   const target = tableTarget(request);
-  await requireTable(context.store.db, target.claims.tenant, target.catalog, target.ident);
+  await requireTableHead(context.store.db, target.claims.tenant, target.catalog, target.ident);
   return NO_CONTENT;
 }

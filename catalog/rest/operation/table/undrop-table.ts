@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { isUuid } from '#shared/id.ts';
 import type { CatalogContext } from '../../../context.ts';
+import type { CommittedTable } from '../../../commit/creation.ts';
 import { asObject, get, optionalString } from '../../../commit/json-reader.ts';
 import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
 import { undropTable as undrop } from '../../../store/postgres/dropped-table-store.ts';
@@ -22,10 +23,14 @@ export async function undropTable(context: CatalogContext, request: RestRequest,
   if (id !== undefined && !isUuid(id)) throw new SkeinError('INVALID_REQUEST', `Invalid id: ${id}`);
   const destination = get(body, 'destination');
   const to = destination === undefined ? ident : identOfJson(destination, 'destination');
-  const table = await unit.transact(async (tx) => {
-    const catalog = await requireCatalog(tx, request.claims.tenant, request.params['prefix'] ?? '');
-    return undrop(tx, catalog.id, { ident, id, now: new Date(context.clock.nowMs()) }, to);
-  });
+  const { tenant } = request.claims;
+  const restore = (): Promise<CommittedTable> =>
+    unit.transact(async (tx) => {
+      const catalog = await requireCatalog(tx, tenant, request.params['prefix'] ?? '');
+      return undrop(tx, catalog.id, { ident, id, now: new Date(context.clock.nowMs()) }, to);
+    });
+  // Undrops are rare: nobody asks for the size of the document first.
+  const table = await context.documents.run(tenant, Number.POSITIVE_INFINITY, restore);
   return loadTableAnswer(table, 'all');
 }
 

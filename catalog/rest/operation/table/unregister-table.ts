@@ -1,7 +1,8 @@
 import type { CatalogContext } from '../../../context.ts';
+import type { TableTarget } from '../../../commit/creation.ts';
 import { requireUnprotected } from '../../../commit/protection.ts';
 import { releaseClaims } from '../../../store/postgres/folder-claims.ts';
-import { deleteTable, requireTable, tableNotFound } from '../../../store/postgres/table-store.ts';
+import { deleteTable, requireTableHead, tableNotFound } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
 import type { Answer, RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
@@ -16,9 +17,16 @@ export async function unregisterTable(
   unit: UnitOfWork,
 ): Promise<Answer> {
   const target = tableTarget(request);
-  const text = await unit.transact(
+  const { tenant } = target.claims;
+  const head = await requireTableHead(context.store.db, tenant, target.catalog, target.ident);
+  const text = await context.documents.run(tenant, head.metadataBytes, () => unregister(context, target, unit));
+  return { status: 200, text };
+}
+
+const unregister = (context: CatalogContext, target: TableTarget, unit: UnitOfWork): Promise<string> =>
+  unit.transact(
     async (tx) => {
-      const row = await requireTable(tx, target.claims.tenant, target.catalog, target.ident);
+      const row = await requireTableHead(tx, target.claims.tenant, target.catalog, target.ident);
       const deleted = (await deleteTable(tx, row, target.ident)) ?? tableNotFound(target.ident);
       await requireUnprotected(context, { ...target, ...target.claims, metadata: deleted.metadata });
       await releaseClaims(tx, row.id);
@@ -27,5 +35,3 @@ export async function unregisterTable(
     // The answer is kept with its key: after the change nothing is left to render it from.
     (answer) => answer,
   );
-  return { status: 200, text };
-}

@@ -1,5 +1,5 @@
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
-import { findTarget, mintToken } from './catalog-rpc.ts';
+import { callCatalog, findTarget, mintToken } from './catalog-rpc.ts';
 import type { Flags } from './command.ts';
 import type { ExitCode } from './exit-code.ts';
 import { runLoad } from './load/run-load.ts';
@@ -13,7 +13,7 @@ export async function load(loaded: LoadedConfig, flags: Flags, args: readonly st
     connect: async () => {
       const target = findTarget(loaded);
       const token = await mintToken(target, { user: flags.text('user'), tenant: flags.text('tenant') });
-      return { catalogUrl: target.catalogUrl, token };
+      return { catalogUrl: target.catalogUrl, token, call: (method, request) => callCatalog(target, method, request) };
     },
     stdout: process.stdout,
     stderr: process.stderr,

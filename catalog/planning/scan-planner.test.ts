@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '#shared/clock.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
-import { newManifestFile, writeManifestList } from '#shared/iceberg/write/write-manifest.ts';
+import { newManifestFile, writeManifestList } from '#test/support/manifest-files.ts';
 import { tenantId } from '#shared/id.ts';
 import { printJson } from '#shared/json.ts';
 import type { FileReader } from '#shared/storage/storage.ts';

@@ -3,12 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock, type Clock } from '#shared/clock.ts';
 import { parseSchema, type Schema } from '#shared/iceberg/schema.ts';
 import { encodeBound } from '#shared/iceberg/single-value.ts';
-import {
-  newManifestFile,
-  writeManifest,
-  writeManifestList,
-  type NewDataFile,
-} from '#shared/iceberg/write/write-manifest.ts';
+import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
+import { newManifestFile, writeManifest, writeManifestList } from '#test/support/manifest-files.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { fileStorage } from '#shared/storage/file-storage.ts';

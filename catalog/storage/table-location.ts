@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
-import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
+import { metadataFolder } from '#shared/iceberg/table-folders.ts';
+import { isWithin, normalizeLocation, withoutTrailingSlash } from '#shared/storage/location.ts';
 import type { Properties, TableMetadata } from '../commit/table-metadata.ts';
 import type { NamespacePath } from '../store/postgres/namespace-store.ts';
 import type { TableIdent } from '../store/postgres/table-store.ts';
@@ -66,9 +67,6 @@ export function requireBelowRoot(location: string, roots: readonly string[]): st
   }
   return normal;
 }
-
-/** Strips trailing slashes: clients append `/data` and `/metadata`. */
-const withoutTrailingSlash = (location: string): string => location.replace(/(?<=[^/:])\/+$/, '');
 
 /** Returns the client's spelling of a location if it has no `..`, `.` or empty segments, else the normalised form. */
 export const plainLocation = (location: string): string =>
@@ -143,8 +141,7 @@ export function metadataLocation(
   version: number,
   uuid: string,
 ): string {
-  const folder = table.properties['write.metadata.path'] ?? `${table.location}/metadata`;
-  return `${withoutTrailingSlash(folder)}/${String(version).padStart(5, '0')}-${uuid}.metadata.json`;
+  return `${metadataFolder(table)}/${String(version).padStart(5, '0')}-${uuid}.metadata.json`;
 }
 
 /** The error for a client's location that cannot be a folder. */

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import type { TableName } from '#shared/iceberg/write/table-write.ts';
 import { parsePartitionBy, type PartitionExpression } from './partition-by.ts';
 
 /** A parsed `skein load` command line. */
@@ -22,8 +23,6 @@ export type LoadArguments =
 
 /** `create`: the table must not exist; `replace`: it may; `append`: it must. */
 export type LoadMode = 'append' | 'create' | 'replace';
-
-export type TableName = { readonly catalog: string; readonly namespace: readonly string[]; readonly table: string };
 
 /** The error of an invalid command line (exit code 2). */
 export class UsageError extends Error {}

@@ -1,9 +1,12 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LoadHarness } from '#test/support/load-harness.ts';
+import type { CrashPoint } from '#catalog/context.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { CatalogAccess } from './load-catalog.ts';
+import type { Config } from '#shared/config/config-schema.ts';
+import { startCatalogProcess, type CatalogProcess } from '#test/support/catalog-process.ts';
+import { accessTo, LoadHarness } from '#test/support/load-harness.ts';
 
 let harness: LoadHarness;
 beforeAll(async () => {
@@ -136,37 +139,53 @@ describe('what fails leaves nothing behind', () => {
   });
 });
 
-describe('a catalog that is hard to reach', () => {
-  /** Passes requests on, but for commits: their answer is lost after, or before, the catalog saw them. */
-  async function lossyProxy(forward: boolean): Promise<AsyncDisposable & { readonly url: string }> {
-    const server = createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk: Buffer) => chunks.push(chunk));
-      request.on('end', () => {
-        const body = Buffer.concat(chunks);
-        const isCommit = body.includes('"requirements"');
-        if (isCommit && !forward) return void request.socket.destroy();
-        const method = request.method ?? 'GET';
-        const headers = { authorization: request.headers.authorization ?? '', 'content-type': 'application/json' };
-        void forwardTo(`${harness.catalog.url}${request.url}`, {
-          method,
-          headers,
-          body: body.length === 0 ? null : body,
-        }).then(({ status, text }) => {
-          if (isCommit) return request.socket.destroy();
-          return response.writeHead(status, { 'content-type': 'application/json' }).end(text);
-        });
-      });
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const close = (): Promise<void> => new Promise((resolve) => server.close(() => resolve()));
-    return { url: `http://127.0.0.1:${port}`, [Symbol.asyncDispose]: close };
+/** A catalog process that dies at a point of the first commit, and is started again with the next call. */
+class CatalogUnderFire implements AsyncDisposable {
+  deaths = 0;
+  #process: CatalogProcess;
+
+  private constructor(first: CatalogProcess) {
+    this.#process = first;
   }
 
-  async function forwardTo(url: string, request: RequestInit): Promise<{ status: number; text: string }> {
-    const answer = await fetch(url, request);
-    return { status: answer.status, text: await answer.text() };
+  static async start(config: Config, dieAt: CrashPoint): Promise<CatalogUnderFire> {
+    const first = await startCatalogProcess(config, dieAt);
+    await first.arm();
+    return new CatalogUnderFire(first);
+  }
+
+  /** Tables are loaded from the harness's own catalog; commits go to the one that dies. */
+  access(config: Config, base: CatalogAccess): CatalogAccess {
+    const call: CatalogAccess['call'] = async (method, request) => {
+      try {
+        return await accessTo(this.#process, base.token).call(method, request);
+      } catch (error) {
+        await this.#process.died();
+        this.deaths += 1;
+        this.#process = await startCatalogProcess(config);
+        throw error;
+      }
+    };
+    return { ...base, call };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#process.kill();
+  }
+}
+
+describe('a catalog that is hard to reach', () => {
+  /** The answers of the first commits are lost, after the catalog has seen them or before. */
+  function lossy(seen: boolean, losses: number): { readonly connect: () => Promise<CatalogAccess>; sent: number } {
+    const state = { sent: 0, connect: () => Promise.resolve({ ...harness.access, call }) };
+    const call: CatalogAccess['call'] = async (method, request) => {
+      if (method !== 'CommitTables') return harness.access.call(method, request);
+      state.sent += 1;
+      if (state.sent > losses) return harness.access.call(method, request);
+      if (seen) await harness.access.call(method, request);
+      throw new SkeinError('CATALOG_UNAVAILABLE', 'the answer is lost');
+    };
+    return state;
   }
 
   const args = async (name: string): Promise<readonly string[]> => [
@@ -177,37 +196,79 @@ describe('a catalog that is hard to reach', () => {
     '--create',
   ];
 
-  test('a commit whose answer was lost is found in the table', async () => {
-    await using proxy = await lossyProxy(true);
-    const result = await harness.load(await args('found'), {
-      connect: async () => ({ catalogUrl: proxy.url, token: harness.token }),
-    });
+  test.each([true, false])('a commit whose answer is lost (seen by the catalog: %s) happens once', async (seen) => {
+    const catalog = lossy(seen, 2);
+    const result = await harness.load(await args(`lost-${seen}`), { connect: catalog.connect });
     expect(result).toMatchObject({ code: 0, events: [{ event: 'committed', rows: 1 }] });
-    expect((await harness.plan('lake.lost.found')).report.rows).toBe(1);
+    expect(catalog.sent).toBe(3);
+    const table = await harness.table(`lake.lost."lost-${seen}"`);
+    expect(table.snapshots.size).toBe(1);
+    expect((await harness.plan(`lake.lost."lost-${seen}"`)).report.rows).toBe(1);
   });
 
-  test('one whose fate is unknown keeps its files', async () => {
-    await using proxy = await lossyProxy(false);
+  test('a load that is ended while its commit has no answer deletes its files, and the commit never happens', async () => {
+    const catalog = lossy(false, Infinity);
     const before = await harness.warehouse();
-    const result = await harness.load(await args('unknown'), {
-      connect: async () => ({ catalogUrl: proxy.url, token: harness.token }),
-    });
-    expect(result).toMatchObject({ code: 1, events: [{ event: 'failed', code: 'CATALOG_UNAVAILABLE' }] });
+    const abort = new AbortController();
+    const loading = harness.load(await args('ended'), { connect: catalog.connect, signal: abort.signal });
+    await expect.poll(() => catalog.sent, { timeout: 30_000 }).toBeGreaterThan(1);
+    abort.abort();
+    expect(await loading).toMatchObject({ code: 1, events: [{ event: 'failed', code: 'QUERY_CANCELLED' }] });
+    expect(await harness.warehouse()).toStrictEqual(before);
+  });
+
+  test('a load that is ended after its commit was seen has happened', async () => {
+    const catalog = lossy(true, Infinity);
+    const abort = new AbortController();
+    const loading = harness.load(await args('seen'), { connect: catalog.connect, signal: abort.signal });
+    await expect.poll(() => catalog.sent, { timeout: 30_000 }).toBeGreaterThan(1);
+    abort.abort();
+    expect(await loading).toMatchObject({ code: 0, events: [{ event: 'committed', rows: 1 }] });
+    expect((await harness.plan('lake.lost.seen')).report.rows).toBe(1);
+  });
+
+  test('a commit of which the catalog says nothing at all keeps its files', async () => {
+    const before = await harness.warehouse();
+    const abort = new AbortController();
+    let sent = 0;
+    const call: CatalogAccess['call'] = () => {
+      sent += 1;
+      if (sent > 1) abort.abort();
+      return Promise.reject(new SkeinError('CATALOG_UNAVAILABLE', 'the catalog does not answer'));
+    };
+    const connect = () => Promise.resolve({ ...harness.access, call });
+    const result = await harness.load(await args('unknown'), { connect, signal: abort.signal });
+    expect(result).toMatchObject({ code: 1, events: [{ event: 'failed', code: 'COMMIT_STATE_UNKNOWN' }] });
     expect((await harness.warehouse()).length).toBe(before.length + 3);
   });
 
+  test.each<CrashPoint>(['before-commit', 'committed'])(
+    'a catalog that is killed at %s and started again takes the commit once',
+    async (point) => {
+      const name = `killed-${point}`;
+      await using victim = await CatalogUnderFire.start(harness.config, point);
+      const result = await harness.load(await args(name), {
+        connect: () => Promise.resolve(victim.access(harness.config, harness.access)),
+      });
+      expect(result).toMatchObject({ code: 0, events: [{ event: 'committed', rows: 1 }] });
+      expect(victim.deaths).toBe(1);
+      expect((await harness.table(`lake.lost."${name}"`)).snapshots.size).toBe(1);
+      expect((await harness.plan(`lake.lost."${name}"`)).report.rows).toBe(1);
+    },
+  );
+
   test('a token that has run out is replaced; one that is never valid is exit code 3', async () => {
     let asked = 0;
-    const connect = async () => ({ catalogUrl: harness.catalog.url, token: asked++ === 0 ? 'expired' : harness.token });
+    const connect = async () => ({ ...harness.access, token: asked++ === 0 ? 'expired' : harness.token });
     expect(await harness.load(await args('renewed'), { connect })).toMatchObject({ code: 0 });
     const bad = await harness.load(await args('bad'), {
-      connect: async () => ({ catalogUrl: harness.catalog.url, token: 'bad' }),
+      connect: async () => ({ ...harness.access, token: 'bad' }),
     });
     expect(bad).toMatchObject({ code: 3, events: [{ code: 'UNAUTHENTICATED' }] });
   });
 
   test('no catalog at all', async () => {
-    const connect = async () => ({ catalogUrl: 'http://127.0.0.1:1', token: harness.token });
+    const connect = async () => ({ ...harness.access, catalogUrl: 'http://127.0.0.1:1' });
     expect(await harness.load(await args('none'), { connect })).toMatchObject({
       code: 1,
       events: [{ code: 'CATALOG_UNAVAILABLE' }],

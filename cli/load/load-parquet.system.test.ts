@@ -183,7 +183,7 @@ describe('parquet', () => {
     expect(found['ns.nested']?.files[0]?.columns['f']).toMatchObject({
       nan_value_count: '1',
       null_value_count: '0',
-      lower_bound: '0.0',
+      lower_bound: '-0.0',
       upper_bound: '9.0',
     });
   });

@@ -1,20 +1,23 @@
-import { rmdir } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '#shared/config/config-schema.ts';
-import { fileStorage } from '#shared/storage/file-storage.ts';
-import { localPath } from '#shared/storage/location.ts';
-import { commitFiles } from './commit-files.ts';
-import { DataFileWriter } from './data-file-writer.ts';
-import type { LoadMode, TableName } from './load-arguments.ts';
+import { dataFolder } from '#shared/iceberg/table-folders.ts';
+import { appendFiles } from '#shared/iceberg/write/append-files.ts';
+import { commitWrites, isUnknown } from '#shared/iceberg/write/commit-writes.ts';
+import type { TableName } from '#shared/iceberg/write/table-write.ts';
+import { must } from '#shared/must.ts';
+import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
+import { TableFileWriter } from '#worker/write/table-file-writer.ts';
+import type { LoadMode } from './load-arguments.ts';
+import type { LoadCatalog } from './load-catalog.ts';
 import type { InputFile } from './parquet-input.ts';
 import type { PartitionExpression } from './partition-by.ts';
-import { CommitStateUnknown, type RestCatalog } from './rest-catalog.ts';
 import { selectColumns } from './select-columns.ts';
 import { prepareTarget, type TargetTable } from './target-table.ts';
-import { must } from '#shared/must.ts';
+import { writeDatabase, writeInputs } from './write-inputs.ts';
 
 export type LoadContext = {
-  readonly catalog: RestCatalog;
+  readonly catalog: LoadCatalog;
   readonly connection: DuckDBConnection;
   readonly config: Config;
   readonly signal: AbortSignal;
@@ -29,6 +32,9 @@ export type LoadRequest = {
   readonly onProgress: (share: number) => void;
 };
 
+/** Time for which the catalog is asked how a commit ended. */
+const SETTLE_MS = 60_000;
+
 export type LoadResult = { readonly snapshotId: bigint; readonly rows: number; readonly files: number };
 
 /**
@@ -40,43 +46,48 @@ export async function loadTable(context: LoadContext, request: LoadRequest): Pro
   const { name, inputs } = request;
   const columns = must(inputs[0], 'there is an input').columns;
   const target = await prepareTarget(catalog, { ...request, columns });
-  const { base, schema, spec } = target;
-  const writer = new DataFileWriter(
-    connection,
-    { schema, spec, location: base.location },
-    {
-      codec: base.properties['write.parquet.compression-codec'],
-      dataFileBytes: config['load.data_file_bytes'],
-      rowGroupRows: config['load.row_group_rows'],
+  const { base, schema, spec, shape } = target;
+  const storage = openStorage(base.location, NO_CREDENTIAL);
+  let writer: TableFileWriter | undefined;
+  try {
+    writer = new TableFileWriter(
+      writeDatabase(connection),
+      storage,
+      { schema, spec, folder: dataFolder(base) },
+      { codec: base.properties['write.parquet.compression-codec'], rowGroupRows: config['load.row_group_rows'] },
+    );
+    for (const input of inputs) selectColumns(schema, input);
+    const files = await writeInputs(connection, writer, inputs, {
+      schema,
+      dataFileBytes: Number(base.properties['write.target-file-size-bytes']) || config['load.data_file_bytes'],
       onProgress: request.onProgress,
       signal,
-    },
-  );
-  try {
-    for (const input of inputs) selectColumns(schema, input);
-    const files = await writer.write(inputs);
+    });
     signal.throwIfAborted();
-    const commit = { name, mode: target.mode, base, schema, spec, files };
-    const snapshotId = await commitFiles(catalog, fileStorage, commit, config['catalog.commit_retries_max']);
-    return { snapshotId, rows: files.reduce((sum, file) => sum + file.recordCount, 0), files: files.length };
+    const write = { name, shape, base, schema, spec, change: appendFiles(files) };
+    const options = { retriesMax: config['catalog.commit_retries_max'], settleMs: SETTLE_MS, signal };
+    const [snapshotId] = await commitWrites(catalog, storage, [write], options);
+    return {
+      snapshotId: must(snapshotId, 'one write, one snapshot'),
+      rows: files.reduce((sum, file) => sum + file.recordCount, 0),
+      files: files.length,
+    };
   } catch (error) {
-    if (!(error instanceof CommitStateUnknown)) await undo(catalog, name, target, writer);
+    if (!isUnknown(error)) await undo(catalog, name, target, writer);
     throw error;
   }
 }
 
 /** Removes what a failed load created. Errors are ignored, because the first error is the one to report. */
 async function undo(
-  catalog: RestCatalog,
+  catalog: LoadCatalog,
   name: TableName,
-  { base, mode, namespacesMade }: TargetTable,
-  writer: DataFileWriter,
+  { base, shape, namespacesMade }: TargetTable,
+  writer: TableFileWriter | undefined,
 ): Promise<void> {
-  await ignoreErrors(() => writer.remove());
-  if (mode === 'create') {
-    for (const folder of ['/data', '/metadata', '']) {
-      await ignoreErrors(() => rmdir(`${localPath(base.location)}${folder}`));
-    }
+  await ignoreErrors(async () => writer?.remove());
+  if (shape === 'create') {
+    await ignoreErrors(() => openStorage(base.location, NO_CREDENTIAL).removeEmptyFolders(base.location));
   }
   for (const namespace of namespacesMade.toReversed()) await ignoreErrors(() => catalog.dropNamespace(name, namespace));
 }

@@ -3,14 +3,15 @@ import { join, resolve } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
+import { isUnknown } from '#shared/iceberg/write/commit-writes.ts';
 import { makePrivateFolder } from '#shared/storage/private-folder.ts';
 import { LOAD_USAGE, parseLoadArguments, printTableName, UsageError, type LoadArguments } from './load-arguments.ts';
 import { LoadOutput } from './load-output.ts';
 import { loadTable, type LoadContext, type LoadRequest } from './load-table.ts';
 import { findInputs, inspectInputs } from './parquet-input.ts';
-import { RestCatalog, type CatalogAccess } from './rest-catalog.ts';
+import { LoadCatalog, type CatalogAccess } from './load-catalog.ts';
 import { requireScale, TPCH_TABLES, tpchFiles } from './tpch.ts';
-import { registerHashes } from '#worker/write/transform-sql.ts';
+import { registerHashes } from './hash-functions.ts';
 
 /** Dependencies of a load that the command line provides. */
 export type LoadDeps = {
@@ -39,16 +40,17 @@ export async function runLoad(args: readonly string[], deps: LoadDeps): Promise<
     return 2;
   }
   try {
-    const catalog = await RestCatalog.open(deps.connect);
+    const catalog = await LoadCatalog.open(deps.connect);
     await using database = await openDatabase(deps.config);
     const context = { ...deps, catalog, connection: database.connection };
     if (parsed.kind === 'parquet') await loadParquet(parsed, context, output);
     else await loadTpch(parsed, context, output);
     return 0;
   } catch (thrown) {
-    const error = deps.signal.aborted
-      ? new SkeinError('QUERY_CANCELLED', 'the load was cancelled', { cause: thrown })
-      : toSkeinError(thrown);
+    const error =
+      deps.signal.aborted && !isUnknown(thrown)
+        ? new SkeinError('QUERY_CANCELLED', 'the load was cancelled', { cause: thrown })
+        : toSkeinError(thrown);
     output.stop();
     output.failed(error);
     return error.code === 'NO_CLUSTER' || error.code === 'UNAUTHENTICATED' ? 3 : 1;

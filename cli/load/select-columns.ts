@@ -18,7 +18,7 @@ export function selectColumns(schema: Schema, input: InputFile): string {
   const list = schema.fields.map((field) => {
     const source = found.find(({ name }) => name === field.name);
     if (source === undefined) throw mismatch(input, `column ${field.name} is missing`);
-    if (!canBecome(source.type, field.type)) {
+    if (!canBecome(source.type, field.type) && !isNanos(field, input)) {
       const [is, wanted] = [source.type, field.type].map((type) => duckDbType(printType(type)));
       throw mismatch(input, `column ${field.name} is ${is}, not ${wanted}`);
     }
@@ -30,12 +30,16 @@ export function selectColumns(schema: Schema, input: InputFile): string {
 const mismatch = (input: InputFile, what: string): SkeinError =>
   new SkeinError('INVALID_INPUT_FILE', `${input.path} does not fit the table: ${what}`);
 
-/** Converts nanoseconds to microseconds; the load fails if digits would be lost. */
+const isNanos = ({ name, type }: Field, { columns }: InputFile): boolean =>
+  type.kind === 'timestamp_ns' &&
+  columns.find((column) => column.name === name)?.type.typeId === DuckDBTypeId.TIMESTAMP_NS;
+
+/** Converts nanoseconds to microseconds where the table has those; the load fails if digits would be lost. */
 function convert(field: Field, input: InputFile): string {
   const column = quoteIdentifier(field.name);
   const source = input.columns.find(({ name }) => name === field.name)?.type;
   const checked =
-    source?.typeId === DuckDBTypeId.TIMESTAMP_NS
+    source?.typeId === DuckDBTypeId.TIMESTAMP_NS && field.type.kind !== 'timestamp_ns'
       ? `CASE WHEN epoch_ns(${column}) % 1000 <> 0 THEN error(${quoteLiteral(LOSS(field.name))}) ELSE ${column} END`
       : column;
   const nullChecked = field.required
@@ -45,7 +49,7 @@ function convert(field: Field, input: InputFile): string {
 }
 
 const LOSS = (name: string): string =>
-  `column ${name} has timestamps of nanoseconds; Iceberg tables of format version 2 hold microseconds`;
+  `column ${name} has timestamps of nanoseconds; the table's column holds microseconds`;
 const MISSING = (name: string): string => `column ${name} is required, and the input has a null`;
 
 /** Whether the types are equal, or the specification allows the promotion ("Schema Evolution"). */
@@ -68,22 +72,4 @@ function canBecome(from: IcebergType, to: IcebergType): boolean {
   if (from.kind === 'int' && to.kind === 'long') return true;
   if (from.kind === 'float' && to.kind === 'double') return true;
   return from.kind === to.kind && from.kind !== 'struct' && from.kind !== 'list' && from.kind !== 'map';
-}
-
-/** DuckDB's `FIELD_IDS` option: the ids of all fields, nested ones too. */
-export const printFieldIds = (fields: readonly Field[]): string =>
-  `{${fields.map((field) => `${quoteLiteral(field.name)}: ${printFieldId(field)}`).join(', ')}}`;
-
-function printFieldId(field: Field): string {
-  const { type, id } = field;
-  const parts =
-    type.kind === 'struct'
-      ? type.fields
-      : type.kind === 'list'
-        ? [type.element]
-        : type.kind === 'map'
-          ? [type.key, type.value]
-          : [];
-  if (parts.length === 0) return String(id);
-  return `{__duckdb_field_id: ${id}, ${parts.map((part) => `${quoteLiteral(part.name)}: ${printFieldId(part)}`).join(', ')}}`;
 }

@@ -4,17 +4,19 @@ import { printPartitionFields, type PartitionField, type PartitionSpec } from '#
 import { printSchema, type Schema } from '#shared/iceberg/schema.ts';
 import { currentSchema, specById, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { isNested, type Field } from '#shared/iceberg/type.ts';
+import { writtenVersion } from '#shared/iceberg/write/commit-writes.ts';
 import { FieldIds, fieldsOf } from './column-type.ts';
-import { DEFAULT_CODEC } from './data-file-writer.ts';
-import type { LoadMode, TableName } from './load-arguments.ts';
+import type { TableName, TableWrite } from '#shared/iceberg/write/table-write.ts';
+import { DEFAULT_CODEC } from '#worker/write/print-copy.ts';
+import type { LoadMode } from './load-arguments.ts';
 import { printTableName } from './load-arguments.ts';
 import type { InputColumn } from './parquet-input.ts';
 import { partitionFields, type PartitionExpression } from './partition-by.ts';
-import type { RestCatalog } from './rest-catalog.ts';
+import type { LoadCatalog } from './load-catalog.ts';
 
 /** The table that a load writes to: existing, to be created, or to be replaced. */
 export type TargetTable = {
-  readonly mode: LoadMode;
+  readonly shape: TableWrite['shape'];
   readonly base: TableMetadata;
   readonly schema: Schema;
   readonly spec: PartitionSpec;
@@ -30,7 +32,7 @@ export type TargetRequest = {
 };
 
 /** @throws TABLE_EXISTS, TABLE_NOT_FOUND, NOT_SUPPORTED, COLUMN_NOT_FOUND, INVALID_REQUEST */
-export async function prepareTarget(catalog: RestCatalog, request: TargetRequest): Promise<TargetTable> {
+export async function prepareTarget(catalog: LoadCatalog, request: TargetRequest): Promise<TargetTable> {
   const { name, mode } = request;
   if (mode === 'append') return appendTo(await catalog.loadTable(name));
   const exists = await catalog.tableExists(name);
@@ -39,19 +41,14 @@ export async function prepareTarget(catalog: RestCatalog, request: TargetRequest
 }
 
 function appendTo(base: TableMetadata): TargetTable {
-  requireVersion2(base);
+  writtenVersion(base);
   const spec = specById(base, base.defaultSpecId);
   const unknown = spec.fields.find(({ transform }) => transform.kind === 'unknown');
   if (unknown !== undefined) throw new SkeinError('NOT_SUPPORTED', `the partition field ${unknown.name} is not known`);
-  return { mode: 'append', base, schema: currentSchema(base), spec, namespacesMade: [] };
+  return { shape: 'keep', base, schema: currentSchema(base), spec, namespacesMade: [] };
 }
 
-function requireVersion2(base: TableMetadata): void {
-  if (base.formatVersion === 2) return;
-  throw new SkeinError('NOT_SUPPORTED', `skein load writes tables of format version 2, not ${base.formatVersion}`);
-}
-
-async function createTable(catalog: RestCatalog, request: TargetRequest): Promise<TargetTable> {
+async function createTable(catalog: LoadCatalog, request: TargetRequest): Promise<TargetTable> {
   const { name, columns, partitionBy } = request;
   const schema: Schema = { schemaId: 0, fields: fieldsOf(columns, new FieldIds()), identifierFieldIds: [] };
   const fields = partitionFields(partitionBy, schema);
@@ -61,9 +58,9 @@ async function createTable(catalog: RestCatalog, request: TargetRequest): Promis
     'partition-spec': { 'spec-id': 0, fields: printPartitionFields(fields) },
     properties: { 'format-version': '2', 'write.parquet.compression-codec': DEFAULT_CODEC },
   });
-  requireVersion2(base);
+  writtenVersion(base);
   const spec = specById(base, base.defaultSpecId);
-  return { mode: 'create', base, schema: currentSchema(base), spec, namespacesMade };
+  return { shape: 'create', base, schema: currentSchema(base), spec, namespacesMade };
 }
 
 /**
@@ -71,14 +68,14 @@ async function createTable(catalog: RestCatalog, request: TargetRequest): Promis
  * ids that the table never used; a schema or spec that the table already has keeps its id, as catalogs do.
  */
 function replaceShape(base: TableMetadata, { columns, partitionBy }: TargetRequest): TargetTable {
-  requireVersion2(base);
+  writtenVersion(base);
   const old = currentSchema(base).fields;
   const fields = fieldsOf(columns, new FieldIds(base.lastColumnId)).map((field) => keepId(field, old));
   const wanted: Schema = { schemaId: 0, fields, identifierFieldIds: [] };
   const same = base.schemas.find((one) => isDeepStrictEqual(printSchema({ ...one, schemaId: 0 }), printSchema(wanted)));
   const schemaId = same?.schemaId ?? Math.max(...base.schemas.map((one) => one.schemaId)) + 1;
   const spec = replaceSpec(base, partitionFields(partitionBy, wanted));
-  return { mode: 'replace', base, schema: { ...wanted, schemaId }, spec, namespacesMade: [] };
+  return { shape: 'replace', base, schema: { ...wanted, schemaId }, spec, namespacesMade: [] };
 }
 
 function keepId(field: Field, old: readonly Field[]): Field {

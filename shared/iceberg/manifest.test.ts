@@ -11,7 +11,8 @@ import { readManifest, readManifestList } from './read-manifest.ts';
 import type { Schema } from './schema.ts';
 import { decodeBound, encodeBound } from './single-value.ts';
 import type { Field, IcebergType } from './type.ts';
-import { newManifestFile, writeManifest, writeManifestList, type NewDataFile } from './write/write-manifest.ts';
+import type { NewDataFile } from './write/data-file.ts';
+import { newManifestFile, writeManifest, writeManifestList } from '#test/support/manifest-files.ts';
 
 const filesIo = (files: ReadonlyMap<string, Uint8Array>): FileReader => {
   const get = (uri: string): Uint8Array => {

@@ -5,7 +5,7 @@ import { must } from '#shared/must.ts';
 import { FileNotFound, type FileReader } from '#shared/storage/storage.ts';
 import { writeAvroFile } from './avro/write-container.ts';
 import { LruManifestCache, type ManifestCache } from './manifest-cache.ts';
-import { MANIFEST_LIST_SCHEMA, manifestSchema } from './write/manifest-schema.ts';
+import { manifestListSchema, manifestSchema } from './write/manifest-schema.ts';
 import { limitsApart } from './decode-limits.ts';
 import { planFiles } from './plan-files.ts';
 import type { PlanFilesOptions } from './planning.ts';
@@ -75,7 +75,7 @@ const EXTRA: readonly JsonObject[] = (
 ).map(([name, id, type]) => ({ name, type: ['null', type], default: null, 'field-id': id }));
 
 function entrySchema(specId: number): JsonObject {
-  const schema = manifestSchema(specId === 0 ? [] : [partitionColumn]);
+  const schema = manifestSchema(specId === 0 ? [] : [partitionColumn], 2);
   const fields = schema['fields'] as readonly JsonObject[];
   return {
     ...schema,
@@ -123,13 +123,7 @@ const entryRow = (file: FileRow): object => ({
 
 function tableIo(manifests: readonly ManifestRow[], read: string[] = []): FileReader {
   const files = new Map<string, Uint8Array>();
-  const listSchema: JsonObject = {
-    ...MANIFEST_LIST_SCHEMA,
-    fields: [
-      ...(MANIFEST_LIST_SCHEMA['fields'] as readonly Json[]),
-      { name: 'first_row_id', type: ['null', 'long'], default: null, 'field-id': 520 },
-    ],
-  };
+  const listSchema = manifestListSchema(3);
   const rows = manifests.map((manifest, index) => {
     const path = `${LOCATION}/m${index}.avro`;
     const specId = manifest.specId ?? 0;

@@ -10,6 +10,8 @@ export type TableMetadata = {
   readonly tableUuid: string;
   readonly location: string;
   readonly lastSequenceNumber: bigint;
+  /** Format version 3: the id that the next new row gets. */
+  readonly nextRowId: bigint;
   /** Highest field id ever given out. */
   readonly lastColumnId: number;
   readonly lastPartitionId: number;
@@ -74,6 +76,7 @@ export function readTableMetadata(json: JsonObject): TableMetadata {
     tableUuid: typeof json['table-uuid'] === 'string' ? json['table-uuid'] : '',
     location: typeof json['location'] === 'string' ? json['location'] : '',
     lastSequenceNumber: int64(json['last-sequence-number']) ?? 0n,
+    nextRowId: int64(json['next-row-id']) ?? 0n,
     lastColumnId: optionalInteger(json['last-column-id']) ?? 0,
     lastPartitionId: optionalInteger(json['last-partition-id']) ?? 999,
     schemas,

@@ -16,7 +16,8 @@ import type { PlanTable } from './planning.ts';
 import type { ScanRequest } from './scan-request.ts';
 import type { Schema } from './schema.ts';
 import { GuardedTableReader, type TableReader } from './table-reader.ts';
-import { newManifestFile, writeManifest, writeManifestList, type NewDataFile } from './write/write-manifest.ts';
+import type { NewDataFile } from './write/data-file.ts';
+import { newManifestFile, writeManifest, writeManifestList } from '#test/support/manifest-files.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 

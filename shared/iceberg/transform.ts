@@ -115,10 +115,14 @@ export function bucketHash(source: IcebergType, value: Literal): number | undefi
   if (value instanceof Uint8Array) return murmur3(value);
   if (typeof value !== 'bigint' || !BUCKETED.has(source.kind)) return undefined;
   if (source.kind === 'decimal') return murmur3(bytesOfInteger(value));
+  return murmur3(longBytes(source.kind.endsWith('_ns') ? floorDivide(value, 1000n) : value));
+}
+
+/** The bytes of an integer that are hashed: little endian, 8 of them. */
+export function longBytes(value: bigint): Uint8Array {
   const bytes = new Uint8Array(8);
-  const units = source.kind.endsWith('_ns') ? floorDivide(value, 1000n) : value;
-  new DataView(bytes.buffer).setBigInt64(0, units, true);
-  return murmur3(bytes);
+  new DataView(bytes.buffer).setBigInt64(0, value, true);
+  return bytes;
 }
 
 function truncate(width: number, value: Literal): Literal | undefined {

@@ -39,6 +39,9 @@ export function localPath(location: string): string {
   return normal.slice('file://'.length);
 }
 
+/** Strips trailing slashes: writers append `/data` and `/metadata`. */
+export const withoutTrailingSlash = (location: string): string => location.replace(/(?<=[^/:])\/+$/, '');
+
 /** The location of a local path. */
 export const fileLocation = (path: string): string => normalizeLocation(path);
 

@@ -6,6 +6,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 
 export type CatalogProcess = {
   readonly url: string;
+  readonly internalAddress: string;
   /** From now on it dies at its crash point. */
   arm(): Promise<void>;
   /** Ends it at once, as a crash does. */
@@ -22,12 +23,13 @@ export async function startCatalogProcess(config: Config, dieAt: CrashPoint | nu
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   child.send({ config: { ...config, 'catalog.port': 0, 'catalog.internal_port': 0 }, dieAt });
-  const { url } = await message<{ url: string }>(child);
+  const { url, internalAddress } = await message<{ url: string; internalAddress: string }>(child);
   const died = async (): Promise<void> => {
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   };
   return {
     url,
+    internalAddress,
     died,
     async arm() {
       child.send('arm');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
-import { mintToken, type TokenRequest } from '#cli/catalog-rpc.ts';
+import { callCatalog, mintToken, type TokenRequest } from '#cli/catalog-rpc.ts';
 import { findCluster, type ReadyLine } from '#cli/cluster-file.ts';
 import { runLoad } from '#cli/load/run-load.ts';
 import { operatorSecurity } from '#cli/operator-security.ts';
@@ -137,9 +137,15 @@ export class Cluster {
     const output = new PassThrough().setEncoding('utf8');
     let text = '';
     output.on('data', (part: string) => (text += part));
+    using security = operatorSecurity(defaultConfig({ ...this.#tls, data_dir: this.dataDir }));
+    const target = { internalUrl: findCluster(this.dataDir).services.catalog_internal_url, security };
     const code = await runLoad(args, {
       config: defaultConfig({ data_dir: this.dataDir, ...overrides }),
-      connect: async () => ({ catalogUrl: this.catalogUrl, token: await this.token() }),
+      connect: async () => ({
+        catalogUrl: this.catalogUrl,
+        token: await this.token(),
+        call: (method, request) => callCatalog(target, method, request),
+      }),
       stdout: output,
       stderr: output,
       isTty: false,

@@ -1,6 +1,6 @@
 import { writeAvroFile } from '#shared/iceberg/avro/write-container.ts';
 import { manifestSchema } from '#shared/iceberg/write/manifest-schema.ts';
-import { newManifestFile, writeManifestList } from '#shared/iceberg/write/write-manifest.ts';
+import { newManifestFile, writeManifestList } from '#test/support/manifest-files.ts';
 import type { JsonObject } from '#shared/json.ts';
 import { fileStorage } from '#shared/storage/file-storage.ts';
 import { SCHEMA, setMain, snapshot } from './catalog-requests.ts';
@@ -59,7 +59,7 @@ const VECTOR_FIELDS: readonly JsonObject[] = (
   ] as const
 ).map(([name, id, type]) => ({ name, type: ['null', type], default: null, 'field-id': id }));
 
-const ENTRY_SCHEMA: JsonObject = withVectorFields(manifestSchema([]));
+const ENTRY_SCHEMA: JsonObject = withVectorFields(manifestSchema([], 2));
 
 function withVectorFields(schema: JsonObject): JsonObject {
   const fields = (schema['fields'] as readonly JsonObject[]).map((field) => {

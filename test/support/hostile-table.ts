@@ -1,4 +1,4 @@
-import { newManifestFile, writeManifestList } from '#shared/iceberg/write/write-manifest.ts';
+import { newManifestFile, writeManifestList } from '#test/support/manifest-files.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { fileStorage } from '#shared/storage/file-storage.ts';
 import { SCHEMA, setMain, snapshot } from './catalog-requests.ts';

@@ -2,17 +2,16 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { credentials } from '@grpc/grpc-js';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import type { ScanFile } from '#proto/task.ts';
 import { startCatalog, type RunningCatalog } from '#catalog/main.ts';
 import { parseTableName } from '#cli/load/load-arguments.ts';
-import { RestCatalog, type CatalogAccess } from '#cli/load/rest-catalog.ts';
+import { callCatalog } from '#cli/catalog-rpc.ts';
+import { LoadCatalog, type CatalogAccess } from '#cli/load/load-catalog.ts';
 import { runLoad } from '#cli/load/run-load.ts';
+import { plainSecurity } from '#shared/grpc/channel-security.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
-import { internalMetadata } from '#shared/grpc/internal-auth.ts';
-import { loadService } from '#shared/grpc/load-proto.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import { limitsApart } from '#shared/iceberg/decode-limits.ts';
 import { planFiles } from '#shared/iceberg/plan-files.ts';
@@ -59,7 +58,7 @@ export class LoadHarness implements AsyncDisposable {
   readonly folder: string;
   readonly catalog: RunningCatalog;
   readonly token: string;
-  readonly #config: Config;
+  readonly config: Config;
   readonly #database: TestDatabase;
   readonly #duck: DuckDBConnection;
 
@@ -76,7 +75,7 @@ export class LoadHarness implements AsyncDisposable {
     this.folder = parts.folder;
     this.catalog = parts.catalog;
     this.token = parts.token;
-    this.#config = parts.config;
+    this.config = parts.config;
     this.#database = database;
     this.#duck = duck;
   }
@@ -105,6 +104,11 @@ export class LoadHarness implements AsyncDisposable {
     await rm(this.folder, { recursive: true, force: true });
   }
 
+  /** What a load of the administrator is given. */
+  get access(): CatalogAccess {
+    return accessTo(this.catalog, this.token);
+  }
+
   async sql(text: string): Promise<readonly Record<string, unknown>[]> {
     return (await this.#duck.runAndReadAll(text)).getRowObjectsJson();
   }
@@ -127,8 +131,8 @@ export class LoadHarness implements AsyncDisposable {
     let text = '';
     stdout.on('data', (part: string) => (text += part));
     const code = await runLoad([...args, '--json'], {
-      config: { ...this.#config, ...overrides },
-      connect: connect ?? (async () => ({ catalogUrl: this.catalog.url, token: this.token })),
+      config: { ...this.config, ...overrides },
+      connect: connect ?? (() => Promise.resolve(this.access)),
       stdout,
       stderr,
       isTty: false,
@@ -140,8 +144,8 @@ export class LoadHarness implements AsyncDisposable {
   }
 
   async table(name: string): Promise<TableMetadata> {
-    const rest = await RestCatalog.open(async () => ({ catalogUrl: this.catalog.url, token: this.token }));
-    return rest.loadTable(parseTableName(name));
+    const catalog = await LoadCatalog.open(() => Promise.resolve(this.access));
+    return catalog.loadTable(parseTableName(name));
   }
 
   /** Whether `lake` has a namespace of one level. */
@@ -179,21 +183,19 @@ export class LoadHarness implements AsyncDisposable {
   }
 }
 
-function mintToken(address: string): Promise<string> {
-  const { Client } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
-  const client = new Client(address, credentials.createInsecure());
-  return new Promise((resolve, reject) => {
-    type Reply = { readonly token: string };
-    const call = (client as unknown as Record<string, Function>)['MintToken'];
-    call?.call(
-      client,
-      { tenant: 'default', user: 'admin' },
-      internalMetadata(fixedKeyring(SECRET)),
-      (error: unknown, reply: Reply) => {
-        client.close();
-        if (error !== null && error !== undefined) reject(new Error('no token', { cause: error }));
-        else resolve(reply.token);
-      },
-    );
-  });
-}
+/** Access to the catalog, or to another one on the same data. */
+export const accessTo = (
+  catalog: { readonly url: string; readonly internalAddress: string },
+  token: string,
+): CatalogAccess => ({
+  catalogUrl: catalog.url,
+  token,
+  call: (method, request) => callCatalog({ internalUrl: catalog.internalAddress, security: SECURITY }, method, request),
+});
+
+const SECURITY = plainSecurity(fixedKeyring(SECRET));
+
+const mintToken = async (address: string): Promise<string> => {
+  const target = { internalUrl: address, security: SECURITY };
+  return (await callCatalog<{ token: string }>(target, 'MintToken', { tenant: 'default', user: 'admin' })).token;
+};

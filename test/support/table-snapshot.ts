@@ -1,12 +1,8 @@
 import type { Json } from '#shared/json.ts';
 import type { PartitionSpec } from '#shared/iceberg/partition-spec.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
-import {
-  newManifestFile,
-  writeManifest,
-  writeManifestList,
-  type NewDataFile,
-} from '#shared/iceberg/write/write-manifest.ts';
+import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
+import { newManifestFile, writeManifest, writeManifestList } from '#test/support/manifest-files.ts';
 import { fileStorage } from '#shared/storage/file-storage.ts';
 import { snapshot } from './catalog-requests.ts';
 

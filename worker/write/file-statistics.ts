@@ -97,8 +97,14 @@ function setCount(counts: Map<number, number>, id: number, text: string | undefi
 function boundsOf(type: IcebergType, min: string | undefined, max: string | undefined): Bounds | undefined {
   if (min === undefined || max === undefined) return undefined;
   const [lower, upper] = [parseStatistic(type, min), parseStatistic(type, max)];
+  if (type.kind === 'float' || type.kind === 'double')
+    return { lower: floatBound(lower, -0), upper: floatBound(upper, 0) };
   return isText(type) ? stringBounds(lower, upper) : { lower, upper };
 }
+
+/** A NaN is no bound. For DuckDB the two zeros are equal, for Iceberg -0 is below 0: a bound of zero is the one that holds both. */
+const floatBound = (value: Literal | undefined, zero: number): Literal | undefined =>
+  value === 0 ? zero : Number.isNaN(value) ? undefined : value;
 
 /** Parses a value of DuckDB's statistics; undefined if Iceberg has no such value (infinite dates, years before 1). */
 export function parseStatistic(type: IcebergType, text: string): Literal | undefined {
@@ -119,6 +125,8 @@ export function parseStatistic(type: IcebergType, text: string): Literal | undef
     case 'timestamp':
     case 'timestamptz':
       return parseTimestamp(text, 1n);
+    case 'timestamp_ns':
+      return parseNanos(text);
     case 'string':
       return text;
     case 'uuid':
@@ -126,7 +134,6 @@ export function parseStatistic(type: IcebergType, text: string): Literal | undef
     case 'binary':
       return /^([0-9A-F]{2})*$/i.test(text) ? Uint8Array.from(Buffer.from(text, 'hex')) : undefined;
     case 'fixed':
-    case 'timestamp_ns':
     case 'timestamptz_ns':
     case 'geometry':
     case 'geography':
@@ -142,6 +149,13 @@ export function parseStatistic(type: IcebergType, text: string): Literal | undef
 const parseInteger = (text: string): bigint | undefined => (/^-?\d+$/.test(text) ? BigInt(text) : undefined);
 
 const TIMESTAMP = /^(\d{4,6})-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?(?:\+00)?)?$/;
+
+/** Nanoseconds since 1970. */
+function parseNanos(text: string): bigint | undefined {
+  const [, seconds = text, fraction = ''] = /^([^.]*)\.(\d{1,9})$/.exec(text) ?? [];
+  const micros = parseTimestamp(seconds, 1n);
+  return micros === undefined ? undefined : micros * 1_000n + BigInt(fraction.padEnd(9, '0'));
+}
 
 /** Microseconds since 1970, divided by `unit`. */
 function parseTimestamp(text: string, unit: bigint): bigint | undefined {

@@ -1,16 +1,4 @@
-import {
-  BIGINT,
-  BLOB,
-  DuckDBBlobValue,
-  DuckDBScalarFunction,
-  INTEGER,
-  VARCHAR,
-  type DuckDBConnection,
-  type DuckDBType,
-} from '@duckdb/node-api';
 import { must, unreachable } from '#shared/must.ts';
-import { bytesOfInteger } from '#shared/iceberg/big-endian.ts';
-import { murmur3 } from '#shared/iceberg/murmur3.ts';
 import type { Literal } from '#shared/iceberg/predicate.ts';
 import { uuidBytes } from '#shared/iceberg/single-value.ts';
 import type { Transform } from '#shared/iceberg/transform.ts';
@@ -61,48 +49,24 @@ export function parseFloatText(value: string): number {
   return value === 'nan' ? Number.NaN : Number(value);
 }
 
-/** Registers the hash functions that `bucket` needs in one instance, because DuckDB has no Murmur3. */
-export function registerHashes(connection: DuckDBConnection): void {
-  const hashes: readonly (readonly [string, DuckDBType, (value: unknown) => Uint8Array])[] = [
-    ['skein_hash_integer', BIGINT, (value) => littleEndian(value as bigint)],
-    ['skein_hash_decimal', VARCHAR, (value) => bytesOfInteger(BigInt(value as string))],
-    ['skein_hash_text', VARCHAR, (value) => Buffer.from(value as string)],
-    ['skein_hash_bytes', BLOB, (value) => (value as DuckDBBlobValue).bytes],
-  ];
-  for (const [name, type, toBytes] of hashes) {
-    connection.registerScalarFunction(
-      DuckDBScalarFunction.create({
-        name,
-        parameterTypes: [type],
-        returnType: INTEGER,
-        mainFunction: (_info, input, output) => {
-          const values = input.getColumnVector(0);
-          for (let row = 0; row < input.rowCount; row++) {
-            const value = values.getItem(row);
-            output.setItem(row, value === null ? null : murmur3(toBytes(value)));
-          }
-          output.flush();
-        },
-      }),
-    );
-  }
-}
-
-function littleEndian(value: bigint): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigInt64(0, value, true);
-  return bytes;
-}
+/** Names of the hash functions that `bucket` needs, because DuckDB has no Murmur3; whoever opens the instance registers them. */
+export const HASH_FUNCTIONS = {
+  integer: 'skein_hash_integer',
+  decimal: 'skein_hash_decimal',
+  text: 'skein_hash_text',
+  bytes: 'skein_hash_bytes',
+} as const;
 
 const text = (sql: string): string => `CAST(${sql} AS VARCHAR)`;
 
-const INTEGERS = new Set(['int', 'long', 'decimal', 'date', 'time', 'timestamp', 'timestamptz']);
+const INTEGERS = new Set(['int', 'long', 'decimal', 'date', 'time', 'timestamp', 'timestamptz', 'timestamp_ns']);
 const isInteger = (type: IcebergType): boolean => INTEGERS.has(type.kind);
 
-/** Prints SQL for the integer that represents a value in Iceberg: unscaled decimal, days, microseconds. */
+/** Prints SQL for the integer that represents a value in Iceberg: unscaled decimal, days, microseconds, nanoseconds. */
 function integerSql(source: IcebergType, column: string): string {
   if (source.kind === 'decimal') return `CAST(replace(CAST(${column} AS VARCHAR), '.', '') AS HUGEINT)`;
   if (source.kind === 'date') return `(${column} - DATE '1970-01-01')`;
+  if (source.kind === 'timestamp_ns') return `epoch_ns(${column})`;
   return source.kind === 'int' || source.kind === 'long' ? column : `epoch_us(${column})`;
 }
 
@@ -111,11 +75,14 @@ function plainSql(source: IcebergType, column: string): string {
 }
 
 function hashSql(source: IcebergType, column: string): string {
-  if (source.kind === 'string') return `skein_hash_text(${column})`;
-  if (source.kind === 'binary' || source.kind === 'fixed') return `skein_hash_bytes(${column})`;
-  if (source.kind === 'uuid') return `skein_hash_bytes(unhex(replace(CAST(${column} AS VARCHAR), '-', '')))`;
+  if (source.kind === 'string') return `${HASH_FUNCTIONS.text}(${column})`;
+  if (source.kind === 'binary' || source.kind === 'fixed') return `${HASH_FUNCTIONS.bytes}(${column})`;
+  if (source.kind === 'uuid') return `${HASH_FUNCTIONS.bytes}(unhex(replace(CAST(${column} AS VARCHAR), '-', '')))`;
   const integer = integerSql(source, column);
-  return source.kind === 'decimal' ? `skein_hash_decimal(${text(integer)})` : `skein_hash_integer(${integer}::BIGINT)`;
+  if (source.kind === 'decimal') return `${HASH_FUNCTIONS.decimal}(${text(integer)})`;
+  // Nanoseconds hash like their microseconds.
+  const hashed = source.kind === 'timestamp_ns' ? floorDivided(integer, 1_000) : integer;
+  return `${HASH_FUNCTIONS.integer}((${hashed})::BIGINT)`;
 }
 
 function truncateSql(width: number, source: IcebergType, integer: string | undefined, column: string): string {
@@ -126,13 +93,24 @@ function truncateSql(width: number, source: IcebergType, integer: string | undef
 }
 
 const MICROS_PER_HOUR = 3_600_000_000;
+const MICROS_PER_DAY = 24 * MICROS_PER_HOUR;
+
+/** Prints the quotient rounded towards minus infinity; DuckDB's `//` rounds towards zero. */
+const floorDivided = (value: string, divisor: number): string =>
+  `((${value}) - (((${value}) % ${divisor} + ${divisor}) % ${divisor})) // ${divisor}`;
 
 function timeSql(unit: 'year' | 'month' | 'day' | 'hour', source: IcebergType, column: string): string {
-  if (unit === 'hour') {
-    const micros = `epoch_us(${column})`;
-    return `(${micros} - ((${micros} % ${MICROS_PER_HOUR} + ${MICROS_PER_HOUR}) % ${MICROS_PER_HOUR})) // ${MICROS_PER_HOUR}`;
-  }
-  const date = source.kind === 'timestamptz' ? `CAST(${column} AT TIME ZONE 'UTC' AS DATE)` : `CAST(${column} AS DATE)`;
+  const isNanos = source.kind === 'timestamp_ns';
+  const units = isNanos ? `epoch_ns(${column})` : `epoch_us(${column})`;
+  if (unit === 'hour') return floorDivided(units, isNanos ? MICROS_PER_HOUR * 1_000 : MICROS_PER_HOUR);
+  // The cast of nanoseconds to a date rounds towards zero.
+  const nanoDays = floorDivided(units, MICROS_PER_DAY * 1_000);
+  if (unit === 'day' && isNanos) return nanoDays;
+  const date = isNanos
+    ? `(DATE '1970-01-01' + CAST(${nanoDays} AS INTEGER))`
+    : source.kind === 'timestamptz'
+      ? `CAST(${column} AT TIME ZONE 'UTC' AS DATE)`
+      : `CAST(${column} AS DATE)`;
   if (unit === 'day') return `(${date} - DATE '1970-01-01')`;
   return unit === 'year' ? `year(${date}) - 1970` : `(year(${date}) - 1970) * 12 + month(${date}) - 1`;
 }

@@ -4,29 +4,75 @@ import avro from 'avsc';
 import { printJson, type Json } from '#shared/json.ts';
 
 /**
- * A whole Avro object container file, deflated. `schema` goes into its header as it stands, because Avro libraries drop attributes
- * that they do not know, and Iceberg's `field-id` is one. Integers of type `long` may be numbers or bigints.
+ * Writes an Avro object container file, deflated, block by block. `schema` goes into its header as it stands, because Avro libraries drop
+ * attributes that they do not know, and Iceberg's `field-id` is one. Integers of type `long` may be numbers or bigints.
  */
+export class AvroFile {
+  readonly #type: avro.Type;
+  readonly #sync = randomBytes(SYNC_BYTES);
+  readonly #parts: Buffer[] = [];
+  #partBytes = 0;
+  #rows: Buffer[] = [];
+  #rowBytes = 0;
+
+  constructor(schema: Json, metadata: Readonly<Record<string, string>>) {
+    const options = { registry: { long: LONG }, wrapUnions: false };
+    this.#type = avro.Type.forSchema(schema as unknown as avro.Schema, options);
+    const header = { ...metadata, 'avro.schema': printJson(schema), 'avro.codec': 'deflate' };
+    this.#push(MAGIC, METADATA.toBuffer(toBytes(header)), this.#sync);
+  }
+
+  /** Bytes so far; the rows of the last block are not compressed yet. */
+  get sizeBytes(): number {
+    return this.#partBytes + this.#rowBytes;
+  }
+
+  add(row: unknown): void {
+    const bytes = this.#type.toBuffer(row);
+    this.#rows.push(bytes);
+    this.#rowBytes += bytes.length;
+    if (this.#rowBytes >= BLOCK_BYTES) this.#endBlock();
+  }
+
+  end(): Uint8Array {
+    this.#endBlock();
+    return Buffer.concat(this.#parts);
+  }
+
+  #endBlock(): void {
+    if (this.#rows.length === 0) return;
+    const bytes = deflateRawSync(Buffer.concat(this.#rows));
+    this.#push(LONG.toBuffer(BigInt(this.#rows.length)), LONG.toBuffer(BigInt(bytes.length)), bytes, this.#sync);
+    this.#rows = [];
+    this.#rowBytes = 0;
+  }
+
+  #push(...parts: readonly Buffer[]): void {
+    for (const part of parts) {
+      this.#parts.push(part);
+      this.#partBytes += part.length;
+    }
+  }
+}
+
+/** The same bytes as a Buffer, which the encoder requires. */
+export const toBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** A whole file. */
 export function writeAvroFile(
   schema: Json,
   metadata: Readonly<Record<string, string>>,
   rows: readonly unknown[],
 ): Uint8Array {
-  const type = avro.Type.forSchema(schema as unknown as avro.Schema, { registry: { long: LONG }, wrapUnions: false });
-  const header = { ...metadata, 'avro.schema': printJson(schema), 'avro.codec': 'deflate' };
-  const sync = randomBytes(SYNC_BYTES);
-  const parts: Buffer[] = [MAGIC, METADATA.toBuffer(toBytes(header)), sync];
-  for (let start = 0; start < rows.length; start += ROWS_PER_BLOCK) {
-    const block = rows.slice(start, start + ROWS_PER_BLOCK);
-    const bytes = deflateRawSync(Buffer.concat(block.map((row) => type.toBuffer(row))));
-    parts.push(LONG.toBuffer(BigInt(block.length)), LONG.toBuffer(BigInt(bytes.length)), bytes, sync);
-  }
-  return Buffer.concat(parts);
+  const file = new AvroFile(schema, metadata);
+  for (const row of rows) file.add(row);
+  return file.end();
 }
 
 const MAGIC = Buffer.from('Obj\u0001', 'latin1');
 const SYNC_BYTES = 16;
-const ROWS_PER_BLOCK = 1_000;
+/** Size at which a block is compressed, about 5 ms of work. */
+const BLOCK_BYTES = 256 * 1024;
 
 const LONG = avro.types.LongType.__with({
   fromBuffer: (bytes: Buffer) => bytes.readBigInt64LE(),

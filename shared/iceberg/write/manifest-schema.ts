@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '#shared/json.ts';
 import { invalid, type IcebergType } from '../type.ts';
 
-/** Avro schemas of manifest lists and manifests, format version 2, under the names that Iceberg's Java library gives them. */
+/** Avro schemas of manifest lists and manifests, format versions 2 and 3, under the names that Iceberg's Java library gives them. */
 
 type FieldOf = (name: string, id: number, type: Json) => JsonObject;
 
@@ -23,7 +23,10 @@ const list = (elementId: number, items: Json): JsonObject => ({ type: 'array', i
 
 export type PartitionColumn = { readonly fieldId: number; readonly name: string; readonly type: IcebergType };
 
-export const manifestSchema = (partition: readonly PartitionColumn[]): JsonObject => ({
+/** Format versions that are written. */
+export type WrittenVersion = 2 | 3;
+
+export const manifestSchema = (partition: readonly PartitionColumn[], formatVersion: WrittenVersion): JsonObject => ({
   type: 'record',
   name: 'manifest_entry',
   fields: [
@@ -57,12 +60,13 @@ export const manifestSchema = (partition: readonly PartitionColumn[]): JsonObjec
         optional('split_offsets', 132, list(133, 'long')),
         optional('equality_ids', 135, list(136, 'int')),
         optional('sort_order_id', 140, 'int'),
+        ...(formatVersion === 2 ? [] : [optional('first_row_id', 142, 'long')]),
       ],
     }),
   ],
 });
 
-export const MANIFEST_LIST_SCHEMA: JsonObject = {
+export const manifestListSchema = (formatVersion: WrittenVersion): JsonObject => ({
   type: 'record',
   name: 'manifest_file',
   fields: [
@@ -94,8 +98,9 @@ export const MANIFEST_LIST_SCHEMA: JsonObject = {
       }),
     ),
     optional('key_metadata', 519, 'bytes'),
+    ...(formatVersion === 2 ? [] : [optional('first_row_id', 520, 'long')]),
   ],
-};
+});
 
 const AVRO_TYPES: Readonly<Record<string, Json>> = {
   boolean: 'boolean',
@@ -107,6 +112,8 @@ const AVRO_TYPES: Readonly<Record<string, Json>> = {
   time: { type: 'long', logicalType: 'time-micros' },
   timestamp: { type: 'long', logicalType: 'timestamp-micros', 'adjust-to-utc': false },
   timestamptz: { type: 'long', logicalType: 'timestamp-micros', 'adjust-to-utc': true },
+  timestamp_ns: { type: 'long', logicalType: 'timestamp-nanos', 'adjust-to-utc': false },
+  timestamptz_ns: { type: 'long', logicalType: 'timestamp-nanos', 'adjust-to-utc': true },
   string: 'string',
   binary: 'bytes',
 };

@@ -1,9 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import { printJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { writeAvroFile } from '../avro/write-container.ts';
+import { AvroFile, toBuffer } from '../avro/write-container.ts';
 import { bytesOfInteger } from '../big-endian.ts';
 import { compareLiterals } from '../compare-literals.ts';
-import { decimalBytes, MANIFEST_LIST_SCHEMA, manifestSchema } from './manifest-schema.ts';
 import type { ManifestFile, PartitionSummary } from '../manifest.ts';
 import { printPartitionFields, type PartitionSpec } from '../partition-spec.ts';
 import type { Literal } from '../predicate.ts';
@@ -11,129 +11,126 @@ import { printSchema, type Schema } from '../schema.ts';
 import { encodeBound } from '../single-value.ts';
 import { resultType } from '../transform.ts';
 import { invalid, walkFields, type IcebergType } from '../type.ts';
+import type { NewDataFile } from './data-file.ts';
+import { decimalBytes, manifestSchema, type WrittenVersion } from './manifest-schema.ts';
 
-/** A data file that a writer made; maps are by field id. */
-export type NewDataFile = {
-  readonly path: string;
-  readonly recordCount: number;
-  readonly sizeBytes: number;
-  /** One per field of the spec. */
-  readonly partition: readonly (Literal | null)[];
-  readonly columnSizes: ReadonlyMap<number, number>;
-  readonly valueCounts: ReadonlyMap<number, number>;
-  readonly nullCounts: ReadonlyMap<number, number>;
-  readonly nanCounts: ReadonlyMap<number, number>;
-  readonly lower: ReadonlyMap<number, Uint8Array>;
-  readonly upper: ReadonlyMap<number, Uint8Array>;
-  /** Offsets of the row groups, ascending. */
-  readonly splitOffsets: readonly number[];
+/** The table and snapshot that manifests are written for. */
+export type ManifestTarget = {
+  readonly formatVersion: WrittenVersion;
+  readonly schema: Schema;
+  readonly spec: PartitionSpec;
+  readonly snapshotId: bigint;
 };
 
+/** A manifest that is not written yet: its bytes, and its entry in a manifest list except path and length. */
+export type EncodedManifest = {
+  readonly bytes: Uint8Array;
+  readonly entry: Omit<ManifestFile, 'path' | 'lengthBytes'>;
+};
+
+/** Rows that are encoded before the event loop has a turn: less than 10 ms for files of a hundred columns. */
+const ROWS_PER_TURN = 100;
+
 /**
- * A manifest, format version 2, of files that one snapshot adds. Sequence numbers are left to be inherited, so that it stays right
- * when the commit has to be tried again after another.
+ * Encodes manifests of data files that a snapshot adds, each of about `targetBytes`; none when there are no files. Sequence numbers and
+ * row ids are left to be inherited, so the manifests stay right when the commit is tried again after another.
  */
-export function writeManifest(
-  schema: Schema,
-  spec: PartitionSpec,
-  snapshotId: bigint,
+export async function* encodeManifests(
+  target: ManifestTarget,
   files: readonly NewDataFile[],
-): Uint8Array {
-  const types = partitionTypes(schema, spec);
-  const columns = spec.fields.map((field, index) => ({
-    fieldId: field.fieldId,
-    name: field.name,
-    type: must(types[index], 'one type per field'),
-  }));
-  const avroSchema = manifestSchema(columns);
-  const rows = files.map((file) => ({
-    status: 1,
-    snapshot_id: snapshotId,
-    sequence_number: null,
-    file_sequence_number: null,
-    data_file: toRow(file, partitionRow(avroSchema, types, file.partition)),
-  }));
-  const metadata = {
-    schema: printJson(printSchema(schema)),
-    'schema-id': String(schema.schemaId),
-    'partition-spec': printJson(printPartitionFields(spec.fields)),
-    'partition-spec-id': String(spec.specId),
-    'format-version': '2',
-    content: 'data',
-  };
-  return writeAvroFile(avroSchema, metadata, rows);
+  targetBytes: number,
+): AsyncGenerator<EncodedManifest, undefined> {
+  for (let start = 0; start < files.length;) {
+    const encoder = new ManifestEncoder(target);
+    let end = start;
+    while (end < files.length && encoder.sizeBytes < targetBytes) {
+      encoder.add(must(files[end], 'below the length'));
+      end += 1;
+      if (end % ROWS_PER_TURN === 0) await setImmediate();
+    }
+    yield encoder.end();
+    start = end;
+  }
 }
 
-/** The entry of a manifest list for a manifest that `writeManifest` made. */
-export function newManifestFile(
-  schema: Schema,
-  spec: PartitionSpec,
-  snapshotId: bigint,
-  manifest: { readonly path: string; readonly lengthBytes: number; readonly files: readonly NewDataFile[] },
-): ManifestFile {
-  const types = partitionTypes(schema, spec);
-  return {
-    path: manifest.path,
-    lengthBytes: manifest.lengthBytes,
-    specId: spec.specId,
-    content: 'data',
-    sequenceNumber: 0n,
-    minSequenceNumber: 0n,
-    addedSnapshotId: snapshotId,
-    addedFiles: manifest.files.length,
-    existingFiles: 0,
-    deletedFiles: 0,
-    addedRows: manifest.files.reduce((sum, file) => sum + file.recordCount, 0),
-    existingRows: 0,
-    deletedRows: 0,
-    partitions: types.map((type, index) =>
-      summarize(
-        type,
-        manifest.files.map((file) => file.partition[index] ?? null),
-      ),
-    ),
-    firstRowId: undefined,
-  };
-}
+/** Encodes one manifest, with an entry of status "added" for each file. */
+export class ManifestEncoder {
+  readonly #target: ManifestTarget;
+  readonly #types: readonly IcebergType[];
+  readonly #names: readonly string[];
+  readonly #summaries: readonly SummaryBuilder[];
+  readonly #file: AvroFile;
+  #files = 0;
+  #rows = 0;
 
-/** A manifest list, format version 2; manifests that this snapshot added get its sequence number. */
-export function writeManifestList(
-  snapshot: { readonly snapshotId: bigint; readonly parentSnapshotId: bigint | null; readonly sequenceNumber: bigint },
-  manifests: readonly ManifestFile[],
-): Uint8Array {
-  const rows = manifests.map((one) => {
-    const isNew = one.addedSnapshotId === snapshot.snapshotId;
-    return {
-      manifest_path: one.path,
-      manifest_length: one.lengthBytes,
-      partition_spec_id: one.specId,
-      content: one.content === 'data' ? 0 : 1,
-      sequence_number: isNew ? snapshot.sequenceNumber : one.sequenceNumber,
-      min_sequence_number: isNew ? snapshot.sequenceNumber : one.minSequenceNumber,
-      added_snapshot_id: one.addedSnapshotId,
-      added_files_count: known(one.addedFiles),
-      existing_files_count: known(one.existingFiles),
-      deleted_files_count: known(one.deletedFiles),
-      added_rows_count: known(one.addedRows),
-      existing_rows_count: known(one.existingRows),
-      deleted_rows_count: known(one.deletedRows),
-      partitions: one.partitions?.map(summaryRow) ?? null,
-      key_metadata: null,
+  constructor(target: ManifestTarget) {
+    const { schema, spec, formatVersion } = target;
+    this.#target = target;
+    this.#types = partitionTypes(schema, spec);
+    this.#summaries = this.#types.map((type) => new SummaryBuilder(type));
+    const columns = spec.fields.map((field, index) => ({
+      fieldId: field.fieldId,
+      name: field.name,
+      type: must(this.#types[index], 'one type per field'),
+    }));
+    const avroSchema = manifestSchema(columns, formatVersion);
+    this.#names = partitionNames(avroSchema);
+    this.#file = new AvroFile(avroSchema, {
+      schema: printJson(printSchema(schema)),
+      'schema-id': String(schema.schemaId),
+      'partition-spec': printJson(printPartitionFields(spec.fields)),
+      'partition-spec-id': String(spec.specId),
+      'format-version': String(formatVersion),
+      content: 'data',
+    });
+  }
+
+  /** Bytes so far; those of the last rows may not be compressed yet. */
+  get sizeBytes(): number {
+    return this.#file.sizeBytes;
+  }
+
+  add(file: NewDataFile): void {
+    this.#files += 1;
+    this.#rows += file.recordCount;
+    for (const [index, summary] of this.#summaries.entries()) summary.add(file.partition[index] ?? null);
+    this.#file.add({
+      status: 1,
+      snapshot_id: this.#target.snapshotId,
+      sequence_number: null,
+      file_sequence_number: null,
+      data_file: { ...toRow(file, this.#partitionRow(file)), first_row_id: null },
+    });
+  }
+
+  end(): EncodedManifest {
+    const entry = {
+      specId: this.#target.spec.specId,
+      content: 'data' as const,
+      sequenceNumber: 0n,
+      minSequenceNumber: 0n,
+      addedSnapshotId: this.#target.snapshotId,
+      addedFiles: this.#files,
+      existingFiles: 0,
+      deletedFiles: 0,
+      addedRows: this.#rows,
+      existingRows: 0,
+      deletedRows: 0,
+      partitions: this.#summaries.map((summary) => summary.end()),
+      firstRowId: undefined,
     };
-  });
-  const metadata = {
-    'snapshot-id': String(snapshot.snapshotId),
-    'parent-snapshot-id': String(snapshot.parentSnapshotId),
-    'sequence-number': String(snapshot.sequenceNumber),
-    'format-version': '2',
-  };
-  return writeAvroFile(MANIFEST_LIST_SCHEMA, metadata, rows);
-}
+    return { bytes: this.#file.end(), entry };
+  }
 
-/** Format version 2 requires the counts that version 1 may leave out. */
-function known(count: number | undefined): number {
-  if (count === undefined) throw invalid('a manifest list has no counts of files');
-  return count;
+  /** Values under the names that the Avro schema gave them. */
+  #partitionRow({ partition }: NewDataFile): Readonly<Record<string, unknown>> {
+    return Object.fromEntries(
+      this.#names.map((name, index) => {
+        const type = must(this.#types[index], 'one type per field');
+        return [name, partitionValue(type, partition[index] ?? null)];
+      }),
+    );
+  }
 }
 
 /** The types of a spec's partition values. @throws INVALID_TABLE_DATA when one is not known. */
@@ -147,23 +144,7 @@ export function partitionTypes(schema: Schema, spec: PartitionSpec): readonly Ic
   });
 }
 
-type Schemas = ReturnType<typeof manifestSchema>;
-
-/** Values under the names that the Avro schema gave them. */
-function partitionRow(
-  schema: Schemas,
-  types: readonly IcebergType[],
-  values: readonly (Literal | null)[],
-): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(
-    partitionNames(schema).map((name, index) => {
-      const type = must(types[index], 'one type per field');
-      return [name, partitionValue(type, values[index] ?? null)];
-    }),
-  );
-}
-
-function partitionNames(schema: Schemas): readonly string[] {
+function partitionNames(schema: ReturnType<typeof manifestSchema>): readonly string[] {
   type Named = { readonly name: string; readonly type: { readonly fields?: readonly Named[] } };
   const entry = schema['fields'] as unknown as readonly Named[];
   const file = entry.find(({ name }) => name === 'data_file')?.type.fields;
@@ -197,29 +178,40 @@ const toRow = (file: NewDataFile, partition: Readonly<Record<string, unknown>>):
   sort_order_id: 0,
 });
 
-const toBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-
 const pairs = <T>(map: ReadonlyMap<number, T>, change: (value: T) => unknown = (value) => value): readonly object[] =>
   [...map].map(([key, value]) => ({ key, value: change(value) }));
 
-function summarize(type: IcebergType, values: readonly (Literal | null)[]): PartitionSummary {
-  const present = values.filter((value): value is Literal => value !== null && !Number.isNaN(value));
-  let [lower, upper] = [present[0], present[0]];
-  for (const value of present) {
-    if (lower !== undefined && (compareLiterals(value, lower) ?? 0) < 0) lower = value;
-    if (upper !== undefined && (compareLiterals(value, upper) ?? 0) > 0) upper = value;
-  }
-  return {
-    containsNull: values.includes(null),
-    containsNan: values.some((value) => Number.isNaN(value)),
-    lower: lower === undefined ? undefined : encodeBound(type, lower),
-    upper: upper === undefined ? undefined : encodeBound(type, upper),
-  };
-}
+/** The summary of one partition field over the files of a manifest. */
+class SummaryBuilder {
+  readonly #type: IcebergType;
+  #containsNull = false;
+  #containsNan = false;
+  #lower: Literal | undefined;
+  #upper: Literal | undefined;
 
-const summaryRow = (summary: PartitionSummary): object => ({
-  contains_null: summary.containsNull,
-  contains_nan: summary.containsNan ?? null,
-  lower_bound: summary.lower === undefined ? null : toBuffer(summary.lower),
-  upper_bound: summary.upper === undefined ? null : toBuffer(summary.upper),
-});
+  constructor(type: IcebergType) {
+    this.#type = type;
+  }
+
+  add(value: Literal | null): void {
+    if (value === null) {
+      this.#containsNull = true;
+    } else if (Number.isNaN(value)) {
+      this.#containsNan = true;
+    } else {
+      if (this.#lower === undefined || (compareLiterals(value, this.#lower) ?? 0) < 0) this.#lower = value;
+      if (this.#upper === undefined || (compareLiterals(value, this.#upper) ?? 0) > 0) this.#upper = value;
+    }
+  }
+
+  end(): PartitionSummary {
+    const encode = (value: Literal | undefined): Uint8Array | undefined =>
+      value === undefined ? undefined : encodeBound(this.#type, value);
+    return {
+      containsNull: this.#containsNull,
+      containsNan: this.#containsNan,
+      lower: encode(this.#lower),
+      upper: encode(this.#upper),
+    };
+  }
+}

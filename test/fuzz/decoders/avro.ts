@@ -6,12 +6,8 @@ import type { PartitionSpec } from '#shared/iceberg/partition-spec.ts';
 import { readManifest, readManifestList, readManifestPaths } from '#shared/iceberg/read-manifest.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
 import type { IcebergType } from '#shared/iceberg/type.ts';
-import {
-  newManifestFile,
-  writeManifest,
-  writeManifestList,
-  type NewDataFile,
-} from '#shared/iceberg/write/write-manifest.ts';
+import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
+import { newManifestFile, writeManifest, writeManifestList } from '#test/support/manifest-files.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { FileNotFound, type FileReader } from '#shared/storage/storage.ts';
 import { avroContainer, type RawBlock } from '#test/support/hostile-avro.ts';

@@ -1,25 +1,27 @@
+import { decodeJwt } from 'jose';
+import { toPrincipalMessage, type PrincipalMessage } from '#shared/authorization/principal.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { readTableMetadata, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { isObject } from '#shared/iceberg/type.ts';
+import type { CommitOutcome, WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
+import type { TableName } from '#shared/iceberg/write/table-write.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
-import { printTableName, type TableName } from './load-arguments.ts';
-
-/** The few calls of the Iceberg REST catalog that loading needs. */
-
-/** The error of a commit with unknown outcome: its files must not be removed. */
-export class CommitStateUnknown extends SkeinError {
-  constructor(cause: unknown) {
-    super('CATALOG_UNAVAILABLE', 'the catalog did not say whether it took the commit', { cause });
-  }
-}
+import type { TokenClaims } from '#shared/token-claims.ts';
+import { printTableName } from './load-arguments.ts';
 
 /** Time for one request. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-/** URL of the catalog, and a token for it. */
-export type CatalogAccess = { readonly catalogUrl: string; readonly token: string };
+/** The catalog of the cluster. */
+export type CatalogAccess = {
+  readonly catalogUrl: string;
+  readonly token: string;
+  /** Makes a call to the catalog's internal service. @throws the service's error, CATALOG_UNAVAILABLE */
+  readonly call: <Reply>(method: 'CommitTables' | 'AbandonCommit', request: object) => Promise<Reply>;
+};
 
-export class RestCatalog {
+/** The catalog as a load uses it: tables and namespaces over REST, commits over the internal service. */
+export class LoadCatalog implements WriteCatalog {
   readonly #connect: () => Promise<CatalogAccess>;
   #access: CatalogAccess;
 
@@ -29,8 +31,8 @@ export class RestCatalog {
   }
 
   /** @param connect called again when the token has expired: a large load may outlast a token */
-  static async open(connect: () => Promise<CatalogAccess>): Promise<RestCatalog> {
-    return new RestCatalog(connect, await connect());
+  static async open(connect: () => Promise<CatalogAccess>): Promise<LoadCatalog> {
+    return new LoadCatalog(connect, await connect());
   }
 
   /** @throws TABLE_NOT_FOUND and other errors of the catalog */
@@ -74,22 +76,20 @@ export class RestCatalog {
     return tableOf(await this.#call('POST', path, body, printTableName(name)));
   }
 
-  /**
-   * @throws COMMIT_CONFLICT when a requirement no longer holds; CommitStateUnknown when the response was lost.
-   */
-  async commit(name: TableName, requirements: readonly JsonObject[], updates: readonly JsonObject[]): Promise<void> {
-    const body = {
-      identifier: { namespace: name.namespace, name: name.table },
-      requirements,
-      updates,
-    };
-    try {
-      await this.#call('POST', tablePath(name), body, printTableName(name));
-    } catch (error) {
-      const isLost = error instanceof SkeinError && error.code === 'CATALOG_UNAVAILABLE' && !wasRefused(error.cause);
-      if (isLost) throw new CommitStateUnknown(error);
-      throw error;
-    }
+  async commitTables(key: string, transaction: Uint8Array): Promise<void> {
+    await this.#access.call('CommitTables', { principal: this.#principal, key, transaction });
+  }
+
+  async abandonCommit(key: string): Promise<CommitOutcome> {
+    const { outcome } = await this.#access.call<{ outcome: CommitOutcome }>('AbandonCommit', {
+      principal: this.#principal,
+      key,
+    });
+    return outcome;
+  }
+
+  get #principal(): PrincipalMessage {
+    return toPrincipalMessage(decodeJwt<TokenClaims>(this.#access.token));
   }
 
   async #call(method: string, path: string, body: JsonObject | undefined, what: string): Promise<Json> {
@@ -117,10 +117,6 @@ export class RestCatalog {
     }
   }
 }
-
-/** Whether the connection was refused, so the server never saw the request. */
-const wasRefused = (error: unknown): boolean =>
-  error instanceof Error && (error.cause as { readonly code?: unknown } | undefined)?.code === 'ECONNREFUSED';
 
 const ABSENT: ReadonlySet<ErrorCode> = new Set(['TABLE_NOT_FOUND', 'SCHEMA_NOT_FOUND']);
 const EXISTS: ReadonlySet<ErrorCode> = new Set(['TABLE_EXISTS', 'SCHEMA_EXISTS', 'ALREADY_EXISTS']);

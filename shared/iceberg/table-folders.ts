@@ -1,0 +1,16 @@
+import { withoutTrailingSlash } from '#shared/storage/location.ts';
+import type { TableMetadata } from './table-metadata.ts';
+
+type Places = Pick<TableMetadata, 'location' | 'properties'>;
+
+/** Folder of a table's data files. */
+export const dataFolder = ({ location, properties }: Places): string =>
+  withoutTrailingSlash(
+    properties['write.data.path'] ??
+      properties['write.folder-storage.path'] ??
+      `${withoutTrailingSlash(location)}/data`,
+  );
+
+/** Folder of a table's metadata files, manifests included. */
+export const metadataFolder = ({ location, properties }: Places): string =>
+  withoutTrailingSlash(properties['write.metadata.path'] ?? `${withoutTrailingSlash(location)}/metadata`);

@@ -1,0 +1,18 @@
+import type { ManifestFile } from '../manifest.ts';
+import type { ManifestWriter } from './manifest-writer.ts';
+import type { SnapshotCounts } from './snapshot-summary.ts';
+
+/**
+ * The files that one snapshot adds to a table or takes from it. Each kind of write has a file of its own that makes one: `append-files.ts`
+ * now; overwrite, row delta and rewrite differ in which of the parent's manifests they keep, and what they write in place of the others.
+ */
+export type SnapshotChange = {
+  /** The operation of the snapshot's summary. */
+  readonly operation: 'append';
+  readonly counts: SnapshotCounts;
+  /**
+   * Returns the manifests of the snapshot, given those of its parent. It is called again when another commit came first, and then
+   * writes anew only what depends on the parent.
+   */
+  manifests(writer: ManifestWriter, parent: readonly ManifestFile[]): Promise<readonly ManifestFile[]>;
+};

@@ -170,8 +170,57 @@ describe('parquet', () => {
     expect((await harness.plan('lake.ns.race')).report).toMatchObject({ rows: 5, manifests: 5 });
   });
 
+  test('a table of format version 3 gives its rows ids, and keeps nanoseconds', async () => {
+    await harness.post('/namespaces', { namespace: ['v3'] });
+    const field = (id: number, name: string, type: string): object => ({ id, name, required: false, type });
+    const fields = [field(1, 'id', 'long'), field(2, 'ns', 'timestamp_ns'), field(3, 'us', 'timestamp')];
+    const specFields = ['day', 'year', 'hour', 'bucket[4]', 'identity'].map((transform, index) => ({
+      name: transform === 'identity' ? 'us' : `ns_${index}`,
+      transform,
+      // PyIceberg cannot read a partition value of nanoseconds.
+      'source-id': transform === 'identity' ? 3 : 2,
+      'field-id': 1000 + index,
+    }));
+    await harness.post('/namespaces/v3/tables', {
+      name: 'nanos',
+      schema: { type: 'struct', fields },
+      'partition-spec': { 'spec-id': 0, fields: specFields },
+      properties: { 'format-version': '3' },
+    });
+    const path = await harness.parquet(
+      'nanos.parquet',
+      `SELECT i::BIGINT id, make_timestamp_ns(i * 1_234_567_890_123_457) AS ns, make_timestamp(i * 1_234_567_890_123) AS us
+         FROM range(-5, 5) t(i)
+       UNION ALL SELECT 100, '1959-12-31 23:59:59.999999999'::TIMESTAMP_NS, TIMESTAMP '1959-12-31 23:59:59.999999'
+       UNION ALL SELECT 101, NULL, NULL`,
+    );
+    const args = ['parquet', path, '--table', 'lake.v3.nanos'];
+    for (let i = 0; i < 2; i++) expect(await harness.load(args)).toMatchObject({ code: 0, events: [{ rows: 12 }] });
+    const metadata = await harness.table('lake.v3.nanos');
+    expect(metadata.nextRowId).toBe(24n);
+    const { files, sql: loaded } = await harness.plan('lake.v3.nanos');
+    expect(files.map(({ firstRowId }) => Number(firstRowId)).sort((a, b) => a - b)).toStrictEqual(
+      Array.from({ length: 24 }, (_, i) => i),
+    );
+    const rows = (from: string): string =>
+      `SELECT id::INT id, epoch_ns(ns) ns, us::VARCHAR us FROM ${from} ORDER BY ALL`;
+    expect(await harness.sql(`SELECT DISTINCT * FROM (${rows(loaded)}) ORDER BY ALL`)).toStrictEqual(
+      await harness.sql(rows(`'${path}'`)),
+    );
+    const before1960: Predicate = { kind: 'compare', op: 'lt', fieldId: 2, value: -315_619_200_000_000_000n };
+    expect((await harness.plan('lake.v3.nanos', before1960)).files.length).toBe(2);
+  });
+
   test('PyIceberg reads partitioned, nested, appended and replaced tables, and computes the same partitions', async () => {
-    const found = await harness.inspect('ns.events', 'ns.nested', 'a.b.people', 'ns.shape', 'ns.empty', 'ns.several');
+    const found = await harness.inspect(
+      'ns.events',
+      'ns.nested',
+      'a.b.people',
+      'ns.shape',
+      'ns.empty',
+      'ns.several',
+      'v3.nanos',
+    );
     expect(Object.entries(found).map(([name, { rows, mismatches }]) => [name, rows, mismatches])).toStrictEqual([
       ['ns.events', 200, []],
       ['ns.nested', 10, []],
@@ -179,7 +228,16 @@ describe('parquet', () => {
       ['ns.shape', 1, []],
       ['ns.empty', 0, []],
       ['ns.several', 100_000, []],
+      ['v3.nanos', 24, []],
     ]);
+    expect(found['v3.nanos']?.manifests).toStrictEqual(
+      [2, 1].map((sequence) => ({
+        added_rows_count: 12,
+        sequence_number: sequence,
+        first_row_id: (sequence - 1) * 12,
+        entries: Array.from({ length: 12 }, () => 1),
+      })),
+    );
     expect(found['ns.nested']?.files[0]?.columns['f']).toMatchObject({
       nan_value_count: '1',
       null_value_count: '0',

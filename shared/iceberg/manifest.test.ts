@@ -186,7 +186,7 @@ test('longs of every length are read as another library writes them', () => {
 describe('a manifest that is not whole', () => {
   test('a cut manifest', async () => {
     const whole = writeManifest(schema, spec, 1n, []);
-    for (let length = 0; length < whole.length; length++) {
+    for (let length = 0; length < whole.length; length += 7) {
       const io = filesIo(new Map([['m', whole.subarray(0, length)]]));
       const read = entriesOf(io, entryOf({}));
       // Without a row, a cut between header and blocks is a whole file.

@@ -43,6 +43,8 @@ export type LoadOptions = {
 export type InspectedTable = {
   readonly rows: number;
   readonly mismatches: readonly unknown[];
+  /** Of the current snapshot, as fastavro reads them. */
+  readonly manifests: readonly Readonly<Record<string, unknown>>[];
   readonly files: readonly {
     readonly path: string;
     readonly rows: number;
@@ -146,6 +148,17 @@ export class LoadHarness implements AsyncDisposable {
   async table(name: string): Promise<TableMetadata> {
     const catalog = await LoadCatalog.open(() => Promise.resolve(this.access));
     return catalog.loadTable(parseTableName(name));
+  }
+
+  /** A request of the administrator to the REST catalog. @throws when it is refused */
+  async post(path: string, body: object): Promise<void> {
+    const headers = { authorization: `Bearer ${this.token}` };
+    const answer = await fetch(`${this.catalog.url}/v1/lake${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
   }
 
   /** Whether `lake` has a namespace of one level. */

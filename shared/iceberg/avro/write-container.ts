@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import avro from 'avsc';
 import { printJson, type Json } from '#shared/json.ts';
+import { isObject } from '../type.ts';
 
 /**
  * Writes an Avro object container file, deflated, block by block. `schema` goes into its header as it stands, because Avro libraries drop
@@ -17,7 +18,7 @@ export class AvroFile {
 
   constructor(schema: Json, metadata: Readonly<Record<string, string>>) {
     const options = { registry: { long: LONG }, wrapUnions: false };
-    this.#type = avro.Type.forSchema(schema as unknown as avro.Schema, options);
+    this.#type = avro.Type.forSchema(withPlainLongs(schema) as unknown as avro.Schema, options);
     const header = { ...metadata, 'avro.schema': printJson(schema), 'avro.codec': 'deflate' };
     this.#push(MAGIC, METADATA.toBuffer(toBytes(header)), this.#sync);
   }
@@ -53,6 +54,14 @@ export class AvroFile {
       this.#partBytes += part.length;
     }
   }
+}
+
+/** The library takes a `long` from the registry only where the schema names it, not where attributes come with it. */
+function withPlainLongs(schema: Json): Json {
+  if (Array.isArray(schema)) return (schema as readonly Json[]).map(withPlainLongs);
+  if (!isObject(schema)) return schema;
+  if (schema['type'] === 'long' && schema['name'] === undefined) return 'long';
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withPlainLongs(value)]));
 }
 
 /** The same bytes as a Buffer, which the encoder requires. */

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { decodeJwt, type JWK } from 'jose';
 import { credentials } from '@grpc/grpc-js';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startCatalog, type RunningCatalog } from '#catalog/main.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import { defaultConfig, type Config } from '#shared/config/config-schema.ts';
@@ -15,6 +17,9 @@ import { silentLogger } from '#shared/log/logger.ts';
 import { SCOPES } from '#shared/token-claims.ts';
 import { forgedTokens } from '#test/support/forged-tokens.ts';
 import { SKEIN_RELEASE } from '#shared/release.ts';
+import { SCHEMA, setMain } from '#test/support/catalog-requests.ts';
+import { catalogPost } from '#test/support/hostile-table.ts';
+import { writeSnapshot, type SnapshotFiles } from '#test/support/table-snapshot.ts';
 import { createTestDatabase, type TestDatabase } from '#test/support/resources.ts';
 import { startWorker, type RunningWorker } from '#worker/main.ts';
 import { startScriptedWorker } from '#test/support/scripted/worker.ts';
@@ -253,6 +258,20 @@ test('a timeout counts from the arrival of the request, whatever the statement w
   for (const id of ids) await recorded(id).toMatchObject({ status: 'cancelled' });
 });
 
+test('a query has the priority of its class', async () => {
+  const headers = { 'x-skein-session': randomUUID() };
+  const priorityOf = async (sql: string): Promise<unknown> => {
+    const { id } = await query(sql, { headers });
+    await recorded(id).toMatchObject({ status: 'completed' });
+    return (await history(id))?.['priority'];
+  };
+  expect(await priorityOf('SELECT 1')).toBe(7);
+  expect(await priorityOf('SELECT 1 FROM range(3) AS a, range(4) AS b')).toBe(5);
+  expect(await priorityOf('SELECT count(*) FROM range(20000000)')).toBe(3);
+  await query("SET service.workload_class = 'batch'", { headers });
+  expect(await priorityOf('SELECT 1')).toBe(3);
+});
+
 test('settings, USE and SHOW belong to a session', async () => {
   const headers = { 'x-skein-session': randomUUID() };
   expect((await query("SET skein.query_timeout = '200ms'", { headers })).body.rows).toEqual([['SET']]);
@@ -276,6 +295,97 @@ test('EXPLAIN prints a plan, EXPLAIN ANALYZE also how it went', async () => {
   const text = async (sql: string): Promise<string> => JSON.stringify((await query(sql)).body.rows);
   expect(await text('EXPLAIN SELECT count(*) FROM range(10)')).toMatch(/aggregate/i);
   expect(await text('EXPLAIN ANALYZE SELECT count(*) FROM range(10)')).toMatch(/rows=1 .*quanta=\d+/);
+});
+
+describe('a query that waits for admission', () => {
+  const gauge = async (name: string): Promise<number> => {
+    const text = await (await fetch(`${coordinator.queryUrl}/metrics`)).text();
+    return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
+  };
+
+  /** Starts statements while every place is taken; `free` gives the places back. */
+  async function whileFull(statements: readonly string[]): Promise<{
+    readonly answers: readonly Promise<Answer>[];
+    readonly free: () => void;
+  }> {
+    const leave = new AbortController();
+    onTestFinished(() => leave.abort());
+    const ids = Array.from({ length: RUNNING_MAX }, () => randomUUID());
+    for (const id of ids) {
+      query(LONG, { headers: { 'x-skein-query-id': id }, signal: leave.signal }).catch(() => undefined);
+    }
+    for (const id of ids) await recorded(id).toMatchObject({ status: 'running' });
+    const answers = statements.map((sql) => query(sql));
+    await expect.poll(() => gauge('skein_queries_queued'), { timeout: 10_000 }).toBe(statements.length);
+    return { answers, free: () => leave.abort() };
+  }
+
+  /** A table of one column `a`, whose snapshot n has one file with the value n. */
+  async function oneFileTable(name: string): Promise<{
+    readonly add: (id: number) => Promise<SnapshotFiles>;
+    readonly commit: (...updates: readonly object[]) => Promise<unknown>;
+  }> {
+    const post = catalogPost(catalog.url, 'lake', token);
+    const created = await post('/namespaces/default/tables', { name, schema: SCHEMA });
+    const { location } = created['metadata'] as { location: string };
+    const commit = (...updates: readonly object[]): Promise<unknown> =>
+      post(`/namespaces/default/tables/${name}`, { updates });
+    const duckdb = await (await DuckDBInstance.create()).connect();
+    return {
+      commit,
+      add: async (id) => {
+        const file = `${location}/data/${id}.parquet`;
+        await mkdir(fileURLToPath(`${location}/data`), { recursive: true });
+        await duckdb.run(
+          `COPY (SELECT ${id}::BIGINT AS a) TO '${fileURLToPath(file)}' (FORMAT parquet, FIELD_IDS {a: 1})`,
+        );
+        const files = await writeSnapshot(location, BigInt(id), [file], id === 1 ? undefined : id - 1, id);
+        await commit(files.update, setMain(id));
+        return files;
+      },
+    };
+  }
+
+  test('holds no list of files', async () => {
+    const { add } = await oneFileTable('waits');
+    await add(1);
+    const { answers, free } = await whileFull(['SELECT a FROM waits', 'FROM waits AS x JOIN waits AS y USING (a)']);
+    expect(await gauge('skein_file_list_bytes')).toBe(0);
+    free();
+    for (const answer of answers) expect((await answer).body.rows).toEqual([[1]]);
+  });
+
+  test('is resolved again when its snapshot has expired meanwhile, with the values of its PIVOT', async () => {
+    const { add, commit } = await oneFileTable('expires');
+    const first = await add(1);
+    const { answers, free } = await whileFull([
+      'SELECT a FROM expires',
+      'SELECT * FROM (PIVOT expires ON a USING count(*))',
+      'SELECT a FROM expires AT (VERSION => 1)',
+    ]);
+    await add(2);
+    await commit({ action: 'remove-snapshots', 'snapshot-ids': [1] });
+    for (const file of [...first.dataFiles, first.manifest, first.manifestList]) await rm(fileURLToPath(file));
+    free();
+    const [current, pivot, old] = await Promise.all(answers);
+    expect(current?.body.rows).toEqual([[2]]);
+    expect(pivot?.body).toMatchObject({ columns: ['2'], rows: [[1]] });
+    expect(old).toMatchObject({ status: 400, body: { error: 'INVALID_REQUEST' } });
+  });
+
+  test('keeps its snapshot while that is there, and is refused when its table has gone', async () => {
+    const { add } = await oneFileTable('stays');
+    await add(1);
+    const gone = await oneFileTable('goes');
+    await gone.add(1);
+    const { answers, free } = await whileFull(['SELECT a FROM stays', 'SELECT a FROM goes']);
+    await add(2);
+    const headers = { authorization: `Bearer ${token}` };
+    await fetch(`${catalog.url}/v1/lake/namespaces/default/tables/goes`, { method: 'DELETE', headers });
+    free();
+    expect((await answers[0])?.body.rows).toEqual([[1]]);
+    expect(await answers[1]).toMatchObject({ status: 400, body: { error: 'TABLE_NOT_FOUND' } });
+  });
 });
 
 test('a second start has a greater epoch and fails what the first left behind', async () => {

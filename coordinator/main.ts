@@ -70,6 +70,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
       sessions: () => sessions.store.size,
       historyWaiting: () => active.term?.history.waiting ?? 0,
       metadataCacheBytes: () => catalog.cacheBytes + manifestCaches.bytes,
+      fileListBytes: () => fileLists.bytes,
     }),
   );
   const notReady = (): string | undefined => {

@@ -2,14 +2,15 @@ import { SkeinError } from '#shared/error.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import { Holdings, inTurn, oneTooMany } from '#shared/fair/holdings.ts';
 
-/** What decides where a query waits; routing and classes read more of it later. */
+/** The query that asks for a place; routing reads more of it later. */
 type AdmissionRequest = { readonly asker: Asker; readonly signal: AbortSignal };
 
 /** A place among the running queries. `release` gives it back, once. */
-type Place = {
+export type Place = {
   /** Slash-separated, as history names it. */
   readonly resourceGroup: string;
-  readonly priority: number;
+  /** It did not get its place at once: what was known before may no longer hold. */
+  readonly hasWaited: boolean;
   release(): void;
 };
 
@@ -23,7 +24,6 @@ export interface Admission {
 }
 
 const ROOT = '/root';
-const PRIORITY_NORMAL = 5;
 
 type Waiter = Asker & { readonly start: () => void; readonly refuse: () => void };
 
@@ -35,12 +35,12 @@ export function singleGroupAdmission(limits: { readonly runningMax: number; read
   const places = new Holdings(limits.runningMax);
   const waiting = new Set<Waiter>();
 
-  const place = (asker: Asker): Place => {
+  const place = (asker: Asker, hasWaited: boolean): Place => {
     places.take(asker, 1);
     let held = true;
     return {
       resourceGroup: ROOT,
-      priority: PRIORITY_NORMAL,
+      hasWaited,
       release: () => {
         if (!held) return;
         held = false;
@@ -67,7 +67,7 @@ export function singleGroupAdmission(limits: { readonly runningMax: number; read
     admit: ({ asker, signal }) => {
       if (signal.aborted) return Promise.reject(SkeinError.of(signal.reason));
       // Whoever waits and could have a place has got it.
-      if (places.freeFor(asker) >= 1) return Promise.resolve(place(asker));
+      if (places.freeFor(asker) >= 1) return Promise.resolve(place(asker, false));
       if (waiting.size >= limits.queuedMax) {
         const leaving = oneTooMany(waiting, asker);
         if (leaving === undefined) return Promise.reject(queueFull());
@@ -82,7 +82,7 @@ export function singleGroupAdmission(limits: { readonly runningMax: number; read
           ...asker,
           start: () => {
             leave();
-            resolve(place(asker));
+            resolve(place(asker, true));
           },
           refuse: () => {
             leave();

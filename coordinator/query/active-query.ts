@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import { cutText } from '#shared/cut-text.ts';
 import { SkeinError } from '#shared/error.ts';
+import { PRIORITIES } from '../admission/classify.ts';
 import { historyRow, type HistoryRow, type QueryFacts } from '../history/history-record.ts';
 import { NO_PROGRESS, type RunProgress } from '../scheduler/run-progress.ts';
 import { redactMessage, type RedactedStatement } from '../statement/redact-statement.ts';
@@ -25,8 +26,8 @@ type ActiveQueryOptions = {
 export const timedOut = (timeoutMs: number): SkeinError =>
   new SkeinError('QUERY_TIMEOUT', `the query ran longer than its timeout of ${timeoutMs} ms`);
 
-/** Priority of a statement that no rule has classified. */
-const PRIORITY_NORMAL = 5;
+/** Priority of a statement that is not classified. */
+const PRIORITY_NORMAL = PRIORITIES.medium;
 
 /** Longest text of a listed statement: a list has many. */
 const LISTED_SQL_BYTES_MAX = 4_096;

@@ -1,6 +1,8 @@
 import type { StatementContext, TaskReport } from '#proto/task.ts';
 import { parseBytes } from '#shared/config/config-schema.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
+import type { Place } from '../admission/admission.ts';
+import { PRIORITIES } from '../admission/classify.ts';
 import type { DistributionSettings } from '../distributor/fragment.ts';
 import type { Encoding, ResultBatch } from '../sink/result-sink.ts';
 import { rowEncoding } from '../sink/row-encoding.ts';
@@ -15,6 +17,7 @@ import type { QueryRun } from '../scheduler/one-run.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { ActiveQuery } from './active-query.ts';
+import { classifyQuery } from './classify-query.ts';
 import { distributeQuery, rescan, type QueryStages } from './distribute-query.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
@@ -27,16 +30,23 @@ export type QueryExecution = {
   readonly state: SessionState;
   readonly query: PreparedQuery;
   readonly context: StatementContext;
+  /** The place of a query of the same statement that waits for this one's rows; null = it asks for its own. */
+  readonly place: Place | null;
+  /** Called when the query has waited for its place: resolves it again unless its tables can still be read as they were bound. */
+  readonly renew: (place: Place) => Promise<PreparedQuery>;
   /** Shape of the statement, which the quarantine refuses after a run of it hangs. */
   readonly shape: StatementShape;
   readonly profile: boolean;
-  readonly onStart: () => void;
   readonly encoding: Encoding;
+  /** Begins the result of the query, which may have been resolved again. */
+  readonly onStart: (query: PreparedQuery) => void;
   readonly onBatch: (batch: ResultBatch) => Promise<void> | undefined;
 };
 
 /** The outcome of a query that ran. */
 export type QueryOutcome = {
+  /** The query as it ran. */
+  readonly query: PreparedQuery;
   readonly rows: number;
   readonly bytesScanned: number;
   /** Fragments that ran. */
@@ -53,34 +63,51 @@ export type QueryOutcome = {
 };
 
 /**
- * Waits for admission, then runs the query whole on one worker or in stages on several, by the session's settings and the size of the data.
+ * Waits for admission, then runs the query. Before it has its place it holds only numbers; its files, and the workers that it is
+ * distributed over, are read then.
  */
 export async function executeQuery(execution: QueryExecution): Promise<QueryOutcome> {
+  if (execution.place !== null) return await executeAdmitted(execution);
+  const place = await admit(execution);
+  try {
+    const { active } = execution;
+    active.describe({ resourceGroup: place.resourceGroup });
+    active.started();
+    const query = place.hasWaited ? await execution.renew(place) : execution.query;
+    return await executeAdmitted({ ...execution, query, place });
+  } finally {
+    place.release();
+  }
+}
+
+/** Classifies the query and waits for its place. */
+async function admit({ services, request, active, state, query }: QueryExecution): Promise<Place> {
+  const { signal } = active;
+  const { tenant, sub: principal } = request.caller.claims;
+  const wanted = setting(state, 'service.workload_class', services.config);
+  const workClass = await classifyQuery(query, wanted, { tables: services.tables, tenant, signal });
+  active.describe({ priority: PRIORITIES[workClass] });
+  return services.admission.admit({ asker: { tenant, principal }, signal });
+}
+
+/** Runs the query whole on one worker or in stages on several, by the session's settings and the size of the data. */
+async function executeAdmitted(execution: QueryExecution): Promise<QueryOutcome> {
   const { services, request, active, state, query } = execution;
   const { signal } = active;
   const { tenant, sub: principal } = request.caller.claims;
+  const { scheduler, front, clock } = services;
   using hold = new FileListHold(services.fileLists, tenant);
   const scanContext = { tables: services.tables, tenant, hold, signal };
   const scans = await planScans(query.scans, scanContext);
-  const { scheduler, front } = services;
   await scheduler.pool.available(signal);
   const settings = distributionSettings(state, services);
   const { checker, distributor: passes } = front;
   const asker = { tenant, principal };
   const context = { passes, scheduler, settings, scanContext, checker, context: execution.context, asker };
   const plan = await distributeQuery(query, scans, context);
-  const place = await services.admission.admit({ asker, signal });
-  try {
-    active.describe({ resourceGroup: place.resourceGroup, priority: place.priority });
-    active.started();
-    // Workers may have gone while the query waited.
-    await scheduler.pool.available(signal);
-    const limits = { deadlineMs: services.clock.nowMs() + active.leftMs(), settings };
-    if (plan.kind === 'whole') return await executeWhole(execution, scans, { ...limits, reason: plan.reason });
-    return await executeInStages(execution, plan, { ...limits, scans, scanContext });
-  } finally {
-    place.release();
-  }
+  const limits = { deadlineMs: clock.nowMs() + active.leftMs(), settings };
+  if (plan.kind === 'whole') return await executeWhole(execution, scans, { ...limits, reason: plan.reason });
+  return await executeInStages(execution, plan, { ...limits, scans, scanContext });
 }
 
 export function distributionSettings(
@@ -126,7 +153,7 @@ function queryRun(
     },
     onStart: () => {
       rows = 0;
-      execution.onStart();
+      execution.onStart(query);
     },
     onBatch: (batch) => {
       rows += batch.rows;
@@ -149,6 +176,7 @@ async function executeWhole(
   const report = await runWhole(services.scheduler, { ...run, scans, fragment });
   const { reason } = limits;
   return {
+    query,
     rows: rows(),
     bytesScanned: report.bytesScanned,
     fragments: 1,
@@ -188,6 +216,7 @@ async function executeInStages(
     0,
   );
   return {
+    query: execution.query,
     rows: rows(),
     bytesScanned,
     fragments: stages.length,

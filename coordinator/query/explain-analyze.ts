@@ -9,7 +9,7 @@ import { mergeOperators, operatorJson, operatorLines, readOperators, type Operat
 type Run = {
   /** Lines of the plan, printed first. */
   readonly plan: readonly string[];
-  readonly outcome: QueryOutcome;
+  readonly outcome: Omit<QueryOutcome, 'query'>;
   readonly planMs: number;
   readonly runMs: number;
 };
@@ -72,7 +72,7 @@ function jsonOf({ outcome, planMs, runMs }: Run, parts: readonly Part[]): JsonOb
   };
 }
 
-function partsOf({ run, scans }: QueryOutcome): readonly Part[] {
+function partsOf({ run, scans }: Run['outcome']): readonly Part[] {
   if (run.kind === 'staged') return run.stages.map(stagePart);
   const { report } = run;
   return [

@@ -12,6 +12,7 @@ export type MetricSources = {
   readonly sessions: () => number;
   readonly historyWaiting: () => number;
   readonly metadataCacheBytes: () => number;
+  readonly fileListBytes: () => number;
 };
 
 export type QueryMetrics = Disposable & {
@@ -47,6 +48,7 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
   gauge('skein_sessions', 'Sessions that hold state', sources.sessions);
   gauge('skein_history_waiting', 'History records that wait to be written', sources.historyWaiting);
   gauge('skein_metadata_cache_bytes', 'Bytes of cached table metadata', sources.metadataCacheBytes);
+  gauge('skein_file_list_bytes', 'Bytes of the lists of files of queries that run', sources.fileListBytes);
   const queries = new Counter({
     name: 'skein_queries_total',
     help: 'Statements that have ended',

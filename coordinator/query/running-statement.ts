@@ -3,6 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { blankContext } from '#shared/sql/statement-context.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
+import type { Place } from '../admission/admission.ts';
 import { onePage } from '../catalog-client/pages.ts';
 import type { PagedAnswer } from '../command/answer.ts';
 import type {
@@ -17,7 +18,8 @@ import { explainDistributed } from '../distributor/explain-distributed.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';
 import { statementShape } from '../quarantine/statement-shape.ts';
-import type { QueryTables } from '../resolver/table-source.ts';
+import { stillReadable } from '../resolver/still-readable.ts';
+import type { StatementRows, TableSource } from '../resolver/table-source.ts';
 import { planScans } from '../scheduler/plan-scans.ts';
 import { textBatch } from '../sink/text-batch.ts';
 import { callersTables } from '../session/callers-tables.ts';
@@ -32,7 +34,7 @@ import { fillPivots } from '../front/fill-pivots.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
 import { statementRows } from './statement-rows.ts';
-import { statementTables } from './statement-tables.ts';
+import { statementTables, type StatementTables } from './statement-tables.ts';
 
 /** Longest text of the values of one PIVOT's expression: they become a part of the query. */
 const PIVOT_VALUES_BYTES_MAX = 2 ** 20;
@@ -46,7 +48,8 @@ export function commandContext(
   const { store, names, catalog } = services.sessions;
   const session = store.get(request.session);
   const rows = statementRows(services.config['coordinator.rows_bytes_max'], () => context);
-  const tables: QueryTables = { ...statementTables(callersTables(catalog, request.caller)), ...rows };
+  const source = callersTables(catalog, request.caller);
+  const tables = { ...statementTables(source), ...rows };
   const context: CommandContext = {
     caller: request.caller,
     config: services.config,
@@ -56,7 +59,7 @@ export function commandContext(
     names,
     catalog,
     tables,
-    queries: new StatementQueries({ services, request, active, session, tables }),
+    queries: new StatementQueries({ services, request, active, session, tables, source }),
     answer: ({ columns, rows }) => answer({ columns, pages: onePage(rows) }, request, active),
     answerPages: (pages) => answer(pages, request, active),
   };
@@ -88,7 +91,9 @@ type StatementParts = {
   readonly request: StatementRequest;
   readonly active: ActiveQuery;
   readonly session: SessionState;
-  readonly tables: QueryTables;
+  readonly tables: StatementTables & StatementRows;
+  /** The same tables as they are now. */
+  readonly source: TableSource;
 };
 
 /** The queries of one statement: gate, plan, admission, tasks, result. */
@@ -117,7 +122,8 @@ class StatementQueries implements Queries {
       shape,
       profile: false,
       encoding: sink.encoding,
-      onStart: () => sink.start({ columns: prepared.columns, timeZone: context.timeZone }),
+      renew: (place) => this.#renewed(prepared, () => this.#prepare(query, context, place)),
+      onStart: ({ columns }) => sink.start({ columns, timeZone: context.timeZone }),
       // A statement that was stopped may have been answered already.
       onBatch: (batch) => {
         signal.throwIfAborted();
@@ -166,11 +172,12 @@ class StatementQueries implements Queries {
       shape,
       profile: true,
       encoding: 'json',
+      renew: (place) => this.#renewed(query, () => this.#prepare(text, context, place)),
       onStart: () => undefined,
       onBatch: () => undefined,
     });
     const runMs = active.elapsedMs() - planMs;
-    const plan = services.front.explain(query, 'text');
+    const plan = services.front.explain(outcome.query, 'text');
     const { rows: rowsProduced, bytesScanned, fragments } = outcome;
     const lines = explainAnalyze({ plan, outcome, planMs, runMs }, format);
     return { lines, rowsProduced, bytesScanned, fragments };
@@ -187,10 +194,10 @@ class StatementQueries implements Queries {
   #execution(
     query: PreparedQuery,
     context: StatementContext,
-  ): Omit<QueryExecution, 'shape' | 'profile' | 'encoding' | 'onStart' | 'onBatch'> {
+  ): Omit<QueryExecution, 'shape' | 'profile' | 'encoding' | 'renew' | 'onStart' | 'onBatch'> {
     const { services, request, active, session: state } = this.#parts;
     const known = query.contextual ? context : blankContext(context.timeZone);
-    return { services, request, active, state, query, context: known };
+    return { services, request, active, state, query, context: known, place: null };
   }
 
   /** The same for all queries of the statement. */
@@ -213,14 +220,29 @@ class StatementQueries implements Queries {
     };
   }
 
-  /** The query as it runs: with the values of its pivots. */
-  async #prepare(query: TextSpan, context: StatementContext): Promise<PreparedQuery> {
-    const filled = await fillPivots(query, (values) => this.#values(query, values, context));
+  /** The query as it runs: with the values of its pivots, which are read at the same `place` if the query has one. */
+  async #prepare(query: TextSpan, context: StatementContext, place: Place | null = null): Promise<PreparedQuery> {
+    const filled = await fillPivots(query, (values) => this.#values(query, values, { context, place }));
     return this.#plan(query, filled, context);
   }
 
+  /**
+   * The query after it has waited. What it was bound to may have expired; then all tables of the statement are loaded again, so that its
+   * queries still read one snapshot of each.
+   */
+  async #renewed(query: PreparedQuery, again: () => Promise<PreparedQuery>): Promise<PreparedQuery> {
+    const { tables, source, active } = this.#parts;
+    if (await stillReadable(query.scans, source, active.signal)) return query;
+    tables.forget();
+    return again();
+  }
+
   /** Reads the one column of a query that the pivots of `query` need. */
-  async #values(query: TextSpan, text: DerivedText, context: StatementContext): Promise<readonly string[]> {
+  async #values(
+    query: TextSpan,
+    text: DerivedText,
+    { context, place }: { readonly context: StatementContext; readonly place: Place | null },
+  ): Promise<readonly string[]> {
     const { active } = this.#parts;
     const shape = this.#admittedShape(query);
     const prepared = await this.#plan(query, text, context);
@@ -228,6 +250,8 @@ class StatementQueries implements Queries {
     let bytes = 0;
     const { bytesScanned, fragments } = await executeQuery({
       ...this.#execution(prepared, context),
+      place,
+      renew: () => this.#renewed(prepared, () => this.#plan(query, text, context)),
       shape,
       profile: false,
       encoding: 'json',

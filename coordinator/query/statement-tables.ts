@@ -1,11 +1,16 @@
 import { must } from '#shared/must.ts';
 import type { LoadedTable, TableName, TableSource } from '../resolver/table-source.ts';
 
+export interface StatementTables extends TableSource {
+  /** Has every table loaded again, because a snapshot has expired. */
+  forget(): void;
+}
+
 /**
  * The tables of one statement: each is loaded and authorised once, so that all queries of the statement read the same snapshot of it,
  * whatever is committed between them.
  */
-export function statementTables(source: TableSource): TableSource {
+export function statementTables(source: TableSource): StatementTables {
   const asked = new Map<string, LoadedTable>();
   /** Tables by stored name: names that differ in case may mean the same table. */
   const found = new Map<string, LoadedTable>();
@@ -23,6 +28,10 @@ export function statementTables(source: TableSource): TableSource {
       return names.map((name) => must(asked.get(keyOf(name)), 'it was loaded'));
     },
     nearest: (name, missing) => source.nearest(name, missing),
+    forget: () => {
+      asked.clear();
+      found.clear();
+    },
   };
 }
 

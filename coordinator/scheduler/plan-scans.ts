@@ -52,7 +52,7 @@ async function filesOf(binding: ScanBinding, context: ScanContext): Promise<Plan
 }
 
 /** Builds the file request of a scan; null for a table without a snapshot. */
-export function scanRequest(binding: ScanBinding, { tenant }: ScanContext): ScanRequest | null {
+export function scanRequest(binding: ScanBinding, { tenant }: Pick<ScanContext, 'tenant'>): ScanRequest | null {
   const { metadata, predicate, allowedRoots, credential, columns } = binding;
   if (binding.snapshotId === null) return null;
   const snapshotId = BigInt(binding.snapshotId);
@@ -65,7 +65,7 @@ export function scanRequest(binding: ScanBinding, { tenant }: ScanContext): Scan
   return { tenant, table, snapshotId, predicate, allowedRoots, credential, columnsNeeded };
 }
 
-export const readCall = ({ tableName }: ScanBinding, { signal }: ScanContext): ReadCall => ({
+export const readCall = ({ tableName }: ScanBinding, { signal }: Pick<ScanContext, 'signal'>): ReadCall => ({
   tableName,
   signal,
 });

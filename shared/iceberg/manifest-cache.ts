@@ -14,6 +14,8 @@ import type { IcebergType } from './type.ts';
 export interface ManifestCache {
   /** The value under `key`, made at most once at a time; `bytes` is what it holds of memory, roughly. */
   load<T>(key: string, make: () => Promise<{ readonly value: T; readonly bytes: number }>): Promise<T>;
+  /** The value under `key` if it is there. The caller names its type, which the key decides. */
+  peek(key: string): unknown;
 }
 
 /** One cache for all tenants, in which each tenant sees only the entries of its own tables. */
@@ -64,7 +66,14 @@ export class LruManifestCache implements ManifestCache, ManifestCaches {
   }
 
   of(tenant: string): ManifestCache {
-    return { load: (key, make) => this.load(JSON.stringify([tenant, key]), make) };
+    return {
+      load: (key, make) => this.load(JSON.stringify([tenant, key]), make),
+      peek: (key) => this.peek(JSON.stringify([tenant, key])),
+    };
+  }
+
+  peek(key: string): unknown {
+    return this.#entries.get(key)?.value;
   }
 
   async load<T>(key: string, make: () => Promise<{ readonly value: T; readonly bytes: number }>): Promise<T> {

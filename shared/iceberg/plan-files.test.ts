@@ -7,8 +7,8 @@ import { writeAvroFile } from './avro/write-container.ts';
 import { LruManifestCache, type ManifestCache } from './manifest-cache.ts';
 import { manifestListSchema, manifestSchema } from './write/manifest-schema.ts';
 import { limitsApart } from './decode-limits.ts';
-import { planFiles } from './plan-files.ts';
-import type { PlanFilesOptions } from './planning.ts';
+import { countFiles, planFiles } from './plan-files.ts';
+import type { PlanFilesOptions, ScanNumbers } from './planning.ts';
 import type { Predicate } from './predicate.ts';
 import { encodeBound } from './single-value.ts';
 import { readTableMetadata } from './table-metadata.ts';
@@ -141,7 +141,7 @@ function tableIo(manifests: readonly ManifestRow[], read: string[] = []): FileRe
       added_files_count: manifest.files.length,
       existing_files_count: 0,
       deleted_files_count: 0,
-      added_rows_count: 0,
+      added_rows_count: manifest.files.reduce((sum, { rows = 10 }) => sum + rows, 0),
       existing_rows_count: 0,
       deleted_rows_count: 0,
       partitions:
@@ -340,6 +340,33 @@ describe('pruning', () => {
     ]);
     expect((await plan(io)).files.map(({ firstRowId }) => firstRowId)).toStrictEqual(['100', '3', '107']);
   });
+});
+
+test('a scan is counted from the list and the manifests in memory; no other is read', async () => {
+  const read: string[] = [];
+  const bounds = (from: bigint, to: bigint): NonNullable<FileRow['bounds']> => [[1, longBound(from), longBound(to)]];
+  const longBound = (value: bigint): Uint8Array => must(encodeBound({ kind: 'long' }, value), 'a bound');
+  const io = tableIo(
+    [
+      { files: [file('a', { bounds: bounds(1n, 5n) }), file('b', { rows: 30, bounds: bounds(6n, 9n) })] },
+      { specId: 1, files: [file('c', { partition: { p: 'x' }, bounds: bounds(1n, 9n) })] },
+    ],
+    read,
+  );
+  const options = optionsOf(new LruManifestCache(1e6));
+  const [snapshot] = metadata.snapshots.values();
+  const summary = { 'total-files-size': '500', 'total-records': '50' };
+  const table = { ...metadata, snapshots: new Map([[1n, { ...must(snapshot, 'a snapshot'), summary }]]) };
+  const above: Predicate = { kind: 'compare', op: 'gt', fieldId: 1, value: 5n };
+  const ofY: Predicate = { kind: 'compare', op: 'eq', fieldId: 2, value: 'y' };
+  const count = (predicate: Predicate): Promise<ScanNumbers> => countFiles(io, table, 1n, predicate, options);
+  expect(await count(above)).toEqual({ files: 3, rows: 50, bytes: 500 });
+  expect(await count(ofY)).toEqual({ files: 2, rows: 40, bytes: 400 });
+  expect(read).toEqual([`${LOCATION}/l.avro`]);
+  await plan(io, { kind: 'true' }, options, table);
+  read.length = 0;
+  expect(await count(above)).toEqual({ files: 2, rows: 40, bytes: 200 });
+  expect(read).toEqual([]);
 });
 
 describe('a cache that tables share gives each what its own reference says', () => {

@@ -1,7 +1,7 @@
 import type { ScanFile } from '#proto/task.ts';
 import type { FileReader } from '#shared/storage/storage.ts';
 import type { DataFile } from './manifest.ts';
-import { Planning, type PlanFilesOptions, type PlanReport, type PlanTable } from './planning.ts';
+import { Planning, type PlanFilesOptions, type PlanReport, type PlanTable, type ScanNumbers } from './planning.ts';
 import type { Predicate } from './predicate.ts';
 import { snapshotManifests } from './snapshot-manifests.ts';
 
@@ -26,6 +26,23 @@ export async function planFiles(
   const manifests = await snapshotManifests(io, table, snapshotId, options);
   await plan.run(manifests, (entry, deletes) => plan.toScanFile(entry, deletes), sink);
   return plan.report;
+}
+
+/**
+ * The numbers of the data files that `planFiles` finds, or more: it reads the manifest list, and no manifest that is not in memory.
+ * @throws as `planFiles`
+ */
+export async function countFiles(
+  io: FileReader,
+  table: PlanTable,
+  snapshotId: bigint,
+  predicate: Predicate,
+  options: PlanFilesOptions,
+): Promise<ScanNumbers> {
+  const manifests = await snapshotManifests(io, table, snapshotId, options);
+  const summary = table.snapshots.get(snapshotId)?.summary ?? {};
+  const perRow = Number(summary['total-files-size']) / Number(summary['total-records']);
+  return new Planning(io, table, predicate, options).count(manifests, Number.isFinite(perRow) ? perRow : 0);
 }
 
 /** A data file as its manifest has it, and the delete files that apply to it. */

@@ -11,6 +11,7 @@ import { manifestKey, readingKey, tableKey, type ManifestCache } from './manifes
 import { columnStats, statsSteps, type DataFile, type ManifestEntry, type ManifestFile } from './manifest.ts';
 import { mayMatch, type ColumnStats } from './may-match.ts';
 import type { PartitionSpec } from './partition-spec.ts';
+import { partitionStats } from './partition-stats.ts';
 import { predicateSize, type Literal, type Predicate, type PredicateSize } from './predicate.ts';
 import { projectPredicate } from './project-predicate.ts';
 import { readManifest, type EntryBatch } from './read-manifest.ts';
@@ -55,6 +56,9 @@ export type PlanReport = {
   readonly rows: number;
   readonly bytes: number;
 };
+
+/** The size of a scan: its data files that may match, their rows and their bytes. */
+export type ScanNumbers = { readonly files: number; readonly rows: number; readonly bytes: number };
 
 export const EMPTY_REPORT: PlanReport = {
   manifests: 0,
@@ -141,6 +145,34 @@ export class Planning {
       },
     );
     report.deleteFiles += deletes.count;
+  }
+
+  /**
+   * Counts the data files that may match, as far as memory and the manifest list tell: of a manifest that is not in memory all live files
+   * count, at `bytesPerRow`. It reads no manifest and keeps no file.
+   */
+  async count(all: readonly ManifestFile[], bytesPerRow: number): Promise<ScanNumbers> {
+    const numbers = { files: 0, rows: 0, bytes: 0 };
+    for (const manifest of all) {
+      if (manifest.content !== 'data' || !this.#keepManifest(manifest)) continue;
+      const filter = this.#filterOf(manifest.specId);
+      const key = manifestKey(this.#tableKey, manifest, filter.key);
+      const entries = this.#options.manifestCache.peek(key) as readonly ManifestEntry[] | null | undefined;
+      if (entries === undefined || entries === null) {
+        const rows = (manifest.addedRows ?? 0) + (manifest.existingRows ?? 0);
+        numbers.files += (manifest.addedFiles ?? 0) + (manifest.existingFiles ?? 0);
+        numbers.rows += rows;
+        numbers.bytes += rows * bytesPerRow;
+        continue;
+      }
+      await this.#visitAll(entries, filter, (entry) => {
+        if (!this.#keepFile(entry, filter)) return;
+        numbers.files += 1;
+        numbers.rows += entry.file.recordCount;
+        numbers.bytes += entry.file.sizeBytes;
+      });
+    }
+    return numbers;
   }
 
   /** Counts the live files of what it drops. */
@@ -359,20 +391,6 @@ const withinWhole = (limits: DecodeLimits): DecodeLimits => ({
   decodedBytesMax: Math.min(limits.decodedBytesMax, WHOLE_BYTES_MAX),
   rowsMax: Math.min(limits.rowsMax, WHOLE_ROWS_MAX),
 });
-
-/** Partition values as statistics of one value; those of a transform that nobody knows are never asked for. */
-function partitionStats(
-  spec: PartitionSpec,
-  partition: readonly (Literal | null)[],
-): (fieldId: number) => ColumnStats | undefined {
-  return (fieldId) => {
-    const index = spec.fields.findIndex((field) => field.fieldId === fieldId);
-    const value = partition[index];
-    if (value === undefined) return undefined;
-    if (value === null) return { nullCount: 1, valueCount: 1 };
-    return { lower: value, upper: value, nullCount: 0, valueCount: 1, nanCount: Number.isNaN(value) ? 1 : 0 };
-  };
-}
 
 const hasColumn = (one: ScanDelete, fieldId: number): boolean =>
   one.kind === 'equality' && one.columns.some((column) => column.fieldId === fieldId);

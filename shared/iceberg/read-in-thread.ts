@@ -7,9 +7,9 @@ import type { ColumnSummary, SummarizedColumn } from './column-summary.ts';
 import { limitsApart, tooComplex } from './decode-limits.ts';
 import { LruManifestCache } from './manifest-cache.ts';
 import { packMetadata, type MetadataPart } from './metadata-parts.ts';
-import type { PlanReport } from './planning.ts';
+import type { PlanReport, ScanNumbers } from './planning.ts';
 import { parseTableMetadata } from './table-metadata.ts';
-import { scanColumns, scanFiles, type ReadingPlace, type ScanRequest } from './scan-request.ts';
+import { scanColumns, scanFiles, scanNumbers, type ReadingPlace, type ScanRequest } from './scan-request.ts';
 
 /** Entry point of the worker threads that read manifests of tables. */
 const settings = workerData as WorkSettings;
@@ -58,6 +58,8 @@ export type ColumnsInput = { readonly request: ScanRequest; readonly columns: re
 export const columnsInThread = inThread<ColumnsInput, readonly ColumnSummary[]>(({ request, columns }) =>
   scanColumns(place(request), request, columns),
 );
+
+export const numbersInThread = inThread<ScanRequest, ScanNumbers>((request) => scanNumbers(place(request), request));
 
 export const metadataInThread = inThread<string, Frames<MetadataPart>>(
   (text) => packMetadata(parseTableMetadata(text)),

@@ -5,8 +5,8 @@ import type { FileReader } from '#shared/storage/storage.ts';
 import { ColumnSummaries, type ColumnSummary, type SummarizedColumn } from './column-summary.ts';
 import type { DecodeLimits } from './decode-limits.ts';
 import type { ManifestCaches } from './manifest-cache.ts';
-import { planEntries, planFiles, type Sink } from './plan-files.ts';
-import type { PlanFilesOptions, PlanReport, PlanTable } from './planning.ts';
+import { countFiles, planEntries, planFiles, type Sink } from './plan-files.ts';
+import type { PlanFilesOptions, PlanReport, PlanTable, ScanNumbers } from './planning.ts';
 import type { Predicate } from './predicate.ts';
 
 /** A scan of which something is asked: plain values, so that it can be sent to a thread. */
@@ -39,6 +39,10 @@ const optionsOf = ({ io: _io, manifestCaches, ...place }: ReadingPlace, request:
 /** The files of a scan; see `planFiles`. */
 export const scanFiles = (place: ReadingPlace, request: ScanRequest, sink: Sink<ScanFile>): Promise<PlanReport> =>
   planFiles(place.io, request.table, request.snapshotId, request.predicate, optionsOf(place, request), sink);
+
+/** The size of a scan, without its files; see `countFiles`. */
+export const scanNumbers = (place: ReadingPlace, request: ScanRequest): Promise<ScanNumbers> =>
+  countFiles(place.io, request.table, request.snapshotId, request.predicate, optionsOf(place, request));
 
 /** Returns column statistics over the files of a scan, from the manifests. */
 export async function scanColumns(

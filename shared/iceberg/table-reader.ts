@@ -9,9 +9,9 @@ import type { ColumnSummary, SummarizedColumn } from './column-summary.ts';
 import { limitsHere } from './decode-limits.ts';
 import type { FileListHold } from './file-list-hold.ts';
 import type { ManifestCaches } from './manifest-cache.ts';
-import type { PlanReport } from './planning.ts';
+import type { PlanReport, ScanNumbers } from './planning.ts';
 import type { ColumnsInput, FilesInput, FilesOutput, SentFile } from './read-in-thread.ts';
-import { scanColumns, scanFiles, type ReadingPlace, type ScanRequest } from './scan-request.ts';
+import { scanColumns, scanFiles, scanNumbers, type ReadingPlace, type ScanRequest } from './scan-request.ts';
 
 /** The caller of a read, and its deadline. */
 export type ReadCall = {
@@ -32,10 +32,13 @@ export interface TableReader {
     columns: readonly SummarizedColumn[],
     call: ReadCall,
   ): Promise<readonly ColumnSummary[]>;
+  /** Returns the size of a scan, from the manifest list and the manifests in memory: nothing of it is held afterwards. */
+  numbers(request: ScanRequest, call: ReadCall): Promise<ScanNumbers>;
 }
 
 const MODULE = new URL('./read-in-thread.ts', import.meta.url);
 const FILES = work<FilesInput, FilesOutput>(MODULE, 'filesInThread');
+const NUMBERS = work<ScanRequest, ScanNumbers>(MODULE, 'numbersInThread');
 const COLUMNS = work<ColumnsInput, readonly ColumnSummary[]>(MODULE, 'columnsInThread');
 
 export type TableReaderParts = {
@@ -82,6 +85,15 @@ export class GuardedTableReader implements TableReader {
       call,
       (place) => scanColumns(place, request, columns),
       () => this.#parts.pool.run(COLUMNS, { request, columns }, poolCall(request, call)),
+    );
+  }
+
+  numbers(request: ScanRequest, call: ReadCall): Promise<ScanNumbers> {
+    return this.#read(
+      request,
+      call,
+      (place) => scanNumbers(place, request),
+      () => this.#parts.pool.run(NUMBERS, request, poolCall(request, call)),
     );
   }
 

@@ -69,7 +69,7 @@ test('a query that completed: who, what, when, how many rows', async () => {
     username: 'admin',
     tenant_id: 'default',
     resource_group: '/root',
-    priority: 5,
+    priority: 7,
     rows_produced: '7',
     bytes_scanned: '0',
     fragments: 1,

@@ -1,5 +1,5 @@
 import { newManifestFile, writeManifestList } from '#test/support/manifest-files.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
+import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { fileStorage } from '#shared/storage/file-storage.ts';
 import { SCHEMA, setMain, snapshot } from './catalog-requests.ts';
 import type { Cluster } from './cluster.ts';
@@ -37,7 +37,7 @@ export function catalogPost(catalogUrl: string, catalog: string, token: string):
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   return async (path, body) => {
     const url = `${catalogUrl}/v1/${catalog}${path}`;
-    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    const response = await fetch(url, { method: 'POST', headers, body: printJson(body) });
     const text = await response.text();
     if (!response.ok) throw new Error(`${path}: HTTP ${response.status} ${text.slice(0, 500)}`);
     return text === '' ? {} : (JSON.parse(text) as { readonly [key: string]: Json });

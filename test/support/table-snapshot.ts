@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import type { Json } from '#shared/json.ts';
 import type { PartitionSpec } from '#shared/iceberg/partition-spec.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
@@ -31,7 +33,7 @@ export const manifestOfMany = (count: number, folder: string): Uint8Array =>
     Array.from({ length: count }, (_, i): NewDataFile => ({ ...EMPTY_FILE, path: `${folder}/data/${i}.parquet` })),
   );
 
-/** Writes data files (of no use as Parquet), a manifest and a manifest list, of table format 2. */
+/** Writes the data files that are not there (of no use as Parquet), a manifest and a manifest list, of table format 2. */
 export async function writeSnapshot(
   location: string,
   id: bigint,
@@ -39,9 +41,11 @@ export async function writeSnapshot(
   parent?: Json,
   sequence = 1,
 ): Promise<SnapshotFiles> {
-  const files = dataFiles.map((path): NewDataFile => ({ ...EMPTY_FILE, path }));
   for (const path of dataFiles)
     if (!(await fileStorage.exists(path))) await fileStorage.write(path, Buffer.from('data'));
+  const files = dataFiles.map((path): NewDataFile => {
+    return { ...EMPTY_FILE, path, sizeBytes: statSync(fileURLToPath(path)).size };
+  });
   const manifest = `${location}/metadata/${id}-m0.avro`;
   const bytes = writeManifest(COLUMNS, SPEC, id, files);
   await fileStorage.write(manifest, bytes);

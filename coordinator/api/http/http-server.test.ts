@@ -96,6 +96,7 @@ function options(): HttpOptions {
     sessions: zero,
     historyWaiting: zero,
     metadataCacheBytes: zero,
+    fileListBytes: zero,
   });
   const decisions: Readonly<Record<string, Caller['decisions']>> = {
     'Bearer good': allowing('schema.list', 'table.list', 'table.describe'),

@@ -1,0 +1,28 @@
+import type { ScanNumbers } from '#shared/iceberg/planning.ts';
+import { classify, type WorkClass } from '../admission/classify.ts';
+import { planFeatures } from '../planner/plan-features.ts';
+import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { TableBinding } from '../resolver/table-binding.ts';
+import { readCall, scanRequest, type ScanContext } from '../scheduler/plan-scans.ts';
+
+/**
+ * The class of a query that asks for a place, by its plan and the sizes of its scans. Only numbers are made for it: the list of files comes
+ * when the query has its place, so that one that waits holds none. @throws as `TableReader`
+ */
+export async function classifyQuery(
+  { plan, scans, features }: Pick<PreparedQuery, 'plan' | 'scans' | 'features'>,
+  setting: string,
+  context: Omit<ScanContext, 'hold'>,
+): Promise<WorkClass> {
+  const numbers = await Promise.all(scans.map((scan) => numbersOf(scan, context)));
+  const rows = numbers.map((one) => one.rows);
+  return classify(plan === null ? features : planFeatures(plan, rows), setting);
+}
+
+async function numbersOf(scan: TableBinding, context: Omit<ScanContext, 'hold'>): Promise<ScanNumbers> {
+  if (scan.kind === 'rows') return { files: 0, rows: scan.rows.rowCount, bytes: scan.rows.bytes };
+  const request = scanRequest(scan, context);
+  return request === null ? NONE : context.tables.numbers(request, readCall(scan, context));
+}
+
+const NONE: ScanNumbers = { files: 0, rows: 0, bytes: 0 };

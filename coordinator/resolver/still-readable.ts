@@ -1,0 +1,25 @@
+import type { TableBinding } from './table-binding.ts';
+import type { LoadedTable, TableLoader } from './table-source.ts';
+import type { ScanBinding } from './scan-binding.ts';
+import { must } from '#shared/must.ts';
+
+/**
+ * Whether the tables of a query may still be read as they were bound: their snapshots have not expired, the caller may still select from them,
+ * under the same policies. Files of a snapshot that a table has lost may be gone. @throws CATALOG_UNAVAILABLE
+ */
+export async function stillReadable(
+  bindings: readonly TableBinding[],
+  source: TableLoader,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const scans = bindings.flatMap((binding) => (binding.kind === 'iceberg' ? [binding] : []));
+  const names = scans.map(({ name }) => name);
+  const loaded = names.length === 0 ? [] : await source.loadTables(names, signal);
+  return scans.every((scan, i) => isReadable(scan, must(loaded[i], 'one answer for each name')));
+}
+
+function isReadable({ tableUuid, snapshotId, policies }: ScanBinding, table: LoadedTable): boolean {
+  if (table.kind === 'missing' || table.metadata.tableUuid !== tableUuid) return false;
+  if (!table.actions.has('table.select') || table.policyVersion !== policies.version) return false;
+  return snapshotId === null || table.metadata.snapshots.has(BigInt(snapshotId));
+}

@@ -432,3 +432,4 @@ SELECT reservoir_quantile(salary::DECIMAL(15,2), [0.1, 0.5]), reservoir_quantile
 SELECT id, CASE WHEN id > 2 THEN (id, name) END, coalesce((id, name), (1, 'a')), [(id, name)], [(1, 'x'), NULL], row(1, NULL) FROM employees
 SELECT id, (id, name) IN ((1, 'a'), (2, 'b')), CASE WHEN id < 0 THEN (1::TINYINT, name) ELSE (id, name) END FROM employees
 SELECT map([(1, 2)], [(id, 'x')]), {a: (id, 1)}, struct_values({a: id, b: name}), array_zip([id], [name]) FROM employees
+SELECT add(salary::DECIMAL(9, 2), id::DECIMAL(9, 2)), subtract(salary::DECIMAL(9, 2), 1.5), multiply(salary::DECIMAL(9, 2), 1.5), subtract(1.25) FROM employees

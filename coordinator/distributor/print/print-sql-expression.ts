@@ -153,7 +153,10 @@ function printFunction(
   list: (all: readonly Expression[]) => string,
   inner: (one: Expression) => string,
 ): string {
-  if (call.type.kind === 'decimal' && DECIMAL_RESULTS.has(call.name)) return printDecimal(call, call.type, list);
+  const operator = DECIMAL_RESULTS.get(call.name);
+  if (call.type.kind === 'decimal' && operator !== undefined) {
+    return printDecimal({ ...call, name: operator }, call.type, list);
+  }
   const special = SPECIAL[call.name]?.(call, inner);
   if (special !== undefined) return special;
   if (call.erased === null) throw new NotPrintable(`the constant arguments of ${call.name}`);
@@ -167,8 +170,15 @@ function printFunction(
 
 type DecimalType = Extract<SqlType, { kind: 'decimal' }>;
 
-/** Their result is wider than their operands, up to these widths, which stay. */
-const DECIMAL_RESULTS: ReadonlySet<string> = new Set(['+', '-', '*']);
+/** Functions, with their operators, whose result is wider than their operands, up to these widths, which stay. */
+const DECIMAL_RESULTS: ReadonlyMap<string, string> = new Map([
+  ['+', '+'],
+  ['-', '-'],
+  ['*', '*'],
+  ['add', '+'],
+  ['subtract', '-'],
+  ['multiply', '*'],
+]);
 const FULL_WIDTHS: ReadonlySet<number> = new Set([18, 38]);
 
 /**

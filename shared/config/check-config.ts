@@ -5,6 +5,8 @@ import type { LoadedConfig } from './loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
 import { isLoopback } from '#shared/grpc/loopback.ts';
 
+/** The longest time that a timer of Node takes; it fires at once when it is given more. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'];
 /** A token that is valid after `Bearer` and cannot be guessed. */
 const METRICS_TOKEN = /^[\x21-\x7E]{16,1000}$/;
@@ -52,6 +54,8 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
     config[
       'coordinator.query_timeout_max'
     ], `${says('coordinator.query_timeout')} is longer than coordinator.query_timeout_max`);
+  require(config['coordinator.query_timeout_max'] <=
+    TIMER_MS_MAX, `${says('coordinator.query_timeout_max')} is longer than ${TIMER_MS_MAX}ms (24 days)`);
   for (const service of ['catalog', 'coordinator'] as const) {
     // A tenant gets half of the memory for bodies.
     require(config[`${service}.body_bytes_max`] <=

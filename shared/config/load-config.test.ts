@@ -52,6 +52,15 @@ test('later layers win: defaults, file, file of the data directory, environment,
   });
 });
 
+test('a timeout that is longer than a timer can be is refused', () => {
+  const message =
+    'coordinator.query_timeout_max (environment SKEIN_COORDINATOR_QUERY_TIMEOUT_MAX) is longer than 2147483647ms';
+  expect(refusal(() => load({ SKEIN_COORDINATOR_QUERY_TIMEOUT_MAX: '25d' }))).toContain(message);
+  expect(load({ SKEIN_COORDINATOR_QUERY_TIMEOUT_MAX: '24d' }).config['coordinator.query_timeout_max']).toBe(
+    2_073_600_000,
+  );
+});
+
 test('a setting of an earlier release is an error that names its successor, wherever it stands', () => {
   const successor = 'is no longer a setting: set catalog.refresh_token_ttl instead';
   expect(refusal(() => load({ SKEIN_CATALOG_TOKEN_CHAIN_MAX: '1d' }))).toContain(successor);

@@ -20,6 +20,8 @@ type Report = {
 const PREFIX = /^([a-z]+(?: [a-z]+){0,5}) Error: /i;
 /** The line of the statement that DuckDB quotes. Ours contains local paths, and the user knows the statement. */
 const QUOTED_LINE = /\nLINE \d+: /;
+/** The failed cast by which a bounded function refuses its arguments (`shared/sql/bounded-functions.ts`). */
+const REFUSED_CALL = /^Could not convert string 'skein refuses: ([^']*)' to INT32/;
 const ADVICE = /\n(?:Possible solutions|See also|Use "SET |This error signals)/;
 /** A quoted local path: up to the next quote, or to the end of a text that was cut. */
 const FILE_PATH = /(["'])(?:file:)?(?:[a-z]:)?[\\/]([^"'\n]*)(["']|$)/gi;
@@ -44,9 +46,14 @@ function readReport(text: string, type: string | undefined, position: number | u
   const rest = prefix === null ? text : text.slice(prefix[0].length);
   const json = rest.startsWith('{"exception_type"') ? readJson(rest) : undefined;
   const offset = position ?? (json?.['position'] === undefined ? undefined : Number(json['position']));
+  const message = before(before(json?.['exception_message'] ?? rest, QUOTED_LINE), ADVICE).trim();
+  const refusal = REFUSED_CALL.exec(message)?.[1];
+  // The position would be one in the text of the function that stands in for DuckDB's.
+  if (refusal !== undefined)
+    return { type: 'invalid input', message: refusal, position: undefined, subtype: '', object: '' };
   return {
     type: (type ?? json?.['exception_type'] ?? prefix?.[1] ?? '').toLowerCase().replace(/ error$/, ''),
-    message: before(before(json?.['exception_message'] ?? rest, QUOTED_LINE), ADVICE).trim(),
+    message,
     position: offset !== undefined && Number.isSafeInteger(offset) && offset >= 0 ? offset : undefined,
     subtype: json?.['error_subtype'] ?? '',
     object: json?.['type'] ?? '',

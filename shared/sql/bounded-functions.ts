@@ -32,6 +32,9 @@ const SHORT_TEXT_BYTES = 128;
 const FEW_WILDCARDS = 3;
 const ZONE_BYTES_MAX = 64;
 
+/** Begins the text whose cast to INTEGER refuses a call. */
+const REFUSAL = 'skein refuses: ';
+
 /** The bodies of a function's macro by the number of its arguments, which are `a`, `b`, `c`. */
 type Bodies = Readonly<Record<number, string>>;
 type Family = Readonly<Record<string, Bodies>>;
@@ -40,16 +43,24 @@ const PARAMETERS = ['a', 'b', 'c'];
 const parametersOf = (count: number): string => PARAMETERS.slice(0, count).join(', ');
 
 const own = (name: string, count: number): string => `system.main."${name}"(${parametersOf(count)})`;
-const guarded = (condition: string, message: string, otherwise: string): string =>
-  `CASE WHEN ${condition} THEN error('${message}') ELSE ${otherwise} END`;
+/**
+ * Fails with a message, as `error(message)` does, but may stand in TRY, which takes no volatile function: a cast fails, and the arguments,
+ * on which it does not depend, keep DuckDB from computing it before the statement runs. `shared/duckdb-error.ts` takes the message out of
+ * DuckDB's. Its type is that of NULL.
+ */
+function failure(message: string, count: number): string {
+  const nulls = PARAMETERS.slice(0, count).map((name) => `, nullif(${name} IS NULL, ${name} IS NULL)`);
+  return `CASE WHEN CAST(concat('${REFUSAL}${message}'${nulls.join('')}) AS INTEGER) = 0 THEN NULL END`;
+}
+/** The function itself, but the failure when `condition` holds. */
+const guarded = (name: string, count: number, condition: string, message: string): string =>
+  `CASE WHEN ${condition} THEN ${failure(message, count)} ELSE ${own(name, count)} END`;
 const each = (names: string, bodies: (name: string) => Bodies): Family =>
   Object.fromEntries(names.split(' ').map((name) => [name, bodies(name)]));
 
 /** Builds macros that refuse a call with `message` when `condition` holds, for each function and argument count. */
 const refused = (names: string, counts: readonly number[], condition: string, message: string): Family =>
-  each(names, (name) =>
-    Object.fromEntries(counts.map((count) => [count, guarded(condition, message, own(name, count))])),
-  );
+  each(names, (name) => Object.fromEntries(counts.map((count) => [count, guarded(name, count, condition, message)])));
 
 /**
  * Whether a JSON text with very many brackets is deep. Its strings are taken out, then the innermost pairs of brackets, again and again: of
@@ -74,7 +85,7 @@ const isLong =
 const series = (name: string): Bodies => ({
   1: own(name, 1),
   2: own(name, 2),
-  3: guarded(isLong, SERIES, own(name, 3)),
+  3: guarded(name, 3, isLong, SERIES),
 });
 
 /**
@@ -90,7 +101,7 @@ function like(name: string): Bodies {
     2:
       `CASE WHEN strlen(b) <= ${SHORT_TEXT_BYTES} AND NOT contains(trim(b, '%'), '%') THEN ${own(name, 2)}` +
       ` WHEN ${isShort} THEN ${own(name, 2)}` +
-      ` WHEN strlen(a) * strlen(b) > ${PATTERN_WORK_MAX} THEN error('the text and the pattern of LIKE are too long for each other')` +
+      ` WHEN strlen(a) * strlen(b) > ${PATTERN_WORK_MAX} THEN ${failure('the text and the pattern of LIKE are too long for each other', 2)}` +
       ` ELSE ${name.startsWith('!') ? 'NOT ' : ''}${matches} END`,
   };
 }
@@ -102,6 +113,9 @@ const WILD = `a text of more than ${SHORT_TEXT_BYTES} bytes takes up to ${FEW_WI
 
 const isLongToSplit = `strlen(a) > ${SPLIT_BYTES_MAX}`;
 const SPLIT = `a text of up to ${SPLIT_BYTES_MAX} bytes is divided by a regular expression`;
+
+/** Types of two arguments for which a function is another one, which needs no bound. */
+const UNBOUND_TYPES: Readonly<Record<string, string>> = { '&&': 'GEOMETRY' };
 
 /** Functions that go together: names of one function, which a plan may change into each other. */
 const FAMILIES = {
@@ -146,9 +160,10 @@ const FAMILIES = {
     timezone: {
       1: own('timezone', 1),
       2: guarded(
+        'timezone',
+        2,
         `length(CAST(a AS VARCHAR)) > ${ZONE_BYTES_MAX}`,
         'the name of a time zone is not so long',
-        own('timezone', 2),
       ),
     },
   },
@@ -173,7 +188,9 @@ export const boundedFamily = (name: string, count: number): BoundedFamily | unde
 export const boundSql = (family: BoundedFamily): readonly string[] =>
   Object.entries<Bodies>(FAMILIES[family]).map(([name, bodies]) => {
     const macros = Object.entries(bodies).map(([count, body]) => `(${parametersOf(Number(count))}) AS ${body}`);
-    return `CREATE OR REPLACE TEMP MACRO "${name}"${macros.join(', ')}`;
+    const type = UNBOUND_TYPES[name];
+    const unbound = type === undefined ? [] : [`(a ${type}, b ${type}) AS ${own(name, 2)}`];
+    return `CREATE OR REPLACE TEMP MACRO "${name}"${[...unbound, ...macros].join(', ')}`;
   });
 
 /** Returns the SQL that removes the bounds of a family. */

@@ -35,33 +35,48 @@ export function functionTableSql(name: string): string {
   return `CREATE TABLE ${name} AS SELECT n::INTEGER AS id, (n % ${GROUPS})::INTEGER AS g, ${columns.join(', ')} FROM range(1, ${ROWS + 1}) r(n)`;
 }
 
-/** The call in the forms that DuckDB answers; a scalar one that fails on a row stands within TRY. None when DuckDB refuses it, with why. */
-export async function filledCalls(
-  call: ServedCall,
-  ask: Ask,
-): Promise<{ readonly calls: readonly FilledCall[]; readonly refused: string | null }> {
+/** The calls in the forms that DuckDB answers; a scalar one that fails on a row stands within TRY. */
+export async function filledCalls(calls: readonly ServedCall[], ask: Ask): Promise<readonly FilledCall[]> {
+  const wanted = calls.flatMap((call) => {
+    const text = textOverTable(call);
+    if (text === undefined) return [];
+    return (call.kind === 'scalar' ? scalarForms(text) : aggregateForms(text)).map((forms) => ({ call, forms }));
+  });
+  const isAnswered = new Map<Form, boolean>();
+  const firsts = wanted.map(({ forms }) => must(forms[0], 'a form'));
+  const thens = (): readonly Form[] =>
+    wanted.flatMap(({ forms: [first, ...others] }) => (first !== undefined && isAnswered.get(first) ? [] : others));
+  for (const round of [() => firsts, thens]) {
+    for (const batch of batches(round(), ASKED_AT_ONCE, ({ form }) => form)) {
+      for (const [i, answered] of (await areAnswered(batch, ask)).entries()) {
+        isAnswered.set(must(batch[i], 'a form for each answer'), answered);
+      }
+    }
+  }
+  return wanted.flatMap(({ call, forms }) => {
+    const form = forms.find((one) => isAnswered.get(one));
+    return form === undefined ? [] : [{ ...call, ...form }];
+  });
+}
+
+/** The call with columns of the table as its arguments; undefined when one has a type that is not known. */
+function textOverTable(call: ServedCall): string | undefined {
   const seen = new Map<StoredType, number>();
-  const text = fillCall(call.text, (type) => {
+  return fillCall(call.text, (type) => {
     const at = seen.get(type) ?? 0;
     seen.set(type, at + 1);
     return columnOf(type, at);
   });
-  if (text === undefined) return { calls: [], refused: 'an argument has a type that is not known' };
-  const calls: FilledCall[] = [];
-  let refused: string | null = null;
-  for (const forms of call.kind === 'scalar' ? scalarForms(text) : aggregateForms(text)) {
-    for (const form of forms) {
-      const answer = await ask(statementOf([form]));
-      if (answer.kind === 'error') {
-        refused ??= answer.message;
-        continue;
-      }
-      calls.push({ ...call, ...form });
-      break;
-    }
-  }
-  return { calls, refused: calls.length === 0 ? refused : null };
 }
+
+/** Whether DuckDB answers each of the forms; most do, so they are asked together, and by halves when that fails. */
+async function areAnswered(forms: readonly Form[], ask: Ask): Promise<readonly boolean[]> {
+  if ((await ask(statementOf(forms))).kind === 'rows') return forms.map(() => true);
+  if (forms.length === 1) return [false];
+  const half = Math.ceil(forms.length / 2);
+  return [...(await areAnswered(forms.slice(0, half), ask)), ...(await areAnswered(forms.slice(half), ask))];
+}
+const ASKED_AT_ONCE = 16;
 
 type Form = Pick<FilledCall, 'form' | 'sql'>;
 
@@ -96,34 +111,30 @@ export function statementOf(
   return form === 'groups' ? `SELECT g, ${list} FROM ${table} GROUP BY g` : `SELECT id, ${list} FROM ${table}`;
 }
 
-/** Calls of the same form that follow one another, so many at a time. */
-export function batches(calls: readonly FilledCall[], size: number): readonly (readonly FilledCall[])[] {
-  const made: FilledCall[][] = [];
-  for (const call of calls) {
-    const last = made.at(-1);
-    if (last === undefined || last.length === size || !goTogether(must(last[0], 'a call'), call)) made.push([call]);
-    else last.push(call);
-  }
-  return made;
+/** Calls of the same key, so many at a time. */
+export function batches<T>(calls: readonly T[], size: number, keyOf: (one: T) => string): readonly (readonly T[])[] {
+  return [...Map.groupBy(calls, keyOf).values()].flatMap((same) =>
+    Array.from({ length: Math.ceil(same.length / size) }, (_, at) => same.slice(at * size, (at + 1) * size)),
+  );
 }
 
-/** Aggregates in one statement are all computed in steps or none: those of one function go together. */
-const goTogether = (one: FilledCall, other: FilledCall): boolean =>
-  one.form === other.form && (one.form === 'rows' || one.name === other.name);
+/** Aggregates in one statement are all computed in steps or none: those of one function go together, and ordered ones, which never are. */
+export const batchKey = (call: FilledCall): string =>
+  call.form === 'rows' ? 'rows' : `${call.form} ${call.name} ${isOrdered(call)}`;
 
 /** `isSame` is false of a call over which DuckDB is not of one mind either: its answer depends on the order of rows. */
 export type CallResult = { readonly call: FilledCall; readonly difference: string | null; readonly isSame: boolean };
 
-/** Compares two engines call by call; `expected` has the tables of `functionTableSql` and `reorderedSql`. */
+/** Compares engines call by call with `expected`, which has the tables of `functionTableSql` and `reorderedSql`. */
 export async function compareCalls(
   calls: readonly FilledCall[],
-  actual: Ask,
+  actual: readonly Ask[],
   expected: Ask,
 ): Promise<readonly CallResult[]> {
   const sql = statementOf(calls);
   const wanted = await expected(sql);
-  const got = await actual(sql);
-  if ((wanted.kind === 'error' || got.kind === 'error') && calls.length > 1) {
+  const answers = wanted.kind === 'error' ? [] : await Promise.all(actual.map((ask) => ask(sql)));
+  if ((wanted.kind === 'error' || answers.some(({ kind }) => kind === 'error')) && calls.length > 1) {
     const each: CallResult[] = [];
     for (const call of calls) each.push(...(await compareCalls([call], actual, expected)));
     return each;
@@ -132,10 +143,12 @@ export async function compareCalls(
   if (wanted.kind === 'error') return calls.map((call) => ({ call, difference: null, isSame: false }));
   const results: CallResult[] = [];
   for (const [i, call] of calls.entries()) {
-    const difference =
-      got.kind === 'error' ? got.message : bagDifferences(columnsOf(got.rows, i + 1), columnsOf(wanted.rows, i + 1));
-    const isFree = difference === null || got.kind === 'error' || (await isOrderFree(call, expected));
-    results.push({ call, difference: isFree ? difference : null, isSame: isFree });
+    for (const got of answers) {
+      const difference =
+        got.kind === 'error' ? got.message : bagDifferences(columnsOf(got.rows, i + 1), columnsOf(wanted.rows, i + 1));
+      const isFree = difference === null || got.kind === 'error' || (await isOrderFree(call, expected));
+      results.push({ call, difference: isFree ? difference : null, isSame: difference === null });
+    }
   }
   return results;
 }

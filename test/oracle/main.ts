@@ -6,16 +6,16 @@ import { startCluster } from '#test/support/cluster.ts';
 import { newSeed } from '#test/support/seed.ts';
 import {
   batches,
+  batchKey,
   compareCalls,
   filledCalls,
   functionTable,
   statementOf,
-  type Ask,
   type FilledCall,
 } from './function-table.ts';
 import { foundQueries, NOTHING_SHARE_MAX, openOracle, type Oracle } from './oracle.ts';
 import { neverCompared, Questions, randomQuestion, tablesOf, usableCalls } from './random-questions.ts';
-import { servedCalls, type ServedCalls } from './served-calls.ts';
+import { servedCalls } from './served-calls.ts';
 
 /**
  * `npm run oracle -- [--runs 5000 | --minutes 10] [--workers 2]`: the statements that once were wrong, then one call of each served function with
@@ -47,8 +47,14 @@ async function main(args: readonly string[]): Promise<number> {
     return 1;
   }
   const compared = new Set<string>();
-  const wrong = await askFunctions(oracle, served, { names: new RegExp(`^(?:${values.functions})$`), compared, ask });
-  const found = await askQuestions(oracle, served, { seed, runs, minutes, compared, ask });
+  const calls = await filledCalls(served.calls, ask);
+  const names = new RegExp(`^(?:${values.functions})$`);
+  const wrong = await askFunctions(
+    oracle,
+    calls.filter(({ name }) => names.test(name)),
+    compared,
+  );
+  const found = await askQuestions(oracle, calls, { seed, runs, minutes, compared });
   const never = neverCompared(served, compared);
   say(`${compared.size} of ${served.signatures.length} served signatures were compared; never: ${never.join('; ')}`);
   for (const [name, reason] of served.leftOut) say(`left out: ${name}: ${reason}`);
@@ -57,30 +63,22 @@ async function main(args: readonly string[]): Promise<number> {
 
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 
-type FunctionOptions = { readonly names: RegExp; readonly compared: Set<string>; readonly ask: Ask };
-
 /** Every call, whole and in fragments; whether one was wrong. */
-async function askFunctions(
-  oracle: Oracle,
-  { calls }: ServedCalls,
-  { names, compared, ask: duckdb }: FunctionOptions,
-): Promise<boolean> {
-  const filled: FilledCall[] = [];
-  for (const call of calls.filter(({ name }) => names.test(name))) {
-    filled.push(...(await filledCalls(call, duckdb)).calls);
-  }
+async function askFunctions(oracle: Oracle, calls: readonly FilledCall[], compared: Set<string>): Promise<boolean> {
   let wrong = 0;
-  for (const batch of batches(filled, CALLS_AT_ONCE)) {
-    for (const ask of [oracle.whole, oracle.distributed]) {
-      for (const { call, difference, isSame } of await compareCalls(batch, ask, oracle.duckdb)) {
-        if (isSame) compared.add(call.signature);
-        if (difference === null) continue;
-        wrong++;
-        say(`${ask === oracle.whole ? 'whole' : 'in fragments'}: ${difference}\n${statementOf([call])}`);
-      }
+  for (const batch of batches(calls, CALLS_AT_ONCE, batchKey)) {
+    for (const { call, difference, isSame } of await compareCalls(
+      batch,
+      [oracle.whole, oracle.distributed],
+      oracle.duckdb,
+    )) {
+      if (isSame) compared.add(call.signature);
+      if (difference === null) continue;
+      wrong++;
+      say(`${difference}\n${statementOf([call])}`);
     }
   }
-  say(`${filled.length} calls of served functions: ${wrong} wrong`);
+  say(`${calls.length} calls of served functions: ${wrong} wrong`);
   return wrong > 0;
 }
 
@@ -89,16 +87,15 @@ type QuestionOptions = {
   readonly runs: number;
   readonly minutes: number;
   readonly compared: Set<string>;
-  readonly ask: Ask;
 };
 
 /** Random questions; whether one was answered wrongly, or too many compared nothing. */
 async function askQuestions(
   oracle: Oracle,
-  { calls }: ServedCalls,
-  { seed, runs, minutes, compared, ask }: QuestionOptions,
+  calls: readonly FilledCall[],
+  { seed, runs, minutes, compared }: QuestionOptions,
 ): Promise<boolean> {
-  const questions = new Questions(oracle, tablesOf(seed), await usableCalls(ask, calls));
+  const questions = new Questions(oracle, tablesOf(seed), usableCalls(calls));
   let last = { sql: '', difference: '' };
   const property = fc.asyncProperty(randomQuestion, async (question) => {
     const { sql, outcome } = await questions.ask(question);

@@ -9,7 +9,7 @@ import type { StartedCluster } from '#test/support/cluster.ts';
 import { bagDifferences, differences } from '#test/support/compare-rows.ts';
 import { refusedFragments } from '#test/support/refused-fragments.ts';
 import { functionTableSql, reorderedSql } from './function-table.ts';
-import { PlainDuckdb } from './plain-duckdb.ts';
+import { DUCKDB_CRASHED, PlainDuckdb } from './plain-duckdb.ts';
 import type { RandomTable } from './random-tables.ts';
 
 /** How a query is forced to run; every one must give the same rows. */
@@ -36,10 +36,19 @@ export type Outcome =
 /** The share of the questions that may compare nothing. */
 export const NOTHING_SHARE_MAX = 0.1;
 
-export type Nothing = 'DuckDB refuses it' | 'no rows' | 'too many rows' | 'DuckDB gives other rows in another order';
+export type Nothing =
+  | 'DuckDB refuses it'
+  | 'DuckDB crashes at it'
+  | 'no rows'
+  | 'too many rows'
+  | 'DuckDB gives other rows in another order';
 
-/** The schema where DuckDB has the same tables with their rows in the opposite order. */
-const BACKWARDS = 'backwards';
+/** Schemas where DuckDB has the same tables with their rows in other orders. */
+const ORDERS = {
+  backwards: 'filename DESC, file_row_number DESC',
+  mixed: 'hash(filename, file_row_number)',
+  mixed_again: 'hash(file_row_number, filename)',
+} as const;
 
 /** The fixed tables, the table of functions and random ones in `lake.oracle`, and in plain DuckDB of the same Parquet files. */
 export async function openOracle(cluster: StartedCluster, random: readonly RandomTable[] = []): Promise<Oracle> {
@@ -48,18 +57,17 @@ export async function openOracle(cluster: StartedCluster, random: readonly Rando
   for (const { name, files } of tables) {
     await cluster.load(['parquet', ...files, '--table', `lake.oracle.${name}`, '--create']);
   }
-  const duckdb = await PlainDuckdb.open(async (connection) => {
-    await connection.run(`CREATE SCHEMA ${BACKWARDS}`);
-    for (const { name, files } of tables) {
-      const rows = `read_parquet(['${files.join("', '")}'], filename = true, file_row_number = true)`;
-      await connection.run(`CREATE VIEW ${name} AS FROM read_parquet(['${files.join("', '")}'])`);
-      await connection.run(
-        `CREATE TABLE ${BACKWARDS}.${name} AS SELECT * EXCLUDE (filename, file_row_number) FROM ${rows}
-         ORDER BY filename DESC, file_row_number DESC`,
-      );
-    }
-    for (const sql of reorderedSql) await connection.run(sql);
-  });
+  const duckdb = await PlainDuckdb.open([
+    ...Object.keys(ORDERS).map((schema) => `CREATE SCHEMA ${schema}`),
+    ...tables.flatMap(({ name, files }) => [
+      `CREATE VIEW ${name} AS FROM read_parquet(['${files.join("', '")}'])`,
+      ...Object.entries(ORDERS).map(
+        ([schema, order]) => `CREATE TABLE ${schema}.${name} AS SELECT * EXCLUDE (filename, file_row_number)
+          FROM read_parquet(['${files.join("', '")}'], filename = true, file_row_number = true) ORDER BY ${order}`,
+      ),
+    ]),
+    ...reorderedSql,
+  ]);
   return Oracle.open(cluster, duckdb, folder);
 }
 
@@ -134,16 +142,24 @@ export class Oracle implements AsyncDisposable {
     return new Oracle(cluster, { duckdb, folder }, { sessions, whole });
   }
 
-  /** Compares the rows of a query under each of the distributions with DuckDB's. */
+  /** Compares the rows of a query under each of the distributions, which run at the same time, with DuckDB's. */
   async compare(sql: string, distributions: readonly Forced[] = DISTRIBUTIONS): Promise<Outcome> {
-    const count = await this.duckdb(`SELECT count(*) FROM (${sql})`);
-    if (count.kind === 'error') return { kind: 'nothing', why: 'DuckDB refuses it' };
-    if (Number(count.rows[0]?.[0]) > ROWS_MAX) return { kind: 'nothing', why: 'too many rows' };
-    const expected = await this.duckdb(sql);
-    if (expected.kind === 'error') return { kind: 'nothing', why: 'DuckDB refuses it' };
+    const expected = await this.#duckdb.ask(sql, { rowsMax: ROWS_MAX + 1 });
+    if (expected.kind === 'error') {
+      return {
+        kind: 'nothing',
+        why: expected.message === DUCKDB_CRASHED ? 'DuckDB crashes at it' : 'DuckDB refuses it',
+      };
+    }
+    if (expected.rows.length > ROWS_MAX) return { kind: 'nothing', why: 'too many rows' };
     const compareRows = ORDERED.test(sql) ? differences : bagDifferences;
-    for (const { forced, id } of this.#sessions.filter((session) => distributions.includes(session.forced))) {
-      const answer = await this.#ask(sql, id);
+    const sessions = this.#sessions.filter((session) => distributions.includes(session.forced));
+    const answers = await Promise.all(
+      sessions.map(async ({ forced, id }) => ({ forced, ...(await this.#ask(sql, id)) })),
+    );
+    const refused = await this.#newlyRefused();
+    if (refused > 0) return { kind: 'differs', difference: `${refused} times it ran whole: ${UNBOUND}` };
+    for (const { forced, ...answer } of answers) {
       const difference = answer.kind === 'error' ? answer.message : compareRows(answer.rows, expected.rows);
       if (difference === null) continue;
       if (answer.kind === 'rows' && !(await this.#isOrderFree(sql, expected))) {
@@ -160,38 +176,43 @@ export class Oracle implements AsyncDisposable {
   /** The cluster's answer, in one fragment on one worker. */
   readonly whole = (sql: string): Promise<EngineAnswer> => this.#ask(sql, this.#whole);
 
-  /** The cluster's answer in fragments, as the first of the distributions has them. */
-  readonly distributed = (sql: string): Promise<EngineAnswer> => this.#ask(sql, this.#sessions[0]?.id ?? '');
+  /** The cluster's answer in fragments, as the first of the distributions has them; an error when DuckDB does not bind one of them. */
+  readonly distributed = async (sql: string): Promise<EngineAnswer> => {
+    const answer = await this.#ask(sql, this.#sessions[0]?.id ?? '');
+    const refused = await this.#newlyRefused();
+    if (answer.kind === 'error' || refused === 0) return answer;
+    return { kind: 'error', sqlState: null, message: `it ran whole: ${UNBOUND}` };
+  };
 
-  /** A query that ran whole because one of its fragments is not bound is answered as an error. */
   async #ask(sql: string, sessionId: string): Promise<EngineAnswer> {
-    const error = (message: string): EngineAnswer => ({ kind: 'error', sqlState: null, message });
     const { status, body } = await this.#cluster.query(sql, { sessionId, timeoutMs: QUERY_TIMEOUT_MS });
-    const refusedBefore = this.#refused;
-    this.#refused = await refusedFragments(this.#cluster);
-    if (status !== 200) return error(`${body.error}: ${body.message}`);
-    if (this.#refused > refusedBefore && !MAY_RUN_WHOLE.test(sql))
-      return error('it ran whole: DuckDB does not bind a fragment, which the log has');
+    if (status !== 200) return { kind: 'error', sqlState: null, message: `${body.error}: ${body.message}` };
     return { kind: 'rows', columns: body.columns ?? [], rows: body.rows ?? [] };
   }
 
+  /** Queries that have run whole since the last call because DuckDB did not bind one of their fragments. */
+  async #newlyRefused(): Promise<number> {
+    const before = this.#refused;
+    this.#refused = await refusedFragments(this.#cluster);
+    return this.#refused - before;
+  }
+
   async #isOrderFree(sql: string, expected: Extract<EngineAnswer, { kind: 'rows' }>): Promise<boolean> {
-    await this.duckdb(`USE memory.${BACKWARDS}`);
-    const other = await this.duckdb(sql);
-    await this.duckdb('USE memory.main');
-    return other.kind === 'rows' && bagDifferences(other.rows, expected.rows) === null;
+    for (const schema of Object.keys(ORDERS)) {
+      const other = await this.#duckdb.ask(sql, { schema: `memory.${schema}` });
+      if (other.kind === 'error' || bagDifferences(other.rows, expected.rows) !== null) return false;
+    }
+    return true;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#duckdb[Symbol.dispose]();
+    await this.#duckdb[Symbol.asyncDispose]();
     await rm(this.#folder, { recursive: true, force: true });
     await this.#cluster.stop();
   }
 }
 
-/** Fragments with structs whose fields have no names are not all bound yet; their rows are compared all the same. */
-const MAY_RUN_WHOLE = /\brow\(/;
-
+const UNBOUND = 'DuckDB does not bind a fragment, which the log has';
 const QUERY_TIMEOUT_MS = 60_000;
 /** Some random joins give millions of rows: to sort so many texts takes minutes, and shows no more than another query. */
 const ROWS_MAX = 200_000;

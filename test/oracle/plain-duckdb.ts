@@ -1,67 +1,88 @@
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
-import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import type { EngineAnswer } from '#test/slt/engine.ts';
+import type { PlainAnswer, PlainRequest } from './plain-duckdb-process.ts';
 
 /** An error of DuckDB's own after which the instance answers nothing any more. */
 const BROKEN = /^(?:INTERNAL|FATAL) Error/;
-const TEXT_TYPES = /GEOMETRY|VARIANT/g;
-const MENTIONED = /GEOMETRY|VARIANT/i;
-const TIMEOUT_MS = 5_000;
+const PROCESS_FILE = join(import.meta.dirname, 'plain-duckdb-process.ts');
 
-/** A DuckDB in memory that `setup` fills, and fills again when a statement has broken it: some do. */
-export class PlainDuckdb implements Disposable {
-  readonly #setup: (connection: DuckDBConnection) => Promise<void>;
-  #connection: DuckDBConnection;
+export const DUCKDB_CRASHED = 'DuckDB ended its process';
 
-  private constructor(connection: DuckDBConnection, setup: (connection: DuckDBConnection) => Promise<void>) {
-    this.#connection = connection;
+type Question = { readonly sql: string; readonly schema: string; readonly rowsMax: number };
+
+/**
+ * A DuckDB in memory that the statements of `setup` fill. It runs in a process of its own, because some statements crash it; then, or when
+ * an internal error has made it useless, another one is filled. Statements run one after another.
+ */
+export class PlainDuckdb implements AsyncDisposable {
+  readonly #setup: readonly string[];
+  #process: ChildProcess;
+  #last: Promise<unknown> = Promise.resolve();
+
+  private constructor(setup: readonly string[], started: ChildProcess) {
     this.#setup = setup;
+    this.#process = started;
   }
 
-  static async open(setup: (connection: DuckDBConnection) => Promise<void>): Promise<PlainDuckdb> {
-    return new PlainDuckdb(await openDuckdb(setup), setup);
+  static async open(setup: readonly string[]): Promise<PlainDuckdb> {
+    return new PlainDuckdb(setup, await startProcess(setup));
   }
 
-  /** Its rows; an error, too, when it takes longer than five seconds. */
-  async ask(sql: string): Promise<EngineAnswer> {
-    const timer = setTimeout(() => this.#connection.interrupt(), TIMEOUT_MS);
-    try {
-      const answer = await this.#run(sql);
-      if (answer.kind === 'error' && BROKEN.test(answer.message)) await this.#reopen();
-      return answer;
-    } finally {
-      clearTimeout(timer);
+  /** Its rows, and those after `rowsMax` only to a multiple of DuckDB's chunk; an error, too, when it takes longer than some seconds. */
+  ask(sql: string, { schema = 'memory.main', rowsMax = Number.MAX_SAFE_INTEGER } = {}): Promise<EngineAnswer> {
+    const answer = this.#last.then(() => this.#ask({ sql, schema, rowsMax }));
+    this.#last = answer.catch(() => undefined);
+    return answer;
+  }
+
+  async #ask(question: Question): Promise<EngineAnswer> {
+    const answer = (await request(this.#process, { kind: 'ask', ...question })) ?? crashed;
+    if (answer.kind === 'error' && (answer === crashed || BROKEN.test(answer.message))) {
+      await stop(this.#process);
+      this.#process = await startProcess(this.#setup);
     }
+    return answer;
   }
 
-  /** The library has forms of its own for two types, of which a client of Skein gets the text. */
-  async #run(sql: string): Promise<EngineAnswer> {
-    const engine = new DuckdbEngine(this.#connection);
-    const answer = await engine.run(sql);
-    if (answer.kind === 'error' || !MENTIONED.test(sql)) return answer;
-    const types = await engine.run(`DESCRIBE ${sql}`);
-    if (types.kind === 'error') return answer;
-    const columns = types.rows.map(([, type], at) => {
-      if (typeof type !== 'string') throw new Error('DESCRIBE gives a type for each column');
-      const shown = type.replaceAll(TEXT_TYPES, 'VARCHAR');
-      return shown === type ? `#${at + 1}` : `#${at + 1}::${shown}`;
-    });
-    return engine.run(`SELECT ${columns.join(', ')} FROM (${sql})`);
-  }
-
-  async #reopen(): Promise<void> {
-    this.#connection.closeSync();
-    this.#connection = await openDuckdb(this.#setup);
-  }
-
-  [Symbol.dispose](): void {
-    this.#connection.closeSync();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#last;
+    await stop(this.#process);
   }
 }
 
-async function openDuckdb(setup: (connection: DuckDBConnection) => Promise<void>): Promise<DuckDBConnection> {
-  const connection = await (await DuckDBInstance.create(':memory:', { threads: '2', memory_limit: '4GB' })).connect();
-  await connection.run("SET TimeZone = 'UTC'");
-  await setup(connection);
-  return connection;
+const crashed: EngineAnswer = { kind: 'error', sqlState: null, message: DUCKDB_CRASHED };
+
+async function startProcess(setup: readonly string[]): Promise<ChildProcess> {
+  const started = fork(PROCESS_FILE, {
+    serialization: 'advanced',
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  const answer = (await request(started, { kind: 'setup', statements: setup })) ?? crashed;
+  if (answer.kind === 'error') throw new Error(`plain DuckDB is not set up: ${answer.message}`);
+  return started;
+}
+
+/** The answer; undefined when the process ended instead. */
+async function request(to: ChildProcess, message: PlainRequest): Promise<PlainAnswer | undefined> {
+  if (!to.connected) return undefined;
+  const ended = new AbortController();
+  const options = { signal: ended.signal };
+  try {
+    const answer = once(to, 'message', options).then(([value]) => value as PlainAnswer);
+    const exit = once(to, 'exit', options).then(() => undefined);
+    to.send(message);
+    const first = Promise.race([answer, exit]);
+    return await first;
+  } finally {
+    ended.abort();
+  }
+}
+
+async function stop(running: ChildProcess): Promise<void> {
+  if (running.exitCode !== null || running.signalCode !== null) return;
+  const exit = once(running, 'exit');
+  running.kill('SIGKILL');
+  await exit;
 }

@@ -17,10 +17,25 @@ export const scopeOf = (table: RandomTable, alias: string): Scope => ({
   ],
 });
 
-/** Calls that DuckDB can bind, by their kind. */
-export type UsableCalls = Readonly<Record<'scalar' | 'aggregate' | 'window', readonly ServedCall[]>>;
+/** A call that DuckDB answers over the table of functions; `text` has TRY around it when it fails at one of its rows. */
+export type UsableCall = Pick<ServedCall, 'name' | 'signature' | 'text'>;
+export type UsableCalls = Readonly<Record<'scalar' | 'aggregate' | 'window', readonly UsableCall[]>>;
+
+/** What makes a statement likely to give rows, and the same rows each time. */
+export type Form = {
+  /** Tables are filtered. */
+  readonly isFiltered: boolean;
+  /** Calls of scalar functions stand in TRY, and aggregates are told the order of their rows. */
+  readonly isGuarded: boolean;
+  /** Values are of those over which each function was seen to succeed, not of random columns, some of which have the ends of their types. */
+  readonly isTypical: boolean;
+};
 
 const DEPTH_MAX = 2;
+/** Rows of the table of functions. */
+const TYPICAL_ROWS = 36;
+/** Functions that give several rows for one, which TRY does not take. */
+const MANY_ROWS = /^(?:unnest|generate_subscripts|regexp_split_to_table)$/;
 
 const PATTERNS = ["'a%'", "'%p_l%'", "'%an%a'", "'%'", "'_'", "''", "'%日%'", "'A%e'"] as const;
 const EXPRESSIONS = [
@@ -38,6 +53,9 @@ const COMPARISONS = ['=', '<', '>=', '<>', 'IS DISTINCT FROM', 'IS NOT DISTINCT 
 const COLLATIONS = ['NOCASE', 'NOACCENT', 'NFC', 'NOCASE.NOACCENT', 'de'] as const;
 /** Aggregates by a macro, which takes neither FILTER nor ORDER BY. */
 const MACROS = /^"?(?:json_group_|geomean|geometric_mean|wavg|weighted_avg)/;
+/** Aggregates whose result depends on the order of their rows, some only when two of them tie. */
+const FIRST_COUNTS =
+  /^"?(?:arg_?(?:min|max)|(?:min|max)_by|first|last|any_value|arbitrary|list|array_agg|string_agg|group_concat|listagg|mode|approx_quantile|approx_top_k|reservoir_quantile)/;
 /** Types that have an order which does not surprise, so that they may be keys. */
 const KEY_TYPES: readonly StoredType[] = [
   'INTEGER',
@@ -82,17 +100,20 @@ const CAST_TYPES = [
 export class RandomExpressions {
   readonly #choices: Choices;
   readonly #calls: UsableCalls;
+  readonly #form: Form;
   readonly signatures = new Set<string>();
 
-  constructor(choices: Choices, calls: UsableCalls) {
+  constructor(choices: Choices, calls: UsableCalls, form: Form) {
     this.#choices = choices;
     this.#calls = calls;
+    this.#form = form;
   }
 
   /** Of a stored type. */
   value(type: StoredType, scope: Scope, depth = 0): string {
     const own = scope.columns.filter((column) => column.type === type);
     const kind = this.#choices.below(depth >= DEPTH_MAX ? 3 : 6);
+    if (this.#form.isTypical) return `(${storedValue(type, `(1 + ${scope.id} % ${TYPICAL_ROWS})`)})`;
     if (kind <= 1 && own.length > 0) return this.#choices.pick(own).sql;
     if (kind <= 2) return `(${storedValue(type, scope.id)})`;
     if (kind === 3) return `TRY_CAST(CAST(${this.any(scope, depth + 1)} AS VARCHAR) AS ${type})`;
@@ -120,7 +141,8 @@ export class RandomExpressions {
     const call = this.#choices.pick(this.#calls[kind]);
     const text = fillCall(call.text, (type) => this.value(type, scope, depth + 1)) ?? 'NULL';
     this.signatures.add(call.signature);
-    return kind === 'scalar' ? `(${text})` : text;
+    if (kind !== 'scalar') return text;
+    return this.#form.isGuarded && !MANY_ROWS.test(call.name) ? `TRY(${text})` : `(${text})`;
   }
 
   key(scope: Scope): string {
@@ -183,7 +205,8 @@ export class RandomExpressions {
     const call = this.call('aggregate', scope);
     if (MACROS.test(call)) return call;
     const filter = this.#choices.chance(4) ? ` FILTER (WHERE ${this.condition(scope, 1)})` : '';
-    if (call.endsWith('()') || !this.#choices.chance(2)) return `${call}${filter}`;
+    const isOrdered = this.#choices.chance(2) || this.#form.isGuarded || FIRST_COUNTS.test(call);
+    if (call.endsWith('()') || !isOrdered) return `${call}${filter}`;
     return `${call.slice(0, -1)} ORDER BY ${scope.id})${filter}`;
   }
 

@@ -1,5 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { unreachable } from '#shared/must.ts';
+import type { Form } from './random-expressions.ts';
 
 /**
  * Random queries as data, so that fast-check can shrink them; `printQuery` makes the text. Every one is deterministic as a bag of rows:
@@ -38,11 +39,12 @@ export type RandomQuery =
   | { readonly kind: 'distinctOn'; readonly block: Block; readonly on: Column };
 
 const TABLES = ['empty_t', 'one_t', 'nulls_t', 'small_t', 'skewed_t', 'wide_t'] as const;
+type Table = (typeof TABLES)[number];
+const FILLED_TABLES: readonly Table[] = ['small_t', 'skewed_t', 'wide_t'];
 const COLUMNS = ['k', 'b', 's', 'd', 'm', 'f'] as const;
 const JOINS = ['JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN', 'SEMI JOIN', 'ANTI JOIN', 'CROSS JOIN'] as const;
 const SETS = ['plain', 'rollup', 'cube'] as const;
 const SET_OPERATORS = ['UNION', 'UNION ALL', 'INTERSECT', 'INTERSECT ALL', 'EXCEPT', 'EXCEPT ALL'] as const;
-type Table = (typeof TABLES)[number];
 type Column = (typeof COLUMNS)[number];
 type Join = (typeof JOINS)[number];
 type Sets = (typeof SETS)[number];
@@ -113,7 +115,7 @@ const column = fc.constantFrom(...COLUMNS);
 /** Tables of many rows come more often, or too many queries would have none. */
 const table = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(...TABLES) },
-  { weight: 5, arbitrary: fc.constantFrom<Table>('small_t', 'skewed_t', 'wide_t') },
+  { weight: 5, arbitrary: fc.constantFrom<Table>(...FILLED_TABLES) },
 );
 const constant = fc.integer({ min: 0, max: 20 });
 
@@ -198,6 +200,45 @@ export const randomQuery: Arbitrary<RandomQuery> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('cte' as const), definition: block, on: column }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('distinctOn' as const), block, on: column }) },
 );
+
+/** The query in a form: without its conditions, then also without what joins, offsets and set operations may leave without a row. */
+export function simplerQuery(query: RandomQuery, form: Form): RandomQuery {
+  if (form.isFiltered) return query;
+  const simpler = (one: Block): Block => simplerBlock(one, form);
+  switch (query.kind) {
+    case 'block':
+    case 'distinctOn':
+      return { ...query, block: simpler(query.block) };
+    case 'set':
+      if (form.isTypical) return { kind: 'block', block: simpler(query.left) };
+      return { ...query, left: simpler(query.left), right: simpler(query.right) };
+    case 'cte':
+      return { ...query, definition: simpler(query.definition) };
+    default:
+      return unreachable(query);
+  }
+}
+
+const simplerBlock = ({ source, shape }: Block, form: Form): Block => ({
+  source: simplerSource(source, form),
+  where: [],
+  shape: form.isTypical && shape.kind === 'rows' ? { ...shape, offset: 0 } : shape,
+});
+
+function simplerSource(source: Source, form: Form): Source {
+  switch (source.kind) {
+    case 'table':
+      return form.isTypical && !FILLED_TABLES.includes(source.table) ? { kind: 'table', table: 'small_t' } : source;
+    case 'query':
+      return { kind: 'query', query: simplerBlock(source.query, form) };
+    case 'join': {
+      const type = form.isTypical ? 'LEFT JOIN' : source.type;
+      return { ...source, type, left: simplerSource(source.left, form), right: simplerSource(source.right, form) };
+    }
+    default:
+      return unreachable(source);
+  }
+}
 
 /** Every block gives the same six columns, so that blocks nest and meet in set operations. */
 export function printQuery(query: RandomQuery): string {

@@ -1,12 +1,13 @@
 import fc, { type Arbitrary } from 'fast-check';
+import { must } from '#shared/must.ts';
 import { Choices, drawnChoices } from './choices.ts';
-import { filledCalls, isOrdered, type Ask } from './function-table.ts';
+import { isOrdered, type FilledCall } from './function-table.ts';
 import type { Forced, Nothing, Oracle, Outcome } from './oracle.ts';
-import { printQuery, randomQuery, type RandomQuery } from './random-query.ts';
-import type { UsableCalls } from './random-expressions.ts';
+import { printQuery, randomQuery, simplerQuery, type RandomQuery } from './random-query.ts';
+import type { Form, UsableCall, UsableCalls } from './random-expressions.ts';
 import { randomStatement, type RandomStatement } from './random-statement.ts';
 import { randomTables, type RandomTable } from './random-tables.ts';
-import type { ServedCall, ServedCalls } from './served-calls.ts';
+import type { ServedCalls } from './served-calls.ts';
 
 /** A question to both engines: a query over the fixed tables, or decisions of which a statement over the random tables is made. */
 export type Question =
@@ -26,15 +27,26 @@ export function tablesOf(seed: number): readonly RandomTable[] {
   return randomTables(`r${seed}`, fc.sample(drawn, { numRuns: 1, seed })[0] ?? []);
 }
 
-/** The calls that DuckDB, which has the table of functions, takes, by where they may stand. */
-export async function usableCalls(duckdb: Ask, calls: readonly ServedCall[]): Promise<UsableCalls> {
-  const usable = { rows: [] as ServedCall[], groups: [] as ServedCall[], window: [] as ServedCall[] };
+/** The calls, by where they may stand. */
+export function usableCalls(calls: readonly FilledCall[]): UsableCalls {
+  const usable = { rows: [] as UsableCall[], groups: [] as UsableCall[], window: [] as UsableCall[] };
   for (const call of calls) {
-    const { calls: filled } = await filledCalls(call, duckdb);
-    for (const one of filled) if (!isOrdered(one)) usable[one.form].push(call);
+    if (isOrdered(call)) continue;
+    usable[call.form].push(call.sql.startsWith('TRY(') ? { ...call, text: `TRY(${call.text})` } : call);
   }
   return { scalar: usable.rows, aggregate: usable.groups, window: usable.window };
 }
+
+/** The forms in which a question is asked, the next one when nothing was compared. */
+const FORMS: readonly (Form & {
+  /** The share of a statement's decisions, the first ones, that are left out: what remains is another statement, and a smaller one. */
+  readonly leftOut: number;
+})[] = [
+  { isFiltered: true, isGuarded: false, isTypical: false, leftOut: 0 },
+  { isFiltered: false, isGuarded: true, isTypical: false, leftOut: 0 },
+  { isFiltered: false, isGuarded: true, isTypical: true, leftOut: 0 },
+  { isFiltered: false, isGuarded: true, isTypical: true, leftOut: 0.5 },
+];
 
 /** What was asked, how often nothing could be compared and why, and the signatures of all functions that were. */
 export class Questions {
@@ -56,23 +68,33 @@ export class Questions {
     return [...this.nothing.values()].reduce((sum, count) => sum + count, 0) / Math.max(1, this.asked);
   }
 
-  /** Asks both engines; answers the text as well. */
+  /** Asks both engines, in simpler forms as long as nothing is compared; returns the last text as well. */
   async ask(
     question: Question,
     distributions?: readonly Forced[],
   ): Promise<{ readonly sql: string; readonly outcome: Outcome }> {
     this.asked++;
-    const { sql, signatures } = this.#statementOf(question);
-    const outcome = await this.#oracle.compare(sql, distributions);
+    const texts = new Set<string>();
+    let asked: { readonly sql: string; readonly outcome: Outcome } | undefined;
+    for (const form of FORMS) {
+      const { sql, signatures } = this.#statementOf(question, form);
+      if (texts.has(sql)) continue;
+      texts.add(sql);
+      const outcome = await this.#oracle.compare(sql, distributions);
+      asked = { sql, outcome };
+      if (outcome.kind === 'nothing') continue;
+      for (const signature of signatures) this.compared.add(signature);
+      return asked;
+    }
+    const { sql, outcome } = must(asked, 'there is a form');
     if (outcome.kind === 'nothing') this.nothing.set(outcome.why, (this.nothing.get(outcome.why) ?? 0) + 1);
-    else for (const signature of signatures) this.compared.add(signature);
     return { sql, outcome };
   }
 
-  #statementOf(question: Question): RandomStatement {
-    return question.kind === 'query'
-      ? { sql: printQuery(question.query), signatures: [] }
-      : randomStatement(new Choices(question.drawn), this.#tables, this.#calls);
+  #statementOf(question: Question, form: (typeof FORMS)[number]): RandomStatement {
+    if (question.kind === 'query') return { sql: printQuery(simplerQuery(question.query, form)), signatures: [] };
+    const drawn = question.drawn.slice(Math.floor(question.drawn.length * form.leftOut));
+    return randomStatement(new Choices(drawn), { tables: this.#tables, calls: this.#calls }, form);
   }
 }
 

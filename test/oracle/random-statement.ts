@@ -1,6 +1,6 @@
 import { STORED_TYPE_NAMES, type StoredType } from './argument-types.ts';
 import type { Choices } from './choices.ts';
-import { RandomExpressions, scopeOf, type Scope, type UsableCalls } from './random-expressions.ts';
+import { RandomExpressions, scopeOf, type Form, type Scope, type UsableCalls } from './random-expressions.ts';
 import type { RandomTable } from './random-tables.ts';
 
 /** A statement over random tables with served functions in all places. */
@@ -13,25 +13,38 @@ export type RandomStatement = {
 /** Joins without equal keys stay small. */
 const FEW_ROWS = 60;
 
-export function randomStatement(choices: Choices, tables: readonly RandomTable[], calls: UsableCalls): RandomStatement {
-  const made = new RandomExpressions(choices, calls);
+export function randomStatement(
+  choices: Choices,
+  { tables, calls }: { readonly tables: readonly RandomTable[]; readonly calls: UsableCalls },
+  form: Form,
+): RandomStatement {
+  const made = new RandomExpressions(choices, calls, form);
   const filled = tables.filter(({ rows }) => rows > 1);
   const shape = choices.pick(SHAPES);
-  const sql = shape({ choices, made, table: () => choices.pick(choices.chance(40) ? tables : filled) });
+  const table = (): RandomTable => {
+    const isAny = choices.chance(40) && form.isFiltered;
+    return choices.pick(isAny ? tables : filled);
+  };
+  const sql = shape({ choices, made, form, table });
   return { sql, signatures: [...made.signatures] };
 }
 
-type Tools = { readonly choices: Choices; readonly made: RandomExpressions; readonly table: () => RandomTable };
+type Tools = {
+  readonly choices: Choices;
+  readonly made: RandomExpressions;
+  readonly form: Form;
+  readonly table: () => RandomTable;
+};
 type Shape = (tools: Tools) => string;
 
 const list = (choices: Choices, max: number, make: () => string): readonly string[] =>
   Array.from({ length: 1 + choices.below(max) }, make);
 
 /** `t0`, filtered or not. */
-function source({ choices, made, table }: Tools, alias = 't0'): { readonly from: string; readonly scope: Scope } {
+function source({ choices, made, form, table }: Tools, alias = 't0'): { readonly from: string; readonly scope: Scope } {
   const one = table();
   const scope = scopeOf(one, alias);
-  const where = choices.chance(3) ? ` WHERE ${made.condition(scope)}` : '';
+  const where = choices.chance(3) && form.isFiltered ? ` WHERE ${made.condition(scope)}` : '';
   return { from: `FROM ${one.name} AS ${alias}${where}`, scope };
 }
 

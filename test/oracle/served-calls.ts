@@ -28,9 +28,6 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   version: 'its answer is of the engine',
 };
 
-/** Values of this type do not survive a fragment yet. */
-const OPEN = /GEOMETRY/;
-
 type FunctionRow = {
   readonly name: string;
   readonly kind: 'scalar' | 'aggregate' | 'macro';
@@ -54,8 +51,7 @@ export async function servedCalls(connection: DuckDBConnection): Promise<ServedC
     const signature = texts === undefined ? `${row.name}(${signatureTypes(row).join(', ')})` : row.name;
     signatures.add(signature);
     const kind = row.kind === 'aggregate' || AGGREGATE_MACROS.test(row.name) ? 'aggregate' : 'scalar';
-    for (const text of texts ?? textsOf(row))
-      if (!OPEN.test(text)) calls.set(text, { name: row.name, signature, kind, text });
+    for (const text of texts ?? textsOf(row)) calls.set(text, { name: row.name, signature, kind, text });
   }
   return { calls: [...calls.values()], signatures: [...signatures].sort(), leftOut };
 }

@@ -25,9 +25,10 @@ export class DuckdbEngine implements Engine {
     this.#connection = connection;
   }
 
-  async run(sql: string): Promise<EngineAnswer> {
+  /** All rows, or with `rowsMax` the first ones: at least so many, when there are, to the end of a chunk. */
+  async run(sql: string, rowsMax = Number.MAX_SAFE_INTEGER): Promise<EngineAnswer> {
     try {
-      const result = await this.#connection.runAndReadAll(sql);
+      const result = await this.#connection.streamAndReadUntil(sql, rowsMax);
       const types = result.columnTypes();
       const rows = result.getRows().map((row) => row.map((value, i) => apiValue(value, types[i])));
       return { kind: 'rows', columns: result.columnNames(), rows };

@@ -71,7 +71,7 @@ export const ERRORS = {
   INVALID_CONFIGURATION: entry('user', 'F0000', 400, 9, 'The configuration is not valid.'),
   COMMIT_CONFLICT: entry('user', '40001', 409, 10, 'Another commit came first.', true),
   UNAUTHENTICATED: entry('auth', '28000', 401, 16, 'No valid token.'),
-  FORBIDDEN: entry('auth', '42501', 403, 7, 'The token lacks the scope.'),
+  FORBIDDEN: entry('auth', '42501', 403, 7, 'The principal may not do this, or its token lacks the scope.'),
   QUERY_TIMEOUT: entry(
     'resource',
     '57014',

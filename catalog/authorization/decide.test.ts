@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import type { Principal } from '#shared/authorization/principal.ts';
+import { principalId, tenantId } from '#shared/id.ts';
+import { SCOPES, type Scope } from '#shared/token-claims.ts';
+import { allowedActions, requireAction } from './decide.ts';
+
+const principal = (changed: Partial<Principal>): Principal => ({
+  sub: principalId('p'),
+  tenant: tenantId('t'),
+  preferred_username: 'u',
+  roles: [],
+  scope: '',
+  sess_epoch: 0,
+  auth_method: 'client',
+  ...changed,
+});
+
+/** What every principal of a tenant may do: a statement needs it to know what its names stand for. */
+const ALWAYS = ['catalog.resolve', 'schema.resolve'];
+/** What a scope adds, by the words of the service specification. */
+const ADDS: Readonly<Record<Scope, readonly string[]>> = {
+  'catalog:read': ['catalog.list', 'catalog.describe', 'catalog.use'],
+  'catalog:write': ['catalog.create', 'catalog.drop'],
+  'namespace:read': ['schema.list', 'schema.describe', 'schema.use'],
+  'namespace:write': ['schema.create', 'schema.alter', 'schema.drop'],
+  'table:read': [
+    'table.list',
+    'table.describe',
+    'table.select',
+    'view.list',
+    'view.describe',
+    'function.list',
+    'function.describe',
+  ],
+  'table:write': [
+    'table.create',
+    'table.commit',
+    'table.rename',
+    'table.drop',
+    'view.create',
+    'view.replace',
+    'view.rename',
+    'view.drop',
+    'function.create',
+    'function.drop',
+  ],
+  'table:data': [],
+};
+
+test.each(Object.keys(SCOPES) as readonly Scope[])('a token of %s alone allows what the scope says', (scope) => {
+  const allowed = allowedActions(principal({ scope }));
+  expect(allowed.toSorted()).toEqual([...ALWAYS, ...ADDS[scope]].toSorted());
+});
+
+test('roles allow administration, whatever the scopes; an operator has made its token as well', () => {
+  const admin = { roles: ['analyst', 'tenant_admin'] };
+  const operator = { auth_method: 'operator' } as const;
+  expect(allowedActions(principal({}))).toEqual(ALWAYS);
+  expect(allowedActions(principal(operator))).toEqual(ALWAYS);
+  expect(allowedActions(principal(admin))).toEqual([...ALWAYS, 'query.list', 'query.cancel']);
+  expect(allowedActions(principal({ ...admin, ...operator }))).toEqual([
+    ...ALWAYS,
+    'query.list',
+    'query.cancel',
+    'quarantine.list',
+    'quarantine.lift',
+  ]);
+});
+
+test('words that only look like a scope or a role allow nothing', () => {
+  const odd = { scope: 'table:read2 TABLE:READ table:*  ', roles: ['TENANT_ADMIN', 'tenant_admin '] };
+  expect(allowedActions(principal(odd))).toEqual(ALWAYS);
+  expect(() => requireAction(principal(odd), 'table.select')).toThrow('the token lacks the scope table:read');
+});

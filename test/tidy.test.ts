@@ -102,6 +102,15 @@ describe('files', () => {
     expect(wrong).toEqual([]);
   });
 
+  test('storage has one door, except for tests', () => {
+    const behind =
+      /import [^;]*\blocalPath\b[^;]* from '#shared\/storage\/location.ts'|from '[^']*\/(file-storage|open-file).ts'/;
+    const wrong = SOURCES.filter((path) => topOf(path) !== 'test' && !path.endsWith('.test.ts'))
+      .filter((path) => !path.startsWith('shared/storage/'))
+      .filter((path) => behind.test(read(path)));
+    expect(wrong).toEqual([]);
+  });
+
   test('credentials of channels are made in one folder, except by tests', () => {
     const allowed = ['shared/grpc/channel-security.ts', 'shared/grpc/proven-credentials.ts'];
     // etcd's are its own: a name is compared there, and no role.

@@ -1,6 +1,6 @@
 import { must } from '#shared/must.ts';
 import { outputFields } from '../planner/plan-schema.ts';
-import { isSelective } from '../planner/plan-features.ts';
+import { COLLECTED_ROWS_MAX, isSelective } from '../planner/plan-features.ts';
 import { children, mapChildren, walkPlan } from '../planner/plan-tree.ts';
 import type { Partitioning, Plan } from '../planner/plan.ts';
 import type { Estimator } from './estimate/estimate.ts';
@@ -80,7 +80,9 @@ export function cutFragments(
  * have come; collected, it works in short pieces at no higher cost.
  */
 function isSparse(plan: Plan, estimate: Estimator): boolean {
-  return isSelective(plan) && estimate(plan).rows * ROWS_READ_PER_SPARSE_ROW <= rowsRead(plan, estimate);
+  if (!isSelective(plan)) return false;
+  const { rows } = estimate(plan);
+  return rows <= COLLECTED_ROWS_MAX && rows * ROWS_READ_PER_SPARSE_ROW <= rowsRead(plan, estimate);
 }
 
 /** Estimates the rows of the largest leaf of a fragment. */

@@ -17,7 +17,7 @@ export type PlanFeatures = {
 };
 
 /** A result that is expected to be larger is streamed all the same: it comes often enough, and would fill a disk before a slow client. */
-const EXACT_ROWS_MAX = 10_000_000;
+export const COLLECTED_ROWS_MAX = 10_000_000;
 
 type Counts = { joins: number; windows: number; aggregates: number; scans: number; estimatedRows: number };
 
@@ -33,7 +33,7 @@ export function planFeatures(plan: Plan, scanRows: ScanRows): PlanFeatures {
     for (const child of children(node)) visit(child, below);
   };
   visit(plan, []);
-  const selective = isSelective(plan) && estimateRows(plan, scanRows) <= EXACT_ROWS_MAX;
+  const selective = isSelective(plan) && estimateRows(plan, scanRows) <= COLLECTED_ROWS_MAX;
   return { ...counts, estimatedRows: Math.round(counts.estimatedRows), selective };
 }
 

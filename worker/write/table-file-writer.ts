@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rename, rm } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Literal } from '#shared/iceberg/predicate.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
@@ -52,8 +52,9 @@ export class TableFileWriter {
   readonly #folder: string;
   readonly #leaves: readonly Leaf[];
   readonly #writeId = randomUUID();
-  /** Paths of all files and folders created. */
+  /** Paths of all files created, and of the folders that hold them until they are moved. */
   readonly #made: string[] = [];
+  readonly #temporary: string[] = [];
   #files = 0;
 
   /** @throws NOT_SUPPORTED naming a column whose type cannot be written */
@@ -76,20 +77,26 @@ export class TableFileWriter {
     await this.#storage.makeFolder(this.#table.folder);
     const isPartitioned = this.#table.spec.fields.length > 0;
     const path = isPartitioned ? join(this.#folder, `.${this.#writeId}`) : this.#newPath();
-    this.#made.push(path);
+    (isPartitioned ? this.#temporary : this.#made).push(path);
     const rows = await this.#database.query(printCopy(query, this.#table, this.#format, path));
     const files: NewDataFile[] = [];
     for (const row of rows as unknown as readonly CopyRow[]) {
-      if (row.count === '0') await rm(row.filename, { force: true });
+      if (row.count === '0') await this.#storage.remove([row.filename]);
       else files.push(await this.#toDataFile(row, isPartitioned));
     }
-    if (isPartitioned) await rm(path, { recursive: true, force: true });
+    if (isPartitioned) await this.#removeFolder(path);
     return files;
   }
 
   /** Deletes everything that was written. */
   async remove(): Promise<void> {
-    for (const path of this.#made) await rm(path, { recursive: true, force: true });
+    for (const folder of this.#temporary) await this.#removeFolder(folder);
+    await this.#storage.remove(this.#made);
+  }
+
+  async #removeFolder(folder: string): Promise<void> {
+    for await (const files of this.#storage.list(folder)) await this.#storage.remove(files);
+    await this.#storage.removeEmptyFolders(folder);
   }
 
   #newPath(): string {

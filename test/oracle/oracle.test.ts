@@ -12,7 +12,7 @@ const RUNS = 200;
 /** One in so many calls of served functions may be drawn: to try all takes DuckDB seconds. */
 const CALLS_EVERY = 30;
 /** One in so many of those is also asked over the table of functions. */
-const ASKED_EVERY = 4;
+const ASKED_EVERY = 16;
 const CALLS_AT_ONCE = 12;
 
 let oracle: Oracle;

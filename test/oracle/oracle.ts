@@ -142,8 +142,15 @@ export class Oracle implements AsyncDisposable {
     return new Oracle(cluster, { duckdb, folder }, { sessions, whole });
   }
 
-  /** Compares the rows of a query under each of the distributions, which run at the same time, with DuckDB's. */
-  async compare(sql: string, distributions: readonly Forced[] = DISTRIBUTIONS): Promise<Outcome> {
+  /**
+   * Compares the rows of a query under each of the distributions, which run at the same time, with DuckDB's. When DuckDB gives none, the
+   * cluster is asked as well, unless `asksEmpty` is false.
+   */
+  async compare(
+    sql: string,
+    distributions: readonly Forced[] = DISTRIBUTIONS,
+    { asksEmpty = true } = {},
+  ): Promise<Outcome> {
     const expected = await this.#duckdb.ask(sql, { rowsMax: ROWS_MAX + 1 });
     if (expected.kind === 'error') {
       return {
@@ -152,6 +159,7 @@ export class Oracle implements AsyncDisposable {
       };
     }
     if (expected.rows.length > ROWS_MAX) return { kind: 'nothing', why: 'too many rows' };
+    if (expected.rows.length === 0 && !asksEmpty) return { kind: 'nothing', why: 'no rows' };
     const compareRows = ORDERED.test(sql) ? differences : bagDifferences;
     const sessions = this.#sessions.filter((session) => distributions.includes(session.forced));
     const answers = await Promise.all(

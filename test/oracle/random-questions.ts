@@ -80,7 +80,7 @@ export class Questions {
       const { sql, signatures } = this.#statementOf(question, form);
       if (texts.has(sql)) continue;
       texts.add(sql);
-      const outcome = await this.#oracle.compare(sql, distributions);
+      const outcome = await this.#oracle.compare(sql, distributions, { asksEmpty: texts.size === 1 });
       asked = { sql, outcome };
       if (outcome.kind === 'nothing') continue;
       for (const signature of signatures) this.compared.add(signature);

@@ -13,6 +13,7 @@ import { eachMessage } from '../../support/duckdb-ipc.ts';
 import { compressMessage, plainMessage } from '#worker/flight/compress-message.ts';
 import { decodeFlightData, headerOf } from '#shared/flight/flight-data.ts';
 import { encodeArrowMessage, encodeNative, freeMessage, messageBytes } from '#worker/flight/arrow-message.ts';
+import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 import type { Decoder } from '../decoder.ts';
 import { mutate } from '../mutate.ts';
 import type { Random } from '../random.ts';
@@ -147,7 +148,7 @@ const TASK = Buffer.from(
       taskId: taskId('t'),
       tenant: tenantId('acme'),
       principal: principalId('p'),
-      allowedRoots: [['file:///w']],
+      access: [{ allowedRoots: ['file:///w'], credential: NO_CREDENTIAL }],
       inputs: [],
     }),
     JSON.stringify({

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { parseSchema as readSchema } from '#shared/iceberg/schema.ts';
+import { parseJson, printJson } from '#shared/json.ts';
 import { assignFreshIds, checkSchemaVersion, parseSchema, schemaText, walkFields } from './schema.ts';
 
 const NESTED = {
@@ -75,6 +77,7 @@ test.each([
   ['no fields', { type: 'struct' }, 'missing list: fields'],
   ['an unknown type', column('varchar'), 'Cannot parse type string to primitive: varchar'],
   ['a decimal too wide', column('decimal(39,2)'), 'Invalid decimal type'],
+  ['a geometry that readers cannot parse', column('geometry(srid:0'), 'Cannot parse type string'],
   ['an id that is no integer', { type: 'struct', fields: [{ id: '1', name: 'c', required: true, type: 'int' }] }, 'id'],
   ['an identifier that is absent', { ...column('int'), 'identifier-field-ids': [9] }, 'field does not exist'],
   ['an identifier that is a float', { ...column('double'), 'identifier-field-ids': [1] }, 'must not be float'],
@@ -112,4 +115,15 @@ test('schemas compare by fields and identifiers, not by their id', () => {
   const text = (json: object): string => schemaText(parseSchema(json as never));
   expect(text({ ...NESTED, 'schema-id': 1 })).toBe(text(NESTED));
   expect(text({ ...NESTED, 'identifier-field-ids': [] })).not.toBe(text(NESTED));
+});
+
+test.each([
+  ['Decimal( 9 ,2)', 'decimal(9, 2)'],
+  [' FIXED[ 16 ] ', 'fixed[16]'],
+  ['Geometry(srid:3857)', 'geometry(srid:3857)'],
+  ['Timestamptz_NS', 'timestamptz_ns'],
+])('%j is kept as %j, which readers of metadata understand', (given, kept) => {
+  const schema = parseSchema(column(given) as never);
+  expect(schema.fields[0]?.type).toBe(kept);
+  expect(readSchema(parseJson(printJson(schema as never))).fields).toHaveLength(1);
 });

@@ -1,3 +1,4 @@
+import { DECIMAL_DIGITS_MAX, primitiveOf, printType } from '#shared/iceberg/type.ts';
 import { unreachable } from '#shared/must.ts';
 import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { checkDefault } from './default-value.ts';
@@ -21,12 +22,6 @@ import type { Field, ListType, MapType, Schema, StructType, Type } from './table
 
 /** Maximum nesting depth of types. Iceberg has no limit, but deeper types would overflow the stack of most clients. */
 const TYPE_DEPTH_MAX = 50;
-
-const PRIMITIVE =
-  /^(boolean|int|long|float|double|date|time|timestamp|timestamptz|timestamp_ns|timestamptz_ns|string|uuid|binary|unknown|variant|geometry(\(.*\))?|geography(\(.*\))?)$/;
-const FIXED = /^fixed\[\s*(\d{1,9})\s*\]$/;
-const DECIMAL = /^decimal\(\s*(\d{1,2})\s*,\s*(\d{1,2})\s*\)$/;
-const DECIMAL_PRECISION_MAX = 38;
 
 /** The format versions from which on some types, and default values, are allowed. */
 const TYPE_MIN_VERSION: readonly (readonly [RegExp, number])[] = [
@@ -107,20 +102,16 @@ const requiredBoolean = (object: JsonObject, key: string): boolean =>
 
 /** The canonical spelling, so that types compare as text. */
 function parsePrimitive(text: string): string {
-  const name = text.trim().toLowerCase();
-  if (PRIMITIVE.test(name)) return name.startsWith('geo') ? text.trim() : name;
-  const fixed = FIXED.exec(name);
-  if (fixed !== null) return `fixed[${Number(fixed[1])}]`;
-  const decimal = DECIMAL.exec(name);
-  if (decimal === null) return refuse(`Cannot parse type string to primitive: ${text}`);
-  const [precision, scale] = [Number(decimal[1]), Number(decimal[2])];
-  if (precision < 1 || precision > DECIMAL_PRECISION_MAX || scale > precision) {
-    return refuse(
-      `Invalid decimal type: ${text} (precision 1 to ${DECIMAL_PRECISION_MAX}, scale at most the precision)`,
-    );
+  const type = primitiveOf(text.trim().replace(/^[a-z_]+/i, (word) => word.toLowerCase()));
+  if (type === undefined) return refuse(`Cannot parse type string to primitive: ${text}`);
+  if (type.kind === 'decimal' && !isDecimal(type)) {
+    return refuse(`Invalid decimal type: ${text} (precision 1 to ${DECIMAL_DIGITS_MAX}, scale at most the precision)`);
   }
-  return `decimal(${precision}, ${scale})`;
+  return printType(type) as string;
 }
+
+const isDecimal = ({ precision, scale }: { readonly precision: number; readonly scale: number }): boolean =>
+  precision >= 1 && precision <= DECIMAL_DIGITS_MAX && scale <= precision;
 
 /** A field on its way: `path` is its full name; `inCollection` when a list or map is above it. */
 export type FieldPath = {

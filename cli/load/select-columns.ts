@@ -2,7 +2,8 @@ import { DuckDBTypeId } from '@duckdb/node-api';
 import { SkeinError } from '#shared/error.ts';
 import { duckDbType } from '#shared/iceberg/duckdb-type.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
-import { printType, type Field, type IcebergType } from '#shared/iceberg/type.ts';
+import { canPromote } from '#shared/iceberg/can-promote.ts';
+import { printType, type Field } from '#shared/iceberg/type.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { FieldIds, fieldsOf } from './column-type.ts';
 import type { InputFile } from './parquet-input.ts';
@@ -18,7 +19,7 @@ export function selectColumns(schema: Schema, input: InputFile): string {
   const list = schema.fields.map((field) => {
     const source = found.find(({ name }) => name === field.name);
     if (source === undefined) throw mismatch(input, `column ${field.name} is missing`);
-    if (!canBecome(source.type, field.type) && !isNanos(field, input)) {
+    if (!canPromote(source.type, field.type) && !isNanos(field, input)) {
       const [is, wanted] = [source.type, field.type].map((type) => duckDbType(printType(type)));
       throw mismatch(input, `column ${field.name} is ${is}, not ${wanted}`);
     }
@@ -51,25 +52,3 @@ function convert(field: Field, input: InputFile): string {
 const LOSS = (name: string): string =>
   `column ${name} has timestamps of nanoseconds; the table's column holds microseconds`;
 const MISSING = (name: string): string => `column ${name} is required, and the input has a null`;
-
-/** Whether the types are equal, or the specification allows the promotion ("Schema Evolution"). */
-function canBecome(from: IcebergType, to: IcebergType): boolean {
-  if (from.kind === 'decimal' && to.kind === 'decimal')
-    return from.scale === to.scale && from.precision <= to.precision;
-  if (from.kind === 'struct' && to.kind === 'struct') {
-    return (
-      from.fields.length === to.fields.length &&
-      to.fields.every((field) => {
-        const source = from.fields.find(({ name }) => name === field.name);
-        return source !== undefined && canBecome(source.type, field.type);
-      })
-    );
-  }
-  if (from.kind === 'list' && to.kind === 'list') return canBecome(from.element.type, to.element.type);
-  if (from.kind === 'map' && to.kind === 'map') {
-    return canBecome(from.key.type, to.key.type) && canBecome(from.value.type, to.value.type);
-  }
-  if (from.kind === 'int' && to.kind === 'long') return true;
-  if (from.kind === 'float' && to.kind === 'double') return true;
-  return from.kind === to.kind && from.kind !== 'struct' && from.kind !== 'list' && from.kind !== 'map';
-}

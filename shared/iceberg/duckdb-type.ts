@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { primitiveOf } from './type.ts';
 
 /** Iceberg's primitive types (spec v3, Primitive Types) as DuckDB 1.5 names them; `fixed` and `decimal` carry arguments. */
 const PRIMITIVES: Readonly<Record<string, string>> = {
@@ -48,8 +49,8 @@ function fieldsOf(struct: JsonObject | null): string[] {
 function primitive(name: string): string {
   const known = PRIMITIVES[name];
   if (known !== undefined) return known;
-  const decimal = /^decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)$/.exec(name);
-  if (decimal !== null) return `DECIMAL(${decimal[1]},${decimal[2]})`;
-  if (/^fixed\[\s*\d+\s*\]$/.test(name)) return 'BLOB';
+  const type = primitiveOf(name);
+  if (type?.kind === 'decimal') return `DECIMAL(${type.precision},${type.scale})`;
+  if (type?.kind === 'fixed') return 'BLOB';
   throw new SkeinError('NOT_SUPPORTED', `columns of the type ${name} cannot be read`);
 }

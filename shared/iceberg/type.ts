@@ -98,23 +98,27 @@ function parsePart(json: JsonObject, name: 'element' | 'key' | 'value', depth: n
 }
 
 function parsePrimitive(text: string): IcebergType {
-  if (PRIMITIVE_SET.has(text)) return { kind: text as PrimitiveName };
-  const decimal = /^decimal\(\s*(\d+)\s*,\s*(\d+)\s*\)$/.exec(text);
-  if (decimal !== null) return decimalType(Number(decimal[1]), Number(decimal[2]));
-  const fixed = /^fixed\[\s*(\d+)\s*\]$/.exec(text);
-  if (fixed !== null) return { kind: 'fixed', length: Number(fixed[1]) };
-  const geo = /^(geometry|geography)(\(|$)/.exec(text);
-  if (geo !== null) return { kind: geo[1] as 'geometry' | 'geography', text };
-  throw invalid(`unknown type ${shown(text)}`);
+  const type = primitiveOf(text);
+  if (type === undefined) throw invalid(`unknown type ${shown(text)}`);
+  if (type.kind === 'decimal' && (type.precision > DECIMAL_DIGITS_MAX || type.scale > type.precision)) {
+    throw invalid(`no decimal(${type.precision}, ${type.scale})`);
+  }
+  return type;
 }
 
-function decimalType(precision: number, scale: number): IcebergType {
-  if (precision > DECIMAL_DIGITS_MAX || scale > precision) throw invalid(`no decimal(${precision}, ${scale})`);
-  return { kind: 'decimal', precision, scale };
+/** The primitive type of a spelling; undefined when it is none. The digits of a decimal are not checked. */
+export function primitiveOf(text: string): IcebergType | undefined {
+  if (PRIMITIVE_SET.has(text)) return { kind: text as PrimitiveName };
+  const [, precision, scale] = /^decimal\(\s*(\d{1,9})\s*,\s*(\d{1,9})\s*\)$/.exec(text) ?? [];
+  if (precision !== undefined) return { kind: 'decimal', precision: Number(precision), scale: Number(scale) };
+  const [, length] = /^fixed\[\s*(\d{1,9})\s*\]$/.exec(text) ?? [];
+  if (length !== undefined) return { kind: 'fixed', length: Number(length) };
+  const [, geo] = /^(geometry|geography)(?:\(.*\))?$/.exec(text) ?? [];
+  return geo === undefined ? undefined : { kind: geo as 'geometry' | 'geography', text };
 }
 
 /** Digits of the widest decimal of the specification. */
-const DECIMAL_DIGITS_MAX = 38;
+export const DECIMAL_DIGITS_MAX = 38;
 
 /** The JSON form: a string for a primitive, an object for a nested type. */
 export function printType(type: IcebergType): Json {

@@ -61,6 +61,8 @@ export const ERRORS = {
   QUERY_NOT_FOUND: entry('user', '02000', 404, 5, 'No such query, or it has ended.'),
   NOT_FOUND: entry('user', '02000', 404, 5, 'No such path.'),
   TYPE_MISMATCH: entry('user', '42804', 400, 3, 'A value has another type than the place where it stands.'),
+  UNDEFINED_PARAMETER: entry('user', '42P02', 400, 3, 'The statement has a parameter without a value.'),
+  WRONG_PARAMETER_COUNT: entry('user', '07001', 400, 3, 'The statement was given a value for no parameter of it.'),
   INVALID_CAST: entry('user', '22P02', 400, 3, 'A value cannot be converted.'),
   NUMERIC_OVERFLOW: entry('user', '22003', 400, 11, 'A number does not fit its type.'),
   DIVISION_BY_ZERO: entry('user', '22012', 400, 3, 'Division by zero.'),

@@ -4,6 +4,7 @@ import type { SessionKey } from '../session/session-store.ts';
 import type { Kill } from '../quarantine/quarantine.ts';
 import type { LiveRequest } from './live-queries.ts';
 import type { LiveList } from './query-registry.ts';
+import type { Parameters } from '../statement/parameters.ts';
 import type { ResultSink } from '../sink/result-sink.ts';
 
 /** A statement as a protocol hands it over. */
@@ -12,6 +13,8 @@ export type StatementRequest = {
   readonly session: SessionKey;
   readonly queryId: QueryId;
   readonly sql: string;
+  /** Values for the parameters of `sql`; null = the request has none. */
+  readonly parameters: Parameters | null;
   /** Arrival of the request's head, in ms of the process's monotonic clock; the timeout counts from it. */
   readonly arrivedMs: number;
   /** Timeout from arrival to answer, in ms; undefined = the session's. */

@@ -8,7 +8,7 @@ import { setting } from '../session/session.ts';
 import { READ_STATEMENT, type StatementText } from '../statement/read-statement.ts';
 import { ActiveQuery } from './active-query.ts';
 import { answerInTime } from './answer-in-time.ts';
-import { withPlace } from './error-place.ts';
+import { inSource, withPlace } from './error-place.ts';
 import { cancelQuery, liveQueries } from './live-queries.ts';
 import type { QueryRegistry } from './query-registry.ts';
 import type { QueryService, StatementRequest } from './query-service.ts';
@@ -38,7 +38,7 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
   });
   active.limit(request.timeoutMs ?? timeoutOf(services, request.session));
   const refused = register(registry, active);
-  const { redacted, parsed } = await readText(services, request, active.signal);
+  const { redacted, edits, parsed } = await readText(services, request, active.signal);
   active.received(redacted);
   let outcome: Outcome;
   try {
@@ -48,7 +48,7 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
     active.signal.throwIfAborted();
     active.completed(outcome);
   } catch (thrown) {
-    const error = active.failed(withPlace(SkeinError.of(thrown), request.sql));
+    const error = active.failed(withPlace(inSource(SkeinError.of(thrown), request.sql, edits), request.sql));
     const isOurs = error.entry.kind === 'internal' || error.entry.kind === 'external';
     log[isOurs ? 'error' : 'debug']({ queryId: request.queryId, err: error }, 'statement failed');
     throw error;
@@ -75,7 +75,7 @@ function register(registry: QueryRegistry, active: ActiveQuery): SkeinError | un
 /** Never throws: history keeps a statement that could not be read, too. */
 async function readText(
   { config, texts }: RunnerServices,
-  { sql, caller: { claims } }: StatementRequest,
+  { sql, parameters, caller: { claims } }: StatementRequest,
   signal: AbortSignal,
 ): Promise<StatementText> {
   const limits = {
@@ -85,10 +85,14 @@ async function readText(
   const asker = { tenant: claims.tenant, principal: claims.sub };
   const bytes = Buffer.byteLength(sql);
   try {
-    return await texts.work(READ_STATEMENT, { sql, limits }, { asker, what: 'the statement', bytes, signal });
+    return await texts.work(
+      READ_STATEMENT,
+      { sql, parameters, limits },
+      { asker, what: 'the statement', bytes, signal },
+    );
   } catch (error) {
     const redacted = { text: `a statement of ${bytes} bytes, which was not read`, secrets: [] };
-    return { redacted, parsed: { kind: 'refused', error: SkeinError.of(error).toData() } };
+    return { redacted, edits: [], parsed: { kind: 'refused', error: SkeinError.of(error).toData() } };
   }
 }
 

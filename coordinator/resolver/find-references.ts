@@ -277,7 +277,7 @@ class ReferenceFinder {
     const kind = textOf(node['class']);
     if (!EXPRESSION_CLASSES.has(kind)) throw notServed(`${kind} is not served in a query`, this.#location);
     if (kind === 'PARAMETER') {
-      throw refusal('INVALID_REQUEST', 'the statement has parameters, but no values for them', locationOf(node));
+      throw refusal('UNDEFINED_PARAMETER', 'the statement has parameters, but no values for them', locationOf(node));
     }
     if (kind === 'COLUMN_REF') this.#column(node, scope);
     if (kind === 'FUNCTION' || kind === 'WINDOW') this.#function(node);

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Json } from '#shared/json.ts';
+import { printJson, type Json } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
 import type { Cluster } from '#test/support/cluster.ts';
+import { TYPES } from '#test/support/duckdb-types.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 
 /** The query HTTP API as a client sees it (service specification, Query HTTP API, Query result, Errors). */
@@ -91,6 +93,110 @@ describe('did you mean', () => {
     ] as const) {
       expect((await post(sql, { token })).body['message']).toBe(message);
     }
+  });
+});
+
+describe('parameters', () => {
+  const ask = (sql: string, parameters: Json): Promise<Raw> =>
+    call('POST', '/api/query', { body: printJson({ sql, parameters }) });
+  const typed = (type: string, value: Json): Json => ({ type, value });
+
+  test.each([
+    ['? and $2, without types', 'SELECT ?, typeof($2), $2 + 1, ?', ["it's", 41], null],
+    [
+      'by name',
+      'SELECT $who || $Who, typeof($n) FROM lake.tpch.nation WHERE n_name = $nation',
+      { who: 'a', n: 1.5, nation: 'FRANCE' },
+      [['aa', 'DECIMAL(2,1)']],
+    ],
+    [
+      'in a predicate',
+      'SELECT n_name FROM lake.tpch.nation WHERE n_nationkey IN (?, ?) AND n_name LIKE ? ORDER BY 1 LIMIT ?',
+      [6, 7, '%R%', 5],
+      [['FRANCE'], ['GERMANY']],
+    ],
+    [
+      'with types',
+      'SELECT typeof(COLUMNS(*)) FROM (SELECT $1, $2, $3, $4, $5)',
+      [
+        typed('HUGEINT', '1'),
+        typed('TIMESTAMP WITH TIME ZONE', '2024-02-29 12:00+01'),
+        typed('STRUCT(a DECIMAL(9,2)[])', null),
+        typed('UUID', '00000000-0000-0000-0000-000000000001'),
+        typed('DOUBLE', 'NaN'),
+      ],
+      [['HUGEINT', 'TIMESTAMP WITH TIME ZONE', 'STRUCT(a DECIMAL(9,2)[])', 'UUID', 'DOUBLE']],
+    ],
+    ['lists', 'SELECT $1, list_sum($2)', [['a', null], typed('INTEGER[]', [1, 2])], [[['a', null], '3']]],
+    ['in a command', 'EXPLAIN (TYPE DISTRIBUTED) SELECT ?', [1], undefined],
+    [
+      'in a PIVOT',
+      'PIVOT (SELECT n_regionkey AS r, 1 AS one FROM lake.tpch.nation WHERE n_regionkey < ?) ON r USING sum(one) || ?',
+      [2, 'x'],
+      [['5x', '5x']],
+    ],
+  ] as const)('%s', async (_what, sql, parameters, rows) => {
+    const { status, body } = await ask(sql, parameters);
+    if (rows === null) expect(body['sql_state']).toBe('42P02');
+    else expect([status, body['message']]).toEqual([200, undefined]);
+    if (rows !== null && rows !== undefined) expect(body['rows']).toEqual(rows);
+  });
+
+  test('every type is what plain DuckDB makes of the text', async () => {
+    const duckdb = await (await DuckDBInstance.create(':memory:')).connect();
+    await duckdb.run("SET TimeZone = 'UTC'");
+    for (const [type, values] of TYPES) {
+      if (type.includes('UNION')) continue;
+      const list = values.map((value) => `CAST(${value} AS ${type})::VARCHAR`).join(', ');
+      const texts = must((await duckdb.runAndReadAll(`SELECT ${list}`)).getRows()[0], 'a row').map(String);
+      const places = texts.map((_, i) => `CAST($${i + 1} AS VARCHAR)`).join(', ');
+      const { body } = await ask(
+        `SELECT typeof($1), ${places}`,
+        texts.map((value) => typed(type, value)),
+      );
+      const [name] = must((await duckdb.runAndReadAll(`SELECT typeof(NULL::${type})`)).getRows()[0], 'a row');
+      expect([body['message'], body['rows']], type).toEqual([undefined, [[name, ...texts]]]);
+    }
+    duckdb.closeSync();
+  });
+
+  test.each([
+    ['SELECT 1,\n $2', ['a'], '400 UNDEFINED_PARAMETER 42P02', '(line 2, column 2)'],
+    ['SELECT ?', undefined, '400 UNDEFINED_PARAMETER 42P02', '(line 1, column 8)'],
+    ['SELECT ?', ['a', 'b'], '400 WRONG_PARAMETER_COUNT 07001', 'given 2 values and has 1'],
+    ['SELECT $a', { b: 1 }, '400 UNDEFINED_PARAMETER 42P02', '$a'],
+    ['SELECT $1 FROM nothing', ['x'.repeat(1_000)], '400 TABLE_NOT_FOUND 42P01', '(line 1, column 16)'],
+    ['SELECT CAST(? AS INTEGER)', ['x'], '400 INVALID_CAST 22P02', "'x'"],
+    ['SELECT 1 WHERE $1 > 0', [typed('TINYINT', 1_000)], '400 NUMERIC_OVERFLOW 22003', 'INT8'],
+    ['SELECT $1', [typed('DATE', 'never')], '400 INVALID_CAST 22P02', 'never'],
+    ['SELECT $1', [typed('NOTHING', 1)], '400 ', 'NOTHING'],
+    ['SELECT $1', [typed('INTEGER) FROM (SELECT 1', 1)], '400 INVALID_REQUEST 22023', 'is not the type'],
+    ["SELECT ' $1'", ["'; x"], '400 WRONG_PARAMETER_COUNT 07001', 'no parameter $1'],
+    ['SELECT $1', [{ value: 1 }], '400 INVALID_REQUEST 22023', 'a parameter is a value or'],
+    ['SELECT $1', ['a\0b'], '400 INVALID_REQUEST 22023', 'NUL'],
+    ['SELECT 1', 'x', '400 INVALID_REQUEST 22023', 'a list or an object'],
+  ] as const)('%s with %j', async (sql, parameters, refusal, message) => {
+    const raw = await ask(sql, parameters ?? null);
+    expect(code(raw)).toContain(refusal);
+    expect(raw.body['message']).toContain(message);
+  });
+
+  test('very large, very many and deeply nested values have limits', async () => {
+    const many = Array.from({ length: 10_001 }, () => 1);
+    expect((await ask('SELECT ?', many)).body['message']).toContain('at most 10000 parameters');
+    const full = many.slice(1);
+    const sum = `SELECT ${full.map(() => '?').join('+')}`;
+    expect(code(await ask(`SELECT list_sum([${sum.slice(7).replaceAll('+', ',')}])`, full))).toBe(
+      '200 undefined undefined',
+    );
+    const nested = (depth: number): Json => (depth === 0 ? 1 : [nested(depth - 1)]);
+    expect(code(await ask('SELECT ?', [nested(100)]))).toBe('200 undefined undefined');
+    expect((await ask('SELECT ?', [nested(300)])).body['message']).toContain('nested deeper than 200');
+    const text = 'ä'.repeat(400_000);
+    expect((await ask('SELECT length(?), ? = ?', [text, text, text])).body['rows']).toEqual([[400_000, true]]);
+    const digits = '9'.repeat(200);
+    const raw = `{"sql":"SELECT typeof(?), typeof(?)","parameters":[${digits},1e-300]}`;
+    expect((await call('POST', '/api/query', { body: raw })).body['rows']).toEqual([['DOUBLE', 'DOUBLE']]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { Type, type Static, type TProperties } from 'typebox';
 import { ERRORS, type ErrorCode } from '#shared/error.ts';
+import { PARAMETERS_MAX } from '../../statement/parameters.ts';
 import { LIVE_STATES, type LiveState as State } from '../../query/live-query.ts';
 
 /**
@@ -22,6 +23,14 @@ export const QueryRequest = record(
   {
     // That it is not blank is checked where it is parsed: a long one in a thread.
     sql: text('One SQL statement'),
+    // Read where the body is parsed, because a double would lose digits.
+    parameters: Type.Optional(
+      Type.Unknown({
+        description:
+          'Values for `?` and `$1` (a list), or for `$name` (an object): JSON values, or `{"type": "DATE", "value": "2024-02-29"}`; at ' +
+          `most ${PARAMETERS_MAX}`,
+      }),
+    ),
     timeout_ms: Type.Optional(
       Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], {
         description: 'Milliseconds from the arrival of the request to the answer, waiting and planning included',

@@ -226,8 +226,12 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
   const Result = takesArrow(request) ? ArrowResult : JsonResult;
   const sink = new Result(response, { [QUERY_ID_HEADER]: queryId }, { holdbackBytes, resultBytesMax });
   try {
-    const { sql, timeoutMs } = await readBody(request, caller, { options, session, clientGone: gone.signal });
-    const asked = { caller, session, queryId, sql, arrivedMs, timeoutMs, source };
+    const { sql, parameters, timeoutMs } = await readBody(request, caller, {
+      options,
+      session,
+      clientGone: gone.signal,
+    });
+    const asked = { caller, session, queryId, sql, parameters, arrivedMs, timeoutMs, source };
     await options.queries.execute({ ...asked, clientGone: gone.signal, sink });
     return reply.hijack();
   } catch (error) {

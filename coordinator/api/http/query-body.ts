@@ -1,21 +1,27 @@
 import type { FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { SkeinError } from '#shared/error.ts';
 import { QueryRequest } from './api-types.ts';
-import { BLANK } from './read-query-body.ts';
+import type { Parameters } from '../../statement/parameters.ts';
+import { BLANK, PARAMETERS_RULE, type ParsedBody } from './read-query-body.ts';
 
 /** The body of POST /api/query. */
-export type QueryBody = { readonly sql: string; readonly timeoutMs: number | undefined };
+export type QueryBody = {
+  readonly sql: string;
+  readonly parameters: Parameters | null;
+  readonly timeoutMs: number | undefined;
+};
 
 /** The rules of members in words. */
 const MEMBER_RULES = {
   sql: () => BLANK,
+  parameters: () => PARAMETERS_RULE,
   timeout_ms: (timeoutMsMax) => `timeout_ms must be an integer from 1 to ${timeoutMsMax}`,
 } as const satisfies Readonly<Record<keyof QueryRequest, (timeoutMsMax: number) => string>>;
 
 /** @throws INVALID_REQUEST unless the parsed body is what the document says */
 export function checkQueryBody(
   request: FastifyRequest,
-  body: Readonly<Record<string, unknown>>,
+  { members: body, parameters }: ParsedBody,
   timeoutMsMax: number,
 ): QueryBody {
   if (!isQueryRequest(request, body)) {
@@ -24,7 +30,7 @@ export function checkQueryBody(
   }
   const { sql, timeout_ms: timeoutMs } = body;
   if ((timeoutMs ?? 1) > timeoutMsMax) throw new SkeinError('INVALID_REQUEST', MEMBER_RULES.timeout_ms(timeoutMsMax));
-  return { sql, timeoutMs: timeoutMs ?? undefined };
+  return { sql, parameters, timeoutMs: timeoutMs ?? undefined };
 }
 
 const isQueryRequest = (request: FastifyRequest, body: unknown): body is QueryRequest =>

@@ -1,0 +1,90 @@
+import { SkeinError } from '#shared/error.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { DerivedText } from './derived-text.ts';
+import { printParameter, type Parameters } from './parameters.ts';
+import { identifierText, Tokenizer, type Token } from './tokenizer.ts';
+
+/** A part of a statement's text, and what takes its place. */
+export type Edit = { readonly start: number; readonly end: number; readonly text: string };
+
+/**
+ * Finds the parameters of a statement and prints their values. A parameter is a token of its own, so nothing inside of a string, a name
+ * or a comment is one. `?` takes the value behind the one that the parameter before it took.
+ * ```
+ * SELECT $2 WHERE a = ? AND b = '$1'    ->    edits of $2 and of ?
+ * ```
+ * @throws UNDEFINED_PARAMETER for one without a value, with its position; WRONG_PARAMETER_COUNT for a value without a parameter;
+ * INVALID_REQUEST for a value that is none
+ */
+export function bindParameters(sql: string, parameters: Parameters): readonly Edit[] {
+  const values = valuesByName(parameters);
+  const used = new Set<string>();
+  const edits: Edit[] = [];
+  let position = 0;
+  for (const { start, end, name } of findParameters(sql)) {
+    if (name === '' || /^\d/.test(name)) position = name === '' ? position + 1 : Number(name);
+    const key = name === '' || /^\d/.test(name) ? String(position) : foldIdentifier(name);
+    const text = values.get(key);
+    if (text === undefined) {
+      throw new SkeinError('UNDEFINED_PARAMETER', `there is no value for the parameter $${key.slice(0, 100)}`, {
+        position: start,
+      });
+    }
+    used.add(key);
+    edits.push({ start, end, text: ` ${text} ` });
+  }
+  const [unused] = [...values.keys()].filter((key) => !used.has(key));
+  if (unused !== undefined) {
+    throw new SkeinError(
+      'WRONG_PARAMETER_COUNT',
+      `the statement has no parameter $${unused.slice(0, 100)}; it was given ${values.size} values and has ${used.size} parameters`,
+    );
+  }
+  return edits;
+}
+
+/** Puts the edits into the text; they stand in its order. */
+export function applyEdits(sql: string, edits: readonly Edit[]): DerivedText {
+  const derived = new DerivedText(sql);
+  let at = 0;
+  for (const { start, end, text } of edits) {
+    derived.slice(at, start, NOTHING).insert(text);
+    at = end;
+  }
+  return derived.slice(at, sql.length, NOTHING);
+}
+
+const NOTHING: ReadonlyMap<number, string> = new Map();
+
+function valuesByName(parameters: Parameters): ReadonlyMap<string, string> {
+  if (parameters.kind === 'positional') {
+    return new Map(parameters.values.map((value, i) => [String(i + 1), printParameter(value)]));
+  }
+  const values = new Map<string, string>();
+  for (const [name, value] of parameters.values) {
+    const key = foldIdentifier(name);
+    if (values.has(key)) throw new SkeinError('INVALID_REQUEST', `the parameter $${key.slice(0, 100)} has two values`);
+    values.set(key, printParameter(value));
+  }
+  return values;
+}
+
+type Found = { readonly start: number; readonly end: number; readonly name: string };
+
+/** The parameters of a text in their order: `?` without a name, `$1` and `?1` with their number, `$name` with its name. */
+function* findParameters(sql: string): Generator<Found> {
+  const tokens = new Tokenizer(sql);
+  let dollar: Token | null = null;
+  for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
+    const { start, end, kind } = token;
+    const symbol = kind === 'symbol' ? sql.slice(start, end) : '';
+    if (dollar !== null && (kind === 'word' || kind === 'quoted')) {
+      yield { start: dollar.start, end, name: identifierText(sql, token) };
+    } else if (kind === 'parameter') {
+      yield { start, end, name: sql.slice(start + 1, end).replaceAll('_', '') };
+    } else if (symbol === '?') {
+      yield { start, end, name: '' };
+    }
+    dollar = symbol === '$' ? token : null;
+  }
+}

@@ -1,0 +1,68 @@
+import { SkeinError } from '#shared/error.ts';
+import { quoteLiteral } from '#shared/sql/quote.ts';
+import { Tokenizer } from './tokenizer.ts';
+
+/** A constant as a client gives it; the digits of a number are kept as they were written. */
+export type Constant = null | boolean | string | { readonly digits: string } | readonly Constant[];
+
+/** A value for a parameter. Without a type it means what the same literal means in SQL. */
+export type Parameter = { readonly type: string | null; readonly value: Constant };
+
+/** The values for `?` and `$1`, by position, or for `$name`. */
+export type Parameters =
+  | { readonly kind: 'positional'; readonly values: readonly Parameter[] }
+  | { readonly kind: 'named'; readonly values: readonly (readonly [name: string, value: Parameter])[] };
+
+/** Values that a statement may be given. */
+export const PARAMETERS_MAX = 10_000;
+/** Longest name of a type, in characters. */
+const TYPE_LENGTH_MAX = 10_000;
+const NUMBER = /^(-?)(\d{1,1000}(?:\.\d{1,1000})?(?:[eE][+-]?\d{1,1000})?)$/;
+
+const invalid = (message: string): SkeinError => new SkeinError('INVALID_REQUEST', message);
+
+/** Prints a value as an SQL expression that stands for itself wherever it is put. @throws INVALID_REQUEST */
+export const printParameter = ({ type, value }: Parameter): string =>
+  type === null ? printConstant(value) : `CAST(${printConstant(value)} AS ${checkedType(type)})`;
+
+function printConstant(value: Constant): string {
+  if (value === null) return 'NULL';
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') {
+    if (value.includes('\0')) throw invalid('a parameter may not hold a NUL character');
+    // In brackets, because a string goes on in one that stands before it on another line.
+    return `(${quoteLiteral(value)})`;
+  }
+  if ('digits' in value) {
+    const [, sign, number] = NUMBER.exec(value.digits) ?? [];
+    if (number === undefined) throw invalid('a parameter is no number');
+    return sign === '' ? number : `(-${number})`;
+  }
+  return `[${value.map(printConstant).join(', ')}]`;
+}
+
+const TYPE_SYMBOLS: ReadonlySet<string> = new Set(['(', ')', '[', ']', ',']);
+
+/** Checks that a type has nothing but names, numbers, texts and closed brackets, so that it ends where the CAST ends. */
+function checkedType(type: string): string {
+  const wrong = (): SkeinError => invalid(`${JSON.stringify(type.slice(0, 100))} is not the type of a parameter`);
+  if (type.length > TYPE_LENGTH_MAX || type.includes('\0')) throw wrong();
+  const tokens = new Tokenizer(type);
+  let depth = 0;
+  let end = 0;
+  try {
+    for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
+      const symbol = token.kind === 'symbol' ? type.slice(token.start, token.end) : '';
+      if (token.kind === 'parameter' || token.kind === 'bits') throw wrong();
+      if (token.kind === 'symbol' && !TYPE_SYMBOLS.has(symbol)) throw wrong();
+      depth += symbol === '(' ? 1 : symbol === ')' ? -1 : 0;
+      if (depth < 0) throw wrong();
+      end = token.end;
+    }
+  } catch {
+    throw wrong();
+  }
+  // A comment at its end would hide what follows.
+  if (depth !== 0 || end === 0 || /\S/.test(type.slice(end))) throw wrong();
+  return type;
+}

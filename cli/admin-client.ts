@@ -1,3 +1,4 @@
+import type { ClientSecret } from '#proto/generated/skein/catalog/v1/ClientSecret.ts';
 import { parseDuration } from '#shared/config/config-schema.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -8,25 +9,23 @@ import { printTable } from './print-table.ts';
 
 /** `skein admin client ...`: service accounts that sign in with a client_id and a client_secret. */
 
-type ClientSecret = { readonly client_id: string; readonly client_secret: string };
-
 export async function createClient(loaded: LoadedConfig, flags: Flags, name: string): Promise<ExitCode> {
   const target = findTarget(loaded);
   const scope = (flags.text('scope') ?? '').split(/\s+/).filter((word) => word !== '');
   if (flags.has('scope') && scope.length === 0) throw new UsageError('--scope names no scope');
   const request = { tenant: tenantOf(target, flags), name, roles: flags.texts('role'), scope };
-  return printSecret(request, await callCatalog<ClientSecret>(target, 'CreateClient', request));
+  return printSecret(request, await callCatalog(target, 'CreateClient', request));
 }
 
 export async function rotateClient(loaded: LoadedConfig, flags: Flags, name: string): Promise<ExitCode> {
   const target = findTarget(loaded);
   const request = { tenant: tenantOf(target, flags), name, overlap_ms: String(overlapOf(flags.text('overlap'))) };
-  return printSecret(request, await callCatalog<ClientSecret>(target, 'RotateClient', request));
+  return printSecret(request, await callCatalog(target, 'RotateClient', request));
 }
 
 export async function listClients(loaded: LoadedConfig, flags: Flags): Promise<ExitCode> {
   const target = findTarget(loaded);
-  const { clients } = await callCatalog<{ clients: readonly ListedClient[] }>(target, 'ListClients', {
+  const { clients } = await callCatalog(target, 'ListClients', {
     tenant: tenantOf(target, flags),
   });
   const rows = clients.map((client) => ({
@@ -42,17 +41,6 @@ export async function listClients(loaded: LoadedConfig, flags: Flags): Promise<E
   process.stdout.write(flags.has('json') ? `${JSON.stringify({ clients: rows })}\n` : tableOf(rows));
   return EXIT.ok;
 }
-
-type ListedClient = {
-  readonly name: string;
-  readonly client_id: string;
-  readonly roles: readonly string[];
-  readonly scope: readonly string[];
-  readonly status: string;
-  readonly created_at_ms: string;
-  readonly rotated_at_ms: string;
-  readonly previous_until_ms: string;
-};
 
 type Row = Readonly<Record<string, string | readonly string[] | null>>;
 

@@ -19,8 +19,7 @@ export type ParkedJob = {
 
 /** @throws CATALOG_UNAVAILABLE */
 export async function parkedJobs(target: Target): Promise<readonly ParkedJob[]> {
-  type Line = Omit<ParkedJob, 'parked_at'> & { readonly parked_at_ms: string };
-  const { jobs } = await callCatalog<{ jobs: readonly Line[] }>(target, 'ListJobs', {});
+  const { jobs } = await callCatalog(target, 'ListJobs', {});
   return jobs.map(({ id, kind, tenant, object, parked_at_ms: ms, reason }) => ({
     id,
     kind,
@@ -49,7 +48,7 @@ export async function listJobs(loaded: LoadedConfig, json: boolean): Promise<Exi
 export async function retryJobs(loaded: LoadedConfig, flags: Flags, ids: readonly string[]): Promise<ExitCode> {
   const [id, ...others] = ids;
   if (others.length > 0 || (id === undefined) !== flags.has('all')) throw new UsageError('expected one JOB, or --all');
-  const { jobs } = await callCatalog<{ jobs: number }>(findTarget(loaded), 'RetryJobs', { id: id ?? '' });
+  const { jobs } = await callCatalog(findTarget(loaded), 'RetryJobs', { id: id ?? '' });
   process.stdout.write(`${JSON.stringify({ retried: jobs })}\n`);
   return EXIT.ok;
 }

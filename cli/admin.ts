@@ -32,7 +32,7 @@ function passwordOf(file: string): string {
 }
 
 export async function listTenants(loaded: LoadedConfig, json: boolean): Promise<ExitCode> {
-  const { names } = await callCatalog<{ names: readonly string[] }>(findTarget(loaded), 'ListTenants', {});
+  const { names } = await callCatalog(findTarget(loaded), 'ListTenants', {});
   process.stdout.write(json ? `${JSON.stringify({ tenants: names })}\n` : names.map((name) => `${name}\n`).join(''));
   return EXIT.ok;
 }
@@ -84,21 +84,10 @@ export async function dropCatalog(loaded: LoadedConfig, name: string): Promise<E
   return EXIT.ok;
 }
 
-type CatalogLine = {
-  readonly name: string;
-  readonly tenant: string;
-  readonly roots: readonly string[];
-  readonly undrop_window_ms: string;
-};
-
 /** The catalogs of one tenant, or of all. */
 export async function listCatalogs(loaded: LoadedConfig, flags: Flags): Promise<ExitCode> {
   const request = { tenant: flags.text('tenant') ?? '' };
-  const { catalogs } = await callCatalog<{ catalogs: readonly CatalogLine[] }>(
-    findTarget(loaded),
-    'DescribeCatalogs',
-    request,
-  );
+  const { catalogs } = await callCatalog(findTarget(loaded), 'DescribeCatalogs', request);
   const rows = catalogs.map(({ name, tenant, roots, undrop_window_ms: windowMs }) => ({
     catalog: name,
     tenant,

@@ -1,8 +1,8 @@
-import type { Client, ServiceError } from '@grpc/grpc-js';
+import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
+import { callUnary, type ReplyOf, type RequestOf, type UnaryMethod } from '#shared/grpc/call-unary.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
-import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { hasSecret } from '#shared/keyring.ts';
 import { findCluster, type ReadyLine } from './cluster-file.ts';
@@ -54,23 +54,19 @@ const fromReady = (ready: ReadyLine, internalUrl: string, security: ChannelSecur
 });
 
 /** Makes one call to the catalog's internal service. @throws the service's error, CATALOG_UNAVAILABLE */
-export async function callCatalog<Reply>(target: InternalTarget, method: string, request: object): Promise<Reply> {
-  const { Client: Constructor } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
-  const client: Client = target.security.dial(Constructor, { address: target.internalUrl, role: 'catalog' });
+export async function callCatalog<Name extends UnaryMethod<CatalogInternalClient>>(
+  target: InternalTarget,
+  method: Name,
+  request: RequestOf<CatalogInternalClient, Name>,
+): Promise<ReplyOf<CatalogInternalClient, Name>> {
+  const { Client } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
+  const client = target.security.dial(Client, { address: target.internalUrl, role: 'catalog' });
+  const { keyring } = target.security;
   try {
-    return await new Promise<Reply>((resolve, reject) => {
-      const call = (client as unknown as Record<string, (...args: unknown[]) => void>)[method];
-      const options = { deadline: Date.now() + CALL_TIMEOUT_MS };
-      call?.call(
-        client,
-        request,
-        internalMetadata(target.security.keyring),
-        options,
-        (error: ServiceError | null, reply: Reply) => {
-          if (error === null) resolve(reply);
-          else reject(fromServiceError(error, 'CATALOG_UNAVAILABLE'));
-        },
-      );
+    return await callUnary(client, method, request, {
+      keyring,
+      timeoutMs: CALL_TIMEOUT_MS,
+      lost: 'CATALOG_UNAVAILABLE',
     });
   } finally {
     client.close();
@@ -91,7 +87,7 @@ export async function mintToken(
   target: InternalTarget & Pick<Target, 'tenant' | 'user'>,
   request: TokenRequest = {},
 ): Promise<string> {
-  const { token } = await callCatalog<{ token: string }>(target, 'MintToken', {
+  const { token } = await callCatalog(target, 'MintToken', {
     tenant: request.tenant ?? target.tenant,
     user: request.user ?? target.user,
     ttl_ms: String(request.ttlMs ?? 0),

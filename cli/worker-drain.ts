@@ -1,8 +1,7 @@
-import type { Client, ServiceError } from '@grpc/grpc-js';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
 import { SkeinError } from '#shared/error.ts';
+import { callUnary } from '#shared/grpc/call-unary.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
-import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { operatorSecurity } from './operator-security.ts';
 import { findCluster } from './cluster-file.ts';
@@ -29,16 +28,10 @@ function addressOf(dataDir: string, name: string): string {
 }
 
 async function drain(address: string, security: ChannelSecurity): Promise<void> {
-  const { Client: Constructor } = loadService('worker.proto', 'skein.worker.v1.Worker');
-  const client: Client = security.dial(Constructor, { address, role: 'worker' });
+  const { Client } = loadService('worker.proto', 'skein.worker.v1.Worker');
+  const client = security.dial(Client, { address, role: 'worker' });
   try {
-    await new Promise<void>((resolve, reject) => {
-      const call = (client as unknown as Record<string, (...args: unknown[]) => void>)['Drain'];
-      call?.call(client, {}, internalMetadata(security.keyring), (error: ServiceError | null) => {
-        if (error === null) resolve();
-        else reject(fromServiceError(error, 'WORKER_LOST'));
-      });
-    });
+    await callUnary(client, 'Drain', {}, { keyring: security.keyring, lost: 'WORKER_LOST' });
   } finally {
     client.close();
   }

@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join, normalize } from 'node:path';
 import { parseSync, Visitor } from 'oxc-parser';
 import { describe, expect, test } from 'vitest';
+import { makeTypes } from '#proto/make-types.ts';
 import { ERRORS } from '#shared/error.ts';
 import { superLinear } from './support/super-linear.ts';
 import { judgeProofs, ranTests, requirementsOf, type Proof, type RanTest } from '#test/support/proofs.ts';
@@ -17,7 +19,9 @@ const TRACKED = execFileSync('git', ['ls-files', '--cached', '--others', '--excl
 })
   .split('\n')
   .filter((path) => path !== '' && existsSync(join(ROOT, path)));
-const SOURCES = TRACKED.filter((path) => path.endsWith('.ts'));
+/** Files that `npm run proto:types` makes. */
+const GENERATED = 'proto/generated/';
+const SOURCES = TRACKED.filter((path) => path.endsWith('.ts') && !path.startsWith(GENERATED));
 const TOP_FOLDERS = ['shared', 'proto', 'catalog', 'coordinator', 'worker', 'cli', 'bench', 'test'] as const;
 
 /** What each top-level folder may import from; a folder may always import from itself. */
@@ -255,6 +259,21 @@ describe('documents', () => {
   // `test/support/check-proofs.ts` says after a run whether each is exactly one test, which ran and passed.
   test('every test that docs/spec-coverage.md names is written in its file', () => {
     const wrong = requirements.flatMap(({ proofs }) => proofs).filter((proof) => !isWritten(proof));
+    expect(wrong).toEqual([]);
+  });
+
+  test('the types of gRPC messages are those that `npm run proto:types` makes', () => {
+    const made = mkdtempSync(join(tmpdir(), 'skein-types-'));
+    makeTypes(made);
+    const texts = (folder: string): Readonly<Record<string, string>> =>
+      Object.fromEntries(
+        globSync('**/*.ts', { cwd: folder }).map((path) => [path, readFileSync(join(folder, path), 'utf8')]),
+      );
+    const [committed, expected] = [texts(join(ROOT, GENERATED)), texts(made)];
+    rmSync(made, { recursive: true });
+    const wrong = [...new Set([...Object.keys(committed), ...Object.keys(expected)])].filter(
+      (path) => committed[path] !== expected[path],
+    );
     expect(wrong).toEqual([]);
   });
 

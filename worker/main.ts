@@ -17,7 +17,7 @@ import { SKEIN_RELEASE } from '#shared/release.ts';
 import { metricsAccess, type MetricsAccess } from '#shared/metrics-access.ts';
 import { duckDbVersion } from './duckdb/instance.ts';
 import { returnFreedMemory } from './duckdb/library.ts';
-import { controlHandlers, type WorkerBeat } from './flight/control-service.ts';
+import { controlHandlers, type WorkerState } from './flight/control-service.ts';
 import { PeerClients } from './exchange/peer-clients.ts';
 import { doGetHandler, flightDefinition } from './flight/flight-service.ts';
 import { TaskRegistry } from './task/task-registry.ts';
@@ -110,7 +110,7 @@ export async function startWorker(
   });
   const id = workerId(randomUUID());
   const machine = thisMachine();
-  const beat = (): WorkerBeat => ({
+  const beat = (): WorkerState => ({
     worker_id: id,
     name: config['worker.name'],
     skein_release: SKEIN_RELEASE,
@@ -173,7 +173,7 @@ export async function startWorker(
 type ServerParts = {
   readonly tasks: TaskRegistry;
   readonly security: ChannelSecurity;
-  readonly beat: () => WorkerBeat;
+  readonly beat: () => WorkerState;
   readonly end: OrderedEnd;
 };
 

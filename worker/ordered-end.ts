@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import koffi from 'koffi';
-import type { QueryId, TaskId } from '#shared/id.ts';
+import type { HungTask } from '#proto/generated/skein/worker/v1/HungTask.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { HungQuantum } from './slot/slot-pool.ts';
 import { restorePriorities } from './slot/thread-priority.ts';
-
-/** The task for which a worker's process ends, as a beat says it; `quantum_ms` is decimal text, as proto-loader takes it. */
-export type HungTask = { readonly query_id: QueryId; readonly task_id: TaskId; readonly quantum_ms: string };
 
 /** Time in which the last beat leaves the process. */
 const TELL_MS = 150;

@@ -1,6 +1,7 @@
 import { Server, type handleUnaryCall, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import { isAction, type Action } from '#shared/authorization/action.ts';
 import { fromPrincipalMessage, type Principal, type PrincipalMessage } from '#shared/authorization/principal.ts';
+import type { CatalogInternalHandlers } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
 import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
 import { toServiceError } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -38,7 +39,7 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
   const server = new Server({ 'grpc.max_send_message_length': MESSAGE_BYTES_MAX });
   const loader = new TableLoader(context.store.pool, context.documents);
   const { definition } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
-  server.addService(definition, {
+  const handlers: CatalogInternalHandlers = {
     Authorize: forPrincipal(context, [], authorize),
     LoadTables: forPrincipal(context, ['table.describe'], (_context, request: LoadTablesRequest, principal) =>
       loader.load(request, principal),
@@ -69,7 +70,8 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     DescribeCatalogs: unary(context, OPERATOR, describeCatalogs),
     ListJobs: unary(context, OPERATOR, listJobs),
     RetryJobs: unary(context, OPERATOR, retryJobs),
-  });
+  };
+  server.addService(definition, handlers);
   const host = config['internal_host'];
   const port = await bind(server, context, config['catalog.internal_port']);
   return { server, address: `${host}:${port}` };

@@ -1,7 +1,9 @@
-import type { Client, ClientReadableStream, ServiceError } from '@grpc/grpc-js';
+import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
+import type { EpochList } from '#proto/generated/skein/catalog/v1/EpochList.ts';
+import type { LoadedTable as LoadedTableMessage } from '#proto/generated/skein/catalog/v1/LoadedTable.ts';
 import type { Action, Decision } from '#shared/authorization/action.ts';
 import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
-import { SkeinError } from '#shared/error.ts';
+import { callUnary, type ReplyOf, type RequestOf, type UnaryMethod } from '#shared/grpc/call-unary.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
@@ -9,7 +11,7 @@ import { parseLargeMetadata } from '#shared/iceberg/parse-large-metadata.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
-import type { LoadedTable, Policy, TableLoader, TableName } from '../resolver/table-source.ts';
+import type { LoadedTable, TableLoader, TableName } from '../resolver/table-source.ts';
 import { LruByBytes } from './lru-by-bytes.ts';
 import type { Pages } from './pages.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
@@ -59,20 +61,6 @@ export interface CatalogClient {
 }
 
 type CachedTable = { readonly version: string; readonly metadata: TableMetadata };
-type LoadedTableMessage = {
-  readonly status: 'FOUND' | 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND';
-  readonly version: string;
-  readonly metadata_json: string;
-  readonly allowed_roots: readonly string[];
-  readonly namespace: readonly string[];
-  readonly table: string;
-  readonly actions: readonly string[];
-  readonly policies: readonly Policy[];
-  readonly policy_version: string;
-};
-
-type DecisionMessage = { readonly action: string; readonly allowed: boolean; readonly reason: string };
-
 export type CatalogClientOptions = {
   readonly address: string;
   readonly security: ChannelSecurity;
@@ -85,36 +73,25 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   const { Client: Constructor } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
   const { security } = options;
   const peer = { address: options.address, role: 'catalog' } as const;
-  const client: Client = security.dial(Constructor, peer, {
+  const client = security.dial(Constructor, peer, {
     'grpc.max_receive_message_length': MESSAGE_BYTES_MAX,
     'grpc.keepalive_time_ms': 30_000,
     'grpc.initial_reconnect_backoff_ms': 200,
     'grpc.max_reconnect_backoff_ms': 2_000,
   });
-  const epochsClient: Client = security.dial(Constructor, peer, EPOCHS_CONNECTION);
+  const epochsClient = security.dial(Constructor, peer, EPOCHS_CONNECTION);
   const cache = new LruByBytes<CachedTable>(options.cacheBytes);
 
-  const call = <Reply>(method: string, request: object, signal?: AbortSignal): Promise<Reply> =>
-    new Promise((resolve, reject) => {
-      if (signal?.aborted === true) {
-        reject(SkeinError.of(signal.reason));
-        return;
-      }
-      const invoke = (client as unknown as Record<string, UnaryMethod>)[method];
-      const pending = must(invoke, `catalog.proto has ${method}`).call(
-        client,
-        request,
-        internalMetadata(security.keyring),
-        { deadline: Date.now() + CALL_TIMEOUT_MS },
-        (error, reply) => {
-          signal?.removeEventListener('abort', cancel);
-          if (signal?.aborted === true) reject(SkeinError.of(signal.reason));
-          else if (error !== null) reject(fromServiceError(error, 'CATALOG_UNAVAILABLE'));
-          else resolve(reply as Reply);
-        },
-      );
-      const cancel = (): void => pending.cancel();
-      signal?.addEventListener('abort', cancel, { once: true });
+  const call = <Name extends UnaryMethod<CatalogInternalClient>>(
+    method: Name,
+    request: RequestOf<CatalogInternalClient, Name>,
+    signal?: AbortSignal,
+  ): Promise<ReplyOf<CatalogInternalClient, Name>> =>
+    callUnary(client, method, request, {
+      keyring: security.keyring,
+      timeoutMs: CALL_TIMEOUT_MS,
+      signal,
+      lost: 'CATALOG_UNAVAILABLE',
     });
 
   const loadTables = async (
@@ -130,13 +107,13 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       principal: toPrincipalMessage(principal),
       names: names.map((name, i) => ({ ...name, known_version: known[i]?.version ?? '' })),
     };
-    const reply = await call<{ tables: readonly LoadedTableMessage[] }>('LoadTables', request, signal);
+    const reply = await call('LoadTables', request, signal);
     const loadTable = async (table: LoadedTableMessage, i: number): Promise<LoadedTable> => {
       const key = must(keys[i], 'one answer for each name');
       const { catalog } = must(names[i], 'one answer for each name');
       if (table.status !== 'FOUND') {
         cache.delete(key);
-        return { kind: 'missing', code: table.status };
+        return { kind: 'missing', code: missingCode(table.status) };
       }
       const cached = known[i];
       const current =
@@ -168,17 +145,12 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   };
 
   async function* watchEpochs(signal: AbortSignal): AsyncGenerator<EpochUpdate> {
-    const watch = (epochsClient as unknown as Record<string, StreamMethod>)['WatchEpochs'];
-    const stream = must(watch, 'catalog.proto has WatchEpochs').call(
-      epochsClient,
-      {},
-      internalMetadata(security.keyring),
-    );
+    const stream = epochsClient.WatchEpochs({}, internalMetadata(security.keyring));
     const cancel = (): void => stream.cancel();
     signal.addEventListener('abort', cancel, { once: true });
     try {
       for await (const message of stream) {
-        const { epochs } = message as { epochs: readonly { principal: string; session_epoch: string }[] };
+        const { epochs } = message as EpochList;
         yield epochs.map((e) => ({ principal: e.principal, sessionEpoch: Number(e.session_epoch) }));
       }
     } catch (error) {
@@ -192,7 +164,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   return {
     authorize: async (principal) => {
       const request = { principal: toPrincipalMessage(principal) };
-      const { decisions } = await call<{ decisions: readonly DecisionMessage[] }>('Authorize', request);
+      const { decisions } = await call('Authorize', request);
       return new Map(
         decisions.map(({ action, allowed, reason }) => [action, allowed ? { allowed } : { allowed, reason }]),
       );
@@ -200,23 +172,21 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     tablesFor: (principal) => ({ loadTables: (names, signal) => loadTables(principal, names, signal) }),
     listCatalogs: async (principal, action) => {
       const request = { principal: toPrincipalMessage(principal), action };
-      return (await call<{ names: readonly string[] }>('ListCatalogs', request)).names;
+      return (await call('ListCatalogs', request)).names;
     },
     listNamespaces: (principal, catalog, action) =>
       pages<readonly string[]>([], async (after) => {
-        type Reply = { readonly namespaces: readonly { readonly levels: readonly string[] }[]; readonly more: boolean };
         const request = { principal: toPrincipalMessage(principal), action, catalog, after, limit: PAGE_NAMES };
-        const { namespaces, more } = await call<Reply>('ListNamespaces', request);
+        const { namespaces, more } = await call('ListNamespaces', request);
         return { items: namespaces.map(({ levels }) => levels), more };
       }),
     listTables: (principal, catalog, namespace) =>
       pages('', async (after) => {
-        type Reply = { readonly names: readonly string[]; readonly more: boolean };
         const request = { principal: toPrincipalMessage(principal), catalog, namespace, after, limit: PAGE_NAMES };
-        const { names, more } = await call<Reply>('ListTables', request);
+        const { names, more } = await call('ListTables', request);
         return { items: names, more };
       }),
-    signingKeys: async () => (await call<{ jwks_json: string }>('GetSigningKeys', {})).jwks_json,
+    signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs,
     get cacheBytes() {
       return cache.bytes;
@@ -227,6 +197,14 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     },
   };
 }
+
+const MISSING_CODES = ['CATALOG_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'TABLE_NOT_FOUND'] as const;
+
+const missingCode = (status: string): (typeof MISSING_CODES)[number] =>
+  must(
+    MISSING_CODES.find((code) => code === status),
+    'a table that was not found says what is missing',
+  );
 
 /** Asks for one page after the other; `none` stands for what comes before the first. */
 async function* pages<T>(
@@ -243,11 +221,3 @@ async function* pages<T>(
     more = page.more;
   }
 }
-
-type UnaryMethod = (
-  request: object,
-  metadata: ReturnType<typeof internalMetadata>,
-  options: { deadline: number },
-  callback: (error: ServiceError | null, reply: unknown) => void,
-) => { cancel(): void };
-type StreamMethod = (request: object, metadata: ReturnType<typeof internalMetadata>) => ClientReadableStream<unknown>;

@@ -1,11 +1,13 @@
-import type { Client, ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
+import type { ClientDuplexStream, ServiceError } from '@grpc/grpc-js';
+import type { CoordinatorBeatInput } from '#proto/generated/skein/worker/v1/CoordinatorBeat.ts';
+import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
+import type { WorkerBeat } from '#proto/generated/skein/worker/v1/WorkerBeat.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { queryId, type QueryId } from '#shared/id.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import { must } from '#shared/must.ts';
 import { printRelease, type Release } from '#shared/release.ts';
 import { WorkerEnding, type HungRun } from './worker-ending.ts';
 
@@ -75,7 +77,7 @@ const OWN_CONNECTION = {
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
 } as const;
-const { Client: WorkerClient } = loadService('worker.proto', 'skein.worker.v1.Worker');
+const { Client: WorkerConstructor } = loadService('worker.proto', 'skein.worker.v1.Worker');
 
 /**
  * The two connections to one worker. One carries the heartbeats and nothing else: it alone says whether the worker lives. Tasks of all
@@ -84,11 +86,11 @@ const { Client: WorkerClient } = loadService('worker.proto', 'skein.worker.v1.Wo
 export class WorkerLink {
   readonly address: string;
   readonly #options: LinkOptions;
-  readonly #beats: Client;
-  #tasks: Client;
+  readonly #beats: WorkerClient;
+  #tasks: WorkerClient;
   readonly #onChange: () => void;
   #state: LinkState = { kind: 'connecting' };
-  #stream: ClientDuplexStream<object, WireBeat> | undefined;
+  #stream: ClientDuplexStream<CoordinatorBeatInput, WorkerBeat> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #silence: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -113,7 +115,7 @@ export class WorkerLink {
       this.#refuse('unproven', { worker: address, reason });
     };
     this.#beats = options.security.dial(
-      WorkerClient,
+      WorkerConstructor,
       { address, role: 'worker', onUnproven },
       { ...OWN_CONNECTION, 'grpc.max_receive_message_length': BEAT_BYTES_MAX },
     );
@@ -122,7 +124,7 @@ export class WorkerLink {
   }
 
   /** The gRPC client of all calls but heartbeats, including Flight. A worker that comes back gets a new one. */
-  get client(): Client {
+  get client(): WorkerClient {
     return this.#tasks;
   }
 
@@ -162,14 +164,12 @@ export class WorkerLink {
     const { coordinatorId, epoch, heartbeatIntervalMs } = this.#options;
     // A worker that was refused stays so until it says that it was replaced.
     if (this.#state.kind !== 'refused') this.#become({ kind: 'connecting' });
-    const attach = (this.#beats as unknown as Record<string, AttachMethod>)['Attach'];
-    const metadata = internalMetadata(this.#options.security.keyring);
-    const stream = must(attach, 'worker.proto has Attach').call(this.#beats, metadata);
+    const stream = this.#beats.Attach(internalMetadata(this.#options.security.keyring));
     this.#stream = stream;
     const beat = (): void => void stream.write({ coordinator_id: coordinatorId, epoch: String(epoch) });
     this.#timer = setInterval(beat, heartbeatIntervalMs);
     this.#expectBeat();
-    stream.on('data', (wire: WireBeat) => this.#onBeat(workerInfo(wire)));
+    stream.on('data', (wire: WorkerBeat) => this.#onBeat(workerInfo(wire)));
     stream.on('error', (error: ServiceError) => {
       if (this.#stream !== stream) return;
       this.#options.log.debug({ worker: this.address, err: error }, 'the stream to a worker broke');
@@ -277,9 +277,9 @@ export class WorkerLink {
   }
 }
 
-const openTasks = (address: string, security: ChannelSecurity): Client =>
+const openTasks = (address: string, security: ChannelSecurity): WorkerClient =>
   security.dial(
-    WorkerClient,
+    WorkerConstructor,
     { address, role: 'worker' },
     {
       ...OWN_CONNECTION,
@@ -300,26 +300,7 @@ async function untilAborted(signals: readonly AbortSignal[], work: Promise<void>
   for (const signal of signals) signal.removeEventListener('abort', stop);
 }
 
-type AttachMethod = (metadata: ReturnType<typeof internalMetadata>) => ClientDuplexStream<object, WireBeat>;
-
-/** As proto-loader gives it: 64-bit integers as text. */
-type WireBeat = {
-  readonly worker_id: string;
-  readonly name: string;
-  readonly skein_release: string;
-  readonly duckdb_version: string;
-  readonly cores: number;
-  readonly memory_limit_bytes: string;
-  readonly running_tasks: number;
-  readonly spool_bytes: string;
-  readonly draining: boolean;
-  readonly query_ids: readonly string[];
-  readonly machine_id: string;
-  readonly machine_cores: number;
-  readonly hung: { readonly query_id: string; readonly quantum_ms: string } | null | undefined;
-};
-
-const workerInfo = (wire: WireBeat): WorkerInfo => ({
+const workerInfo = (wire: WorkerBeat): WorkerInfo => ({
   id: wire.worker_id,
   name: wire.name,
   release: { skein: wire.skein_release, duckdb: wire.duckdb_version.replace(/^v/, '') },
@@ -330,5 +311,5 @@ const workerInfo = (wire: WireBeat): WorkerInfo => ({
   draining: wire.draining,
   machine: { id: wire.machine_id, cores: Math.max(1, wire.machine_cores) },
   queryIds: wire.query_ids.map(queryId),
-  hung: wire.hung == null ? null : { queryId: queryId(wire.hung.query_id), quantumMs: Number(wire.hung.quantum_ms) },
+  hung: wire.hung === null ? null : { queryId: queryId(wire.hung.query_id), quantumMs: Number(wire.hung.quantum_ms) },
 });

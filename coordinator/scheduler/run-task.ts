@@ -1,8 +1,10 @@
-import type { Client, ClientReadableStream, Metadata, ServiceError } from '@grpc/grpc-js';
+import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
+import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
 import { encodeTaskSpec } from '#proto/task-codec.ts';
 import type { StreamEnd, TaskReport, TaskSpec } from '#proto/task.ts';
 import { atMost } from '#shared/at-most.ts';
 import { SkeinError } from '#shared/error.ts';
+import { callUnary } from '#shared/grpc/call-unary.ts';
 import { fromServiceError, internalMetadata, readError } from '#shared/grpc/internal-auth.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
@@ -10,7 +12,7 @@ import { tooLong } from './spooled-task.ts';
 import { decodeFlightData, encodeTicket, type FlightData } from '#shared/flight/flight-data.ts';
 
 export type TaskRun = {
-  readonly client: Client;
+  readonly client: WorkerClient;
   readonly keyring: Keyring;
   readonly spec: TaskSpec;
   /** Signed, for this task and its one output. */
@@ -75,7 +77,7 @@ export async function runTask(run: TaskRun): Promise<TaskReport> {
     return must(report, 'the last message of a task has its report');
   } catch (error) {
     const failure = run.signal.aborted ? SkeinError.of(run.signal.reason) : failed(error);
-    await atMost(cancelTask(run, metadata, failure), CONFIRM_MAX_MS);
+    await atMost(cancelTask(run, failure), CONFIRM_MAX_MS);
     throw failure;
   } finally {
     run.signal.removeEventListener('abort', abort);
@@ -98,22 +100,13 @@ const failed = (error: unknown): SkeinError =>
 const isServiceError = (error: unknown): error is ServiceError =>
   error instanceof Error && typeof (error as Partial<ServiceError>).code === 'number';
 
-type CancelMethod = (request: object, metadata: Metadata, options: { deadline: number }, callback: () => void) => void;
-
-/** Tells the worker to stop the task, and resolves when it has confirmed. A lost worker is not told. */
-function cancelTask({ client, spec }: TaskRun, metadata: Metadata, failure: SkeinError): Promise<void> {
-  if (failure.code === 'WORKER_LOST') return Promise.resolve();
+/** Tells the worker to stop the task; resolves when it has confirmed, or cannot. A lost worker is not told. */
+async function cancelTask({ client, spec, keyring }: TaskRun, failure: SkeinError): Promise<void> {
+  if (failure.code === 'WORKER_LOST') return;
   const request = { task_id: spec.taskId, code: failure.code, reason: failure.message };
-  const invoke = (client as unknown as Record<string, CancelMethod>)['CancelTask'];
-  return new Promise((resolve) => {
-    const options = { deadline: Date.now() + CANCEL_TIMEOUT_MS };
-    try {
-      must(invoke, 'worker.proto has CancelTask').call(client, request, metadata, options, resolve);
-    } catch {
-      // The client is closed: this life of the worker is over, and with it the task.
-      resolve();
-    }
-  });
+  const settings = { keyring, timeoutMs: CANCEL_TIMEOUT_MS, lost: 'CONNECTION_LOST' } as const;
+  // A client that is closed throws: this life of the worker is over, and with it the task.
+  await callUnary(client, 'CancelTask', request, settings).catch(() => undefined);
 }
 
 /**

@@ -1,14 +1,14 @@
-import type { Client, ClientUnaryCall, Metadata, ServiceError } from '@grpc/grpc-js';
+import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
 import { encodeTaskSpec } from '#proto/task-codec.ts';
 import type { TaskReport, TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
-import { decodeError, fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
+import { callUnary } from '#shared/grpc/call-unary.ts';
+import { decodeError } from '#shared/grpc/internal-auth.ts';
 import { taskId, type QueryId, type TaskId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
-import { must } from '#shared/must.ts';
 
 export type SpooledTask = {
-  readonly client: Client;
+  readonly client: WorkerClient;
   readonly keyring: Keyring;
   readonly spec: TaskSpec;
   readonly ticket: string;
@@ -22,54 +22,17 @@ export type SpooledEnd =
   | { readonly kind: 'finished'; readonly report: TaskReport }
   | { readonly kind: 'inputLost'; readonly producer: TaskId };
 
-type Reply = {
-  readonly report: Buffer;
-  readonly lost: { readonly address: string; readonly task_id: string } | null | undefined;
-  /** Empty unless the task failed. */
-  readonly failure?: Buffer;
-};
-type Unary<Request, Answer> = (
-  request: Request,
-  metadata: Metadata,
-  options: { deadline?: number },
-  callback: (error: ServiceError | null, reply?: Answer) => void,
-) => ClientUnaryCall;
-
-const method = <Request, Answer>(client: Client, name: string): Unary<Request, Answer> => {
-  const found = (client as unknown as Record<string, Unary<Request, Answer> | undefined>)[name];
-  return must(found, `worker.proto has ${name}`).bind(client);
-};
-
 /** Runs a task whose output stays on the worker. @throws SkeinError: the worker's error, CONNECTION_LOST, or the signal's reason. */
 export async function runSpooledTask(task: SpooledTask): Promise<SpooledEnd> {
   task.signal.throwIfAborted();
   const spec = await encodeTaskSpec(task.spec);
   task.signal.throwIfAborted();
   if (spec.length > task.taskBytesMax) throw tooLong(spec.length, task.taskBytesMax);
-  return await new Promise((resolve, reject) => {
-    const { signal } = task;
-    const abort = (): void => {
-      call.cancel();
-      reject(SkeinError.of(signal.reason));
-    };
-    const run = method<object, Reply>(task.client, 'RunTask');
-    const call = run({ spec, ticket: task.ticket }, internalMetadata(task.keyring), {}, (error, reply) => {
-      signal.removeEventListener('abort', abort);
-      if (error !== null) {
-        reject(fromServiceError(error, 'CONNECTION_LOST'));
-        return;
-      }
-      const { failure = Buffer.alloc(0), ...end } = must(reply, 'a reply or an error');
-      if (failure.length > 0) reject(decodeError(failure));
-      else resolve(ended(end));
-    });
-    signal.addEventListener('abort', abort, { once: true });
-  });
-}
-
-function ended({ report, lost }: Omit<Reply, 'failure'>): SpooledEnd {
-  if (lost !== null && lost !== undefined) return { kind: 'inputLost', producer: taskId(lost.task_id) };
-  return { kind: 'finished', report: JSON.parse(report.toString()) as TaskReport };
+  const { client, keyring, ticket, signal } = task;
+  const reply = await callUnary(client, 'RunTask', { spec, ticket }, { keyring, signal, lost: 'CONNECTION_LOST' });
+  if (reply.failure.length > 0) throw decodeError(reply.failure);
+  if (reply.lost !== null) return { kind: 'inputLost', producer: taskId(reply.lost.task_id) };
+  return { kind: 'finished', report: JSON.parse(reply.report.toString()) as TaskReport };
 }
 
 export const tooLong = (bytes: number, bytesMax: number): SkeinError =>
@@ -82,10 +45,12 @@ export const tooLong = (bytes: number, bytesMax: number): SkeinError =>
 const END_TIMEOUT_MS = 5_000;
 
 /** Ends a query's tasks on a worker and deletes their output; false when the worker did not confirm in time. Never throws. */
-export function endQuery(client: Client, keyring: Keyring, queryId: QueryId): Promise<boolean> {
-  return new Promise((resolve) => {
-    const end = method<object, object>(client, 'EndQuery');
-    const options = { deadline: Date.now() + END_TIMEOUT_MS };
-    end({ query_id: queryId }, internalMetadata(keyring), options, (error) => resolve(error === null));
-  });
+export async function endQuery(client: WorkerClient, keyring: Keyring, queryId: QueryId): Promise<boolean> {
+  const settings = { keyring, timeoutMs: END_TIMEOUT_MS, lost: 'CONNECTION_LOST' } as const;
+  try {
+    await callUnary(client, 'EndQuery', { query_id: queryId }, settings);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -6,7 +6,6 @@ import {
   type ChannelOptions,
   type Client,
   type Metadata,
-  type ServiceClientConstructor,
 } from '@grpc/grpc-js';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -17,6 +16,12 @@ import { requireSecret } from './internal-auth.ts';
 import { hostOf, isLoopback } from './loopback.ts';
 import { ProvenCredentials, roleCredentials } from './proven-credentials.ts';
 import { TlsFiles } from './tls-files.ts';
+
+type ClientConstructor<C extends Client> = new (
+  address: string,
+  credentials: ChannelCredentials,
+  options?: ChannelOptions,
+) => C;
 
 /** The peer that a client dials. */
 type Peer = {
@@ -41,7 +46,7 @@ type IncomingCall = {
 export interface ChannelSecurity extends Disposable {
   readonly keyring: Keyring;
   /** Returns a client; it sends nothing before the peer has proven its role. @throws INVALID_CONFIGURATION for plaintext beyond loopback */
-  dial(Client: ServiceClientConstructor, peer: Peer, options?: ChannelOptions): Client;
+  dial<C extends Client>(Client: ClientConstructor<C>, peer: Peer, options?: ChannelOptions): C;
   /** Returns the credentials for a server that listens on `host`. @throws INVALID_CONFIGURATION for plaintext beyond loopback */
   serverCredentials(host: string): ServerCredentials;
   /** @throws FORBIDDEN unless the caller has proven one of the roles, UNAUTHENTICATED without the cluster's secret. */

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { Client } from '@grpc/grpc-js';
 import { RecordBatchReader, Table, type RecordBatch } from 'apache-arrow';
 import { Message } from 'apache-arrow/ipc/metadata/message';
+import type { FlightServiceClient } from '#proto/generated/arrow/flight/protocol/FlightService.ts';
+import type { WorkerClient } from '#proto/generated/skein/worker/v1/Worker.ts';
+import type { WorkerBeat } from '#proto/generated/skein/worker/v1/WorkerBeat.ts';
 import { encodeTaskSpec } from '#proto/task-codec.ts';
 import type { InputSource, StreamEnd, TaskReport, TaskSpec } from '#proto/task.ts';
+import { callUnary, type ReplyOf, type RequestOf, type UnaryMethod } from '#shared/grpc/call-unary.ts';
 import { plainSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { decodeError, fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, taskId, tenantId } from '#shared/id.ts';
-import { must } from '#shared/must.ts';
 import { grantsOf, signTicket, type Ticket } from '#shared/ticket.ts';
 import { decodeFlightData } from '#shared/flight/flight-data.ts';
 
@@ -23,12 +25,6 @@ export type TestResult = { readonly table: Table; readonly report: TaskReport; r
 export type RunTaskResult =
   | { readonly kind: 'finished'; readonly report: TaskReport }
   | { readonly kind: 'lost'; readonly address: string; readonly taskId: string };
-
-type RunTaskReply = {
-  readonly report: Uint8Array;
-  readonly lost: { readonly address: string; readonly task_id: string } | null;
-  readonly failure: Uint8Array;
-};
 
 export function makeTask(sql: TaskSpec['sql'] | string, overrides: Partial<TaskSpec> = {}): TaskSpec {
   return {
@@ -63,8 +59,8 @@ export function makeTask(sql: TaskSpec['sql'] | string, overrides: Partial<TaskS
 
 export class TestCoordinator {
   readonly url: string;
-  readonly #control: Client;
-  readonly #flight: Client;
+  readonly #control: WorkerClient;
+  readonly #flight: FlightServiceClient;
   readonly #secret: string;
 
   constructor(url: string, secret: string, security: ChannelSecurity = plainSecurity(fixedKeyring(secret))) {
@@ -86,30 +82,21 @@ export class TestCoordinator {
   }
 
   /** Any control call. @throws SkeinError */
-  call<Reply = object>(method: string, request: object, secret = this.#secret, signal?: AbortSignal): Promise<Reply> {
-    const { path, requestSerialize, responseDeserialize } = must(WORKER.definition[method], method);
-    return new Promise((resolve, reject) => {
-      const call = this.#control.makeUnaryRequest(
-        path,
-        requestSerialize as (request: object) => Buffer,
-        responseDeserialize as (bytes: Buffer) => object,
-        request,
-        internalMetadata(fixedKeyring(secret)),
-        (error, reply) => {
-          if (error === null) resolve(reply as Reply);
-          else reject(fromServiceError(error, 'WORKER_LOST'));
-        },
-      );
-      signal?.addEventListener('abort', () => call.cancel(), { once: true });
-    });
+  call<Name extends UnaryMethod<WorkerClient>>(
+    method: Name,
+    request: RequestOf<WorkerClient, Name>,
+    secret = this.#secret,
+    signal?: AbortSignal,
+  ): Promise<ReplyOf<WorkerClient, Name>> {
+    return callUnary(this.#control, method, request, { keyring: fixedKeyring(secret), signal, lost: 'WORKER_LOST' });
   }
 
   /** Runs a task with a spooled output; `signal` cancels the call. */
   async runTask(spec: TaskSpec, signal?: AbortSignal): Promise<RunTaskResult> {
     const request = { spec: await encodeTaskSpec(spec), ticket: this.ticket(spec) };
-    const reply = await this.call<RunTaskReply>('RunTask', request, this.#secret, signal);
+    const reply = await this.call('RunTask', request, this.#secret, signal);
     if (reply.failure.length > 0) throw decodeError(reply.failure);
-    if (reply.lost != null) return { kind: 'lost', address: reply.lost.address, taskId: reply.lost.task_id };
+    if (reply.lost !== null) return { kind: 'lost', address: reply.lost.address, taskId: reply.lost.task_id };
     return { kind: 'finished', report: JSON.parse(Buffer.from(reply.report).toString()) as TaskReport };
   }
 
@@ -136,10 +123,10 @@ export class TestCoordinator {
   }
 
   async *#get(ticket: string): AsyncGenerator<Uint8Array> {
-    const doGet = must(FLIGHT.definition['DoGet'], 'DoGet');
+    const doGet = FLIGHT.definition.DoGet;
     const call = this.#flight.makeServerStreamRequest(
       doGet.path,
-      doGet.requestSerialize as (request: object) => Buffer,
+      doGet.requestSerialize,
       (bytes: Buffer) => bytes,
       { ticket: Buffer.from(ticket) },
       internalMetadata(fixedKeyring(this.#secret)),
@@ -163,18 +150,12 @@ export class TestCoordinator {
     return await collect(this.#get(ticket));
   }
 
-  attach(): { beat(epoch: number): void; readonly beats: AsyncIterator<Record<string, unknown>>; end(): void } {
-    const method = must(WORKER.definition['Attach'], 'Attach');
-    const call = this.#control.makeBidiStreamRequest(
-      method.path,
-      method.requestSerialize as (request: object) => Buffer,
-      method.responseDeserialize as (bytes: Buffer) => Record<string, unknown>,
-      internalMetadata(fixedKeyring(this.#secret)),
-    );
+  attach(): { beat(epoch: number): void; readonly beats: AsyncIterator<WorkerBeat>; end(): void } {
+    const call = this.#control.Attach(internalMetadata(fixedKeyring(this.#secret)));
     call.on('error', () => undefined);
     return {
       beat: (epoch) => call.write({ coordinator_id: 'c', epoch: String(epoch) }),
-      beats: call[Symbol.asyncIterator]() as AsyncIterator<Record<string, unknown>>,
+      beats: call[Symbol.asyncIterator]() as AsyncIterator<WorkerBeat>,
       end: () => call.cancel(),
     };
   }

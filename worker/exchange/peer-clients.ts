@@ -5,7 +5,6 @@ import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { fromServiceError, internalMetadata, isAnswer } from '#shared/grpc/internal-auth.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
-import { must } from '#shared/must.ts';
 import { brokenMessage } from '../duckdb/check-message.ts';
 import { readMessage } from '../duckdb/ipc-message.ts';
 import { plainMessage } from '../flight/compress-message.ts';
@@ -107,10 +106,10 @@ export class PeerClients {
     into: SpooledOutput,
   ): Promise<SkeinError | undefined> {
     const end = source.batches === null ? '' : `-${source.batches.end}`;
-    const doGet = must(FLIGHT.definition['DoGet'], 'flight.proto has DoGet');
+    const doGet = FLIGHT.definition.DoGet;
     const call = this.#client(source.address).makeServerStreamRequest(
       doGet.path,
-      doGet.requestSerialize as (request: object) => Buffer,
+      doGet.requestSerialize,
       (bytes: Buffer) => bytes,
       { ticket: Buffer.from(`${source.ticket}@${progress.next}${end}`) },
       internalMetadata(this.#options.security.keyring),

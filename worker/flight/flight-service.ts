@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import type { handleServerStreamingCall, ServiceDefinition } from '@grpc/grpc-js';
+import type { Ticket } from '#proto/generated/arrow/flight/protocol/Ticket.ts';
 import { decodeTaskHead } from '#proto/task-codec.ts';
 import type { StreamEnd } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -13,15 +14,16 @@ import type { BatchRange } from '../spool/spooled-output.ts';
 import { encodeAppMetadata } from '#shared/flight/flight-data.ts';
 import { LentMessage } from './arrow-message.ts';
 import { sendPartition } from './send-partition.ts';
-import { SendWindow, type FlightCall, type TicketMessage } from './send-window.ts';
+import { SendWindow, type FlightCall } from './send-window.ts';
 import type { TaskRegistry } from '../task/task-registry.ts';
 
 /** `FlightService` whose DoGet messages are encoded already: no body passes through a protobuf library. */
 export function flightDefinition(): ServiceDefinition {
   const { definition } = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
-  const doGet = definition['DoGet'];
-  if (doGet === undefined) throw new Error('flight.proto has no DoGet');
-  return { ...definition, DoGet: { ...doGet, responseSerialize: asBuffer, responseDeserialize: (bytes) => bytes } };
+  return {
+    ...definition,
+    DoGet: { ...definition.DoGet, responseSerialize: asBuffer, responseDeserialize: (bytes) => bytes },
+  };
 }
 
 /** Passes a lent message as a buffer: it implements the part of `Buffer` that gRPC uses. */
@@ -40,11 +42,11 @@ export function doGetHandler(options: {
   readonly clock: Clock;
   /** Compression of partitions that are sent to another host. */
   readonly compression: 'none' | 'lz4';
-}): handleServerStreamingCall<TicketMessage, Uint8Array | LentMessage> {
+}): handleServerStreamingCall<Ticket, Uint8Array | LentMessage> {
   const { tasks, security, clock, compression } = options;
   const serve = async (call: FlightCall): Promise<void> => {
     security.admit(call, ['coordinator', 'worker']);
-    const asked = parseTicket(Buffer.from(call.request.ticket));
+    const asked = parseTicket(call.request.ticket);
     const ticket = verifyTicket(asked.text, security.keyring, clock.nowMs());
     if (asked.kind === 'partition') {
       const compress = compression === 'lz4' && !isOfThisHost(call.getPeer());

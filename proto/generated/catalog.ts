@@ -1,0 +1,127 @@
+import type * as grpc from '@grpc/grpc-js';
+import type { MessageTypeDefinition } from '@grpc/proto-loader';
+
+import type { AbandonCommitReplyInput as _skein_catalog_v1_AbandonCommitReplyInput, AbandonCommitReply as _skein_catalog_v1_AbandonCommitReply } from './skein/catalog/v1/AbandonCommitReply.ts';
+import type { AbandonCommitRequestInput as _skein_catalog_v1_AbandonCommitRequestInput, AbandonCommitRequest as _skein_catalog_v1_AbandonCommitRequest } from './skein/catalog/v1/AbandonCommitRequest.ts';
+import type { AlterCatalogReplyInput as _skein_catalog_v1_AlterCatalogReplyInput, AlterCatalogReply as _skein_catalog_v1_AlterCatalogReply } from './skein/catalog/v1/AlterCatalogReply.ts';
+import type { AlterCatalogRequestInput as _skein_catalog_v1_AlterCatalogRequestInput, AlterCatalogRequest as _skein_catalog_v1_AlterCatalogRequest } from './skein/catalog/v1/AlterCatalogRequest.ts';
+import type { AuthorizeReplyInput as _skein_catalog_v1_AuthorizeReplyInput, AuthorizeReply as _skein_catalog_v1_AuthorizeReply } from './skein/catalog/v1/AuthorizeReply.ts';
+import type { AuthorizeRequestInput as _skein_catalog_v1_AuthorizeRequestInput, AuthorizeRequest as _skein_catalog_v1_AuthorizeRequest } from './skein/catalog/v1/AuthorizeRequest.ts';
+import type { CatalogInternalClient as _skein_catalog_v1_CatalogInternalClient, CatalogInternalDefinition as _skein_catalog_v1_CatalogInternalDefinition } from './skein/catalog/v1/CatalogInternal.ts';
+import type { CatalogListInput as _skein_catalog_v1_CatalogListInput, CatalogList as _skein_catalog_v1_CatalogList } from './skein/catalog/v1/CatalogList.ts';
+import type { ClientListInput as _skein_catalog_v1_ClientListInput, ClientList as _skein_catalog_v1_ClientList } from './skein/catalog/v1/ClientList.ts';
+import type { ClientSecretInput as _skein_catalog_v1_ClientSecretInput, ClientSecret as _skein_catalog_v1_ClientSecret } from './skein/catalog/v1/ClientSecret.ts';
+import type { CommitTablesReplyInput as _skein_catalog_v1_CommitTablesReplyInput, CommitTablesReply as _skein_catalog_v1_CommitTablesReply } from './skein/catalog/v1/CommitTablesReply.ts';
+import type { CommitTablesRequestInput as _skein_catalog_v1_CommitTablesRequestInput, CommitTablesRequest as _skein_catalog_v1_CommitTablesRequest } from './skein/catalog/v1/CommitTablesRequest.ts';
+import type { CreateCatalogReplyInput as _skein_catalog_v1_CreateCatalogReplyInput, CreateCatalogReply as _skein_catalog_v1_CreateCatalogReply } from './skein/catalog/v1/CreateCatalogReply.ts';
+import type { CreateCatalogRequestInput as _skein_catalog_v1_CreateCatalogRequestInput, CreateCatalogRequest as _skein_catalog_v1_CreateCatalogRequest } from './skein/catalog/v1/CreateCatalogRequest.ts';
+import type { CreateClientRequestInput as _skein_catalog_v1_CreateClientRequestInput, CreateClientRequest as _skein_catalog_v1_CreateClientRequest } from './skein/catalog/v1/CreateClientRequest.ts';
+import type { CreateTenantReplyInput as _skein_catalog_v1_CreateTenantReplyInput, CreateTenantReply as _skein_catalog_v1_CreateTenantReply } from './skein/catalog/v1/CreateTenantReply.ts';
+import type { CreateTenantRequestInput as _skein_catalog_v1_CreateTenantRequestInput, CreateTenantRequest as _skein_catalog_v1_CreateTenantRequest } from './skein/catalog/v1/CreateTenantRequest.ts';
+import type { DecisionInput as _skein_catalog_v1_DecisionInput, Decision as _skein_catalog_v1_Decision } from './skein/catalog/v1/Decision.ts';
+import type { DescribeCatalogsRequestInput as _skein_catalog_v1_DescribeCatalogsRequestInput, DescribeCatalogsRequest as _skein_catalog_v1_DescribeCatalogsRequest } from './skein/catalog/v1/DescribeCatalogsRequest.ts';
+import type { DescribedCatalogInput as _skein_catalog_v1_DescribedCatalogInput, DescribedCatalog as _skein_catalog_v1_DescribedCatalog } from './skein/catalog/v1/DescribedCatalog.ts';
+import type { DropCatalogReplyInput as _skein_catalog_v1_DropCatalogReplyInput, DropCatalogReply as _skein_catalog_v1_DropCatalogReply } from './skein/catalog/v1/DropCatalogReply.ts';
+import type { DropCatalogRequestInput as _skein_catalog_v1_DropCatalogRequestInput, DropCatalogRequest as _skein_catalog_v1_DropCatalogRequest } from './skein/catalog/v1/DropCatalogRequest.ts';
+import type { DropClientReplyInput as _skein_catalog_v1_DropClientReplyInput, DropClientReply as _skein_catalog_v1_DropClientReply } from './skein/catalog/v1/DropClientReply.ts';
+import type { DropClientRequestInput as _skein_catalog_v1_DropClientRequestInput, DropClientRequest as _skein_catalog_v1_DropClientRequest } from './skein/catalog/v1/DropClientRequest.ts';
+import type { DropTenantReplyInput as _skein_catalog_v1_DropTenantReplyInput, DropTenantReply as _skein_catalog_v1_DropTenantReply } from './skein/catalog/v1/DropTenantReply.ts';
+import type { DropTenantRequestInput as _skein_catalog_v1_DropTenantRequestInput, DropTenantRequest as _skein_catalog_v1_DropTenantRequest } from './skein/catalog/v1/DropTenantRequest.ts';
+import type { EpochInput as _skein_catalog_v1_EpochInput, Epoch as _skein_catalog_v1_Epoch } from './skein/catalog/v1/Epoch.ts';
+import type { EpochListInput as _skein_catalog_v1_EpochListInput, EpochList as _skein_catalog_v1_EpochList } from './skein/catalog/v1/EpochList.ts';
+import type { GetSigningKeysRequestInput as _skein_catalog_v1_GetSigningKeysRequestInput, GetSigningKeysRequest as _skein_catalog_v1_GetSigningKeysRequest } from './skein/catalog/v1/GetSigningKeysRequest.ts';
+import type { JobListInput as _skein_catalog_v1_JobListInput, JobList as _skein_catalog_v1_JobList } from './skein/catalog/v1/JobList.ts';
+import type { ListCatalogsRequestInput as _skein_catalog_v1_ListCatalogsRequestInput, ListCatalogsRequest as _skein_catalog_v1_ListCatalogsRequest } from './skein/catalog/v1/ListCatalogsRequest.ts';
+import type { ListClientsRequestInput as _skein_catalog_v1_ListClientsRequestInput, ListClientsRequest as _skein_catalog_v1_ListClientsRequest } from './skein/catalog/v1/ListClientsRequest.ts';
+import type { ListJobsRequestInput as _skein_catalog_v1_ListJobsRequestInput, ListJobsRequest as _skein_catalog_v1_ListJobsRequest } from './skein/catalog/v1/ListJobsRequest.ts';
+import type { ListNamespacesRequestInput as _skein_catalog_v1_ListNamespacesRequestInput, ListNamespacesRequest as _skein_catalog_v1_ListNamespacesRequest } from './skein/catalog/v1/ListNamespacesRequest.ts';
+import type { ListTablesRequestInput as _skein_catalog_v1_ListTablesRequestInput, ListTablesRequest as _skein_catalog_v1_ListTablesRequest } from './skein/catalog/v1/ListTablesRequest.ts';
+import type { ListTenantsRequestInput as _skein_catalog_v1_ListTenantsRequestInput, ListTenantsRequest as _skein_catalog_v1_ListTenantsRequest } from './skein/catalog/v1/ListTenantsRequest.ts';
+import type { ListedClientInput as _skein_catalog_v1_ListedClientInput, ListedClient as _skein_catalog_v1_ListedClient } from './skein/catalog/v1/ListedClient.ts';
+import type { LoadTablesReplyInput as _skein_catalog_v1_LoadTablesReplyInput, LoadTablesReply as _skein_catalog_v1_LoadTablesReply } from './skein/catalog/v1/LoadTablesReply.ts';
+import type { LoadTablesRequestInput as _skein_catalog_v1_LoadTablesRequestInput, LoadTablesRequest as _skein_catalog_v1_LoadTablesRequest } from './skein/catalog/v1/LoadTablesRequest.ts';
+import type { LoadedTableInput as _skein_catalog_v1_LoadedTableInput, LoadedTable as _skein_catalog_v1_LoadedTable } from './skein/catalog/v1/LoadedTable.ts';
+import type { MintTokenReplyInput as _skein_catalog_v1_MintTokenReplyInput, MintTokenReply as _skein_catalog_v1_MintTokenReply } from './skein/catalog/v1/MintTokenReply.ts';
+import type { MintTokenRequestInput as _skein_catalog_v1_MintTokenRequestInput, MintTokenRequest as _skein_catalog_v1_MintTokenRequest } from './skein/catalog/v1/MintTokenRequest.ts';
+import type { NameListInput as _skein_catalog_v1_NameListInput, NameList as _skein_catalog_v1_NameList } from './skein/catalog/v1/NameList.ts';
+import type { NamespaceInput as _skein_catalog_v1_NamespaceInput, Namespace as _skein_catalog_v1_Namespace } from './skein/catalog/v1/Namespace.ts';
+import type { NamespaceListInput as _skein_catalog_v1_NamespaceListInput, NamespaceList as _skein_catalog_v1_NamespaceList } from './skein/catalog/v1/NamespaceList.ts';
+import type { ParkedJobInput as _skein_catalog_v1_ParkedJobInput, ParkedJob as _skein_catalog_v1_ParkedJob } from './skein/catalog/v1/ParkedJob.ts';
+import type { PolicyInput as _skein_catalog_v1_PolicyInput, Policy as _skein_catalog_v1_Policy } from './skein/catalog/v1/Policy.ts';
+import type { PrincipalInput as _skein_catalog_v1_PrincipalInput, Principal as _skein_catalog_v1_Principal } from './skein/catalog/v1/Principal.ts';
+import type { RetryJobsReplyInput as _skein_catalog_v1_RetryJobsReplyInput, RetryJobsReply as _skein_catalog_v1_RetryJobsReply } from './skein/catalog/v1/RetryJobsReply.ts';
+import type { RetryJobsRequestInput as _skein_catalog_v1_RetryJobsRequestInput, RetryJobsRequest as _skein_catalog_v1_RetryJobsRequest } from './skein/catalog/v1/RetryJobsRequest.ts';
+import type { RotateClientRequestInput as _skein_catalog_v1_RotateClientRequestInput, RotateClientRequest as _skein_catalog_v1_RotateClientRequest } from './skein/catalog/v1/RotateClientRequest.ts';
+import type { SigningKeysInput as _skein_catalog_v1_SigningKeysInput, SigningKeys as _skein_catalog_v1_SigningKeys } from './skein/catalog/v1/SigningKeys.ts';
+import type { TableListInput as _skein_catalog_v1_TableListInput, TableList as _skein_catalog_v1_TableList } from './skein/catalog/v1/TableList.ts';
+import type { TableNameInput as _skein_catalog_v1_TableNameInput, TableName as _skein_catalog_v1_TableName } from './skein/catalog/v1/TableName.ts';
+import type { WatchEpochsRequestInput as _skein_catalog_v1_WatchEpochsRequestInput, WatchEpochsRequest as _skein_catalog_v1_WatchEpochsRequest } from './skein/catalog/v1/WatchEpochsRequest.ts';
+
+type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
+  new(...args: ConstructorParameters<Constructor>): Subtype;
+};
+
+export interface ProtoGrpcType {
+  skein: {
+    catalog: {
+      v1: {
+        AbandonCommitReply: MessageTypeDefinition<_skein_catalog_v1_AbandonCommitReplyInput, _skein_catalog_v1_AbandonCommitReply>
+        AbandonCommitRequest: MessageTypeDefinition<_skein_catalog_v1_AbandonCommitRequestInput, _skein_catalog_v1_AbandonCommitRequest>
+        AlterCatalogReply: MessageTypeDefinition<_skein_catalog_v1_AlterCatalogReplyInput, _skein_catalog_v1_AlterCatalogReply>
+        AlterCatalogRequest: MessageTypeDefinition<_skein_catalog_v1_AlterCatalogRequestInput, _skein_catalog_v1_AlterCatalogRequest>
+        AuthorizeReply: MessageTypeDefinition<_skein_catalog_v1_AuthorizeReplyInput, _skein_catalog_v1_AuthorizeReply>
+        AuthorizeRequest: MessageTypeDefinition<_skein_catalog_v1_AuthorizeRequestInput, _skein_catalog_v1_AuthorizeRequest>
+        CatalogInternal: SubtypeConstructor<typeof grpc.Client, _skein_catalog_v1_CatalogInternalClient> & { service: _skein_catalog_v1_CatalogInternalDefinition }
+        CatalogList: MessageTypeDefinition<_skein_catalog_v1_CatalogListInput, _skein_catalog_v1_CatalogList>
+        ClientList: MessageTypeDefinition<_skein_catalog_v1_ClientListInput, _skein_catalog_v1_ClientList>
+        ClientSecret: MessageTypeDefinition<_skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_ClientSecret>
+        CommitTablesReply: MessageTypeDefinition<_skein_catalog_v1_CommitTablesReplyInput, _skein_catalog_v1_CommitTablesReply>
+        CommitTablesRequest: MessageTypeDefinition<_skein_catalog_v1_CommitTablesRequestInput, _skein_catalog_v1_CommitTablesRequest>
+        CreateCatalogReply: MessageTypeDefinition<_skein_catalog_v1_CreateCatalogReplyInput, _skein_catalog_v1_CreateCatalogReply>
+        CreateCatalogRequest: MessageTypeDefinition<_skein_catalog_v1_CreateCatalogRequestInput, _skein_catalog_v1_CreateCatalogRequest>
+        CreateClientRequest: MessageTypeDefinition<_skein_catalog_v1_CreateClientRequestInput, _skein_catalog_v1_CreateClientRequest>
+        CreateTenantReply: MessageTypeDefinition<_skein_catalog_v1_CreateTenantReplyInput, _skein_catalog_v1_CreateTenantReply>
+        CreateTenantRequest: MessageTypeDefinition<_skein_catalog_v1_CreateTenantRequestInput, _skein_catalog_v1_CreateTenantRequest>
+        Decision: MessageTypeDefinition<_skein_catalog_v1_DecisionInput, _skein_catalog_v1_Decision>
+        DescribeCatalogsRequest: MessageTypeDefinition<_skein_catalog_v1_DescribeCatalogsRequestInput, _skein_catalog_v1_DescribeCatalogsRequest>
+        DescribedCatalog: MessageTypeDefinition<_skein_catalog_v1_DescribedCatalogInput, _skein_catalog_v1_DescribedCatalog>
+        DropCatalogReply: MessageTypeDefinition<_skein_catalog_v1_DropCatalogReplyInput, _skein_catalog_v1_DropCatalogReply>
+        DropCatalogRequest: MessageTypeDefinition<_skein_catalog_v1_DropCatalogRequestInput, _skein_catalog_v1_DropCatalogRequest>
+        DropClientReply: MessageTypeDefinition<_skein_catalog_v1_DropClientReplyInput, _skein_catalog_v1_DropClientReply>
+        DropClientRequest: MessageTypeDefinition<_skein_catalog_v1_DropClientRequestInput, _skein_catalog_v1_DropClientRequest>
+        DropTenantReply: MessageTypeDefinition<_skein_catalog_v1_DropTenantReplyInput, _skein_catalog_v1_DropTenantReply>
+        DropTenantRequest: MessageTypeDefinition<_skein_catalog_v1_DropTenantRequestInput, _skein_catalog_v1_DropTenantRequest>
+        Epoch: MessageTypeDefinition<_skein_catalog_v1_EpochInput, _skein_catalog_v1_Epoch>
+        EpochList: MessageTypeDefinition<_skein_catalog_v1_EpochListInput, _skein_catalog_v1_EpochList>
+        GetSigningKeysRequest: MessageTypeDefinition<_skein_catalog_v1_GetSigningKeysRequestInput, _skein_catalog_v1_GetSigningKeysRequest>
+        JobList: MessageTypeDefinition<_skein_catalog_v1_JobListInput, _skein_catalog_v1_JobList>
+        ListCatalogsRequest: MessageTypeDefinition<_skein_catalog_v1_ListCatalogsRequestInput, _skein_catalog_v1_ListCatalogsRequest>
+        ListClientsRequest: MessageTypeDefinition<_skein_catalog_v1_ListClientsRequestInput, _skein_catalog_v1_ListClientsRequest>
+        ListJobsRequest: MessageTypeDefinition<_skein_catalog_v1_ListJobsRequestInput, _skein_catalog_v1_ListJobsRequest>
+        ListNamespacesRequest: MessageTypeDefinition<_skein_catalog_v1_ListNamespacesRequestInput, _skein_catalog_v1_ListNamespacesRequest>
+        ListTablesRequest: MessageTypeDefinition<_skein_catalog_v1_ListTablesRequestInput, _skein_catalog_v1_ListTablesRequest>
+        ListTenantsRequest: MessageTypeDefinition<_skein_catalog_v1_ListTenantsRequestInput, _skein_catalog_v1_ListTenantsRequest>
+        ListedClient: MessageTypeDefinition<_skein_catalog_v1_ListedClientInput, _skein_catalog_v1_ListedClient>
+        LoadTablesReply: MessageTypeDefinition<_skein_catalog_v1_LoadTablesReplyInput, _skein_catalog_v1_LoadTablesReply>
+        LoadTablesRequest: MessageTypeDefinition<_skein_catalog_v1_LoadTablesRequestInput, _skein_catalog_v1_LoadTablesRequest>
+        LoadedTable: MessageTypeDefinition<_skein_catalog_v1_LoadedTableInput, _skein_catalog_v1_LoadedTable>
+        MintTokenReply: MessageTypeDefinition<_skein_catalog_v1_MintTokenReplyInput, _skein_catalog_v1_MintTokenReply>
+        MintTokenRequest: MessageTypeDefinition<_skein_catalog_v1_MintTokenRequestInput, _skein_catalog_v1_MintTokenRequest>
+        NameList: MessageTypeDefinition<_skein_catalog_v1_NameListInput, _skein_catalog_v1_NameList>
+        Namespace: MessageTypeDefinition<_skein_catalog_v1_NamespaceInput, _skein_catalog_v1_Namespace>
+        NamespaceList: MessageTypeDefinition<_skein_catalog_v1_NamespaceListInput, _skein_catalog_v1_NamespaceList>
+        ParkedJob: MessageTypeDefinition<_skein_catalog_v1_ParkedJobInput, _skein_catalog_v1_ParkedJob>
+        Policy: MessageTypeDefinition<_skein_catalog_v1_PolicyInput, _skein_catalog_v1_Policy>
+        Principal: MessageTypeDefinition<_skein_catalog_v1_PrincipalInput, _skein_catalog_v1_Principal>
+        RetryJobsReply: MessageTypeDefinition<_skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsReply>
+        RetryJobsRequest: MessageTypeDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsRequest>
+        RotateClientRequest: MessageTypeDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_RotateClientRequest>
+        SigningKeys: MessageTypeDefinition<_skein_catalog_v1_SigningKeysInput, _skein_catalog_v1_SigningKeys>
+        TableList: MessageTypeDefinition<_skein_catalog_v1_TableListInput, _skein_catalog_v1_TableList>
+        TableName: MessageTypeDefinition<_skein_catalog_v1_TableNameInput, _skein_catalog_v1_TableName>
+        WatchEpochsRequest: MessageTypeDefinition<_skein_catalog_v1_WatchEpochsRequestInput, _skein_catalog_v1_WatchEpochsRequest>
+      }
+    }
+  }
+}
+

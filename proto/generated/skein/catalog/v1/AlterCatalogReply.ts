@@ -1,0 +1,8 @@
+// Original file: catalog.proto
+
+
+export interface AlterCatalogReplyInput {
+}
+
+export interface AlterCatalogReply {
+}

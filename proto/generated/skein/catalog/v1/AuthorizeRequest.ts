@@ -1,0 +1,11 @@
+// Original file: catalog.proto
+
+import type { PrincipalInput as _skein_catalog_v1_PrincipalInput, Principal as _skein_catalog_v1_Principal } from '../../../skein/catalog/v1/Principal.ts';
+
+export interface AuthorizeRequestInput {
+  readonly principal?: (_skein_catalog_v1_PrincipalInput | null);
+}
+
+export interface AuthorizeRequest {
+  readonly principal: (_skein_catalog_v1_Principal | null);
+}

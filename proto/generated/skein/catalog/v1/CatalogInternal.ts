@@ -1,0 +1,329 @@
+// Original file: catalog.proto
+
+import type * as grpc from '@grpc/grpc-js'
+import type { MethodDefinition } from '@grpc/proto-loader'
+import type { AbandonCommitReplyInput as _skein_catalog_v1_AbandonCommitReplyInput, AbandonCommitReply as _skein_catalog_v1_AbandonCommitReply } from '../../../skein/catalog/v1/AbandonCommitReply.ts';
+import type { AbandonCommitRequestInput as _skein_catalog_v1_AbandonCommitRequestInput, AbandonCommitRequest as _skein_catalog_v1_AbandonCommitRequest } from '../../../skein/catalog/v1/AbandonCommitRequest.ts';
+import type { AlterCatalogReplyInput as _skein_catalog_v1_AlterCatalogReplyInput, AlterCatalogReply as _skein_catalog_v1_AlterCatalogReply } from '../../../skein/catalog/v1/AlterCatalogReply.ts';
+import type { AlterCatalogRequestInput as _skein_catalog_v1_AlterCatalogRequestInput, AlterCatalogRequest as _skein_catalog_v1_AlterCatalogRequest } from '../../../skein/catalog/v1/AlterCatalogRequest.ts';
+import type { AuthorizeReplyInput as _skein_catalog_v1_AuthorizeReplyInput, AuthorizeReply as _skein_catalog_v1_AuthorizeReply } from '../../../skein/catalog/v1/AuthorizeReply.ts';
+import type { AuthorizeRequestInput as _skein_catalog_v1_AuthorizeRequestInput, AuthorizeRequest as _skein_catalog_v1_AuthorizeRequest } from '../../../skein/catalog/v1/AuthorizeRequest.ts';
+import type { CatalogListInput as _skein_catalog_v1_CatalogListInput, CatalogList as _skein_catalog_v1_CatalogList } from '../../../skein/catalog/v1/CatalogList.ts';
+import type { ClientListInput as _skein_catalog_v1_ClientListInput, ClientList as _skein_catalog_v1_ClientList } from '../../../skein/catalog/v1/ClientList.ts';
+import type { ClientSecretInput as _skein_catalog_v1_ClientSecretInput, ClientSecret as _skein_catalog_v1_ClientSecret } from '../../../skein/catalog/v1/ClientSecret.ts';
+import type { CommitTablesReplyInput as _skein_catalog_v1_CommitTablesReplyInput, CommitTablesReply as _skein_catalog_v1_CommitTablesReply } from '../../../skein/catalog/v1/CommitTablesReply.ts';
+import type { CommitTablesRequestInput as _skein_catalog_v1_CommitTablesRequestInput, CommitTablesRequest as _skein_catalog_v1_CommitTablesRequest } from '../../../skein/catalog/v1/CommitTablesRequest.ts';
+import type { CreateCatalogReplyInput as _skein_catalog_v1_CreateCatalogReplyInput, CreateCatalogReply as _skein_catalog_v1_CreateCatalogReply } from '../../../skein/catalog/v1/CreateCatalogReply.ts';
+import type { CreateCatalogRequestInput as _skein_catalog_v1_CreateCatalogRequestInput, CreateCatalogRequest as _skein_catalog_v1_CreateCatalogRequest } from '../../../skein/catalog/v1/CreateCatalogRequest.ts';
+import type { CreateClientRequestInput as _skein_catalog_v1_CreateClientRequestInput, CreateClientRequest as _skein_catalog_v1_CreateClientRequest } from '../../../skein/catalog/v1/CreateClientRequest.ts';
+import type { CreateTenantReplyInput as _skein_catalog_v1_CreateTenantReplyInput, CreateTenantReply as _skein_catalog_v1_CreateTenantReply } from '../../../skein/catalog/v1/CreateTenantReply.ts';
+import type { CreateTenantRequestInput as _skein_catalog_v1_CreateTenantRequestInput, CreateTenantRequest as _skein_catalog_v1_CreateTenantRequest } from '../../../skein/catalog/v1/CreateTenantRequest.ts';
+import type { DescribeCatalogsRequestInput as _skein_catalog_v1_DescribeCatalogsRequestInput, DescribeCatalogsRequest as _skein_catalog_v1_DescribeCatalogsRequest } from '../../../skein/catalog/v1/DescribeCatalogsRequest.ts';
+import type { DropCatalogReplyInput as _skein_catalog_v1_DropCatalogReplyInput, DropCatalogReply as _skein_catalog_v1_DropCatalogReply } from '../../../skein/catalog/v1/DropCatalogReply.ts';
+import type { DropCatalogRequestInput as _skein_catalog_v1_DropCatalogRequestInput, DropCatalogRequest as _skein_catalog_v1_DropCatalogRequest } from '../../../skein/catalog/v1/DropCatalogRequest.ts';
+import type { DropClientReplyInput as _skein_catalog_v1_DropClientReplyInput, DropClientReply as _skein_catalog_v1_DropClientReply } from '../../../skein/catalog/v1/DropClientReply.ts';
+import type { DropClientRequestInput as _skein_catalog_v1_DropClientRequestInput, DropClientRequest as _skein_catalog_v1_DropClientRequest } from '../../../skein/catalog/v1/DropClientRequest.ts';
+import type { DropTenantReplyInput as _skein_catalog_v1_DropTenantReplyInput, DropTenantReply as _skein_catalog_v1_DropTenantReply } from '../../../skein/catalog/v1/DropTenantReply.ts';
+import type { DropTenantRequestInput as _skein_catalog_v1_DropTenantRequestInput, DropTenantRequest as _skein_catalog_v1_DropTenantRequest } from '../../../skein/catalog/v1/DropTenantRequest.ts';
+import type { EpochListInput as _skein_catalog_v1_EpochListInput, EpochList as _skein_catalog_v1_EpochList } from '../../../skein/catalog/v1/EpochList.ts';
+import type { GetSigningKeysRequestInput as _skein_catalog_v1_GetSigningKeysRequestInput, GetSigningKeysRequest as _skein_catalog_v1_GetSigningKeysRequest } from '../../../skein/catalog/v1/GetSigningKeysRequest.ts';
+import type { JobListInput as _skein_catalog_v1_JobListInput, JobList as _skein_catalog_v1_JobList } from '../../../skein/catalog/v1/JobList.ts';
+import type { ListCatalogsRequestInput as _skein_catalog_v1_ListCatalogsRequestInput, ListCatalogsRequest as _skein_catalog_v1_ListCatalogsRequest } from '../../../skein/catalog/v1/ListCatalogsRequest.ts';
+import type { ListClientsRequestInput as _skein_catalog_v1_ListClientsRequestInput, ListClientsRequest as _skein_catalog_v1_ListClientsRequest } from '../../../skein/catalog/v1/ListClientsRequest.ts';
+import type { ListJobsRequestInput as _skein_catalog_v1_ListJobsRequestInput, ListJobsRequest as _skein_catalog_v1_ListJobsRequest } from '../../../skein/catalog/v1/ListJobsRequest.ts';
+import type { ListNamespacesRequestInput as _skein_catalog_v1_ListNamespacesRequestInput, ListNamespacesRequest as _skein_catalog_v1_ListNamespacesRequest } from '../../../skein/catalog/v1/ListNamespacesRequest.ts';
+import type { ListTablesRequestInput as _skein_catalog_v1_ListTablesRequestInput, ListTablesRequest as _skein_catalog_v1_ListTablesRequest } from '../../../skein/catalog/v1/ListTablesRequest.ts';
+import type { ListTenantsRequestInput as _skein_catalog_v1_ListTenantsRequestInput, ListTenantsRequest as _skein_catalog_v1_ListTenantsRequest } from '../../../skein/catalog/v1/ListTenantsRequest.ts';
+import type { LoadTablesReplyInput as _skein_catalog_v1_LoadTablesReplyInput, LoadTablesReply as _skein_catalog_v1_LoadTablesReply } from '../../../skein/catalog/v1/LoadTablesReply.ts';
+import type { LoadTablesRequestInput as _skein_catalog_v1_LoadTablesRequestInput, LoadTablesRequest as _skein_catalog_v1_LoadTablesRequest } from '../../../skein/catalog/v1/LoadTablesRequest.ts';
+import type { MintTokenReplyInput as _skein_catalog_v1_MintTokenReplyInput, MintTokenReply as _skein_catalog_v1_MintTokenReply } from '../../../skein/catalog/v1/MintTokenReply.ts';
+import type { MintTokenRequestInput as _skein_catalog_v1_MintTokenRequestInput, MintTokenRequest as _skein_catalog_v1_MintTokenRequest } from '../../../skein/catalog/v1/MintTokenRequest.ts';
+import type { NameListInput as _skein_catalog_v1_NameListInput, NameList as _skein_catalog_v1_NameList } from '../../../skein/catalog/v1/NameList.ts';
+import type { NamespaceListInput as _skein_catalog_v1_NamespaceListInput, NamespaceList as _skein_catalog_v1_NamespaceList } from '../../../skein/catalog/v1/NamespaceList.ts';
+import type { RetryJobsReplyInput as _skein_catalog_v1_RetryJobsReplyInput, RetryJobsReply as _skein_catalog_v1_RetryJobsReply } from '../../../skein/catalog/v1/RetryJobsReply.ts';
+import type { RetryJobsRequestInput as _skein_catalog_v1_RetryJobsRequestInput, RetryJobsRequest as _skein_catalog_v1_RetryJobsRequest } from '../../../skein/catalog/v1/RetryJobsRequest.ts';
+import type { RotateClientRequestInput as _skein_catalog_v1_RotateClientRequestInput, RotateClientRequest as _skein_catalog_v1_RotateClientRequest } from '../../../skein/catalog/v1/RotateClientRequest.ts';
+import type { SigningKeysInput as _skein_catalog_v1_SigningKeysInput, SigningKeys as _skein_catalog_v1_SigningKeys } from '../../../skein/catalog/v1/SigningKeys.ts';
+import type { TableListInput as _skein_catalog_v1_TableListInput, TableList as _skein_catalog_v1_TableList } from '../../../skein/catalog/v1/TableList.ts';
+import type { WatchEpochsRequestInput as _skein_catalog_v1_WatchEpochsRequestInput, WatchEpochsRequest as _skein_catalog_v1_WatchEpochsRequest } from '../../../skein/catalog/v1/WatchEpochsRequest.ts';
+
+export interface CatalogInternalClient extends grpc.Client {
+  AbandonCommit(argument: _skein_catalog_v1_AbandonCommitRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AbandonCommitReply>): grpc.ClientUnaryCall;
+  AbandonCommit(argument: _skein_catalog_v1_AbandonCommitRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AbandonCommitReply>): grpc.ClientUnaryCall;
+  AbandonCommit(argument: _skein_catalog_v1_AbandonCommitRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AbandonCommitReply>): grpc.ClientUnaryCall;
+  AbandonCommit(argument: _skein_catalog_v1_AbandonCommitRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AbandonCommitReply>): grpc.ClientUnaryCall;
+  abandonCommit(argument: _skein_catalog_v1_AbandonCommitRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AbandonCommitReply>): grpc.ClientUnaryCall;
+  abandonCommit(argument: _skein_catalog_v1_AbandonCommitRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AbandonCommitReply>): grpc.ClientUnaryCall;
+  abandonCommit(argument: _skein_catalog_v1_AbandonCommitRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AbandonCommitReply>): grpc.ClientUnaryCall;
+  abandonCommit(argument: _skein_catalog_v1_AbandonCommitRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AbandonCommitReply>): grpc.ClientUnaryCall;
+  
+  AlterCatalog(argument: _skein_catalog_v1_AlterCatalogRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AlterCatalogReply>): grpc.ClientUnaryCall;
+  AlterCatalog(argument: _skein_catalog_v1_AlterCatalogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AlterCatalogReply>): grpc.ClientUnaryCall;
+  AlterCatalog(argument: _skein_catalog_v1_AlterCatalogRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AlterCatalogReply>): grpc.ClientUnaryCall;
+  AlterCatalog(argument: _skein_catalog_v1_AlterCatalogRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AlterCatalogReply>): grpc.ClientUnaryCall;
+  alterCatalog(argument: _skein_catalog_v1_AlterCatalogRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AlterCatalogReply>): grpc.ClientUnaryCall;
+  alterCatalog(argument: _skein_catalog_v1_AlterCatalogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AlterCatalogReply>): grpc.ClientUnaryCall;
+  alterCatalog(argument: _skein_catalog_v1_AlterCatalogRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AlterCatalogReply>): grpc.ClientUnaryCall;
+  alterCatalog(argument: _skein_catalog_v1_AlterCatalogRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AlterCatalogReply>): grpc.ClientUnaryCall;
+  
+  Authorize(argument: _skein_catalog_v1_AuthorizeRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AuthorizeReply>): grpc.ClientUnaryCall;
+  Authorize(argument: _skein_catalog_v1_AuthorizeRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AuthorizeReply>): grpc.ClientUnaryCall;
+  Authorize(argument: _skein_catalog_v1_AuthorizeRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AuthorizeReply>): grpc.ClientUnaryCall;
+  Authorize(argument: _skein_catalog_v1_AuthorizeRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AuthorizeReply>): grpc.ClientUnaryCall;
+  authorize(argument: _skein_catalog_v1_AuthorizeRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AuthorizeReply>): grpc.ClientUnaryCall;
+  authorize(argument: _skein_catalog_v1_AuthorizeRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AuthorizeReply>): grpc.ClientUnaryCall;
+  authorize(argument: _skein_catalog_v1_AuthorizeRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AuthorizeReply>): grpc.ClientUnaryCall;
+  authorize(argument: _skein_catalog_v1_AuthorizeRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AuthorizeReply>): grpc.ClientUnaryCall;
+  
+  CommitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
+  CommitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
+  CommitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
+  CommitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
+  commitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
+  commitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
+  commitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
+  commitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
+  
+  CreateCatalog(argument: _skein_catalog_v1_CreateCatalogRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CreateCatalogReply>): grpc.ClientUnaryCall;
+  CreateCatalog(argument: _skein_catalog_v1_CreateCatalogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CreateCatalogReply>): grpc.ClientUnaryCall;
+  CreateCatalog(argument: _skein_catalog_v1_CreateCatalogRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CreateCatalogReply>): grpc.ClientUnaryCall;
+  CreateCatalog(argument: _skein_catalog_v1_CreateCatalogRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_CreateCatalogReply>): grpc.ClientUnaryCall;
+  createCatalog(argument: _skein_catalog_v1_CreateCatalogRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CreateCatalogReply>): grpc.ClientUnaryCall;
+  createCatalog(argument: _skein_catalog_v1_CreateCatalogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CreateCatalogReply>): grpc.ClientUnaryCall;
+  createCatalog(argument: _skein_catalog_v1_CreateCatalogRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CreateCatalogReply>): grpc.ClientUnaryCall;
+  createCatalog(argument: _skein_catalog_v1_CreateCatalogRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_CreateCatalogReply>): grpc.ClientUnaryCall;
+  
+  CreateClient(argument: _skein_catalog_v1_CreateClientRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  CreateClient(argument: _skein_catalog_v1_CreateClientRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  CreateClient(argument: _skein_catalog_v1_CreateClientRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  CreateClient(argument: _skein_catalog_v1_CreateClientRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  createClient(argument: _skein_catalog_v1_CreateClientRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  createClient(argument: _skein_catalog_v1_CreateClientRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  createClient(argument: _skein_catalog_v1_CreateClientRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  createClient(argument: _skein_catalog_v1_CreateClientRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  
+  CreateTenant(argument: _skein_catalog_v1_CreateTenantRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CreateTenantReply>): grpc.ClientUnaryCall;
+  CreateTenant(argument: _skein_catalog_v1_CreateTenantRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CreateTenantReply>): grpc.ClientUnaryCall;
+  CreateTenant(argument: _skein_catalog_v1_CreateTenantRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CreateTenantReply>): grpc.ClientUnaryCall;
+  CreateTenant(argument: _skein_catalog_v1_CreateTenantRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_CreateTenantReply>): grpc.ClientUnaryCall;
+  createTenant(argument: _skein_catalog_v1_CreateTenantRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CreateTenantReply>): grpc.ClientUnaryCall;
+  createTenant(argument: _skein_catalog_v1_CreateTenantRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CreateTenantReply>): grpc.ClientUnaryCall;
+  createTenant(argument: _skein_catalog_v1_CreateTenantRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CreateTenantReply>): grpc.ClientUnaryCall;
+  createTenant(argument: _skein_catalog_v1_CreateTenantRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_CreateTenantReply>): grpc.ClientUnaryCall;
+  
+  DescribeCatalogs(argument: _skein_catalog_v1_DescribeCatalogsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CatalogList>): grpc.ClientUnaryCall;
+  DescribeCatalogs(argument: _skein_catalog_v1_DescribeCatalogsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CatalogList>): grpc.ClientUnaryCall;
+  DescribeCatalogs(argument: _skein_catalog_v1_DescribeCatalogsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CatalogList>): grpc.ClientUnaryCall;
+  DescribeCatalogs(argument: _skein_catalog_v1_DescribeCatalogsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_CatalogList>): grpc.ClientUnaryCall;
+  describeCatalogs(argument: _skein_catalog_v1_DescribeCatalogsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CatalogList>): grpc.ClientUnaryCall;
+  describeCatalogs(argument: _skein_catalog_v1_DescribeCatalogsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CatalogList>): grpc.ClientUnaryCall;
+  describeCatalogs(argument: _skein_catalog_v1_DescribeCatalogsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CatalogList>): grpc.ClientUnaryCall;
+  describeCatalogs(argument: _skein_catalog_v1_DescribeCatalogsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_CatalogList>): grpc.ClientUnaryCall;
+  
+  DropCatalog(argument: _skein_catalog_v1_DropCatalogRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DropCatalogReply>): grpc.ClientUnaryCall;
+  DropCatalog(argument: _skein_catalog_v1_DropCatalogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_DropCatalogReply>): grpc.ClientUnaryCall;
+  DropCatalog(argument: _skein_catalog_v1_DropCatalogRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DropCatalogReply>): grpc.ClientUnaryCall;
+  DropCatalog(argument: _skein_catalog_v1_DropCatalogRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_DropCatalogReply>): grpc.ClientUnaryCall;
+  dropCatalog(argument: _skein_catalog_v1_DropCatalogRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DropCatalogReply>): grpc.ClientUnaryCall;
+  dropCatalog(argument: _skein_catalog_v1_DropCatalogRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_DropCatalogReply>): grpc.ClientUnaryCall;
+  dropCatalog(argument: _skein_catalog_v1_DropCatalogRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DropCatalogReply>): grpc.ClientUnaryCall;
+  dropCatalog(argument: _skein_catalog_v1_DropCatalogRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_DropCatalogReply>): grpc.ClientUnaryCall;
+  
+  DropClient(argument: _skein_catalog_v1_DropClientRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DropClientReply>): grpc.ClientUnaryCall;
+  DropClient(argument: _skein_catalog_v1_DropClientRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_DropClientReply>): grpc.ClientUnaryCall;
+  DropClient(argument: _skein_catalog_v1_DropClientRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DropClientReply>): grpc.ClientUnaryCall;
+  DropClient(argument: _skein_catalog_v1_DropClientRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_DropClientReply>): grpc.ClientUnaryCall;
+  dropClient(argument: _skein_catalog_v1_DropClientRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DropClientReply>): grpc.ClientUnaryCall;
+  dropClient(argument: _skein_catalog_v1_DropClientRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_DropClientReply>): grpc.ClientUnaryCall;
+  dropClient(argument: _skein_catalog_v1_DropClientRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DropClientReply>): grpc.ClientUnaryCall;
+  dropClient(argument: _skein_catalog_v1_DropClientRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_DropClientReply>): grpc.ClientUnaryCall;
+  
+  DropTenant(argument: _skein_catalog_v1_DropTenantRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DropTenantReply>): grpc.ClientUnaryCall;
+  DropTenant(argument: _skein_catalog_v1_DropTenantRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_DropTenantReply>): grpc.ClientUnaryCall;
+  DropTenant(argument: _skein_catalog_v1_DropTenantRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DropTenantReply>): grpc.ClientUnaryCall;
+  DropTenant(argument: _skein_catalog_v1_DropTenantRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_DropTenantReply>): grpc.ClientUnaryCall;
+  dropTenant(argument: _skein_catalog_v1_DropTenantRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DropTenantReply>): grpc.ClientUnaryCall;
+  dropTenant(argument: _skein_catalog_v1_DropTenantRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_DropTenantReply>): grpc.ClientUnaryCall;
+  dropTenant(argument: _skein_catalog_v1_DropTenantRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DropTenantReply>): grpc.ClientUnaryCall;
+  dropTenant(argument: _skein_catalog_v1_DropTenantRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_DropTenantReply>): grpc.ClientUnaryCall;
+  
+  GetSigningKeys(argument: _skein_catalog_v1_GetSigningKeysRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SigningKeys>): grpc.ClientUnaryCall;
+  GetSigningKeys(argument: _skein_catalog_v1_GetSigningKeysRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_SigningKeys>): grpc.ClientUnaryCall;
+  GetSigningKeys(argument: _skein_catalog_v1_GetSigningKeysRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SigningKeys>): grpc.ClientUnaryCall;
+  GetSigningKeys(argument: _skein_catalog_v1_GetSigningKeysRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_SigningKeys>): grpc.ClientUnaryCall;
+  getSigningKeys(argument: _skein_catalog_v1_GetSigningKeysRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SigningKeys>): grpc.ClientUnaryCall;
+  getSigningKeys(argument: _skein_catalog_v1_GetSigningKeysRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_SigningKeys>): grpc.ClientUnaryCall;
+  getSigningKeys(argument: _skein_catalog_v1_GetSigningKeysRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SigningKeys>): grpc.ClientUnaryCall;
+  getSigningKeys(argument: _skein_catalog_v1_GetSigningKeysRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_SigningKeys>): grpc.ClientUnaryCall;
+  
+  ListCatalogs(argument: _skein_catalog_v1_ListCatalogsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  ListCatalogs(argument: _skein_catalog_v1_ListCatalogsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  ListCatalogs(argument: _skein_catalog_v1_ListCatalogsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  ListCatalogs(argument: _skein_catalog_v1_ListCatalogsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  listCatalogs(argument: _skein_catalog_v1_ListCatalogsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  listCatalogs(argument: _skein_catalog_v1_ListCatalogsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  listCatalogs(argument: _skein_catalog_v1_ListCatalogsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  listCatalogs(argument: _skein_catalog_v1_ListCatalogsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  
+  ListClients(argument: _skein_catalog_v1_ListClientsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientList>): grpc.ClientUnaryCall;
+  ListClients(argument: _skein_catalog_v1_ListClientsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_ClientList>): grpc.ClientUnaryCall;
+  ListClients(argument: _skein_catalog_v1_ListClientsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientList>): grpc.ClientUnaryCall;
+  ListClients(argument: _skein_catalog_v1_ListClientsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_ClientList>): grpc.ClientUnaryCall;
+  listClients(argument: _skein_catalog_v1_ListClientsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientList>): grpc.ClientUnaryCall;
+  listClients(argument: _skein_catalog_v1_ListClientsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_ClientList>): grpc.ClientUnaryCall;
+  listClients(argument: _skein_catalog_v1_ListClientsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientList>): grpc.ClientUnaryCall;
+  listClients(argument: _skein_catalog_v1_ListClientsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_ClientList>): grpc.ClientUnaryCall;
+  
+  ListJobs(argument: _skein_catalog_v1_ListJobsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_JobList>): grpc.ClientUnaryCall;
+  ListJobs(argument: _skein_catalog_v1_ListJobsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_JobList>): grpc.ClientUnaryCall;
+  ListJobs(argument: _skein_catalog_v1_ListJobsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_JobList>): grpc.ClientUnaryCall;
+  ListJobs(argument: _skein_catalog_v1_ListJobsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_JobList>): grpc.ClientUnaryCall;
+  listJobs(argument: _skein_catalog_v1_ListJobsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_JobList>): grpc.ClientUnaryCall;
+  listJobs(argument: _skein_catalog_v1_ListJobsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_JobList>): grpc.ClientUnaryCall;
+  listJobs(argument: _skein_catalog_v1_ListJobsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_JobList>): grpc.ClientUnaryCall;
+  listJobs(argument: _skein_catalog_v1_ListJobsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_JobList>): grpc.ClientUnaryCall;
+  
+  ListNamespaces(argument: _skein_catalog_v1_ListNamespacesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NamespaceList>): grpc.ClientUnaryCall;
+  ListNamespaces(argument: _skein_catalog_v1_ListNamespacesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_NamespaceList>): grpc.ClientUnaryCall;
+  ListNamespaces(argument: _skein_catalog_v1_ListNamespacesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NamespaceList>): grpc.ClientUnaryCall;
+  ListNamespaces(argument: _skein_catalog_v1_ListNamespacesRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_NamespaceList>): grpc.ClientUnaryCall;
+  listNamespaces(argument: _skein_catalog_v1_ListNamespacesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NamespaceList>): grpc.ClientUnaryCall;
+  listNamespaces(argument: _skein_catalog_v1_ListNamespacesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_NamespaceList>): grpc.ClientUnaryCall;
+  listNamespaces(argument: _skein_catalog_v1_ListNamespacesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NamespaceList>): grpc.ClientUnaryCall;
+  listNamespaces(argument: _skein_catalog_v1_ListNamespacesRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_NamespaceList>): grpc.ClientUnaryCall;
+  
+  ListTables(argument: _skein_catalog_v1_ListTablesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_TableList>): grpc.ClientUnaryCall;
+  ListTables(argument: _skein_catalog_v1_ListTablesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_TableList>): grpc.ClientUnaryCall;
+  ListTables(argument: _skein_catalog_v1_ListTablesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_TableList>): grpc.ClientUnaryCall;
+  ListTables(argument: _skein_catalog_v1_ListTablesRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_TableList>): grpc.ClientUnaryCall;
+  listTables(argument: _skein_catalog_v1_ListTablesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_TableList>): grpc.ClientUnaryCall;
+  listTables(argument: _skein_catalog_v1_ListTablesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_TableList>): grpc.ClientUnaryCall;
+  listTables(argument: _skein_catalog_v1_ListTablesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_TableList>): grpc.ClientUnaryCall;
+  listTables(argument: _skein_catalog_v1_ListTablesRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_TableList>): grpc.ClientUnaryCall;
+  
+  ListTenants(argument: _skein_catalog_v1_ListTenantsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  ListTenants(argument: _skein_catalog_v1_ListTenantsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  ListTenants(argument: _skein_catalog_v1_ListTenantsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  ListTenants(argument: _skein_catalog_v1_ListTenantsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  listTenants(argument: _skein_catalog_v1_ListTenantsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  listTenants(argument: _skein_catalog_v1_ListTenantsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  listTenants(argument: _skein_catalog_v1_ListTenantsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  listTenants(argument: _skein_catalog_v1_ListTenantsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_NameList>): grpc.ClientUnaryCall;
+  
+  LoadTables(argument: _skein_catalog_v1_LoadTablesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_LoadTablesReply>): grpc.ClientUnaryCall;
+  LoadTables(argument: _skein_catalog_v1_LoadTablesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_LoadTablesReply>): grpc.ClientUnaryCall;
+  LoadTables(argument: _skein_catalog_v1_LoadTablesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_LoadTablesReply>): grpc.ClientUnaryCall;
+  LoadTables(argument: _skein_catalog_v1_LoadTablesRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_LoadTablesReply>): grpc.ClientUnaryCall;
+  loadTables(argument: _skein_catalog_v1_LoadTablesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_LoadTablesReply>): grpc.ClientUnaryCall;
+  loadTables(argument: _skein_catalog_v1_LoadTablesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_LoadTablesReply>): grpc.ClientUnaryCall;
+  loadTables(argument: _skein_catalog_v1_LoadTablesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_LoadTablesReply>): grpc.ClientUnaryCall;
+  loadTables(argument: _skein_catalog_v1_LoadTablesRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_LoadTablesReply>): grpc.ClientUnaryCall;
+  
+  MintToken(argument: _skein_catalog_v1_MintTokenRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_MintTokenReply>): grpc.ClientUnaryCall;
+  MintToken(argument: _skein_catalog_v1_MintTokenRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_MintTokenReply>): grpc.ClientUnaryCall;
+  MintToken(argument: _skein_catalog_v1_MintTokenRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_MintTokenReply>): grpc.ClientUnaryCall;
+  MintToken(argument: _skein_catalog_v1_MintTokenRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_MintTokenReply>): grpc.ClientUnaryCall;
+  mintToken(argument: _skein_catalog_v1_MintTokenRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_MintTokenReply>): grpc.ClientUnaryCall;
+  mintToken(argument: _skein_catalog_v1_MintTokenRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_MintTokenReply>): grpc.ClientUnaryCall;
+  mintToken(argument: _skein_catalog_v1_MintTokenRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_MintTokenReply>): grpc.ClientUnaryCall;
+  mintToken(argument: _skein_catalog_v1_MintTokenRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_MintTokenReply>): grpc.ClientUnaryCall;
+  
+  RetryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
+  RetryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
+  RetryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
+  RetryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
+  retryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
+  retryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
+  retryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
+  retryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
+  
+  RotateClient(argument: _skein_catalog_v1_RotateClientRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  RotateClient(argument: _skein_catalog_v1_RotateClientRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  RotateClient(argument: _skein_catalog_v1_RotateClientRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  RotateClient(argument: _skein_catalog_v1_RotateClientRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  rotateClient(argument: _skein_catalog_v1_RotateClientRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  rotateClient(argument: _skein_catalog_v1_RotateClientRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  rotateClient(argument: _skein_catalog_v1_RotateClientRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  rotateClient(argument: _skein_catalog_v1_RotateClientRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_ClientSecret>): grpc.ClientUnaryCall;
+  
+  WatchEpochs(argument: _skein_catalog_v1_WatchEpochsRequestInput, metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientReadableStream<_skein_catalog_v1_EpochList>;
+  WatchEpochs(argument: _skein_catalog_v1_WatchEpochsRequestInput, options?: grpc.CallOptions): grpc.ClientReadableStream<_skein_catalog_v1_EpochList>;
+  watchEpochs(argument: _skein_catalog_v1_WatchEpochsRequestInput, metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientReadableStream<_skein_catalog_v1_EpochList>;
+  watchEpochs(argument: _skein_catalog_v1_WatchEpochsRequestInput, options?: grpc.CallOptions): grpc.ClientReadableStream<_skein_catalog_v1_EpochList>;
+  
+}
+
+export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementation {
+  AbandonCommit: grpc.handleUnaryCall<_skein_catalog_v1_AbandonCommitRequest, _skein_catalog_v1_AbandonCommitReplyInput>;
+  
+  AlterCatalog: grpc.handleUnaryCall<_skein_catalog_v1_AlterCatalogRequest, _skein_catalog_v1_AlterCatalogReplyInput>;
+  
+  Authorize: grpc.handleUnaryCall<_skein_catalog_v1_AuthorizeRequest, _skein_catalog_v1_AuthorizeReplyInput>;
+  
+  CommitTables: grpc.handleUnaryCall<_skein_catalog_v1_CommitTablesRequest, _skein_catalog_v1_CommitTablesReplyInput>;
+  
+  CreateCatalog: grpc.handleUnaryCall<_skein_catalog_v1_CreateCatalogRequest, _skein_catalog_v1_CreateCatalogReplyInput>;
+  
+  CreateClient: grpc.handleUnaryCall<_skein_catalog_v1_CreateClientRequest, _skein_catalog_v1_ClientSecretInput>;
+  
+  CreateTenant: grpc.handleUnaryCall<_skein_catalog_v1_CreateTenantRequest, _skein_catalog_v1_CreateTenantReplyInput>;
+  
+  DescribeCatalogs: grpc.handleUnaryCall<_skein_catalog_v1_DescribeCatalogsRequest, _skein_catalog_v1_CatalogListInput>;
+  
+  DropCatalog: grpc.handleUnaryCall<_skein_catalog_v1_DropCatalogRequest, _skein_catalog_v1_DropCatalogReplyInput>;
+  
+  DropClient: grpc.handleUnaryCall<_skein_catalog_v1_DropClientRequest, _skein_catalog_v1_DropClientReplyInput>;
+  
+  DropTenant: grpc.handleUnaryCall<_skein_catalog_v1_DropTenantRequest, _skein_catalog_v1_DropTenantReplyInput>;
+  
+  GetSigningKeys: grpc.handleUnaryCall<_skein_catalog_v1_GetSigningKeysRequest, _skein_catalog_v1_SigningKeysInput>;
+  
+  ListCatalogs: grpc.handleUnaryCall<_skein_catalog_v1_ListCatalogsRequest, _skein_catalog_v1_NameListInput>;
+  
+  ListClients: grpc.handleUnaryCall<_skein_catalog_v1_ListClientsRequest, _skein_catalog_v1_ClientListInput>;
+  
+  ListJobs: grpc.handleUnaryCall<_skein_catalog_v1_ListJobsRequest, _skein_catalog_v1_JobListInput>;
+  
+  ListNamespaces: grpc.handleUnaryCall<_skein_catalog_v1_ListNamespacesRequest, _skein_catalog_v1_NamespaceListInput>;
+  
+  ListTables: grpc.handleUnaryCall<_skein_catalog_v1_ListTablesRequest, _skein_catalog_v1_TableListInput>;
+  
+  ListTenants: grpc.handleUnaryCall<_skein_catalog_v1_ListTenantsRequest, _skein_catalog_v1_NameListInput>;
+  
+  LoadTables: grpc.handleUnaryCall<_skein_catalog_v1_LoadTablesRequest, _skein_catalog_v1_LoadTablesReplyInput>;
+  
+  MintToken: grpc.handleUnaryCall<_skein_catalog_v1_MintTokenRequest, _skein_catalog_v1_MintTokenReplyInput>;
+  
+  RetryJobs: grpc.handleUnaryCall<_skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReplyInput>;
+  
+  RotateClient: grpc.handleUnaryCall<_skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecretInput>;
+  
+  WatchEpochs: grpc.handleServerStreamingCall<_skein_catalog_v1_WatchEpochsRequest, _skein_catalog_v1_EpochListInput>;
+  
+}
+
+export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
+  AbandonCommit: MethodDefinition<_skein_catalog_v1_AbandonCommitRequestInput, _skein_catalog_v1_AbandonCommitReplyInput, _skein_catalog_v1_AbandonCommitRequest, _skein_catalog_v1_AbandonCommitReply>
+  AlterCatalog: MethodDefinition<_skein_catalog_v1_AlterCatalogRequestInput, _skein_catalog_v1_AlterCatalogReplyInput, _skein_catalog_v1_AlterCatalogRequest, _skein_catalog_v1_AlterCatalogReply>
+  Authorize: MethodDefinition<_skein_catalog_v1_AuthorizeRequestInput, _skein_catalog_v1_AuthorizeReplyInput, _skein_catalog_v1_AuthorizeRequest, _skein_catalog_v1_AuthorizeReply>
+  CommitTables: MethodDefinition<_skein_catalog_v1_CommitTablesRequestInput, _skein_catalog_v1_CommitTablesReplyInput, _skein_catalog_v1_CommitTablesRequest, _skein_catalog_v1_CommitTablesReply>
+  CreateCatalog: MethodDefinition<_skein_catalog_v1_CreateCatalogRequestInput, _skein_catalog_v1_CreateCatalogReplyInput, _skein_catalog_v1_CreateCatalogRequest, _skein_catalog_v1_CreateCatalogReply>
+  CreateClient: MethodDefinition<_skein_catalog_v1_CreateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_CreateClientRequest, _skein_catalog_v1_ClientSecret>
+  CreateTenant: MethodDefinition<_skein_catalog_v1_CreateTenantRequestInput, _skein_catalog_v1_CreateTenantReplyInput, _skein_catalog_v1_CreateTenantRequest, _skein_catalog_v1_CreateTenantReply>
+  DescribeCatalogs: MethodDefinition<_skein_catalog_v1_DescribeCatalogsRequestInput, _skein_catalog_v1_CatalogListInput, _skein_catalog_v1_DescribeCatalogsRequest, _skein_catalog_v1_CatalogList>
+  DropCatalog: MethodDefinition<_skein_catalog_v1_DropCatalogRequestInput, _skein_catalog_v1_DropCatalogReplyInput, _skein_catalog_v1_DropCatalogRequest, _skein_catalog_v1_DropCatalogReply>
+  DropClient: MethodDefinition<_skein_catalog_v1_DropClientRequestInput, _skein_catalog_v1_DropClientReplyInput, _skein_catalog_v1_DropClientRequest, _skein_catalog_v1_DropClientReply>
+  DropTenant: MethodDefinition<_skein_catalog_v1_DropTenantRequestInput, _skein_catalog_v1_DropTenantReplyInput, _skein_catalog_v1_DropTenantRequest, _skein_catalog_v1_DropTenantReply>
+  GetSigningKeys: MethodDefinition<_skein_catalog_v1_GetSigningKeysRequestInput, _skein_catalog_v1_SigningKeysInput, _skein_catalog_v1_GetSigningKeysRequest, _skein_catalog_v1_SigningKeys>
+  ListCatalogs: MethodDefinition<_skein_catalog_v1_ListCatalogsRequestInput, _skein_catalog_v1_NameListInput, _skein_catalog_v1_ListCatalogsRequest, _skein_catalog_v1_NameList>
+  ListClients: MethodDefinition<_skein_catalog_v1_ListClientsRequestInput, _skein_catalog_v1_ClientListInput, _skein_catalog_v1_ListClientsRequest, _skein_catalog_v1_ClientList>
+  ListJobs: MethodDefinition<_skein_catalog_v1_ListJobsRequestInput, _skein_catalog_v1_JobListInput, _skein_catalog_v1_ListJobsRequest, _skein_catalog_v1_JobList>
+  ListNamespaces: MethodDefinition<_skein_catalog_v1_ListNamespacesRequestInput, _skein_catalog_v1_NamespaceListInput, _skein_catalog_v1_ListNamespacesRequest, _skein_catalog_v1_NamespaceList>
+  ListTables: MethodDefinition<_skein_catalog_v1_ListTablesRequestInput, _skein_catalog_v1_TableListInput, _skein_catalog_v1_ListTablesRequest, _skein_catalog_v1_TableList>
+  ListTenants: MethodDefinition<_skein_catalog_v1_ListTenantsRequestInput, _skein_catalog_v1_NameListInput, _skein_catalog_v1_ListTenantsRequest, _skein_catalog_v1_NameList>
+  LoadTables: MethodDefinition<_skein_catalog_v1_LoadTablesRequestInput, _skein_catalog_v1_LoadTablesReplyInput, _skein_catalog_v1_LoadTablesRequest, _skein_catalog_v1_LoadTablesReply>
+  MintToken: MethodDefinition<_skein_catalog_v1_MintTokenRequestInput, _skein_catalog_v1_MintTokenReplyInput, _skein_catalog_v1_MintTokenRequest, _skein_catalog_v1_MintTokenReply>
+  RetryJobs: MethodDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReply>
+  RotateClient: MethodDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecret>
+  WatchEpochs: MethodDefinition<_skein_catalog_v1_WatchEpochsRequestInput, _skein_catalog_v1_EpochListInput, _skein_catalog_v1_WatchEpochsRequest, _skein_catalog_v1_EpochList>
+}

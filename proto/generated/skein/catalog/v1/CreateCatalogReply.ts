@@ -1,0 +1,8 @@
+// Original file: catalog.proto
+
+
+export interface CreateCatalogReplyInput {
+}
+
+export interface CreateCatalogReply {
+}

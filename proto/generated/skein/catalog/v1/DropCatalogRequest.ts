@@ -1,0 +1,10 @@
+// Original file: catalog.proto
+
+
+export interface DropCatalogRequestInput {
+  readonly name?: (string);
+}
+
+export interface DropCatalogRequest {
+  readonly name: (string);
+}

@@ -1,0 +1,8 @@
+// Original file: catalog.proto
+
+
+export interface DropTenantReplyInput {
+}
+
+export interface DropTenantReply {
+}

@@ -1,0 +1,13 @@
+// Original file: catalog.proto
+
+import type { Long } from '@grpc/proto-loader';
+
+export interface EpochInput {
+  readonly principal?: (string);
+  readonly session_epoch?: (number | string | Long);
+}
+
+export interface Epoch {
+  readonly principal: (string);
+  readonly session_epoch: (string);
+}

@@ -1,0 +1,10 @@
+// Original file: catalog.proto
+
+
+export interface NamespaceInput {
+  readonly levels?: readonly (string)[];
+}
+
+export interface Namespace {
+  readonly levels: readonly (string)[];
+}

@@ -1,0 +1,10 @@
+// Original file: catalog.proto
+
+
+export interface PolicyInput {
+  readonly kind?: (string);
+}
+
+export interface Policy {
+  readonly kind: (string);
+}

@@ -1,0 +1,8 @@
+// Original file: catalog.proto
+
+
+export interface WatchEpochsRequestInput {
+}
+
+export interface WatchEpochsRequest {
+}

@@ -1,0 +1,8 @@
+// Original file: worker.proto
+
+
+export interface DrainRequestInput {
+}
+
+export interface DrainRequest {
+}

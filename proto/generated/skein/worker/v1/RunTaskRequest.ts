@@ -1,0 +1,12 @@
+// Original file: worker.proto
+
+
+export interface RunTaskRequestInput {
+  readonly spec?: (Buffer | Uint8Array | string);
+  readonly ticket?: (string);
+}
+
+export interface RunTaskRequest {
+  readonly spec: (Buffer);
+  readonly ticket: (string);
+}

@@ -1,0 +1,79 @@
+// Original file: worker.proto
+
+import type * as grpc from '@grpc/grpc-js'
+import type { MethodDefinition } from '@grpc/proto-loader'
+import type { CancelTaskReplyInput as _skein_worker_v1_CancelTaskReplyInput, CancelTaskReply as _skein_worker_v1_CancelTaskReply } from '../../../skein/worker/v1/CancelTaskReply.ts';
+import type { CancelTaskRequestInput as _skein_worker_v1_CancelTaskRequestInput, CancelTaskRequest as _skein_worker_v1_CancelTaskRequest } from '../../../skein/worker/v1/CancelTaskRequest.ts';
+import type { CoordinatorBeatInput as _skein_worker_v1_CoordinatorBeatInput, CoordinatorBeat as _skein_worker_v1_CoordinatorBeat } from '../../../skein/worker/v1/CoordinatorBeat.ts';
+import type { DrainReplyInput as _skein_worker_v1_DrainReplyInput, DrainReply as _skein_worker_v1_DrainReply } from '../../../skein/worker/v1/DrainReply.ts';
+import type { DrainRequestInput as _skein_worker_v1_DrainRequestInput, DrainRequest as _skein_worker_v1_DrainRequest } from '../../../skein/worker/v1/DrainRequest.ts';
+import type { EndQueryReplyInput as _skein_worker_v1_EndQueryReplyInput, EndQueryReply as _skein_worker_v1_EndQueryReply } from '../../../skein/worker/v1/EndQueryReply.ts';
+import type { EndQueryRequestInput as _skein_worker_v1_EndQueryRequestInput, EndQueryRequest as _skein_worker_v1_EndQueryRequest } from '../../../skein/worker/v1/EndQueryRequest.ts';
+import type { RunTaskReplyInput as _skein_worker_v1_RunTaskReplyInput, RunTaskReply as _skein_worker_v1_RunTaskReply } from '../../../skein/worker/v1/RunTaskReply.ts';
+import type { RunTaskRequestInput as _skein_worker_v1_RunTaskRequestInput, RunTaskRequest as _skein_worker_v1_RunTaskRequest } from '../../../skein/worker/v1/RunTaskRequest.ts';
+import type { WorkerBeatInput as _skein_worker_v1_WorkerBeatInput, WorkerBeat as _skein_worker_v1_WorkerBeat } from '../../../skein/worker/v1/WorkerBeat.ts';
+
+export interface WorkerClient extends grpc.Client {
+  Attach(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_worker_v1_CoordinatorBeatInput, _skein_worker_v1_WorkerBeat>;
+  Attach(options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_worker_v1_CoordinatorBeatInput, _skein_worker_v1_WorkerBeat>;
+  attach(metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_worker_v1_CoordinatorBeatInput, _skein_worker_v1_WorkerBeat>;
+  attach(options?: grpc.CallOptions): grpc.ClientDuplexStream<_skein_worker_v1_CoordinatorBeatInput, _skein_worker_v1_WorkerBeat>;
+  
+  CancelTask(argument: _skein_worker_v1_CancelTaskRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_CancelTaskReply>): grpc.ClientUnaryCall;
+  CancelTask(argument: _skein_worker_v1_CancelTaskRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_CancelTaskReply>): grpc.ClientUnaryCall;
+  CancelTask(argument: _skein_worker_v1_CancelTaskRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_CancelTaskReply>): grpc.ClientUnaryCall;
+  CancelTask(argument: _skein_worker_v1_CancelTaskRequestInput, callback: grpc.requestCallback<_skein_worker_v1_CancelTaskReply>): grpc.ClientUnaryCall;
+  cancelTask(argument: _skein_worker_v1_CancelTaskRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_CancelTaskReply>): grpc.ClientUnaryCall;
+  cancelTask(argument: _skein_worker_v1_CancelTaskRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_CancelTaskReply>): grpc.ClientUnaryCall;
+  cancelTask(argument: _skein_worker_v1_CancelTaskRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_CancelTaskReply>): grpc.ClientUnaryCall;
+  cancelTask(argument: _skein_worker_v1_CancelTaskRequestInput, callback: grpc.requestCallback<_skein_worker_v1_CancelTaskReply>): grpc.ClientUnaryCall;
+  
+  Drain(argument: _skein_worker_v1_DrainRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_DrainReply>): grpc.ClientUnaryCall;
+  Drain(argument: _skein_worker_v1_DrainRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_DrainReply>): grpc.ClientUnaryCall;
+  Drain(argument: _skein_worker_v1_DrainRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_DrainReply>): grpc.ClientUnaryCall;
+  Drain(argument: _skein_worker_v1_DrainRequestInput, callback: grpc.requestCallback<_skein_worker_v1_DrainReply>): grpc.ClientUnaryCall;
+  drain(argument: _skein_worker_v1_DrainRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_DrainReply>): grpc.ClientUnaryCall;
+  drain(argument: _skein_worker_v1_DrainRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_DrainReply>): grpc.ClientUnaryCall;
+  drain(argument: _skein_worker_v1_DrainRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_DrainReply>): grpc.ClientUnaryCall;
+  drain(argument: _skein_worker_v1_DrainRequestInput, callback: grpc.requestCallback<_skein_worker_v1_DrainReply>): grpc.ClientUnaryCall;
+  
+  EndQuery(argument: _skein_worker_v1_EndQueryRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_EndQueryReply>): grpc.ClientUnaryCall;
+  EndQuery(argument: _skein_worker_v1_EndQueryRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_EndQueryReply>): grpc.ClientUnaryCall;
+  EndQuery(argument: _skein_worker_v1_EndQueryRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_EndQueryReply>): grpc.ClientUnaryCall;
+  EndQuery(argument: _skein_worker_v1_EndQueryRequestInput, callback: grpc.requestCallback<_skein_worker_v1_EndQueryReply>): grpc.ClientUnaryCall;
+  endQuery(argument: _skein_worker_v1_EndQueryRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_EndQueryReply>): grpc.ClientUnaryCall;
+  endQuery(argument: _skein_worker_v1_EndQueryRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_EndQueryReply>): grpc.ClientUnaryCall;
+  endQuery(argument: _skein_worker_v1_EndQueryRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_EndQueryReply>): grpc.ClientUnaryCall;
+  endQuery(argument: _skein_worker_v1_EndQueryRequestInput, callback: grpc.requestCallback<_skein_worker_v1_EndQueryReply>): grpc.ClientUnaryCall;
+  
+  RunTask(argument: _skein_worker_v1_RunTaskRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_RunTaskReply>): grpc.ClientUnaryCall;
+  RunTask(argument: _skein_worker_v1_RunTaskRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_RunTaskReply>): grpc.ClientUnaryCall;
+  RunTask(argument: _skein_worker_v1_RunTaskRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_RunTaskReply>): grpc.ClientUnaryCall;
+  RunTask(argument: _skein_worker_v1_RunTaskRequestInput, callback: grpc.requestCallback<_skein_worker_v1_RunTaskReply>): grpc.ClientUnaryCall;
+  runTask(argument: _skein_worker_v1_RunTaskRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_RunTaskReply>): grpc.ClientUnaryCall;
+  runTask(argument: _skein_worker_v1_RunTaskRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_worker_v1_RunTaskReply>): grpc.ClientUnaryCall;
+  runTask(argument: _skein_worker_v1_RunTaskRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_worker_v1_RunTaskReply>): grpc.ClientUnaryCall;
+  runTask(argument: _skein_worker_v1_RunTaskRequestInput, callback: grpc.requestCallback<_skein_worker_v1_RunTaskReply>): grpc.ClientUnaryCall;
+  
+}
+
+export interface WorkerHandlers extends grpc.UntypedServiceImplementation {
+  Attach: grpc.handleBidiStreamingCall<_skein_worker_v1_CoordinatorBeat, _skein_worker_v1_WorkerBeatInput>;
+  
+  CancelTask: grpc.handleUnaryCall<_skein_worker_v1_CancelTaskRequest, _skein_worker_v1_CancelTaskReplyInput>;
+  
+  Drain: grpc.handleUnaryCall<_skein_worker_v1_DrainRequest, _skein_worker_v1_DrainReplyInput>;
+  
+  EndQuery: grpc.handleUnaryCall<_skein_worker_v1_EndQueryRequest, _skein_worker_v1_EndQueryReplyInput>;
+  
+  RunTask: grpc.handleUnaryCall<_skein_worker_v1_RunTaskRequest, _skein_worker_v1_RunTaskReplyInput>;
+  
+}
+
+export interface WorkerDefinition extends grpc.ServiceDefinition {
+  Attach: MethodDefinition<_skein_worker_v1_CoordinatorBeatInput, _skein_worker_v1_WorkerBeatInput, _skein_worker_v1_CoordinatorBeat, _skein_worker_v1_WorkerBeat>
+  CancelTask: MethodDefinition<_skein_worker_v1_CancelTaskRequestInput, _skein_worker_v1_CancelTaskReplyInput, _skein_worker_v1_CancelTaskRequest, _skein_worker_v1_CancelTaskReply>
+  Drain: MethodDefinition<_skein_worker_v1_DrainRequestInput, _skein_worker_v1_DrainReplyInput, _skein_worker_v1_DrainRequest, _skein_worker_v1_DrainReply>
+  EndQuery: MethodDefinition<_skein_worker_v1_EndQueryRequestInput, _skein_worker_v1_EndQueryReplyInput, _skein_worker_v1_EndQueryRequest, _skein_worker_v1_EndQueryReply>
+  RunTask: MethodDefinition<_skein_worker_v1_RunTaskRequestInput, _skein_worker_v1_RunTaskReplyInput, _skein_worker_v1_RunTaskRequest, _skein_worker_v1_RunTaskReply>
+}

@@ -1,0 +1,38 @@
+// Original file: worker.proto
+
+import type { HungTaskInput as _skein_worker_v1_HungTaskInput, HungTask as _skein_worker_v1_HungTask } from '../../../skein/worker/v1/HungTask.ts';
+import type { Long } from '@grpc/proto-loader';
+
+export interface WorkerBeatInput {
+  readonly worker_id?: (string);
+  readonly name?: (string);
+  readonly duckdb_version?: (string);
+  readonly cores?: (number);
+  readonly memory_limit_bytes?: (number | string | Long);
+  readonly running_tasks?: (number);
+  readonly spool_bytes?: (number | string | Long);
+  readonly draining?: (boolean);
+  readonly pid?: (number | string | Long);
+  readonly query_ids?: readonly (string)[];
+  readonly machine_id?: (string);
+  readonly machine_cores?: (number);
+  readonly skein_release?: (string);
+  readonly hung?: (_skein_worker_v1_HungTaskInput | null);
+}
+
+export interface WorkerBeat {
+  readonly worker_id: (string);
+  readonly name: (string);
+  readonly duckdb_version: (string);
+  readonly cores: (number);
+  readonly memory_limit_bytes: (string);
+  readonly running_tasks: (number);
+  readonly spool_bytes: (string);
+  readonly draining: (boolean);
+  readonly pid: (string);
+  readonly query_ids: readonly (string)[];
+  readonly machine_id: (string);
+  readonly machine_cores: (number);
+  readonly skein_release: (string);
+  readonly hung: (_skein_worker_v1_HungTask | null);
+}

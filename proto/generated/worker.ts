@@ -1,0 +1,43 @@
+import type * as grpc from '@grpc/grpc-js';
+import type { MessageTypeDefinition } from '@grpc/proto-loader';
+
+import type { CancelTaskReplyInput as _skein_worker_v1_CancelTaskReplyInput, CancelTaskReply as _skein_worker_v1_CancelTaskReply } from './skein/worker/v1/CancelTaskReply.ts';
+import type { CancelTaskRequestInput as _skein_worker_v1_CancelTaskRequestInput, CancelTaskRequest as _skein_worker_v1_CancelTaskRequest } from './skein/worker/v1/CancelTaskRequest.ts';
+import type { CoordinatorBeatInput as _skein_worker_v1_CoordinatorBeatInput, CoordinatorBeat as _skein_worker_v1_CoordinatorBeat } from './skein/worker/v1/CoordinatorBeat.ts';
+import type { DrainReplyInput as _skein_worker_v1_DrainReplyInput, DrainReply as _skein_worker_v1_DrainReply } from './skein/worker/v1/DrainReply.ts';
+import type { DrainRequestInput as _skein_worker_v1_DrainRequestInput, DrainRequest as _skein_worker_v1_DrainRequest } from './skein/worker/v1/DrainRequest.ts';
+import type { EndQueryReplyInput as _skein_worker_v1_EndQueryReplyInput, EndQueryReply as _skein_worker_v1_EndQueryReply } from './skein/worker/v1/EndQueryReply.ts';
+import type { EndQueryRequestInput as _skein_worker_v1_EndQueryRequestInput, EndQueryRequest as _skein_worker_v1_EndQueryRequest } from './skein/worker/v1/EndQueryRequest.ts';
+import type { HungTaskInput as _skein_worker_v1_HungTaskInput, HungTask as _skein_worker_v1_HungTask } from './skein/worker/v1/HungTask.ts';
+import type { LostInputInput as _skein_worker_v1_LostInputInput, LostInput as _skein_worker_v1_LostInput } from './skein/worker/v1/LostInput.ts';
+import type { RunTaskReplyInput as _skein_worker_v1_RunTaskReplyInput, RunTaskReply as _skein_worker_v1_RunTaskReply } from './skein/worker/v1/RunTaskReply.ts';
+import type { RunTaskRequestInput as _skein_worker_v1_RunTaskRequestInput, RunTaskRequest as _skein_worker_v1_RunTaskRequest } from './skein/worker/v1/RunTaskRequest.ts';
+import type { WorkerClient as _skein_worker_v1_WorkerClient, WorkerDefinition as _skein_worker_v1_WorkerDefinition } from './skein/worker/v1/Worker.ts';
+import type { WorkerBeatInput as _skein_worker_v1_WorkerBeatInput, WorkerBeat as _skein_worker_v1_WorkerBeat } from './skein/worker/v1/WorkerBeat.ts';
+
+type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
+  new(...args: ConstructorParameters<Constructor>): Subtype;
+};
+
+export interface ProtoGrpcType {
+  skein: {
+    worker: {
+      v1: {
+        CancelTaskReply: MessageTypeDefinition<_skein_worker_v1_CancelTaskReplyInput, _skein_worker_v1_CancelTaskReply>
+        CancelTaskRequest: MessageTypeDefinition<_skein_worker_v1_CancelTaskRequestInput, _skein_worker_v1_CancelTaskRequest>
+        CoordinatorBeat: MessageTypeDefinition<_skein_worker_v1_CoordinatorBeatInput, _skein_worker_v1_CoordinatorBeat>
+        DrainReply: MessageTypeDefinition<_skein_worker_v1_DrainReplyInput, _skein_worker_v1_DrainReply>
+        DrainRequest: MessageTypeDefinition<_skein_worker_v1_DrainRequestInput, _skein_worker_v1_DrainRequest>
+        EndQueryReply: MessageTypeDefinition<_skein_worker_v1_EndQueryReplyInput, _skein_worker_v1_EndQueryReply>
+        EndQueryRequest: MessageTypeDefinition<_skein_worker_v1_EndQueryRequestInput, _skein_worker_v1_EndQueryRequest>
+        HungTask: MessageTypeDefinition<_skein_worker_v1_HungTaskInput, _skein_worker_v1_HungTask>
+        LostInput: MessageTypeDefinition<_skein_worker_v1_LostInputInput, _skein_worker_v1_LostInput>
+        RunTaskReply: MessageTypeDefinition<_skein_worker_v1_RunTaskReplyInput, _skein_worker_v1_RunTaskReply>
+        RunTaskRequest: MessageTypeDefinition<_skein_worker_v1_RunTaskRequestInput, _skein_worker_v1_RunTaskRequest>
+        Worker: SubtypeConstructor<typeof grpc.Client, _skein_worker_v1_WorkerClient> & { service: _skein_worker_v1_WorkerDefinition }
+        WorkerBeat: MessageTypeDefinition<_skein_worker_v1_WorkerBeatInput, _skein_worker_v1_WorkerBeat>
+      }
+    }
+  }
+}
+

@@ -1,0 +1,57 @@
+import type { CallOptions, Client, ClientUnaryCall, Metadata, requestCallback } from '@grpc/grpc-js';
+import { SkeinError } from '#shared/error.ts';
+import type { Keyring } from '#shared/keyring.ts';
+import { fromServiceError, internalMetadata } from './internal-auth.ts';
+
+/** The last overload of a generated client's method: what inference sees. */
+type Unary<Request, Reply> = (argument: Request, callback: requestCallback<Reply>) => ClientUnaryCall;
+
+/** The names of a generated client's unary methods. */
+export type UnaryMethod<C> = {
+  [Name in keyof C]: C[Name] extends Unary<infer _Request, infer _Reply> ? Name : never;
+}[keyof C];
+export type RequestOf<C, Name extends keyof C> = C[Name] extends Unary<infer Request, infer _Reply> ? Request : never;
+export type ReplyOf<C, Name extends keyof C> = C[Name] extends Unary<infer _Request, infer Reply> ? Reply : never;
+
+type CallSettings = {
+  readonly keyring: Keyring;
+  readonly timeoutMs?: number;
+  /** Cancels the call; its reason is the error then. */
+  readonly signal?: AbortSignal | undefined;
+  /** The error when the call ends without an answer of the service. */
+  readonly lost: Parameters<typeof fromServiceError>[1];
+};
+
+/** Makes one internal call. @throws the service's error, `lost`, the reason of `signal` */
+export function callUnary<C extends Client, Name extends UnaryMethod<C>>(
+  client: C,
+  name: Name,
+  request: RequestOf<C, Name>,
+  { keyring, timeoutMs, signal, lost }: CallSettings,
+): Promise<ReplyOf<C, Name>> {
+  type Full = (
+    argument: RequestOf<C, Name>,
+    metadata: Metadata,
+    options: CallOptions,
+    callback: requestCallback<ReplyOf<C, Name>>,
+  ) => ClientUnaryCall;
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(SkeinError.of(signal.reason));
+      return;
+    }
+    const abort = (): void => {
+      call.cancel();
+      reject(SkeinError.of(signal?.reason));
+    };
+    const options = timeoutMs === undefined ? {} : { deadline: Date.now() + timeoutMs };
+    const method = (client[name] as Full).bind(client);
+    const call = method(request, internalMetadata(keyring), options, (error, reply) => {
+      signal?.removeEventListener('abort', abort);
+      if (error !== null) reject(fromServiceError(error, lost));
+      else if (reply === undefined) reject(new Error('invariant: a call has a reply or an error'));
+      else resolve(reply);
+    });
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}

@@ -1,3 +1,12 @@
+import type { AlterCatalogRequest } from '#proto/generated/skein/catalog/v1/AlterCatalogRequest.ts';
+import type { CatalogList } from '#proto/generated/skein/catalog/v1/CatalogList.ts';
+import type { CreateCatalogRequest } from '#proto/generated/skein/catalog/v1/CreateCatalogRequest.ts';
+import type { CreateTenantReply } from '#proto/generated/skein/catalog/v1/CreateTenantReply.ts';
+import type { CreateTenantRequest } from '#proto/generated/skein/catalog/v1/CreateTenantRequest.ts';
+import type { DescribeCatalogsRequest } from '#proto/generated/skein/catalog/v1/DescribeCatalogsRequest.ts';
+import type { DropCatalogRequest } from '#proto/generated/skein/catalog/v1/DropCatalogRequest.ts';
+import type { DropTenantRequest } from '#proto/generated/skein/catalog/v1/DropTenantRequest.ts';
+import type { NameList } from '#proto/generated/skein/catalog/v1/NameList.ts';
 import { SkeinError } from '#shared/error.ts';
 import { catalogLocation } from '../bootstrap.ts';
 import type { CatalogContext } from '../context.ts';
@@ -20,10 +29,7 @@ import { transact } from '../store/postgres/transact.ts';
 /** Calls of the operator: create, alter and drop tenants and their catalogs. */
 
 /** Creates a tenant with its administrator. @throws INVALID_REQUEST, ALREADY_EXISTS */
-export async function createTenant(
-  context: CatalogContext,
-  request: { readonly name: string; readonly admin_user: string; readonly admin_password: string },
-): Promise<{ tenant_id: string }> {
+export async function createTenant(context: CatalogContext, request: CreateTenantRequest): Promise<CreateTenantReply> {
   if (request.admin_password === '') throw new SkeinError('INVALID_REQUEST', 'the administrator needs a password');
   const passwordHash = await hashPassword(request.admin_password);
   const id = await transact(context.store.db, async (tx) => {
@@ -40,27 +46,15 @@ export async function createTenant(
   return { tenant_id: id };
 }
 
-export const listTenants = async (context: CatalogContext): Promise<{ names: readonly string[] }> => ({
+export const listTenants = async (context: CatalogContext): Promise<NameList> => ({
   names: await tenants(context.store.db),
 });
 
 /** @throws TENANT_NOT_FOUND, TENANT_NOT_EMPTY */
-export async function dropTenant(
-  context: CatalogContext,
-  request: { readonly name: string },
-): Promise<Record<string, never>> {
+export async function dropTenant(context: CatalogContext, request: DropTenantRequest): Promise<Record<string, never>> {
   await transact(context.store.db, (tx) => deleteTenant(tx, request.name));
   return {};
 }
-
-type CreateCatalogRequest = {
-  readonly tenant: string;
-  readonly name: string;
-  readonly location: string;
-  readonly allow_roots: readonly string[];
-  /** int64 as decimal text, as in all messages. */
-  readonly undrop_window_ms: string;
-};
 
 /**
  * Creates a catalog; an empty location means `<data_dir>/catalogs/<name>-<uuid>`. @throws TENANT_NOT_FOUND, INVALID_REQUEST, ALREADY_EXISTS
@@ -91,14 +85,6 @@ function windowOf(text: string): number {
   return windowMs;
 }
 
-type AlterCatalogRequest = {
-  readonly name: string;
-  readonly allow_roots: readonly string[];
-  readonly disallow_roots: readonly string[];
-  /** -1 = leave unchanged. */
-  readonly undrop_window_ms: string;
-};
-
 /** @throws CATALOG_NOT_FOUND, INVALID_REQUEST */
 export async function alterCatalog(
   context: CatalogContext,
@@ -114,7 +100,7 @@ export async function alterCatalog(
 /** @throws CATALOG_NOT_FOUND, CATALOG_NOT_EMPTY */
 export async function dropCatalog(
   context: CatalogContext,
-  request: { readonly name: string },
+  request: DropCatalogRequest,
 ): Promise<Record<string, never>> {
   await transact(context.store.db, (tx) => deleteCatalog(tx, { name: request.name }));
   return {};
@@ -122,8 +108,8 @@ export async function dropCatalog(
 
 export async function describeCatalogs(
   context: CatalogContext,
-  request: { readonly tenant: string },
-): Promise<{ catalogs: readonly object[] }> {
+  request: DescribeCatalogsRequest,
+): Promise<CatalogList> {
   const tenant = request.tenant === '' ? undefined : request.tenant;
   const rows = await listCatalogRows(context.store.db, tenant, EVERYTHING);
   return {

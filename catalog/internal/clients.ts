@@ -1,4 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import type { ClientList } from '#proto/generated/skein/catalog/v1/ClientList.ts';
+import type { ClientSecret } from '#proto/generated/skein/catalog/v1/ClientSecret.ts';
+import type { CreateClientRequest } from '#proto/generated/skein/catalog/v1/CreateClientRequest.ts';
+import type { DropClientRequest } from '#proto/generated/skein/catalog/v1/DropClientRequest.ts';
+import type { ListClientsRequest } from '#proto/generated/skein/catalog/v1/ListClientsRequest.ts';
+import type { RotateClientRequest } from '#proto/generated/skein/catalog/v1/RotateClientRequest.ts';
 import { SkeinError } from '#shared/error.ts';
 import { SCOPES } from '#shared/token-claims.ts';
 import type { CatalogContext } from '../context.ts';
@@ -19,9 +25,6 @@ import { transact } from '../store/postgres/transact.ts';
  * creating or rotating call shows.
  */
 
-type ClientSecret = { readonly client_id: string; readonly client_secret: string };
-type ClientRequest = { readonly tenant: string; readonly name: string };
-
 const SECRET_PREFIX = 'skein_cs_';
 const ROLE = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$/;
 const ROLES_MAX = 100;
@@ -29,10 +32,7 @@ const ROLES_MAX = 100;
 const OVERLAP_MAX_MS = 30 * 86_400_000;
 
 /** @throws TENANT_NOT_FOUND, ALREADY_EXISTS, INVALID_REQUEST for an unknown scope or an odd name or role */
-export async function createClient(
-  context: CatalogContext,
-  request: ClientRequest & { readonly roles: readonly string[]; readonly scope: readonly string[] },
-): Promise<ClientSecret> {
+export async function createClient(context: CatalogContext, request: CreateClientRequest): Promise<ClientSecret> {
   const { name } = request;
   const unknown = request.scope.filter((scope) => !Object.hasOwn(SCOPES, scope));
   if (unknown.length > 0) throw new SkeinError('INVALID_REQUEST', `unknown scope: ${unknown.join(' ')}`);
@@ -63,10 +63,7 @@ export async function createClient(
  * overlap, as in a planned change, the old secret stays valid for that time and tokens stay valid.
  * @throws TENANT_NOT_FOUND, PRINCIPAL_NOT_FOUND, INVALID_REQUEST
  */
-export async function rotateClient(
-  context: CatalogContext,
-  request: ClientRequest & { /** Decimal; 0 = none. */ readonly overlap_ms: string },
-): Promise<ClientSecret> {
+export async function rotateClient(context: CatalogContext, request: RotateClientRequest): Promise<ClientSecret> {
   const overlapMs = Number(request.overlap_ms);
   if (!(overlapMs >= 0 && overlapMs <= OVERLAP_MAX_MS)) {
     throw new SkeinError(
@@ -86,21 +83,8 @@ export async function rotateClient(
   return { client_id: clientId, client_secret: secret };
 }
 
-type ClientList = {
-  readonly clients: readonly {
-    readonly name: string;
-    readonly client_id: string;
-    readonly roles: readonly string[];
-    readonly scope: readonly string[];
-    readonly status: string;
-    readonly created_at_ms: string;
-    readonly rotated_at_ms: string;
-    readonly previous_until_ms: string;
-  }[];
-};
-
 /** Lists the clients of a tenant by name, without secrets. @throws TENANT_NOT_FOUND */
-export async function listClients(context: CatalogContext, request: { readonly tenant: string }): Promise<ClientList> {
+export async function listClients(context: CatalogContext, request: ListClientsRequest): Promise<ClientList> {
   const { db } = context.store;
   const clients = await clientsOf(db, await requireTenant(db, request.tenant));
   const nowMs = context.clock.nowMs();
@@ -122,7 +106,7 @@ export async function listClients(context: CatalogContext, request: { readonly t
  * Drops a client. All its tokens are refused everywhere within a second; its name is free again.
  * @throws TENANT_NOT_FOUND, PRINCIPAL_NOT_FOUND
  */
-export async function dropClient(context: CatalogContext, request: ClientRequest): Promise<Record<string, never>> {
+export async function dropClient(context: CatalogContext, request: DropClientRequest): Promise<Record<string, never>> {
   await transact(context.store.db, async (tx) => {
     await deleteClient(tx, await requireClient(tx, await requireTenant(tx, request.tenant), request.name));
   });

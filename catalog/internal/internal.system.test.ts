@@ -5,7 +5,7 @@ import { decodeJwt } from 'jose';
 import { Client as PgClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ALL_ACTIONS } from '#shared/authorization/action.ts';
-import type { PrincipalMessage } from '#shared/authorization/principal.ts';
+import type { Principal as PrincipalMessage } from '#proto/generated/skein/catalog/v1/Principal.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import type { Clock } from '#shared/clock.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';

@@ -1,3 +1,6 @@
+import type { JobList } from '#proto/generated/skein/catalog/v1/JobList.ts';
+import type { RetryJobsReply } from '#proto/generated/skein/catalog/v1/RetryJobsReply.ts';
+import type { RetryJobsRequest } from '#proto/generated/skein/catalog/v1/RetryJobsRequest.ts';
 import { SkeinError } from '#shared/error.ts';
 import { isUuid } from '#shared/id.ts';
 import type { CatalogContext } from '../context.ts';
@@ -8,16 +11,7 @@ import { transact } from '../store/postgres/transact.ts';
 
 const JOBS_MAX = 1_000;
 
-type ParkedJob = {
-  readonly id: string;
-  readonly kind: 'purge';
-  readonly tenant: string;
-  readonly object: string;
-  readonly parked_at_ms: string;
-  readonly reason: string;
-};
-
-export async function listJobs({ store }: CatalogContext): Promise<{ jobs: readonly ParkedJob[] }> {
+export async function listJobs({ store }: CatalogContext): Promise<JobList> {
   const parked = await listParked(store.db, JOBS_MAX);
   return {
     jobs: parked.map(({ id, tenant, catalog, namespace, name, parkedAt, reason }) => ({
@@ -32,7 +26,7 @@ export async function listJobs({ store }: CatalogContext): Promise<{ jobs: reado
 }
 
 /** @throws JOB_NOT_FOUND when no job of the id is parked */
-export async function retryJobs(context: CatalogContext, { id }: { readonly id: string }): Promise<{ jobs: number }> {
+export async function retryJobs(context: CatalogContext, { id }: RetryJobsRequest): Promise<RetryJobsReply> {
   const jobs =
     id !== '' && !isUuid(id)
       ? 0

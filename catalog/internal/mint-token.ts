@@ -1,27 +1,17 @@
+import type { MintTokenReply } from '#proto/generated/skein/catalog/v1/MintTokenReply.ts';
+import type { MintTokenRequest } from '#proto/generated/skein/catalog/v1/MintTokenRequest.ts';
 import { SkeinError } from '#shared/error.ts';
 import { SCOPES } from '#shared/token-claims.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireTenant } from '../store/postgres/catalog-store.ts';
 import { requirePrincipal } from '../store/postgres/principal-store.ts';
 
-type MintTokenRequest = {
-  readonly tenant: string;
-  readonly user: string;
-  /** Decimal; 0 = `catalog.token_ttl`. */
-  readonly ttl_ms: string;
-  /** Empty = every scope. */
-  readonly scope: readonly string[];
-};
-
 /**
  * Issues a token to the operator of the cluster, who proves itself with the cluster's secret.
  * @throws TENANT_NOT_FOUND, PRINCIPAL_NOT_FOUND, FORBIDDEN for a user who is not active, INVALID_REQUEST for an unknown scope or a lifetime
  * outside of `catalog.token_ttl_max`
  */
-export async function mintToken(
-  context: CatalogContext,
-  request: MintTokenRequest,
-): Promise<{ token: string; expires_at_ms: string }> {
+export async function mintToken(context: CatalogContext, request: MintTokenRequest): Promise<MintTokenReply> {
   const { config, store } = context;
   const unknown = request.scope.filter((scope) => !Object.hasOwn(SCOPES, scope));
   if (unknown.length > 0) throw new SkeinError('INVALID_REQUEST', `unknown scope: ${unknown.join(' ')}`);

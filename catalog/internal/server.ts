@@ -1,6 +1,7 @@
 import { Server, type handleUnaryCall, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import { isAction, type Action } from '#shared/authorization/action.ts';
-import { fromPrincipalMessage, type Principal, type PrincipalMessage } from '#shared/authorization/principal.ts';
+import type { Principal as PrincipalMessage } from '#proto/generated/skein/catalog/v1/Principal.ts';
+import { fromPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
 import type { CatalogInternalHandlers } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
 import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
 import { toServiceError } from '#shared/grpc/internal-auth.ts';

@@ -1,15 +1,13 @@
-import type { handleServerStreamingCall, ServerWritableStream } from '@grpc/grpc-js';
+import type { CatalogInternalHandlers } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
 import { toServiceError } from '#shared/grpc/internal-auth.ts';
 import type { CatalogContext } from '../context.ts';
-
-type EpochList = { readonly epochs: readonly { readonly principal: string; readonly session_epoch: string }[] };
 
 /** Maximum number of changes that a watcher may lag behind. A slower one is disconnected, and starts again with all epochs. */
 const BEHIND_MAX = 10_000;
 
 /** Streams all epochs above 0, then every change, until either side ends the call. */
-export function watchEpochs(context: CatalogContext): handleServerStreamingCall<unknown, EpochList> {
-  return (call: ServerWritableStream<unknown, EpochList>) => {
+export function watchEpochs(context: CatalogContext): CatalogInternalHandlers['WatchEpochs'] {
+  return (call) => {
     try {
       context.security.admit(call, ['coordinator']);
     } catch (error) {

@@ -1,3 +1,4 @@
+import type { Principal as PrincipalMessage } from '#proto/generated/skein/catalog/v1/Principal.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import type { TokenClaims } from '#shared/token-claims.ts';
@@ -7,18 +8,6 @@ export type Principal = Pick<
   TokenClaims,
   'sub' | 'tenant' | 'preferred_username' | 'roles' | 'scope' | 'sess_epoch' | 'auth_method'
 >;
-
-/** `Principal` of `proto/catalog.proto`, in the form that proto-loader uses. */
-export type PrincipalMessage = {
-  readonly tenant: string;
-  readonly id: string;
-  readonly roles: readonly string[];
-  readonly scope: string;
-  /** int64 as decimal text. */
-  readonly session_epoch: string;
-  readonly auth_method: string;
-  readonly username: string;
-};
 
 export const toPrincipalMessage = (principal: Principal): PrincipalMessage => ({
   tenant: principal.tenant,

@@ -1,23 +1,32 @@
 import { decodeJwt } from 'jose';
-import { toPrincipalMessage, type PrincipalMessage } from '#shared/authorization/principal.ts';
+import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
+import type { Principal as PrincipalMessage } from '#proto/generated/skein/catalog/v1/Principal.ts';
+import { toPrincipalMessage } from '#shared/authorization/principal.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
+import type { ReplyOf, RequestOf } from '#shared/grpc/call-unary.ts';
 import { readTableMetadata, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { isObject } from '#shared/iceberg/type.ts';
 import type { CommitOutcome, WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
 import type { TableName } from '#shared/iceberg/write/table-write.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
 import type { TokenClaims } from '#shared/token-claims.ts';
 import { printTableName } from './load-arguments.ts';
 
 /** Time for one request. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
+const OUTCOMES: readonly CommitOutcome[] = ['COMMITTED', 'NOT_COMMITTED', 'FORGOTTEN'];
+
 /** The catalog of the cluster. */
 export type CatalogAccess = {
   readonly catalogUrl: string;
   readonly token: string;
   /** Makes a call to the catalog's internal service. @throws the service's error, CATALOG_UNAVAILABLE */
-  readonly call: <Reply>(method: 'CommitTables' | 'AbandonCommit', request: object) => Promise<Reply>;
+  readonly call: <Name extends 'CommitTables' | 'AbandonCommit'>(
+    method: Name,
+    request: RequestOf<CatalogInternalClient, Name>,
+  ) => Promise<ReplyOf<CatalogInternalClient, Name>>;
 };
 
 /** The catalog as a load uses it: tables and namespaces over REST, commits over the internal service. */
@@ -81,11 +90,11 @@ export class LoadCatalog implements WriteCatalog {
   }
 
   async abandonCommit(key: string): Promise<CommitOutcome> {
-    const { outcome } = await this.#access.call<{ outcome: CommitOutcome }>('AbandonCommit', {
-      principal: this.#principal,
-      key,
-    });
-    return outcome;
+    const { outcome } = await this.#access.call('AbandonCommit', { principal: this.#principal, key });
+    return must(
+      OUTCOMES.find((one) => one === outcome),
+      'the catalog says how a commit ended',
+    );
   }
 
   get #principal(): PrincipalMessage {

@@ -35,7 +35,7 @@ export type LoadedTable =
   | { readonly kind: 'missing'; readonly code: MissingCode };
 
 /** `Policy` of `proto/catalog.proto`. */
-export type Policy = { readonly kind: string };
+type Policy = { readonly kind: string };
 
 /** @throws FORBIDDEN unless the principal may do the action with the table. */
 export function requireTableAction(table: Extract<LoadedTable, { kind: 'found' }>, action: Action): void {

@@ -15,31 +15,24 @@ type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort
  * Gives the garbage of this thread's heap back to the system once the thread has been idle for two looks. V8 collects when somebody
  * allocates and keeps the pages that it has emptied, so a thread that has had much to do would hold much for as long as nobody asks for
  * anything. A collection takes some tens of milliseconds, in a moment when nobody waits.
- * @param afterwards gives back what has become free outside of the heap; also called when the thread has worked and its heap has not grown:
- * buffers that V8 collected during the work are pages that the C library keeps
+ * @param afterwards gives back what has become free outside of the heap
  */
 export function returnMemoryWhenIdle(afterwards: () => void = trimAllocator): Disposable {
   let use = performance.eventLoopUtilization();
   let wasIdle = false;
-  let hasWorked = false;
   let keptBytes = heldBytes();
   let collect: Collect | undefined;
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
     const isIdle = performance.eventLoopUtilization(now, use).utilization < IDLE_USE_MAX;
     use = now;
-    const isQuiet = isIdle && wasIdle;
+    const isDue = isIdle && wasIdle && heldBytes() - keptBytes > GROWN_BYTES_MIN;
     wasIdle = isIdle;
-    hasWorked ||= !isIdle;
-    if (!isQuiet) return;
-    const hasGrown = heldBytes() - keptBytes > GROWN_BYTES_MIN;
-    if (hasGrown) {
-      collect ??= collector();
-      collect({ type: 'major', flavor: 'last-resort' });
-    }
-    if (hasGrown || hasWorked) afterwards();
-    hasWorked = false;
-    if (hasGrown) keptBytes = heldBytes();
+    if (!isDue) return;
+    collect ??= collector();
+    collect({ type: 'major', flavor: 'last-resort' });
+    afterwards();
+    keptBytes = heldBytes();
   }, LOOK_MS).unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }

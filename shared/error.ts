@@ -205,7 +205,7 @@ export type ErrorData = {
   readonly message: string;
   /** A 0-based character offset in the statement. */
   readonly position?: number;
-  /** Of INPUT_LOST: the task whose output is lost. */
+  /** For INPUT_LOST: the task whose output is lost. */
   readonly lostTask?: string;
 };
 

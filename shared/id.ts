@@ -1,6 +1,6 @@
 /**
- * Branded ids: strings or bigints that the compiler does not let be confused. Int64 ids of Iceberg (snapshot ids, sequence numbers) are
- * always `bigint`, never `number`.
+ * Branded ids: strings or bigints that the compiler keeps apart. Int64 ids of Iceberg (snapshot ids, sequence numbers) are always `bigint`,
+ * never `number`.
  */
 declare const brand: unique symbol;
 type Branded<T, Name extends string> = T & { readonly [brand]: Name };

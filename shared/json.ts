@@ -1,6 +1,6 @@
 /**
- * JSON that keeps 64-bit integers. `JSON.parse` rounds integers beyond 2^53 - 1; Iceberg snapshot ids and DuckDB plans hold such
- * numbers, so neither may ever go through it.
+ * JSON that preserves 64-bit integers. `JSON.parse` rounds integers beyond 2^53 - 1, so documents with Iceberg snapshot ids and DuckDB
+ * plans, which have such numbers, must be parsed and printed here.
  */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
@@ -12,7 +12,7 @@ const INTEGER = /^-?\d+$/;
  * @throws SyntaxError as `JSON.parse` does.
  */
 export function parseJson(text: string): Json {
-  // A document without 16 digits in a row holds no unsafe integer: the plain parser is an order of magnitude faster.
+  // A document without 16 consecutive digits has no unsafe integer, and the plain parser is an order of magnitude faster.
   if (!/\d{16}/.test(text)) return JSON.parse(text) as Json;
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) => {
     if (typeof value !== 'number' || Number.isSafeInteger(value)) return value;

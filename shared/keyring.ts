@@ -6,12 +6,12 @@ import type { Logger } from '#shared/log/logger.ts';
 import { WatchedFiles } from '#shared/watched-files.ts';
 
 /**
- * The cluster's secrets. Calls carry the current one, and it signs tickets; a peer that has not seen a rotation yet may send any accepted
- * one. Both values may change between two reads.
+ * The cluster's secrets. Calls carry the current one, which also signs tickets. A peer that has not seen a rotation yet may send any
+ * accepted one. Both values may change between two reads.
  */
 export interface Keyring {
   readonly current: string;
-  /** The current one is the first of them. */
+  /** All accepted secrets, the current one first. */
   readonly accepted: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export function parseSecrets(text: string): readonly string[] {
       `more than ${SECRETS_MAX} secrets in the file of the cluster’s secret`,
     );
   }
-  // They travel as an HTTP header.
+  // Secrets are sent in an HTTP header.
   if (secrets.some((secret) => !/^[\x21-\x7e]+$/.test(secret))) {
     throw new SkeinError('INVALID_CONFIGURATION', 'a secret of the cluster has characters other than visible ASCII');
   }

@@ -16,9 +16,9 @@ type Options = {
 export type MetricsAccess = (request: MetricsRequest) => Promise<void>;
 
 /**
- * The access rule for `/metrics` of every service: allowed are processes of this machine, and callers with `metrics.token` or a user's
- * token. Behind a proxy on this machine every connection comes from loopback, so a request with a header that proxies add counts as remote.
- * A proxy that adds no header cannot be told from a local process: with `metrics.token` set, local callers need a token too.
+ * The access rule for `/metrics` of every service: it allows processes of this machine, and callers with `metrics.token` or a user's token.
+ * Behind a proxy on this machine every connection comes from loopback, so a request with a header that proxies add counts as remote. A
+ * proxy that adds no header cannot be told from a local process: with `metrics.token` set, local callers need a token too.
  */
 export function metricsAccess({ token, verify = refuse }: Options): MetricsAccess {
   const isToken = (authorization: string | undefined): boolean =>
@@ -45,7 +45,7 @@ const FORWARDING =
 const isPassedOn = (headers: IncomingHttpHeaders): boolean =>
   Object.keys(headers).some((name) => FORWARDING.test(name));
 
-/** Compares digests, so that timing does not even reveal the length. */
+/** Compares digests, so that not even the timing reveals the length. */
 const sameText = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

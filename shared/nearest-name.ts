@@ -1,13 +1,13 @@
-/** Longest name for which a near one is looked for. */
+/** Maximum length of a name for which near ones are searched. */
 const NAME_LENGTH_MAX = 128;
-/** Most edits between a name and one that is near it; fewer for a short one. */
+/** Maximum edits between a name and a near one; fewer for a short name. */
 const EDITS_MAX = 6;
-/** Steps that one search may take, a few milliseconds: names beyond it are not compared. */
+/** Maximum steps of one search, a few milliseconds: names beyond it are not compared. */
 const STEPS_MAX = 250_000;
 
 /**
- * The name of `names` with the fewest edits from `name`, case aside, for "did you mean"; undefined when none is near (a third of its
- * length). However many and long the names are, it takes a few milliseconds.
+ * Returns the name of `names` with the fewest edits from `name`, ignoring case, for "did you mean"; undefined when none is near (within a
+ * third of its length). It takes a few milliseconds, however many and long the names are.
  */
 export function nearestName(name: string, names: Iterable<string>): string | undefined {
   if (name.length > NAME_LENGTH_MAX) return undefined;
@@ -29,10 +29,13 @@ export function nearestName(name: string, names: Iterable<string>): string | und
   return best;
 }
 
-/** `; did you mean x?`, or nothing: the end of a message. */
+/** Returns the end of a message: `; did you mean x?`, or nothing. */
 export const didYouMean = (name: string | undefined): string => (name === undefined ? '' : `; did you mean ${name}?`);
 
-/** Levenshtein (insertions, deletions, replacements), within a band of `max` around the diagonal: more than `max` when there are more. */
+/**
+ * Returns the Levenshtein distance (insertions, deletions, replacements), computed within a band of `max` around the diagonal; any value
+ * above `max` means more than `max`.
+ */
 function editDistance(a: string, b: string, max: number): number {
   const beyond = max + 1;
   let row = Array.from({ length: b.length + 1 }, (_, j) => (j <= max ? j : beyond));

@@ -20,13 +20,13 @@ const FINGERPRINT_CHARS = 8;
 
 /**
  * The release of Skein that this process runs, such as `0.1.0+3fa9c17b`: the package version and a fingerprint of the messages between
- * coordinator and worker. Two builds of one version are different releases when one could misunderstand a task of the other.
+ * coordinator and worker. Two builds of one version are different releases when one could misunderstand the other's tasks.
  */
 export const SKEIN_RELEASE = `${project.version}+${fingerprint()}`;
 
 /**
- * The release of DuckDB that coordinators plan with, such as `1.5.5`: that of the pinned package (`1.5.5-r.5` is its fifth packaging). Read
- * from the project file instead of the library, which only workers and the planner's processes load.
+ * The release of DuckDB that coordinators plan with, such as `1.5.5`: that of the pinned package (`1.5.5-r.5` is its fifth packaging). It
+ * is read from the project file instead of the library, which only workers and the planner's processes load.
  */
 export const DUCKDB_RELEASE = must(project.dependencies['@duckdb/node-api'].split('-')[0], 'a release');
 

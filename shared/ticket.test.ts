@@ -42,7 +42,7 @@ test('no part of a ticket can be changed', () => {
 
 test('through the steps of a rotation every ticket is good wherever it comes', () => {
   const steps = [ring('a'), ring('a', 'b'), ring('b', 'a'), ring('b')];
-  // Between two steps some processes are at the one and some at the other.
+  // Between two steps some processes are at the first and some at the second.
   for (let i = 0; i + 1 < steps.length; i++) {
     const [one, other] = steps.slice(i, i + 2) as [Keyring, Keyring];
     expect(verifyTicket(signTicket(TICKET, one), i === 2 ? one : other, 0)).toEqual(TICKET);

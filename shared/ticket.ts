@@ -6,9 +6,9 @@ import { sameText, type Keyring } from '#shared/keyring.ts';
 import type { StorageGrant } from '#shared/storage/credential.ts';
 
 /**
- * A coordinator's signed permission for a worker: this task of this query may read below these locations until the expiry. `DoGet` needs the same
- * ticket with the partition that it opens. Form: `key id.base64url(JSON).base64url(HMAC-SHA256)` under the secret of the cluster that the
- * key id names; a ticket stays valid while that secret is accepted, even after another one has become the current.
+ * A coordinator's signed permission for a worker: this task of this query may read below these locations until the expiry. `DoGet` needs
+ * the same ticket with the partition that it opens. Form: `key id.base64url(JSON).base64url(HMAC-SHA256)` under the secret of the cluster
+ * that the key id names; a ticket stays valid while that secret is accepted, even after another one has become current.
  */
 export type Ticket = {
   readonly queryId: QueryId;
@@ -36,7 +36,7 @@ export function signTicket(ticket: Ticket, { current }: Keyring): string {
   return `${keyId(current)}.${body}.${mac(body, current)}`;
 }
 
-/** @throws UNAUTHENTICATED when no accepted secret has signed it, the form is off, or it has expired. */
+/** @throws UNAUTHENTICATED when no accepted secret has signed it, it is malformed, or it has expired. */
 export function verifyTicket(text: string, { accepted }: Keyring, nowMs: number): Ticket {
   const [id = '', body = '', signature = ''] = text.split('.');
   const secret = accepted.find((one) => keyId(one) === id);

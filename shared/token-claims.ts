@@ -1,6 +1,6 @@
 import type { PrincipalId, TenantId } from '#shared/id.ts';
 
-/** The claims of every access token, from the first day (design 3.8). Times are seconds since 1970. */
+/** The claims of every access token (design 3.8). Times are seconds since 1970. */
 export type TokenClaims = {
   readonly iss: string;
   readonly aud: string;

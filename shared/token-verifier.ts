@@ -12,25 +12,25 @@ import {
   type TokenClaims,
 } from './token-claims.ts';
 
-/** Maximum number of verified tokens that are remembered: a client's next request costs a hash instead of a signature check. */
+/** Maximum number of verified tokens in the cache: a client's next request then costs a hash instead of a signature check. */
 const VERIFIED_MAX = 10_000;
 const TOKEN_LENGTH_MAX = 8_192;
 
 type Options = {
   /** Finds the public key that a token's header names. @throws JWKSNoMatchingKey of jose when there is none */
   readonly keys: JWTVerifyGetKey;
-  /** Current session epoch of a principal; undefined = not known at present. */
+  /** Returns the current session epoch of a principal; undefined = not known at present. */
   readonly epochOf: (principal: PrincipalId) => number | undefined;
   readonly nowMs: () => number;
 };
 
 /**
- * Verifies access tokens, for every service: signature, issuer, audience, times, the form of the claims, and the principal's session epoch.
- * A verified token is remembered until it expires; its age and its epoch are checked at every request.
+ * Verifies access tokens for every service: signature, issuer, audience, times, the form of the claims, and the principal's session epoch.
+ * A verified token is cached until it expires; its age and its epoch are checked at every request.
  */
 export class TokenVerifier {
   readonly #options: Options;
-  /** Verified claims by the token's digest: the cache holds no token that could be used. */
+  /** Verified claims by the token's digest, so that the cache holds no usable token. */
   readonly #verified = new LRUCache<string, TokenClaims>({ max: VERIFIED_MAX });
 
   constructor(options: Options) {
@@ -86,7 +86,7 @@ export class TokenVerifier {
       });
       return checkClaims(payload);
     } catch (error) {
-      // The age is checked last: everything else is valid.
+      // The age is checked last, so everything else is valid.
       if (error instanceof errors.JWTExpired && expired === 'accepted') return checkClaims(error.payload);
       if (error instanceof errors.JWTExpired) throw refusal('the token has expired');
       if (error instanceof errors.JOSEError) throw refusal('the token is not valid', error);

@@ -9,12 +9,12 @@ export const TURN_CPU = 'skein_main_thread_turn_cpu_seconds';
 const TURN_DELAY = 'skein_main_thread_delay_seconds';
 
 /**
- * Measures the event loop turns of this thread, which serves all requests: the CPU time that it uses between two readings, and how late
- * each reading comes. Both are upper bounds of one turn, by at most the interval. CPU time is the thread's own, so load of other processes
- * does not show in it.
+ * Measures the event loop turns of this thread, which serves all requests: the CPU time between two readings, and the delay of each
+ * reading. Both are upper bounds of one turn, by at most the interval. CPU time is the thread's own, so the load of other processes does
+ * not affect it.
  *
- * It uses a timer instead of a hook around each callback (async_hooks), which would cost every request; a reading costs three microseconds,
- * a hundred times a second.
+ * It uses a timer instead of a hook around each callback (async_hooks), which would slow down every request; a reading takes three
+ * microseconds, a hundred times a second.
  */
 export function measureTurns(registry: Registry): Disposable {
   const histogram = (name: string, help: string): Histogram =>

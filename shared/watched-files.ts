@@ -13,8 +13,8 @@ export type WatchedFilesOptions<T> = {
 
 /**
  * Re-reads files while the process runs, so that keys can be replaced without a restart. It compares contents, because a file that is
- * replaced twice within a second may keep its time and size. Invalid contents (one file of a pair is replaced before the other) leave the
- * last valid value in place.
+ * replaced twice within a second may keep its time and size. While the contents are invalid (one file of a pair is replaced before the
+ * other), the last valid value stays in place.
  */
 export class WatchedFiles<T> implements Disposable {
   readonly #options: WatchedFilesOptions<T>;

@@ -1,5 +1,5 @@
 /**
- * Every action that a principal may be allowed or refused, by the kind of object that it is done to. REST operations and SQL statements both
+ * Every action that a principal may be allowed or refused, by the kind of object that it acts on. REST operations and SQL statements both
  * name the action that they amount to, and the catalog decides (`catalog/authorization`).
  */
 export const ACTIONS = {
@@ -47,7 +47,7 @@ export const ACTIONS = {
 
 export type Action = keyof typeof ACTIONS;
 
-/** The kinds of objects that actions are done to. */
+/** The kinds of objects that actions apply to. */
 type ObjectKind = Action extends `${infer Kind}.${string}` ? Kind : never;
 
 export const isAction = (text: string): text is Action => Object.hasOwn(ACTIONS, text);

@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import type { TokenClaims } from '#shared/token-claims.ts';
 
-/** Who acts: those claims of its token that the catalog reads. */
+/** The principal of a call: those claims of its token that the catalog reads. */
 export type Principal = Pick<
   TokenClaims,
   'sub' | 'tenant' | 'preferred_username' | 'roles' | 'scope' | 'sess_epoch' | 'auth_method'

@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { Keyring } from '#shared/keyring.ts';
 import { fromServiceError, internalMetadata } from './internal-auth.ts';
 
-/** The last overload of a generated client's method: what inference sees. */
+/** Matches the last overload of a generated client's method, the only one that type inference sees. */
 type Unary<Request, Reply> = (argument: Request, callback: requestCallback<Reply>) => ClientUnaryCall;
 
 /** The names of a generated client's unary methods. */
@@ -16,7 +16,7 @@ export type ReplyOf<C, Name extends keyof C> = C[Name] extends Unary<infer _Requ
 type CallSettings = {
   readonly keyring: Keyring;
   readonly timeoutMs?: number;
-  /** Cancels the call; its reason is the error then. */
+  /** Cancels the call, which then fails with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   /** The error when the call ends without an answer of the service. */
   readonly lost: Parameters<typeof fromServiceError>[1];

@@ -103,7 +103,7 @@ test('a client of another authority, without a certificate, or in plaintext is n
   expect(await drain(new WORKER.Client(address, credentials.createInsecure()))).toBe('WORKER_LOST');
 });
 
-/** Starts a foreign server, which records everything that it is sent. */
+/** Starts a server of an attacker, which records everything that it is sent. */
 async function rogue(kind: string): Promise<{ address: string; seen: () => string }> {
   let seen = '';
   const keep = (socket: NodeJS.ReadWriteStream): void => {
@@ -134,7 +134,7 @@ test.each(['plaintext', 'stranger', 'operator'])('a server that is %s never sees
   const unproven: string[] = [];
   expect(await callAs(security('coordinator'), address, 'worker', unproven)).toBe('WORKER_LOST');
   expect(unproven.length).toBeGreaterThan(0);
-  // HTTP/2 packs headers, so a secret need not show as it is: one has seen the beginning of a handshake, the others nothing behind it.
+  // HTTP/2 compresses headers, so the secret's text would not be visible: the test checks that no HTTP/2 connection has begun.
   if (kind === 'plaintext') expect(seen().slice(0, 2)).toBe('\x16\x03');
   else expect(seen()).toBe('');
   expect(seen()).not.toContain('PRI * HTTP/2.0');

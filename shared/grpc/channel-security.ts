@@ -32,16 +32,16 @@ type Peer = {
   readonly onUnproven?: (reason: string) => void;
 };
 
-/** A call as a server sees it. */
+/** A call from the server's point of view. */
 type IncomingCall = {
   readonly metadata: Metadata;
   getAuthContext(): { readonly sslPeerCertificate?: { readonly subjectaltname?: string } };
 };
 
 /**
- * Mutual trust of a cluster's processes; the only place that makes credentials of internal channels. With `cluster.tls_*` every channel is
- * mutual TLS, on loopback too; without it, processes dial and listen on loopback only, in plaintext. A peer proves its role with a
- * certificate of the cluster's authority before the secret is sent; the secret is required as well.
+ * Mutual trust between the processes of a cluster; the only place that makes credentials of internal channels. With `cluster.tls_*` every
+ * channel is mutual TLS, on loopback too; without it, processes dial and listen on loopback only, in plaintext. A peer proves its role with
+ * a certificate of the cluster's authority before it is sent the secret, which is required as well.
  */
 export interface ChannelSecurity extends Disposable {
   readonly keyring: Keyring;
@@ -121,7 +121,7 @@ function tlsSecurity(keyring: Keyring & Disposable, tls: TlsFiles): ChannelSecur
       return new Client(address, new ProvenCredentials(credentialsFor(role), onUnproven), {
         ...options,
         ...NO_PROXY,
-        // The name that the handshake asks for; an address may not stand there.
+        // The server name of the handshake, which must not be an address.
         'grpc.ssl_target_name_override': `${role}.skein`,
       });
     },

@@ -1,8 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 
-/**
- * Roles of the cluster's processes. An operator is whoever runs the commands of `skein`; etcd is listed so that it can have a certificate.
- */
+/** Roles of the cluster's processes. An operator is a user of the `skein` commands; etcd is listed so that it can have a certificate. */
 export const CLUSTER_ROLES = ['catalog', 'coordinator', 'worker', 'operator', 'etcd'] as const;
 export type ClusterRole = (typeof CLUSTER_ROLES)[number];
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { decodeError, encodeError, fromServiceError, toServiceError } from './internal-auth.ts';
 
-/** Bytes of headers that every implementation of HTTP/2 takes, with room for those that gRPC adds. */
+/** Bytes of headers that every implementation of HTTP/2 accepts, with room for those that gRPC adds. */
 const HEADERS_MAX = 6 * 1024;
 
 test.each(['short', 'x'.repeat(200_000), 'é'.repeat(200_000), '\u0001'.repeat(200_000), '%'.repeat(200_000)])(

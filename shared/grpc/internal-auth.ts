@@ -48,7 +48,7 @@ function shortJson(data: ErrorData): Buffer {
 /** Encodes an error for the body of a message: JSON of `ErrorData`. */
 export const encodeError = (error: SkeinError): Buffer => Buffer.from(JSON.stringify(error.toData()));
 
-/** Decodes an error; INTERNAL_ERROR when it is none, or one of another release. */
+/** Decodes an error; any other JSON, also an error of another release, becomes INTERNAL_ERROR. */
 export function decodeError(json: Uint8Array): SkeinError {
   try {
     return readError(JSON.parse(Buffer.from(json).toString()) as Partial<ErrorData> | null);
@@ -66,7 +66,7 @@ export function readError(data: Partial<ErrorData> | null): SkeinError {
   return new SkeinError('INTERNAL_ERROR', 'internal error', { cause: new Error('a service sent an unknown error') });
 }
 
-/** Whether a service of the cluster answered a failed call, so that it did not fail on the network. */
+/** Whether a failed call was answered by a service of the cluster; otherwise it failed on the network. */
 export const isAnswer = (thrown: unknown): boolean =>
   (thrown as Partial<ServiceError>).metadata?.get(ERROR_KEY)[0] instanceof Buffer;
 
@@ -83,9 +83,9 @@ const UNANSWERED = {
 } as const;
 
 /**
- * Converts the failure of an internal call to an error; `unavailable` is the code for a peer that could not be reached, or a broken
- * connection. For CONNECTION_LOST, a cancelled call counts as lost, not as cancelled by this process: whoever cancels a call to a task does
- * not ask for its error.
+ * Converts the failure of an internal call to an error; `unavailable` is the code for an unreachable peer or a broken connection. For
+ * CONNECTION_LOST, a cancelled call counts as lost, not as cancelled by this process: a process that cancels a call to a task does not ask
+ * for its error.
  */
 export function fromServiceError(thrown: unknown, unavailable: keyof typeof UNANSWERED): SkeinError {
   if (thrown instanceof SkeinError) return thrown;

@@ -5,8 +5,8 @@ import { rolesOf, type ClusterRole } from './cluster-role.ts';
 type CallCredentials = ReturnType<experimental.SecureConnector['getCallCredentials']>;
 
 /**
- * Timeout of a handshake. A peer that hangs or loses its network during one would hold the connection until TCP gives up, after a quarter
- * of an hour.
+ * Timeout of a handshake. Without it, a peer that hangs or loses its network during a handshake would hold the connection until TCP gives
+ * up, after a quarter of an hour.
  */
 const HANDSHAKE_TIMEOUT_MS = 5_000;
 
@@ -14,8 +14,8 @@ const HANDSHAKE_TIMEOUT_MS = 5_000;
 const NETWORK_CODES = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH']);
 
 /**
- * Returns the credentials of a client that talks to peers of one role only. It does not compare the address, which comes from etcd and may
- * be any.
+ * Returns the credentials of a client that talks to peers of one role only. They do not verify the peer's address, which comes from etcd
+ * and may be any.
  */
 export function roleCredentials(provider: experimental.CertificateProvider, role: ClusterRole): ChannelCredentials {
   return experimental.createCertificateProviderChannelCredentials(provider, provider, {

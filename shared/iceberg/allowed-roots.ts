@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
 
-/** A check that throws INVALID_TABLE_DATA for a location outside of `roots`; quick, because tables have very many files. */
+/** Returns a check that throws INVALID_TABLE_DATA for a location outside of `roots`; it is fast, because tables have very many files. */
 export function requireWithin(roots: readonly string[]): (location: string) => void {
   const prefixes = roots.map((root) => `${normalizeLocation(root)}/`);
   return (location) => {
@@ -13,7 +13,7 @@ export function requireWithin(roots: readonly string[]): (location: string) => v
   };
 }
 
-/** Matches what `normalizeLocation` would change or refuse: empty, `.` and `..` segments, NUL. */
+/** Matches the parts that `normalizeLocation` would change or refuse: empty, `.` and `..` segments, NUL. */
 const IRREGULAR = /\/\.{0,2}(\/|$)|\0/;
 
 function isWithinSafely(location: string, root: string): boolean {

@@ -57,7 +57,7 @@ export class ColumnNames {
 export type BoundColumn = {
   readonly fieldId: number;
   readonly type: IcebergType;
-  /** Below a list or map: what is known of it is known of elements, not of rows. */
+  /** Whether the column lies below a list or map: its statistics then describe elements, not rows. */
   readonly inCollection: boolean;
 };
 
@@ -132,7 +132,7 @@ const NEGATED = {
   'not-starts-with': 'starts-with',
 } as const satisfies Record<UnaryOp | ComparisonOp, UnaryOp | ComparisonOp>;
 
-/** Undefined for what our predicates do not speak of: a function of a column, or a part of a list or map. */
+/** Returns the column of a term; undefined when predicates cannot express it: a function of a column, or a part of a list or map. */
 function columnOf(term: Term, columns: ColumnNames): BoundColumn | undefined {
   if (term.kind === 'opaque') return undefined;
   const column = columns.find(term.column);
@@ -179,7 +179,7 @@ function bindComparison(op: ComparisonOp, column: BoundColumn, json: Json): Pred
   return compare === 'ne' ? orNull(fieldId, predicate) : predicate;
 }
 
-/** Engines differ in whether they round the value to the column or widen the column: the predicate holds for both. */
+/** Some engines round the value to the column's type, others widen the column; the predicate holds for both. */
 function compareFloat32(op: CompareOp, fieldId: number, value: number): Predicate {
   const rounded = Math.fround(value);
   if (rounded === value || Number.isNaN(value)) {
@@ -207,7 +207,7 @@ function bindSet(isIn: boolean, { fieldId, type }: BoundColumn, list: readonly J
   return values.length === 0 || values.length > NOT_IN_MAX ? TRUE : orNull(fieldId, combine('and', others));
 }
 
-/** Maximum length of a `not-in` list that is compared: it only rules out files that hold a single value. */
+/** Maximum length of a `not-in` list that is used: it only excludes files that hold a single value. */
 const NOT_IN_MAX = 200;
 
 function bindPrefix(starts: boolean, { fieldId, type }: BoundColumn, json: Json): Predicate {
@@ -216,20 +216,20 @@ function bindPrefix(starts: boolean, { fieldId, type }: BoundColumn, json: Json)
   if (typeof prefix !== 'string') throw invalid('starts-with needs a string');
   if (starts) return { kind: 'startsWith', fieldId, prefix };
   if (prefix === '') return { kind: 'isNull', fieldId };
-  // The strings that start with a prefix are those from it up to the next one.
+  // The strings with a prefix are those from the prefix up to the next one.
   const outside: Predicate[] = [{ kind: 'compare', op: 'lt', fieldId, value: prefix }];
   const next = nextPrefix(prefix);
   if (next !== undefined) outside.push({ kind: 'compare', op: 'ge', fieldId, value: next });
   return orNull(fieldId, combine('or', outside));
 }
 
-/** The least string above all that start with `prefix`; undefined when there is none. */
+/** Returns the least string above all those that start with `prefix`; undefined when there is none. */
 function nextPrefix(prefix: string): string | undefined {
   const points = Array.from(prefix, (char) => char.codePointAt(0) ?? 0);
   for (let i = points.length - 1; i >= 0; i -= 1) {
     const point = points[i] ?? 0;
     if (point >= 0x10ffff) continue;
-    // Surrogates are no characters of their own.
+    // Surrogates are not characters.
     const next = point === 0xd7ff ? 0xe000 : point + 1;
     return String.fromCodePoint(...points.slice(0, i), next);
   }

@@ -9,18 +9,18 @@ export type ColumnSummary = {
   readonly distinctMax: number | null;
   /** Rows that are NULL; null when unknown. */
   readonly nulls: number | null;
-  /** Bounds, roughly: numbers by their value, dates and timestamps in days since 1970; absent or null when unknown. */
+  /** Approximate bounds: numbers by their value, dates and timestamps in days since 1970; absent or null when unknown. */
   readonly lower?: number | null;
   readonly upper?: number | null;
 };
 
-/** A column whose summary is wanted; null for one that is not read, of which nothing is said. */
+/** A column whose summary is wanted; null for a column that is not read, whose summary is unknown. */
 export type SummarizedColumn = { readonly fieldId: number; readonly type: IcebergType } | null;
 
 const MICROS_PER_DAY = 86_400_000_000;
 const UNKNOWN: ColumnSummary = { distinctMax: null, nulls: null };
 
-/** Adds the files of a scan up, column by column. */
+/** Adds up the statistics of a scan's files, column by column. */
 export class ColumnSummaries {
   readonly #columns: readonly SummarizedColumn[];
   readonly #sums: readonly Sum[];
@@ -40,7 +40,7 @@ export class ColumnSummaries {
     }
   }
 
-  /** @param rows of all files */
+  /** @param rows number of rows of all files */
   finish(rows: number): readonly ColumnSummary[] {
     return this.#columns.map((column, i) => {
       const sum = this.#sums[i];
@@ -49,14 +49,14 @@ export class ColumnSummaries {
   }
 }
 
-/** Null once one of the files does not say. */
+/** Each part becomes null when a file does not have it. */
 type Sum = { lower: number | null; upper: number | null; nulls: number | null };
 
 function addFile(sum: Sum, file: DataFile, fieldId: number, type: IcebergType): void {
   if (sum.lower === null && sum.upper === null && sum.nulls === null) return;
   const stats = columnStats(file.stats, fieldId, type);
   const [low, high] = [numberOf(stats.lower, type), numberOf(stats.upper, type)];
-  // A file of nothing but NULLs has no bounds.
+  // A file that contains only NULLs has no bounds.
   const isBare = stats.nullCount !== undefined && stats.nullCount === file.recordCount;
   sum.lower = sum.lower === null || (low === null && !isBare) ? null : Math.min(sum.lower, low ?? sum.lower);
   sum.upper = sum.upper === null || (high === null && !isBare) ? null : Math.max(sum.upper, high ?? sum.upper);
@@ -78,7 +78,7 @@ const UNITS: Readonly<Partial<Record<IcebergType['kind'], number>>> = {
   timestamptz: MICROS_PER_DAY,
 };
 
-/** A bound as a number that estimates can reckon with; null for types without one. */
+/** Returns a bound as a number that estimates can use; null for types without one. */
 function numberOf(value: Literal | undefined, type: IcebergType): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
   const unit = type.kind === 'decimal' ? 10 ** type.scale : UNITS[type.kind];

@@ -1,9 +1,9 @@
 import type { Literal } from './predicate.ts';
 
 /**
- * The order of two values of one Iceberg type: negative, 0, positive. NaN is the greatest number and equal to itself, -0 equals 0 (as
- * DuckDB compares), strings compare by code point (which is UTF-8 byte order), bytes unsigned, false before true.
- * @returns undefined when the two are of different kinds, which no caller may take for an order.
+ * Compares two values of one Iceberg type: negative, 0, positive. NaN is the greatest number and equal to itself, -0 equals 0 (as DuckDB
+ * compares), strings compare by code point (which is UTF-8 byte order), bytes unsigned, false before true.
+ * @returns undefined when the two are of different kinds; callers must not take that for an order
  */
 export function compareLiterals(left: Literal, right: Literal): number | undefined {
   if (typeof left === 'bigint' && typeof right === 'bigint') return left < right ? -1 : left > right ? 1 : 0;
@@ -31,6 +31,6 @@ export function compareCodePoints(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Surrogates stand for the code points above U+FFFF, so they go behind U+E000 to U+FFFF. */
+/** Ranks a code unit: surrogates, which stand for code points above U+FFFF, come after U+E000 to U+FFFF. */
 const codePointRank = (unit: number): number =>
   unit >= 0xd800 && unit <= 0xdfff ? unit + 0x2000 : unit >= 0xe000 ? unit - 0x800 : unit;

@@ -1,13 +1,13 @@
 import { SkeinError } from '#shared/error.ts';
 
 /**
- * Limits of decoding one file of a table. Clients write any bytes into the files of their tables, and a few bytes can demand any amount of
- * time and memory: so every reader counts, and stops.
+ * Limits of decoding one file of a table. Clients write arbitrary bytes into the files of their tables, and a few bytes can demand any
+ * amount of time and memory, so every reader counts its work and stops at a limit.
  */
 export type DecodeLimits = {
-  /** Bytes of the file, and of each of its blocks once it is unpacked. */
+  /** Maximum bytes of the file, and of each of its blocks after decompression. */
   readonly blockBytesMax: number;
-  /** Bytes of all blocks of a file, unpacked. */
+  /** Maximum bytes of all blocks of a file after decompression. */
   readonly decodedBytesMax: number;
   readonly rowsMax: number;
   /** Budget for reading the file and then planning with it; see `Steps`. */
@@ -15,7 +15,7 @@ export type DecodeLimits = {
 };
 
 /**
- * Counts the steps of a piece of work, and ends it when there are too many. A step is about what it takes to read one value: 5 to 20 ns.
+ * Counts the steps of a piece of work, and stops it when there are too many. A step takes about as long as reading one value: 5 to 20 ns.
  * Work is counted before it is done.
  */
 export class Steps {
@@ -27,13 +27,13 @@ export class Steps {
     this.#left = max;
   }
 
-  /** @throws TABLE_DATA_TOO_COMPLEX when these are more than there were left. */
+  /** @throws TABLE_DATA_TOO_COMPLEX when fewer steps are left */
   spend(steps: number): void {
     this.#left -= steps;
     if (this.#left < 0) throw tooComplex(`it takes more than ${this.#max} steps`);
   }
 
-  /** Ends what is still going on. */
+  /** Stops all work that still spends from this budget. */
   exhaust(): void {
     this.#left = -1;
   }
@@ -44,7 +44,8 @@ export const tooComplex = (why: string): SkeinError => new SkeinError('TABLE_DAT
 const MIB = 2 ** 20;
 
 /**
- * On the thread that serves everybody: a plan of a thousand files, in 10 to 20 ms at most. What takes more is read by a thread of its own.
+ * Limits of work on the thread that serves all requests: they allow for a plan of a thousand files, in 10 to 20 ms at most. Larger work is
+ * done by a thread of its own.
  */
 export const limitsHere = (): DecodeLimits => ({
   blockBytesMax: MIB,
@@ -54,8 +55,8 @@ export const limitsHere = (): DecodeLimits => ({
 });
 
 /**
- * In a thread or process of its own, which may die. Time and heap are limited from outside.
- * @param fileBytes memory for the bytes of one file, packed and unpacked
+ * Limits of work in a thread or process of its own, which may die. Time and heap are limited from outside.
+ * @param fileBytes memory for the bytes of one file, compressed and decompressed
  */
 export const limitsApart = (fileBytes: number): DecodeLimits => ({
   blockBytesMax: Math.floor(fileBytes / 2),

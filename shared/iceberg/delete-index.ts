@@ -6,11 +6,11 @@ import { columnStats, statsSteps, type DataFile, type ManifestEntry } from './ma
 import { invalid, type Field } from './type.ts';
 
 /**
- * Which delete files apply to which data files (specification, "Scan Planning"):
- *  - a deletion vector to the file that it names, from that file's sequence number on;
- *  - else position deletes of the same partition, from the file's sequence number on, when they name the file or their bounds of
- *    `file_path` hold its path;
- *  - equality deletes of the same partition, or of an unpartitioned spec, that are newer than the file.
+ * Finds the delete files that apply to a data file (specification, "Scan Planning"):
+ *  - a deletion vector applies to the file that it names, from that file's sequence number on;
+ *  - otherwise position deletes of the same partition apply, from the file's sequence number on, when they name the file or their bounds
+ *    of `file_path` include its path;
+ *  - equality deletes of the same partition, or of an unpartitioned spec, apply when they are newer than the file.
  */
 export class DeleteIndex {
   readonly #fields: ReadonlyMap<number, Field>;
@@ -23,7 +23,7 @@ export class DeleteIndex {
   readonly #equalityGlobal: Delete[] = [];
   #count = 0;
 
-  /** @param steps where looking through the delete files of a data file is counted: many times many is very many */
+  /** @param steps budget for checking delete files against data files, whose numbers multiply */
   constructor(fields: ReadonlyMap<number, Field>, specIsPartitioned: (specId: number) => boolean, steps: Steps) {
     this.#fields = fields;
     this.#specIsPartitioned = specIsPartitioned;
@@ -53,7 +53,7 @@ export class DeleteIndex {
     }
   }
 
-  /** The delete files that apply to a data file; a deletion vector is one of format `puffin`. */
+  /** Returns the delete files that apply to a data file; a deletion vector is one of format `puffin`. */
   deletesOf(entry: ManifestEntry): readonly DataFile[] {
     if (this.#count === 0) return NONE;
     const { file, sequenceNumber } = entry;
@@ -98,7 +98,7 @@ export class DeleteIndex {
 
 /** Steps to check whether a delete file applies to a data file. */
 const DELETE_STEPS = 2;
-/** Most delete files that apply to one data file. */
+/** Maximum number of delete files that apply to one data file. */
 const DELETES_PER_FILE_MAX = 10_000;
 /** Reserved field id of `file_path` in position delete files. */
 const FILE_PATH_ID = 2_147_483_546;
@@ -129,7 +129,7 @@ const mayName = (one: Delete, path: string): boolean =>
   (one.lower === undefined || compareCodePoints(one.lower, path) <= 0) &&
   (one.upper === undefined || compareCodePoints(one.upper, path) >= 0);
 
-/** Spec and values of a file's partition, as text that is equal when they are. */
+/** Returns the spec and partition values of a file as text, which is equal for equal partitions. */
 function partitionKey(file: DataFile): string {
   if (file.partition.length === 0) return `${file.specId}`;
   const values = file.partition.map((value) =>

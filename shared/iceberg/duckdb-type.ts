@@ -15,7 +15,7 @@ const PRIMITIVES: Readonly<Record<string, string>> = {
   timestamp: 'TIMESTAMP',
   timestamptz: 'TIMESTAMP WITH TIME ZONE',
   timestamp_ns: 'TIMESTAMP_NS',
-  // DuckDB has no zoned type of nanoseconds: the instants keep their microseconds.
+  // DuckDB has no nanosecond timestamp with a time zone: the values keep microseconds.
   timestamptz_ns: 'TIMESTAMP WITH TIME ZONE',
   string: 'VARCHAR',
   uuid: 'UUID',
@@ -24,8 +24,9 @@ const PRIMITIVES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The DuckDB type of an Iceberg type in its JSON form (`"long"`, `{"type":"list","element":...}`).
- * @throws NOT_SUPPORTED for a type that DuckDB cannot hold (variant, geometry, geography), INVALID_TABLE_DATA for what is no type.
+ * Returns the DuckDB type of an Iceberg type in its JSON form (`"long"`, `{"type":"list","element":...}`).
+ * @throws NOT_SUPPORTED for a type that DuckDB cannot hold (variant, geometry, geography), INVALID_TABLE_DATA for anything that is not a
+ * type
  */
 export function duckDbType(type: Json): string {
   if (typeof type === 'string') return primitive(type);

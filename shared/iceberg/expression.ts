@@ -4,9 +4,9 @@ import { parseTransform, type Transform } from './transform.ts';
 import { isObject } from './type.ts';
 
 /**
- * Iceberg's expressions as JSON (REST specification, `Predicate`): filters that clients send. Read here without a schema; `bindExpression`
- * gives them one. Both spellings are read, the current one (`child`, `left`/`right`, `{"type": "reference"}`, `{"type": "literal"}`) and the
- * one that clients still write (`term`, `value`, a bare name, a bare value).
+ * Iceberg's expressions as JSON (REST specification, `Predicate`): filters that clients send. They are parsed here without a schema;
+ * `bindExpression` binds them to one. Both spellings are accepted: the current one (`child`, `left`/`right`, `{"type": "reference"}`,
+ * `{"type": "literal"}`) and the older one that clients still send (`term`, `value`, a bare name, a bare value).
  */
 export type Expression =
   | { readonly kind: 'true' | 'false' }
@@ -15,10 +15,10 @@ export type Expression =
   | { readonly kind: UnaryOp; readonly term: Term }
   | { readonly kind: ComparisonOp; readonly term: Term; readonly value: Json }
   | { readonly kind: SetOp; readonly term: Term; readonly values: readonly Json[] }
-  /** A comparison of two columns, or with a function that we do not know: it says nothing that prunes. */
+  /** A comparison of two columns, or with an unknown function: it prunes nothing. */
   | { readonly kind: 'opaque' };
 
-/** `transform` is absent for the column itself; `opaque` is a function of columns. */
+/** A column, or a function of it. `transform` is absent for the column itself; `opaque` is a function of columns. */
 export type Term =
   | { readonly kind: 'column'; readonly column: string | number; readonly transform?: Transform }
   | { readonly kind: 'opaque' };
@@ -30,7 +30,7 @@ export type UnaryOp = (typeof UNARY)[number];
 export type ComparisonOp = (typeof COMPARISON)[number];
 type SetOp = (typeof SET)[number];
 
-/** The same comparison with its sides changed. */
+/** Maps an operator to that of the same comparison with its sides swapped. */
 const MIRRORED: Partial<Record<ComparisonOp, ComparisonOp>> = {
   lt: 'gt',
   'lt-eq': 'gt-eq',
@@ -40,13 +40,13 @@ const MIRRORED: Partial<Record<ComparisonOp, ComparisonOp>> = {
   'not-eq': 'not-eq',
 };
 
-/** Deepest nesting: what reads and binds expressions recurses. */
+/** Maximum nesting depth: parsing and binding recurse. */
 const DEPTH_MAX = 150;
 const NODES_MAX = 20_000;
-/** Values of all lists together. */
+/** Maximum number of values in all lists together. */
 const VALUES_MAX = 100_000;
 
-/** @throws INVALID_REQUEST when it is no expression, or too deep or large. */
+/** @throws INVALID_REQUEST when it is not an expression, too deep or too large. */
 export function parseExpression(json: Json): Expression {
   return parse(json, { depth: 0, counts: { nodes: 0, values: 0 } });
 }
@@ -89,7 +89,7 @@ function parseComparison(kind: ComparisonOp, json: JsonObject): Expression {
   const left = json['left'] ?? json['term'];
   const right = json['right'] ?? json['value'];
   if (left === undefined || right === undefined || right === null) return refuse(`${kind} has no term or no value`);
-  // In the current spelling a bare value stands on either side, so the column may, too.
+  // In the current spelling a bare value may be on either side, and so may the column.
   const isMirrored = json['left'] !== undefined && !isColumnar(left) && isColumnar(right);
   const [columnar, value, op] = isMirrored ? [right, left, MIRRORED[kind]] : [left, right, kind];
   if (op === undefined || isColumnar(value) || (json['left'] !== undefined && !isColumnar(columnar))) return OPAQUE;
@@ -99,7 +99,7 @@ function parseComparison(kind: ComparisonOp, json: JsonObject): Expression {
 
 const OPAQUE: Expression = { kind: 'opaque' };
 
-/** A reference or a function, not a literal. */
+/** Whether the JSON is a reference or a function, not a literal. */
 const isColumnar = (json: Json): boolean => isObject(json) && json['type'] !== 'literal';
 
 function parseSet(kind: SetOp, json: JsonObject, place: Place): Expression {

@@ -2,10 +2,10 @@ import type { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
 import { tooComplex } from './decode-limits.ts';
 
-/** A file of a scan in memory, beside its path. */
+/** Memory of one file of a scan, without its path. */
 const FILE_BYTES = 400;
 
-/** The memory that one query holds for lists of files. Given back when it is disposed. */
+/** The memory that one query holds for lists of files; disposing it releases the memory. */
 export class FileListHold implements Disposable {
   readonly #budget: ByteBudget;
   readonly #owner: string;
@@ -16,7 +16,7 @@ export class FileListHold implements Disposable {
     this.#owner = owner;
   }
 
-  /** @throws TABLE_DATA_TOO_COMPLEX when it is too much for any query, QUEUE_FULL when the queries that run hold too much */
+  /** @throws TABLE_DATA_TOO_COMPLEX when it is more than any query may hold, QUEUE_FULL when running queries hold too much */
   add(files: number, pathBytes: number): void {
     const bytes = files * FILE_BYTES + pathBytes;
     const { bytesMaxOfOwner } = this.#budget;

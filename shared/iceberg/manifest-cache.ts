@@ -7,14 +7,15 @@ import type { Snapshot, TableMetadata } from './table-metadata.ts';
 import type { IcebergType } from './type.ts';
 
 /**
- * Parsed manifests and manifest lists. The key says everything that decides what is parsed: the file, the table that refers to it with the
- * roots that it may read, and what of its reference is inherited. A path alone would not do: two tables, or two lists of one, may refer
- * to one file with other sequence numbers, row ids or partition fields. Who asks has checked that the file lies under those roots.
+ * A cache of parsed manifests and manifest lists. A key identifies everything that determines the parsed value: the file, the table that
+ * refers to it with the roots that it may read, and the values that are inherited from its reference. A path alone is not enough: two
+ * tables, or two lists of one table, may refer to one file with different sequence numbers, row ids or partition fields. The caller has
+ * checked that the file lies under those roots.
  */
 export interface ManifestCache {
-  /** The value under `key`, made at most once at a time; `bytes` is what it holds of memory, roughly. */
+  /** Returns the value of `key`; concurrent calls make it only once. `bytes` is its approximate memory. */
   load<T>(key: string, make: () => Promise<{ readonly value: T; readonly bytes: number }>): Promise<T>;
-  /** The value under `key` if it is there. The caller names its type, which the key decides. */
+  /** Returns the value of `key` if it is cached. The caller names its type, which the key determines. */
   peek(key: string): unknown;
 }
 
@@ -23,23 +24,23 @@ export interface ManifestCaches {
   of(tenant: string): ManifestCache;
 }
 
-/** Stands for the table in the keys of its files. */
+/** Returns the part of a key that identifies the table. */
 export const tableKey = (
   { tableUuid, formatVersion, location }: Pick<TableMetadata, 'tableUuid' | 'formatVersion' | 'location'>,
   allowedRoots: readonly string[],
 ): string => digest([tableUuid, formatVersion, location, allowedRoots]);
 
-/** The key of a snapshot's manifest list. */
+/** Returns the key of a snapshot's manifest list. */
 export const manifestListKey = (table: string, { snapshotId, sequenceNumber, manifestList }: Snapshot): string =>
   `list ${table} ${snapshotId} ${sequenceNumber} ${manifestList}`;
 
-/** The key of a manifest. @param reading stands for the partition fields that it is read with, and their types: `readingKey` */
+/** Returns the key of a manifest. @param reading identifies the partition fields that it is read with, and their types: `readingKey` */
 export const manifestKey = (table: string, manifest: ManifestFile, reading: string): string => {
   const { path, lengthBytes, content, sequenceNumber, addedSnapshotId, firstRowId } = manifest;
   return `${content} ${table} ${reading} ${sequenceNumber} ${addedSnapshotId} ${firstRowId} ${lengthBytes} ${path}`;
 };
 
-/** Stands for a partition spec as one table reads it: its fields, and the types of their values there. */
+/** Identifies a partition spec as a table reads it: its fields, and the types of their values in that table. */
 export const readingKey = (spec: PartitionSpec, types: readonly (IcebergType | undefined)[]): string =>
   digest([spec, types]);
 
@@ -47,7 +48,7 @@ const digest = (parts: readonly unknown[]): string => createHash('sha256').updat
 
 type Entry = { readonly value: unknown; readonly bytes: number };
 
-/** Keeps the most recently used values, `bytesMax` together; 0 keeps none. A value larger than a quarter of it is not kept. */
+/** Keeps the most recently used values, up to `bytesMax` in total; 0 keeps none. A value larger than a quarter of it is not kept. */
 export class LruManifestCache implements ManifestCache, ManifestCaches {
   readonly #entries: LRUCache<string, Entry>;
   readonly #loading = new Map<string, Promise<Entry>>();

@@ -25,7 +25,7 @@ const filesIo = (files: ReadonlyMap<string, Uint8Array>): FileReader => {
   };
 };
 
-/** All entries of the manifest `m`. */
+/** Returns all entries of the manifest `m`. */
 async function entriesOf(io: FileReader, manifest: ManifestFile): Promise<readonly ManifestEntry[]> {
   const found: ManifestEntry[] = [];
   for await (const { entries } of readManifest(io, manifest, spec, typeOf, limitsHere())) found.push(...entries);
@@ -189,7 +189,7 @@ describe('a manifest that is not whole', () => {
     for (let length = 0; length < whole.length; length += 7) {
       const io = filesIo(new Map([['m', whole.subarray(0, length)]]));
       const read = entriesOf(io, entryOf({}));
-      // Without a row, a cut between header and blocks is a whole file.
+      // Without rows, a file that ends between header and blocks is complete.
       if (length < whole.length) await expect(read).rejects.toMatchObject({ code: 'INVALID_TABLE_DATA' });
     }
   });

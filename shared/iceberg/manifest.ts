@@ -14,14 +14,14 @@ export type ManifestFile = {
   readonly sequenceNumber: bigint;
   readonly minSequenceNumber: bigint;
   readonly addedSnapshotId: bigint;
-  /** Undefined in files of format version 1 that leave them out. */
+  /** Undefined when a file of format version 1 leaves it out. */
   readonly addedFiles: number | undefined;
   readonly existingFiles: number | undefined;
   readonly deletedFiles: number | undefined;
   readonly addedRows: number | undefined;
   readonly existingRows: number | undefined;
   readonly deletedRows: number | undefined;
-  /** One per field of the spec; undefined when the writer left them out. */
+  /** One per field of the spec; undefined when the writer left it out. */
   readonly partitions: readonly PartitionSummary[] | undefined;
   /** Row lineage (version 3). */
   readonly firstRowId: bigint | undefined;
@@ -99,7 +99,7 @@ export function columnStats(stats: FileStats, fieldId: number, type: IcebergType
   };
 }
 
-/** Steps of looking a column up in all of a file's statistics. */
+/** Returns the steps of looking a column up in all of a file's statistics. */
 export const statsSteps = ({ lower, upper, nullCounts, valueCounts, nanCounts }: FileStats): number =>
   (lower?.steps ?? 0) +
   (upper?.steps ?? 0) +

@@ -7,7 +7,7 @@ import type { CompareOp, Literal, Predicate } from './predicate.ts';
 
 type Value = Literal | null;
 
-/** Three-valued truth of a row: null is unknown. */
+/** Returns the three-valued truth of a predicate for a row: null is unknown. */
 function holds(predicate: Predicate, row: readonly Value[]): boolean | null {
   switch (predicate.kind) {
     case 'true':
@@ -53,7 +53,7 @@ function holdsValue(
   return table[predicate.op];
 }
 
-/** Exact statistics, each part left out when its bit of `known` is unset; strings cut to two characters when bit 5 is set. */
+/** Returns exact statistics; a part is left out when its bit of `known` is unset; strings are cut to two characters when bit 5 is set. */
 function statsOf(values: readonly Value[], known: number): ColumnStats {
   const present = values.filter((v): v is Literal => v !== null && !Number.isNaN(v));
   const sorted = present.toSorted((a, b) => compareLiterals(a, b) ?? 0);

@@ -3,8 +3,8 @@ import { compareCodePoints, compareLiterals } from './compare-literals.ts';
 import type { CompareOp, Literal, Predicate } from './predicate.ts';
 
 /**
- * What is known of one column in a set of rows (a partition, a file, a row group). `lower` is at most, `upper` at least every value
- * that is neither null nor NaN; both may be shortened strings or bytes. `valueCount` counts nulls and NaNs too. Absent = unknown.
+ * Known statistics of one column in a set of rows (a partition, a file, a row group). `lower` is at most, `upper` at least every value that
+ * is neither null nor NaN; both may be shortened strings or bytes. `valueCount` counts nulls and NaNs too. Absent = unknown.
  */
 export type ColumnStats = {
   readonly lower?: Literal | undefined;
@@ -15,8 +15,8 @@ export type ColumnStats = {
 };
 
 /**
- * Whether some row may make `predicate` true (SQL's three-valued logic: null is not true). False is a proof that none does; what
- * `stats` does not say may match. NaN is greater than every number, as in DuckDB, although bounds leave it out.
+ * Returns whether `predicate` may be true for some row (SQL's three-valued logic: null is not true). False proves that it is true for none;
+ * missing statistics count as a possible match. NaN is greater than every number, as in DuckDB, although bounds leave it out.
  */
 export function mayMatch(predicate: Predicate, stats: (fieldId: number) => ColumnStats | undefined): boolean {
   switch (predicate.kind) {
@@ -91,7 +91,7 @@ function withinBounds(op: CompareOp, value: Literal, stats: ColumnStats): boolea
   }
 }
 
-/** A NaN bound comes from writers that did not leave NaN out; it says nothing. */
+/** A NaN bound comes from a writer that did not leave NaN out; it is ignored. */
 const compareBound = (value: Literal, bound: Literal | undefined): number | undefined =>
   bound === undefined || Number.isNaN(bound) ? undefined : compareLiterals(value, bound);
 

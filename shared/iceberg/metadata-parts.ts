@@ -4,14 +4,14 @@ import type { Schema } from './schema.ts';
 import { addFields, inOrderOfFields, type Snapshot, type TableMetadata } from './table-metadata.ts';
 import type { Field } from './type.ts';
 
-/** A table's metadata on its way from the thread that parsed it, in parts: what may be long comes bit by bit. */
+/** A part of a table's metadata on its way from the thread that parsed it; long lists come in several parts. */
 export type MetadataPart =
   | { readonly kind: 'table'; readonly table: Omit<TableMetadata, 'schemas' | 'fields' | 'snapshots' | 'snapshotLog'> }
   | { readonly kind: 'schema'; readonly schema: Schema }
   | { readonly kind: 'snapshot'; readonly snapshot: Snapshot }
   | { readonly kind: 'log'; readonly entry: TableMetadata['snapshotLog'][number] };
 
-/** Roughly. */
+/** Approximate bytes of one field. */
 const FIELD_BYTES = 100;
 const SNAPSHOT_BYTES = 500;
 const ENTRY_BYTES = 50;
@@ -26,7 +26,7 @@ export function packMetadata(metadata: TableMetadata): Frames<MetadataPart> {
   return writer.finish();
 }
 
-/** The metadata as it was; others run between its parts. */
+/** Restores the metadata from its parts; other work runs between them. */
 export async function unpackMetadata(frames: Frames<MetadataPart>): Promise<TableMetadata> {
   const schemas: Schema[] = [];
   const snapshots = new Map<bigint, Snapshot>();

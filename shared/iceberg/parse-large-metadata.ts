@@ -4,7 +4,7 @@ import { work } from '#shared/thread/work.ts';
 import { unpackMetadata, type MetadataPart } from './metadata-parts.ts';
 import { parseTableMetadata, type TableMetadata } from './table-metadata.ts';
 
-/** Documents up to this size are parsed at once, in 20 ms. */
+/** Documents up to this size are parsed on the calling thread, within 20 ms. */
 const BYTES_HERE_MAX = 2 ** 20;
 
 const METADATA = work<string, Frames<MetadataPart>>(

@@ -8,12 +8,12 @@ export type PartitionField = {
   /** Id of the partition value in manifests, from 1000 on. */
   readonly fieldId: number;
   readonly name: string;
-  /** Id of the column; several (format 3) make the transform unknown to us. */
+  /** Id of the source column; with several (format 3) the transform counts as unknown. */
   readonly sourceId: number;
   readonly transform: Transform;
 };
 
-/** First id of partition fields; format version 1 numbers them from it where the document does not. */
+/** First id of partition fields; format version 1 numbers them from it where the document has no ids. */
 const FIRST_FIELD_ID = 1000;
 
 export function parsePartitionSpec(json: Json | undefined): PartitionSpec {
@@ -21,7 +21,7 @@ export function parsePartitionSpec(json: Json | undefined): PartitionSpec {
   return { specId: smallInteger(json['spec-id'], 'spec-id'), fields: parsePartitionFields(json['fields']) };
 }
 
-/** Also the whole `partition-spec` of format version 1. */
+/** Parses partition fields, also the whole `partition-spec` of format version 1. */
 export function parsePartitionFields(json: Json | undefined): readonly PartitionField[] {
   if (!Array.isArray(json)) throw invalid('a partition spec has no fields');
   return (json as readonly Json[]).map((one, index) => {

@@ -2,7 +2,7 @@ import type { ColumnStats } from './may-match.ts';
 import type { PartitionSpec } from './partition-spec.ts';
 import type { Literal } from './predicate.ts';
 
-/** Partition values as statistics of one value; those of a transform that nobody knows are never asked for. */
+/** Returns partition values as statistics of one value each; the values of an unknown transform are never asked for. */
 export function partitionStats(
   spec: PartitionSpec,
   partition: readonly (Literal | null)[],

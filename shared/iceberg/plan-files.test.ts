@@ -15,7 +15,7 @@ import { readTableMetadata } from './table-metadata.ts';
 import type { PlannedFiles } from './table-reader.ts';
 import type { IcebergType } from './type.ts';
 
-/** A table in memory: what a manifest or a list leaves out is filled in with what most have. */
+/** A table in memory; fields that a manifest or a list omits get usual values. */
 type FileRow = {
   readonly path: string;
   readonly content?: 0 | 1 | 2;
@@ -192,7 +192,7 @@ async function plan(
 
 const file = (name: string, rest: Partial<FileRow> = {}): FileRow => ({ path: `${LOCATION}/${name}`, ...rest });
 
-/** The names of the deletes of each data file. */
+/** Returns the names of the deletes of each data file. */
 const deletesByFile = ({ files }: PlannedFiles): Record<string, readonly string[]> =>
   Object.fromEntries(files.map((one) => [nameOf(one.path), one.deletes.map((d: ScanDelete) => nameOf(d.path))]));
 const nameOf = (path: string): string => path.slice(LOCATION.length + 1);
@@ -380,7 +380,7 @@ describe('a cache that tables share gives each what its own reference says', () 
     readonly first?: Partial<ManifestRow>;
     readonly roots?: readonly string[];
   };
-  /** A table at the same paths; what a cache that the first one has filled gives it, and what an empty one. */
+  /** Plans a table at the same paths twice: with the cache that the first table has filled, and with an empty one. */
   async function twice({ changes = {}, first = {}, roots = [LOCATION] }: Other): Promise<PlannedFiles[]> {
     const cache = new LruManifestCache(1e6);
     await plan(tableIo(MANIFESTS), { kind: 'true' }, optionsOf(cache));

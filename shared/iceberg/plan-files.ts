@@ -5,13 +5,13 @@ import { Planning, type PlanFilesOptions, type PlanReport, type PlanTable, type 
 import type { Predicate } from './predicate.ts';
 import { snapshotManifests } from './snapshot-manifests.ts';
 
-/** Takes what a plan has found, in the order of the manifests, as soon as it is found. */
+/** Receives each result of a plan as soon as it is found, in the order of the manifests. */
 export type Sink<T> = (found: T) => void;
 
 /**
- * The data files of a snapshot that may hold a row which satisfies `predicate`, with the deletes that apply to each: manifests are
+ * Finds the data files of a snapshot that may hold a row which satisfies `predicate`, with the deletes that apply to each: manifests are
  * pruned by their partition summaries, files by their partition values, then by the bounds of their columns.
- * @throws INVALID_TABLE_DATA for a missing, corrupt or misplaced file; NOT_SUPPORTED for what is not Parquet; TABLE_DATA_TOO_COMPLEX
+ * @throws INVALID_TABLE_DATA for a missing, corrupt or misplaced file; NOT_SUPPORTED for a file that is not Parquet; TABLE_DATA_TOO_COMPLEX
  * beyond the limits; STORAGE_ERROR.
  */
 export async function planFiles(
@@ -29,7 +29,8 @@ export async function planFiles(
 }
 
 /**
- * The numbers of the data files that `planFiles` finds, or more: it reads the manifest list, and no manifest that is not in memory.
+ * Counts at least the data files that `planFiles` finds, with their rows and bytes: it reads the manifest list, and no manifest that is not
+ * cached.
  * @throws as `planFiles`
  */
 export async function countFiles(
@@ -45,11 +46,12 @@ export async function countFiles(
   return new Planning(io, table, predicate, options).count(manifests, Number.isFinite(perRow) ? perRow : 0);
 }
 
-/** A data file as its manifest has it, and the delete files that apply to it. */
+/** A data file as its manifest lists it, and the delete files that apply to it. */
 export type PlannedEntry = { readonly file: DataFile; readonly deletes: readonly DataFile[] };
 
 /**
- * As `planFiles`, for readers of their own: files of every format, as the manifests have them, in an order that belongs to the snapshot.
+ * Like `planFiles`, for callers that read the files themselves: files of every format, as the manifests list them, in an order that is
+ * fixed for a snapshot.
  */
 export async function planEntries(
   io: FileReader,
@@ -64,7 +66,7 @@ export async function planEntries(
   await plan.run(manifests, ({ file }, deletes) => ({ file, deletes: deletes() }), sink);
 }
 
-/** The files that the given snapshots added, whatever became of them since; deletes do not apply to them. */
+/** Finds the files that the given snapshots added, even if later snapshots removed them; no deletes are applied. */
 export async function planAppended(
   io: FileReader,
   table: PlanTable,

@@ -33,18 +33,18 @@ export type PlanFilesOptions = {
   readonly allowedRoots: readonly string[];
   /** Limits of each file that is read; `steps` is the budget of the whole plan. */
   readonly limits: DecodeLimits;
-  /** A manifest too large to be held whole: it is read a second time, bit by bit, or the plan is given up. */
+  /** Handling of a manifest that is too large to be held whole: it is read a second time, in batches, or the plan fails. */
   readonly largeManifests: 'read' | 'refuse';
   /** Fields whose identity-partition values a file carries as constants; absent = all. */
   readonly columnsNeeded?: ReadonlySet<number>;
-  /** Most data files, and most delete files. */
+  /** Maximum number of data files, and of delete files. */
   readonly filesMax?: number;
   readonly signal?: AbortSignal;
 };
 
 /**
- * `files`, `deleteFiles`: live ones of the snapshot; `filesPrunedByPartition`: those of `filesPruned` that their partition rules out, not
- * the bounds of their columns; `rows`, `bytes`: of the data files that are left.
+ * `files`, `deleteFiles`: live ones of the snapshot; `filesPrunedByPartition`: those of `filesPruned` that their partition excludes, not
+ * the bounds of their columns; `rows`, `bytes`: of the remaining data files.
  */
 export type PlanReport = {
   readonly manifests: number;
@@ -71,20 +71,20 @@ export const EMPTY_REPORT: PlanReport = {
   bytes: 0,
 };
 
-/** Manifests read at once, unless they are large. */
+/** Number of manifests that are read at the same time, unless they are large. */
 const MANIFESTS_AT_ONCE = 8;
-/** A manifest that has more bytes, packed or unpacked, or more rows than these is not held whole. */
+/** A manifest with more bytes (compressed or not) or more rows is not held whole. */
 const WHOLE_BYTES_MAX = 8 * 2 ** 20;
 const WHOLE_ROWS_MAX = 10_000;
-/** Bytes that the cache counts for the mark that a manifest is too large. */
+/** Bytes that the cache counts for the entry which says that a manifest is too large. */
 const LARGE_MARK_BYTES = 1_000;
 const FILES_MAX_DEFAULT = 2_000_000;
-/** Entries looked at between two turns of the event loop. */
+/** Number of entries that are checked between two turns of the event loop. */
 const ENTRIES_PER_TURN = 1_000;
-/** Steps to look at an entry, without its statistics. */
+/** Steps to check an entry, without its statistics. */
 const ENTRY_STEPS = 20;
 
-/** A plan that is being made. */
+/** A plan in progress. */
 export class Planning {
   readonly #io: FileReader;
   readonly #table: PlanTable;
@@ -114,7 +114,9 @@ export class Planning {
     return this.#report;
   }
 
-  /** Gives `sink` what `make` makes of every data file that may match, in the order of the manifests; undefined leaves it out. */
+  /**
+   * Calls `make` for every data file that may match and passes the result to `sink`, in the order of the manifests; undefined is left out.
+   */
   async run<T>(
     all: readonly ManifestFile[],
     make: (entry: ManifestEntry, deletes: () => readonly DataFile[]) => T | undefined,
@@ -148,7 +150,7 @@ export class Planning {
   }
 
   /**
-   * Counts the data files that may match, as far as memory and the manifest list tell: of a manifest that is not in memory all live files
+   * Counts the data files that may match, as far as the cache and the manifest list tell: for a manifest that is not cached, all live files
    * count, at `bytesPerRow`. It reads no manifest and keeps no file.
    */
   async count(all: readonly ManifestFile[], bytesPerRow: number): Promise<ScanNumbers> {
@@ -175,7 +177,7 @@ export class Planning {
     return numbers;
   }
 
-  /** Counts the live files of what it drops. */
+  /** Whether the manifest may have matching files; the live files of the others are counted as pruned. */
   #keepManifest(manifest: ManifestFile): boolean {
     const live = (manifest.addedFiles ?? 0) + (manifest.existingFiles ?? 0);
     if (live === 0 && manifest.addedFiles !== undefined && manifest.existingFiles !== undefined) return false;
@@ -248,7 +250,7 @@ export class Planning {
     this.#options.signal?.throwIfAborted();
   }
 
-  /** The entries of a manifest, or null when it is too large for that. */
+  /** Returns the entries of a manifest, or null when it is too large to be held whole. */
   #loadWhole(manifest: ManifestFile): Promise<readonly ManifestEntry[] | null> {
     this.#checkLocation(manifest.path);
     const { key } = this.#filterOf(manifest.specId);
@@ -272,7 +274,7 @@ export class Planning {
       const isLarge = error instanceof SkeinError && error.code === 'TABLE_DATA_TOO_COMPLEX';
       if (!isLarge) throw error;
       if (this.#options.largeManifests === 'refuse') {
-        // What is read beside this one is in vain, too.
+        // The plan has failed, so the manifests that are read at the same time stop as well.
         this.#options.limits.steps.exhaust();
         throw error;
       }
@@ -336,7 +338,7 @@ export class Planning {
     return constants;
   }
 
-  /** Made once per spec of a call. */
+  /** Returns the filter of a spec, made once per plan. */
   #filterOf(specId: number): SpecFilter {
     const found = this.#partitioned.get(specId);
     if (found !== undefined) return found;
@@ -376,7 +378,7 @@ export class Planning {
 /** The predicate projected to the fields of a partition spec. */
 type SpecFilter = {
   readonly spec: PartitionSpec;
-  /** Stands for the spec and its types in the manifest cache. */
+  /** Identifies the spec and its types in the manifest cache. */
   readonly key: string;
   readonly predicate: Predicate;
   readonly types: readonly (IcebergType | undefined)[];

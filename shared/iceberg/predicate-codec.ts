@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import type { CompareOp, Literal, Predicate } from './predicate.ts';
 
 /**
- * Predicates as plain JSON that `JSON.stringify` and `JSON.parse` keep: a literal that JSON cannot say stands as an object of one tag,
- * `{"$int": "34"}` (every bigint, also a small one), `{"$hex": "00ff"}`, `{"$float": "NaN"}` (also infinities and -0).
+ * Encodes a predicate as plain JSON that `JSON.stringify` and `JSON.parse` preserve: a literal without a JSON form becomes an object with
+ * one tag, `{"$int": "34"}` (every bigint, also a small one), `{"$hex": "00ff"}`, `{"$float": "NaN"}` (also infinities and -0).
  */
 export function encodePredicate(predicate: Predicate): Json {
   switch (predicate.kind) {
@@ -26,7 +26,7 @@ export function encodePredicate(predicate: Predicate): Json {
   }
 }
 
-/** The predicate of a document that `encodePredicate` made. @throws Error on any other. */
+/** Decodes the output of `encodePredicate`. @throws Error on any other document */
 export function decodePredicate(json: Json): Predicate {
   const node = json as JsonObject;
   const fieldId = node['fieldId'] as number;

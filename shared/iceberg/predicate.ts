@@ -1,9 +1,8 @@
 import { unreachable } from '#shared/must.ts';
 
 /**
- * What is known of the rows that a query wants from one table, in terms of Iceberg field ids: it prunes partitions, files and row
- * groups. A predicate may only ever be *weaker* than the query's filter (whatever cannot be said is `true`); the rows themselves are
- * filtered by DuckDB.
+ * A condition on the rows that a query wants from one table, in terms of Iceberg field ids: it prunes partitions, files and row groups. A
+ * predicate may only be *weaker* than the query's filter (anything that it cannot express is `true`); DuckDB filters the rows themselves.
  */
 export type Predicate =
   | { readonly kind: 'true' }
@@ -23,7 +22,7 @@ export type CompareOp = 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge';
  */
 export type Literal = boolean | bigint | number | string | Uint8Array;
 
-/** Size of a predicate: each leaf looks a column up once, and compares each of its literals. */
+/** Size of a predicate: each leaf looks up one column, and compares each of its literals. */
 export type PredicateSize = { readonly leaves: number; readonly literals: number };
 
 export function predicateSize(predicate: Predicate): PredicateSize {

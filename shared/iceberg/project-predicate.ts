@@ -5,13 +5,13 @@ import { applyTransform, firstCodePoints, type Transform } from './transform.ts'
 import type { IcebergType } from './type.ts';
 
 /**
- * What a predicate over columns says of partitions: a predicate over partition field ids that is true of every partition which may
- * hold a row that satisfies the original (the specification's inclusive projection).
+ * Projects a predicate over columns to one over partition field ids that is true of every partition which may hold a row that satisfies the
+ * original (the specification's inclusive projection).
  *
  *   ts < '2024-03-01' and id = 34      spec: month(ts), bucket[16](id)
  *   => month(ts) <= 649 and bucket(id) = 3
  *
- * A leaf over a column that no field transforms, or whose transform keeps no order, becomes `true`.
+ * A leaf becomes `true` when no partition field transforms its column, or when the transform does not preserve order.
  */
 export function projectPredicate(
   predicate: Predicate,

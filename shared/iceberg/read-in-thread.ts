@@ -22,7 +22,7 @@ const place = ({ table, credential }: ScanRequest): ReadingPlace => ({
   largeManifests: 'read',
 });
 
-/** A file of a scan on its way: its deletes as their numbers among all that have come. */
+/** A file of a scan as threads send it: its deletes are indexes into the list of all delete files sent so far. */
 export type SentFile = Omit<ScanFile, 'deletes'> & {
   readonly deletes: readonly number[];
   /** Delete files that this file is the first to refer to; their numbers continue the numbering. */
@@ -49,7 +49,7 @@ export const filesInThread = inThread<FilesInput, FilesOutput>(
   ({ files }) => files.buffers,
 );
 
-/** Roughly. */
+/** Approximate bytes of a sent file, without its path. */
 const SENT_FILE_BYTES = 100;
 const SENT_NUMBER_BYTES = 4;
 

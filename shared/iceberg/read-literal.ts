@@ -6,10 +6,10 @@ import { floorDivide, uuidBytes } from './single-value.ts';
 import type { IcebergType } from './type.ts';
 
 /**
- * A literal of a client's expression as a value of a column's type. Clients write times both as text and as the integers that Iceberg
- * keeps them in (days, microseconds, nanoseconds).
+ * Reads a literal of a client's expression as a value of a column's type. Clients write times as text or as the integers in which Iceberg
+ * stores them (days, microseconds, nanoseconds).
  * @returns undefined for a value that the type cannot hold exactly, or a type without order: it prunes nothing.
- * @throws INVALID_REQUEST for one of another kind.
+ * @throws INVALID_REQUEST for a value of another kind.
  */
 export function readLiteral(type: IcebergType, json: Json): Literal | undefined {
   switch (type.kind) {
@@ -79,7 +79,7 @@ function double(type: IcebergType, json: Json): number {
 function decimal(type: IcebergType, json: Json, scale: number): bigint | undefined {
   const text = typeof json === 'number' || typeof json === 'bigint' ? String(json) : json;
   const match = typeof text === 'string' ? DECIMAL.exec(text) : null;
-  // A number so large or small that it has an exponent is none that a filter over decimals can do without.
+  // A number so large or small that it is printed with an exponent is not used for pruning.
   if (match === null) return typeof json === 'number' ? undefined : refuse(type, json);
   const [, sign, whole = '', fraction = ''] = match;
   const kept = fraction.slice(0, scale).padEnd(scale, '0');
@@ -98,7 +98,7 @@ function days(type: IcebergType, text: string): bigint {
   return floorDivide(BigInt(date.getTime()), BigInt(MS_PER_DAY));
 }
 
-/** Units since midnight, `digits` of them to a second; finer ones are cut off by nobody: a value that has them is refused. */
+/** Returns the time since midnight in units, 10^`digits` to a second; undefined when the text has finer ones. */
 function clock(type: IcebergType, text: string, digits: number): bigint | undefined {
   const match = CLOCK.exec(text);
   if (match === null) return refuse(type, text);
@@ -110,7 +110,7 @@ function clock(type: IcebergType, text: string, digits: number): bigint | undefi
   return whole * 10n ** BigInt(digits) + BigInt(fraction.slice(0, digits));
 }
 
-/** A time without a zone is in UTC, also for columns with one: PyIceberg leaves it out. */
+/** A time without a zone is in UTC, also for columns with a zone: PyIceberg leaves the zone out. */
 function instant(type: IcebergType, text: string, digits: number): bigint | undefined {
   const [date = '', rest = '00:00:00'] = text.split(/[T ]/, 2);
   const zone = ZONE.exec(rest)?.[1] ?? 'Z';

@@ -12,11 +12,11 @@ import { uuidBytes } from './single-value.ts';
 import { resultType } from './transform.ts';
 import { invalid, type IcebergType } from './type.ts';
 
-/** Reads manifest lists and manifests, which are a stranger's bytes: within limits, in batches, each file named in its errors. */
+/** Reads manifest lists and manifests, whose bytes are untrusted: within limits, in batches, and with the file named in each error. */
 
-/** Memory of a parsed entry beside the bytes that it refers to, roughly. */
+/** Approximate memory of a parsed entry, without the bytes that it refers to. */
 const ENTRY_BYTES = 1_000;
-/** Manifests of one list: all of them are held at once. */
+/** Maximum number of manifests of one list: all of them are held in memory at once. */
 const MANIFESTS_MAX = 250_000;
 
 const LIST: Wanted = {
@@ -77,7 +77,7 @@ const PATHS: Wanted = { file: { id: 2, fields: { path: { id: 100 } } } };
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** @throws INVALID_TABLE_DATA when the file is missing or no manifest list; TABLE_DATA_TOO_COMPLEX beyond a limit */
+/** @throws INVALID_TABLE_DATA when the file is missing or not a manifest list; TABLE_DATA_TOO_COMPLEX beyond a limit */
 export async function readManifestList(
   io: FileReader,
   location: string,
@@ -93,14 +93,14 @@ export async function readManifestList(
   return { value, bytes };
 }
 
-/** Some entries of a manifest; `bytes` is what they hold of memory, roughly. */
+/** Some entries of a manifest; `bytes` is their approximate memory. */
 export type EntryBatch = { readonly entries: readonly ManifestEntry[]; readonly bytes: number };
 
 /**
- * Reads a manifest's entries; what they leave out is inherited from its entry in the list (specification, "Sequence Number
+ * Reads a manifest's entries; omitted values are inherited from the manifest's entry in the list (specification, "Sequence Number
  * Inheritance", "First Row ID Inheritance").
- * @param sourceType the type of a column by id, for partition values
- * @throws INVALID_TABLE_DATA when the file is missing or no manifest; TABLE_DATA_TOO_COMPLEX beyond a limit
+ * @param sourceType returns the type of a column by id, for partition values
+ * @throws INVALID_TABLE_DATA when the file is missing or not a manifest; TABLE_DATA_TOO_COMPLEX beyond a limit
  */
 export async function* readManifest(
   io: FileReader,
@@ -123,7 +123,7 @@ export async function* readManifest(
   }
 }
 
-/** The paths of all files that a manifest names, live or deleted. @throws as `readManifest` does */
+/** Yields the paths of all files that a manifest names, live or deleted. @throws as `readManifest` does */
 export async function* readManifestPaths(
   io: FileReader,
   location: string,
@@ -136,7 +136,7 @@ export async function* readManifestPaths(
 
 const UNKNOWN: IcebergType = { kind: 'unknown' };
 
-/** The rows of a file. Between two batches the event loop turns. */
+/** Yields the rows of a file in batches, with a turn of the event loop between two of them. */
 async function* readBatches(
   io: FileReader,
   location: string,
@@ -153,7 +153,7 @@ async function* readBatches(
   }
 }
 
-/** The error, with the file that it is about. */
+/** Returns the error with the file's location added. */
 function naming(location: string, error: unknown): unknown {
   if (!(error instanceof SkeinError) || !FILE_ERRORS.has(error.code)) return error;
   return new SkeinError(error.code, `${location}: ${error.message}`, { cause: error.cause });
@@ -254,7 +254,7 @@ function toDataFile(row: Raw, spec: PartitionSpec, types: readonly (IcebergType 
   };
 }
 
-/** Values by partition field id; in files without ids, by position. */
+/** Returns the partition values by field id; in files without ids, by position. */
 function toPartition(
   raw: unknown,
   spec: PartitionSpec,
@@ -286,10 +286,10 @@ function decimalOf(bytes: Uint8Array): bigint {
   return integerOfBytes(bytes);
 }
 
-/** The widest decimal has 38 digits; some writers pad. */
+/** The widest decimal has 38 digits; some writers pad it. */
 const DECIMAL_BYTES_MAX = 32;
 
-/** Whether a value is a decoded record of which fields are wanted. */
+/** Whether a value is a decoded record whose fields were wanted by name. */
 const isRecord = (value: unknown): value is Raw =>
   typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 

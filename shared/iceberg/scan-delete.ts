@@ -5,7 +5,10 @@ import type { DataFile } from './manifest.ts';
 import { scanColumn } from './scan-column.ts';
 import { invalid, type Field } from './type.ts';
 
-/** A delete file as a task carries it. @throws NOT_SUPPORTED for what is not Parquet, INVALID_TABLE_DATA for one that lacks what it must say. */
+/**
+ * Returns a delete file in the form that tasks carry.
+ * @throws NOT_SUPPORTED for a file that is neither Parquet nor a deletion vector, INVALID_TABLE_DATA for a vector without its position
+ */
 export function scanDelete(file: DataFile, fields: ReadonlyMap<number, Field>): ScanDelete {
   if (file.content === 'equality-deletes') return equalityDelete(file, fields);
   if (file.format === 'puffin') return deletionVector(file);
@@ -13,7 +16,7 @@ export function scanDelete(file: DataFile, fields: ReadonlyMap<number, Field>): 
   return { kind: 'position', path: file.path, sizeBytes: file.sizeBytes };
 }
 
-/** Parquet is what the workers read. @throws NOT_SUPPORTED for any other format. */
+/** Checks that a file is Parquet, which the workers read. @throws NOT_SUPPORTED for any other format. */
 export function requireParquet(file: DataFile): void {
   if (file.format === 'parquet') return;
   throw new SkeinError('NOT_SUPPORTED', `${file.path} is a file of format ${file.format}; only Parquet is read`);

@@ -9,9 +9,9 @@ import { countFiles, planEntries, planFiles, type Sink } from './plan-files.ts';
 import type { PlanFilesOptions, PlanReport, PlanTable, ScanNumbers } from './planning.ts';
 import type { Predicate } from './predicate.ts';
 
-/** A scan of which something is asked: plain values, so that it can be sent to a thread. */
+/** A scan whose files or statistics are requested: plain values, so that it can be sent to a thread. */
 export type ScanRequest = {
-  /** Whose table it is: of what has been decoded, only what this tenant's own tables left is used. */
+  /** The tenant that owns the table: only manifests that were cached for this tenant's own tables are used. */
   readonly tenant: TenantId;
   readonly table: PlanTable;
   readonly snapshotId: bigint;
@@ -36,11 +36,11 @@ const optionsOf = ({ io: _io, manifestCaches, ...place }: ReadingPlace, request:
   columnsNeeded: request.columnsNeeded,
 });
 
-/** The files of a scan; see `planFiles`. */
+/** Finds the files of a scan; see `planFiles`. */
 export const scanFiles = (place: ReadingPlace, request: ScanRequest, sink: Sink<ScanFile>): Promise<PlanReport> =>
   planFiles(place.io, request.table, request.snapshotId, request.predicate, optionsOf(place, request), sink);
 
-/** The size of a scan, without its files; see `countFiles`. */
+/** Returns the size of a scan, without its files; see `countFiles`. */
 export const scanNumbers = (place: ReadingPlace, request: ScanRequest): Promise<ScanNumbers> =>
   countFiles(place.io, request.table, request.snapshotId, request.predicate, optionsOf(place, request));
 

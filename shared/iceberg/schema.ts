@@ -8,7 +8,7 @@ export type Schema = {
   readonly identifierFieldIds: readonly number[];
 };
 
-/** Most fields of a schema, nested ones counted. */
+/** Maximum number of fields of a schema, nested ones included. */
 const FIELDS_MAX = 50_000;
 
 /** @throws INVALID_TABLE_DATA */

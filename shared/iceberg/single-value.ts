@@ -10,8 +10,8 @@ const MICROS_PER_DAY = 86_400_000_000n;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * The value of a bound. Bounds that were written before a column was promoted have the older, narrower form.
- * @returns undefined when the bytes are no value of the type (a bound that nobody may trust), or the type has no ordered values.
+ * Decodes a bound. Bounds that were written before a column was promoted have the older, narrower form.
+ * @returns undefined when the bytes are not a value of the type (such a bound must not be used), or the type has no ordered values.
  */
 export function decodeBound(type: IcebergType, bytes: Uint8Array): Literal | undefined {
   switch (type.kind) {
@@ -52,7 +52,7 @@ export function decodeBound(type: IcebergType, bytes: Uint8Array): Literal | und
   }
 }
 
-/** The binary form of a value; undefined when the type has none. */
+/** Returns the binary form of a value; undefined when the type has none. */
 export function encodeBound(type: IcebergType, value: Literal): Uint8Array | undefined {
   switch (type.kind) {
     case 'boolean':
@@ -92,7 +92,7 @@ export function encodeBound(type: IcebergType, value: Literal): Uint8Array | und
   }
 }
 
-/** JSON single-value form of a primitive value. */
+/** Returns the JSON single-value form of a primitive value. */
 export function literalToJson(type: IcebergType, value: Literal): Json {
   switch (type.kind) {
     case 'date':
@@ -139,7 +139,7 @@ export function literalToJson(type: IcebergType, value: Literal): Json {
 const isSafe = (value: Literal): value is bigint =>
   typeof value === 'bigint' && value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER;
 
-/** Unscaled value and scale as decimal digits: (-5, 2) is "-0.05". */
+/** Prints unscaled value and scale as decimal digits: (-5, 2) is "-0.05". */
 function decimalText(unscaled: bigint, scale: number): string {
   if (scale === 0) return unscaled.toString();
   const digits = (unscaled < 0n ? -unscaled : unscaled).toString().padStart(scale + 1, '0');
@@ -153,14 +153,14 @@ function uuidText(bytes: Uint8Array): string {
 
 export const uuidBytes = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll('-', ''), 'hex'));
 
-/** Days since 1970 as `2024-02-29`, in the proleptic Gregorian calendar; years beyond 9999 keep all their digits. */
+/** Prints days since 1970 as `2024-02-29`, in the proleptic Gregorian calendar; years beyond 9999 keep all their digits. */
 function dateText(days: bigint): string {
   const { year, month, day } = civilDate(Number(days));
   const sign = year < 0 ? '-' : '';
   return `${sign}${pad(Math.abs(year), 4)}-${pad(month, 2)}-${pad(day, 2)}`;
 }
 
-/** Calendar date of a day number (Howard Hinnant's algorithm): exact for every int32, which `Date` is not. */
+/** Returns the calendar date of a day number (Howard Hinnant's algorithm): exact for every int32, unlike `Date`. */
 export function civilDate(days: number): { year: number; month: number; day: number } {
   const z = days + 719_468;
   const era = Math.floor(z / 146_097);
@@ -191,7 +191,7 @@ function timestampText(units: bigint, fractionDigits: number): string {
   return `${dateText(days)}T${timeText(units - days * perDay, fractionDigits)}`;
 }
 
-/** Quotient rounded towards minus infinity. */
+/** Divides, rounding towards minus infinity. */
 export function floorDivide(value: bigint, divisor: bigint): bigint {
   const quotient = value / divisor;
   return value % divisor < 0n ? quotient - 1n : quotient;
@@ -215,7 +215,7 @@ function littleEndian(bytes: Uint8Array): bigint | undefined {
   return bytes.length === 8 ? view.getBigInt64(0, true) : undefined;
 }
 
-/** Text that is cut inside of a character would sort wrongly once repaired, so it is no value. */
+/** Decodes UTF-8. Undefined for text that was cut inside a character: with a replacement character it would sort wrongly. */
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);

@@ -9,7 +9,7 @@ import { invalid } from './type.ts';
 import { unlistedManifest } from './unlisted-manifest.ts';
 
 /**
- * The manifests of a snapshot, from its list (or, in the oldest tables, the metadata).
+ * Returns the manifests of a snapshot, from its list (or, in the oldest tables, from the metadata).
  * @throws INVALID_TABLE_DATA, TABLE_DATA_TOO_COMPLEX, STORAGE_ERROR
  */
 export async function snapshotManifests(

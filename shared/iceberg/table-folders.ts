@@ -3,7 +3,7 @@ import type { TableMetadata } from './table-metadata.ts';
 
 type Places = Pick<TableMetadata, 'location' | 'properties'>;
 
-/** Folder of a table's data files. */
+/** Returns the folder of a table's data files. */
 export const dataFolder = ({ location, properties }: Places): string =>
   withoutTrailingSlash(
     properties['write.data.path'] ??
@@ -11,6 +11,6 @@ export const dataFolder = ({ location, properties }: Places): string =>
       `${withoutTrailingSlash(location)}/data`,
   );
 
-/** Folder of a table's metadata files, manifests included. */
+/** Returns the folder of a table's metadata files, manifests included. */
 export const metadataFolder = ({ location, properties }: Places): string =>
   withoutTrailingSlash(properties['write.metadata.path'] ?? `${withoutTrailingSlash(location)}/metadata`);

@@ -12,7 +12,7 @@ export type TableMetadata = {
   readonly lastSequenceNumber: bigint;
   /** Format version 3: the id that the next new row gets. */
   readonly nextRowId: bigint;
-  /** Highest field id ever given out. */
+  /** Highest field id ever assigned. */
   readonly lastColumnId: number;
   readonly lastPartitionId: number;
   readonly schemas: readonly Schema[];
@@ -25,9 +25,9 @@ export type TableMetadata = {
   readonly snapshots: ReadonlyMap<bigint, Snapshot>;
   /** Branches and tags by name. */
   readonly refs: ReadonlyMap<string, { readonly snapshotId: bigint; readonly type: 'branch' | 'tag' }>;
-  /** When each snapshot became the current one, oldest first. */
+  /** The time at which each snapshot became the current one, oldest first. */
   readonly snapshotLog: readonly { readonly timestampMs: number; readonly snapshotId: bigint }[];
-  /** Every field that any schema has, by id; the current schema's form wins, then the newest. */
+  /** Every field of any schema, by id. The current schema's form of a field wins, then the newest. */
   readonly fields: ReadonlyMap<number, Field>;
   /** Property `schema.name-mapping.default`, parsed; null when absent. */
   readonly nameMapping: Json;
@@ -38,14 +38,14 @@ export type Snapshot = {
   readonly parentSnapshotId: bigint | null;
   readonly sequenceNumber: bigint;
   readonly timestampMs: number;
-  /** Null in the oldest tables, which name their manifests here. */
+  /** Null in the oldest tables, which list their manifests in the metadata. */
   readonly manifestList: string | null;
   readonly manifests: readonly string[];
   readonly summary: Readonly<Record<string, string>>;
   readonly schemaId: number | null;
 };
 
-/** @throws INVALID_TABLE_DATA when the document is not one of a table; NOT_SUPPORTED when its format version is newer than 3. */
+/** @throws INVALID_TABLE_DATA when the document is not a table's metadata; NOT_SUPPORTED when its format version is newer than 3. */
 export function parseTableMetadata(text: string): TableMetadata {
   let json: Json;
   try {
@@ -110,7 +110,7 @@ export function schemaById(metadata: TableMetadata, schemaId: number): Schema {
 
 export const currentSchema = (metadata: TableMetadata): Schema => schemaById(metadata, metadata.currentSchemaId);
 
-/** The schema that a snapshot is read with: its own, or the current one for the current snapshot and those that name none. */
+/** Returns the schema for reading a snapshot: its own, or the current one for the current snapshot and those that name none. */
 export function snapshotSchema(metadata: TableMetadata, snapshotId: bigint | null): Schema {
   const snapshot = snapshotId === null ? undefined : metadata.snapshots.get(snapshotId);
   const isCurrent = snapshotId === metadata.currentSnapshotId;
@@ -154,7 +154,7 @@ function allFields(schemas: readonly Schema[], currentSchemaId: number): Readonl
   return byId;
 }
 
-/** The schemas of a table in an order in which the form of a field that comes last is the one that counts. */
+/** Orders the schemas of a table so that the last form of a field is the one that counts. */
 export const inOrderOfFields = (schemas: readonly Schema[], currentSchemaId: number): readonly Schema[] => [
   ...schemas.toSorted((a, b) => a.schemaId - b.schemaId),
   ...schemas.filter((schema) => schema.schemaId === currentSchemaId),
@@ -164,7 +164,7 @@ export function addFields(byId: Map<number, Field>, schema: Schema): void {
   for (const field of walkFields(schema.fields)) byId.set(field.id, field);
 }
 
-/** A mapping that does not parse is ignored: it only serves files without field ids. */
+/** Parses a name mapping; null when it does not parse, because it only serves files without field ids. */
 function readNameMapping(text: string | undefined): Json {
   if (text === undefined) return null;
   try {

@@ -84,7 +84,7 @@ const dataFile = (number: number): NewDataFile => ({
   splitOffsets: [4],
 });
 
-/** A table of manifests, each of some files or of these bytes. */
+/** Creates a table of manifests, each given as a number of files or as its bytes. */
 async function tableOf(name: string, manifests: readonly (number | Uint8Array)[]): Promise<ScanRequest> {
   let number = 0;
   const listed = await Promise.all(
@@ -141,7 +141,7 @@ test('a small table and a large one are read alike', async () => {
   for (const sizes of [[3], [12_000, 10, 5_000]]) {
     const request = await tableOf(`t${sizes.length}`, sizes);
     const total = sizes.reduce((sum, one) => sum + one);
-    // Twice: at once and then from the caches.
+    // The first round reads the files, the second one the caches.
     for (let round = 0; round < 2; round++) {
       using hold = new FileListHold(budget, 'acme');
       const { files, report } = await tables.files(request, call, hold);

@@ -22,9 +22,9 @@ export type ReadCall = {
 
 export type PlannedFiles = { readonly files: readonly ScanFile[]; readonly report: PlanReport };
 
-/** Reads the manifests of tables, which are a stranger's bytes. Errors are those of `planFiles`, QUEUE_FULL, the reason of the signal. */
+/** Reads the manifests of tables, whose bytes are untrusted. @throws the errors of `planFiles`, QUEUE_FULL, the reason of the signal */
 export interface TableReader {
-  /** The files of a scan; `hold` counts them. */
+  /** Finds the files of a scan; `hold` counts their memory. */
   files(request: ScanRequest, call: ReadCall, hold: FileListHold): Promise<PlannedFiles>;
   /** Returns column statistics over the files of a scan, from the manifests. */
   columns(
@@ -32,7 +32,7 @@ export interface TableReader {
     columns: readonly SummarizedColumn[],
     call: ReadCall,
   ): Promise<readonly ColumnSummary[]>;
-  /** Returns the size of a scan, from the manifest list and the manifests in memory: nothing of it is held afterwards. */
+  /** Returns the size of a scan, from the manifest list and the cached manifests; it keeps no memory afterwards. */
   numbers(request: ScanRequest, call: ReadCall): Promise<ScanNumbers>;
 }
 
@@ -46,13 +46,13 @@ export type TableReaderParts = {
   /** Caches of the manifests that this thread has read. */
   readonly manifestCaches: ManifestCaches;
   readonly pool: WorkPool;
-  /** Longest list of the files of one scan, packed. */
+  /** Maximum packed size of the list of files of one scan. */
   readonly fileListBytesMax: number;
 };
 
 /**
- * Reads small tables at once, on the calling thread: their manifests lie in its cache, and a query over them takes milliseconds. What goes
- * beyond `limitsHere` is left, and read by a thread of the pool.
+ * Reads small tables on the calling thread: their manifests are in its cache, and a query over them takes milliseconds. A read that exceeds
+ * `limitsHere` is stopped, and done by a thread of the pool.
  */
 export class GuardedTableReader implements TableReader {
   readonly #parts: TableReaderParts;

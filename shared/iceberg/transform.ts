@@ -5,7 +5,7 @@ import type { Literal } from './predicate.ts';
 import { civilDate, floorDivide } from './single-value.ts';
 import type { IcebergType } from './type.ts';
 
-/** Partition transforms. `unknown` is one that a newer specification may add: its values mean nothing to us and prune nothing. */
+/** Partition transforms. `unknown` is one that a newer specification may add: its values cannot be interpreted and prune nothing. */
 export type Transform =
   | { readonly kind: 'identity' | TimeUnit | 'void' }
   | { readonly kind: 'bucket'; readonly count: number }
@@ -28,7 +28,7 @@ export function printTransform(transform: Transform): string {
   return transform.kind === 'unknown' ? transform.text : transform.kind;
 }
 
-/** The type of a transform's values over a source type; undefined when nobody knows. */
+/** Returns the type of a transform's values over a source type; undefined for an unknown transform. */
 export function resultType(transform: Transform, source: IcebergType): IcebergType | undefined {
   switch (transform.kind) {
     case 'identity':
@@ -78,10 +78,7 @@ export function isTransformable(transform: Transform, source: IcebergType): bool
   }
 }
 
-/**
- * The partition value of a column value.
- * @returns undefined when the transform is unknown or not defined over the type.
- */
+/** Returns the partition value of a column value; undefined when the transform is unknown or not defined over the type. */
 export function applyTransform(transform: Transform, source: IcebergType, value: Literal): Literal | null | undefined {
   switch (transform.kind) {
     case 'identity':
@@ -109,7 +106,7 @@ function bucket(count: number, source: IcebergType, value: Literal): bigint | un
   return hash === undefined ? undefined : BigInt((hash & 0x7fffffff) % count);
 }
 
-/** The hash of appendix B; undefined for types that are not hashed. */
+/** Returns the hash of appendix B; undefined for types that are not hashed. */
 export function bucketHash(source: IcebergType, value: Literal): number | undefined {
   if (typeof value === 'string') return murmur3(Buffer.from(value));
   if (value instanceof Uint8Array) return murmur3(value);
@@ -118,7 +115,7 @@ export function bucketHash(source: IcebergType, value: Literal): number | undefi
   return murmur3(longBytes(source.kind.endsWith('_ns') ? floorDivide(value, 1000n) : value));
 }
 
-/** The bytes of an integer that are hashed: little endian, 8 of them. */
+/** Returns the bytes of an integer that are hashed: little endian, 8 of them. */
 export function longBytes(value: bigint): Uint8Array {
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigInt64(0, value, true);
@@ -131,7 +128,7 @@ function truncate(width: number, value: Literal): Literal | undefined {
   return value instanceof Uint8Array ? value.subarray(0, width) : undefined;
 }
 
-/** The first `count` code points of a text. */
+/** Returns the first `count` code points of a text. */
 export function firstCodePoints(text: string, count: number): string {
   if (text.length <= count) return text;
   let end = 0;
@@ -139,7 +136,7 @@ export function firstCodePoints(text: string, count: number): string {
   return text.slice(0, end);
 }
 
-/** Units of each temporal type in a day. */
+/** Number of units of each temporal type in a day. */
 const PER_DAY: Readonly<Record<string, bigint>> = {
   date: 1n,
   timestamp: 86_400_000_000n,

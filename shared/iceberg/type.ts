@@ -47,10 +47,10 @@ const PRIMITIVES = [
 ] as const;
 const PRIMITIVE_SET: ReadonlySet<string> = new Set(PRIMITIVES);
 
-/** Deepest nesting of a type; deeper ones are refused (the readers recurse). */
+/** Maximum nesting depth of a type; deeper ones are refused, because the readers recurse. */
 const TYPE_DEPTH_MAX = 100;
 
-/** @throws INVALID_TABLE_DATA when `json` is no Iceberg type. */
+/** @throws INVALID_TABLE_DATA when `json` is not an Iceberg type. */
 export function parseType(json: Json | undefined, depth = 0): IcebergType {
   if (depth > TYPE_DEPTH_MAX) throw invalid('a type is nested too deeply');
   if (typeof json === 'string') return parsePrimitive(json);
@@ -63,7 +63,7 @@ export function parseType(json: Json | undefined, depth = 0): IcebergType {
   throw invalid(`unknown type ${shown(json['type'])}`);
 }
 
-/** The document is a stranger's: it has values that JSON cannot print, and any size. */
+/** Prints untrusted JSON for an error message: it may contain values that JSON cannot print, and have any size. */
 const shown = (json: Json | undefined): string =>
   typeof json === 'string'
     ? JSON.stringify(json.slice(0, SHOWN_LENGTH_MAX))
@@ -106,7 +106,7 @@ function parsePrimitive(text: string): IcebergType {
   return type;
 }
 
-/** The primitive type of a spelling; undefined when it is none. The digits of a decimal are not checked. */
+/** Returns the primitive type of a spelling; undefined when there is none. The digits of a decimal are not checked. */
 export function primitiveOf(text: string): IcebergType | undefined {
   if (PRIMITIVE_SET.has(text)) return { kind: text as PrimitiveName };
   const [, precision, scale] = /^decimal\(\s*(\d{1,9})\s*,\s*(\d{1,9})\s*\)$/.exec(text) ?? [];
@@ -120,7 +120,7 @@ export function primitiveOf(text: string): IcebergType | undefined {
 /** Digits of the widest decimal of the specification. */
 export const DECIMAL_DIGITS_MAX = 38;
 
-/** The JSON form: a string for a primitive, an object for a nested type. */
+/** Returns the JSON form: a string for a primitive, an object for a nested type. */
 export function printType(type: IcebergType): Json {
   if (type.kind === 'decimal') return `decimal(${type.precision}, ${type.scale})`;
   if (type.kind === 'fixed') return `fixed[${type.length}]`;
@@ -155,14 +155,14 @@ export const printField = (field: Field): JsonObject => ({
   ...(field.writeDefault === undefined ? {} : { 'write-default': field.writeDefault }),
 });
 
-/** The fields directly inside of a type. */
+/** Returns the fields directly inside a type. */
 function childFields(type: IcebergType): readonly Field[] {
   if (type.kind === 'struct') return type.fields;
   if (type.kind === 'list') return [type.element];
   return type.kind === 'map' ? [type.key, type.value] : [];
 }
 
-/** All fields below `fields`, at any depth, parents first. */
+/** Yields all fields below `fields`, at any depth, parents first. */
 export function* walkFields(fields: readonly Field[]): Generator<Field> {
   for (const field of fields) {
     yield field;
@@ -176,7 +176,7 @@ export const isNested = (type: IcebergType): boolean =>
 export const isObject = (json: Json | undefined): json is JsonObject =>
   typeof json === 'object' && json !== null && !Array.isArray(json);
 
-/** An integer field of a metadata document that always fits a number (ids of fields, specs, schemas). */
+/** Reads an integer field of a metadata document that always fits a number (ids of fields, specs, schemas). */
 export function smallInteger(json: Json | undefined, what: string): number {
   const value = int64(json);
   if (value === undefined || value < -2147483648n || value > 2147483647n) throw invalid(`${what} is not an integer`);

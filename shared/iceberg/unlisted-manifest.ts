@@ -1,7 +1,7 @@
 import type { ManifestFile } from './manifest.ts';
 import type { Snapshot } from './table-metadata.ts';
 
-/** A manifest that a snapshot names itself, as the oldest tables do: there is no list that says more of it. */
+/** Returns the entry of a manifest that a snapshot names itself, as in the oldest tables: no list describes it. */
 export const unlistedManifest = (
   path: string,
   specId: number,

@@ -4,15 +4,15 @@ import { SkeinError } from '#shared/error.ts';
 import type { Election, Lead } from './election.ts';
 import { etcdClient, type EtcdOptions } from './etcd-membership.ts';
 
-/** The key is looked at again this often while another one leads: a watch tells of changes sooner, but may be lost. */
+/** Interval at which a candidate reads the key while another one leads: a watch reports changes sooner, but may be lost. */
 const LOOK_INTERVAL_MS = 2_000;
-/** Time for etcd to take a lease back; it runs out by itself. */
+/** Time for etcd to revoke a lease; otherwise the lease expires by itself. */
 const REVOKE_TIMEOUT_MS = 1_000;
-/** Pause after etcd did not answer, or a term could not start. */
+/** Pause after etcd did not answer, or after a term could not start. */
 const RETRY_MS = 1_000;
 
 /**
- * The leader is whoever has put the key `<prefix>leader/<name>` under its lease.
+ * Elects a leader: the process that has put the key `<prefix>leader/<name>` under its lease.
  * ```
  * waiting ──key is free──> leading ──lease lost, or not renewed for its time to live──> waiting
  * ```
@@ -60,7 +60,7 @@ class Campaign {
     if (closed.aborted) return;
     const { key, id } = this.#candidate;
     const ttlMs = Math.max(1_000, this.#options.leaseTtlMs);
-    // Before it is asked for: the lease may begin at any moment after this one.
+    // Read before the request, because the lease may begin at any moment after it.
     const askedMs = performance.now();
     const lease = this.#client.lease(Math.ceil(ttlMs / 1000));
     const lost = new AbortController();
@@ -78,7 +78,7 @@ class Campaign {
     } finally {
       watchdog();
       closed.removeEventListener('abort', close);
-      // The next one leads at once, and not only when the lease has run out.
+      // With the lease revoked, the next one leads at once instead of after the lease's expiry.
       await Promise.race([lease.revoke().catch(() => undefined), sleep(REVOKE_TIMEOUT_MS)]);
       lease.release();
     }
@@ -100,7 +100,7 @@ class Campaign {
   }
 }
 
-/** Aborts `lost` when the lease is, or was not renewed in time. The answer stops the watch. */
+/** Aborts `lost` when the lease is lost, or was not renewed in time. The returned function stops the watch. */
 function watchLease(
   lease: Lease,
   { ttlMs, askedMs, lost }: { readonly ttlMs: number; readonly askedMs: number; readonly lost: AbortController },

@@ -9,11 +9,11 @@ export type EtcdOptions = {
   readonly prefix: string;
   readonly leaseTtlMs: number;
   readonly log: Logger;
-  /** Certificates for endpoints with `https://`; etcd requires a client certificate too. Whoever opened them closes them. */
+  /** Certificates for endpoints with `https://`; etcd requires a client certificate too. The caller that opened them closes them. */
   readonly tls?: TlsFiles | undefined;
 };
 
-/** The prefix is listed again this often: after an outage a watch came back later than the leases (measured: over 8 s). */
+/** Interval at which the prefix is listed again: after an outage a watch came back later than the leases (measured: over 8 s). */
 const LIST_INTERVAL_MS = 5_000;
 /** Pause between attempts to register while etcd is away. */
 const REGISTER_RETRY_MS = 1_000;
@@ -22,7 +22,7 @@ export function etcdClient({ endpoints, tls }: EtcdOptions): Etcd3 {
   const hosts = endpoints.map((endpoint) => (endpoint.includes('://') ? endpoint : `http://${endpoint}`));
   const client = new Etcd3({ hosts, dialTimeout: 5_000 });
   if (tls === undefined) return client;
-  // etcd3 reads certificates once. Its hosts are given credentials that follow the files, before the first of them connects.
+  // etcd3 reads certificates only once. Its hosts get credentials that follow the files, before the first of them connects.
   const followed = experimental.createCertificateProviderChannelCredentials(tls, tls);
   const { pool } = client as unknown as {
     readonly pool: { readonly hosts: readonly { channelCredentials: unknown }[] };
@@ -33,7 +33,7 @@ export function etcdClient({ endpoints, tls }: EtcdOptions): Etcd3 {
 
 const folder = (options: EtcdOptions, kind: Member['kind']): string => `${options.prefix}members/${kind}/`;
 
-/** Members as keys under leases. A watch tells of changes at once, a list by timer makes up for what a watch lost. */
+/** Keeps members as keys under leases. A watch reports changes at once; a periodic list makes up for events that the watch lost. */
 export function etcdMembership(options: EtcdOptions): Membership {
   const client = etcdClient(options);
   const closers: (() => void)[] = [];
@@ -41,7 +41,7 @@ export function etcdMembership(options: EtcdOptions): Membership {
 
   const watch: Membership['watch'] = (kind, onChange) => {
     const malformed = new Set<string>();
-    /** A key that holds no member hides none of the others; it is told of once. */
+    /** Skips a key that does not hold a member, and logs it once. */
     const readMember = ([key, text]: readonly [string, string]): readonly Member[] => {
       const member = parseMember(text, kind);
       if (member !== undefined) return [member];
@@ -102,8 +102,8 @@ export function etcdMembership(options: EtcdOptions): Membership {
 }
 
 /**
- * Keeps `member` registered until `close`, which revokes the lease (the others see it within milliseconds). A lease that was lost, as
- * after a frozen process woke, is replaced.
+ * Keeps `member` registered until `close`, which revokes the lease (the others see it within milliseconds). A lost lease, such as after the
+ * process was frozen, is replaced.
  */
 export function etcdRegistration(options: EtcdOptions, member: Member): { close(): Promise<void> } {
   const client = etcdClient(options);

@@ -1,4 +1,4 @@
-/** A process of the cluster as the others find it. */
+/** A process of the cluster as other processes see it. */
 export type Member = {
   readonly kind: 'worker' | 'coordinator';
   /** Unique per process start. */
@@ -9,14 +9,14 @@ export type Member = {
   readonly address: string;
 };
 
-/** Lists the live members. The list may be stale by a lease's time to live: callers must find out whether a member answers. */
+/** Lists the live members. The list may be out of date by a lease's time to live: callers must check whether a member answers. */
 export interface Membership {
-  /** Calls `onChange` with all members of the kind, soon and after every change, never twice with the same list. */
+  /** Calls `onChange` with all members of the kind, soon and after every change, never twice in a row with the same list. */
   watch(kind: Member['kind'], onChange: (members: readonly Member[]) => void): void;
   close(): Promise<void>;
 }
 
-/** The member that a text of etcd describes; undefined when it describes none of the kind. */
+/** Parses a member's text from etcd; undefined when it is not a member of the kind. */
 export function parseMember(text: string, kind: Member['kind']): Member | undefined {
   let read: Partial<Record<keyof Member, unknown>> | null;
   try {
@@ -31,7 +31,7 @@ export function parseMember(text: string, kind: Member['kind']): Member | undefi
   return { kind, id, name, address };
 }
 
-/** `host:port` of `http://host:port/`, `grpc://host:port` or `host:port`. */
+/** Returns `host:port` of `http://host:port/`, `grpc://host:port` or `host:port`. */
 export const memberAddress = (url: string): string =>
   url
     .trim()

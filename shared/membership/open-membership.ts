@@ -7,25 +7,23 @@ import type { Member, Membership } from './member.ts';
 import { soleCandidate } from './sole-candidate.ts';
 import { staticMembership } from './static-membership.ts';
 
-/*
- * The etcd client costs a quarter of a second to load, so it is loaded only where it is used.
- */
+/** The etcd client takes a quarter of a second to load, so it is loaded only where it is used. */
 
-/** Membership as configured: etcd when `cluster.etcd_endpoints` names one, else the static list. */
+/** Opens the configured membership: etcd when `cluster.etcd_endpoints` names one, otherwise the static list. */
 export async function openMembership(config: Config, log: Logger): Promise<Membership> {
   if (config['cluster.etcd_endpoints'].length === 0) return staticMembership(config['cluster.workers']);
   const { etcdMembership } = await import('./etcd-membership.ts');
   return closingTls(etcdOptions(config, log), etcdMembership);
 }
 
-/** Makes this process known; without etcd there is nothing to do (the others have it in their configuration). */
+/** Registers this process; without etcd there is nothing to do (the other processes have it in their configuration). */
 export async function registerMember(config: Config, member: Member, log: Logger): Promise<{ close(): Promise<void> }> {
   if (config['cluster.etcd_endpoints'].length === 0) return { close: () => Promise.resolve() };
   const { etcdRegistration } = await import('./etcd-membership.ts');
   return closingTls(etcdOptions(config, log), (options) => etcdRegistration(options, member));
 }
 
-/** The candidate `id` among the coordinators: without etcd it is the only one, and leads from the start. */
+/** Makes `id` a candidate among the coordinators; without etcd it is the only one, and leads from the start. */
 export async function openElection(config: Config, id: string, lead: Lead, log: Logger): Promise<Election> {
   if (config['cluster.etcd_endpoints'].length === 0) return soleCandidate(lead);
   const { etcdElection } = await import('./etcd-election.ts');

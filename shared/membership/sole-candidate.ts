@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Election, Lead } from './election.ts';
 
-/** Leads at once, and until it is closed. A term that cannot start fails `started`. */
+/** Leads immediately and until it is closed. A term that cannot start rejects `started`. */
 export function soleCandidate(lead: Lead): Election {
   const lost = new AbortController();
   const { promise: started, resolve, reject } = Promise.withResolvers<void>();

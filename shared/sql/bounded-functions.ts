@@ -1,38 +1,37 @@
 /**
- * Functions whose cost has no bound of its own, or that crash on some arguments, each with a macro of the same name that has one. A
- * worker makes the macros of just those that a statement calls: a statement that calls none is run as it always was. A macro is expanded
- * when a statement is bound, so constant arguments are still folded. It repeats its arguments, so it is for functions that are not nested
- * in themselves.
+ * Functions whose cost is unbounded, or that crash on some arguments, each with a macro of the same name that limits it. A worker makes
+ * only the macros that a statement calls, so a statement without such calls runs unchanged. A macro is expanded when a statement is bound,
+ * so constant arguments are still folded. It repeats its arguments, so it is for functions whose calls are not nested in each other.
  *
  * Found by `test/attack/function-quanta.full.test.ts`, which calls every function with large arguments that are made at run time.
  */
 
-/** Cells of the table that an edit distance fills: texts of about 360 characters each. A cell takes some nanoseconds. */
+/** Maximum cells of the table that an edit distance fills: texts of about 360 characters each. A cell takes some nanoseconds. */
 const DISTANCE_CELLS_MAX = 131_072;
-/** Elements of two lists that are compared. */
+/** Maximum elements of two lists that are compared. */
 const LIST_ELEMENTS_MAX = 200_000;
-/** Keys of a map that is made of two lists: each takes more than a microsecond. */
+/** Maximum keys of a map that is made of two lists: each takes more than a microsecond. */
 const MAP_KEYS_MAX = 1_000_000;
-/** Levels of a JSON value, which its functions walk recursively: at ten thousand the stack of a thread overflows. */
+/** Maximum levels of a JSON value, which its functions walk recursively: at ten thousand a thread's stack overflows. */
 const JSON_DEPTH_MAX = 1_000;
-/** Levels up to which any number of brackets is fine. */
+/** Number of levels up to which any number of brackets is allowed. */
 const JSON_ROUNDS = 16;
-/** Elements of a series of timestamps. */
+/** Maximum elements of a series of timestamps. */
 const SERIES_MAX = 1_000_000;
-/** Characters that a text is padded to. */
+/** Maximum characters that a text is padded to. */
 const PAD_MAX = 1_000_000;
-/** Bytes of a text that is divided by a regular expression. */
+/** Maximum bytes of a text that is split by a regular expression. */
 const SPLIT_BYTES_MAX = 65_536;
-/** Bytes of a text that is matched with a regular expression that repeats: `{0,900}` is nine hundred states. */
+/** Maximum bytes of a text that is matched with a repeating regular expression: `{0,900}` has nine hundred states. */
 const REPEATED_BYTES_MAX = 65_536;
-/** Bytes of a text times bytes of a pattern with several wildcards. */
+/** Maximum of the text's bytes times the pattern's bytes, for a pattern with several wildcards. */
 const PATTERN_WORK_MAX = 1_000_000;
-/** Up to this length of the text, and so many wildcards of the pattern, DuckDB's own matching, which tries every way, is quick. */
+/** Up to this length of text and this number of wildcards, DuckDB's own backtracking matcher is fast. */
 const SHORT_TEXT_BYTES = 128;
 const FEW_WILDCARDS = 3;
 const ZONE_BYTES_MAX = 64;
 
-/** Begins the text whose cast to INTEGER refuses a call. */
+/** Start of the text whose cast to INTEGER refuses a call. */
 const REFUSAL = 'skein refuses: ';
 
 /** The bodies of a function's macro by the number of its arguments, which are `a`, `b`, `c`. */
@@ -44,15 +43,15 @@ const parametersOf = (count: number): string => PARAMETERS.slice(0, count).join(
 
 const own = (name: string, count: number): string => `system.main."${name}"(${parametersOf(count)})`;
 /**
- * Fails with a message, as `error(message)` does, but may stand in TRY, which takes no volatile function: a cast fails, and the arguments,
- * on which it does not depend, keep DuckDB from computing it before the statement runs. `shared/duckdb-error.ts` takes the message out of
- * DuckDB's. Its type is that of NULL.
+ * Returns an expression that fails with a message, as `error(message)` does, but may stand in TRY, which takes no volatile function. It is
+ * a failing cast; the arguments in it do not affect the result, but keep DuckDB from folding it before the statement runs.
+ * `shared/duckdb-error.ts` extracts the message from DuckDB's. Its type is that of NULL.
  */
 function failure(message: string, count: number): string {
   const nulls = PARAMETERS.slice(0, count).map((name) => `, nullif(${name} IS NULL, ${name} IS NULL)`);
   return `CASE WHEN CAST(concat('${REFUSAL}${message}'${nulls.join('')}) AS INTEGER) = 0 THEN NULL END`;
 }
-/** The function itself, but the failure when `condition` holds. */
+/** Calls the function itself, or fails when `condition` holds. */
 const guarded = (name: string, count: number, condition: string, message: string): string =>
   `CASE WHEN ${condition} THEN ${failure(message, count)} ELSE ${own(name, count)} END`;
 const each = (names: string, bodies: (name: string) => Bodies): Family =>
@@ -63,8 +62,8 @@ const refused = (names: string, counts: readonly number[], condition: string, me
   each(names, (name) => Object.fromEntries(counts.map((count) => [count, guarded(name, count, condition, message)])));
 
 /**
- * Whether a JSON text with very many brackets is deep. Its strings are taken out, then the innermost pairs of brackets, again and again: of
- * what people write nothing is left, and of a deep text nearly all.
+ * Returns a condition that holds for a JSON text with very many nested brackets. It removes the strings, then repeatedly the innermost
+ * pairs of brackets: of usual documents nothing remains, of a deeply nested one nearly everything.
  */
 const isDeep = (json: string): string => {
   const text = `CAST(${json} AS VARCHAR)`;
@@ -78,7 +77,7 @@ const DEEP = `JSON of more than ${JSON_DEPTH_MAX} levels is not looked into`;
 
 const SERIES = `a series of timestamps has up to ${SERIES_MAX} elements`;
 const seconds = (timestamp: string): string => `epoch(TRY_CAST(CAST(${timestamp} AS VARCHAR) AS TIMESTAMP))`;
-/** Whole numbers are no timestamps, so for a series of them the condition is NULL. */
+/** Whether a series is too long. For a series of whole numbers, which cannot be cast to timestamps, the condition is NULL. */
 const isLong =
   `abs(${seconds('b')} - ${seconds('a')}) / greatest(abs(epoch(TRY_CAST(CAST(c AS VARCHAR) AS INTERVAL))), 1e-6)` +
   ` > ${SERIES_MAX}`;
@@ -89,8 +88,8 @@ const series = (name: string): Bodies => ({
 });
 
 /**
- * A pattern of LIKE. One wildcard, or one at each end, is quick on any text; few on a short text are too. For the others the same is said
- * as a regular expression, whose time grows with the text and not with the ways to match it.
+ * Bounds a pattern of LIKE. One wildcard, or one at each end, is fast on any text, and a few are fast on a short text. All other patterns
+ * are rewritten as a regular expression, whose time grows with the text and not with the number of ways to match it.
  */
 function like(name: string): Bodies {
   const quoted = String.raw`regexp_replace(b, '([.\\+*?^$()\[\]{}|])', '\\\1', 'g')`;
@@ -114,12 +113,12 @@ const WILD = `a text of more than ${SHORT_TEXT_BYTES} bytes takes up to ${FEW_WI
 const isLongToSplit = `strlen(a) > ${SPLIT_BYTES_MAX}`;
 const SPLIT = `a text of up to ${SPLIT_BYTES_MAX} bytes is divided by a regular expression`;
 
-/** Types of two arguments for which a function is another one, which needs no bound. */
+/** Argument types for which a function of two arguments is another one, which needs no bound. */
 const UNBOUND_TYPES: Readonly<Record<string, string>> = { '&&': 'GEOMETRY' };
 
-/** Functions that go together: names of one function, which a plan may change into each other. */
+/** Families of functions: different names of one function, which a plan may replace by each other. */
 const FAMILIES = {
-  // With an escape, and of GLOB, a pattern is not said in another way.
+  // Patterns with an escape and patterns of GLOB are not rewritten, but refused.
   like: {
     ...each('~~ !~~ ~~* !~~*', like),
     ...refused('~~~', [2], isWild('*'), WILD),
@@ -145,7 +144,7 @@ const FAMILIES = {
   },
   series: each('generate_series range', series),
   pad: refused('lpad rpad', [3], `b > ${PAD_MAX}`, `a text is padded up to ${PAD_MAX} characters`),
-  // The options of the others, a third argument, must be constants, which a macro's parameter is not.
+  // The functions with options take them as a third argument, which must be constant, and a macro's parameter is not.
   split: {
     ...refused('regexp_split_to_array string_split_regex str_split_regex', [2], isLongToSplit, SPLIT),
     ...refused('regexp_extract_all', [2, 3], isLongToSplit, SPLIT),
@@ -180,7 +179,7 @@ const FAMILY_OF: ReadonlyMap<string, BoundedFamily> = new Map(
   ),
 );
 
-/** The family of a function with so many arguments; undefined when it has a bound of its own. */
+/** Returns the family of a function with this number of arguments; undefined when it needs no bound. */
 export const boundedFamily = (name: string, count: number): BoundedFamily | undefined =>
   FAMILY_OF.get(`${name}/${count}`);
 

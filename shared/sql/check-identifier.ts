@@ -1,9 +1,9 @@
 import { SkeinError } from '#shared/error.ts';
 
-/** Bytes of an identifier in UTF-8, at most. DuckDB has no limit, and compares an unknown function's name with all that it knows. */
+/** Maximum bytes of an identifier in UTF-8. DuckDB has no limit, and compares an unknown function's name with all known ones. */
 const IDENTIFIER_BYTES_MAX = 1_024;
 
-/** Bytes of a UTF-16 unit, at most: a shorter text need not be measured. */
+/** Maximum bytes of a UTF-16 unit: a shorter text need not be measured. */
 const UNIT_BYTES_MAX = 3;
 
 /** @throws NAME_TOO_LONG with `position` */

@@ -2,9 +2,9 @@ import type { StatementContext } from '#proto/task.ts';
 import { quoteLiteral } from './quote.ts';
 
 /**
- * What a statement means by "now" and "me" is fixed once, by the coordinator, and is the same in the planner and in every task: DuckDB's
- * own functions are shadowed by macros that read variables. A macro is expanded when a statement is bound, so the optimiser folds it to
- * a constant, and scans are pruned by it.
+ * The coordinator fixes "now" and "me" once per statement, so that they are the same in the planner and in every task: macros that read
+ * variables shadow DuckDB's own functions. A macro is expanded when a statement is bound, so the optimiser folds it to a constant that
+ * prunes scans.
  *
  * DuckDB parses `current_timestamp`, `current_time`, `localtime` and `localtimestamp` as calls of `get_current_timestamp`,
  * `get_current_time`, `current_localtime` and `current_localtimestamp`.
@@ -31,15 +31,15 @@ const MACROS: Readonly<Record<string, string>> = {
 /** `age` with one argument counts from the start of the current day. */
 const AGE = `CREATE OR REPLACE TEMP MACRO age(a) AS system.main.age(CAST(${NOW} AS DATE), a), (a, b) AS system.main.age(a, b)`;
 
-/** Run once per connection whose statements the context is for. */
+/** Statements that prepare a connection; run once per connection. */
 export const contextSetupSql: readonly string[] = [
   ...Object.entries(MACROS).map(([name, body]) => `CREATE OR REPLACE TEMP MACRO ${name} AS ${body}`),
   AGE,
 ];
 
 /**
- * For a statement that does not ask who and when: the same always, because to set it costs an instance as much as a small query, and of
- * nobody, because the next statement may be another tenant's.
+ * Returns the context of a statement that does not ask for the user or the time. It is constant, because setting a context costs an
+ * instance as much as a small query, and has no user, because the next statement may be another tenant's.
  */
 export const blankContext = (timeZone: string): StatementContext => ({
   nowMicros: '0',
@@ -49,11 +49,14 @@ export const blankContext = (timeZone: string): StatementContext => ({
   currentSchema: '',
 });
 
-/** Run before each statement, on the same connection. The time zone is set first: dates and times of day depend on it. */
+/**
+ * Returns the statements that set the context before each statement, on the same connection. The time zone is set first: dates and times of
+ * day depend on it.
+ */
 export function contextVariablesSql(context: StatementContext): string[] {
   return [
     `SET TimeZone = ${quoteLiteral(context.timeZone)}`,
-    // A plain number: it costs a third of an expression, and this is set for every statement.
+    // Set as a plain number, which takes a third of the time of an expression: this runs for every statement.
     `SET VARIABLE skein_now = ${BigInt(context.nowMicros)}`,
     `SET VARIABLE skein_user = ${quoteLiteral(context.currentUser)}`,
     `SET VARIABLE skein_catalog = ${quoteLiteral(context.currentCatalog)}`,

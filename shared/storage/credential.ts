@@ -1,7 +1,7 @@
 import { unreachable } from '#shared/must.ts';
 
 /**
- * The right with which a process accesses a storage. It travels in scans and tickets. `none`: the file system decides by the account of
+ * The right by which a process accesses a storage. It travels in scans and tickets. With `none`, the file system decides by the account of
  * the process.
  */
 export type StorageCredential = { readonly kind: 'none' };

@@ -9,12 +9,12 @@ import { OpenFile } from './open-file.ts';
 import { PRIVATE_MODE } from './private-folder.ts';
 import { FileNotFound, FileTooLarge, type Storage } from './storage.ts';
 
-/** Files that `list` returns at once, as many as a page of S3 has. */
+/** Number of files that `list` returns at once, the page size of S3. */
 const PAGE_FILES = 1_000;
-/** Deletions at once. */
+/** Maximum number of concurrent deletions. */
 const REMOVES_AT_ONCE = 16;
 
-/** `file:` locations. A write goes to a temporary name, is synced, and then linked, so a reader never sees half a file. */
+/** Storage of `file:` locations. A write goes to a temporary name, is synced, and then linked, so a reader never sees half a file. */
 export const fileStorage: Storage = {
   read: (uri, bytesMax) =>
     guard(uri, async () => {
@@ -110,7 +110,7 @@ async function* entriesOf(folder: string, uri: string): AsyncGenerator<Dirent> {
   if (opened !== undefined) yield* opened;
 }
 
-/** @throws FileNotFound where a file lies in the way. */
+/** @throws FileNotFound when a file is in the way. */
 async function makeFoldersFor(path: string, uri: string, mode?: number): Promise<void> {
   try {
     await makeFolders(path, { mode });
@@ -122,7 +122,7 @@ async function makeFoldersFor(path: string, uri: string, mode?: number): Promise
 async function removeEmptyFolders(path: string): Promise<void> {
   const entries = await readdir(path, { withFileTypes: true }).catch(ignoreMissing);
   for (const entry of entries ?? []) if (entry.isDirectory()) await removeEmptyFolders(join(path, entry.name));
-  // One that holds something stays.
+  // A folder with contents stays.
   await rmdir(path).catch(() => undefined);
 }
 
@@ -136,7 +136,7 @@ async function guard<T>(uri: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** There is nothing of this name, or a folder, or no such name can be. */
+/** Error codes for a name that is missing, is a folder, or is not possible. */
 const MISSING = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR', 'ENAMETOOLONG']);
 
 const isMissing = (error: unknown): boolean => MISSING.has((error as NodeJS.ErrnoException).code ?? '');

@@ -2,11 +2,11 @@ import { posix } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
 
 /**
- * Locations are URIs (`file:/a/b`, `file:///a/b`, a bare absolute path, later `s3://bucket/key`). Clients write all three forms of
- * a local one, so they are compared only after `normalizeLocation`.
+ * Locations are URIs (`file:/a/b`, `file:///a/b`, a bare absolute path, later `s3://bucket/key`). Clients write a local location in all
+ * three forms, so locations are compared only after `normalizeLocation`.
  */
 
-/** The canonical form: `file:///a/b` without `.`, `..`, doubled or trailing slashes. Throws INVALID_REQUEST on anything else. */
+/** Returns the canonical form: `file:///a/b` without `.`, `..`, doubled or trailing slashes. @throws INVALID_REQUEST on anything else */
 export function normalizeLocation(location: string): string {
   if (location.startsWith('/')) return `file://${cleanPath(location)}`;
   const match = /^([a-z][a-z0-9+.-]*):(\/\/)?(.*)$/i.exec(location);
@@ -30,8 +30,8 @@ export function isWithin(location: string, root: string): boolean {
 }
 
 /**
- * The local path of a `file:` location. Percent escapes are decoded only in the `file:///` form that has them validly encoded by
- * `pathToFileURL`; Iceberg clients write raw characters, so the raw text is what counts.
+ * Returns the local path of a `file:` location. Percent escapes are decoded only in the `file:///` form where they are exactly the encoding
+ * of `pathToFileURL`; Iceberg clients write raw characters, so other text is taken as it is.
  */
 export function localPath(location: string): string {
   const normal = normalizeLocation(location);
@@ -39,10 +39,10 @@ export function localPath(location: string): string {
   return normal.slice('file://'.length);
 }
 
-/** Strips trailing slashes: writers append `/data` and `/metadata`. */
+/** Removes trailing slashes, because writers append `/data` and `/metadata`. */
 export const withoutTrailingSlash = (location: string): string => location.replace(/(?<=[^/:])\/+$/, '');
 
-/** The location of a local path. */
+/** Returns the location of a local path. */
 export const fileLocation = (path: string): string => normalizeLocation(path);
 
 function cleanPath(path: string): string {

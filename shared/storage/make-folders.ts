@@ -5,9 +5,9 @@ import { dirname, resolve } from 'node:path';
 type Mode = { readonly mode?: number | undefined };
 
 /**
- * Makes a folder and the parents that it lacks; one that is there stays as it is. Node's own `recursive: true` never returns where a file
- * system answers ENOENT although the parent is there (`/proc/x`): it makes the parent again and again (`test/tidy.test.ts` forbids it).
- * @throws what the file system answers: ENOENT, EACCES, EEXIST and ENOTDIR where a file lies in the way
+ * Makes a folder and its missing parents; an existing folder stays as it is. Node's own `recursive: true` never returns where a file system
+ * answers ENOENT although the parent exists (`/proc/x`): it makes the parent again and again (`test/tidy.test.ts` forbids it).
+ * @throws the file system's error: ENOENT, EACCES, EEXIST and ENOTDIR when a file is in the way
  */
 export function makeFoldersSync(path: string, { mode }: Mode = {}): void {
   const lacking: string[] = [];
@@ -16,7 +16,7 @@ export function makeFoldersSync(path: string, { mode }: Mode = {}): void {
     try {
       mkdirSync(folder, { mode });
     } catch (error) {
-      // Another process may have made it meanwhile.
+      // Another process may have made it in the meantime.
       if (!isFolderSync(folder)) throw error;
     }
   }
@@ -51,7 +51,7 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** False for a path that is not there; every other reason (a folder that may not be looked into) is thrown. */
+/** Returns false for a path that does not exist; throws every other error (such as a folder without access). */
 function isNoFolder(error: unknown): false {
   const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT' || code === 'ENOTDIR') return false;

@@ -13,9 +13,9 @@ export class OpenFile implements AsyncDisposable {
   }
 
   /**
-   * Opens a local file. Who may write into a folder may also put a pipe there: opening that would wait for a writer, in one of the few
+   * Opens a local file. A user who may write into a folder may also put a pipe there: opening it would wait for a writer, in one of the few
    * threads that all file access of the process shares.
-   * @throws NotAFile, and what `open` throws
+   * @throws NotAFile, and the errors of `open`
    */
   static async open(path: string): Promise<OpenFile> {
     const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -29,7 +29,7 @@ export class OpenFile implements AsyncDisposable {
     }
   }
 
-  /** Bytes `[offset, offset + length)`; fewer where the file ends, or ended when it was opened. */
+  /** Reads bytes `[offset, offset + length)`; fewer at the end of the file as it is, or as it was when it was opened. */
   async read(offset: number, length: number): Promise<Buffer> {
     const wanted = Math.max(0, Math.min(length, this.sizeBytes - offset));
     const buffer = Buffer.allocUnsafeSlow(wanted);

@@ -5,7 +5,7 @@ import { fileStorage } from './file-storage.ts';
 import { normalizeLocation } from './location.ts';
 import type { Storage } from './storage.ts';
 
-/** Opens the storage that holds a location. @throws NOT_SUPPORTED when there is none for it, INVALID_REQUEST when it is no location */
+/** Opens the storage of a location. @throws NOT_SUPPORTED when no storage serves it, INVALID_REQUEST when it is not a location */
 export type OpenStorage = (location: string, credential: StorageCredential) => Storage;
 
 export const openStorage: OpenStorage = (location, credential) => {

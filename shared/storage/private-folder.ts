@@ -2,12 +2,12 @@ import { chmodSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeFoldersSync } from './make-folders.ts';
 
-/** Mode of folders that are for the account of the cluster alone. */
+/** Mode of folders that only the cluster's own account may access. */
 export const PRIVATE_MODE = 0o700;
-/** Permissions of others to read or write. The operator may let them pass through a folder, and no more (711). */
+/** Permission bits by which others read or write. The operator may let others pass through a folder, and no more (711). */
 const OTHERS_READ_OR_WRITE = 0o066;
 
-/** Every folder that the services make in a data directory; a directory with other folders in it is not Skein's alone. */
+/** All folders that the services make in a data directory; a directory with other folders is not Skein's alone. */
 const DATA_DIR_FOLDERS: ReadonlySet<string> = new Set([
   'catalogs',
   'logs',
@@ -17,18 +17,18 @@ const DATA_DIR_FOLDERS: ReadonlySet<string> = new Set([
   'spill',
   'tmp',
   'warehouse',
-  // The file system makes it, where the data directory is a volume of its own.
+  // Made by the file system when the data directory is a volume of its own.
   'lost+found',
 ]);
 
-/** Makes a folder, and the parents that it lacks, for this account alone; one that is there stays as it is. */
+/** Makes a folder and its missing parents for this account alone; an existing folder stays as it is. */
 export function makePrivateFolder(path: string): void {
   makeFoldersSync(path, { mode: PRIVATE_MODE });
 }
 
 /**
- * Makes the data directory. One that an earlier release made is closed to other accounts, with its folders. A directory that belongs to
- * another account, or that holds somebody else's folders, stays as it is; so does a folder behind a symbolic link.
+ * Makes the data directory. A directory that an earlier release made is closed to other accounts, with its folders. A directory that
+ * belongs to another account, or that contains other folders, stays as it is; so does a folder behind a symbolic link.
  */
 export function makeDataDir(dataDir: string): void {
   makePrivateFolder(dataDir);

@@ -1,31 +1,33 @@
 /**
- * The files of a warehouse, by location. `openStorage` is the one way to them, for the catalog, coordinators, workers and `skein load`. The
- * methods are those that a file system and an object store can both keep to: a file is written once and whole, and never changes.
+ * The files of a warehouse, by location. The catalog, coordinators, workers and `skein load` access them only through `openStorage`. The
+ * methods are those that both a file system and an object store can implement: a file is written once and whole, and never changes.
  *
- * Every method may throw `STORAGE_ERROR`, and INVALID_REQUEST or NOT_SUPPORTED for what is no location of this storage. A missing file is
- * `FileNotFound`, which callers turn into their own "not found".
+ * Every method may throw STORAGE_ERROR, and INVALID_REQUEST or NOT_SUPPORTED for a location outside of this storage. A missing file is
+ * `FileNotFound`, which callers convert to their own "not found".
  */
 export interface Storage {
   /** Reads a whole file. @throws FileTooLarge when it has more than `bytesMax` bytes, FileNotFound */
   read(location: string, bytesMax: number): Promise<Uint8Array>;
   /** Reads bytes `[offset, offset + length)` of a file; fewer where it ends. @throws FileNotFound */
   readRange(location: string, offset: number, length: number): Promise<Buffer>;
-  /** Opens a file for reads of several ranges and reads its last bytes: one request to an object store. @throws FileNotFound */
+  /**
+   * Opens a file for reads of several ranges and reads its last bytes, which an object store answers in one request. @throws FileNotFound
+   */
   openFile(location: string, tailBytes: number): Promise<OpenedFile>;
   /**
    * Creates a file, whole or not at all, and the folders that it needs; never overwrites.
-   * @throws STORAGE_ERROR when it exists, FileNotFound when a file lies where a folder is needed
+   * @throws STORAGE_ERROR when it exists, FileNotFound when a file is in the way of a folder
    */
   write(location: string, bytes: Uint8Array): Promise<void>;
   /** Lists the files below a folder, page by page, in any order; follows no symbolic link. A missing folder has no files. */
   list(folder: string): AsyncIterable<readonly string[]>;
-  /** Deletes files, all that it can before it throws. A missing one is no error; nor is a folder, which stays. */
+  /** Deletes files, as many as possible before it throws. A missing file is not an error; neither is a folder, which stays. */
   remove(locations: readonly string[]): Promise<void>;
-  /** Whether a file is there; a folder is none. */
+  /** Whether a file exists; a folder does not count. */
   exists(location: string): Promise<boolean>;
   /**
    * Makes a folder and its parents where the storage has folders, `private` ones for this account alone. An existing one stays as it is.
-   * @throws FileNotFound when a file lies in the way
+   * @throws FileNotFound when a file is in the way
    */
   makeFolder(location: string, access?: 'private'): Promise<void>;
   /** Removes the empty folders at and below a location, where the storage has folders; follows no symbolic link. */
@@ -36,15 +38,15 @@ export interface Storage {
   localPath(location: string): string;
 }
 
-/** Reads whole files: all that readers of metadata and manifests need of a storage. */
+/** The part of a storage that readers of metadata and manifests need: reading whole files. */
 export type FileReader = Pick<Storage, 'read'>;
 
-/** A file open for reads. All of them see the file that was opened, also when another takes its place. */
+/** A file open for reads. All reads see the file that was opened, even when another one replaces it. */
 interface OpenedFile extends AsyncDisposable {
   readonly sizeBytes: number;
   /** The last bytes, as many as `openFile` asked for; fewer in a smaller file. */
   readonly tail: Buffer;
-  /** Bytes `[offset, offset + length)`; fewer where the file ends. */
+  /** Reads bytes `[offset, offset + length)`; fewer where the file ends. */
   read(offset: number, length: number): Promise<Buffer>;
 }
 
@@ -57,7 +59,7 @@ export class FileNotFound extends Error {
   }
 }
 
-/** A folder, a pipe or a device has the name. */
+/** Thrown when a folder, a pipe or a device has the name. */
 export class NotAFile extends FileNotFound {}
 
 export class FileTooLarge extends Error {

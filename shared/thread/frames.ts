@@ -2,16 +2,16 @@ import { setImmediate } from 'node:timers/promises';
 import { deserialize, serialize } from 'node:v8';
 
 /**
- * A long list on its way between threads: in portions, each in a buffer of its own. A list that is sent as one value is unpacked as one,
- * and holds the receiver up for all of that time.
+ * A long list that is sent between threads in portions, each in a buffer of its own. A list that is sent as one value is deserialized in
+ * one go, which blocks the receiver for all of that time.
  */
 export type Frames<T> = { readonly buffers: readonly Uint8Array[]; readonly of?: T };
 
-/** Items of one frame, and their bytes, roughly: unpacking it takes a few milliseconds. */
+/** Maximum items and approximate bytes of one frame: deserializing it takes a few milliseconds. */
 const FRAME_ITEMS = 1_000;
 const FRAME_BYTES = 2 ** 20;
 
-/** Packs items as they come. */
+/** Serializes items as they are added. */
 export class FrameWriter<T> {
   readonly #check: (bytes: number) => void;
   readonly #buffers: Uint8Array[] = [];
@@ -24,7 +24,7 @@ export class FrameWriter<T> {
     this.#check = check;
   }
 
-  /** @param bytes of the item, roughly */
+  /** @param bytes approximate size of the item */
   add(item: T, bytes: number): void {
     this.#items.push(item);
     this.#itemBytes += bytes;
@@ -46,7 +46,7 @@ export class FrameWriter<T> {
   }
 }
 
-/** Gives the items back in order; others run between two frames. */
+/** Yields the items in order, with a turn of the event loop between two frames. */
 export async function* readFrames<T>({ buffers }: Frames<T>): AsyncGenerator<readonly T[], void> {
   for (const buffer of buffers) {
     yield deserialize(buffer) as readonly T[];

@@ -12,10 +12,10 @@ const GROWN_BYTES_MIN = 16 * 2 ** 20;
 type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void;
 
 /**
- * Gives the garbage of this thread's heap back to the system once the thread has been idle for two looks. V8 collects when somebody
- * allocates and keeps the pages that it has emptied, so a thread that has had much to do would hold much for as long as nobody asks for
- * anything. A collection takes some tens of milliseconds, in a moment when nobody waits.
- * @param afterwards gives back what has become free outside of the heap
+ * Returns the garbage of this thread's heap to the system once the thread has been idle for two intervals. V8 collects only on allocation
+ * and keeps the pages that it has emptied, so an idle thread that was busy before would hold much memory. A collection takes some tens of
+ * milliseconds, while nobody waits.
+ * @param afterwards returns memory that has become free outside of the heap
  */
 export function returnMemoryWhenIdle(afterwards: () => void = trimAllocator): Disposable {
   let use = performance.eventLoopUtilization();
@@ -37,7 +37,7 @@ export function returnMemoryWhenIdle(afterwards: () => void = trimAllocator): Di
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** Has the C library give back the pages that hold nothing. Linux only. */
+/** Makes the C library return its empty pages to the system. Linux only. */
 export function trimAllocator(): void {
   if (process.platform !== 'linux') return;
   (koffi.load(null).func('int malloc_trim(size_t pad)') as (pad: number) => number)(0);
@@ -48,7 +48,7 @@ function heldBytes(): number {
   return heap + external;
 }
 
-/** V8's `gc` of this isolate. Contexts that are made later do not have it. */
+/** Returns V8's `gc` of this isolate, without exposing it to contexts that are made later. */
 function collector(): Collect {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as Collect;

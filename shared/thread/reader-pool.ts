@@ -2,7 +2,10 @@ import type { Config } from '#shared/config/config-schema.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { WorkPool } from './work-pool.ts';
 
-/** The threads of a service that read tables, as `reader.*` says. @param cacheBytes of all threads together, for what they decoded */
+/**
+ * Opens the threads by which a service reads tables, as configured by `reader.*`. @param cacheBytes cache of decoded data of all threads
+ * together
+ */
 export function readerPool(config: Config, cacheBytes: number, log: Logger): WorkPool {
   const threads = config['reader.threads'];
   return new WorkPool({

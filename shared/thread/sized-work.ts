@@ -2,8 +2,9 @@ import type { WorkCall, WorkPool } from './work-pool.ts';
 import { work, type Work } from './work.ts';
 
 /**
- * A pure function of values that can be sent, whose cost grows with the size of what a client sent. Small inputs are worked on at once,
- * which takes less than handing them over; large ones by a thread. Texts and bytes travel fast; large objects would not.
+ * A pure function of values that can be sent between threads, whose cost grows with the size of a client's input. Small inputs are
+ * processed on the calling thread, which is faster than sending them; large ones by a pool thread. Inputs should be texts or bytes: sending
+ * large objects would be slow.
  */
 export type SizedWork<In, Out> = { readonly here: (input: In) => Out; readonly apart: Work<In, Out> };
 

@@ -2,12 +2,12 @@ import { setPriority } from 'node:os';
 import { returnMemoryWhenIdle } from './idle-memory.ts';
 import type { WorkAnswer } from './work.ts';
 
-/** The program of a thread: it loads the modules of the work that it is given. */
+/** The program of a pool thread: it loads the modules of the work that it is given. */
 
-/** The threads of a service yield to its main thread, which answers everybody. */
+/** Priority of a service's threads, below that of its main thread, which serves all requests. */
 const NICENESS = 5;
 
-// On Linux a priority is the calling thread's, elsewhere the process's.
+// On Linux a priority applies to the calling thread, elsewhere to the process.
 if (process.platform === 'linux') setPriority(0, NICENESS);
 
 returnMemoryWhenIdle();

@@ -3,8 +3,8 @@ import { SkeinError } from '#shared/error.ts';
 type Waiting = { readonly start: () => void };
 
 /**
- * A number of places that several owners share: one owner never has more than half of them, and the owners that wait take turns. So what
- * one tenant asks for does not keep the others from theirs.
+ * A number of places that several owners share: one owner never has more than half of them, and waiting owners take turns. So the requests
+ * of one tenant do not block those of the others.
  */
 export class Turns {
   readonly #places: number;
@@ -12,7 +12,7 @@ export class Turns {
   readonly #waitingMax: number;
   readonly #running = new Map<string, number>();
   readonly #waiting = new Map<string, Waiting[]>();
-  /** When each owner that runs or waits last got a place, as a number that grows. */
+  /** A growing number for each owner that runs or waits: when it last got a place. */
   readonly #served = new Map<string, number>();
   #starts = 0;
   #taken = 0;
@@ -81,7 +81,7 @@ export class Turns {
     this.#forgetServed(owner);
   }
 
-  /** The owners that wait, those first that have had no place for longest. */
+  /** Returns the waiting owners, those first that have had no place for longest. */
   #byLastServed(): readonly string[] {
     return [...this.#waiting.keys()].sort((a, b) => (this.#served.get(a) ?? 0) - (this.#served.get(b) ?? 0));
   }

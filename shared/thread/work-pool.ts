@@ -10,31 +10,31 @@ export type WorkPoolOptions = {
   readonly threads: number;
   /** JavaScript heap of one thread. */
   readonly heapBytes: number;
-  /** Longest that a piece of work may take. */
+  /** Maximum time of a piece of work. */
   readonly timeoutMs: number;
-  /** Kind of data that its threads read, for error messages: `tables`. */
+  /** Kind of data that the threads read, for error messages: `tables`. */
   readonly kind: string;
-  /** The error of work that takes too long or too much memory. */
+  /** The error of work that takes too much time or memory. */
   readonly tooComplex: ErrorCode;
   readonly settings?: WorkSettings;
   readonly log: Logger;
 };
 
 export type WorkCall = {
-  /** Whose work it is; one owner never takes more than half of the threads. */
+  /** The owner of the work; one owner never takes more than half of the threads. */
   readonly owner: string;
   /** Subject of the work, for error messages: `the metadata of lake.a.b`. */
   readonly what: string;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Pieces of work that wait for a thread. */
+/** Maximum number of pieces of work that wait for a thread. */
 const WAITING_MAX = 1_000;
 
 /**
- * Threads for work whose cost a stranger decides: reading what a client wrote into the files of its tables, or sent. The readers have limits
- * of their own; should one of them fail, the thread runs out of time or memory, ends, and another takes its place. Neither the main thread
- * nor the work of other owners waits for it.
+ * Threads for work whose cost a client decides: reading files of its tables, or data that it sent. The readers have limits of their own; if
+ * one of them fails, the thread exceeds its time or memory, ends, and is replaced. Neither the main thread nor the work of other owners
+ * waits for it.
  */
 export class WorkPool implements AsyncDisposable {
   readonly #options: WorkPoolOptions;
@@ -49,7 +49,7 @@ export class WorkPool implements AsyncDisposable {
       name: 'runWork',
       minThreads: 0,
       maxThreads: options.threads,
-      // Threads keep what they have decoded.
+      // Threads keep their caches of decoded data.
       idleTimeout: Infinity,
       concurrentTasksPerWorker: 1,
       resourceLimits: { maxOldGenerationSizeMb: Math.ceil(options.heapBytes / 2 ** 20) },
@@ -63,8 +63,8 @@ export class WorkPool implements AsyncDisposable {
   }
 
   /**
-   * Has a thread do the work.
-   * @throws what it throws; `tooComplex` when it takes too long or too much memory; QUEUE_FULL; the reason of the signal
+   * Does the work in a thread.
+   * @throws the error of the work; `tooComplex` when it takes too much time or memory; QUEUE_FULL; the reason of the signal
    */
   async run<In, Out>(work: Work<In, Out>, input: In, call: WorkCall): Promise<Out> {
     const leave = await this.#turns.take(call.owner, call.signal);

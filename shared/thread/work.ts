@@ -1,13 +1,13 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import { SkeinError, type ErrorData } from '#shared/error.ts';
 
-/** Work that a thread does: an exported function of a module, made by `inThread`. Input and output are values that can be sent. */
+/** Work for a pool thread: an exported function of a module, made by `inThread`. Input and output are values that can be sent. */
 export type Work<In, Out> = { readonly module: URL; readonly name: string; readonly run?: ThreadFunction<In, Out> };
 
 /** @param module URL of the module that exports the function under `name` */
 export const work = <In, Out>(module: URL, name: string): Work<In, Out> => ({ module, name });
 
-/** The answer of a thread. An error loses its class between threads, so it travels as data. */
+/** The answer of a thread. Errors are sent as data, because an error loses its class between threads. */
 export type WorkAnswer<Out> =
   | { readonly kind: 'done'; readonly value: Out }
   | { readonly kind: 'failed'; readonly error: ErrorData; readonly detail: string };
@@ -22,7 +22,7 @@ export type WorkSettings = {
   readonly cacheBytes: number;
 };
 
-/** Makes a function what a pool can call: its errors become data, and the buffers of its result are moved, not copied. */
+/** Wraps a function so that a pool can call it: its errors become data, and the buffers of its result are moved, not copied. */
 export function inThread<In, Out>(
   run: (input: In) => Promise<Out> | Out,
   buffersOf: (value: Out) => readonly Uint8Array[] = () => [],

@@ -5,11 +5,11 @@ export const corrupt = (message: string): SkeinError => new SkeinError('INVALID_
 
 const UNCOUNTED = new Steps(Infinity);
 
-/** Reads Avro's binary encoding. Every step checks the end: the bytes are a stranger's. @throws INVALID_TABLE_DATA */
+/** Reads Avro's binary encoding. Every read checks the end of the input, because the bytes are untrusted. @throws INVALID_TABLE_DATA */
 export class AvroCursor {
   readonly bytes: Buffer;
   readonly end: number;
-  /** Whoever reads several values in a loop spends their steps here before. */
+  /** A caller that reads several values in a loop must spend their steps here beforehand. */
   readonly steps: Steps;
   offset = 0;
 
@@ -24,7 +24,7 @@ export class AvroCursor {
     return this.bytes[this.offset++] ?? 0;
   }
 
-  /** An `int` or `long`: a number, or a bigint when a number cannot hold it exactly (as `parseJson` does). */
+  /** Reads an `int` or `long`: a number, or a bigint when a number cannot hold it exactly (as in `parseJson`). */
   readLong(): number | bigint {
     let value = 0;
     for (let shift = 0; shift < 28; shift += 7) {
@@ -63,7 +63,7 @@ export class AvroCursor {
     this.offset = at + 1;
   }
 
-  /** A length or count: never negative, never more than the bytes that are left. */
+  /** Reads a length or count: never negative, never more than the remaining bytes. */
   readLength(): number {
     const length = this.readLong();
     if (typeof length === 'bigint' || length < 0 || length > this.end - this.offset) throw corrupt('a length is wrong');
@@ -97,7 +97,7 @@ export class AvroCursor {
     this.offset += length;
   }
 
-  /** The count of the next block of an array or map, 0 at its end; the byte size that may follow is passed over. */
+  /** Reads the item count of the next block of an array or map, 0 at its end; skips the byte size that may follow. */
   readBlockCount(): number {
     const count = this.readLong();
     if (typeof count === 'bigint') throw corrupt('a count is wrong');

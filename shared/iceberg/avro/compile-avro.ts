@@ -10,11 +10,11 @@ import { AvroCursor, corrupt } from './avro-cursor.ts';
 export type AvroReader = {
   readonly read: (cursor: AvroCursor) => unknown;
   readonly skip: (cursor: AvroCursor) => void;
-  /** Fewest bytes of a value. */
+  /** Minimum number of bytes of a value. */
   readonly bytesMin: number;
   /** Steps to read one value, whatever branches its unions take; an array counts as one item, and its other items where they are read. */
   readonly steps: number;
-  /** Readers inside of one another, this one included: reading recurses. */
+  /** Nesting depth of the readers, this one included: reading recurses. */
   readonly depth: number;
   /** The readers of a record's fields, in order. */
   readonly fields?: readonly AvroReader[];
@@ -30,10 +30,10 @@ type WantedField = {
   readonly fields?: Wanted;
 };
 
-/** Steps of one record. */
+/** Maximum steps of one record. */
 const STEPS_MAX = 5_000;
 const DEPTH_MAX = 32;
-/** Types of one schema, each reference to a named type counted. */
+/** Maximum number of types of one schema; each reference to a named type counts. */
 const TYPES_MAX = 20_000;
 
 /** @throws INVALID_TABLE_DATA when `schema` is not an Avro record, or a recursive one; TABLE_DATA_TOO_COMPLEX when it is a huge one. */
@@ -92,7 +92,7 @@ class Compiler {
     return this.#compileNamed(named, want, depth);
   }
 
-  /** Compiled once for each way in which it is wanted, however often the schema refers to it. */
+  /** Compiles a named type once for each way in which it is wanted, however often the schema refers to it. */
   #compileNamed(named: NamedType, want: WantedField | null, depth: number): AvroReader {
     const found = named.readers.get(want);
     if (found !== undefined) return found;
@@ -133,13 +133,13 @@ class Compiler {
   }
 }
 
-/** The pairs of a span are decoded when they are looked for; nothing of them is wanted by name. */
+/** The pairs of a span are decoded on look-up; none of their fields is wanted by name. */
 const WANTED_PAIR: WantedField = { id: -1 };
 
 const sum = (readers: readonly AvroReader[], what: 'steps' | 'bytesMin'): number =>
   readers.reduce((total, reader) => total + reader[what], 0);
 
-/** Steps and depth of what reads these parts, perhaps only one of them. */
+/** Returns the steps and depth of a reader that reads all or some of these parts. */
 const around = (parts: readonly AvroReader[]): Pick<AvroReader, 'steps' | 'depth'> => ({
   steps: 1 + sum(parts, 'steps'),
   depth: 1 + parts.reduce((deepest, part) => Math.max(deepest, part.depth), 0),
@@ -183,7 +183,7 @@ const LONG: AvroReader = {
   ...LEAF,
 };
 const ENUM = LONG;
-/** Stands in unions only. */
+/** The null type occurs in unions only. */
 const NULL: AvroReader = plain(() => null, 0);
 const skipBytes = (cursor: AvroCursor): void => cursor.skip(cursor.readLength());
 
@@ -216,7 +216,7 @@ function union(branches: readonly AvroReader[]): AvroReader {
   };
 }
 
-/** Calls `turn` for each item; each costs `steps`. */
+/** Calls `turn` for each item; each item costs `steps`. */
 function forEachItem(cursor: AvroCursor, steps: number, turn: (cursor: AvroCursor) => void): void {
   for (let count = cursor.readBlockCount(); count > 0; count = cursor.readBlockCount()) {
     cursor.steps.spend(count * steps);
@@ -235,7 +235,7 @@ const array = (item: AvroReader): AvroReader => ({
   ...around([item]),
 });
 
-/** A map with string keys: Iceberg's files have none that we read. */
+/** Reads a map with string keys; no Iceberg field that we read has one. */
 function stringMap(value: AvroReader): AvroReader {
   const skip = (cursor: AvroCursor): void =>
     forEachItem(cursor, 1 + value.steps, (at) => {
@@ -245,7 +245,7 @@ function stringMap(value: AvroReader): AvroReader {
   return { read: skip, skip, bytesMin: 1, ...around([value]) };
 }
 
-/** Statistics are the bulk of a manifest: this loop is written out. */
+/** Keeps an array as a span. Statistics are the bulk of a manifest, so the loop is written out for speed. */
 function span(item: AvroReader): AvroReader {
   const [key, value, ...more] = item.fields ?? [];
   if (key === undefined || value === undefined || more.length > 0) throw corrupt('statistics are no pairs');
@@ -266,7 +266,7 @@ function span(item: AvroReader): AvroReader {
   return { read, skip, bytesMin: 1, ...around([item]) };
 }
 
-/** An array of (key, value) records that is decoded when it is asked: most statistics of most files never are. */
+/** An array of (key, value) records that is decoded on look-up: most statistics of most files are never read. */
 export class AvroSpan {
   readonly #bytes: Buffer;
   readonly #key: AvroReader;
@@ -283,7 +283,7 @@ export class AvroSpan {
     return this.#bytes.length / 4;
   }
 
-  /** The value under an integer key; undefined when there is none. */
+  /** Returns the value of an integer key; undefined when there is none. */
   find(wanted: number): unknown {
     const cursor = new AvroCursor(this.#bytes);
     for (let count = cursor.readBlockCount(); count > 0; count = cursor.readBlockCount()) {

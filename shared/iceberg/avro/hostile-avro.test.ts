@@ -5,10 +5,10 @@ import { limitsHere, Steps, type DecodeLimits } from '../decode-limits.ts';
 import { readAvroFile } from './read-container.ts';
 import { unsnap } from './unsnap.ts';
 
-/** Files that ask for more than they are: each ends in an error that says why, before it has cost anything. */
+/** Files that claim more than they contain: each is refused with an error that says why, before it has cost anything. */
 
 const WANTED = { status: { id: 0 } };
-/** More than any of these may take, on a machine that does other things too. */
+/** More CPU time than any of these files may take, even on a busy machine. */
 const CPU_MS_MAX = 300;
 
 const read = (file: Uint8Array, limits: DecodeLimits = limitsHere()): number => {

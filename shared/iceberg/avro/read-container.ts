@@ -11,24 +11,24 @@ import { unsnap } from './unsnap.ts';
 const MAGIC = Buffer.from('Obj\u0001', 'latin1');
 const SYNC_BYTES = 16;
 const SCHEMA_BYTES_MAX = 2 ** 20;
-/** Records of a batch: between two of them whoever reads may let others run. */
+/** Records per batch: between two batches the caller may let other work run. */
 const BATCH_ROWS = 250;
-/** Steps to begin a block, packed or not: a packed one sets up a decompressor. */
+/** Steps to begin a block, compressed or not: a compressed one sets up a decompressor. */
 const BLOCK_STEPS = 10;
 const PACKED_BLOCK_STEPS = 2_000;
-/** A step unpacks about this many bytes. */
+/** Bytes that are decompressed in about one step. */
 const UNPACKED_BYTES_PER_STEP = 8;
 
 /** Some records of one block. */
 export type AvroBatch<Row> = {
   readonly rows: readonly Row[];
-  /** Size of the unpacked block, which the values refer to. Set on the first batch of the block, 0 on the others. */
+  /** Size of the decompressed block that the values refer to. Set on the first batch of the block, 0 on the others. */
   readonly bytes: number;
 };
 
 /**
- * All records of a file, as far as `wanted`, in batches. The file is looked at as far as they are asked for.
- * @throws INVALID_TABLE_DATA; TABLE_DATA_TOO_COMPLEX when it goes beyond a limit
+ * Yields all records of a file in batches, with the `wanted` fields. The file is decoded only as far as batches are requested.
+ * @throws INVALID_TABLE_DATA; TABLE_DATA_TOO_COMPLEX when it exceeds a limit
  */
 export function* readAvroFile<Row>(
   file: Uint8Array,
@@ -71,7 +71,7 @@ function* readBlock<Row>(cursor: AvroCursor, record: AvroReader, count: number):
 
 type Header = { readonly schema: string; readonly codec: string };
 
-/** Reads only the metadata that decoding needs: the table's own schema, which is there too, may be long. */
+/** Reads only the metadata that decoding needs, because the file also contains the table's schema, which may be long. */
 function readHeader(cursor: AvroCursor): Header {
   let schema = '';
   let codec = 'null';
@@ -89,7 +89,7 @@ function readHeader(cursor: AvroCursor): Header {
   return { schema, codec };
 }
 
-/** Longer than any key that is looked for. */
+/** Keys are read up to this length, which is longer than those that are looked for. */
 const KEY_BYTES_MAX = 20;
 
 function parseSchemaText(text: string): Json {
@@ -100,7 +100,7 @@ function parseSchemaText(text: string): Json {
   }
 }
 
-/** @throws TABLE_DATA_TOO_COMPLEX when the block unpacks to more than `bytesMax` */
+/** @throws TABLE_DATA_TOO_COMPLEX when the decompressed block has more than `bytesMax` bytes */
 function unpack(codec: string, block: Buffer, bytesMax: number): Buffer {
   const refuseLarge = (isTooLarge: boolean): void => {
     if (isTooLarge) throw tooComplex(`a block unpacks to more than ${bytesMax} bytes`);
@@ -109,7 +109,7 @@ function unpack(codec: string, block: Buffer, bytesMax: number): Buffer {
     if (codec === 'null') return block;
     if (codec === 'deflate') return inflateRawSync(block, { maxOutputLength: bytesMax });
     if (codec === 'zstandard') return zstdDecompressSync(block, { maxOutputLength: bytesMax });
-    // A snappy block ends in 4 bytes of CRC-32, which the sync marker makes needless.
+    // A snappy block ends in 4 bytes of CRC-32, which the sync marker makes unnecessary.
     if (codec === 'snappy') return unsnap(block.subarray(0, -4), (length) => refuseLarge(length > bytesMax));
   } catch (cause) {
     if (cause instanceof SkeinError) throw cause;

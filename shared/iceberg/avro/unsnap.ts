@@ -1,15 +1,15 @@
 import { corrupt } from './avro-cursor.ts';
 
 /**
- * Unpacks a block of Snappy's raw format (google/snappy, format_description.txt): the length, then literals and copies of what was
- * unpacked before. Every length is checked against what there is; each element moves on by at least a byte.
- * @param checkLength called with the length that the block claims, before so much memory is taken
- * @throws INVALID_TABLE_DATA, and what `checkLength` throws
+ * Decompresses a block of Snappy's raw format (google/snappy, format_description.txt): the length, then literals and copies of earlier
+ * output. Every length is checked against the bytes that exist; each element consumes at least one byte.
+ * @param checkLength called with the length that the block claims, before that much memory is allocated
+ * @throws INVALID_TABLE_DATA, and the errors of `checkLength`
  */
 export function unsnap(packed: Uint8Array, checkLength: (length: number) => void): Buffer {
   const source = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
   const head = readHead(source);
-  // An element of three bytes makes 64 at most.
+  // An element of three bytes produces 64 at most.
   if (head.length > source.length * EXPANSION_MAX) throw corrupt('a block does not decompress');
   checkLength(head.length);
   const output = Buffer.alloc(head.length);
@@ -31,10 +31,13 @@ export function unsnap(packed: Uint8Array, checkLength: (length: number) => void
 
 const EXPANSION_MAX = 22;
 
-/** Where an element's bytes begin (in the input for a literal, in the output for a copy), how many they are, and where the next begins. */
+/**
+ * An element: where its bytes begin (in the input for a literal, in the output for a copy), how many there are, and where the next element
+ * begins.
+ */
 type Element = { readonly from: number; readonly length: number; readonly end: number };
 
-/** The unpacked length, at most 32 bits, and where it ends. */
+/** Reads the decompressed length, at most 32 bits, and the position behind it. */
 function readHead(source: Buffer): { readonly length: number; readonly end: number } {
   let length = 0;
   for (let i = 0; i < 5; i++) {
@@ -67,7 +70,7 @@ function readCopy(source: Buffer, at: number, made: number): Element {
   return { from: made - offset, length, end };
 }
 
-/** Byte by byte where the two overlap: what was just written is copied again. */
+/** Copies byte by byte where source and target overlap: the bytes just written are copied again. */
 function copyWithin(output: Buffer, from: number, to: number, length: number): void {
   if (from + length <= to) output.copyWithin(to, from, from + length);
   else for (let i = 0; i < length; i++) output[to + i] = output[from + i] ?? 0;

@@ -56,7 +56,7 @@ export class AvroFile {
   }
 }
 
-/** The library takes a `long` from the registry only where the schema names it, not where attributes come with it. */
+/** Removes attributes from types `long`: the library uses its registered `long` only for types that are written as a bare name. */
 function withPlainLongs(schema: Json): Json {
   if (Array.isArray(schema)) return (schema as readonly Json[]).map(withPlainLongs);
   if (!isObject(schema)) return schema;
@@ -64,10 +64,10 @@ function withPlainLongs(schema: Json): Json {
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withPlainLongs(value)]));
 }
 
-/** The same bytes as a Buffer, which the encoder requires. */
+/** Returns a Buffer over the same bytes, because the encoder requires a Buffer. */
 export const toBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** A whole file. */
+/** Encodes a whole file. */
 export function writeAvroFile(
   schema: Json,
   metadata: Readonly<Record<string, string>>,

@@ -3,7 +3,7 @@ import type { NewDataFile } from './data-file.ts';
 import type { SnapshotChange } from './snapshot-change.ts';
 import { countAdded } from './snapshot-summary.ts';
 
-/** Adds data files; every manifest of the parent stays as it is. */
+/** Returns the change that adds data files; every manifest of the parent stays as it is. */
 export function appendFiles(files: readonly NewDataFile[]): SnapshotChange {
   let added: readonly ManifestFile[] | undefined;
   return {

@@ -19,7 +19,7 @@ import type { TableName, TableWrite } from './table-write.ts';
 /** Outcome of a commit, by its key; `FORGOTTEN`: it cannot happen any more, and whether it did is no longer known. */
 export type CommitOutcome = 'COMMITTED' | 'NOT_COMMITTED' | 'FORGOTTEN';
 
-/** The catalog as a writer needs it. */
+/** The part of the catalog that a writer needs. */
 export interface WriteCatalog {
   loadTable(name: TableName): Promise<TableMetadata>;
   /** Commits once per key. @param transaction JSON of `CommitTransactionRequest` */
@@ -38,7 +38,7 @@ export type CommitOptions = {
 
 /** Size of a manifest when the table has no `commit.manifest.target-size-bytes`. */
 const MANIFEST_BYTES = 8 * 2 ** 20;
-/** Limit of memory for the manifest list that a snapshot goes on from. */
+/** Memory limit for reading the parent snapshot's manifest list. */
 const LIST_FILE_BYTES = 256 * 2 ** 20;
 /** Pause before another attempt; a random part of up to 20 times of it is added. */
 const RETRY_PAUSE_MS = 50;
@@ -80,7 +80,7 @@ export async function commitWrites(
   return snapshots.map(({ snapshotId }) => snapshotId);
 }
 
-/** Whether nobody knows how the commit ended. */
+/** Whether the outcome of the commit is unknown. */
 export const isUnknown = (error: unknown): boolean =>
   error instanceof SkeinError && error.code === 'COMMIT_STATE_UNKNOWN';
 
@@ -109,8 +109,8 @@ const WITHOUT_ANSWER: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Sends one commit under a key of its own, until it is known how it ended.
- * @returns undefined when it happened; else why not, and then it cannot happen any more
+ * Sends one commit under a key of its own, until its outcome is known.
+ * @returns undefined when it happened; otherwise the reason, and then it cannot happen any more
  * @throws COMMIT_STATE_UNKNOWN
  */
 async function send(
@@ -137,7 +137,7 @@ async function send(
   }
 }
 
-/** Ends a commit for which nothing was answered but errors. */
+/** Ends a commit that was only answered with errors. */
 async function abandon(catalog: WriteCatalog, key: string, refusal: SkeinError): Promise<SkeinError | undefined> {
   let cause: unknown = refusal;
   const outcome = await catalog.abandonCommit(key).catch((error: unknown) => {
@@ -179,7 +179,7 @@ class SnapshotAttempts {
     });
   }
 
-  /** All files that it wrote. */
+  /** Paths of all files that it wrote. */
   get made(): readonly string[] {
     return this.#writer.made;
   }
@@ -189,7 +189,7 @@ class SnapshotAttempts {
     return this.#lists.slice(0, -1);
   }
 
-  /** The table's change in a transaction, on top of the table as it was last loaded. */
+  /** Returns the table's change in a transaction, on top of the table as last loaded. */
   async nextChange(): Promise<JsonObject> {
     const { name, shape, schema, change } = this.#write;
     const base = this.#base;
@@ -225,7 +225,7 @@ class SnapshotAttempts {
     };
   }
 
-  /** Goes on from the table as it is now. @throws COMMIT_CONFLICT, TABLE_EXISTS */
+  /** Loads the table again and continues from its current state. @throws COMMIT_CONFLICT, TABLE_EXISTS */
   async rebase(catalog: WriteCatalog): Promise<void> {
     const { base, shape, name } = this.#write;
     if (shape === 'create') throw new SkeinError('TABLE_EXISTS', 'the table was made meanwhile');
@@ -249,7 +249,7 @@ class SnapshotAttempts {
   }
 }
 
-/** A positive int64, as Iceberg's own libraries make them. */
+/** Returns a random positive int64, as Iceberg's own libraries do. */
 const newSnapshotId = (): bigint => BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()) || 1n;
 
 /** @throws NOT_SUPPORTED for a table of format version 1 */

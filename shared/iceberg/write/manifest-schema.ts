@@ -8,7 +8,7 @@ type FieldOf = (name: string, id: number, type: Json) => JsonObject;
 const required: FieldOf = (name, id, type) => ({ name, type, 'field-id': id });
 const optional: FieldOf = (name, id, type) => ({ name, type: ['null', type], default: null, 'field-id': id });
 
-/** A map with integer keys, as Iceberg says it in Avro. */
+/** Returns the schema of a map with integer keys in Iceberg's Avro form. */
 const integerMap = (keyId: number, valueId: number, value: string): JsonObject => ({
   type: 'array',
   logicalType: 'map',
@@ -23,7 +23,7 @@ const list = (elementId: number, items: Json): JsonObject => ({ type: 'array', i
 
 export type PartitionColumn = { readonly fieldId: number; readonly name: string; readonly type: IcebergType };
 
-/** Format versions that are written. */
+/** Format versions that can be written. */
 export type WrittenVersion = 2 | 3;
 
 export const manifestSchema = (partition: readonly PartitionColumn[], formatVersion: WrittenVersion): JsonObject => ({
@@ -131,10 +131,10 @@ function avroType(type: IcebergType, fieldId: number): Json {
   return found;
 }
 
-/** Bytes of a fixed that holds every unscaled value of a precision (Iceberg's and Parquet's rule). */
+/** Returns the size of a fixed that holds every unscaled value of a precision (Iceberg's and Parquet's rule). */
 export const decimalBytes = (precision: number): number => Math.ceil((precision * Math.log2(10) + 1) / 8);
 
-/** A name that Avro takes: other characters become `_x` and their code, as Iceberg's Java library does. */
+/** Returns a name that Avro accepts: other characters become `_x` and their code, as in Iceberg's Java library. */
 function avroName(name: string): string {
   const clean = name.replace(/[^A-Za-z0-9_]/gu, (c) => `_x${(c.codePointAt(0) ?? 0).toString(16).toUpperCase()}`);
   return /^[A-Za-z_]/.test(clean) ? clean : `_${clean}`;

@@ -4,17 +4,17 @@ import type { NewDataFile } from './data-file.ts';
 import { encodeManifests, type ManifestTarget } from './write-manifest.ts';
 import { encodeManifestList, type SnapshotIds } from './write-manifest-list.ts';
 
-/** Where and how one snapshot's metadata files are written. */
+/** Where and how the metadata files of one snapshot are written. */
 export type ManifestPlace = ManifestTarget & {
   /** Folder of the table's metadata files. */
   readonly folder: string;
-  /** Part of the files' names, which no other write has. */
+  /** Unique part of the names of this write's files. */
   readonly writeId: string;
   /** Size at which a manifest ends and the next one begins. */
   readonly targetBytes: number;
 };
 
-/** Writes the manifests and manifest lists of one snapshot, and knows all files that it wrote. */
+/** Writes the manifests and manifest lists of one snapshot, and remembers the files that it wrote. */
 export class ManifestWriter {
   readonly #storage: Storage;
   readonly #place: ManifestPlace;
@@ -44,7 +44,7 @@ export class ManifestWriter {
     return manifests;
   }
 
-  /** Writes a manifest list; each attempt of a commit has one of its own. */
+  /** Writes a manifest list; each attempt of a commit has its own. */
   async writeList(
     ids: SnapshotIds,
     manifests: readonly ManifestFile[],

@@ -3,8 +3,8 @@ import type { ManifestWriter } from './manifest-writer.ts';
 import type { SnapshotCounts } from './snapshot-summary.ts';
 
 /**
- * The files that one snapshot adds to a table or takes from it. Each kind of write has a file of its own that makes one: `append-files.ts`
- * now; overwrite, row delta and rewrite differ in which of the parent's manifests they keep, and what they write in place of the others.
+ * The files that one snapshot adds to a table or removes from it. Each kind of write has a file that makes one: `append-files.ts` now;
+ * overwrite, row delta and rewrite differ in which of the parent's manifests they keep, and in what they write in place of the others.
  */
 export type SnapshotChange = {
   /** The operation of the snapshot's summary. */

@@ -1,6 +1,6 @@
 import type { NewDataFile } from './data-file.ts';
 
-/** What a snapshot adds to its table. */
+/** The files and rows that a snapshot adds to its table. */
 export type SnapshotCounts = {
   readonly files: number;
   readonly records: number;
@@ -30,7 +30,7 @@ const TOTALS: Readonly<Record<string, (counts: SnapshotCounts) => number>> = {
 };
 
 /**
- * The summary of a snapshot. A total is left out when the parent's summary lacks it.
+ * Returns the summary of a snapshot. A total is left out when the parent's summary lacks it.
  * @param parent null when the snapshot has no parent
  */
 export function summarize(

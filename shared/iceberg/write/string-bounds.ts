@@ -3,7 +3,7 @@ import { firstCodePoints } from '../transform.ts';
 
 export type Bounds = { readonly lower: Literal | undefined; readonly upper: Literal | undefined };
 
-/** Longest bound: code points of a text, bytes of a binary value. Longer values are cut. */
+/** Maximum length of a bound: code points of a text, bytes of a binary value. Longer values are cut. */
 export const BOUND_LENGTH_MAX = 256;
 
 /**
@@ -31,7 +31,7 @@ function cutUpper(value: Literal | undefined): Literal | undefined {
 function nextText(text: string): string | undefined {
   const points = Array.from(text, (c) => c.codePointAt(0) ?? 0);
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
-    // Surrogates are no characters.
+    // Surrogates are not characters.
     const next = last === 0xd7ff ? 0xe000 : last + 1;
     if (next <= 0x10ffff) return String.fromCodePoint(...points, next);
   }

@@ -4,7 +4,7 @@ import { printSchema } from '../schema.ts';
 import type { TableMetadata } from '../table-metadata.ts';
 import type { TableWrite } from './table-write.ts';
 
-/** What must hold for a write to be committed on top of `base`. */
+/** Returns the requirements under which a write may be committed on top of `base`. */
 export function requirementsOf(shape: TableWrite['shape'], base: TableMetadata): readonly JsonObject[] {
   if (shape === 'create') return [{ type: 'assert-create' }];
   return [
@@ -17,7 +17,7 @@ export function requirementsOf(shape: TableWrite['shape'], base: TableMetadata):
   ];
 }
 
-/** Metadata updates that create or reshape the table; they come before the snapshot is added. */
+/** Returns the metadata updates that create or reshape the table; they come before the snapshot is added. */
 export function shapeUpdates({ shape, schema, spec }: TableWrite, base: TableMetadata): readonly JsonObject[] {
   if (shape === 'keep') return [];
   const shaped = [

@@ -5,14 +5,14 @@ import type { SnapshotChange } from './snapshot-change.ts';
 
 export type TableName = { readonly catalog: string; readonly namespace: readonly string[]; readonly table: string };
 
-/** What one statement does to one table: one snapshot, and before it a new shape when the table is created or replaced. */
+/** The change of one table by one statement: one snapshot, and before it a new shape when the table is created or replaced. */
 export type TableWrite = {
   readonly name: TableName;
   /** `create`: the table must not exist; `replace`: it gets `schema` and `spec`, and loses its rows; `keep`: it stays as it is. */
   readonly shape: 'keep' | 'create' | 'replace';
-  /** The table as it stood when the write began; of a new table the metadata that the catalog staged. */
+  /** The table when the write began; for a new table the metadata that the catalog staged. */
   readonly base: TableMetadata;
-  /** Those that the files were written with. */
+  /** The schema and the spec that the files were written with. */
   readonly schema: Schema;
   readonly spec: PartitionSpec;
   readonly change: SnapshotChange;

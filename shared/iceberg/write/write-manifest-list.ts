@@ -12,9 +12,9 @@ export type SnapshotIds = {
 };
 
 /**
- * Encodes a manifest list. Manifests that this snapshot added get its sequence number; in format version 3 each data manifest that has
- * no row ids yet gets the next ones, for its added and existing rows.
- * @returns also the number of row ids that were given out: `added-rows` of the snapshot
+ * Encodes a manifest list. Manifests that this snapshot added get its sequence number; in format version 3 each data manifest that has no
+ * row ids yet gets the next ones, for its added and existing rows.
+ * @returns also the number of assigned row ids: `added-rows` of the snapshot
  */
 export function encodeManifestList(
   formatVersion: WrittenVersion,
@@ -61,7 +61,7 @@ export function encodeManifestList(
   };
 }
 
-/** Counts that format version 1 may leave out, and later ones require. */
+/** Requires a count, which format version 1 may leave out and later ones may not. */
 function known(count: number | undefined): number {
   if (count === undefined) throw invalid('a manifest list has no counts of files');
   return count;

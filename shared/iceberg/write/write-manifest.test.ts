@@ -36,7 +36,7 @@ const dataFile = (i: number): NewDataFile => ({
 type Row = Readonly<Record<string, unknown>>;
 const fileOf = (row: Row | undefined): Row => row?.['data_file'] as Row;
 
-/** Rows as another Avro library reads them, and the header. */
+/** Decodes a file with another Avro library; returns its rows and its header. */
 async function decode(bytes: Uint8Array): Promise<{ rows: Row[]; metadata: Record<string, Buffer> }> {
   const decoder = new avro.streams.BlockDecoder({
     parseHook: (read) => avro.Type.forSchema(read, { wrapUnions: false }),

@@ -28,12 +28,12 @@ export type EncodedManifest = {
   readonly entry: Omit<ManifestFile, 'path' | 'lengthBytes'>;
 };
 
-/** Rows that are encoded before the event loop has a turn: less than 10 ms for files of a hundred columns. */
+/** Number of rows that are encoded before the event loop has a turn: less than 10 ms for files of a hundred columns. */
 const ROWS_PER_TURN = 100;
 
 /**
- * Encodes manifests of data files that a snapshot adds, each of about `targetBytes`; none when there are no files. Sequence numbers and
- * row ids are left to be inherited, so the manifests stay right when the commit is tried again after another.
+ * Encodes manifests of data files that a snapshot adds, each of about `targetBytes`; none when there are no files. Sequence numbers and row
+ * ids are left to inheritance, so the manifests stay valid when the commit is tried again on top of another one.
  */
 export async function* encodeManifests(
   target: ManifestTarget,
@@ -85,7 +85,7 @@ export class ManifestEncoder {
     });
   }
 
-  /** Bytes so far; those of the last rows may not be compressed yet. */
+  /** Bytes so far; the last rows may not be compressed yet. */
   get sizeBytes(): number {
     return this.#file.sizeBytes;
   }
@@ -122,7 +122,7 @@ export class ManifestEncoder {
     return { bytes: this.#file.end(), entry };
   }
 
-  /** Values under the names that the Avro schema gave them. */
+  /** Returns the partition values under their names in the Avro schema. */
   #partitionRow({ partition }: NewDataFile): Readonly<Record<string, unknown>> {
     return Object.fromEntries(
       this.#names.map((name, index) => {
@@ -133,7 +133,7 @@ export class ManifestEncoder {
   }
 }
 
-/** The types of a spec's partition values. @throws INVALID_TABLE_DATA when one is not known. */
+/** Returns the types of a spec's partition values. @throws INVALID_TABLE_DATA when one is unknown */
 export function partitionTypes(schema: Schema, spec: PartitionSpec): readonly IcebergType[] {
   const byId = new Map([...walkFields(schema.fields)].map((field) => [field.id, field.type]));
   return spec.fields.map((field) => {
@@ -181,7 +181,7 @@ const toRow = (file: NewDataFile, partition: Readonly<Record<string, unknown>>):
 const pairs = <T>(map: ReadonlyMap<number, T>, change: (value: T) => unknown = (value) => value): readonly object[] =>
   [...map].map(([key, value]) => ({ key, value: change(value) }));
 
-/** The summary of one partition field over the files of a manifest. */
+/** Summarizes one partition field over the files of a manifest. */
 class SummaryBuilder {
   readonly #type: IcebergType;
   #containsNull = false;

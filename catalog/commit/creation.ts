@@ -18,7 +18,7 @@ export type CommittedTable = {
 /** A table, and the caller who names it. */
 export type TableTarget = { readonly claims: Caller; readonly catalog: string; readonly ident: TableIdent };
 
-/** What a commit needs to know of its caller: whose tables it finds, and the owner of those that it creates. */
+/** The caller's claims that a commit needs: the tenant whose tables it finds, and the owner of those that it creates. */
 export type Caller = Pick<TokenClaims, 'tenant' | 'preferred_username'>;
 
 /**

@@ -5,11 +5,11 @@ export type WorkClass = 'interactive' | 'medium' | 'batch';
 /** Higher means more important; history keeps it. */
 export const PRIORITIES: Readonly<Record<WorkClass, number>> = { interactive: 7, medium: 5, batch: 3 };
 
-/** From so many joins, scans and estimated rows on a query is of the class (service specification, Limits). */
+/** The numbers of joins, scans and estimated rows from which a query is of the named class (service specification, Limits). */
 const BATCH_JOINS = 3;
 const MEDIUM_SCANS = 3;
 const MEDIUM_ROWS = 100_000;
-/** Above this. */
+/** A query with more estimated rows than this is `batch`. */
 const MEDIUM_ROWS_MAX = 10_000_000;
 
 /** The class of a query by its plan; `setting` is the session's `service.workload_class`, which overrides it unless it is `auto`. */

@@ -35,7 +35,7 @@ const PAGE_NAMES = 1_000;
 
 type EpochUpdate = readonly { readonly principal: string; readonly sessionEpoch: number }[];
 
-/** What the names of a list are asked for: each is an action that the catalog decides about. */
+/** The purpose of a list of names: an action, which the catalog allows or refuses. */
 type CatalogsFor = Extract<Action, 'catalog.list' | 'catalog.resolve'>;
 type NamespacesFor = Extract<Action, 'schema.list' | 'schema.resolve'>;
 

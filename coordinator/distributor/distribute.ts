@@ -16,8 +16,7 @@ import { NotDistributable, type Placing } from './place/placing.ts';
 
 /**
  * Distributes a shaped plan (`shapePlan`), or the rest of one (`advance`), into fragments, or says why one worker runs the query whole. The
- * result is made
- * from what is known now: run the fragments that read nothing unfinished, `advance`, and distribute the rest again.
+ * result is made from what is known now: run the fragments that read nothing unfinished, `advance`, and distribute the rest again.
  */
 export function distribute(
   plan: Plan,

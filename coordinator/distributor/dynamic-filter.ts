@@ -70,7 +70,7 @@ export function findDynamicFilters(
     const build = stages.get(stage)?.rows ?? Number.POSITIVE_INFINITY;
     const facts = scans[scan];
     const probe = facts === undefined || facts.isInline === true ? 0 : facts.rows;
-    // What two readers share may not be narrowed for one of them.
+    // A scan that two readers share may not be narrowed for one of them.
     return counts.get(scan) === 1 && probe >= PROBE_ROWS_MIN && build <= BUILD_ROWS_MAX && build * 2 < probe;
   });
 }
@@ -181,8 +181,7 @@ function partnerBelow({ plan, column }: At): At | null {
 
 /**
  * Whether collecting the distinct keys of a build side pays off for a scan with this column. `of`: rows of the tables that the build side
- * reads itself;
- * when it keeps all rows of a table, it has nearly all keys and filters nothing. 0 = it reads no table.
+ * reads itself; when it keeps all rows of a table, it has nearly all keys and filters nothing. 0 = it reads no table.
  */
 export const isKeySetWorth = (
   { rows, of }: { readonly rows: number; readonly of: number },
@@ -246,8 +245,7 @@ export function withKeySet(plan: Plan, filter: Pick<DynamicFilter, 'scan' | 'pos
 
 /**
  * Makes the fragment that reads the key values of a build side's columns: one row of JSON, `,[[min, max, [value, ...] or null], ...]`.
- * `rows`: of the build side;
- * `areDistinct`: no value comes twice.
+ * `rows`: of the build side; `areDistinct`: no value comes twice.
  */
 export function keysFragment(
   stage: number,

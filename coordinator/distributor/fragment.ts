@@ -161,7 +161,6 @@ export type Replacement = { readonly stage: number; readonly replaces: Plan; rea
 
 /**
  * The decision to run the whole query on one worker, and its reason. It may also come after some stages have run: their output is then
- * discarded, and the query
- * starts again as a whole.
+ * discarded, and the query starts again as a whole.
  */
 export type WholePlan = { readonly kind: 'whole'; readonly reason: string };

@@ -119,7 +119,7 @@ export type Plan =
   | {
       readonly kind: 'stage';
       readonly stage: number;
-      /** Of its tasks' output a reading task gets: its own partition, everything, or some tasks' output whole. */
+      /** The part of the stage's output that a reading task gets: its own partition, everything, or some tasks' output whole. */
       readonly read: 'partition' | 'all' | 'share';
       readonly columns: readonly PlanColumn[];
     };

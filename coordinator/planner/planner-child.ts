@@ -9,7 +9,7 @@ import type { PlannerReply, PlannerRequest } from './planner-message.ts';
 const WATCH_INTERVAL_MS = 50;
 /** Memory pages of Linux, the one system where `/proc` tells a process's size. */
 const PAGE_BYTES = 4096;
-/** Of the times in `/proc`. */
+/** Unit of the times in `/proc`. */
 const TICK_MS = 10;
 /** Fields of `/proc/<pid>/stat` after the command's name: CPU time of the process and of the system for it, and resident pages. */
 const [USER_TICKS, SYSTEM_TICKS, RESIDENT_PAGES] = [11, 12, 21];

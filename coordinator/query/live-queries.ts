@@ -4,7 +4,7 @@ import { mayDo, type Caller } from '../auth/authenticate.ts';
 import type { LiveState } from './live-query.ts';
 import type { LiveList, QueryRegistry } from './query-registry.ts';
 
-/** What a caller asks for; null = all that the caller may see. */
+/** The filters of a list; null = no filter: every query that the caller may see. */
 export type LiveRequest = { readonly state: LiveState | null; readonly owner: string | null; readonly limit: number };
 
 /**

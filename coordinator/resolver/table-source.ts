@@ -24,9 +24,9 @@ export type LoadedTable =
       readonly metadata: TableMetadata;
       /** Roots that every file of the table must lie under. */
       readonly allowedRoots: readonly string[];
-      /** What the principal may do with the table. */
+      /** The actions that the principal may perform on the table. */
       readonly actions: ReadonlySet<string>;
-      /** Policies that whoever reads its rows applies; the version is another one whenever one of them has changed. */
+      /** Policies that a reader of the rows must apply; the version changes whenever one of them changes. */
       readonly policies: readonly Policy[];
       readonly policyVersion: string;
       /** The right to read the files below these roots. */

@@ -8,9 +8,8 @@ const DEFER_BYTES_MIN = 16 * 2 ** 20;
 
 /**
  * Chooses the stages to run next: those whose inputs have run, except the big side of a join whose small side has not run. The big side is
- * planned
- * again later, and its scans are narrowed, by the small side's actual rows. The size of a side is its estimated output, not its inputs.
- * Never empty while a fragment but the last is left to run.
+ * planned again later, and its scans are narrowed, by the small side's actual rows. The size of a side is its estimated output, not its
+ * inputs. Never empty while a fragment but the last is left to run.
  * ```
  *              join (last fragment)
  *             /      \

@@ -8,8 +8,8 @@ type Options = { readonly running: ReadonlySet<QueryId>; readonly epoch: number;
 
 /**
  * Ends the queries that a worker holds but this coordinator does not run: the worker hung when they ended, or their coordinator is gone.
- * Its
- * heartbeats name them, so a lost EndQuery call is repeated at the next. Queries of a later epoch belong to the coordinator that took over.
+ * Its heartbeats name them, so a lost EndQuery call is repeated at the next. Queries of a later epoch belong to the coordinator that took
+ * over.
  */
 export const endUnknown =
   ({ running, epoch, keyring }: Options) =>

@@ -8,7 +8,7 @@ import type { ScanBinding } from '../resolver/scan-binding.ts';
 import type { TableBinding } from '../resolver/table-binding.ts';
 import type { TableRows } from '../rows/table-rows.ts';
 
-/** What a task reads of a table: an Iceberg scan with its files, or rows that travel with the task. */
+/** The part of a table that a task reads: an Iceberg scan with its files, or rows that travel with the task. */
 export type TaskTable =
   | { readonly kind: 'iceberg'; readonly spec: ScanSpec }
   | { readonly kind: 'rows'; readonly rows: TableRows };

@@ -43,7 +43,7 @@ export class NameFinder {
     const names = await this.#catalogs(caller.claims);
     const found = findName(names, name);
     if (found !== undefined) return found;
-    // Who may not list catalogs is told no name of one.
+    // The message suggests a catalog's name only to callers that may list catalogs.
     const near = mayDo(caller, 'catalog.list') ? nearestName(name, names) : undefined;
     throw new SkeinError('CATALOG_NOT_FOUND', `catalog ${name} does not exist${didYouMean(near)}`);
   }

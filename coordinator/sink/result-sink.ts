@@ -7,7 +7,7 @@ export type Encoding = 'json' | 'arrow';
 /** A column of a result as clients see it. */
 export type OutputColumn = { readonly name: string; readonly typeName: string; readonly type: SqlType };
 
-/** What planning fixed about a result. `timeZone` is that of its timestamps with time zone. */
+/** The shape of a result, which planning fixes. `timeZone`: the zone of its timestamps with time zone. */
 export type ResultShape = { readonly columns: readonly OutputColumn[]; readonly timeZone: string };
 
 /**

@@ -19,7 +19,7 @@ const KEPT_MAX = 100_000;
 export type RedactedStatement = {
   /** Without the values of its secrets; a long one is cut. */
   readonly text: string;
-  /** What no message about it may repeat; null when there is too much of it, and no message is kept. */
+  /** The secrets that no message about it may repeat; null when there are too many, and then no message is kept. */
   readonly secrets: readonly string[] | null;
 };
 

@@ -195,7 +195,7 @@ export function stringText(text: string, token: Token): string {
   return parts.join('');
 }
 
-/** What stands for something else in E'': bytes in a row, a code point, any other character after a backslash, a doubled quote. */
+/** The escapes in E'': consecutive bytes, a code point, any other character after a backslash, a doubled quote. */
 const ESCAPE = /(?:\\x[0-9A-Fa-f]{1,2}|\\[0-7]{1,3})+|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|\\[^]|''/g;
 const BYTE = /\\x([0-9A-Fa-f]{1,2})|\\([0-7]{1,3})/g;
 const ESCAPES: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' };

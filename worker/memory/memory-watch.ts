@@ -17,7 +17,7 @@ export type MemoryWork = {
   readonly isWide: boolean;
 };
 
-/** What the watch looks at, and what it can do. */
+/** The measurements that the watch reads, and the actions that it can take. */
 export interface MemoryParts {
   /** Memory of the process that is in use, in bytes. */
   readonly residentBytes: () => number;

@@ -14,7 +14,7 @@ import { readablePath, type OpenScanned } from './readable-path.ts';
 /** Footers that are read at once. */
 const FOOTERS_AT_ONCE = 16;
 
-/** What a scan's files are reached with, the reader of their footers, and the place for deleted positions. */
+/** The access to a scan's files, the reader of their footers, and the place for deleted positions. */
 export type ScanTools = {
   readonly open: OpenScanned;
   readonly readFooter: ReadFooter;

@@ -14,7 +14,7 @@ export interface OutputWriter extends Disposable {
 
 /** Sends the schema and returns the writer for the kind of output. @throws what `PartitionWriter` throws */
 export function openWriter(result: ResultWords, to: OutputSpec, output: TaskOutput, instance: Instance): OutputWriter {
-  // What is streamed goes on to a client as it is.
+  // Streamed batches are passed on to a client unchanged.
   const form =
     to.kind === 'stream'
       ? new ArrowForm(result, instance.plainArrow())

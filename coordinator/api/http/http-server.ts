@@ -148,7 +148,7 @@ async function listen(app: DocumentedApp, { host, port }: HttpOptions): Promise<
   }
 }
 
-/** What is not HTTP, too slow, or too long in its headers never becomes a request, or ends as one. */
+/** Answers 400 on a connection whose request is not valid HTTP, comes too slowly, or has too long headers, and closes it. */
 function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable) {
     socket.destroy();
@@ -236,7 +236,7 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
     return reply.hijack();
   } catch (error) {
     if (!sink.committed) return answerError(reply, toSkeinError(error), false);
-    // What was sent is no whole answer: break the connection, so that nobody takes it for one.
+    // The answer sent so far is incomplete: break the connection, so that nobody takes it for a whole one.
     response.destroy();
     return reply.hijack();
   } finally {
@@ -332,7 +332,7 @@ function tableRoutes(app: DocumentedApp, options: HttpOptions): void {
     requireAction(callerOf(request), 'schema.list');
     requireAction(callerOf(request), 'table.list');
     const text = tableListText(options.tables.list(callerOf(request), session(request)));
-    // What is wrong with the request shows before the first bytes.
+    // The first page is awaited before any byte is sent, so that errors of the request keep their status.
     const first = await text.next();
     const rest = Readable.from(
       (async function* () {

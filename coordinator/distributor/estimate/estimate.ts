@@ -19,8 +19,7 @@ const RECURSION_STEPS = 10;
 const UNKNOWN_ROWS = 1_000;
 /**
  * Makes a function that estimates plan nodes and caches the estimates. Scans use the manifests' rows, nulls and bounds; joins give |L||R| /
- * max(distinct); groups are the product of
- * the distinct counts. A stage that has run has exact counts.
+ * max(distinct); groups are the product of the distinct counts. A stage that has run has exact counts.
  */
 export function estimator(
   facts: Pick<DistributionFacts, 'scans' | 'stages'>,

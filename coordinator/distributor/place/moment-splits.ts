@@ -16,9 +16,8 @@ import {
 
 /**
  * Splits variances and covariances into moments (Chan, Golub and LeVeque, 1979): each part gives its count n, means x and y, and co-moment
- * C;
- * the merge is sum(C) + sum(n (x - X) (y - Y)), with the overall means X and Y from sums over all parts. No difference of big squares loses
- * digits.
+ * C; the merge is sum(C) + sum(n (x - X) (y - Y)), with the overall means X and Y from sums over all parts. No difference of big squares
+ * loses digits.
  */
 export const MOMENT_SPLITS: Readonly<Record<string, (call: AggregateCall) => SplitCall | null>> = {
   var_pop: variance((moment, count) => whenOver(0, count, divide(moment, count))),

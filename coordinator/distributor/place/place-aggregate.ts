@@ -64,8 +64,8 @@ function commonGroups({ groups, sets }: AggregatePlan): readonly Expression[] {
 
 /**
  * Whether a partial step reduces the rows enough. Grouping rows costs a fraction of exchanging them, so a quarter fewer rows already pays
- * off. A column whose values
- * could all be different repeats some when they are drawn at random, and equal values of a table mostly lie close together.
+ * off. A column whose values could all be different repeats some when they are drawn at random, and equal values of a table mostly lie
+ * close together.
  */
 function isPartialWorth(placing: Placing, node: AggregatePlan, input: Placed): boolean {
   const { groups } = node;

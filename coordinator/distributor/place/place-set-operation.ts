@@ -65,8 +65,7 @@ const operation = (node: SetPlan, inputs: readonly Placed[], tasks: Tasks): Plac
  *                                  b
  * ```
  * An input in one task, or partitioned differently, becomes a stage of its own whose rows the tasks share: if every task read them, they
- * would count
- * more than once.
+ * would count more than once.
  */
 function placeUnionAll(placing: Placing, node: SetPlan, inputs: readonly Placed[]): Placed {
   const isSplit = inputs.some(({ tasks }) => tasks.kind === 'splits');

@@ -21,8 +21,7 @@ export type Tasks =
   | { readonly kind: 'splits' }
   /**
    * Each of `count` tasks has the rows of its partition. `keys` null: the keys are no longer columns of the node. `nullsSpread`: rows with
-   * a NULL key
-   * may be in any partition.
+   * a NULL key may be in any partition.
    */
   | {
       readonly kind: 'partitions';

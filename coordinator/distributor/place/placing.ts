@@ -73,8 +73,7 @@ export const columnsOfPlan = (plan: Plan): readonly PlanColumn[] =>
 
 /**
  * The node that replaces `source` when the stage has run: the stage's rows, or the steps that remain above them (`rest`: the final step of
- * an
- * aggregate, or a second top-N).
+ * an aggregate, or a second top-N).
  */
 type Rest = { readonly source: Plan; readonly rest: (stage: Plan) => Plan };
 
@@ -164,7 +163,7 @@ export function readEverywhere(
   // Another stage would only hand on what this one has.
   const isBare = isStage(input.plan);
   if (!isBare && (bytes.stages + bytes.scans > bytesMax || (bytes.scans > 0 && !ofScans))) return null;
-  // What depends on the order of its rows would not be the same in every task.
+  // A node whose result depends on the order of its rows could give other rows in each task.
   const isSame = ![...walkPlan(input.plan)].some(isOrderSensitive);
   return { ...input, plan: readingAll(input.plan), tasks: isSame ? EVERYWHERE : ONE };
 }

@@ -26,8 +26,8 @@ export type SplitAggregate = {
  *                                                      child
  * ```
  * Arguments of DISTINCT calls (and their filters) become groups of the partial step, which thereby removes duplicates. With several
- * grouping sets the
- * partial step also gives the number of the set (GROUPING() of all groups), by which the final step groups too: there it is one set.
+ * grouping sets the partial step also gives the number of the set (GROUPING() of all groups), by which the final step groups too: there it
+ * is one set.
  *
  * Returns null when a call does not split or two grouping sets are the same; the rows are then exchanged by their groups.
  */

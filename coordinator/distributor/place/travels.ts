@@ -3,8 +3,7 @@ import type { SqlType } from '../../planner/sql-type.ts';
 
 /**
  * Whether values of a type can be sent between workers as Arrow: not VARIANT, which has no Arrow form, not ENUM inside other types, and not
- * UNION, in
- * which DuckDB's Arrow export loses NULLs.
+ * UNION, in which DuckDB's Arrow export loses NULLs.
  */
 export function travels(type: SqlType): boolean {
   switch (type.kind) {

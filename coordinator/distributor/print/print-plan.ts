@@ -122,7 +122,7 @@ function select(plan: Plan, printer: Printer): SqlText {
   switch (plan.kind) {
     case 'project': {
       const input = relationOf(plan.child, printer);
-      // What a LIMIT cuts off is not computed.
+      // Expressions are not computed for rows that a LIMIT cuts off.
       const relation = / LIMIT /.test(input.tail) ? untailed(input, printer.names) : input;
       return selectFrom(
         relation,

@@ -205,7 +205,7 @@ function narrowed(call: FunctionCall, type: DecimalType): readonly Expression[] 
     : null;
 }
 
-/** What the parser makes the function of the same name of. */
+/** Operators that the parser turns into the function of the same name. */
 const INFIX: ReadonlySet<string> = new Set(['+', '-', '*', '/', '//', '%', '||', '&', '|', '<<', '>>']);
 
 type Special = (call: FunctionCall, inner: (one: Expression) => string) => string | undefined;
@@ -234,7 +234,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
     }
     return `struct_update(${[struct, ...named(names, values)].join(', ')})`;
   },
-  // The name that the query gave its argument.
+  // `alias` returns the name that the query gave its argument, which the plan no longer has.
   alias: () => {
     throw new NotPrintable('alias()');
   },

@@ -21,7 +21,7 @@ import {
 
 type Node<Kind extends Plan['kind']> = Extract<Plan, { kind: Kind }>;
 
-/** What `count(*)` reads of a table. */
+/** The column that `count(*)` reads from a table. */
 export const EMPTY_COLUMN = 'CAST(NULL AS BOOLEAN)';
 
 /** A table function; `rows` are those that it takes, if it does. */

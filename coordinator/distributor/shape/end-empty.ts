@@ -5,7 +5,7 @@ import { mapChildren } from '../../planner/plan-tree.ts';
 import type { JoinPlan, Plan } from '../../planner/plan.ts';
 
 /**
- * What has no rows ends what needs some: a stage that gave none, a scan whose files are all pruned.
+ * Removes nodes without rows: those above a stage that gave none, or above a scan whose files are all pruned.
  * ```
  * join inner                          union all          b
  *   stage (no rows)    ->    empty      empty      ->

@@ -8,7 +8,7 @@ import { runPasses, type Pass, type PassOptions } from './run-passes.ts';
 import { sideConditions } from './side-conditions.ts';
 import { splitWindows } from './split-windows.ts';
 
-/** What is done to a plan before it is distributed. After each, one DuckDB still gives the same rows. */
+/** The passes that prepare a plan for distribution, in order. After each, one DuckDB still gives the same rows. */
 export const SHAPE_PASSES: readonly Pass[] = [
   { name: 'expandDelimJoins', run: expandDelimJoins, reason: 'a side that several nodes read can then be a stage' },
   { name: 'joinConditions', run: joinConditions, reason: 'joins go by equalities, wherever those stand' },

@@ -65,7 +65,7 @@ const NARROWED: Readonly<Record<JoinType, readonly Side[]>> = {
 
 function sidesOf(plan: TwoSided): readonly Side[] {
   if (plan.kind === 'cross') return NARROWED.inner;
-  // Of an as-of join's right side a row that is left out would have been the nearest.
+  // Leaving out a row of an as-of join's right side could change which row is the nearest.
   return NARROWED[plan.type].filter((side) => !plan.asof || side === 'left');
 }
 
@@ -88,7 +88,7 @@ function moved(condition: Disjunction, to: (index: number) => number | null): Di
   return expression !== null && isDisjunction(expression) ? expression : null;
 }
 
-/** What every alternative says of these columns alone; null when one of them says nothing. */
+/** Returns the condition on these columns alone that the alternatives imply; null when one of them does not restrict them. */
 function saidOf(condition: Disjunction, isOwn: (index: number) => boolean): Disjunction | null {
   const children = condition.children.map((alternative) => {
     const parts = conjuncts(alternative).filter((part) => {

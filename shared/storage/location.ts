@@ -29,10 +29,7 @@ export function isWithin(location: string, root: string): boolean {
   return inner === outer || inner.startsWith(outer.endsWith('/') ? outer : `${outer}/`);
 }
 
-/**
- * Returns the local path of a `file:` location. Percent escapes are decoded only in the `file:///` form where they are exactly the encoding
- * of `pathToFileURL`; Iceberg clients write raw characters, so other text is taken as it is.
- */
+/** Returns the local path of a `file:` location. Percent escapes are not decoded, because Iceberg clients write raw characters. */
 export function localPath(location: string): string {
   const normal = normalizeLocation(location);
   if (!normal.startsWith('file:///')) throw new SkeinError('NOT_SUPPORTED', `not a local location: ${location}`);

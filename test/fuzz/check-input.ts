@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Decoder } from './decoder.ts';
 
-/** Of the thread's own time, for one input; the best of a few runs counts. */
+/** Maximum CPU time of the thread for one input; the best of a few runs counts. */
 const CPU_MS_MAX = 1_000;
 const RUNS = 3;
 const MEMORY_BYTES_MAX = 256 * 2 ** 20;

@@ -11,7 +11,7 @@ export type FuzzTarget = {
 
 export type FuzzOptions = {
   readonly seed: number;
-  /** Of drawing and checking; what has to be started first is not counted. */
+  /** Time of drawing and checking; the time to start processes is not counted. */
   readonly forMs: number;
 };
 

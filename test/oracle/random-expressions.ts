@@ -109,7 +109,7 @@ export class RandomExpressions {
     this.#form = form;
   }
 
-  /** Of a stored type. */
+  /** Returns an expression of a stored type. */
   value(type: StoredType, scope: Scope, depth = 0): string {
     const own = scope.columns.filter((column) => column.type === type);
     const kind = this.#choices.below(depth >= DEPTH_MAX ? 3 : 6);
@@ -122,7 +122,7 @@ export class RandomExpressions {
     return `coalesce(${this.value(type, scope, depth + 1)}, ${this.value(type, scope, depth + 1)})`;
   }
 
-  /** Of any type: a call of a function more often than not. */
+  /** Returns an expression of any type: a call of a function more often than not. */
   any(scope: Scope, depth = 0): string {
     switch (this.#choices.below(8)) {
       case 0:

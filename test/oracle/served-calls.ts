@@ -19,7 +19,7 @@ export type ServedCalls = {
   readonly leftOut: ReadonlyMap<string, string>;
 };
 
-/** What neither the gate nor `duckdb_functions()` tells. */
+/** Functions that are left out for a reason that neither the gate nor `duckdb_functions()` tells. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   alias: 'its answer is the text of its argument',
   combine: 'no served function gives an aggregate state',

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Runs whose best counts: a collection of garbage, or a pattern that is compiled, falls into one of them. */
+/** Number of runs, of which the best counts: a garbage collection or a pattern's compilation falls into one of them. */
 const RUNS = 3;
 
 /** Milliseconds that this thread computes for `work`, whatever else the machine does meanwhile. */

@@ -5,6 +5,7 @@ import type { Command, Outcome } from '../command/command.ts';
 import { COMMANDS, type Statement } from '../command/commands.ts';
 import type { SessionKey } from '../session/session-store.ts';
 import { setting } from '../session/session.ts';
+import { sizeOf } from '../statement/parameters.ts';
 import { READ_STATEMENT, type StatementText } from '../statement/read-statement.ts';
 import { ActiveQuery } from './active-query.ts';
 import { answerInTime } from './answer-in-time.ts';
@@ -83,7 +84,7 @@ async function readText(
     depthMax: config['coordinator.statement_depth_max'],
   };
   const asker = { tenant: claims.tenant, principal: claims.sub };
-  const bytes = Buffer.byteLength(sql);
+  const bytes = Buffer.byteLength(sql) + (parameters === null ? 0 : sizeOf(parameters));
   try {
     return await texts.work(
       READ_STATEMENT,

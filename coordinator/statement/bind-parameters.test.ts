@@ -1,7 +1,7 @@
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { applyEdits, bindParameters } from './bind-parameters.ts';
-import { printParameter, type Constant, type Parameters } from './parameters.ts';
+import { applyEdits, bindParameters, PARAMETER_PLACES_MAX } from './bind-parameters.ts';
+import { printParameter, sizeOf, type Constant, type Parameters } from './parameters.ts';
 
 let duckdb: DuckDBConnection;
 beforeAll(async () => {
@@ -14,8 +14,11 @@ const named = (values: Readonly<Record<string, Constant>>): Parameters => ({
   kind: 'named',
   values: Object.entries(values).map(([name, value]) => [name, plain(value)]),
 });
+const BYTES_MAX = 10_000;
 const bound = (sql: string, parameters: Parameters): string =>
-  applyEdits(sql, bindParameters(sql, parameters)).text.replaceAll(/ +/g, ' ').trim();
+  applyEdits(sql, bindParameters(sql, parameters, BYTES_MAX))
+    .text.replaceAll(/ +/g, ' ')
+    .trim();
 
 describe('parameters', () => {
   test.each([
@@ -56,7 +59,7 @@ describe('parameters', () => {
 
   test('positions behind them are those of the statement', () => {
     const sql = 'SELECT ?, x, ?';
-    const derived = applyEdits(sql, bindParameters(sql, list('long '.repeat(10), 'y')));
+    const derived = applyEdits(sql, bindParameters(sql, list('long '.repeat(10), 'y'), BYTES_MAX));
     expect(derived.toSource(derived.text.indexOf(', x') + 2)).toBe(sql.indexOf('x'));
     expect(derived.toSource(derived.text.indexOf("'y'"))).toBe(sql.lastIndexOf('?'));
   });
@@ -70,6 +73,29 @@ describe('parameters', () => {
     expect(() => bound('SELECT ?', list('a', 'b'))).toThrow(expect.objectContaining({ code: 'WRONG_PARAMETER_COUNT' }));
     expect(() => bound("SELECT '$1'", list('a'))).toThrow(expect.objectContaining({ code: 'WRONG_PARAMETER_COUNT' }));
     expect(() => bound('SELECT $a', named({ a: true, A: true }))).toThrow('has two values');
+  });
+});
+
+describe('size', () => {
+  test('a long value that a text names again and again is refused before the text is made', () => {
+    const sql = `SELECT ${'$1,'.repeat(1_000)}1`;
+    const value = list('x'.repeat(100));
+    expect(bindParameters(sql, value, 200_000)).toHaveLength(1_000);
+    expect(() => bindParameters(sql, value, 100_000)).toThrow(expect.objectContaining({ code: 'PAYLOAD_TOO_LARGE' }));
+  });
+
+  test('a text may not have places without end', () => {
+    const sql = (places: number): string => `SELECT ${'$1,'.repeat(places)}1`;
+    const one = list(true);
+    expect(bindParameters(sql(PARAMETER_PLACES_MAX), one, 2 ** 20)).toHaveLength(PARAMETER_PLACES_MAX);
+    expect(() => bindParameters(sql(PARAMETER_PLACES_MAX + 1), one, 2 ** 20)).toThrow(
+      expect.objectContaining({ code: 'STATEMENT_TOO_COMPLEX' }),
+    );
+  });
+
+  test('values count as they take bytes', () => {
+    expect(sizeOf(list('ü'.repeat(10), { digits: '12' }, [null, ['abc', true]]))).toBe(20 + 2 + 1 + 3 + 1);
+    expect(sizeOf(named({ a: 'abc' }))).toBe(3);
   });
 });
 

@@ -4,6 +4,9 @@ import { DerivedText } from './derived-text.ts';
 import { printParameter, type Parameters } from './parameters.ts';
 import { identifierText, Tokenizer, type Token } from './tokenizer.ts';
 
+/** Places of parameters that a statement may have; each is kept for as long as the statement runs. */
+export const PARAMETER_PLACES_MAX = 50_000;
+
 /** A part of a statement's text, and what takes its place. */
 export type Edit = { readonly start: number; readonly end: number; readonly text: string };
 
@@ -13,14 +16,16 @@ export type Edit = { readonly start: number; readonly end: number; readonly text
  * ```
  * SELECT $2 WHERE a = ? AND b = '$1'    ->    edits of $2 and of ?
  * ```
+ * @param bytesMax how long the text may become, because a short text may name a long value many times
  * @throws UNDEFINED_PARAMETER for one without a value, with its position; WRONG_PARAMETER_COUNT for a value without a parameter;
- * INVALID_REQUEST for a value that is none
+ * INVALID_REQUEST for a value that is none; PAYLOAD_TOO_LARGE; STATEMENT_TOO_COMPLEX for too many places
  */
-export function bindParameters(sql: string, parameters: Parameters): readonly Edit[] {
+export function bindParameters(sql: string, parameters: Parameters, bytesMax: number): readonly Edit[] {
   const values = valuesByName(parameters);
   const used = new Set<string>();
   const edits: Edit[] = [];
   let position = 0;
+  let bytes = Buffer.byteLength(sql);
   for (const { start, end, name } of findParameters(sql)) {
     if (name === '' || /^\d/.test(name)) position = name === '' ? position + 1 : Number(name);
     const key = name === '' || /^\d/.test(name) ? String(position) : foldIdentifier(name);
@@ -31,7 +36,17 @@ export function bindParameters(sql: string, parameters: Parameters): readonly Ed
       });
     }
     used.add(key);
-    edits.push({ start, end, text: ` ${text} ` });
+    const edit = { start, end, text: ` ${text} ` };
+    bytes += Buffer.byteLength(edit.text) - (end - start);
+    if (bytes > bytesMax) {
+      throw new SkeinError('PAYLOAD_TOO_LARGE', `the statement and its values are longer than ${bytesMax} bytes`);
+    }
+    if (edits.push(edit) > PARAMETER_PLACES_MAX) {
+      throw new SkeinError(
+        'STATEMENT_TOO_COMPLEX',
+        `the statement has more than ${PARAMETER_PLACES_MAX} places for parameters`,
+      );
+    }
   }
   const [unused] = [...values.keys()].filter((key) => !used.has(key));
   if (unused !== undefined) {

@@ -19,6 +19,20 @@ export const PARAMETERS_MAX = 10_000;
 const TYPE_LENGTH_MAX = 10_000;
 const NUMBER = /^(-?)(\d{1,1000}(?:\.\d{1,1000})?(?:[eE][+-]?\d{1,1000})?)$/;
 
+/** About how many bytes the values take in a text, each taken once. */
+export function sizeOf(parameters: Parameters): number {
+  const values =
+    parameters.kind === 'positional' ? parameters.values : parameters.values.map(([_name, parameter]) => parameter);
+  return values.reduce((bytes, { value }) => bytes + constantSize(value), 0);
+}
+
+function constantSize(value: Constant): number {
+  if (value === null || typeof value === 'boolean') return 1;
+  if (typeof value === 'string') return Buffer.byteLength(value);
+  if ('digits' in value) return value.digits.length;
+  return value.reduce<number>((bytes, item) => bytes + constantSize(item), 0);
+}
+
 const invalid = (message: string): SkeinError => new SkeinError('INVALID_REQUEST', message);
 
 /** Prints a value as an SQL expression that stands for itself wherever it is put. @throws INVALID_REQUEST */

@@ -32,7 +32,8 @@ export function readStatement({ sql, parameters, limits }: ReadInput): Statement
   const redacted = redactStatement(sql);
   let edits: readonly Edit[] = [];
   try {
-    if (parameters !== null || /[?$]/.test(sql)) edits = bindParameters(sql, parameters ?? NO_PARAMETERS);
+    if (parameters !== null || /[?$]/.test(sql))
+      edits = bindParameters(sql, parameters ?? NO_PARAMETERS, limits.bytesMax);
     const text = edits.length === 0 ? sql : applyEdits(sql, edits).text;
     return { redacted, edits, parsed: { kind: 'statement', statement: parseStatement(text, limits) } };
   } catch (error) {

@@ -62,7 +62,7 @@ function scaled(fieldId: number, op: CompareOp, value: bigint, factor: bigint): 
 }
 
 /**
- * What a stored integer is multiplied with on its way through the casts to the type it is compared in; null when the column or a cast
+ * The factor that multiplies a stored integer on its way through the casts to the type it is compared in; null when the column or a cast
  * on the way is none of those that keep the order.
  */
 function integerFactor(type: IcebergType, casts: readonly SqlType[]): bigint | null {

@@ -4,7 +4,7 @@ import type { Expression } from './expression.ts';
 import { textOf } from './json-node.ts';
 
 /**
- * What DuckDB's binder takes out of a call's arguments and keeps in the function's own data: constants such as a separator or the
+ * The arguments that DuckDB's binder takes out of a call and keeps in the function's own data: constants such as a separator or the
  * fractions of a quantile. Null when there was more than is known here.
  */
 export function decodeErased(node: JsonObject): readonly Expression[] | null {

@@ -63,7 +63,7 @@ export function estimateRows(plan: Plan, scanRows: ScanRows): number {
     case 'delimScan':
     case 'cteScan':
     case 'stage':
-      // What they repeat is counted where it is made.
+      // The rows that they repeat are counted at the node that makes them.
       return 1_000;
     default:
       return unreachable(plan);

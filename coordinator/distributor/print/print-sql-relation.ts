@@ -3,7 +3,7 @@ import { must } from '#shared/must.ts';
 import { joinSql, sql } from './print-sql-parts.ts';
 
 /**
- * What stands in a FROM clause, with the rows it keeps and how it names its columns: the unit that a node's SQL is built of. Nodes that
+ * The content of a FROM clause, with the rows it keeps and how it names its columns: the unit that a node's SQL is built of. Nodes that
  * only choose rows or columns change it; others close it into a subquery.
  */
 export type Relation = {

@@ -5,14 +5,12 @@ import { ownStorage } from '../storage/own-storage.ts';
 import { isBelow } from '../storage/table-location.ts';
 import type { DueTable } from '../store/postgres/dropped-table-store.ts';
 import { listClaims, requireFree } from '../store/postgres/folder-claims.ts';
-import { reachedFiles } from './reached-files.ts';
+import { reachedFiles, type Pause } from './reached-files.ts';
 
-/** Files deleted between two looks at whether the purge is to stop. */
-const DELETES_AT_ONCE = 16;
+/** Number of files that are checked and deleted between two pauses. */
+const FILES_AT_ONCE = 16;
 
 type Purge = Pick<CatalogContext, 'store' | 'readers' | 'log' | 'metrics'>;
-/** Called between deletions: extends the hold on the table, and throws to stop the purge. */
-type Pause = () => Promise<void>;
 
 /**
  * Deletes the files that a dropped table's metadata reaches, as far as they lie in the table's own folders: a file elsewhere (one that was
@@ -29,21 +27,16 @@ export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): P
     log.warn({ err, file, table: table.id }, 'a purge passed over a manifest that cannot be read');
   let spared = 0;
   const remove = async (files: readonly string[]): Promise<void> => {
-    const own = files.filter(mayDelete);
-    spared += files.length - own.length;
-    for (let start = 0; start < own.length; start += DELETES_AT_ONCE) {
+    for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
       await pause();
-      const batch = own.slice(start, start + DELETES_AT_ONCE);
-      const deleted = await removeFiles(batch.map(normalizeLocation), table.roots);
+      const batch = files.slice(start, start + FILES_AT_ONCE);
+      const deleted = await removeFiles(batch.filter(mayDelete).map(normalizeLocation), table.roots);
       spared += batch.length - deleted;
       metrics.purgedFiles.inc(deleted);
     }
   };
-  const reach = { readers, tableId: table.id, roots: table.roots, onUnreadable };
-  for await (const files of reachedFiles(reach, table.metadata)) {
-    await pause();
-    await remove(files);
-  }
+  const reach = { readers, tableId: table.id, roots: table.roots, onUnreadable, pause };
+  for await (const files of reachedFiles(reach, table.metadata)) await remove(files);
   await remove([table.metadataLocation]);
   for (const folder of folders) {
     if (!isBelow(folder, table.roots) || !(await isPlain(folder, table.roots))) continue;

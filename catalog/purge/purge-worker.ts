@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { CatalogContext } from '../context.ts';
 import {
   claimDue,
@@ -11,6 +11,7 @@ import {
 } from '../store/postgres/dropped-table-store.ts';
 import { deleteExpiredKeys } from '../store/postgres/idempotency-store.ts';
 import { purgeTable } from './purge-table.ts';
+import type { Pause } from './reached-files.ts';
 import { transact } from '../store/postgres/transact.ts';
 
 /** How many times per hold period a worker extends its hold on a dropped table. */
@@ -91,11 +92,11 @@ export class PurgeWorker {
     return true;
   }
 
-  /** Returns a function that extends the hold on the table when it is due, and throws once the worker is closed. */
-  #pause(table: DueTable): () => Promise<void> {
+  #pause(table: DueTable): Pause {
     const { store, clock } = this.#parts;
     let heldAt = clock.monotonicMs();
     return async () => {
+      await setImmediate();
       this.#closed.signal.throwIfAborted();
       if (clock.monotonicMs() - heldAt < this.#holdMs / SIGNS_OF_LIFE) return;
       heldAt = clock.monotonicMs();

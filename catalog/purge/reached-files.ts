@@ -8,6 +8,9 @@ import { ownStorage } from '../storage/own-storage.ts';
 import { isBelow } from '../storage/table-location.ts';
 import { readPaths, readReached, unpackPaths, type PackedPaths, type PathsInput, type Reached } from './read-paths.ts';
 
+/** Lets other requests have the thread, extends the hold on the dropped table, and throws to stop the purge. */
+export type Pause = () => Promise<void>;
+
 /** The input of a walk over a table's files, and a callback for files that cannot be read and are skipped. */
 export type Reach = {
   readonly readers: WorkPool;
@@ -17,6 +20,8 @@ export type Reach = {
   readonly roots: readonly string[];
   /** Called with a manifest or manifest list that does not exist or cannot be parsed. */
   readonly onUnreadable: (file: string, error: unknown) => void;
+  /** Called before each file, and for each batch of paths of a manifest list: hostile metadata names many that cannot be opened. */
+  readonly pause: Pause;
 };
 
 const MODULE = new URL('./read-in-thread.ts', import.meta.url);
@@ -51,9 +56,10 @@ export async function* reachedFiles(reach: Reach, document: string): AsyncGenera
   const manifests = new Set(reached.manifests);
   for (const list of new Set(reached.lists)) {
     for (const paths of await reader.read({ location: list, of: 'list' })) {
+      await reach.pause();
       for (const path of paths) manifests.add(path);
+      if (manifests.size > MANIFESTS_MAX) throw tooComplex(`the table has more than ${MANIFESTS_MAX} manifests`);
     }
-    if (manifests.size > MANIFESTS_MAX) throw tooComplex(`the table has more than ${MANIFESTS_MAX} manifests`);
   }
   if (reached.ownsData) {
     for (const manifest of manifests) yield* await reader.read({ location: manifest, of: 'manifest' });
@@ -75,8 +81,9 @@ class PathReader {
 
   /** Reads the paths in a file; empty for a file that does not exist or cannot be read. */
   async read(input: PathsInput): Promise<Iterable<readonly string[]>> {
-    const { roots, onUnreadable } = this.#reach;
+    const { roots, onUnreadable, pause } = this.#reach;
     const { location } = input;
+    await pause();
     // A missing file was deleted by an earlier purge that was interrupted.
     if (!isBelow(location, roots) || !(await ownStorage(location).exists(location))) return [];
     try {

@@ -237,6 +237,7 @@ function bindingCode(report: Report): ErrorCode {
 function invalidInputCode(report: Report): ErrorCode {
   const { message } = report;
   if (/more than one row returned by a subquery/i.test(message)) return 'CARDINALITY_VIOLATION';
+  if (/ is out of range for /.test(message)) return 'NUMERIC_OVERFLOW';
   if (/division by zero|divide by zero/i.test(message)) return 'DIVISION_BY_ZERO';
   if (isFileData(report)) return 'INVALID_TABLE_DATA';
   if (/expected \d+ parameters|values were not provided/i.test(message)) return 'INVALID_REQUEST';

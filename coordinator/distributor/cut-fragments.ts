@@ -11,7 +11,7 @@ import { keyedInputs } from './keyed-inputs.ts';
 import { isOrderSensitive } from './place/order-sensitive.ts';
 import { columnsOfPlan, readOf, type Placing } from './place/placing.ts';
 import { printPlan } from './print/print-plan.ts';
-import { namedFields } from './print/unnamed-structs.ts';
+import { exchangeFields } from './print/exchange-form.ts';
 
 /**
  * Rows read for each row of output from which a fragment is sparse. With fewer, collecting costs more than streaming: up to 40 % where half
@@ -130,7 +130,7 @@ function fragment(plan: Plan, output: Output): Fragment {
     plan,
     output: to,
     partitions,
-    fields: to === null ? outputFields(plan) : namedFields(outputFields(plan)),
+    fields: to === null ? outputFields(plan) : exchangeFields(outputFields(plan)),
     sql: text,
     scans,
     inputs: inputs.map((input) =>
@@ -154,7 +154,7 @@ function addInput(inputs: FragmentInput[], node: Extract<Plan, { kind: 'stage' }
     inputs[at] = { ...known, reads: known.reads + 1 };
     return;
   }
-  inputs.push({ stage: node.stage, read: node.read, fields: namedFields(outputFields(node)), reads: 1 });
+  inputs.push({ stage: node.stage, read: node.read, fields: exchangeFields(outputFields(node)), reads: 1 });
 }
 
 /** Derives how a fragment becomes tasks from its leaves. @throws Error when it reads both partitions and splits. */

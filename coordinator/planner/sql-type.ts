@@ -41,3 +41,24 @@ export function printSqlType(type: SqlType): string {
 
 const printField = ({ name, type }: SqlField): string =>
   name === '' ? printSqlType(type) : `${quoteIdentifier(name)} ${printSqlType(type)}`;
+
+/** The types directly inside of a type. */
+export function innerTypes(type: SqlType): readonly SqlType[] {
+  switch (type.kind) {
+    case 'scalar':
+    case 'decimal':
+    case 'enum':
+      return [];
+    case 'list':
+    case 'array':
+      return [type.element];
+    case 'struct':
+      return type.fields.map((field) => field.type);
+    case 'map':
+      return [type.key, type.value];
+    case 'union':
+      return type.members.map((member) => member.type);
+    default:
+      return unreachable(type);
+  }
+}

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
-import { sourceSql, TYPES } from '#test/support/duckdb-types.ts';
+import { LONG_INTERVALS, sourceSql, TYPES } from '#test/support/duckdb-types.ts';
 import { printIpc } from '#test/support/ipc-rows.ts';
 
 /** Results as Arrow: what a client reads is what plain DuckDB prints. */
@@ -77,6 +77,30 @@ describe('each type', () => {
     expect(table.schema.fields[0]?.metadata.get('skein.type')).toBe(body.types?.[0]);
     const empty = await arrow(`${sql} WHERE v IS NULL AND v IS NOT NULL`);
     expect([empty.numRows, fieldsOf(empty)]).toEqual([0, fieldsOf(table)]);
+  });
+
+  test.each([
+    'v',
+    '[NULL, v]',
+    '[v, NULL]::INTERVAL[2]',
+    "{'a': 1, 'b': [v]}",
+    'MAP {v: 1}',
+    "MAP {'k': v}",
+    'union_value(a := v)',
+    'row([{"x": v}, NULL], 5::HUGEINT)',
+  ])('an INTERVAL that Arrow cannot hold is an error: %s', async (value) => {
+    for (const interval of LONG_INTERVALS) {
+      const response = await ask(`SELECT i, ${value} AS v FROM (SELECT ${interval} AS v), range(3) AS r(i)`);
+      expect(await response.json(), interval).toMatchObject({
+        error: 'NUMERIC_OVERFLOW',
+        sql_state: '22003',
+        message: expect.stringContaining('an INTERVAL of more than 2562047 hours') as string,
+      });
+    }
+    const { numRows } = await arrow(
+      `SELECT ${value} AS v FROM (SELECT unnest([to_days(1), NULL]) AS v) WHERE v IS NOT NULL`,
+    );
+    expect(numRows).toBe(1);
   });
 
   test('what has no name or no type gets one', async () => {

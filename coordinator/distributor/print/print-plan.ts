@@ -6,6 +6,7 @@ import type { Limit, Plan } from '../../planner/plan.ts';
 import { outputFields } from '../../planner/plan-schema.ts';
 import { printSqlType } from '../../planner/sql-type.ts';
 import { checkNesting } from './check-nesting.ts';
+import { changesForm, fromExchange, toExchange } from './exchange-form.ts';
 import { expandDelimJoins } from '../shape/expand-delim-joins.ts';
 import { NotPrintable } from './not-printable.ts';
 import { printSqlWindow } from './print-sql-call.ts';
@@ -13,7 +14,6 @@ import { isColumn, printSqlExpression, printSqlOrders } from './print-sql-expres
 import { printSqlGroups, printSqlDistinct, printSqlUnnest } from './print-sql-groups.ts';
 import { printSqlJoin } from './print-sql-join.ts';
 import { castType } from './print-sql-literal.ts';
-import { hasUnnamed, namedType, withoutNames } from './unnamed-structs.ts';
 import { joinSql, sql } from './print-sql-parts.ts';
 import { EMPTY_COLUMN, printSqlGenerator, printSqlSample, printSqlValues } from './print-sql-source.ts';
 import {
@@ -44,7 +44,7 @@ export type Leaves = {
 };
 
 export type PrintOptions = {
-  /** Other fragments read the rows, so unnamed struct fields get names (`namedType`). */
+  /** Other fragments read the rows, so values take the form of `exchangeType`. */
   readonly travels?: boolean;
   /** Adds a last column, a UINTEGER below `count`: the row's partition by `keys`, which are over the plan's output. */
   readonly partition?: {
@@ -97,11 +97,11 @@ const PARTITION_SHIFT = 32;
 
 function output(plan: Plan, { partition, travels = false }: PrintOptions, printer: Printer): SqlText {
   const types = outputFields(plan).map(({ type }) => type);
-  if (partition === undefined && !(travels && types.some(hasUnnamed))) return select(plan, printer);
+  if (partition === undefined && !(travels && types.some(changesForm))) return select(plan, printer);
   const { columns, ...relation } = relationOf(plan, printer);
   const given = columns.map((column, i) => {
     const type = must(types[i], 'a type for each column');
-    return travels && hasUnnamed(type) ? `CAST(${column} AS ${castType(namedType(type))})` : column;
+    return travels ? toExchange(type, column) : column;
   });
   const last = partition === undefined ? [] : [partitionOf(columns, partition)];
   return selectFrom({ ...relation, columns }, [...given, ...last]);
@@ -194,8 +194,8 @@ function relationOf(plan: Plan, printer: Printer): Relation {
       const name = printer.names.next('t');
       const columns = plan.columns.map((column) => `${name}.c${column.index}`);
       const input: SqlText = [{ input: printer.leaves.stage(plan) }];
-      if (!plan.columns.some(({ type }) => hasUnnamed(type))) return { ...tableOf(sql`${input} AS ${name}`), columns };
-      const list = plan.columns.map(({ type, index }) => `${withoutNames(type, `c${index}`)} AS c${index}`);
+      if (!plan.columns.some(({ type }) => changesForm(type))) return { ...tableOf(sql`${input} AS ${name}`), columns };
+      const list = plan.columns.map(({ type, index }) => `${fromExchange(type, `c${index}`)} AS c${index}`);
       return { ...tableOf(sql`(SELECT ${list.join(', ')} FROM ${input}) AS ${name}`), columns };
     }
     case 'generator':

@@ -1,6 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
 import type { PrincipalId } from '#shared/id.ts';
-import { must } from '#shared/must.ts';
 
 /** A count allows a tenth of the free keys before the next count: other processes may serve the principal too. */
 const SHARE = 10;
@@ -25,7 +25,7 @@ export class KeyAllowance {
   readonly #clock: Clock;
   readonly #keysMax: number;
   readonly #count: (principal: PrincipalId) => Promise<number>;
-  readonly #allowances = new Map<PrincipalId, Allowance>();
+  readonly #allowances = new LRUCache<PrincipalId, Allowance>({ max: PRINCIPALS_MAX });
 
   constructor(clock: Clock, keysMax: number, count: (principal: PrincipalId) => Promise<number>) {
     this.#clock = clock;
@@ -38,9 +38,9 @@ export class KeyAllowance {
     const known = this.#allowances.get(principal);
     const isFresh = known !== undefined && known.untilMs > this.#clock.monotonicMs();
     const { left, untilMs } = isFresh ? known : await this.#counted(principal);
-    this.#allowances.delete(principal);
     // After the last allowed key the entry is dropped: the next request counts again.
-    if (left !== 1) this.#remember(principal, { left: Math.max(0, left - 1), untilMs });
+    if (left === 1) this.#allowances.delete(principal);
+    else this.#allowances.set(principal, { left: Math.max(0, left - 1), untilMs });
     return left > 0;
   }
 
@@ -50,12 +50,5 @@ export class KeyAllowance {
     const share = Math.max(Math.ceil(this.#keysMax / LEAST_SHARE), Math.floor(free / SHARE));
     if (free <= 0) return { left: 0, untilMs: nowMs + REFUSAL_AGE_MAX_MS };
     return { left: Math.min(free, share), untilMs: nowMs + COUNT_AGE_MAX_MS };
-  }
-
-  #remember(principal: PrincipalId, allowance: Allowance): void {
-    if (this.#allowances.size >= PRINCIPALS_MAX) {
-      this.#allowances.delete(must(this.#allowances.keys().next().value, 'not empty'));
-    }
-    this.#allowances.set(principal, allowance);
   }
 }

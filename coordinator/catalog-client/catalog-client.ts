@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
 import type { EpochList } from '#proto/generated/skein/catalog/v1/EpochList.ts';
 import type { LoadedTable as LoadedTableMessage } from '#proto/generated/skein/catalog/v1/LoadedTable.ts';
@@ -12,7 +13,6 @@ import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import type { LoadedTable, TableLoader, TableName } from '../resolver/table-source.ts';
-import { LruByBytes } from './lru-by-bytes.ts';
 import type { Pages } from './pages.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 
@@ -80,7 +80,8 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     'grpc.max_reconnect_backoff_ms': 2_000,
   });
   const epochsClient = security.dial(Constructor, peer, EPOCHS_CONNECTION);
-  const cache = new LruByBytes<CachedTable>(options.cacheBytes);
+  // The library takes 0 for "no limit".
+  const cache = new LRUCache<string, CachedTable>({ maxSize: Math.max(1, options.cacheBytes) });
 
   const call = <Name extends UnaryMethod<CatalogInternalClient>>(
     method: Name,
@@ -127,7 +128,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
                 signal,
               }),
             };
-      if (current !== cached) cache.set(key, current, table.metadata_json.length * PARSED_FACTOR);
+      if (current !== cached) cache.set(key, current, { size: table.metadata_json.length * PARSED_FACTOR });
       return {
         kind: 'found',
         name: { catalog, namespace: table.namespace, table: table.table },
@@ -189,7 +190,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs,
     get cacheBytes() {
-      return cache.bytes;
+      return cache.calculatedSize;
     },
     close: () => {
       client.close();

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { QueryId } from '#shared/id.ts';
 import type { StatementShape } from './quarantine.ts';
 
@@ -6,15 +7,13 @@ const RUNS_MAX = 20_000;
 
 /** Which statement each run belonged to, for the runs that began last. */
 export class RecentRuns {
-  readonly #runs = new Map<QueryId, StatementShape>();
+  readonly #runs = new LRUCache<QueryId, StatementShape>({ max: RUNS_MAX });
 
   add(run: QueryId, shape: StatementShape): void {
     this.#runs.set(run, shape);
-    const [oldest] = this.#runs.keys();
-    if (this.#runs.size > RUNS_MAX && oldest !== undefined) this.#runs.delete(oldest);
   }
 
   find(run: QueryId): StatementShape | undefined {
-    return this.#runs.get(run);
+    return this.#runs.peek(run);
   }
 }

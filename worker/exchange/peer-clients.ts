@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import type { Client } from '@grpc/grpc-js';
 import type { InputSource } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
@@ -36,7 +37,7 @@ export type PeerOptions = {
 /** Reads partitions that other workers hold. */
 export class PeerClients {
   readonly #options: PeerOptions;
-  readonly #clients = new Map<string, Client>();
+  readonly #clients = new LRUCache<string, Client>({ max: PEERS_MAX, dispose: (client) => client.close() });
   readonly #waiting: (() => void)[] = [];
   #fetches = 0;
 
@@ -146,17 +147,7 @@ export class PeerClients {
 
   #client(address: string): Client {
     const found = this.#clients.get(address);
-    // Deleting and setting the entry again keeps the map in least-recently-used order.
-    this.#clients.delete(address);
-    if (found !== undefined) {
-      this.#clients.set(address, found);
-      return found;
-    }
-    const [oldest] = this.#clients;
-    if (oldest !== undefined && this.#clients.size >= PEERS_MAX) {
-      oldest[1].close();
-      this.#clients.delete(oldest[0]);
-    }
+    if (found !== undefined) return found;
     const client = this.#options.security.dial(
       FLIGHT.Client,
       { address, role: 'worker' },
@@ -172,7 +163,6 @@ export class PeerClients {
   }
 
   close(): void {
-    for (const client of this.#clients.values()) client.close();
     this.#clients.clear();
   }
 }

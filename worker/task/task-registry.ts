@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { PARTITIONS_MAX, type InputSource, type SentTask, type TaskReport } from '#proto/task.ts';
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -16,10 +17,12 @@ import { isReplaced, nextCoordinators, NO_COORDINATORS } from './coordinators-st
 import type { TaskEnd } from './execute-task.ts';
 import { nextIntake, refusal, type IntakeEvent, type IntakeState } from './intake-state.ts';
 import { PartitionedOutput } from './partitioned-output.ts';
-import { RecentIds } from './recent-ids.ts';
 import { StreamedOutput } from './streamed-output.ts';
 import { isActive, isLive, type TaskState } from './task-state.ts';
 import { WorkerTask, type TaskOutput } from './worker-task.ts';
+
+/** Number of ids remembered, so that a task whose start arrives after its cancel does not run. */
+const REMEMBERED_MAX = 10_000;
 
 /** A partition opened for a reader: its output is retained on the reader's behalf, and the reader must release it. */
 export type OpenedPartition = {
@@ -49,8 +52,8 @@ export class TaskRegistry {
   readonly #tasks = new Map<TaskId, WorkerTask>();
   /** Tasks that have not left their slot. */
   #active = 0;
-  readonly #ended = new RecentIds<TaskId>();
-  readonly #endedQueries = new RecentIds<QueryId>();
+  readonly #ended = new LRUCache<TaskId, true>({ max: REMEMBERED_MAX });
+  readonly #endedQueries = new LRUCache<QueryId, true>({ max: REMEMBERED_MAX });
   readonly #orphanTimer: NodeJS.Timeout;
   #coordinators = NO_COORDINATORS;
   #intake: IntakeState = { kind: 'open' };
@@ -215,7 +218,7 @@ export class TaskRegistry {
 
   /** Ends a task and drops its output; resolves when none of it runs any more, to false when this worker does not have it. */
   async cancel(taskId: TaskId, error: SkeinError): Promise<boolean> {
-    this.#ended.add(taskId);
+    this.#ended.set(taskId, true);
     const task = this.#tasks.get(taskId);
     if (task === undefined) return false;
     task.stop(error);
@@ -225,7 +228,7 @@ export class TaskRegistry {
 
   /** Ends all tasks of a query and frees their spooled output; later tasks of the query are refused. */
   async endQuery(queryId: QueryId): Promise<void> {
-    this.#endedQueries.add(queryId);
+    this.#endedQueries.set(queryId, true);
     const error = new SkeinError('QUERY_CANCELLED', 'the query has ended');
     const tasks = [...this.#tasks.values()].filter(({ spec }) => spec.queryId === queryId);
     for (const task of tasks) task.stop(error);
@@ -236,7 +239,7 @@ export class TaskRegistry {
   finish(taskId: TaskId): void {
     const task = this.#tasks.get(taskId);
     if (task === undefined) return;
-    this.#ended.add(taskId);
+    this.#ended.set(taskId, true);
     task.read();
   }
 

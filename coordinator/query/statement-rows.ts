@@ -4,8 +4,9 @@ import type { Pages } from '../catalog-client/pages.ts';
 import type { Command, CommandContext } from '../command/command.ts';
 import { COMMANDS } from '../command/commands.ts';
 import type { StatementRows } from '../resolver/table-source.ts';
-import { encodeRows, rowsBudget, type TakeBytes, type TextRow } from '../rows/encode-rows.ts';
+import { encodeRows, rowsBudget, type TakeBytes } from '../rows/encode-rows.ts';
 import type { TableRows } from '../rows/table-rows.ts';
+import type { TextRow } from '../rows/text-record-batch.ts';
 import { parseCommand } from '../statement/parse-statement.ts';
 import type { TextSpan } from '../statement/statement.ts';
 

@@ -2,8 +2,9 @@ import { tableFromIPC } from 'apache-arrow';
 import { expect, test } from 'vitest';
 import { decodeFlightData } from '#shared/flight/flight-data.ts';
 import { onePage } from '../catalog-client/pages.ts';
-import { encodeRows, rowsBudget, type TextRow } from './encode-rows.ts';
+import { encodeRows, rowsBudget } from './encode-rows.ts';
 import type { TableRows } from './table-rows.ts';
+import type { TextRow } from './text-record-batch.ts';
 
 const HEADER = { title: 'SHOW X', columns: ['a', 'b c'] };
 const encode = (rows: readonly TextRow[], bytesMax = 2 ** 20): Promise<TableRows> =>

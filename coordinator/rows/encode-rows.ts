@@ -1,13 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { Field, Schema, Utf8 } from 'apache-arrow';
-import { BufferRegion, FieldNode, Message, RecordBatch } from 'apache-arrow/ipc/metadata/message';
+import { Message } from 'apache-arrow/ipc/metadata/message';
 import { SkeinError } from '#shared/error.ts';
 import { BODY_TAG, fieldBytes, HEADER_TAG, varintBytes, writeField } from '#shared/flight/flight-data.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 import type { TableRows } from './table-rows.ts';
-
-/** Texts and NULLs, one for each column. */
-export type TextRow = readonly (string | null)[];
+import { textRecordBatch, type TextRow } from './text-record-batch.ts';
 
 /** Rows of a batch, and bytes of its texts: to encode one takes a few milliseconds, and others have a turn before the next. */
 const BATCH_ROWS = 2_000;
@@ -32,7 +30,8 @@ export async function encodeRows(
   for await (const page of pages) {
     for (const [i, rows] of [...batchesOf(page)].entries()) {
       if (i > 0) await setImmediate();
-      const message = batchMessage(columns.length, rows);
+      const { header, body } = textRecordBatch(columns.length, rows);
+      const message = flightMessage(header, body);
       take(message.length);
       rowCount += rows.length;
       bytes += message.length;
@@ -57,44 +56,6 @@ function* batchesOf(rows: readonly TextRow[]): Generator<readonly TextRow[]> {
 }
 
 const EMPTY = Buffer.alloc(0);
-
-function batchMessage(width: number, rows: readonly TextRow[]): string {
-  const nodes: FieldNode[] = [];
-  const regions: BufferRegion[] = [];
-  const parts: Buffer[] = [];
-  let at = 0;
-  const add = (buffer: Buffer): void => {
-    regions.push(new BufferRegion(at, buffer.length));
-    const padding = Buffer.alloc(-buffer.length & 7);
-    parts.push(buffer, padding);
-    at += buffer.length + padding.length;
-  };
-  for (let column = 0; column < width; column += 1) {
-    const texts = rows.map((row) => row[column] ?? null);
-    nodes.push(new FieldNode(rows.length, texts.filter((text) => text === null).length));
-    for (const buffer of textBuffers(texts)) add(buffer);
-  }
-  const header = Message.encode(Message.from(new RecordBatch(rows.length, nodes, regions, null), at));
-  return flightMessage(header, Buffer.concat(parts));
-}
-
-/** The buffers of a Utf8 column: validity bits, offsets, characters. */
-function textBuffers(texts: readonly (string | null)[]): readonly [Buffer, Buffer, Buffer] {
-  const validity = Buffer.alloc((texts.length + 7) >> 3);
-  const offsets = Buffer.alloc(4 * (texts.length + 1));
-  const characters: Buffer[] = [];
-  let end = 0;
-  for (const [i, text] of texts.entries()) {
-    if (text !== null) {
-      validity[i >> 3] = (validity[i >> 3] ?? 0) | (1 << (i & 7));
-      const encoded = Buffer.from(text);
-      characters.push(encoded);
-      end += encoded.length;
-    }
-    offsets.writeInt32LE(end, 4 * (i + 1));
-  }
-  return [validity, offsets, Buffer.concat(characters)];
-}
 
 /** gRPC prefixes each message with 5 bytes, which a worker counts when it asks whether a body is aligned. */
 const GRPC_PREFIX_BYTES = 5;

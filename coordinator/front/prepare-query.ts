@@ -6,11 +6,12 @@ import { bindTables, type BoundScan, type BoundTable } from '../resolver/bind-ta
 import { ByteOffsets } from '../resolver/byte-offsets.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
-import { plannerSql, spliceTables, userPosition, workerSql } from '../resolver/splice-tables.ts';
+import { parameterQuery, plannerSql, spliceTables, userPosition, workerSql } from '../resolver/splice-tables.ts';
 import { nameStatements } from '../resolver/name-statements.ts';
 import type { QueryTables, StatementRows } from '../resolver/table-source.ts';
 import type { TableRows } from '../rows/table-rows.ts';
 import type { TextSpan } from '../statement/statement.ts';
+import type { ValuePlace } from '../statement/value-place.ts';
 import { checkOperators, checkPlan, checkSources } from '../planner/check-plan.ts';
 import { FairCache } from './fair-cache.ts';
 import { usesOf } from '../planner/large-plan.ts';
@@ -25,6 +26,8 @@ type PrepareRequest = {
   readonly sql: string;
   /** Offset of `sql` in the statement, which is added to error positions. */
   readonly offset: number;
+  /** The values of parameters in it; absent = it has none. */
+  readonly values?: readonly ValuePlace[];
   readonly context: StatementContext;
   /** The user who asks: a tenant's plans are its own, and nobody takes all of the cache. */
   readonly asker: { readonly tenant: TenantId; readonly principal: PrincipalId };
@@ -55,7 +58,7 @@ export function queryPreparer(options: { readonly cacheEntries: number }): Prepa
     const defaults = { catalog: context.currentCatalog, schema: context.currentSchema };
     const { text, statements } = nameStatements(request.sql);
     const toStatement = (character: number): number => offset + text.toSource(character);
-    const query: NamedQuery = { ...request, sql: text.text, toStatement };
+    const query: NamedQuery = { ...request, sql: text.text, values: text.places(request.values ?? []), toStatement };
     const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(query.sql).toCharacter(byte)));
     const references = await inQuery(parse(query, defaults, parses));
     const rows = await movedErrors((character) => offset + character)(rowsOf(statements, source));
@@ -70,7 +73,10 @@ export function queryPreparer(options: { readonly cacheEntries: number }): Prepa
 }
 
 /** A query whose statements have names; `toStatement` takes a character of it back to the client's statement. */
-type NamedQuery = PrepareRequest & { readonly toStatement: (character: number) => number };
+type NamedQuery = PrepareRequest & {
+  readonly values: readonly ValuePlace[];
+  readonly toStatement: (character: number) => number;
+};
 
 /** One after the other: each may ask the catalog for many pages. */
 async function rowsOf(
@@ -101,7 +107,7 @@ async function parse(
   return references;
 }
 
-function planKey({ sql, asker, context }: PrepareRequest, bound: readonly BoundTable[]): string {
+function planKey({ sql, values, asker, context }: NamedQuery, bound: readonly BoundTable[]): string {
   const { timeZone, currentCatalog, currentSchema } = context;
   const tables = bound.map((table) => {
     const { version, policies } = table.policies;
@@ -109,7 +115,9 @@ function planKey({ sql, asker, context }: PrepareRequest, bound: readonly BoundT
     const data = table.kind === 'rows' ? [table.rows.rowCount] : [table.tableName, table.version, table.snapshotId];
     return [...data, version, principal];
   });
-  return JSON.stringify([asker.tenant, sql, timeZone, currentCatalog, currentSchema, tables]);
+  // Columns are named after parameters, not after their values.
+  const parameters = values.map(({ start, name }) => [start, name]);
+  return JSON.stringify([asker.tenant, sql, parameters, timeZone, currentCatalog, currentSchema, tables]);
 }
 
 /** Combines a cached plan with the tables as they were authorised for this statement. */
@@ -127,17 +135,17 @@ async function plan(
   references: QueryReferences,
   bound: readonly BoundTable[],
 ): Promise<PreparedQuery> {
-  const { sql, toStatement, context, asker, planner, signal } = query;
-  const spliced = spliceTables(sql, references);
+  const { sql, values, toStatement, context, asker, planner, signal } = query;
+  const spliced = spliceTables(sql, references, values);
   const scans = bound.map((table) => ({
     columns: table.kind === 'rows' ? table.rows.columns : table.sqlFields,
     fields: fieldsOf(table),
     rowCount: rowCountOf(table),
   }));
   const inPlan = movedErrors((byte) => toStatement(userPosition(spliced, byte)));
-  const reply = await inPlan(
-    planner.plan({ sql: plannerSql(spliced), scans, context, contextual: references.contextual }, asker, signal),
-  );
+  const { contextual } = references;
+  const texts = { sql: plannerSql(spliced), parameters: parameterQuery(spliced) };
+  const reply = await inPlan(planner.plan({ ...texts, scans, context, contextual }, asker, signal));
   if (reply.plan !== null) checkPlan(reply.plan, bound.length);
   else if (reply.large !== null) checkSources(reply.large.sources, bound.length);
   else checkOperators(reply.operators);
@@ -148,7 +156,7 @@ async function plan(
     workerSql: workerSql(spliced),
     scans: bindScans(reply, bound),
     features: featuresOf(reply, bound),
-    contextual: references.contextual,
+    contextual,
     bounds: references.bounds,
   };
 }

@@ -5,6 +5,7 @@ import { DUCKDB_TEXT_BYTES_MAX, duckDbError } from '#shared/duckdb-error.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { blankContext, contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
 import { findReferences } from '../resolver/find-references.ts';
 import { isFunctionAllowed } from '../resolver/function-policy.ts';
@@ -14,7 +15,16 @@ import { decodePlan } from './decode-plan.ts';
 import { fromDuckDbType, toDuckDbType } from './duckdb-type-of.ts';
 import { checkReferences, checkResult } from './plan-text.ts';
 import type { Plan } from './plan.ts';
-import type { BindRequest, ParseRequest, PlannerScan, PlanReply, PlanRequest, PrintedText } from './planner.ts';
+import type {
+  BindRequest,
+  ParameterQuery,
+  ParameterValue,
+  ParseRequest,
+  PlannerScan,
+  PlanReply,
+  PlanRequest,
+  PrintedText,
+} from './planner.ts';
 import { printSqlType, type SqlField } from './sql-type.ts';
 import { textOf } from './json-node.ts';
 
@@ -99,7 +109,7 @@ export class PlannerSession {
   async plan(request: PlanRequest): Promise<PlanReply> {
     await this.#setContext(request.context, request.contextual);
     this.#scans = request.scans;
-    const columns = await this.#columns(request.sql);
+    const columns = await this.#namedColumns(request);
     checkResult(columns);
     const plan = await this.#tryPlan(request.sql);
     const operators = plan === null ? await this.#guard(() => boundOperators(this.#binder, request.sql)) : [];
@@ -145,6 +155,46 @@ export class PlannerSession {
       }
     }
     return null;
+  }
+
+  async #namedColumns({ sql, parameters }: PlanRequest): Promise<SqlField[]> {
+    const columns = await this.#columns(sql);
+    const names = parameters == null ? null : await this.#parameterNames(parameters);
+    if (names?.length !== columns.length) return columns;
+    return columns.map((column, i) => ({ ...column, name: must(names[i], 'a name for each column') }));
+  }
+
+  /**
+   * Returns the names of the columns of a query with parameters, as DuckDB's own EXECUTE gives them: `$1`, `($1 + 1)`. Null where DuckDB
+   * takes no parameter (ORDER BY): the columns are then named after the values.
+   * @throws INVALID_CAST, NUMERIC_OVERFLOW and INVALID_ARGUMENT for a value that is not of its type, with its place
+   */
+  async #parameterNames({ sql, values }: ParameterQuery): Promise<readonly string[] | null> {
+    try {
+      await this.#binder.run(`PREPARE ${PARAMETER_STATEMENT} AS ${sql}`);
+    } catch {
+      return null;
+    }
+    const call = executeSql(values);
+    try {
+      return await this.#names(call.sql);
+    } catch (thrown) {
+      const error = SkeinError.of(thrown);
+      const value = VALUE_ERRORS.has(error.code) ? call.valueAt(error.position) : undefined;
+      if (value === undefined) return null;
+      throw new SkeinError(error.code, error.message, { position: value.location, cause: error.cause });
+    } finally {
+      await this.#binder.run(`DEALLOCATE ${PARAMETER_STATEMENT}`);
+    }
+  }
+
+  async #names(sql: string): Promise<readonly string[]> {
+    const prepared = await this.#guard(() => this.#binder.prepare(sql));
+    try {
+      return Array.from({ length: prepared.columnCount }, (_, i) => prepared.columnName(i));
+    } finally {
+      prepared.destroySync();
+    }
   }
 
   async #columns(sql: string): Promise<SqlField[]> {
@@ -252,6 +302,28 @@ export class PlannerSession {
       mainFunction: (info) => info.setError('a scan is planned, never run'),
     });
   }
+}
+
+/** Name of the prepared statement that a query with parameters is for a moment. */
+const PARAMETER_STATEMENT = 'skein_parameters';
+const VALUE_ERRORS: ReadonlySet<ErrorCode> = new Set(['INVALID_CAST', 'NUMERIC_OVERFLOW', 'INVALID_ARGUMENT']);
+
+/** The EXECUTE with these values, and the value that stands at a byte of it. */
+function executeSql(values: readonly ParameterValue[]): {
+  readonly sql: string;
+  readonly valueAt: (byte: number | undefined) => ParameterValue | undefined;
+} {
+  const parts = values.map(({ name, text }) => `${quoteIdentifier(name)} := ${text}`);
+  const head = `EXECUTE ${PARAMETER_STATEMENT}(`;
+  const valueAt = (byte: number | undefined): ParameterValue | undefined => {
+    if (byte === undefined || byte < head.length) return undefined;
+    let end = head.length;
+    return values.find((_, i) => {
+      end += Buffer.byteLength(must(parts[i], 'a part for each value')) + 2;
+      return byte < end;
+    });
+  };
+  return { sql: `${head}${parts.join(', ')})`, valueAt };
 }
 
 /** Makes a subquery with columns of these types in place of an input: DuckDB does not treat its values as constant. */

@@ -34,10 +34,28 @@ export type ParseRequest = {
 export type PlanRequest = {
   /** Tables stand as `skein_scan('<n>')`. */
   readonly sql: string;
+  /** The same query with its parameters in the place of their values; absent or null = it has none. */
+  readonly parameters?: ParameterQuery | null;
   readonly scans: readonly PlannerScan[];
   readonly context: StatementContext;
   /** False when only the time zone of the context matters (`QueryReferences.contextual`). */
   readonly contextual: boolean;
+};
+
+/** A query with its parameters, and their values: DuckDB names its columns after the parameters. */
+export type ParameterQuery = {
+  /** Tables stand as in `PlanRequest.sql`. */
+  readonly sql: string;
+  readonly values: readonly ParameterValue[];
+};
+
+export type ParameterValue = {
+  /** Number or name of the parameter. */
+  readonly name: string;
+  /** The value as SQL. */
+  readonly text: string;
+  /** Byte offset of its first place in `PlanRequest.sql`. */
+  readonly location: number;
 };
 
 export type BindRequest = {

@@ -6,6 +6,7 @@ import { COMMANDS, type Statement } from '../command/commands.ts';
 import type { SessionKey } from '../session/session-store.ts';
 import { setting } from '../session/session.ts';
 import { sizeOf } from '../statement/parameters.ts';
+import type { Edit } from '../statement/bind-parameters.ts';
 import { READ_STATEMENT, type StatementText } from '../statement/read-statement.ts';
 import { ActiveQuery } from './active-query.ts';
 import { answerInTime } from './answer-in-time.ts';
@@ -45,7 +46,7 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
   try {
     if (refused !== undefined) throw refused;
     if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
-    outcome = await answerInTime(active.signal, run(parsed.statement, { services, request, active }));
+    outcome = await answerInTime(active.signal, run(parsed.statement, { services, request, active, edits }));
     active.signal.throwIfAborted();
     active.completed(outcome);
   } catch (thrown) {
@@ -101,9 +102,10 @@ type Running = {
   readonly services: RunnerServices;
   readonly request: StatementRequest;
   readonly active: ActiveQuery;
+  readonly edits: readonly Edit[];
 };
 
-function run({ command: name, input }: Statement, { services, request, active }: Running): Promise<Outcome> {
+function run({ command: name, input }: Statement, { services, request, active, edits }: Running): Promise<Outcome> {
   const command: Command = COMMANDS[name];
   active.describe({ queryType: command.queryType });
   if (command.timeout === 'coordinator' && request.timeoutMs === undefined) {
@@ -111,5 +113,5 @@ function run({ command: name, input }: Statement, { services, request, active }:
   }
   const action = command.action(input);
   if (action !== null) requireAction(request.caller, action);
-  return command.run(input, commandContext(services, request, active));
+  return command.run(input, commandContext(services, request, { active, edits }));
 }

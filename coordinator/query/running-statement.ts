@@ -26,7 +26,9 @@ import { callersTables } from '../session/callers-tables.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { ActiveQuery } from './active-query.ts';
+import { valuePlaces, type Edit } from '../statement/bind-parameters.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
+import type { ValuePlace } from '../statement/value-place.ts';
 import { distributeQuery } from './distribute-query.ts';
 import { distributionSettings, executeQuery, type QueryExecution, type QueryOutcome } from './execute-query.ts';
 import { explainAnalyze } from './explain-analyze.ts';
@@ -43,7 +45,7 @@ const PIVOT_VALUES_BYTES_MAX = 2 ** 20;
 export function commandContext(
   services: RunnerServices,
   request: StatementRequest,
-  active: ActiveQuery,
+  { active, edits }: { readonly active: ActiveQuery; readonly edits: readonly Edit[] },
 ): CommandContext {
   const { store, names, catalog } = services.sessions;
   const session = store.get(request.session);
@@ -59,7 +61,15 @@ export function commandContext(
     names,
     catalog,
     tables,
-    queries: new StatementQueries({ services, request, active, session, tables, source }),
+    queries: new StatementQueries({
+      services,
+      request,
+      active,
+      session,
+      tables,
+      source,
+      values: valuePlaces(edits),
+    }),
     answer: ({ columns, rows }) => answer({ columns, pages: onePage(rows) }, request, active),
     answerPages: (pages) => answer(pages, request, active),
   };
@@ -94,6 +104,8 @@ type StatementParts = {
   readonly tables: StatementTables & StatementRows;
   /** The same tables as they are now. */
   readonly source: TableSource;
+  /** The values of parameters in the statement's text. */
+  readonly values: readonly ValuePlace[];
 };
 
 /** The queries of one statement: gate, plan, admission, tasks, result. */
@@ -279,7 +291,7 @@ class StatementQueries implements Queries {
 
   /** Binds and plans a text that was made of the query; errors have their place in the statement. */
   async #plan(query: TextSpan, derived: DerivedText, context: StatementContext): Promise<PreparedQuery> {
-    const { services, request, active, tables } = this.#parts;
+    const { services, request, active, tables, values } = this.#parts;
     const { front, metrics } = services;
     const { prepareQuery, planner } = front;
     const { tenant, sub: principal } = request.caller.claims;
@@ -288,7 +300,8 @@ class StatementQueries implements Queries {
     const asker = { tenant, principal };
     try {
       const { text: sql } = derived;
-      const prepared = await prepareQuery({ sql, offset: 0, context, asker, tables, planner, signal });
+      const places = derived.places(placesIn(query, values));
+      const prepared = await prepareQuery({ sql, offset: 0, values: places, context, asker, tables, planner, signal });
       metrics.planned(active.elapsedMs() - startMs);
       return prepared;
     } catch (thrown) {
@@ -298,4 +311,11 @@ class StatementQueries implements Queries {
       throw new SkeinError(error.code, error.message, { position, cause: error.cause });
     }
   }
+}
+
+/** The values that stand in a part of the statement, by their places in it. A part may be more than the statement has there. */
+function placesIn({ text, offset }: TextSpan, values: readonly ValuePlace[]): readonly ValuePlace[] {
+  return values
+    .map((value) => ({ ...value, start: value.start - offset, end: value.end - offset }))
+    .filter(({ start, end, text: value }) => start >= 0 && text.slice(start, end) === value);
 }

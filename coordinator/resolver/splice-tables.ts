@@ -2,7 +2,9 @@ import type { SqlText } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
+import type { ParameterQuery, ParameterValue } from '../planner/planner.ts';
 import { identifierText, Tokenizer, type Token } from '../statement/tokenizer.ts';
+import { parameterSql, type ValuePlace } from '../statement/value-place.ts';
 import { ByteOffsets } from './byte-offsets.ts';
 import type { QueryReferences, TableReference } from './query-references.ts';
 
@@ -19,16 +21,24 @@ export type SplicedQuery = { readonly pieces: readonly Piece[] };
 type Piece =
   | { readonly kind: 'text'; readonly text: string; readonly start: number }
   | { readonly kind: 'inserted'; readonly text: string; readonly start: number }
+  | { readonly kind: 'value'; readonly value: ValuePlace; readonly start: number }
   | { readonly kind: 'scan'; readonly scan: number; readonly start: number };
 
 type Edit = {
   readonly start: number;
   readonly end: number;
-  readonly insert: readonly ({ readonly scan: number } | string)[];
+  readonly insert: readonly ({ readonly scan: number } | { readonly value: ValuePlace } | string)[];
 };
 
-/** Puts scan i in the place of `references.tables[i]`. @throws NOT_SUPPORTED when another name stands where the parser saw one. */
-export function spliceTables(sql: string, references: QueryReferences): SplicedQuery {
+/**
+ * Puts scan i in the place of `references.tables[i]`, and marks the values of parameters.
+ * @throws NOT_SUPPORTED when another name stands where the parser saw one.
+ */
+export function spliceTables(
+  sql: string,
+  references: QueryReferences,
+  values: readonly ValuePlace[] = [],
+): SplicedQuery {
   const offsets = new ByteOffsets(sql);
   const edits: Edit[] = [];
   const keywords = references.tables.length === 0 ? new Map<number, number>() : tableKeywords(sql);
@@ -40,11 +50,28 @@ export function spliceTables(sql: string, references: QueryReferences): SplicedQ
     const start = offsets.toCharacter(location);
     edits.push({ start, end: nameEnd(sql, start, parts), insert: [quoteIdentifier(alias)] });
   }
+  for (const value of values) edits.push({ start: value.start, end: value.end, insert: [{ value }] });
   return { pieces: applyEdits(sql, edits) };
 }
 
 /** The query for the planner, whose table function answers with the columns of a scan. */
 export const plannerSql = (query: SplicedQuery): string => query.pieces.map(plannerText).join('');
+
+/** The same with its parameters in the place of their values; null for a query that has none. */
+export function parameterQuery({ pieces }: SplicedQuery): ParameterQuery | null {
+  const values = new Map<string, ParameterValue>();
+  let location = 0;
+  for (const piece of pieces) {
+    if (piece.kind === 'value' && !values.has(piece.value.name)) {
+      const { name, text } = piece.value;
+      values.set(name, { name, text, location });
+    }
+    location += Buffer.byteLength(plannerText(piece));
+  }
+  if (values.size === 0) return null;
+  const text = (piece: Piece): string => (piece.kind === 'value' ? parameterSql(piece.value.name) : plannerText(piece));
+  return { sql: pieces.map(text).join(''), values: [...values.values()] };
+}
 
 /** The query for a worker, which prints each scan itself. */
 export function workerSql(query: SplicedQuery): SqlText {
@@ -52,8 +79,8 @@ export function workerSql(query: SplicedQuery): SqlText {
   for (const piece of query.pieces) {
     const last = parts.at(-1);
     if (piece.kind === 'scan') parts.push({ scan: piece.scan });
-    else if (typeof last === 'string') parts[parts.length - 1] = last + piece.text;
-    else parts.push(piece.text);
+    else if (typeof last === 'string') parts[parts.length - 1] = last + plannerText(piece);
+    else parts.push(plannerText(piece));
   }
   return parts;
 }
@@ -74,8 +101,10 @@ export function userPosition(query: SplicedQuery, plannerByte: number): number {
 }
 
 /** A name may follow a word without a space (`FROM"t"`), a function may not. */
-const plannerText = (piece: Piece): string =>
-  piece.kind === 'scan' ? ` skein_scan(${quoteLiteral(String(piece.scan))})` : piece.text;
+function plannerText(piece: Piece): string {
+  if (piece.kind === 'scan') return ` skein_scan(${quoteLiteral(String(piece.scan))})`;
+  return piece.kind === 'value' ? piece.value.text : piece.text;
+}
 
 /** `word` is where the keyword TABLE before the name starts. */
 function tableEdits(
@@ -142,9 +171,13 @@ function applyEdits(sql: string, edits: readonly Edit[]): Piece[] {
   const pieces: Piece[] = [];
   let at = 0;
   for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
+    // A value within a clause that is replaced, such as AT.
+    if (edit.start < at) continue;
     if (edit.start > at) pieces.push({ kind: 'text', text: sql.slice(at, edit.start), start: at });
     for (const part of edit.insert) {
-      if (typeof part !== 'string') pieces.push({ kind: 'scan', scan: part.scan, start: edit.start });
+      if (typeof part !== 'string' && 'value' in part) {
+        pieces.push({ kind: 'value', value: part.value, start: edit.start });
+      } else if (typeof part !== 'string') pieces.push({ kind: 'scan', scan: part.scan, start: edit.start });
       else if (part !== '') pieces.push({ kind: 'inserted', text: part, start: edit.start });
     }
     at = edit.end;

@@ -25,6 +25,7 @@ describe('parameters', () => {
     ['SELECT ?, ?', list('a', true), "SELECT ('a') , true"],
     ['SELECT $2, $1, $2', list({ digits: '1' }, null), 'SELECT NULL , 1 , NULL'],
     ['SELECT $2, ?', list({ digits: '1' }, { digits: '2' }, { digits: '-3' }), null],
+    ['SELECT $1, $2, $1, ?', list(true, false, null), 'SELECT true , false , true , NULL'],
     ['SELECT $1, ?', list({ digits: '1' }, { digits: '-3.50' }), 'SELECT 1 , (-3.50)'],
     ['SELECT $Name, $"näme"', named({ name: 'x', näme: [true, []] }), "SELECT ('x') , [true, []]"],
     ['SELECT a FROM t WHERE b=?AND c', list(false), 'SELECT a FROM t WHERE b= false AND c'],

@@ -1,18 +1,19 @@
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { DerivedText } from './derived-text.ts';
+import type { ValuePlace } from './value-place.ts';
 import { printParameter, type Parameters } from './parameters.ts';
 import { identifierText, Tokenizer, type Token } from './tokenizer.ts';
 
 /** Places of parameters that a statement may have; each is kept for as long as the statement runs. */
 export const PARAMETER_PLACES_MAX = 50_000;
 
-/** A part of a statement's text, and what takes its place. */
-export type Edit = { readonly start: number; readonly end: number; readonly text: string };
+/** A part of a statement's text, and what takes its place: the value of the parameter `name`, which is a number or a name. */
+export type Edit = { readonly start: number; readonly end: number; readonly text: string; readonly name: string };
 
 /**
  * Finds the parameters of a statement and prints their values. A parameter is a token of its own, so nothing inside of a string, a name
- * or a comment is one. `?` takes the value behind the one that the parameter before it took.
+ * or a comment is one. `?` takes the value behind the last one that a parameter before it took.
  * ```
  * SELECT $2 WHERE a = ? AND b = '$1'    ->    edits of $2 and of ?
  * ```
@@ -24,11 +25,12 @@ export function bindParameters(sql: string, parameters: Parameters, bytesMax: nu
   const values = valuesByName(parameters);
   const used = new Set<string>();
   const edits: Edit[] = [];
-  let position = 0;
+  let last = 0;
   let bytes = Buffer.byteLength(sql);
   for (const { start, end, name } of findParameters(sql)) {
-    if (name === '' || /^\d/.test(name)) position = name === '' ? position + 1 : Number(name);
-    const key = name === '' || /^\d/.test(name) ? String(position) : foldIdentifier(name);
+    const number = name === '' ? last + 1 : /^\d/.test(name) ? Number(name) : null;
+    last = Math.max(last, number ?? 0);
+    const key = number === null ? foldIdentifier(name) : String(number);
     const text = values.get(key);
     if (text === undefined) {
       throw new SkeinError('UNDEFINED_PARAMETER', `there is no value for the parameter $${key.slice(0, 100)}`, {
@@ -36,7 +38,7 @@ export function bindParameters(sql: string, parameters: Parameters, bytesMax: nu
       });
     }
     used.add(key);
-    const edit = { start, end, text: ` ${text} ` };
+    const edit = { start, end, text: ` ${text} `, name: key };
     bytes += Buffer.byteLength(edit.text) - (end - start);
     if (bytes > bytesMax) {
       throw new SkeinError('PAYLOAD_TOO_LARGE', `the statement and its values are longer than ${bytesMax} bytes`);
@@ -67,6 +69,17 @@ export function applyEdits(sql: string, edits: readonly Edit[]): DerivedText {
     at = end;
   }
   return derived.slice(at, sql.length, NOTHING);
+}
+
+/** The places of the values in the text that `applyEdits` makes. */
+export function valuePlaces(edits: readonly Edit[]): readonly ValuePlace[] {
+  let shift = 0;
+  return edits.map(({ start, end, text, name }) => {
+    // Without the spaces around it, which may have been cut off at the end of the statement.
+    const place = { start: start + shift + 1, end: start + shift + text.length - 1, name, text: text.slice(1, -1) };
+    shift += text.length - (end - start);
+    return place;
+  });
 }
 
 const NOTHING: ReadonlyMap<number, string> = new Map();

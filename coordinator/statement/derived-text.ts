@@ -1,3 +1,4 @@
+import { must } from '#shared/must.ts';
 import type { TextSpan } from './statement.ts';
 
 type Part = { readonly start: number; readonly end: number } | { readonly inserted: string };
@@ -38,6 +39,26 @@ export class DerivedText {
       .join('');
   }
 
+  /** Finds ranges of the query's text, which stand in its order, in this text; one that is not whole in a part of it is left out. */
+  places<Range extends { readonly start: number; readonly end: number }>(ranges: readonly Range[]): readonly Range[] {
+    const found: Range[] = [];
+    let at = 0;
+    for (const part of this.#parts) {
+      if ('inserted' in part) {
+        at += part.inserted.length;
+        continue;
+      }
+      const shift = at - part.start;
+      for (let i = firstFrom(ranges, part.start); i < ranges.length; i += 1) {
+        const range = must(ranges[i], 'an index below the length');
+        if (range.end > part.end) break;
+        found.push({ ...range, start: range.start + shift, end: range.end + shift });
+      }
+      at += part.end - part.start;
+    }
+    return found;
+  }
+
   /** Maps a position in this text to the query's text; an inserted character maps to the place of insertion. */
   toSource(position: number): number {
     let at = 0;
@@ -50,6 +71,18 @@ export class DerivedText {
     }
     return last;
   }
+}
+
+/** Index of the first range that starts at `position` or behind it. */
+function firstFrom(ranges: readonly { readonly start: number }[], position: number): number {
+  let low = 0;
+  let high = ranges.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (must(ranges[middle], 'an index below the length').start < position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The query's text itself. */

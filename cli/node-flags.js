@@ -23,7 +23,7 @@ export const serviceFlags = (service) =>
 export const COMPILE_CACHE = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules', '.cache', 'skein');
 
 /**
- * What a service's process has to find in its environment. A running query holds a thread of libuv's pool, and the default of 4 would let
- * queries block file access; threads and children have the cache of compiled code only from here.
+ * Environment of every service's process. A running query holds a thread of libuv's pool: with the default of 4, queries would block file
+ * access. Threads and child processes find the cache of compiled code only through the environment.
  */
 export const SERVICE_ENVIRONMENT = { UV_THREADPOOL_SIZE: '32', NODE_COMPILE_CACHE: COMPILE_CACHE };

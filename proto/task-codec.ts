@@ -68,7 +68,7 @@ export async function decodeTask({ body, access, ...head }: SentTask): Promise<T
     sql,
     scans: scans.map((scan, i) => ({
       ...decodeScan(scan),
-      // What the ticket covers.
+      // `access` is signed with the ticket.
       ...must(access[i], 'the access of every scan'),
       files: must(files[i], 'files of every scan'),
     })),

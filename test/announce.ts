@@ -4,7 +4,7 @@ import { CI_SUITES } from './support/ci-suites.ts';
 import { missingPeers, type MissingPeer } from './support/peers.ts';
 
 /**
- * What `npm test` prints first: what it runs, and what it leaves out. For `.ci/run`: with `--every-peer` it exits 1 when this machine lacks a
+ * Prints what `npm test` is about to run and what it leaves out. For `.ci/run`: with `--every-peer` it exits 1 when this machine lacks a
  * program that suites run against (without, those suites are left out and named); `--packages` prints Debian's packages that bring what is
  * missing, `--parts` the names of the parts, and nothing else.
  */

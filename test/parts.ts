@@ -1,4 +1,4 @@
-/** What is too long for every run: `.ci/run --full [PART ...]`. Each part ends within an hour on two cores. */
+/** Suites that are too long for every run: `.ci/run --full [PART ...]`. Each part ends within an hour on two cores. */
 export type Part = {
   readonly name: string;
   readonly what: string;

@@ -24,7 +24,7 @@ const GENERATED = 'proto/generated/';
 const SOURCES = TRACKED.filter((path) => path.endsWith('.ts') && !path.startsWith(GENERATED));
 const TOP_FOLDERS = ['shared', 'proto', 'catalog', 'coordinator', 'worker', 'cli', 'bench', 'test'] as const;
 
-/** What each top-level folder may import from; a folder may always import from itself. */
+/** Folders that each top-level folder may import from; a folder may always import from itself. */
 const MAY_IMPORT: Readonly<Record<(typeof TOP_FOLDERS)[number], readonly string[]>> = {
   shared: ['proto'],
   proto: ['shared'],
@@ -168,7 +168,7 @@ describe('imports', () => {
 describe('patterns', () => {
   /** Those that may take more than linear time, as they stand in the code, each with the reason. */
   const ALLOWED: ReadonlyMap<string, string> = new Map();
-  /** What runs in the product, and not only in tests and benchmarks. */
+  /** Files that run in the product, not only in tests and benchmarks. */
   const product = TRACKED.filter(
     (path) =>
       /\.[jt]s$/.test(path) &&

@@ -15,9 +15,9 @@ const principal = (changed: Partial<Principal>): Principal => ({
   ...changed,
 });
 
-/** What every principal of a tenant may do: a statement needs it to know what its names stand for. */
+/** Every principal of a tenant may do these: a statement needs them to resolve its names. */
 const ALWAYS = ['catalog.resolve', 'schema.resolve'];
-/** What a scope adds, by the words of the service specification. */
+/** Actions that each scope adds, after the service specification. */
 const ADDS: Readonly<Record<Scope, readonly string[]>> = {
   'catalog:read': ['catalog.list', 'catalog.describe', 'catalog.use'],
   'catalog:write': ['catalog.create', 'catalog.drop'],

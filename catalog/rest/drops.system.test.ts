@@ -168,7 +168,7 @@ describe('a drop', () => {
     await drop('broken', '?purgeRequested=true');
     await purged('broken');
     const left = [`${location}/data/a.parquet`, `${location}/data/p=1/b.parquet`];
-    // What only a broken manifest knew of, and a manifest that only the lost list knew of, with its file.
+    // Left over: the file that only the broken manifest names, and a manifest that only the lost list names, with its file.
     expect(await present(files)).toEqual([...left, `${location}/metadata/2-m0.avro`, `${location}/data/c.parquet`]);
   });
 

@@ -71,7 +71,7 @@ test('keys rotate under 100 requests a second, and no request fails', async () =
     }
     await Promise.all(pending);
     expect(failures).toEqual([]);
-    // Of keys made every 4 s, at least three have signed, and the oldest still verifies.
+    // A key is made every 4 s: at least three have signed, and the oldest still verifies.
     expect(kids.size).toBeGreaterThanOrEqual(3);
     const { body } = await catalog.rest('GET', '/.well-known/jwks.json', { token: null });
     expect((body['keys'] as { kid: string }[]).map(({ kid }) => kid)).toEqual(expect.arrayContaining([...kids]));

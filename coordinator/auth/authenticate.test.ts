@@ -12,7 +12,7 @@ const publicJwk: JWK = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: '
 
 let epoch: number | undefined;
 let nowMs: number;
-/** What the catalog answers about a token's principal, and how often it was asked. */
+/** The catalog's answer about a token's principal; `asked` counts the calls. */
 let authorize: () => Promise<ReadonlyMap<string, Decision>>;
 let asked: number;
 let signingKeys: () => Promise<string>;

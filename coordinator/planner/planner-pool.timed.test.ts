@@ -14,7 +14,7 @@ const context = { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCata
 const tables = scriptedTables({ 'lake.s.t': { columns: 'a int, b string' } });
 /** Constant folding that takes time, not memory. */
 const SLOW = "SELECT levenshtein(repeat('a', 300000), repeat('b', 300000))";
-/** What DuckDB takes exponential time to bind or to optimise. */
+/** DuckDB takes exponential time to bind or to optimise these. */
 const EXPONENTIAL: readonly (readonly [string, string])[] = [
   ['subqueries', `SELECT ${'(SELECT '.repeat(50)}1${')'.repeat(50)}`],
   ['EXISTS', `SELECT 1 FROM t WHERE ${'EXISTS (SELECT 1 WHERE '.repeat(50)}true${')'.repeat(50)}`],
@@ -31,7 +31,7 @@ const OPTIONS: PlannerPoolOptions = {
   idleBytesMax: 2 ** 28,
 };
 const LARGE_BYTES = 2 ** 29;
-/** Of the main thread; a fork of a process of so many bytes takes 20. */
+/** CPU time of the main thread; forking a process as large as the test's would take 20 ms. */
 const REPLACEMENT_CPU_MS = 12;
 let pool: PlannerPool;
 beforeAll(() => {

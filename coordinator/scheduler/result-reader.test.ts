@@ -9,7 +9,7 @@ import { flightMessages } from '#test/support/scripted/messages.ts';
 
 const [A, B] = [taskId('a'), taskId('b')];
 
-/** What a task sends that has one batch of one row. */
+/** The messages of a task whose result is one batch of one row. */
 const messages = (row: string): readonly FlightData<Buffer>[] =>
   flightMessages(new Utf8(), { json: [row] }).map((message) => decodeFlightData(message));
 

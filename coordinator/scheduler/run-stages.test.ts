@@ -30,7 +30,7 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-/** What all workers have run, in the order in which it began. */
+/** A task that a worker ran; `ran` lists them in the order in which they began. */
 type Ran = { readonly worker: string; readonly spec: TaskSpec };
 let ran: Ran[] = [];
 let retries = 0;
@@ -271,7 +271,7 @@ test('tasks have the width of their fragment, and together no more cores than th
     expect(new Set(tasksOf(stage).map(({ spec }) => spec.threads))).toEqual(new Set([threads]));
   }
   expect(most).toBe(4);
-  // Of the worker's 1 GB, by the cores.
+  // Three of the worker's four cores get three quarters of its 1 GB.
   expect(new Set(tasksOf(0).map(({ spec }) => spec.memoryLimitBytes))).toEqual(new Set([750_000_000]));
 });
 

@@ -86,7 +86,7 @@ test('batches get smaller towards the end; where every task reads much beside it
   // Or where what it reads is little.
   expect(sizes(50 * MIB)).toEqual([200, 200]);
   expect(sizes(0, 0.25)).toEqual([200, 200]);
-  // What makes many groups makes them in small hash tables, unless each task would build a big one beside them.
+  // A stage with many groups gets batches that keep its hash tables small, unless each task reads a large build side as well.
   expect(Math.max(...sizes(0, 0.25, 16_000_000))).toBe(100);
   expect(sizes(50 * MIB, 0.25, 16_000_000)).toEqual([200, 200]);
 });
@@ -182,7 +182,7 @@ describe('what a batch leaves of its worker’s share', () => {
     for (let batch = queue.take('w1', false); batch.length > 0; batch = queue.take('w1', false)) {
       taken.push(batch.reduce((sum, { bytes }) => sum + bytes, 0) / MIB);
     }
-    // What is left is the other's.
+    // The rest belongs to the other worker.
     expect(queue.size).toBe(1);
     return taken;
   };

@@ -126,7 +126,7 @@ export function nextTask(state: TaskState, event: TaskEvent): TaskState {
     case 'outputLost': {
       if (state.kind !== 'done') return state;
       const { attempts } = state;
-      // That the output was lost is not the task's fault, but a loop of losses must end.
+      // The task is not to blame for its lost output, but a loop of losses must end.
       if (attempts >= ATTEMPTS_MAX) return { kind: 'failed', failure: { kind: 'attempts', attempts } };
       return { ...tried(state), kind: 'waiting', boundTo: null };
     }

@@ -16,7 +16,7 @@ const CLIENTS = { writer: undefined, reader: 'namespace:read table:read', nobody
 const TARGET_TABLE = 'target';
 const STOP_TIMEOUT_MS = 90_000;
 
-/** What processes of the cluster hold, by their names. */
+/** Memory and handles of a service's process. */
 export type Held = {
   readonly pid: number;
   readonly residentBytes: number;
@@ -28,7 +28,7 @@ export type Held = {
 /** A cluster in which one tenant may be attacked by another. */
 export class AttackCluster {
   readonly cluster: StartedCluster;
-  /** Of the principals that attack, the tenant's administrator first. */
+  /** Tokens of the attackers' principals, the tenant's administrator first. */
   readonly #tokens: readonly string[];
 
   private constructor(cluster: StartedCluster, tokens: readonly string[]) {
@@ -88,7 +88,7 @@ export class AttackCluster {
     };
   }
 
-  /** What each service holds. */
+  /** Memory and handles of each service, by its name. */
   async held(): Promise<ReadonlyMap<string, Held>> {
     const { services } = findCluster(this.cluster.dataDir).services;
     const children = await childrenByParent();

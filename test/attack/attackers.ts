@@ -18,7 +18,7 @@ export type AttackerOptions = {
   readonly kind: 'hostile' | 'honest';
   readonly queryUrl: string;
   readonly catalogUrl: string;
-  /** Of several principals of one tenant, the one with every right first; the others have fewer, or none. */
+  /** Tokens of several principals of one tenant: the first has every right, the others have fewer, or none. */
   readonly tokens: readonly string[];
   readonly catalog: string;
   /** A table in its namespace `default`. */
@@ -27,7 +27,7 @@ export type AttackerOptions = {
   readonly ports: readonly string[];
 };
 
-/** What the attackers have done, by class; sent when they are told to stop. */
+/** Number of the attackers' actions, by class; sent when they are told to stop. */
 export type AttackCounts = Readonly<Record<string, number>>;
 
 const options = workerData as AttackerOptions;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from '#test/support/cluster.ts';
 
-/** What a client that has nothing to do with an attack saw of it. */
+/** Answers to a client that takes no part in an attack. */
 export type Seen = { readonly answers: number; readonly slowestMs: number; readonly failures: readonly string[] };
 
 const STATEMENTS = ['SELECT 1', 'SELECT o_totalprice FROM tpch.orders WHERE o_orderkey = 7'];

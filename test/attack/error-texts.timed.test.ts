@@ -11,7 +11,7 @@ import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/su
 /** Longest time that another client waits for an answer meanwhile. */
 const WAIT_MS_MAX = 1_000;
 const LENGTH = 200_000;
-/** What the texts are made of: characters that JSON, headers, logs and our own patterns write in more, or look at twice. */
+/** The texts repeat these: characters that JSON, headers or logs escape, or that our own patterns look at twice. */
 const UNITS = ['x', 'é', '🦆', '\n', '%', '\\', '"', '/a', ' ', '\u0001', '\u007f', 'LINE 1: '] as const;
 
 const literal = (unit: string): string => `'${unit.replaceAll("'", "''")}'`;

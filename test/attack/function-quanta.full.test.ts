@@ -11,7 +11,7 @@ import { largeCalls, type Signature } from './large-arguments.ts';
 
 /** The law: every quantum ends so soon after its interrupt, in time that its process has on a core: others may want the cores as well. */
 const OBEY_MS_MAX = 2_000;
-/** What a process has had on a core when it need not be waited for any longer: its statement was interrupted long ago. */
+/** A process that has used this much CPU time counts as hung: its statement was interrupted long ago. */
 const HUNG_MS = OBEY_MS_MAX + 2_000;
 const LOOK_INTERVAL_MS = 100;
 

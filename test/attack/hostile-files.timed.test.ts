@@ -96,7 +96,7 @@ beforeAll(async () => {
 }, 180_000);
 afterAll(() => cluster?.stop());
 
-/** What the other tenant asks all the time; the longest that an answer took. */
+/** Asks for the other tenant until `until` aborts; returns the longest time that an answer took. */
 async function victim(until: AbortSignal): Promise<{ readonly rounds: number; readonly longestMs: number }> {
   const token = await cluster.token();
   let longestMs = 0;

@@ -44,7 +44,7 @@ async function parkedPurges(): Promise<number> {
 }
 let parked = 0;
 
-/** What the other tenant does all the time; the longest that anything took. */
+/** Works for the other tenant until `until` aborts; returns the longest time that anything took. */
 async function victim(until: AbortSignal): Promise<{ readonly rounds: number; readonly longestMs: number }> {
   const token = await cluster.token();
   const plan = catalogPost(cluster.catalogUrl, 'lake', token);

@@ -91,7 +91,7 @@ test('the bodies of one tenant that are on their way are limited, and leave room
   expect(three.firstStatus).toBe('429');
   expect(await whole(catalog.token, 'other')).toBe('200');
   for (const socket of three.sockets) socket.destroy();
-  // What is gone is no longer counted: two are read again, and then asked for what their tenant does not have.
+  // Bodies of closed connections no longer count: two others are read, and answered that their tenant has no such table.
   let round = 0;
   await expect
     .poll(() => {

@@ -15,7 +15,7 @@ const WAIT_MS_MAX = 10_000;
 const AWAY_MS_MAX = 3_000;
 /** The part of the machine's memory that all processes together may use. */
 const MEMORY_SHARE_MAX = 0.6;
-/** What a second round may add to what the processes hold after the first. */
+/** The second round may leave the processes this many times as large as the first did. */
 const GROWTH_MAX = 1.05;
 /** Connections that are about to close, files that are open at the moment. */
 const HANDLES_MORE_MAX = 16;
@@ -69,8 +69,8 @@ export function complaints(report: AttackReport): readonly string[] {
 }
 
 /**
- * What those hold more after the second round that were there through both: one that was replaced began with nothing. Rounds of half a
- * minute are too short for it: threads and caches still come.
+ * Compares memory after each round, over the processes that lived through both: one that was replaced began with nothing. Rounds of half a
+ * minute are too short for it: threads and caches still grow.
  */
 export function growth({ megabytes, replaced }: AttackReport): readonly string[] {
   const [first = 0, second = 0] = megabytes
@@ -79,7 +79,7 @@ export function growth({ megabytes, replaced }: AttackReport): readonly string[]
   return second > first * GROWTH_MAX ? [`memory: ${first} MB after a round, ${second} MB after two`] : [];
 }
 
-/** What the caches of each may hold, in megabytes, by their settings. */
+/** Megabytes that the caches of each service may hold by their default settings. */
 function cacheMegabytes(): Readonly<Record<(typeof STEADY)[number], number>> {
   const config = defaultConfig();
   const mebibytes = (bytes: number): number => bytes / 2 ** 20;
@@ -139,7 +139,7 @@ function replacedBetween(first: Sample | undefined, second: Sample | undefined):
   return [...pids(first)].filter(([name, { pid }]) => pids(second).get(name)?.pid !== pid).map(([name]) => name);
 }
 
-/** Of Postgres they depend on how many connections the pools have open. */
+/** Handles by process, without Postgres: its number depends on how many connections the pools have open. */
 const steadyHandles = (held: ReadonlyMap<string, Held>): readonly (readonly [string, number])[] =>
   [...held].filter(([name]) => name !== 'postgres').map(([name, { handles }]) => [name, handles]);
 
@@ -172,7 +172,7 @@ function merge(reports: readonly VictimReport[]): AttackReport['victims'] {
   };
 }
 
-/** What the workers still hold although nobody asks for anything. */
+/** Tasks, memory and spool that the workers still hold although no query runs. */
 async function leaks(cluster: StartedCluster): Promise<readonly string[]> {
   const metrics = WorkerMetrics.of(cluster);
   const found: string[] = [];

@@ -12,7 +12,7 @@ const TIMEOUT_MS = 5_000;
 const ANSWER_MS_MAX = TIMEOUT_MS + 1_000;
 /** A few seconds: at the worst a query waits for a thread, and then for the next process of a worker. */
 const WAIT_MS_MAX = 6_000;
-/** What the bystander waits for an answer on average, its pause included. */
+/** The bystander's rounds, each an answer and a pause, take less than this on average. */
 const BYSTANDER_MS_MAX = 500;
 const RESTART_MS_MAX = 3_000;
 

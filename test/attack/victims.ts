@@ -7,7 +7,7 @@ import { differences } from '#test/support/compare-rows.ts';
 import { tpchAnswers } from '#test/support/tpch-duckdb.ts';
 import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
 
-/** What three clients of a tenant have seen while others did what they did. */
+/** Answers to the three clients of a tenant while others attacked. */
 export type VictimReport = {
   /** Milliseconds of each answer. */
   readonly waits: Readonly<Record<VictimKind, readonly number[]>>;

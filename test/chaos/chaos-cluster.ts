@@ -19,7 +19,7 @@ import { WorkerNetwork, type NetworkMember } from './worker-network.ts';
 /** A worker that can be hurt, and how. */
 export type Victim = {
   readonly name: string;
-  /** Of the process as it is now. */
+  /** Id of the process that runs now. */
   pid(): Promise<number | undefined>;
   /** The network of it: lost, or back. */
   readonly unplug: (lost: boolean) => Promise<void>;

@@ -15,7 +15,7 @@ export function seededRandom(seed: number): () => number {
 export type Fault = { readonly kind: FaultKind; readonly victim: Victim; readonly forMs: number };
 type FaultKind = keyof typeof FAULTS;
 
-/** What happens to a worker; each ends with the worker free to go on. */
+/** Faults of a worker; after each the worker is free to go on. */
 const FAULTS = {
   /** Its supervisor starts it again. */
   kill: async ({ victim }: Fault) => signal(await victim.pid(), 'SIGKILL'),

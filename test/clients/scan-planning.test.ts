@@ -4,7 +4,7 @@ import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { compileJava, java, mavenClasspath } from '#test/support/java.ts';
 import { python } from '#test/support/python.ts';
 
-/** What `scan_planning.py` prints: tables of every partition transform, planned by the catalog and by PyIceberg itself. */
+/** Output of `scan_planning.py`: tables of every partition transform, planned by the catalog and by PyIceberg itself. */
 type Planned = {
   readonly filters: readonly Compared[];
   readonly deletes: Readonly<Record<'equality' | 'vector', PlannedDelete>>;

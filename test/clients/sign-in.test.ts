@@ -17,7 +17,7 @@ const SHORT_TOKEN_TTL_MS = 15_000;
 const SHORT_SIGN_IN_MS = 22_000;
 
 type Client = { readonly client_id: string; readonly client_secret: string };
-/** What the token endpoint was asked, and what it answered. */
+/** A request to the token endpoint, and the status of its answer. */
 type Asked = { readonly grant: string; readonly scheme: string; readonly scope: string; readonly status: number };
 
 let catalog: TestCatalog;
@@ -76,7 +76,7 @@ async function passOn(request: IncomingMessage, response: ServerResponse): Promi
   response.end(await answer.text());
 }
 
-/** What the credential is, for how long the client uses it, and how many tokens it needs for that at least. */
+/** The credential, for how many lives of a token the client uses it, and how many tokens it needs for that at least. */
 const CREDENTIALS = [
   ['id-and-secret', () => `${client.client_id}:${client.client_secret}`, 2.3, 3],
   ['secret-alone', () => client.client_secret, 0.1, 1],

@@ -48,7 +48,7 @@ afterAll(async () => {
   await own?.[Symbol.asyncDispose]();
 });
 
-/** What history says of a query, once it has ended, or once it says that it runs. */
+/** The record of a query in the history, once it has ended, or once it says that it runs. */
 const record = (queryId: string, when: 'ended' | 'running' = 'ended'): Promise<Readonly<Record<string, unknown>>> =>
   until(`the record of a query: ${when}`, async () => {
     const condition = when === 'ended' ? 'ended_at is not null' : "status = 'running'";

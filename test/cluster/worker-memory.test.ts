@@ -11,7 +11,7 @@ import { makeTask } from '../support/worker-client.ts';
 
 const SECRET = 'worker-memory';
 const MIB = 2 ** 20;
-/** What DuckDB counts, and what the process may use beyond. */
+/** DuckDB's own limit, and the memory that the process may use beyond it. */
 const [LIMIT_BYTES, HEADROOM_BYTES] = [512 * MIB, 768 * MIB];
 
 let dataDir: string;
@@ -49,7 +49,7 @@ function watchPeak({ pid }: WorkerProcess, resident: { peak: number }): Disposab
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** What a vector, a list, a text or a sort takes before DuckDB counts it, each more than the process may have. */
+/** Statements in which a vector, a list, a text or a sort takes more than the process may have, before DuckDB counts it. */
 const BOMBS = [
   "SELECT sum(length(repeat('x' || i, 10000000))) FROM range(3000) t(i)",
   "SELECT sum(length(repeat('x' || i, 100000))) FROM range(30000) t(i)",
@@ -59,7 +59,7 @@ const BOMBS = [
   "SELECT length(array_to_string(list_transform(range(10000000 + i), x -> repeat('y', 100)), '')) FROM range(1) t(i)",
 ];
 
-/** What one slot's thread may take of the limit of the process (`process-limit.ts`). */
+/** One slot's thread may take this much of the limit of the process (`process-limit.ts`). */
 const THREAD_BYTES = 256 * MIB;
 
 test.runIf(process.platform === 'linux')(

@@ -131,7 +131,7 @@ const commitOf = ({ namespace, tableUuid }: Fixture): JsonObject => ({
   ],
 });
 
-/** What is to be said beside the path with the fixture's names in it. */
+/** Parts of a request that the path with the fixture's names does not say. */
 const SPECIAL: Readonly<Record<string, Special>> = {
   getConfig: { query: ({ catalog }) => `?warehouse=${catalog ?? ''}` },
   getToken: { form: ({ clientSecret }) => `grant_type=client_credentials&client_secret=${clientSecret}` },

@@ -20,8 +20,8 @@ const WAREHOUSE = '/tmp';
 const FOLDERS = ['a', 'b', 'db', 'newdb', 'new.db', 'new', 'ns', 'ns_1', 'ns_2', 'ns1', 'ns2', 'other_ns', 'parent'];
 
 /**
- * What the kit does not run against any REST service: a namespace without levels cannot be written in a path, and its test of
- * unique locations configures the server of the kit's own.
+ * The kit runs these against no REST service: a path cannot name a namespace without levels, and the test of unique locations configures
+ * the kit's own server.
  */
 const SKIPPED_BY_THE_KIT = [
   'NestedCatalogTests createAndDropEmptyNamespace',

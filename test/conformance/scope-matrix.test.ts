@@ -11,7 +11,7 @@ import { SCOPE_MATRIX } from './scope-matrix.ts';
 const ABSENT = 'lame';
 
 let catalog: TestCatalog;
-/** Of the administrator of another tenant, with every scope. */
+/** A token of another tenant's administrator, with every scope. */
 let rival: string;
 beforeAll(async () => {
   catalog = await startTestCatalog();
@@ -27,7 +27,7 @@ const operationOf = (id: string): (typeof OPERATIONS)[number] =>
     OPERATIONS.find((operation) => operation.id === id),
     id,
   );
-/** What internal calls are told of the token's principal. */
+/** The answer of the internal call `Authorize` about an action of the token's principal. */
 const decisionOf = async (token: string, action: Action | null): Promise<object | undefined> => {
   const request = { principal: catalog.principal(token) };
   const { decisions } = await catalog.call<{ decisions: readonly { action: string }[] }>('Authorize', request);

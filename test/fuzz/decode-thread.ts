@@ -4,7 +4,7 @@ import { checkInput, shrink } from './check-input.ts';
 import { drawInput } from './decoder.ts';
 import { DECODERS } from './decoders.ts';
 
-/** What a thread checks: inputs that are given, or those of a seed for some time. */
+/** Inputs that a thread checks: given ones, or those that a seed yields in some time. */
 export type DecodeJob = {
   readonly decoder: string;
   readonly inputs: readonly Uint8Array[] | { readonly seed: number; readonly forMs: number };

@@ -11,7 +11,7 @@ export type Decoder = {
   readonly grammar: (random: Random) => Buffer;
   /** Decodes, and uses what it has decoded as the product does. */
   readonly decode: (input: Buffer) => unknown;
-  /** What it may say of a bad input. */
+  /** Errors with which it may refuse a bad input. */
   readonly errors: readonly ErrorCode[];
 };
 

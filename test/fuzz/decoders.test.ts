@@ -3,7 +3,7 @@ import { fixedSeed } from '#test/support/seed.ts';
 import { decoderTarget } from './decoder-target.ts';
 import { DECODERS } from './decoders.ts';
 
-/** Of all decoders; their threads take as long again to start. */
+/** Time of all decoders together; their threads take as long again to start. */
 const TIME_MS = 8_000;
 
 const TARGETS = DECODERS.map(decoderTarget).map((target) => [target.name, target.what, target] as const);

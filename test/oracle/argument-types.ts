@@ -83,7 +83,7 @@ const TYPES: Readonly<Record<string, (of: Stored) => string>> = {
 export const valueOf = (type: string, of: Stored): string | undefined =>
   isStored(type) ? of(type) : TYPES[type]?.(of);
 
-/** What stands for ANY in turn: some of each family. */
+/** Types that stand for ANY in turn: some of each family. */
 export const ANY_TYPES: readonly string[] = [
   'INTEGER',
   'VARCHAR',

@@ -71,7 +71,7 @@ export const CONSTANTS: readonly Constant[] = [
   constant('json_.*|json', 'VARCHAR', null, '{JSON}::VARCHAR'),
   constant('(?:list|array)_reverse_sort', 'VARCHAR', 1, "'NULLS LAST'"),
   constant('(?:list|array)_sort|(?:list_|array_)?grade_up', 'VARCHAR', 1, "'DESC'"),
-  // Of equal elements, either is first.
+  // The lists have no equal elements: their order is not defined.
   constant('(?:list_|array_)?grade_up', null, 0, '[{INTEGER}, 1000, 7]', "[{VARCHAR}, 'zz', 'b']", '[{DATE}, NULL]'),
   constant('(?:list|array)_(?:reverse_)?sort|(?:list_|array_)?grade_up', 'VARCHAR', 2, "'NULLS LAST'"),
   constant('quantile.*|approx_quantile|reservoir_quantile', 'DOUBLE', 1, '0.25', '0.9'),

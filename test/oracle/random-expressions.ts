@@ -21,7 +21,7 @@ export const scopeOf = (table: RandomTable, alias: string): Scope => ({
 export type UsableCall = Pick<ServedCall, 'name' | 'signature' | 'text'>;
 export type UsableCalls = Readonly<Record<'scalar' | 'aggregate' | 'window', readonly UsableCall[]>>;
 
-/** What makes a statement likely to give rows, and the same rows each time. */
+/** Choices that make a statement likely to give rows, and the same rows each time. */
 export type Form = {
   /** Tables are filtered. */
   readonly isFiltered: boolean;

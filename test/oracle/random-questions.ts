@@ -48,7 +48,7 @@ const FORMS: readonly (Form & {
   { isFiltered: false, isGuarded: true, isTypical: true, leftOut: 0.5 },
 ];
 
-/** What was asked, how often nothing could be compared and why, and the signatures of all functions that were. */
+/** Counts the questions, those in which nothing could be compared, by reason, and the signatures of all functions that were compared. */
 export class Questions {
   asked = 0;
   readonly nothing = new Map<Nothing, number>();

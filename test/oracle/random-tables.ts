@@ -11,7 +11,7 @@ export type RandomTable = {
 
 const SIZES = [0, 7, 30, 150, 900, 3_000] as const;
 const COLUMNS_MAX = 9;
-/** Of so many tables one has odd values, at which many functions fail. */
+/** One table in so many has odd values, at which many functions fail. */
 const ODD_EVERY = 3;
 
 /** Values at the ends of their types, and those that are often wrong. */

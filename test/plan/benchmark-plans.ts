@@ -16,7 +16,7 @@ import { tpcdsData } from '#test/tpcds/tpcds.ts';
 import { tpcdsFacts, TPCDS_ROWS_100, tpchFacts, tpchRows } from './injected-facts.ts';
 
 const SCALE = 100;
-/** What the plans are made for: two workers of four slots. */
+/** The plans are made for two workers of four slots. */
 const CLUSTER = {
   workers: [
     { slots: 4, machine: { id: 'a', cores: 4 } },

@@ -67,7 +67,7 @@ export const TPCDS_ROWS_100: Readonly<Record<string, number>> = {
   web_site: 24,
 };
 
-/** What a surrogate key's name ends with -> the table that it is a key of. */
+/** The end of a surrogate key's name -> the table that it is a key of. */
 const TPCDS_KEYS: readonly (readonly [RegExp, string])[] = [
   [/item_sk$/, 'item'],
   [/customer_sk$/, 'customer'],

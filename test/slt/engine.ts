@@ -1,6 +1,6 @@
 import type { Json } from '#shared/json.ts';
 
-/** What runs a statement of a `.slt` file. Values are in the JSON forms of the query API, whichever engine made them. */
+/** Runs the statements of a `.slt` file. Values are in the JSON forms of the query API, whichever engine made them. */
 export interface Engine {
   readonly name: 'duckdb' | 'skein';
   run(sql: string): Promise<EngineAnswer>;

@@ -1,6 +1,6 @@
 import type { Cluster } from './cluster.ts';
 
-/** What `skein admin client create` and `rotate` print. */
+/** Output of `skein admin client create` and `rotate`. */
 export type AdminClient = {
   readonly tenant: string;
   readonly client: string;

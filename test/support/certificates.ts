@@ -45,5 +45,5 @@ export class TestCertificates implements AsyncDisposable {
   }
 }
 
-/** What `skein up` needs to run every service of it: one certificate with all their roles. */
+/** Roles of the one certificate with which `skein up` runs all its services. */
 export const ALL_ROLES: readonly ClusterRole[] = ['coordinator', 'catalog', 'worker', 'operator'];

@@ -1,6 +1,4 @@
-/**
- * What `npm test` leaves to `.ci/run` (`npm run test:ci`), so that it ends within ten minutes on two cores.
- */
+/** Suites that `npm test` leaves to `.ci/run` (`npm run test:ci`), so that it ends within ten minutes on two cores. */
 
 /** Other people's clients judge the catalog; virtual machines of Java and Python make these suites dear. */
 export const CLIENT_SUITES: readonly string[] = ['test/clients/**/*.test.ts', 'test/conformance/rest-kit.test.ts'];

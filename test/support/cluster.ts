@@ -23,7 +23,7 @@ export type QueryRequest = {
   readonly signal?: AbortSignal;
 };
 
-/** What `POST /api/query` answered: the body as it is, its HTTP status, and the id of the query. */
+/** Answer of `POST /api/query`: the body as it is, its HTTP status, and the id of the query. */
 export type QueryAnswer = { readonly status: number; readonly queryId: string; readonly body: QueryBody };
 export type QueryBody = {
   readonly columns?: readonly string[];
@@ -214,7 +214,7 @@ export const settingsEnv = (settings: Partial<Readonly<Record<ConfigKey, string>
 
 export type WorkerAddress = { readonly name: string; readonly pid: number; readonly metricsUrl: string };
 
-/** What the launcher prints on standard output, a line each: `ready`, `exited`, `restarted`, ... */
+/** A line that the launcher prints on standard output: `ready`, `exited`, `restarted`, ... */
 export type LauncherEvent = { readonly event: string; readonly [key: string]: Json };
 
 /** A cluster that the test has started, and stops. */

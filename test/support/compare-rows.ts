@@ -4,7 +4,7 @@ import { printJson, type Json } from '#shared/json.ts';
 const TOLERANCE = 1e-9;
 const SHOWN_MAX = 3;
 
-/** What differs between two results in order, as text; null when nothing does. */
+/** Describes how two ordered results differ; null when they are equal. */
 export function differences(
   actual: readonly (readonly Json[])[],
   expected: readonly (readonly Json[])[],

@@ -18,7 +18,7 @@ export type Etcd = AsyncDisposable & {
 
 const START_TIMEOUT_MS = 20_000;
 const MEMORY_FOLDER = '/dev/shm';
-/** Of its log alone etcd allocates 128 MB ahead; a container often has 64 MB there. */
+/** etcd allocates 128 MB ahead for its log alone; a container often has 64 MB there. */
 const MEMORY_FREE_BYTES_MIN = 512 * 2 ** 20;
 
 /** A new folder, in memory where that is possible: etcd waits for its disk, on a busy one until leases have run out. */

@@ -6,7 +6,7 @@ export type JunitTest = {
   /** With ` #2` and so on for the further runs of a parameterised test. */
   readonly name: string;
   readonly state: 'passed' | 'failed' | 'skipped';
-  /** Of a failed or skipped one: what the report says. */
+  /** The report's text of a failed or skipped test. */
   readonly text: string;
 };
 

@@ -39,11 +39,11 @@ export type LoadOptions = {
   readonly connect?: () => Promise<CatalogAccess>;
 };
 
-/** What `inspect-tables.py` says of a table. */
+/** Output of `inspect-tables.py` about a table. */
 export type InspectedTable = {
   readonly rows: number;
   readonly mismatches: readonly unknown[];
-  /** Of the current snapshot, as fastavro reads them. */
+  /** Manifests of the current snapshot, as fastavro reads them. */
   readonly manifests: readonly Readonly<Record<string, unknown>>[];
   readonly files: readonly {
     readonly path: string;
@@ -106,7 +106,7 @@ export class LoadHarness implements AsyncDisposable {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** What a load of the administrator is given. */
+  /** The administrator's access to the catalog, for a load. */
   get access(): CatalogAccess {
     return accessTo(this.catalog, this.token);
   }

@@ -39,7 +39,7 @@ export function automatonOf({ source, flags }: RegExp): Automaton {
 
 class Builder {
   readonly #flags: string;
-  /** What each state takes, as a pattern of one character. */
+  /** The character that each state takes, as a pattern. */
   readonly #takes: string[] = [''];
   readonly #follow: number[][] = [[]];
   readonly #characters = new Set(USUAL);

@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** What becomes of the next COMMIT: it reaches Postgres but its answer is lost, or it is lost itself. */
+/** Fate of the next COMMIT: `answer` lets it reach Postgres and loses the answer, `commit` loses the COMMIT itself. */
 export type Loss = 'answer' | 'commit';
 
 /** A line to Postgres that breaks where a test wants it to. */

@@ -22,7 +22,7 @@ import { differences } from './compare-rows.ts';
  */
 export type RoundTrip = {
   readonly kind: 'same' | 'bothFail' | 'differs' | 'notPrintable' | 'noPlan' | 'fails';
-  /** What differs, the errors, or why it is not printable. */
+  /** The difference, the errors, or why it is not printable. */
   readonly message: string;
   /** The printed text. */
   readonly sql: string;

@@ -5,8 +5,8 @@ const SEEDS = 2 ** 31;
 const givenSeed = (): number | undefined =>
   process.env['TEST_SEED'] === undefined ? undefined : Number(process.env['TEST_SEED']);
 
-/** What `npm test` draws from: always the same, unless `TEST_SEED` says otherwise. */
+/** Seed of `npm test`: always the same, unless `TEST_SEED` gives another. */
 export const fixedSeed = (): number => givenSeed() ?? FIXED_SEED;
 
-/** What the long runs draw from: another each time, which they print, unless `TEST_SEED` repeats one. */
+/** Seed of the long runs: another each time, which they print, unless `TEST_SEED` repeats one. */
 export const newSeed = (): number => givenSeed() ?? Math.floor(Math.random() * SEEDS);

@@ -64,7 +64,7 @@ export const tpcdsQueries = (): Promise<readonly TpcdsQuery[]> =>
     return [...first, ...second].sort((a, b) => (a.name < b.name ? -1 : 1));
   });
 
-/** What stands before the main SELECT, which begins a line. */
+/** The text before the main SELECT, which begins a line. */
 const definitions = (sql: string): string => sql.slice(0, sql.indexOf('\nSELECT'));
 
 async function withExtension<T>(database: string, work: (duckdb: DuckDBConnection) => Promise<T>): Promise<T> {

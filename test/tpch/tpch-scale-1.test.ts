@@ -8,7 +8,7 @@ import { pythonBin } from '#test/support/python.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 import { tpchSuite } from './tpch-suite.ts';
 
-/** What generates the data, by its release. */
+/** The program that generates the data, with its release. */
 const GENERATOR = /^tpchgen-cli==.*$/m.exec(readFileSync('test/support/python-requirements.txt', 'utf8'))?.[0] ?? '';
 
 const own = new AsyncDisposableStack();

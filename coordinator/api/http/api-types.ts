@@ -21,7 +21,7 @@ const TIME = Type.String({ format: 'date-time' });
 export type QueryRequest = Static<typeof QueryRequest>;
 export const QueryRequest = record(
   {
-    // That it is not blank is checked where it is parsed: a long one in a thread.
+    // A blank text is refused by the parser, because a long one is parsed in a thread.
     sql: text('One SQL statement'),
     // Read where the body is parsed, because a double would lose digits.
     parameters: Type.Optional(

@@ -15,7 +15,7 @@ beforeAll(async () => {
   plans = await scriptedPlans();
 });
 
-/** What the filters over `big` come to. */
+/** The filter conditions over `big` after the pass, printed. */
 async function rewritten(where: string): Promise<string> {
   const { plan } = await plans.planOf(`SELECT id FROM big WHERE ${where}`);
   return [...walkPlan(dateConditions(plan))]

@@ -7,7 +7,7 @@ beforeAll(async () => {
   plans = await scriptedPlans();
 });
 
-/** What the pass makes of the plan, and whether that is another one. */
+/** The plan after the pass, printed, and whether the pass changed it. */
 async function narrowed(sql: string): Promise<{ readonly text: string; readonly isNew: boolean }> {
   const { plan } = await plans.planOf(sql);
   const made = sideConditions(plan);

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { between, oneOf } from './hostile-statements.ts';
 
-/** What is sent to a port, whoever listens there. */
+/** A kind of hostile input to a port, whichever service listens there. */
 export type FrameClass = {
   readonly name: string;
   readonly send: (socket: Socket, random: () => number) => Promise<void>;

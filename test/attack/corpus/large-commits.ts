@@ -42,8 +42,8 @@ const nested = (i: number): string =>
   `{"id":${i + 1},"name":"c${i}","required":false,"type":{"type":"struct","fields":[]}}`;
 
 /**
- * What costs whoever reads, checks and applies a request to the catalog the most for its size. Taken or refused, nobody else may wait for
- * them.
+ * Requests that are the most expensive to read, check and apply for their size. Whether the catalog takes or refuses them, nobody else may
+ * wait for them.
  */
 export const LARGE_COMMITS: readonly LargeCommit[] = [
   updates(

@@ -24,8 +24,8 @@ const numbered =
   };
 
 /**
- * What costs whoever reads, checks, masks, plans or prints a statement the most for its size, one for each kind of work. Served or refused,
- * nobody else may wait for them. They name no table but those of `lake.tpch`.
+ * Statements that are the most expensive for their size, one for each kind of work: reading, checking, masking, planning, printing. Whether
+ * they are served or refused, nobody else may wait for them. They name no table but those of `lake.tpch`.
  */
 export const LARGE_STATEMENTS: readonly LargeStatement[] = [
   { name: 'a chain of operators', of: repeated('SELECT 1', '+1') },

@@ -169,7 +169,7 @@ export const TASK_MESSAGE: Decoder = {
     try {
       await decodeTask(decodeTaskHead(input));
     } catch (error) {
-      // What a caller makes of it.
+      // As its caller does.
       throw SkeinError.of(error);
     }
   },

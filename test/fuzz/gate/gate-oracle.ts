@@ -177,14 +177,16 @@ export class GateOracle {
   }
 }
 
-/** What the gate refuses although DuckDB would bind it: it binds no common table that nothing reads. */
+/**
+ * Refusals of statements that DuckDB binds: DuckDB does not bind a common table expression that nothing reads, the gate resolves its names.
+ */
 const REFUSALS = [
   / does not exist$/,
   /^the (?:table )?function .* is not served$/,
   /cannot be read where (?:a nearer table|something else) is called/,
   /^several tables are called /,
 ];
-/** What DuckDB does not bind and the gate may, because names are ours before they are DuckDB's. */
+/** The gate may accept these although DuckDB does not bind them: names mean our tables before DuckDB's. */
 const UNBOUND = /^Circular reference to CTE/;
 
 /** DuckDB's own views are the gate's to refuse. */

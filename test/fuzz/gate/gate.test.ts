@@ -7,7 +7,7 @@ import { printStatement, randomStatement } from './random-statement.ts';
 
 /** `npm run fuzz -- gate` runs as many as its time allows, from another seed each time. */
 const RUNS = 500;
-/** Of these at least: statements that most often are refused would show little. */
+/** At least this many runs must compare names: statements that are mostly refused would prove little. */
 const COMPARED_MIN = 100;
 
 test('what was once wrong', async () => {

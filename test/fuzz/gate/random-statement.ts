@@ -40,7 +40,7 @@ type Alias = { readonly name: Name; readonly as: boolean; readonly columns: bool
 type Value =
   | { readonly kind: 'one' }
   | { readonly kind: 'text'; readonly text: string }
-  /** Of the names in sight, one by number, with so many of its parts. */
+  /** A column in scope: its number, and how many parts of its name are written. */
   | { readonly kind: 'column'; readonly pick: number; readonly parts: number; readonly spelling: Spelling }
   | { readonly kind: 'query'; readonly words: readonly string[]; readonly query: Query };
 
@@ -95,7 +95,7 @@ const GAPS = [
   '-- $$\n',
   '/* FROM k */',
 ];
-/** What is put into a statement at some place; the parts are divided by `|`. */
+/** Texts that are put into a statement at some place; `|` divides them. */
 const CHANGES = [
   ...`'|"|--|/*|*/|$$|$a$|E'|N'|U&'|U&"|\\|\r|\n|;|\u00a0|\u200b|\u200c|\u2028|\u212a`.split('|'),
   ...'(|)|.|..|1_|0x1|?1|$1|#1|::INT| AS "K"|, k| JOIN k | k | AT (VERSION => 1) | AS | USING (a) '.split('|'),
@@ -310,7 +310,7 @@ function valueWords(value: Value, sight: Sight): string[] {
   }
 }
 
-/** What a source's columns may be called by: its alias, or catalog, schema and table. */
+/** Names that qualify a source's columns: its alias, or catalog, schema and table. */
 function namesOf(source: Source): (readonly string[])[] {
   if (source.kind === 'join') return [...namesOf(source.left), ...namesOf(source.right)];
   if (source.kind !== 'table' || source.alias !== null) return [[must(source.alias, 'an alias').name.name]];

@@ -5,8 +5,8 @@ import { RunDatabases } from './run-databases.ts';
 import { SharedCluster } from './shared-cluster.ts';
 
 /**
- * What every suite of a run shares: one Postgres with a migrated template, and one cluster with TPC-H at scale 0.01. Each is started when a
- * suite first asks, by the process that runs the whole run, and ends with it. `resources.ts` is how a suite asks.
+ * Resources that all suites of a run share: one Postgres with a migrated template, and one cluster with TPC-H at scale 0.01. Each is
+ * started when a suite first asks, by the process that runs the whole run, and ends with it. Suites ask through `resources.ts`.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const databases = new RunDatabases();
@@ -29,7 +29,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where `resources.ts` asks. */
+    /** URL of the server that `resources.ts` asks. */
     resourcesUrl: string;
   }
 }

@@ -25,10 +25,10 @@ export const SCRIPTED_RELEASE: Release = { skein: '0.1.0', duckdb: '1.5.5' };
 export type WorkerScript = {
   readonly secret: string;
   readonly release?: Partial<Release>;
-  /** What a started task sends; throwing fails the stream. */
+  /** Messages that a started task sends; throwing fails the stream. */
   readonly output: (spec: TaskSpec, cancelled: AbortSignal) => AsyncIterable<FlightMessage>;
   readonly refuseStart?: () => void;
-  /** How a task that spools ends; throwing fails it. */
+  /** The end of a task that spools; throwing fails it. */
   readonly spool?: (spec: TaskSpec, cancelled: AbortSignal) => Promise<SpooledAnswer>;
   /** Before a CancelTask is answered. */
   readonly cancel?: () => Promise<void>;
@@ -47,7 +47,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   const tasks = new Map<string, { readonly spec: TaskSpec; readonly abort: AbortController }>();
   const ended: string[] = [];
   const id = `w-${randomUUID()}`;
-  /** What beats say that it holds. */
+  /** Queries that its beats say it holds. */
   const held = new Set<string>();
   /** Connections over which tasks came. */
   const sessions = new Set<Http2Session>();

@@ -5,6 +5,7 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { Random } from '#test/fuzz/random.ts';
+import { fixedSeed } from '#test/support/seed.ts';
 import { threadCpuMs } from '#test/support/thread-cpu.ts';
 import { DUCKDB_TEXT_BYTES_MAX, duckDbError } from './duckdb-error.ts';
 import { ERROR_MESSAGE_BYTES_MAX, SkeinError, type ErrorCode } from './error.ts';
@@ -126,15 +127,29 @@ describe('duckDbError', () => {
     }
   });
 
+  test.each([
+    'Invalid Error: Page size mismatch',
+    'Invalid Error: Decode bit width too large',
+    'Invalid Error: Prefetch registered requested for bytes outside file',
+    'Invalid Error: Struct child row count mismatch',
+    'Invalid Input Error: Incorrect stats size for type BIGINT',
+    "Invalid Input Error: Required column 'value' not found in Variant group",
+    'IO Error: Data corruption detected, read of length_in_bytes (9) would exceed buffer capacity',
+    "IO Error: Corrupted VARIANT 'metadata' buffer",
+    'IO Error: TIME_MICROS converted type can only be set for value of Type::INT64',
+  ])('%s: bad table data', (text) => {
+    expect(duckDbError(text).code).toBe('INVALID_TABLE_DATA');
+  });
+
   test('bad pages of Parquet files are bad table data', async () => {
-    const random = new Random(1);
+    const random = new Random(fixedSeed());
     const folder = mkdtempSync(join(tmpdir(), 'skein-pages-'));
     const reader = await (await DuckDBInstance.create(':memory:')).connect();
     const path = join(folder, 'bad.parquet');
     const codes: ErrorCode[] = [];
     for (const codec of ['uncompressed', 'gzip', 'zstd', 'snappy']) {
       for (const version of ['V1', 'V2']) {
-        await reader.run(`copy (select uuid() u, i::decimal(38, 0) d, i::varchar s, [i] l, i % 2 = 0 f, i::double x, i n
+        await reader.run(`copy (select md5(i::varchar)::uuid u, i::decimal(38, 0) d, i::varchar s, [i] l, i % 2 = 0 f, i::double x, i n
           from range(60) t(i)) to '${path}' (format parquet, compression ${codec}, parquet_version ${version})`);
         const honest = readFileSync(path);
         const pagesEnd = honest.length - 8 - honest.readUInt32LE(honest.length - 8);

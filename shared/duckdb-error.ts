@@ -94,10 +94,11 @@ const OVERFLOW = /(?<!field value )out of range|overflow/i;
 const isOverflow = (message: string): boolean =>
   OVERFLOW.test(message) || (/could not cast value /i.test(message) && / to decimal/i.test(message));
 const NO_SUCH_CAST = /unimplemented type for cast|no implicit cast|cannot cast|cannot compare/i;
-const FILE_DATA = /\.parquet|magic bytes|parquet (?:file|reader|footer)|thrift/i;
+const FILE_DATA =
+  /\.parquet|magic bytes|parquet (?:file|reader|footer|schema)|thrift|^\w+ converted type can only be set/i;
 /**
- * Beginnings of DuckDB's messages about a Parquet page that does not match its header. They name neither the file nor its format, and some
- * are plain C++ exceptions ("Invalid Error").
+ * Beginnings of DuckDB's messages about a Parquet page that does not match its header, or a footer that contradicts itself. They name
+ * neither the file nor its format, and some are plain C++ exceptions ("Invalid Error"). Source: `extension/parquet` of DuckDB 1.5.5.
  */
 const PAGE_DATA: readonly string[] = [
   'Out of buffer',
@@ -133,6 +134,26 @@ const PAGE_DATA: readonly string[] = [
   'FIXED_LEN_BYTE_ARRAY',
   'Invalid decimal encoding',
   'Invalid string encoding',
+  'Page size mismatch',
+  'Decode bit width too large',
+  'Data corruption detected',
+  'Struct child row count mismatch',
+  'FileOffset called on ColumnReader',
+  'Prefetch registered',
+  'Incorrect stats size',
+  'Footer length error',
+  'Invalid footer length',
+  'MAP_KEY_VALUE ',
+  'DECIMAL requires a length',
+  'Unsupported converted type',
+  'Corrupted VARIANT',
+  'The Variant column',
+  'The shredded Variant column',
+  'Variant group can only',
+  "Required column 'value' not found in Variant",
+  "Can't decode Variant",
+  'Unexpected value for VariantBasicType',
+  'Geoparquet ',
 ];
 
 const isPageData = ({ message }: Report): boolean => PAGE_DATA.some((start) => message.startsWith(start));

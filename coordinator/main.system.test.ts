@@ -239,14 +239,14 @@ test('a timeout counts from the arrival of the request, whatever the statement w
     return [status, body['error'], performance.now() - started < 1_300];
   };
   const late = [408, 'QUERY_TIMEOUT', true] as const;
-  // In the one planner, then for that planner.
+  // The first times out in the only planner, the others while they wait for it.
   expect(await Promise.all([timed(PLANS_LONG), timed(PLANS_LONG), timed(`EXPLAIN ${PLANS_LONG}`)])).toEqual([
     late,
     late,
     late,
   ]);
   await vi.waitFor(async () => expect((await query('SELECT 1')).status).toBe(200), { timeout: 5_000 });
-  // For a place among the running queries.
+  // Others wait for a place among the running queries.
   const leave = new AbortController();
   const ids = Array.from({ length: RUNNING_MAX }, () => randomUUID());
   for (const id of ids) {

@@ -82,7 +82,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   const http = await startApi(parts, { texts, sessions, queries: activeQueries(active), epochs, metrics, notReady });
   const coordinatorId = randomUUID();
   const term = { config, log, security, coordinatorId, database, front, texts, sessions, tables, fileLists, metrics };
-  // Its end is that of the queries, with a reason, before the server closes.
+  // Closing the election ends the queries, with a reason, before the server closes.
   const election = stack.adopt(
     await openElection(config, coordinatorId, (lost, started) => lead(term, active, { lost, started }), log),
     (open) => open.close(),
@@ -138,7 +138,7 @@ function activeQueries(active: Active): QueryService {
   };
 }
 
-/** Our schema in Postgres, up to date. */
+/** Opens the coordinator's schema in Postgres and migrates it. */
 async function openDatabase({ config, log, stack }: Parts): Promise<Kysely<HistoryDatabase>> {
   const options = { url: config['database.url'], poolMax: config['database.pool_max'], log };
   const db = stack.adopt(openHistoryDatabase(options), (open) => open.destroy());

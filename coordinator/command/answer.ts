@@ -5,7 +5,7 @@ import type { OutputColumn } from '../sink/result-sink.ts';
 /** The result of a statement that the coordinator answers by itself: a few rows, in memory. */
 export type Answer = { readonly columns: readonly OutputColumn[]; readonly rows: readonly (readonly Json[])[] };
 
-/** A result that comes in parts, of which each takes a turn of the main thread. */
+/** A result that comes in parts; each part is made in a turn of its own of the main thread. */
 export type PagedAnswer = { readonly columns: readonly OutputColumn[]; readonly pages: Pages<readonly Json[]> };
 
 const textColumns = (names: readonly string[]): readonly OutputColumn[] =>
@@ -17,13 +17,13 @@ export const textResult = (columns: readonly string[], rows: readonly (readonly 
   rows,
 });
 
-/** The same by pages. */
+/** A result in pages whose columns are all VARCHAR. */
 export const pagedTextResult = (columns: readonly string[], pages: Pages<readonly Json[]>): PagedAnswer => ({
   columns: textColumns(columns),
   pages,
 });
 
-/** The same as one part. */
+/** Turns an answer into a paged one of a single page. */
 export const paged = ({ columns, rows }: Answer): PagedAnswer => ({ columns, pages: onePage(rows) });
 
 /** The answer of statements without rows. */

@@ -21,8 +21,8 @@ export interface Command<Input = unknown> {
   /** Name of the statement's kind in history (service specification, Query history record). */
   readonly queryType: QueryType;
   /**
-   * Which time it has when the request names none: the session's `skein.query_timeout`, or the coordinator's, so that a session whose
-   * timeout is too short for anything can be given another.
+   * The source of the timeout when the request gives none: the session's `skein.query_timeout`, or the coordinator's, which lets SET and
+   * RESET run in a session whose own timeout is too short for any statement.
    */
   readonly timeout: 'session' | 'coordinator';
   /**
@@ -30,7 +30,7 @@ export interface Command<Input = unknown> {
    * @throws SYNTAX_ERROR with a position, NOT_SUPPORTED
    */
   parse(reader: StatementReader): Input;
-  /** The action that the statement amounts to, which the caller must be allowed; null = none. It is checked before the command runs. */
+  /** The action that the caller must be allowed; null = none. It is checked before the command runs. */
   action(input: Input): Action | null;
   /**
    * The statement's result where it is read like a table: `FROM (SHOW TABLES)`. Absent when it cannot be. @throws SkeinError of the
@@ -59,9 +59,9 @@ export interface CommandContext {
   /** The tables that the caller may read. */
   readonly tables: TableSource;
   readonly queries: Queries;
-  /** Sends rows that are there already as the statement's result. */
+  /** Sends rows in memory as the statement's result. */
   readonly answer: (rows: Answer) => Promise<Outcome>;
-  /** The same for rows that come in parts: a slow client holds them back. */
+  /** The same for rows that come in parts; the next part is made when the client has taken the last. */
   readonly answerPages: (rows: PagedAnswer) => Promise<Outcome>;
 }
 

@@ -22,7 +22,7 @@ export async function describeTable(name: ObjectName, context: CommandContext): 
   return describeResult(rows);
 }
 
-/** Errors of `work` with the place of the name. */
+/** Gives the errors of `work` the name's position. */
 async function atName<T>({ position }: ObjectName, work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -21,7 +21,7 @@ export function matchesLike(text: string, pattern: string | null): boolean {
   return likeFrom(Array.from(text), Array.from(pattern));
 }
 
-/** Two positions and one point to come back to: linear in the text for each `%`, whatever the pattern. */
+/** Matches greedily and backtracks to the last `%` only, so the time is at most the product of the two lengths. */
 function likeFrom(text: readonly string[], pattern: readonly string[]): boolean {
   let at = 0;
   let p = 0;

@@ -6,7 +6,7 @@ import { matchesLike } from './like.ts';
 /** Time for which names are compared with a pattern before others have a turn: one name may take milliseconds. */
 const TURN_MS = 20;
 
-/** The names that match, in the order in which they come, as a column. */
+/** The names that match `like`, in their order, as a column. */
 export const listing = (column: string, names: Pages<string>, like: string | null): PagedAnswer =>
   pagedTextResult([column], matching(names, like));
 

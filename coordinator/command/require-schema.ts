@@ -13,7 +13,7 @@ export async function requireSchema(
   return schema;
 }
 
-/** The error for a schema that is not there, with the one that may have been meant. */
+/** The error for a schema that does not exist, with a similar name as a hint. */
 export async function noSchema({ tables }: CommandContext, catalog: string, schema: string): Promise<SkeinError> {
   const near =
     catalog === ''

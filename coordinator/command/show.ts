@@ -39,7 +39,7 @@ export const show = rowsCommand<Show>({
   },
 });
 
-/** @throws TABLE_NOT_FOUND and its like, which names a setting where one is near */
+/** @throws TABLE_NOT_FOUND, SCHEMA_NOT_FOUND or CATALOG_NOT_FOUND, whose message names a setting with a similar name */
 async function describeNamed(table: ObjectName, context: CommandContext): Promise<Answer> {
   try {
     return await describeTable(table, context);
@@ -54,7 +54,7 @@ async function describeNamed(table: ObjectName, context: CommandContext): Promis
   }
 }
 
-/** Statements that are to come. A table of such a name is quoted. */
+/** Words after SHOW of statements that are not served yet. A table with such a name must be quoted. */
 const NOT_SERVED = new Set(
   `QUERY RESOURCE CREATE ROW MASKING USERS SERVICE PERSONAL WEBHOOKS GRANTS ROLES VIEWS FUNCTIONS STATS PARTITIONS`.split(
     ' ',

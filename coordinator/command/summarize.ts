@@ -24,14 +24,14 @@ export const summarize: Command<{ readonly query: TextSpan }> = {
   },
 };
 
-/** The text between two others; a position in it stays one in the statement. */
+/** Puts a text between two others; positions in it remain positions in the statement. */
 const within = (before: string, { text, offset }: TextSpan, after: string): TextSpan => ({
   text: before + text + after,
   offset: offset - before.length,
 });
 
 /**
- * The query that summarises another one: DuckDB's own expansion, but for columns of the same name, which it takes for one.
+ * The query that summarises another one: DuckDB's own expansion of SUMMARIZE, except that columns of the same name stay separate.
  *
  *     SELECT unnest(['a', 'b']) AS column_name, unnest([min(c0), min(c1)]) AS "min", ... FROM (<query>) AS summary(c0, c1)
  */

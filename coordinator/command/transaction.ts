@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Command } from './command.ts';
 
-/** `BEGIN`, `COMMIT`, `ROLLBACK` and their other words: read, so that the refusal says what is missing. */
+/** `BEGIN`, `COMMIT`, `ROLLBACK` and their synonyms: they are parsed so that the error can say that transactions are not supported. */
 export const transaction: Command<null> = {
   words: ['BEGIN', 'START', 'COMMIT', 'END', 'ROLLBACK', 'ABORT'],
   queryType: 'transaction',

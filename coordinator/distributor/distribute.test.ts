@@ -190,7 +190,7 @@ describe('rows that travel with the task', () => {
 describe('planned again with true counts', () => {
   const SQL = 'SELECT b.k, sum(h.v) FROM huge h JOIN big b ON b.id = h.big_id WHERE b.v = 17 GROUP BY b.k';
 
-  /** Runs the stage whose table is `big` on paper: it gave `rows` rows. */
+  /** Plans the rest again, as if the stage that reads `big` had run and given `rows` rows. */
   async function again(rows: number): Promise<DistributedPlan | WholePlan> {
     const forced = settings({ joinDistribution: 'partitioned' });
     const { plan: first } = await plans.distributed(SQL, forced);

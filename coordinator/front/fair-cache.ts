@@ -19,7 +19,7 @@ export class FairCache<Value> {
     return this.#ownerOf.size;
   }
 
-  /** Whoever asks; a value that is used is used for its owner. */
+  /** Returns the value to any caller; the use counts for the value's owner. */
   get(key: string): Value | undefined {
     const owner = this.#ownerOf.get(key);
     if (owner === undefined) return undefined;

@@ -18,8 +18,8 @@ export type OpenPivot = {
 const QUERY_LENGTH_MAX = 64 * 1024;
 
 /**
- * Finds the PIVOT statements of a query whose columns depend on the data; one that another one's source holds comes before it. It reads
- * words and brackets alone: whether the parts are what they seem to be is DuckDB's to say, whose parser gets the query with the lists of values.
+ * Finds the PIVOT statements of a query whose columns depend on the data; a PIVOT within the source of another comes first. It looks at
+ * words and brackets only; DuckDB's parser checks the rest when it gets the query with the lists of values.
  *
  *     WITH c AS (SELECT ...) PIVOT c ON x, y IN (1, 2) USING sum(v) GROUP BY g
  *     ^---- a with --------^       ^    ^ expression
@@ -62,7 +62,7 @@ const AFTER_EXPRESSIONS = new Set(['USING', 'GROUP', 'ORDER', 'LIMIT', 'OFFSET']
 class PivotFinder {
   readonly found: OpenPivot[] = [];
 
-  /** `withs` are the common tables of the queries around. */
+  /** `withs`: the WITH clauses of the enclosing queries. */
   group(items: readonly Item[], withs: readonly Range[]): void {
     const { next, range } = this.#commonTables(items, withs);
     const known = range === null ? withs : [...withs, range];

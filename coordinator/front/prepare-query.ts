@@ -72,13 +72,13 @@ export function queryPreparer(options: { readonly cacheEntries: number }): Prepa
   };
 }
 
-/** A query whose statements have names; `toStatement` takes a character of it back to the client's statement. */
+/** A query in which names replace its bracketed statements; `toStatement` maps a position in it to the client's statement. */
 type NamedQuery = PrepareRequest & {
   readonly values: readonly ValuePlace[];
   readonly toStatement: (character: number) => number;
 };
 
-/** One after the other: each may ask the catalog for many pages. */
+/** Runs the statements one after the other, because each may ask the catalog for many pages. */
 async function rowsOf(
   statements: ReadonlyMap<string, TextSpan>,
   source: StatementRows,
@@ -101,7 +101,7 @@ async function parse(
   const known = cache.get(key);
   if (known !== undefined) return known;
   const references = await planner.parse({ sql, defaults, context }, asker, signal);
-  // An instant may have been computed from the context.
+  // The instant of a time travel may depend on the context (`now()`).
   const isFixed = references.tables.every((table) => table.at?.kind !== 'timestamp');
   if (isFixed) cache.set(ownerOf(request), key, references);
   return references;

@@ -12,7 +12,10 @@ import { FragmentChecker } from '../query/check-fragments.ts';
 import type { DistributorPasses, ShapedQuery } from '../query/distribute-query.ts';
 import type { Front } from '../query/runner-services.ts';
 
-/** Starts the planners, and puts the way from a query's text to its fragment together. `onRefused`: DuckDB did not bind a fragment. */
+/**
+ * Starts the planners and connects the steps from a query's text to its fragments. `onRefused` is called when DuckDB does not bind a
+ * fragment.
+ */
 export function startFront(config: Config, log: Logger, onRefused: () => void): Front {
   const planner = new PlannerPool(
     {
@@ -38,7 +41,7 @@ export function startFront(config: Config, log: Logger, onRefused: () => void): 
   };
 }
 
-/** A query's shape, kept for as long as its plan is: plans of statements that come again are kept, their tables are bound anew. */
+/** Shapes each plan once: a repeated statement gets the same cached plan, with tables that were bound again. */
 function shapedOnce(): DistributorPasses['shape'] {
   const known = new WeakMap<Plan, ShapedQuery>();
   return (query) => {

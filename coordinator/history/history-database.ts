@@ -74,7 +74,7 @@ export async function nextEpoch(db: Kysely<HistoryDatabase>): Promise<number> {
   return Number(rows[0]?.epoch);
 }
 
-/** Statements that an earlier coordinator was running when it died. */
+/** Marks the statements that an earlier coordinator was running when it died as failed; returns their number. */
 export async function failOrphans(db: Kysely<HistoryDatabase>, epoch: number): Promise<number> {
   const result = await db
     .updateTable('query_history')

@@ -4,7 +4,7 @@ import type { QueryState } from '../query/query-state.ts';
 
 /** The fields that stay the same over a statement's life. */
 export type QueryFacts = {
-  /** Ours, never a client's: query ids may come again. */
+  /** An id of our own, because clients may use a query id again. */
   readonly recordId: string;
   readonly queryId: QueryId;
   /** Secrets taken out already. */

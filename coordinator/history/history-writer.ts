@@ -54,7 +54,7 @@ export class HistoryWriter {
     else this.#schedule(this.#failing ? RETRY_MS : FLUSH_INTERVAL_MS);
   }
 
-  /** Writes what waits; gives up after 3 s. */
+  /** Writes the rows that wait; gives up after 3 s. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     const deadline = Date.now() + CLOSE_TIMEOUT_MS;

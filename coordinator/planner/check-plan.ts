@@ -9,7 +9,7 @@ import type { Plan } from './plan.ts';
 import { printSqlType, type SqlField } from './sql-type.ts';
 
 /**
- * The gate again, over what DuckDB made of the query: rows come from our scans and from allow-listed generators, nothing else.
+ * Repeats the gate's check on the plan that DuckDB made: all rows come from our scans and from allow-listed generators.
  * @throws NOT_SUPPORTED
  */
 export const checkPlan = (plan: Plan, scans: number): void => checkSources(planSources(plan), scans);
@@ -69,8 +69,8 @@ const PURE_OPERATORS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The same over a plan that has no printed form, of which only the names of its operators are known: each must be one that reads
- * nothing, one of our scans, or an allow-listed generator. A name that is not known is refused.
+ * The same check for a plan that has no printed form, by the names of its operators. Each must be an operator that reads nothing, one of
+ * our scans, or an allow-listed generator; an unknown name is refused.
  * @throws NOT_SUPPORTED
  */
 export function checkOperators(operators: readonly string[]): void {

@@ -5,7 +5,7 @@ import { textOf } from './json-node.ts';
 
 /**
  * The arguments that DuckDB's binder takes out of a call and keeps in the function's own data: constants such as a separator or the
- * fractions of a quantile. Null when there was more than is known here.
+ * fractions of a quantile. Null when an argument was removed that this file cannot decode.
  */
 export function decodeErased(node: JsonObject): readonly Expression[] | null {
   const original = (node['original_arguments'] ?? []) as readonly JsonObject[];
@@ -16,14 +16,16 @@ export function decodeErased(node: JsonObject): readonly Expression[] | null {
     const isList = isListType(original[children.length]);
     return data === undefined ? null : (ERASED[name]?.(data, isList, original.length - children.length) ?? null);
   }
-  // Over a DECIMAL the function is another one, which no longer tells what its arguments were.
+  // For a DECIMAL DuckDB binds another function, which does not keep the original arguments.
   if (data === undefined || !FRACTIONS.test(name)) return [];
   const isList =
     isListType(node['return_type'] as JsonObject) && !isListType(children[0]?.['return_type'] as JsonObject);
   return ERASED[name]?.(data, isList, name === 'reservoir_quantile' ? 2 : 1) ?? null;
 }
 
-/** `list_aggregate` and its like keep the bound aggregate: what follows its name are that one's further arguments. */
+/**
+ * `list_aggregate` and similar functions keep the bound aggregate; the arguments after its name are further arguments of that aggregate.
+ */
 export function decodeListAggregate(node: JsonObject): readonly Expression[] | null {
   const data = (node['function_data'] as JsonObject | undefined)?.['bind_data'] as JsonObject | undefined;
   const call = data?.['aggr_expr'] as JsonObject | undefined;
@@ -66,7 +68,7 @@ const listOf = (children: readonly Expression[]): Expression => {
   return { kind: 'function', name: 'list_value', children, type: { kind: 'list', element } };
 };
 
-/** Over a DECIMAL DuckDB takes a list for `reservoir_quantile`, and answers its first fraction. */
+/** For a DECIMAL, DuckDB accepts a list in `reservoir_quantile` and uses its first fraction only. */
 function floats(fractions: Json | undefined, isList: boolean, type: string): readonly Expression[] {
   const values = ((fractions ?? []) as readonly Json[]).map((value) => constant(value, type));
   return isList ? [listOf(values)] : values.slice(0, 1);

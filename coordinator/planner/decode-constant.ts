@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { decodeType, decodeValue } from './decode-type.ts';
 import type { Expression } from './expression.ts';
 
-/** A value of DuckDB's with its type, as a constant. */
+/** Decodes a value with its type. */
 export const decodeConstant = (value: Json | undefined): Expression => ({
   kind: 'constant',
   value: decodeValue(value),

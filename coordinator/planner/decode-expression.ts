@@ -95,7 +95,7 @@ const EXPRESSIONS: Readonly<Record<string, (node: JsonObject) => Expression>> = 
     type: typeOf(node),
   }),
   BOUND_UNNEST: (node) => ({ kind: 'unnest', child: decodeExpression(node['child']), type: typeOf(node) }),
-  // A column that no node below gives: a parameter of a lambda, or a correlation that the printer left by its name.
+  // A column that is no output of a node below: a lambda's parameter, or a correlated column that the printer left as a name.
   BOUND_COLUMN_REF: (node) => ({ kind: 'operator', name: 'BOUND_COLUMN_REF', children: [], type: typeOf(node) }),
 };
 
@@ -124,7 +124,7 @@ function functionData(node: JsonObject): { erased?: readonly Expression[] | null
   return { argumentNames: ((node['children'] ?? []) as readonly JsonObject[]).map((one) => textOf(one['alias'])) };
 }
 
-/** Calls with all of their arguments, nearly all, have no such field. */
+/** The field is absent when the call has all of its arguments, as nearly every call does. */
 function erasedOf(node: JsonObject): { erased?: readonly Expression[] | null } {
   const erased = decodeErased(node);
   return erased?.length === 0 ? {} : { erased };

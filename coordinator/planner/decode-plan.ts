@@ -15,7 +15,8 @@ import { textOf } from './json-node.ts';
 import { resolveColumnRefs } from './resolve-column-refs.ts';
 
 /**
- * `json_serialize_plan`'s operators, release 1.5, as a typed plan. The form belongs to a release of DuckDB; nothing else knows it.
+ * Decodes the output of `json_serialize_plan`, release 1.5, as a typed plan. Only this file knows the operators' JSON form, which changes
+ * with releases of DuckDB.
  * @throws Error for an operator that is not known: the query runs whole then.
  */
 export function decodePlan(json: Json | undefined): Plan {

@@ -37,7 +37,7 @@ const decodeFields = (info: JsonObject): SqlField[] =>
     type: decodeType(second),
   }));
 
-/** Types that DuckDB keeps as another one, by their alias. */
+/** Types that DuckDB stores as another type with an alias. */
 const ALIASES: ReadonlySet<string> = new Set(['JSON', 'GEOMETRY']);
 
 /** @throws Error for an alias that is not known: without it the type would be another one. */

@@ -2,7 +2,7 @@ import * as duckdb from '@duckdb/node-api';
 import { unreachable } from '#shared/must.ts';
 import type { SqlField, SqlType } from './sql-type.ts';
 
-/** Between DuckDB's type objects, which live in the planner's process, and types as data. */
+/** Converts between DuckDB's type objects, which exist in the planner's process only, and types as data. */
 
 const SCALARS: Readonly<Record<string, duckdb.DuckDBType>> = {
   BOOLEAN: duckdb.BOOLEAN,

@@ -26,7 +26,7 @@ const LITERALS_MAX = 1_000;
 
 type Scanned = { readonly fields: readonly Field[]; readonly rowCount: number | null };
 
-/** Sums a plan up, in the planner's process. */
+/** Makes the summary of a plan; runs in the planner's process. */
 export function sumUp(plan: Plan, scans: readonly Scanned[]): LargePlan {
   const schemas = scans.map(({ fields }) => fields);
   return {
@@ -45,7 +45,7 @@ export function sumUp(plan: Plan, scans: readonly Scanned[]): LargePlan {
 export const usesOf = ({ uses }: LargePlan): readonly ScanUse[] =>
   uses.map(({ predicate, readFieldIds }) => ({ predicate: decodePredicate(predicate), readFieldIds }));
 
-/** The predicate, or one that is weaker and has at most a thousand literals. */
+/** Returns the predicate, or a weaker one with at most `LITERALS_MAX` literals and leaves. */
 export function shortPredicate(predicate: Predicate): Predicate {
   const { leaves, literals } = predicateSize(predicate);
   if (Math.max(leaves, literals) <= LITERALS_MAX) return predicate;

@@ -3,12 +3,12 @@ import { deserialize, serialize } from 'node:v8';
 
 /** Bytes of the length that precedes a message. */
 const HEAD_BYTES = 4;
-/** A statement or a plan has a limit of its own, which is less. */
+/** Longest message. Statements and plans have lower limits of their own. */
 const MESSAGE_BYTES_MAX = 256 * 2 ** 20;
 
 /**
- * Values that can be cloned, over a socket, each as its length and its serialised form. A long text is copied, and neither escaped nor
- * parsed. A peer that sends more than a message may have loses its connection.
+ * Sends structured-clone values over a socket, each as its length and its serialised bytes, so a long text is copied but neither escaped
+ * nor parsed. A message longer than `MESSAGE_BYTES_MAX` ends the connection.
  */
 export class MessageSocket<Sent> {
   readonly #socket: Socket;
@@ -51,7 +51,7 @@ export class MessageSocket<Sent> {
     return all.subarray(HEAD_BYTES, whole);
   }
 
-  /** The first part, made so long: parts are joined once for the head and once for the body. */
+  /** Returns the first part, joined with the next ones until it has `bytes`: parts are copied once for the head and once for the body. */
   #join(bytes: number): Buffer {
     const [first = Buffer.alloc(0)] = this.#parts;
     if (first.length >= bytes) return first;

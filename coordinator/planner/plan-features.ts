@@ -12,11 +12,14 @@ export type PlanFeatures = {
   readonly scans: number;
   /** Sum of the estimated rows over the scans and generators, after the filters that stand right over them. */
   readonly estimatedRows: number;
-  /** Many rows may pass between two that the query gives: a worker has to run it in pieces that do not end with rows. */
+  /** The query may read many rows for each row that it gives, so a worker must be able to pause it before it gives rows. */
   readonly selective: boolean;
 };
 
-/** A result that is expected to be larger is streamed all the same: it comes often enough, and would fill a disk before a slow client. */
+/**
+ * A selective query with a larger expected result is streamed: its rows come often enough, and collected they could fill a disk while the
+ * client is slow.
+ */
 export const COLLECTED_ROWS_MAX = 10_000_000;
 
 type Counts = { joins: number; windows: number; aggregates: number; scans: number; estimatedRows: number };

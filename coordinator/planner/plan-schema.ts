@@ -20,7 +20,7 @@ export function outputFields(plan: Plan): readonly SqlField[] {
     case 'generator':
       return [...plan.columns, ...(plan.child === null ? [] : pick(outputFields(plan.child), plan.inputColumns))];
     case 'oneRow':
-      // DuckDB's row without columns has one all the same.
+      // In DuckDB the row without columns has one column.
       return [{ name: '', type: INTEGER }];
     case 'filter':
     case 'sort':

@@ -23,7 +23,7 @@ export function checkReferences({ tables, columns }: FoundReferences): void {
   }
 }
 
-/** Before the plan is made, because many columns take DuckDB long. @throws STATEMENT_TOO_COMPLEX */
+/** Called before the plan is made, because many columns take DuckDB long. @throws STATEMENT_TOO_COMPLEX */
 export function checkResult(columns: readonly SqlField[]): void {
   const rows = jsonRows(
     [],
@@ -36,7 +36,7 @@ export function checkResult(columns: readonly SqlField[]): void {
   }
 }
 
-/** The reply as it is sent: not longer than the coordinator can read while everybody waits. It keeps integers that a double would round. */
+/** Prints the reply as JSON, with exact integers; a plan that is too long for the coordinator's main thread is replaced by its summary. */
 export function printReply(reply: PlanReply, { scans }: PlanRequest): string {
   const text = printJson(reply);
   if (reply.plan === null || text.length <= PLAN_TEXT_MAX) return text;

@@ -100,11 +100,11 @@ export type Plan =
       readonly all: boolean;
       readonly anchor: Plan;
       readonly step: Plan;
-      /** With USING KEY, or a step that reads all rows so far (`recurring`): SQL of which is not printed. */
+      /** It has USING KEY, or a step that reads all rows so far (`recurring`): such a CTE is not printed as SQL. */
       readonly isKeyed?: boolean;
     }
   | { readonly kind: 'cteScan'; readonly index: number; readonly columns: readonly PlanColumn[] }
-  /** Its child's rows, placed as `to` says. Only the distributor makes it; for one DuckDB it means nothing. */
+  /** Sends the child's rows to the tasks that `to` says. Only the distributor adds it; a single DuckDB would ignore it. */
   | {
       readonly kind: 'exchange';
       readonly child: Plan;
@@ -115,7 +115,7 @@ export type Plan =
       /** Why it stands here, for EXPLAIN. */
       readonly reason: string;
     }
-  /** Rows that a stage gave, or will have given: what an exchange becomes on the side of its reader. */
+  /** The output rows of a stage: an exchange, seen from the fragment that reads it. */
   | {
       readonly kind: 'stage';
       readonly stage: number;
@@ -124,7 +124,7 @@ export type Plan =
       readonly columns: readonly PlanColumn[];
     };
 
-/** Where the rows of an exchange go. */
+/** The tasks to which an exchange sends rows. */
 export type Partitioning =
   /** All to one task. */
   | { readonly kind: 'gather' }
@@ -135,7 +135,7 @@ export type Partitioning =
    * (the preserved side of an outer join).
    */
   | { readonly kind: 'hash'; readonly keys: readonly Expression[]; readonly spreadNulls: boolean }
-  /** They stay where they are made; a reader's task takes the output of some of the tasks. */
+  /** Rows stay on the worker that made them; each reading task takes the whole output of some tasks. */
   | { readonly kind: 'keep' };
 
 export type JoinPlan = {
@@ -147,7 +147,7 @@ export type JoinPlan = {
   /** A condition that is no comparison of one side with the other; columns of both sides. */
   readonly residual: Expression | null;
   readonly asof: boolean;
-  /** How the distributor runs it; null until it has decided. */
+  /** The distributor's choice; null before it. */
   readonly distribution: JoinDistribution | null;
   /** Correlation columns of a delim join, over the side that `delimFlipped` names (false: left); null for a plain join. */
   readonly delim: readonly Expression[] | null;

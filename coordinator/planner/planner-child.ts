@@ -17,7 +17,7 @@ const [USER_TICKS, SYSTEM_TICKS, RESIDENT_PAGES] = [11, 12, 21];
 export type ChildEvents = {
   readonly ready: () => void;
   readonly ended: () => void;
-  /** A busy process has been looked at. */
+  /** Called after each look at a busy process. */
   readonly looked: () => void;
 };
 
@@ -57,7 +57,7 @@ export class PlannerChild {
     return this.#pid;
   }
 
-  /** At the last look; a request that is answered sooner than one is made takes little. */
+  /** Resident memory at the last look. A request that ends before the first look uses little. */
   get residentBytes(): number {
     return this.#residentBytes;
   }
@@ -72,17 +72,17 @@ export class PlannerChild {
     return this.#killed !== null;
   }
 
-  /** Time for which the request has been at work: that in which the process had a core, where the system tells it. */
+  /** Time that the request has used, in ms: CPU time where the system tells it, else elapsed time. */
   get usedMs(): number {
     return this.#current?.usedMs ?? 0;
   }
 
-  /** The process exists. */
+  /** Called when the process exists. */
   started(pid: number): void {
     this.#pid = pid;
   }
 
-  /** The process has connected itself; what it sends comes to `receive`. */
+  /** Called when the process has connected; its messages go to `receive`. */
   connected(socket: Socket, messages: MessageSocket<PlannerRequest>): void {
     this.#socket = socket;
     this.#messages = messages;
@@ -94,7 +94,7 @@ export class PlannerChild {
     this.#endCall()?.resolve(reply);
   }
 
-  /** The process is gone. */
+  /** Called when the process is gone. */
   ended(): void {
     this.#socket?.destroy();
     this.#endCall()?.reject(this.#killed ?? tooComplex('broke the planner'));
@@ -138,7 +138,7 @@ export class PlannerChild {
     else this.#events.looked();
   }
 
-  /** Undefined where the system does not tell. */
+  /** Reads memory and CPU time of the process; undefined on systems without `/proc`. */
   async #usage(): Promise<Usage | undefined> {
     const stat = await readFile(`/proc/${this.#pid}/stat`, 'utf8').catch(() => '');
     if (stat === '') return undefined;

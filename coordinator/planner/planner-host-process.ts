@@ -3,16 +3,16 @@ import { fileURLToPath } from 'node:url';
 import type { HostOrder, HostReport, PlannerOptions } from './planner-message.ts';
 
 /**
- * Entry of the process that starts planners and kills them. It stays small: to start a process, Node forks its own, which takes as long as
- * there are pages of memory to be entered anew, and a coordinator has many of them. It ends with the channel to its coordinator, and all
- * planners with it.
+ * Entry of the process that starts planners and kills them. It stays small, because Node starts a process by a fork of its own, whose time
+ * grows with the memory of the process, and a coordinator's is large. It ends when the channel to its coordinator closes, and all planners
+ * end with it.
  */
 const ENTRY = fileURLToPath(new URL('planner-process.ts', import.meta.url));
 /** JavaScript's own heap of a planner process: it holds one syntax tree or plan at a time. */
 const JS_HEAP_MIB = 512;
 
 const planners = new Map<number, ChildProcess>();
-/** Nobody waits for a report that cannot be sent. */
+/** A report that cannot be sent is dropped: the coordinator is gone. */
 const report = (message: HostReport): void => {
   if (process.connected) process.send?.(message, () => undefined);
 };
@@ -29,7 +29,7 @@ process.on('disconnect', () => {
   exitWithoutPlanners();
 });
 
-/** Once the channel is closed and no planner is left. */
+/** Exits once the channel is closed and no planner is left. */
 function exitWithoutPlanners(): void {
   if (!process.connected && planners.size === 0) process.exit();
 }

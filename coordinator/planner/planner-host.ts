@@ -14,7 +14,7 @@ import type { HostOrder, HostReport, PlannerReply, PlannerRequest } from './plan
 const ENTRY = fileURLToPath(new URL('planner-host-process.ts', import.meta.url));
 
 const compiled = getCompileCacheDir();
-/** The code that is compiled already is of use to planners as well. */
+/** Planners use the coordinator's cache of compiled code. */
 const COMPILED = compiled === undefined ? {} : { NODE_COMPILE_CACHE: dirname(compiled) };
 
 /**
@@ -27,7 +27,7 @@ export class PlannerHost {
   readonly #log: Logger;
   readonly #folder = mkdtempSync(join(tmpdir(), 'skein-planner-'));
   readonly #socketPath = join(this.#folder, 'socket');
-  /** Stays empty. */
+  /** Working directory of all planners; it stays empty. */
   readonly #workingFolder = mkdtempSync(join(this.#folder, 'empty-'));
   readonly #server: Server;
   readonly #listening: Promise<unknown>;
@@ -76,11 +76,11 @@ export class PlannerHost {
 
   #order(order: HostOrder): void {
     if (this.#closed) return;
-    // One that cannot be sent is for a process that has ended, and all planners with it.
+    // An order that cannot be sent was for a host that has ended, and its planners with it.
     this.#host().send(order, () => undefined);
   }
 
-  /** Started when it is needed: should it have ended, a planner that is to begin brings it back. */
+  /** Returns the host process. It is started when it is first needed, and again by the next order after it has ended. */
   #host(): ChildProcess {
     if (this.#process !== undefined) return this.#process;
     const host = fork(ENTRY, [], {

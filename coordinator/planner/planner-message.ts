@@ -9,7 +9,7 @@ export type PlannerRequest =
   | { readonly kind: 'bind'; readonly request: BindRequest };
 
 export type PlannerReply =
-  /** The first message of a connection: which of the planners that were started this is. */
+  /** The first message of a connection; `planner` is the number that the process was started with. */
   | { readonly kind: 'ready'; readonly planner: number }
   | { readonly kind: 'parsed'; readonly references: QueryReferences }
   /** JSON text (`printReply`), so that its length is known before it is read. */

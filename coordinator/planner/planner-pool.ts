@@ -35,7 +35,7 @@ type Waiting = Asker & { readonly give: (process: PlannerChild) => void; readonl
  * Planner processes, each serving one request at a time. A process is killed and replaced at once when a request takes too long, takes
  * too much memory or is cancelled: DuckDB folds constants without listening to an interrupt. Because nothing interrupts a request,
  *
- * - one tenant never has all of the processes;
+ * - one tenant never has all of the processes, unless there is only one;
  * - a free one goes to the tenant that has fewest, within it to the principal that has fewest, and of equals to the one that has had
  *   least time;
  * - while somebody else waits for it, a request has `contendedMs` instead of `timeoutMs`. So each of those whose turn comes first delays
@@ -55,7 +55,7 @@ export class PlannerPool implements Planner {
   readonly #times = new Turns();
   /** Processes that have been started and are not ready yet. */
   #starting = 0;
-  /** Processes for which another one was started, and of those the ones that are to end. */
+  /** Processes for which a replacement was started, and those of them that end after their request. */
   readonly #replaced = new WeakSet<PlannerChild>();
   readonly #retired = new WeakSet<PlannerChild>();
   #closed = false;
@@ -108,7 +108,7 @@ export class PlannerPool implements Planner {
     } finally {
       this.#taken.giveBack(asker, 1);
       this.#times.charge(asker, performance.now() - sinceMs);
-      // One that has ended is not there any more.
+      // A process that has ended is no longer in `#busy`.
       if (this.#busy.delete(child) && !child.isKilled) this.#give(child);
       this.#serveWaiting();
     }
@@ -179,7 +179,10 @@ export class PlannerPool implements Planner {
     return Math.max(1, this.#options.processes - 1);
   }
 
-  /** Ends the longest request that keeps somebody else waiting, when it has had its time. The next one waits for this one's process. */
+  /**
+   * Ends the longest request that another user waits for once it has used `contendedMs`. Requests are ended one at a time: none while a
+   * process is being replaced.
+   */
   #endContended(): void {
     if (this.#starting > 0 || this.#busy.keys().some((child) => child.isKilled)) return;
     const { contendedMs } = this.#options;
@@ -193,7 +196,7 @@ export class PlannerPool implements Planner {
     longest?.kill(tooComplex(`took more than ${contendedMs} ms to plan while others waited for a planner`));
   }
 
-  /** Whether another principal waits for what this one has: a process, or one of those that their tenant may have. */
+  /** Whether another principal waits for a process that this one holds, or for one of those that their common tenant may hold. */
   #isWaitedFor(asker: Asker): boolean {
     return this.#waiting.values().some((one) => {
       if (one.tenant !== asker.tenant) return this.#idle.length === 0 && this.#taken.ofTenant(one) < this.#tenantMax;

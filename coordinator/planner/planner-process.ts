@@ -29,7 +29,7 @@ async function answer(message: PlannerRequest): Promise<PlannerReply> {
     return { kind: 'planned', reply: printReply(await session.plan(request), request) };
   } catch (thrown) {
     const error = SkeinError.of(thrown);
-    // Too deep for our own walk of the syntax tree.
+    // Our own recursive walk of the syntax tree overflowed the stack.
     if (thrown instanceof RangeError) {
       const tooDeep = new SkeinError('STATEMENT_TOO_COMPLEX', 'the statement is nested too deeply');
       return { kind: 'failed', error: tooDeep.toData(), detail: '' };

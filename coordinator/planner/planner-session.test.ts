@@ -12,7 +12,7 @@ test('a statement that takes more memory than a planner has is too complex, whic
   await expect(session.parse({ sql: long, defaults: { catalog: '', schema: '' }, context })).rejects.toMatchObject(
     tooComplex,
   );
-  // The connection is as good as before.
+  // The connection works as before.
   const plain = { sql: 'SELECT 1', scans: [], context, contextual: false };
   expect((await session.plan(plain)).columns).toHaveLength(1);
 });

@@ -29,9 +29,9 @@ import { printSqlType, type SqlField } from './sql-type.ts';
 import { textOf } from './json-node.ts';
 
 /**
- * Optimisers that are off while a plan is printed. Without `column_lifetime` off the printer fails on a quarter of plans; the others
- * put in what no SQL can say (compressed columns, flipped joins, dynamic filters, bounds of a regular expression that are no text): workers
- * run them. `statistics_propagation` must stay on.
+ * Optimisers that are off while a plan is printed. `column_lifetime` makes the printer fail on a quarter of the plans; the others add
+ * things that SQL cannot express (compressed columns, flipped joins, dynamic filters, regular expression bounds that are not UTF-8).
+ * Workers run them on the fragments. `statistics_propagation` must stay on.
  */
 const DISABLED_OPTIMIZERS = [
   'column_lifetime',
@@ -150,8 +150,8 @@ export class PlannerSession {
         const [plan] = (json as JsonObject)['plans'] as readonly JsonObject[];
         return decodePlan(must(plan, 'one plan for one query'));
       } catch {
-        // The binder has accepted the query already: what fails here is the printer of plans, or the optimiser, which folds
-        // constants (one that overflows is the user's error, and will be one again on the worker).
+        // The binder has accepted the query, so this is an error of the plan printer or of the optimiser, which folds constants. A constant
+        // that overflows is the user's error; the worker will raise it again.
       }
     }
     return null;
@@ -272,7 +272,7 @@ export class PlannerSession {
     const wanted = contextVariablesSql(contextual ? context : blankContext(context.timeZone));
     const changed = wanted.filter((sql, i) => sql !== this.#context[i]);
     if (changed.length === 0) return;
-    // Whatever happens now, the old values are no longer known to hold.
+    // If a SET below fails, the connection's settings are unknown.
     this.#context = [];
     const sql = changed.join('; ');
     await this.#guard(() => this.#connection.run(sql));
@@ -304,7 +304,7 @@ export class PlannerSession {
   }
 }
 
-/** Name of the prepared statement that a query with parameters is for a moment. */
+/** Name of the temporary prepared statement of a query with parameters. */
 const PARAMETER_STATEMENT = 'skein_parameters';
 const VALUE_ERRORS: ReadonlySet<ErrorCode> = new Set(['INVALID_CAST', 'NUMERIC_OVERFLOW', 'INVALID_ARGUMENT']);
 
@@ -332,7 +332,10 @@ const inputOf = (types: readonly string[]): string =>
 
 const MEMORY_ERRORS: ReadonlySet<ErrorCode> = new Set(['OUT_OF_MEMORY', 'MEMORY_EXHAUSTED', 'SPILL_LIMIT']);
 
-/** An error of DuckDB's while it plans. A planner's memory is no limit that a user can set, and a planner has no disk to spill to. */
+/**
+ * Turns an error of DuckDB's planning into one of the catalogue. Out of memory is STATEMENT_TOO_COMPLEX here: users cannot set a planner's
+ * memory limit, and a planner cannot spill.
+ */
 function planningError(...report: Parameters<typeof duckDbError>): SkeinError {
   const error = duckDbError(...report);
   if (!MEMORY_ERRORS.has(error.code)) return withServedHint(error);
@@ -349,7 +352,7 @@ function withServedHint(error: SkeinError): SkeinError {
   return new SkeinError(error.code, message, { position: error.position, cause: error.cause });
 }
 
-/** A string is passed over whole, also one that is never closed, so that no character is looked at twice. */
+/** Strings are skipped whole, also an unclosed one, so that each character is looked at once. */
 const STRING_OR_BARE_NUMBER = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|(-?(?:Infinity|NaN|inf|nan))/gi;
 
 /** DuckDB prints some doubles bare, which JSON has no form for: they become strings. */

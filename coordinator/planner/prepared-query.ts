@@ -12,7 +12,7 @@ export type PreparedQuery = {
   readonly plan: Plan | null;
   /** The reason why `plan` is null, for EXPLAIN: `has no printed form`. */
   readonly noPlan: string;
-  /** The whole query as one worker runs it, tables as numbers into `scans`; rows come as DuckDB's types, not as JSON. */
+  /** The whole query's text for one worker, with tables as indexes into `scans`; its rows have DuckDB's types, not JSON. */
   readonly workerSql: SqlText;
   readonly scans: readonly TableBinding[];
   readonly features: PlanFeatures;

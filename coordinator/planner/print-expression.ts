@@ -124,7 +124,7 @@ function printConstant(value: Json, type: SqlType): string {
   return stored.kind === 'decimal' ? text : `${printSqlType(type)} ${quoteLiteral(text)}`;
 }
 
-/** Lists, structs and maps hold their values as constants; what else there is (an interval) stays as DuckDB prints it. */
+/** Lists, structs and maps hold their values as constants; any other value, such as an interval, stays in DuckDB's JSON form. */
 function printNested(value: Json, type: SqlType): string {
   const parts = (value as JsonObject)['children'];
   if (!Array.isArray(parts) || type.kind === 'union') return printJson(value);

@@ -3,8 +3,8 @@ import { textOf } from './json-node.ts';
 
 /**
  * Below a table function that takes rows, DuckDB's plan printer leaves columns as they were bound (`BOUND_COLUMN_REF`: a table index and a
- * column of it); everywhere else they are positions (`BOUND_REF`). This gives a node with positions throughout. A name that no child has
- * stays as it is.
+ * column of it); everywhere else they are positions (`BOUND_REF`). This replaces all of them by positions. A column that no child has stays
+ * as it is.
  */
 export function resolveColumnRefs(node: JsonObject): JsonObject {
   const inputs = childrenOf(node).map(resolveColumnRefs);
@@ -13,7 +13,7 @@ export function resolveColumnRefs(node: JsonObject): JsonObject {
   const fields = Object.entries(node).map(([key, value]): [string, Json] => {
     if (key === 'children') return [key, inputs];
     if (key !== 'conditions') return [key, replace(value, all)];
-    // Each side of a condition sees the columns of its side alone.
+    // Each operand of a join's condition refers to the columns of its own side.
     const sides = (value as readonly JsonObject[]).map((one) => ({
       ...one,
       left: replace(one['left'] ?? null, given[0] ?? []),

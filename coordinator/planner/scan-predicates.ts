@@ -40,7 +40,7 @@ export function scanUses(plan: Plan, schemas: readonly (readonly Field[])[]): Sc
   };
   visit(plan, []);
   return found.map(({ predicates, fieldIds }) => ({
-    // A scan that the plan left out may be read all the same by the whole statement.
+    // The statement's own text may read a scan that the plan does not contain.
     predicate: predicates.length === 0 ? TRUE : anyOf(predicates),
     readFieldIds: [...fieldIds],
   }));
@@ -71,7 +71,10 @@ function conditionsBelow(node: Plan, conditions: readonly Expression[]): (readon
   return children(node).map((child) => [child, []] as const);
 }
 
-/** An IN list of constants became a semi join, or a mark join whose mark is filtered: of the left side it is a condition again. */
+/**
+ * The optimiser turns an IN list of constants into a semi join, or a mark join with a filter on the mark: this turns it back into a
+ * condition on the left side.
+ */
 function joinConditions(join: JoinPlan, conditions: readonly Expression[]): (readonly [Plan, readonly Expression[]])[] {
   const nothing = [
     [join.left, []],
@@ -104,7 +107,7 @@ function rebase(conditions: readonly Expression[], position: (index: number) => 
   });
 }
 
-/** Only the forms that `predicateOf` reads; null for all else, which is then no condition any more. */
+/** Rewrites the forms that `predicateOf` reads; returns null for any other, and the condition is then dropped. */
 function rebaseOne(expression: Expression, position: (index: number) => number | null): Expression | null {
   const all = (list: readonly Expression[]): readonly Expression[] | null => {
     const moved = list.map((one) => rebaseOne(one, position));
@@ -175,7 +178,7 @@ function predicateOf(condition: Expression, columns: Columns): Predicate {
     case 'isNull':
     case 'isNotNull': {
       const column = columnUnder(condition.child, columns);
-      // A cast that fails raises, or with TRY gives NULL for what is none.
+      // A cast may raise an error, and TRY_CAST gives NULL for a value that is not NULL.
       if (column === null || column.casts.length > 0) return TRUE;
       return { kind: condition.kind === 'isNull' ? 'isNull' : 'notNull', fieldId: column.fieldId };
     }
@@ -245,7 +248,7 @@ function prefixPredicate(
   return prefix === '' ? TRUE : { kind: 'startsWith', fieldId: column.fieldId, prefix };
 }
 
-/** A column under casts that may raise but never change a value to another one unseen (TRY gives NULL for some). */
+/** The column below casts. Such a cast gives the same value, an error or, with TRY, NULL. */
 function columnUnder(
   expression: Expression,
   columns: Columns,

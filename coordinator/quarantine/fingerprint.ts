@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Tokenizer } from '../statement/tokenizer.ts';
 
-/** Longest text that is looked at: two statements that differ only behind it have one shape. */
+/** Only this many characters count: statements that differ only after them have the same shape. */
 const TEXT_MAX = 32 * 1024;
 const DIGITS = 16;
 
@@ -10,7 +10,7 @@ const DIGITS = 16;
  * one. Two statements of one shape do the same work on other values.
  */
 export function fingerprint(sql: string): string {
-  // In one piece: a call for each word would take ten times as long.
+  // Hashed in one call: a call for each word would take ten times as long.
   const text = [...shape(sql.slice(0, TEXT_MAX)), ''].join('\0');
   return createHash('sha256').update(text).digest('hex').slice(0, DIGITS);
 }
@@ -34,6 +34,6 @@ function* shape(text: string): Generator<string> {
       last = part;
     }
   } catch {
-    // The rest never closes; what came before it is shape enough.
+    // An unclosed quote or comment: the shape is made of the tokens before it.
   }
 }

@@ -36,7 +36,7 @@ type Options = {
   readonly log: Logger;
   /** Time for which a shape is refused. */
   readonly ttlMs: number;
-  /** A principal with so many kills within the window is refused altogether, until they are older. */
+  /** A principal with this many kills within `windowMs` is refused altogether, until they are older. */
   readonly killsMax: number;
   readonly windowMs: number;
 };
@@ -45,8 +45,9 @@ type Options = {
 const KILLS_KEPT_MAX = 10_000;
 
 /**
- * Which statements are refused because of what they did to workers: the shapes of those that did not stop when they had to, for their
- * principal, for a while; and everything of a principal that has done so again and again. An operator can lift either.
+ * Refuses statements that may hang a worker again. When a statement did not stop at its interrupt, statements of its shape are refused for
+ * its principal, for `ttlMs`; a principal with `killsMax` such statements within `windowMs` is refused altogether. An operator can lift
+ * either.
  */
 export class Quarantine {
   readonly #options: Options;
@@ -57,7 +58,7 @@ export class Quarantine {
     this.#options = options;
   }
 
-  /** Reads what an earlier coordinator knew. */
+  /** Reads the kills that an earlier coordinator stored. */
   async open(): Promise<void> {
     for (const kill of await this.#options.store.load()) this.#kills.set(kill.id, kill);
     this.#forgetOld();
@@ -85,7 +86,7 @@ export class Quarantine {
     }
   }
 
-  /** A worker ended because of this statement. */
+  /** Records that a worker's process ended because of this statement. */
   add(shape: StatementShape, reason: string): void {
     const { clock, ttlMs, store, log } = this.#options;
     const killedAtMs = clock.nowMs();

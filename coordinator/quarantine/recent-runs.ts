@@ -5,7 +5,7 @@ import type { StatementShape } from './quarantine.ts';
 /** Runs that are remembered: a worker may name one long after its statement was answered. */
 const RUNS_MAX = 20_000;
 
-/** Which statement each run belonged to, for the runs that began last. */
+/** Maps the runs that began last to their statements. */
 export class RecentRuns {
   readonly #runs = new LRUCache<QueryId, StatementShape>({ max: RUNS_MAX });
 

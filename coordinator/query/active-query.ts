@@ -29,10 +29,10 @@ export const timedOut = (timeoutMs: number): SkeinError =>
 /** Priority of a statement that is not classified. */
 const PRIORITY_NORMAL = PRIORITIES.medium;
 
-/** Longest text of a listed statement: a list has many. */
+/** Longest text of a statement in a list, because a list has many. */
 const LISTED_SQL_BYTES_MAX = 4_096;
 
-/** One statement from receipt to end: its state, what history says of it, and the one signal that stops it. */
+/** One statement from its arrival to its end: its state, its history record, and the signal that stops it. */
 export class ActiveQuery implements LiveStatement {
   readonly key: QueryKey;
   readonly #abort = new AbortController();

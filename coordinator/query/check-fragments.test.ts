@@ -42,7 +42,7 @@ const fragment = (changes: Partial<Fragment>): Fragment => ({
   ...changes,
 });
 
-/** A checker, what it asked of its planner, and what came of that. */
+/** Opens a checker, with the requests that it sent to its planner and what it reported. */
 function open(bind: Planner['bind'] = (...request) => planner.bind(...request)) {
   const requests: BindRequest[] = [];
   const logged: { readonly sql: string; readonly why: string }[] = [];

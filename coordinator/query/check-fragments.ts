@@ -23,19 +23,22 @@ export type CheckedQuery = {
   readonly signal: AbortSignal;
 };
 
-/** `tooComplex`: a planner that has less to do may well bind them, so nothing of it is kept. */
+/** `tooComplex` is not remembered: a planner with less load may well bind the same fragments. */
 type Bound =
   | { readonly kind: 'bound'; readonly refusals: readonly (string | null)[] }
   | { readonly kind: 'tooComplex'; readonly why: string };
 
-/** Fragments of one plan whose check is kept: planning again between stages makes new ones, also with other constants each time. */
+/**
+ * Fragments of one plan whose check result is kept. Planning again between stages makes new fragments, perhaps with new constants each
+ * time.
+ */
 const KEPT_PER_PLAN_MAX = 500;
 /** A refused fragment's text in the log is cut here. */
 const LOGGED_SQL_BYTES_MAX = 32 * 1024;
 
 /**
- * Has a planner bind the fragments of a query before any of their tasks starts. A fragment that DuckDB refuses is a fault of what printed
- * it: the query runs whole, the log has the text, and `onRefused` counts it. All fragments of a plan are one request, and one that was
+ * Has a planner bind the fragments of a query before any of their tasks starts. A fragment that DuckDB refuses is a fault of the SQL
+ * printer: the query runs whole, the text is logged, and `onRefused` counts it. All fragments of a plan are one request, and one that was
  * bound before is not bound again.
  */
 export class FragmentChecker {
@@ -117,7 +120,7 @@ function printedText({ sql, inputs, fields, partitions }: Fragment): PrintedText
   };
 }
 
-/** The texts of fragments, their scans numbered through all of them. */
+/** The texts of the fragments, with one numbering of scans for all of them. */
 function textsOf(
   fragments: readonly Fragment[],
   bindings: readonly TableBinding[],

@@ -6,8 +6,8 @@ import type { TableBinding } from '../resolver/table-binding.ts';
 import { readCall, scanRequest, type ScanContext } from '../scheduler/plan-scans.ts';
 
 /**
- * The class of a query that asks for a place, by its plan and the sizes of its scans. Only numbers are made for it: the list of files comes
- * when the query has its place, so that one that waits holds none. @throws as `TableReader`
+ * Classifies a query before admission, by its plan and the sizes of its scans. It reads only numbers: the list of files is made after
+ * admission, so that a waiting query holds none. @throws as `TableReader`
  */
 export async function classifyQuery(
   { plan, scans, features }: Pick<PreparedQuery, 'plan' | 'scans' | 'features'>,

@@ -46,8 +46,8 @@ export type DistributionContext = {
 const whole = (reason: string): WholePlan => ({ kind: 'whole', reason });
 
 /**
- * Whether the query runs in stages, and which. What is small, or has one worker to run on, is known to run whole before anything is
- * computed for it; what DuckDB does not bind runs whole as well. @throws as `planScans` does.
+ * Distributes a query into stages, or decides that it runs whole. A small query, or one with a single worker, is decided before any
+ * distribution is computed; a query with a fragment that DuckDB does not bind runs whole, too. @throws as `planScans` does.
  */
 export async function distributeQuery(
   query: PreparedQuery,

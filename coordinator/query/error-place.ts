@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { applyEdits, type Edit } from '../statement/bind-parameters.ts';
 
-/** Takes an error's position in the statement with its values back to the statement as it was sent. */
+/** Maps an error's position in the statement with inserted values to the statement as it was sent. */
 export function inSource(error: SkeinError, sql: string, edits: readonly Edit[]): SkeinError {
   if (error.position === undefined || edits.length === 0) return error;
   const position = applyEdits(sql, edits).toSource(error.position);

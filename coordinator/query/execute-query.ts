@@ -30,7 +30,7 @@ export type QueryExecution = {
   readonly state: SessionState;
   readonly query: PreparedQuery;
   readonly context: StatementContext;
-  /** The place of a query of the same statement that waits for this one's rows; null = it asks for its own. */
+  /** The place of another query of the same statement, which waits for this one's rows; null = the query needs its own. */
   readonly place: Place | null;
   /** Called when the query has waited for its place: resolves it again unless its tables can still be read as they were bound. */
   readonly renew: (place: Place) => Promise<PreparedQuery>;
@@ -63,8 +63,8 @@ export type QueryOutcome = {
 };
 
 /**
- * Waits for admission, then runs the query. Before it has its place it holds only numbers; its files, and the workers that it is
- * distributed over, are read then.
+ * Waits for admission, then runs the query. A waiting query holds only numbers: its files are listed, and it is distributed over the
+ * workers, after admission.
  */
 export async function executeQuery(execution: QueryExecution): Promise<QueryOutcome> {
   if (execution.place !== null) return await executeAdmitted(execution);

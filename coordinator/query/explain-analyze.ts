@@ -121,11 +121,11 @@ const taskFacts = (tasks: readonly TaskReport[]): Facts => ({
   bytes_scanned: sum(tasks, (task) => task.bytesScanned),
 });
 
-/** The place of a query's or fragment's scan among those whose files tasks report: rows are none of them. */
+/** The index of a scan among those whose files the tasks report; inline rows are not counted. */
 const taskScan = (scans: readonly (PlannedScan | undefined)[], at: number): number =>
   scans.slice(0, at).filter((scan) => scan?.kind === 'iceberg').length;
 
-/** `number` is the scan's in the query, `index` in the tasks. */
+/** `number` is the scan's number in the query, `index` its number in the tasks. */
 function scanPart(
   scan: PlannedScan | undefined,
   number: number,

@@ -8,8 +8,8 @@ import type { LiveList, QueryRegistry } from './query-registry.ts';
 export type LiveRequest = { readonly state: LiveState | null; readonly owner: string | null; readonly limit: number };
 
 /**
- * Lists statements that wait or run now. A principal sees its own, an administrator those of the tenant; whoever asks for another's gets
- * none, as if there were none.
+ * Lists statements that wait or run now. A principal sees its own, an administrator those of the tenant; for anybody else's the list is
+ * empty, as if there were none.
  */
 export function liveQueries(registry: QueryRegistry, caller: Caller, { state, owner, limit }: LiveRequest): LiveList {
   const { tenant, sub } = caller.claims;

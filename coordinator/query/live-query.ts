@@ -1,7 +1,7 @@
 import type { PrincipalId, QueryId, TenantId } from '#shared/id.ts';
 import type { RunProgress } from '../scheduler/run-progress.ts';
 
-/** `cancelling`: it was told to end and its tasks have not stopped yet. */
+/** `cancelling`: it was told to end, but its tasks have not stopped yet. */
 export type LiveState = 'queued' | 'running' | 'cancelling';
 
 export const LIVE_STATES: readonly LiveState[] = ['queued', 'running', 'cancelling'];

@@ -1,13 +1,13 @@
 import { isObject } from '#shared/iceberg/type.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 
-/** One of DuckDB's operators in one or several tasks: rows out, rows that a scan looked at, and the time spent in it alone. */
+/** One of DuckDB's operators, summed over tasks: its output rows, the rows that a scan read, and the time in it without its inputs. */
 export type Operator = {
   readonly name: string;
   readonly rows: number;
   readonly rowsScanned: number;
   readonly timeMs: number;
-  /** Tasks that had it. */
+  /** Number of tasks that ran it. */
   readonly tasks: number;
   readonly children: readonly Operator[];
 };
@@ -33,7 +33,10 @@ export function readOperators(profile: Json): readonly Operator[] {
   ];
 }
 
-/** The operators of several tasks of one fragment: those at the same place of the tree are one. A task may have planned its text otherwise. */
+/**
+ * Merges the operators of several tasks of one fragment by their place in the tree and their name: DuckDB may plan the same text
+ * differently in each task.
+ */
 export function mergeOperators(tasks: readonly (readonly Operator[])[]): readonly Operator[] {
   const places = Math.max(0, ...tasks.map((operators) => operators.length));
   return Array.from({ length: places }, (_, at) => tasks.flatMap((operators) => operators[at] ?? [])).flatMap(
@@ -55,7 +58,7 @@ export function mergeOperators(tasks: readonly (readonly Operator[])[]): readonl
   );
 }
 
-/** One a line, children indented. */
+/** Prints one line per operator, children indented. */
 export function operatorLines(operators: readonly Operator[], depth = 1): string[] {
   return operators.flatMap(({ name, rows, rowsScanned, timeMs, children }) => [
     `${'  '.repeat(depth)}${name} rows=${rows}${rowsScanned === 0 ? '' : ` rows_scanned=${rowsScanned}`} time_ms=${timeMs.toFixed(2)}`,

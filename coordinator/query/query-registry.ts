@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId, QueryId, TenantId } from '#shared/id.ts';
 import type { LiveQuery, LiveState } from './live-query.ts';
 
-/** Only at the end of a term, so nobody waits for it in a query's path. */
+/** Poll interval of `empty`, which is called at the end of a term only. */
 const EMPTY_POLL_MS = 10;
 
 export type QueryKey = { readonly tenant: TenantId; readonly principal: PrincipalId; readonly queryId: QueryId };
@@ -22,11 +22,11 @@ export type LiveFilter = {
   readonly tenant: TenantId;
   readonly principal: PrincipalId | null;
   readonly state: LiveState | null;
-  /** How many are described. */
+  /** Most statements that are described. */
   readonly limit: number;
 };
 
-/** `total` counts all that fit. */
+/** `total` counts all statements that match, also beyond the limit. */
 export type LiveList = { readonly queries: readonly LiveQuery[]; readonly total: number };
 
 /** The statements that wait or run now, by owner and id, so that no caller finds another's. */
@@ -51,7 +51,7 @@ export class QueryRegistry {
     this.#live.delete(keyText(key));
   }
 
-  /** The statements that fit, the longest there first. */
+  /** The statements that match, the oldest first. */
   list({ tenant, principal, state, limit }: LiveFilter): LiveList {
     const found = [...this.#live.values()].filter(
       ({ key, liveState }) =>
@@ -73,7 +73,7 @@ export class QueryRegistry {
     return this.#live.get(keyText(key))?.cancel(reason) ?? false;
   }
 
-  /** Resolves when no statement is live any more, or after the time. */
+  /** Resolves when no statement is live any more, or after `timeoutMs`. */
   async empty(timeoutMs: number): Promise<void> {
     const end = performance.now() + timeoutMs;
     while (this.#live.size > 0 && performance.now() < end) await sleep(EMPTY_POLL_MS);

@@ -7,7 +7,7 @@ import type { LiveList } from './query-registry.ts';
 import type { Parameters } from '../statement/parameters.ts';
 import type { ResultSink } from '../sink/result-sink.ts';
 
-/** A statement as a protocol hands it over. */
+/** A statement as a protocol's server passes it on. */
 export type StatementRequest = {
   readonly caller: Caller;
   readonly session: SessionKey;
@@ -32,16 +32,16 @@ export interface QueryService {
   execute(request: StatementRequest): Promise<void>;
   /** The session's timeout, for requests that name none. */
   timeoutMs(session: SessionKey): number;
-  /** The statements that wait or run now and that the caller may see, the longest there first. */
+  /** The statements that wait or run now and that the caller may see, the oldest first. */
   live(caller: Caller, filter: LiveRequest): LiveList;
   /**
    * Cancels a statement that waits or runs; false when there is none that the caller may cancel. `owner` is its principal; null = the
-   * caller, else whoever of the tenant has one of this id.
+   * caller, or if the caller has none of this id, the one principal of the tenant that does.
    * @throws INVALID_REQUEST when several principals have one of this id
    */
   cancel(caller: Caller, queryId: QueryId, owner: string | null): boolean;
   /** The statements of the caller's tenant that are refused, the latest first. */
   quarantined(caller: Caller): readonly Kill[];
-  /** Takes one back; false when the tenant has none of this id. */
+  /** Lifts a refusal; false when the tenant has none of this id. */
   lift(caller: Caller, id: string): Promise<boolean>;
 }

@@ -43,7 +43,7 @@ export type QueryEvent =
     }
   | { readonly kind: 'failed'; readonly atMs: number; readonly error: SkeinError };
 
-/** Its user, its timeout or a limit of its own stopped the query (service specification, Query status; Errors 4). */
+/** Codes of queries that their user, their timeout or their own limit stopped (service specification, Query status; Errors 4). */
 const CANCELS: ReadonlySet<ErrorCode> = new Set(['QUERY_CANCELLED', 'QUERY_TIMEOUT', 'OUT_OF_MEMORY', 'SPILL_LIMIT']);
 
 /** The state after `event`; a final state stays as it is. */

@@ -17,7 +17,7 @@ import type { QueryService, StatementRequest } from './query-service.ts';
 import { commandContext } from './running-statement.ts';
 import type { RunnerServices } from './runner-services.ts';
 
-/** Runs statements: gate, plan, admission, task, result; one path out that frees everything. */
+/** Runs statements: gate, plan, admission, tasks, result. Every statement leaves by one path, which frees all it holds. */
 export function statementRunner(services: RunnerServices): QueryService {
   return {
     execute: (request) => execute(services, request),

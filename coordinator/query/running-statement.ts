@@ -38,7 +38,7 @@ import type { RunnerServices } from './runner-services.ts';
 import { statementRows } from './statement-rows.ts';
 import { statementTables, type StatementTables } from './statement-tables.ts';
 
-/** Longest text of the values of one PIVOT's expression: they become a part of the query. */
+/** Longest text of the values of one expression of a PIVOT, because they become a part of the query. */
 const PIVOT_VALUES_BYTES_MAX = 2 ** 20;
 
 /** Makes the context in which a statement's command runs. */
@@ -76,7 +76,7 @@ export function commandContext(
   return context;
 }
 
-/** Answers of the coordinator are text. */
+/** The coordinator's own results have text columns only, so their time zone is never used. */
 const NO_ZONE = 'UTC';
 
 async function answer(
@@ -102,7 +102,7 @@ type StatementParts = {
   readonly active: ActiveQuery;
   readonly session: SessionState;
   readonly tables: StatementTables & StatementRows;
-  /** The same tables as they are now. */
+  /** Loads tables as they are now, past the statement's cache in `tables`. */
   readonly source: TableSource;
   /** The values of parameters in the statement's text. */
   readonly values: readonly ValuePlace[];
@@ -239,8 +239,8 @@ class StatementQueries implements Queries {
   }
 
   /**
-   * The query after it has waited. What it was bound to may have expired; then all tables of the statement are loaded again, so that its
-   * queries still read one snapshot of each.
+   * Returns the query after its wait for a place. If one of its snapshots has expired, all tables of the statement are loaded again, so
+   * that its queries still read one snapshot of each.
    */
   async #renewed(query: PreparedQuery, again: () => Promise<PreparedQuery>): Promise<PreparedQuery> {
     const { tables, source, active } = this.#parts;
@@ -313,7 +313,10 @@ class StatementQueries implements Queries {
   }
 }
 
-/** The values that stand in a part of the statement, by their places in it. A part may be more than the statement has there. */
+/**
+ * Returns the parameter values that stand in a part of the statement, with positions in that part. The part may have text of our own around
+ * it, so each value is compared with the text at its place.
+ */
 function placesIn({ text, offset }: TextSpan, values: readonly ValuePlace[]): readonly ValuePlace[] {
   return values
     .map((value) => ({ ...value, start: value.start - offset, end: value.end - offset }))

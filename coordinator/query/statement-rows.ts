@@ -14,8 +14,8 @@ import type { TextSpan } from '../statement/statement.ts';
 const TITLE_MAX = 60;
 
 /**
- * The rows of statements that one statement reads like tables. Each of them runs once, whatever queries read it, and all together give at
- * most `coordinator.rows_bytes_max`. `context` is asked for when the first of them runs.
+ * Runs the statements that one statement reads like tables (`FROM (SHOW TABLES)`). Each runs once, however often it is read, and their rows
+ * take at most `bytesMax` together. `context` is called when the first of them runs.
  */
 export function statementRows(bytesMax: number, context: () => CommandContext): StatementRows {
   const known = new Map<string, Promise<TableRows>>();

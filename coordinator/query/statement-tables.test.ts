@@ -5,7 +5,7 @@ import { statementTables } from './statement-tables.ts';
 const name = (table: string): TableName => ({ catalog: 'lake', namespace: ['s'], table });
 const never = new AbortController().signal;
 
-/** A catalog in which every load meets another commit. */
+/** A catalog in which every load finds a newer commit. */
 function busyCatalog(): TableSource & { readonly asked: string[][] } {
   let version = 0;
   const asked: string[][] = [];

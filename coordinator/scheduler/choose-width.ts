@@ -9,8 +9,8 @@ const NARROW_ROWS_MAX = 500_000;
 export const NARROW_MEMORY_BYTES = 256 * 2 ** 20;
 
 /**
- * The cores of a query that runs whole. Small ones get one: they start sooner, in a slot that is ready, and many of them run side by side.
- * `setting` is the session's `skein.task_width`.
+ * The number of cores for a query that runs whole. A small query gets one: it starts sooner, in a slot that is ready, and many of them run
+ * side by side. `setting` is the session's `skein.task_width`.
  */
 export function chooseWidth(scans: readonly PlannedScan[], features: PlanFeatures, setting: string): TaskWidth {
   if (setting === 'auto') return isBig(scans, features) ? 'worker' : 1;

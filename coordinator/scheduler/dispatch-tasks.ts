@@ -38,8 +38,9 @@ type Options = {
 };
 
 /**
- * Assigns the tasks of a query's stages to workers; a query that runs whole is one stage of one task. A free slot gets a task whose input lies on its worker, else any task. A task whose
- * worker is lost runs again on another worker, and so do the tasks whose output that worker held, as long as a stage still needs it.
+ * Assigns the tasks of a query's stages to workers; a query that runs whole is one stage of one task. A free slot gets a task whose input
+ * lies on its worker, else any other task. A task whose worker is lost runs again on another worker, and so do the tasks whose output that
+ * worker held, as long as a stage still needs it.
  */
 export class TaskDispatcher {
   readonly #options: Options;
@@ -75,7 +76,7 @@ export class TaskDispatcher {
     return this.#scheduledMs;
   }
 
-  /** How far the stages have come that were run so far. */
+  /** Progress of the stages that were started so far. */
   get progress(): RunProgress {
     const workers = Array.from(this.#running.values(), ({ worker }) => worker.info.name);
     return runProgress(

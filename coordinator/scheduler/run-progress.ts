@@ -1,6 +1,6 @@
 import { stageTasks, type StageState } from './stage-state.ts';
 
-/** How far a run of a query has come. */
+/** Progress of one run of a query. */
 export type RunProgress = {
   /** Tasks that are known by now: later stages, and files that no worker has asked for yet, add more. */
   readonly tasks: number;

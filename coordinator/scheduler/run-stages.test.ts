@@ -108,7 +108,7 @@ async function cluster(
     onRetry,
     running,
   };
-  /** The workers that were not there are, and the coordinator knows. */
+  /** Tells the coordinator of the workers that it does not know yet, and waits until they are live. */
   const join = async (): Promise<void> => {
     tell(known);
     await vi.waitFor(() => expect(pool.liveCount()).toBe(count));
@@ -134,7 +134,7 @@ const fragment = (changes: Partial<Fragment>): Fragment => ({
   ...changes,
 });
 
-/** So much that no slot takes its share at once. */
+/** So large that no slot takes its whole share in one batch. */
 const FILES = Array.from({ length: 6 }, (_, i): ScanFile => ({
   path: `f${i}`,
   recordCount: 10,

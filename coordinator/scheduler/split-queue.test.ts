@@ -83,7 +83,7 @@ test('batches get smaller towards the end; where every task reads much beside it
   const many = sizes(0);
   expect(many.length).toBeGreaterThan(4);
   expect(many[0]).toBeGreaterThan(many.at(-2) ?? 0);
-  // Or where what it reads is little.
+  // Each slot has one batch when tasks read much beside it, or little of it.
   expect(sizes(50 * MIB)).toEqual([200, 200]);
   expect(sizes(0, 0.25)).toEqual([200, 200]);
   // A stage with many groups gets batches that keep its hash tables small, unless each task reads a large build side as well.

@@ -41,9 +41,9 @@ export function splitFile(scan: number, file: ScanFile): Split[] {
 const SHARE_BYTES_MIN = 64 * 2 ** 20;
 /** Part of a bigger share that a slot takes in its first batch. The rest balances slots of different speed. */
 const FIRST_BATCH_PART = 0.8;
-/** Each later batch is this part of the slot's share of the remaining bytes, */
+/** Each later batch is this part of the slot's share of the remaining bytes, but not smaller than the two limits below. */
 const NEXT_BATCH_PART = 0.5;
-/** but at least this many bytes, and at least the slot's whole share divided by `BATCHES_MAX_PER_SLOT`. */
+/** Smallest later batch; it is also at least the slot's whole share divided by `BATCHES_MAX_PER_SLOT`. */
 const BATCH_BYTES_MIN = 16 * 2 ** 20;
 const BATCHES_MAX_PER_SLOT = 8;
 /** The last batch also takes up to this many remaining splits, when their bytes are less than a batch divided by this number. */

@@ -107,7 +107,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
           readPart: this.#readPart(),
           groups: groupsOf(fragment),
         });
-        // Also no rows are an input: a count of them is 0.
+        // An empty input needs a task, too: a count of no rows is 0.
         if (splits.length === 0) this.#make(this.#shareOf([]));
         break;
       }
@@ -320,7 +320,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   }
 }
 
-/** Estimates the groups that a fragment's rows are; 0 when they are not. */
+/** Estimates the number of a fragment's rows when they are groups; else 0. */
 const groupsOf = (fragment: TaskFragment): number =>
   fragment.plan !== null && isGrouping(fragment.plan) ? fragment.estimate.rows : 0;
 

@@ -30,7 +30,7 @@ test('partitions of many rows are tasks of their own: a task has a million or tw
   expect(of(1_000)).toBe(2);
   expect(of(500_000)).toBe(8);
   expect(of(2_000_000)).toBe(16);
-  // Each would make a hash table of what they all read.
+  // Each task would build a hash table of the rows that all of them read.
   expect(of(2_000_000, 8_000_000)).toBe(4);
 });
 

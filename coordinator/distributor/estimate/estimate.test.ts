@@ -10,7 +10,7 @@ beforeAll(async () => {
   plans = await scriptedPlans();
 });
 
-/** Rows of what the query gives, with the statistics that the scripted tables have. */
+/** Estimated rows of the query's result, by the statistics of the scripted tables. */
 async function rowsOf(sql: string): Promise<number> {
   const { plan, scans } = await plans.planOf(sql);
   return Math.round(estimator({ scans: scans.map(plans.factsOf), stages: new Map() })(plan).rows);

@@ -18,7 +18,7 @@ test('the sides of a join are as big as what they give to it, and wait for the s
   const filtered = plan.fragments.find(({ reason }) => reason === 'partial groups come together');
   const join = plan.joins.find(({ left, right }) => [left, right].some((side) => side.stages[0] === filtered?.stage));
   const [groups, other] = [join?.left, join?.right].toSorted((a, b) => (a?.bytes ?? 0) - (b?.bytes ?? 0));
-  // HAVING leaves a part of the groups: less than the stage of the partial ones gives.
+  // HAVING keeps a part of the groups, so the estimate is less than the output of the stage that makes the partial groups.
   expect(groups?.stages).toEqual([filtered?.stage]);
   expect(groups?.bytes).toBeLessThan(filtered?.estimate.bytes ?? 0);
   expect(other?.bytes).toBeGreaterThan(groups?.bytes ?? 0);

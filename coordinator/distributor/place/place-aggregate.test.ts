@@ -7,7 +7,7 @@ const BIGINT = { kind: 'scalar', name: 'BIGINT' } as const;
 const column = (index: number, name: string) => ({ kind: 'column', index, name, type: BIGINT }) as const;
 const SLOTS = 8;
 
-/** How the rows of a table's groups come together: its first column has so many values, its second `values`. */
+/** The exchanges of a plan that groups a table by its first column, which has `groups` distinct values; its second has `values`. */
 function exchanged(
   groups: number,
   aggregates: AggregatePlan['aggregates'] = [],
@@ -38,7 +38,7 @@ test('few groups come together in one task, more in one of each slot, and many i
   expect(exchanged(1_000)).toEqual(['gather', 1]);
   expect(exchanged(2_000_000)).toEqual(['hash', SLOTS]);
   expect(exchanged(100_000_000)).toEqual(['hash', SLOTS * 4]);
-  // As many as a worker makes, however many slots there are.
+  // At most as many partitions as a worker may make, however many slots there are.
   expect(exchanged(1_000_000_000, [], { slots: 4_000 })).toEqual(['hash', 1_024]);
 });
 

@@ -24,7 +24,7 @@ const semi = (distribution: JoinPlan['distribution']): JoinPlan => ({
   rightProjection: null,
 });
 
-/** A big scan, and a stage that gave much and put it so. */
+/** Distributes a plan over a big scan and a stage whose large output is placed as `output` says. */
 function distributed(plan: Plan, output: Partitioning, settings: Partial<DistributionSettings> = {}): DistributedPlan {
   const half = { rows: 5_000_000, bytes: 100e6 };
   const made = distribute(plan, {
@@ -78,7 +78,7 @@ test('a side that is not everywhere is placed as that of any other join', () => 
   expect(shapeOf(distributed(semi('broadcastRight'), HASH, forced))).toMatchObject({ join: 'partitioned' });
 });
 
-/** Two tables that are read in eight slots, the right one with so many rows of so many bytes. */
+/** Distributes a join of two tables over eight slots; the right one has `rows` rows of `widthBytes` bytes. */
 function ofTables(rows: number, widthBytes: number): unknown {
   const table = (scan: number): Plan => ({ kind: 'scan', scan, columns: COLUMNS });
   const column = { distinctMax: null, nulls: 0, lower: null, upper: null };

@@ -271,7 +271,7 @@ function byKeys(
   );
 }
 
-/** From this share of rows with a NULL key on, they are spread: they meet nobody. */
+/** Rows with a NULL key match nothing; when they are more than this share, they are spread over all partitions. */
 const NULL_SHARE_MIN = 0.05;
 
 function hasNullKeys(placing: Placing, input: Placed, node: JoinPlan, keys: readonly Expression[]): boolean {
@@ -291,7 +291,7 @@ function partitioned(node: JoinPlan, left: Placed, right: Placed, pairs: readonl
   return { left, right, tasks: { kind: 'partitions', count, keys, nullsSpread } };
 }
 
-/** By what the result is partitioned: the keys of the side whose rows are all in it; of an inner join, of both. */
+/** Returns the keys that partition the result: those of the side whose rows are all in it, for an inner join those of both sides. */
 function joinKeys(node: JoinPlan, pairs: readonly Pair[]): Keys | null {
   const moves = outputMoves(node);
   const { keysOf } = joinRules(node);
@@ -299,7 +299,7 @@ function joinKeys(node: JoinPlan, pairs: readonly Pair[]): Keys | null {
   return keys.every((same) => same.length > 0) ? keys : null;
 }
 
-/** A side's expressions over the join's columns; null when a column is not kept. */
+/** Makes the functions that rewrite a side's expression over the join's output; they return null when a column is not kept. */
 function outputMoves(node: JoinPlan | Crossing): {
   readonly left: (key: Expression) => Expression | null;
   readonly right: (key: Expression) => Expression | null;
@@ -319,14 +319,14 @@ function outputMoves(node: JoinPlan | Crossing): {
   };
 }
 
-/** Everything in one task: always right, and dear. */
+/** The way that runs the join in one task: always possible, but slow. */
 function singleWay(placing: Placing, left: Placed, right: Placed): Way {
   const cost = [left, right].reduce((sum, side) => {
     if (side.tasks.kind === 'one') return sum;
     return sum + sizeOf(placing, side) * MOVE + stageCost(placing);
   }, 0);
-  // One task does what several could: the other ways come first where there is more than a little. A session that has chosen a number
-  // of partitions wants so many, however few slots there are now.
+  // One task does the work that `width` tasks could share, so for more than a little data the other ways are cheaper. A session that sets
+  // the number of partitions wants that many tasks, even when there are fewer slots.
   const width = Math.max(slotsOf(placing), placing.facts.settings.partitions ?? 1);
   const work = (buildCost(placing, left) + buildCost(placing, right)) * width;
   const forced = placing.facts.settings.joinDistribution === 'auto' ? 0 : FORCED_COST;

@@ -21,7 +21,7 @@ const ran = (bytes: number, output: Partitioning, tasks = 4): StageFacts => ({
   tasks,
 });
 
-/** The groups of what stage 1 gave, the query's last step but one. */
+/** Distributes a plan that groups the output of stage 1 before its last step. */
 function groupsOf(stage: StageFacts, settings: Partial<DistributionSettings> = {}): DistributedPlan {
   const groups: Plan = {
     kind: 'aggregate',

@@ -142,7 +142,7 @@ function placeStage(placing: Placing, plan: Extract<Plan, { kind: 'stage' }>): P
  */
 function placeCte(placing: Placing, plan: Extract<Plan, { kind: 'cte' }>): Placed {
   const { definition } = plan;
-  // Before its readers, which are estimated by it.
+  // Estimated before its readers, whose estimates use it.
   placing.estimate(plan);
   if (definition.kind === 'stage') {
     placing.ctes.set(plan.index, definition.stage);

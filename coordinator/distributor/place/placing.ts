@@ -118,7 +118,7 @@ export function gathered(placing: Placing, input: Placed, reason: string): Place
   if (input.tasks.kind === 'one') return input;
   const { facts, limits } = placing;
   const { scans = 0 } = leafBytes(placing, input.plan) ?? {};
-  // A query that is to be distributed has been, when some of it has run.
+  // `force` asks for a distributed query: it is one as soon as a stage has run.
   const ofScans = facts.settings.distribution !== 'force' || facts.stages.size > 0;
   const bytesMax = scans > 0 ? limits.readInOneBytesMax : limits.readEverywhereBytesMax;
   const whole = readEverywhere(placing, input, { ofScans, bytesMax });

@@ -36,7 +36,7 @@ export function splitAggregate(node: AggregatePlan): SplitAggregate | null {
   const isPlain = node.sets.length <= 1 && (node.sets[0] === undefined || node.sets[0].length === width);
   if (!isPlain && !areSetsDistinct(node.sets)) return null;
   const extra = distinctInputs(node.aggregates);
-  // Over no rows the empty set has a group all the same; with arguments among the partial step's groups it would have none.
+  // Without rows, the empty grouping set still has a group; a partial step that also groups by the arguments would give none.
   if (!isPlain && extra.length > 0 && node.sets.some((set) => set.length === 0)) return null;
   const steps = node.aggregates.map((call) => (call.distinct ? null : splitCall(call)));
   const isDistinctOnly = (call: AggregateCall): boolean => call.distinct && call.orders.length === 0;

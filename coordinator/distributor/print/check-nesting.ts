@@ -2,8 +2,8 @@ import type { SqlText } from '#proto/task.ts';
 import { NotPrintable } from './not-printable.ts';
 
 /**
- * DuckDB's parser takes 1,000 levels (`max_expression_depth`). A parenthesis is one, a subquery in FROM two, one in an expression and a
- * join in parentheses about six (measured); below is kept what makes a text fail surely, and a margin.
+ * Limit on the nesting of a text, below the 1,000 levels that DuckDB's parser takes (`max_expression_depth`). A parenthesis counts as one
+ * level, a subquery in FROM as two, a subquery in an expression or a join in parentheses as six (measured).
  */
 const LEVELS_MAX = 800;
 const IN_FROM = 2;

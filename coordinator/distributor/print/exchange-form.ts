@@ -89,14 +89,14 @@ const intervalOf = (parts: string): string =>
   `(to_months(struct_extract(${parts}, 'months')) + to_days(struct_extract(${parts}, 'days')) + ` +
   `to_microseconds(struct_extract(${parts}, 'micros')))`;
 
-/** A change of form: the types before and after it, and what it makes of an INTERVAL or of its parts. */
+/** A change of form: the type before and after it, and the SQL that converts an INTERVAL, or its parts. */
 type Change = {
   readonly from: (type: SqlType) => SqlType;
   readonly to: (type: SqlType) => SqlType;
   readonly interval: (text: string) => string;
 };
 
-/** Takes a value apart down to what changes, and makes the changed one of it; `depth` makes lambda parameter names unique. */
+/** Rebuilds a value with its inner values in the new form; `depth` makes lambda parameter names unique. */
 function rebuilt(type: SqlType, text: string, change: Change, depth: number): string {
   if (!changesForm(type)) return text;
   switch (type.kind) {

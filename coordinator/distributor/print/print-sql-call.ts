@@ -21,7 +21,7 @@ function erased(call: AggregateCall | WindowCall): readonly Expression[] {
 /** Returns the SQL name of an aggregate: an optimiser's variant is printed as the original, which gives the same result. */
 const aggregateName = (name: string): string => quoteIdentifier(name === 'sum_no_overflow' ? 'sum' : name);
 
-/** A window call with its whole OVER clause. @throws NotPrintable */
+/** A window call with its OVER clause. @throws NotPrintable */
 export function printSqlWindow(call: WindowCall, columns: Columns): string {
   const { offset, defaultValue } = call.frame;
   const values = [...call.children, ...erased(call), ...[offset, defaultValue].filter((one) => one !== null)];

@@ -96,7 +96,7 @@ function printRowCast(
   const cast = (one: Expression, i: number): string =>
     inner({ kind: 'cast', child: one, type: must(type.fields[i], 'a field').type, tryCast });
   if (child.kind === 'function' && STRUCT_MAKERS.has(child.name)) return structOf(type, child.children.map(cast));
-  // Its text stands once for each field.
+  // The child's text is repeated for each field.
   if (child.kind !== 'column') throw new NotPrintable('a cast to a struct whose fields have no names');
   const fields = from.fields.map((field, i): Expression => {
     const position: Expression = { kind: 'constant', value: i + 1, type: { kind: 'scalar', name: 'BIGINT' } };
@@ -137,7 +137,7 @@ function printOperator(
 
 type FunctionCall = Extract<Expression, { kind: 'function' }>;
 
-/** The body's columns are the parameters, the last one first, then what it captures. */
+/** The columns of the body are the lambda's parameters, the last one first, then the captured values. */
 function printLambda(call: FunctionCall, lambda: Lambda, columns: Columns, depth: number): string {
   const outer = call.children.map((child) => print(child, columns, depth + 1));
   const own = outer.slice(0, lambda.hasInitial ? 2 : 1);
@@ -147,7 +147,7 @@ function printLambda(call: FunctionCall, lambda: Lambda, columns: Columns, depth
   return `${quoteIdentifier(call.name)}(${[list, `lambda ${names.join(', ')}: ${body}`, ...initial].join(', ')})`;
 }
 
-/** Functions go by their quoted names, operators too (`"+"(a, b)`): so nothing is parsed into something else. */
+/** Functions and operators are called by their quoted names (`"+"(a, b)`), which the parser does not rewrite. */
 function printFunction(
   call: FunctionCall,
   list: (all: readonly Expression[]) => string,
@@ -170,7 +170,7 @@ function printFunction(
 
 type DecimalType = Extract<SqlType, { kind: 'decimal' }>;
 
-/** Functions, with their operators, whose result is wider than their operands, up to these widths, which stay. */
+/** Functions with their operators: a DECIMAL result has more digits than the operands, unless these have one of `FULL_WIDTHS` already. */
 const DECIMAL_RESULTS: ReadonlyMap<string, string> = new Map([
   ['+', '+'],
   ['-', '-'],
@@ -182,8 +182,8 @@ const DECIMAL_RESULTS: ReadonlyMap<string, string> = new Map([
 const FULL_WIDTHS: ReadonlySet<number> = new Set([18, 38]);
 
 /**
- * The binder has cast the operands to the result's width already, and would add to it again: sums get operands that are a digit
- * narrower, as they were; what else comes out too wide is cast back.
+ * In the plan the operands are already cast to the result's type; bound again, the result would become wider. So the operands of a sum are
+ * cast to one digit less, as they were; any other result that becomes too wide is cast back.
  */
 function printDecimal(call: FunctionCall, type: DecimalType, list: (all: readonly Expression[]) => string): string {
   const operands = call.children.length === 1 || FULL_WIDTHS.has(type.width) ? null : narrowed(call, type);
@@ -210,7 +210,7 @@ const INFIX: ReadonlySet<string> = new Set(['+', '-', '*', '/', '//', '%', '||',
 
 type Special = (call: FunctionCall, inner: (one: Expression) => string) => string | undefined;
 
-/** Functions that are not called as they are named; undefined: as any other. */
+/** Functions that need a syntax of their own. A printer returns undefined for a call that is printed like any other. */
 const SPECIAL: Readonly<Record<string, Special>> = {
   struct_pack: (call, inner) => structOf(structType(call.type), call.children.map(inner)),
   row: (call, inner) => structOf(structType(call.type), call.children.map(inner)),
@@ -238,12 +238,12 @@ const SPECIAL: Readonly<Record<string, Special>> = {
   alias: () => {
     throw new NotPrintable('alias()');
   },
-  // A list of parts, which gives a struct of them, is not among the arguments.
+  // A call with a list of parts returns a struct; the list is not among the arguments, its parts are the struct's fields.
   date_part: datePart,
   datepart: datePart,
   array_slice: printSlice,
   list_slice: printSlice,
-  // Its integers are counted in BIGINT, and answered in what they were.
+  // Integer arguments are cast to BIGINT; the result has the arguments' original type.
   equi_width_bins: (call, inner) =>
     `CAST(equi_width_bins(${call.children.map(inner).join(', ')}) AS ${castType(call.type)})`,
 };
@@ -257,7 +257,7 @@ function datePart(call: FunctionCall, inner: (one: Expression) => string): strin
   return `date_part([${parts}], ${call.children.map(inner).join(', ')})`;
 }
 
-/** A bound that was left out is an empty list, which only the brackets' syntax may say. */
+/** In the plan a bound that was left out is an empty list; only the bracket syntax can leave it out. */
 function printSlice(call: FunctionCall, inner: (one: Expression) => string): string | undefined {
   const [value, begin, end, step] = call.children;
   if (value === undefined || begin === undefined || end === undefined) return undefined;

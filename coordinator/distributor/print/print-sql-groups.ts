@@ -21,7 +21,7 @@ export function printSqlGroups(plan: Node<'aggregate'>, input: Relation, free: N
   const aggregates = plan.aggregates.map((call) => printSqlAggregate(call, computed.columns));
   const grouping = groupings.map((list) => `GROUPING(${list.map((at) => must(groups[at], 'a group')).join(', ')})`);
   const selected = [...groups, ...aggregates, ...grouping];
-  // An aggregate of nothing has one row.
+  // An aggregate without groups and calls gives one row.
   if (groups.length === 0 && aggregates.length === 0) selected.push('count(*)');
   return selectFrom(computed, selected, { clauses: groupBy(groups, sets) });
 }
@@ -29,7 +29,7 @@ export function printSqlGroups(plan: Node<'aggregate'>, input: Relation, free: N
 const areDistinct = (groups: readonly Expression[]): boolean =>
   new Set(groups.map((group) => (group.kind === 'column' ? group.index : -1))).size === groups.length;
 
-/** A computed group gets a name, so that sets, GROUPING() and the select list mean the same one. */
+/** Computes the groups in a subquery, so that grouping sets, GROUPING() and the select list refer to them by name. */
 function withGroups(input: Relation, groups: readonly Expression[], free: Names): Relation {
   const expressions = [...input.columns, ...groups.map((group) => printSqlExpression(group, input.columns))];
   return wrapQuery(selectFrom(input, expressions), expressions.length, free);

@@ -90,8 +90,8 @@ function conditions(join: JoinPlan, { left, right }: Sides): string {
 }
 
 /**
- * Conditions that compare NULLs as values find the rows that an outer row looks at; the others are the three-valued comparison with each
- * of them.
+ * Conditions that treat NULLs as values (IS [NOT] DISTINCT FROM) select the rows that an outer row is compared with; the other conditions
+ * are that comparison, which is three-valued.
  */
 function markJoin(join: JoinPlan, sides: Sides, free: Names): SqlText {
   const left = operand(sides.left, free);

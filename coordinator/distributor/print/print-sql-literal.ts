@@ -7,8 +7,8 @@ import { NotPrintable } from './not-printable.ts';
 import { hasUnnamed, structOf } from './unnamed-structs.ts';
 
 /**
- * A constant as SQL of exactly its type, from the raw value that a plan holds. Every literal is cast: a bare one takes whatever type its
- * neighbour likes.
+ * A constant as SQL of exactly its type, from the raw value that a plan holds. Every literal is cast, because a bare one would take a type
+ * from its context.
  * @throws NotPrintable for a type that has no literal (VARIANT, GEOMETRY).
  */
 export function printSqlLiteral(value: Json, type: SqlType): string {
@@ -50,7 +50,7 @@ function nullOf(type: SqlType): string {
   return isNullType(type) ? 'NULL' : `CAST(NULL AS ${castType(type)})`;
 }
 
-/** A value of a type that cannot be written. @throws NotPrintable */
+/** Some value of an unnamed struct's type, which CAST cannot name; it is never evaluated. @throws NotPrintable */
 function anyOf(type: SqlType): string {
   if (type.kind === 'struct')
     return structOf(
@@ -65,7 +65,7 @@ function anyOf(type: SqlType): string {
 const listOfUnnamed = (element: SqlType, values: readonly string[]): string =>
   values.length === 0 ? `list_resize([${nullOf(element)}], 0)` : `[${values.join(', ')}]`;
 
-/** A type where one may be written. @throws NotPrintable */
+/** The text of a type for CAST. @throws NotPrintable for a type that SQL text cannot name */
 export function castType(type: SqlType): string {
   checkType(type);
   return printSqlType(type);
@@ -143,7 +143,7 @@ function scalar(value: Json, name: string): string {
   }
 }
 
-/** No literal holds a NUL. */
+/** A literal cannot hold a NUL character: it becomes `chr(0)`. */
 const textLiteral = (text: string): string =>
   text.includes('\0') ? `(${text.split('\0').map(quoteLiteral).join(' || chr(0) || ')})` : quoteLiteral(text);
 
@@ -181,7 +181,7 @@ function time(value: bigint, name: string): string {
   return typed(`${dayText(day)} ${clockText(value - day * unit * DAY_SECONDS, unit)}${zone}`);
 }
 
-/** Years of other than four digits, by number. */
+/** A timestamp whose year does not have four digits, made from its number. */
 function farTimestamp(value: bigint, name: string): string {
   switch (name) {
     case 'TIMESTAMP':
@@ -210,7 +210,7 @@ function clockText(value: bigint, unit: bigint): string {
   return `${two(seconds / 3600n)}:${two((seconds / 60n) % 60n)}:${two(seconds % 60n)}${fraction}`;
 }
 
-/** Microseconds in the upper 40 bits; below them how far the offset is from the highest one, in seconds. */
+/** The upper 40 bits are the microseconds; the lower 24 are the highest offset (15:59:59) minus the value's offset, in seconds. */
 function timeTzText(packed: bigint): string {
   const raw = BigInt.asUintN(64, packed);
   const offset = 15n * 3600n + 59n * 60n + 59n - (raw & 0xff_ffffn);

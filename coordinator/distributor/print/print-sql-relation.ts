@@ -13,7 +13,7 @@ export type Relation = {
   readonly where: readonly string[];
   /** ORDER BY and LIMIT, over the same names. */
   readonly tail: string;
-  /** References, free to be written more than once. */
+  /** References to its columns; each may be written more than once. */
   readonly columns: readonly string[];
 };
 
@@ -65,7 +65,7 @@ export function tableRelation(from: SqlText, name: string, width: number): Relat
   return { ...tableOf(from), columns: Array.from({ length: width }, (_, i) => `${name}.c${i}`) };
 }
 
-/** The relation as one that nothing is cut off or ordered in: more conditions, groups and so on may follow. */
+/** Wraps a relation that has an ORDER BY or LIMIT into a subquery, so that conditions or groups may follow. */
 export const untailed = (relation: Relation, free: Names): Relation =>
   relation.tail === '' ? relation : wrap(relation, free);
 

@@ -24,7 +24,7 @@ type Node<Kind extends Plan['kind']> = Extract<Plan, { kind: Kind }>;
 /** The column that `count(*)` reads from a table. */
 export const EMPTY_COLUMN = 'CAST(NULL AS BOOLEAN)';
 
-/** A table function; `rows` are those that it takes, if it does. */
+/** A table function; `rows` is its input, if it takes rows. */
 export function printSqlGenerator(plan: Node<'generator'>, rows: Relation | null, free: Names): Relation {
   const { inputArguments = 0 } = plan;
   const width = Math.max(0, ...plan.columns.map((column) => column.index + 1));
@@ -50,7 +50,7 @@ export function printSqlGenerator(plan: Node<'generator'>, rows: Relation | null
   return { ...joinOf(from), columns: [...own(name), ...pickColumns(input.columns, plan.inputColumns)] };
 }
 
-/** Constant rows, or for each of `input` the same expressions over it. */
+/** Constant rows; with `input`, one row per list of expressions for each of its rows. */
 export function printSqlValues(plan: Node<'values'>, input: Relation | null, free: Names): Relation {
   const width = plan.columns.length;
   if (plan.rows.length === 0) {

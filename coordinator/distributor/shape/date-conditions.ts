@@ -6,7 +6,7 @@ import type { SqlType } from '../../planner/sql-type.ts';
 type Comparison = Extract<Expression, { kind: 'compare' }>;
 
 const MICROS_PER_DAY = 86_400_000_000n;
-/** Days that are also timestamps, and no infinity. */
+/** Days up to this, before and after 1970, are also timestamps; none of them is an infinity. */
 const DAYS_MAX = 100_000_000n;
 
 /**
@@ -15,8 +15,8 @@ const DAYS_MAX = 100_000_000n;
  *   scan                                                      ->      scan
  * ```
  * `d < DATE '1994-01-01' + INTERVAL 1 YEAR` compares timestamps, because a date with an interval is one. A scan that computes a cast for
- * every row takes a third longer, and prunes nothing. Does not fire for equality, for what is no column of dates, nor for TRY_CAST, which
- * gives NULL where the date is no timestamp.
+ * every row takes a third longer and prunes nothing. Does not fire for equality, for anything but a column of dates, nor for TRY_CAST,
+ * which gives NULL for a date that no timestamp represents.
  */
 export function dateConditions(plan: Plan): Plan {
   const below = mapChildren(plan, dateConditions);
@@ -48,7 +48,7 @@ function compareDates({ op, left, right }: Comparison): Comparison | null {
   return withDay(op, left, right) ?? withDay(FLIPPED[op], right, left);
 }
 
-/** `cast op moment` on days: what lies within a day is after its midnight. */
+/** Rewrites `cast op moment` as a comparison of days: a moment within a day is after the midnight that the day is cast to. */
 function withDay(op: Order, cast: Expression, moment: Expression): Comparison | null {
   if (cast.kind !== 'cast' || cast.tryCast || cast.child.kind !== 'column' || moment.kind !== 'constant') return null;
   if (!isScalar(cast.child.type, 'DATE') || !isScalar(cast.type, 'TIMESTAMP') || !isScalar(moment.type, 'TIMESTAMP')) {

@@ -11,8 +11,8 @@ import type { JoinPlan, Plan } from '../../planner/plan.ts';
  *   stage (no rows)    ->    empty      empty      ->
  *   b                                   b
  * ```
- * Not where no rows are an answer: aggregates without groups, the other side of an outer join. Returns the same reference when nothing
- * is empty.
+ * Does not fire where an empty input still gives rows: under an aggregate without groups, or on the side of an outer join that is filled
+ * with NULLs. Returns the same reference when nothing is empty.
  */
 export function endEmpty(plan: Plan, isEmpty: (leaf: Plan) => boolean): Plan {
   const ctes = new Set<number>();
@@ -81,7 +81,7 @@ function endNode(plan: Plan): Plan {
   }
 }
 
-/** Inputs without rows add nothing and take nothing away; one that is left alone is the result, or its distinct rows are. */
+/** Drops empty inputs. If one input remains, it is the result of UNION ALL, and its distinct rows are that of UNION. */
 function withoutEmpty(plan: SetPlan): Plan {
   const children = plan.children.filter((child) => child.kind !== 'empty');
   const [only] = children;
@@ -112,7 +112,7 @@ function endJoin(plan: JoinPlan): Plan {
       return isRight ? nothing(plan) : plan;
     case 'full':
       if (isLeft && isRight) return nothing(plan);
-      // The other side's rows, each without a partner: nothing has to meet any more.
+      // The result is the other side's rows, none of which has a partner.
       return { ...plan, type: isLeft ? 'right' : 'left' };
     default:
       return unreachable(plan.type, 'join type');

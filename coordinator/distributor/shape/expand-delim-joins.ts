@@ -4,8 +4,8 @@ import { outputFields } from '../../planner/plan-schema.ts';
 import { mapChildren, walkPlan } from '../../planner/plan-tree.ts';
 
 /**
- * Delim joins as ordinary nodes: the side that has the correlation columns is computed once, and its distinct columns stand where the
- * other side reads them.
+ * Replaces delim joins (DuckDB's correlated subqueries) by ordinary nodes: the side with the correlation columns is computed once, and its
+ * distinct columns replace the scans in which the other side reads them.
  * ```
  * delim join                     cte n: left
  *   left                    ->     join
@@ -45,11 +45,11 @@ function expandJoin(join: JoinPlan, delim: readonly Expression[], index: number,
   return { kind: 'cte', index, name: `delim${index}`, definition: expand(source), body };
 }
 
-/** In the place of the scans that belong to this join: those below another delim join's own side are that one's. */
+/** Replaces the delim scans that belong to this join. Those on the other side of a nested delim join belong to the nested one. */
 function putDelimScans(plan: Plan, distinct: Plan): Plan {
   if (plan.kind === 'delimScan') return distinct;
   if (plan.kind !== 'join' || plan.delim === null) return mapChildren(plan, (child) => putDelimScans(child, distinct));
-  // The side with the columns may still read ours; the other reads the inner join's.
+  // The side that has the nested join's correlation columns may read ours; the other side reads those of the nested join.
   return plan.delimFlipped
     ? { ...plan, right: putDelimScans(plan.right, distinct) }
     : { ...plan, left: putDelimScans(plan.left, distinct) };

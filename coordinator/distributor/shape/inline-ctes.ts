@@ -6,7 +6,8 @@ import type { Plan } from '../../planner/plan.ts';
  * cte n: definition           body ... definition
  *   body ... cteScan n   ->
  * ```
- * For a common table expression that one scan reads; one that nobody reads goes. One that several read stays: it is computed once.
+ * Inlines a common table expression that one scan reads, and removes one that nothing reads. One with several readers stays, so that it is
+ * computed once.
  */
 export function inlineCtes(plan: Plan): Plan {
   if (plan.kind !== 'cte') return mapChildren(plan, inlineCtes);

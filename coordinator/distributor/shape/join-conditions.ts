@@ -10,8 +10,8 @@ import type { JoinPlan, Plan } from '../../planner/plan.ts';
  *   a                                         ->      a
  *   b                                                 b
  * ```
- * DuckDB leaves the whole condition of an outer join in one piece when a part of it is no comparison of the sides; the join can go by
- * its equalities all the same. Does not fire for what is no equality of one side's expression with the other's.
+ * DuckDB keeps the whole condition of an outer join as its residual when a part of it does not compare the two sides. This moves the
+ * equalities between the sides into the join's conditions, by which it can be hashed. Does not fire for any other part.
  */
 export function joinConditions(plan: Plan): Plan {
   const below = mapChildren(plan, joinConditions);
@@ -19,7 +19,7 @@ export function joinConditions(plan: Plan): Plan {
   return takeEqualities(below, below.residual);
 }
 
-/** A mark's and a single join's conditions mean more than that a row matches. */
+/** Not mark and single joins: their conditions decide more than whether a row matches. */
 const TYPES: ReadonlySet<JoinPlan['type']> = new Set(['inner', 'left', 'right', 'full', 'semi', 'anti']);
 
 function takeEqualities(join: JoinPlan, residual: Expression): Plan {

@@ -6,7 +6,7 @@ import { mapChildren } from '../../planner/plan-tree.ts';
 import type { JoinPlan, Plan } from '../../planner/plan.ts';
 
 /**
- * Columns that nobody reads go, so that no exchange carries them.
+ * Removes columns that nothing reads, so that no exchange carries them.
  * ```
  * project a                        project a
  *   join a = b                       join a = b, keeps a
@@ -14,17 +14,18 @@ import type { JoinPlan, Plan } from '../../planner/plan.ts';
  *       scan a, c, d                     scan a, c
  *     scan b, e                        scan b
  * ```
- * A definition that several read keeps what any of them reads. Not below DISTINCT, INTERSECT and EXCEPT, whose rows are compared whole.
+ * A common table expression keeps the columns that any of its readers needs. Does not fire below DISTINCT, INTERSECT and EXCEPT, which
+ * compare whole rows.
  */
 export function pruneColumns(plan: Plan): Plan {
   const all = everyPosition(plan);
   return exactly(prune(plan, new Set(all), { needed: new Map(), kept: new Map() }), all);
 }
 
-/** A node without some of its columns: `kept` are the old positions of those that it has. */
+/** A node with some of its columns; `kept` are their old positions. */
 type Pruned = { readonly plan: Plan; readonly kept: readonly number[] };
 
-/** Common table expressions by their index: what is read of them, and then what they have. */
+/** The columns of common table expressions, by index: those that are read, and later those that remain. */
 type Ctes = { readonly needed: Map<number, Set<number>>; readonly kept: Map<number, readonly number[]> };
 
 type Needed = ReadonlySet<number>;
@@ -33,7 +34,7 @@ const everyPosition = (plan: Plan): readonly number[] => outputFields(plan).map(
 
 const sorted = (positions: Iterable<number>): readonly number[] => [...positions].toSorted((a, b) => a - b);
 
-/** The node with these of its old columns, in this order. */
+/** Returns the node with exactly the old columns `wanted`, in this order. */
 function exactly({ plan, kept }: Pruned, wanted: readonly number[]): Plan {
   if (kept.length === wanted.length && kept.every((position, i) => position === wanted[i])) return plan;
   const fields = outputFields(plan);
@@ -61,7 +62,7 @@ const movedOrders = (orders: readonly Order[], kept: readonly number[]): readonl
 const readBy = (expressions: readonly Expression[]): readonly number[] =>
   expressions.flatMap((expression) => [...columnsRead(expression)]);
 
-/** A node that gives no column gives no rows either: one stays. */
+/** A node must keep one column, to have rows. */
 const atLeastOne = (needed: Needed, otherwise = 0): Needed => (needed.size > 0 ? needed : new Set([otherwise]));
 
 function prune(plan: Plan, wanted: Needed, ctes: Ctes): Pruned {
@@ -152,14 +153,14 @@ function prune(plan: Plan, wanted: Needed, ctes: Ctes): Pruned {
   }
 }
 
-/** The node with all of its columns; what is below may still lose some. */
+/** Keeps all columns of the node; nodes below it may still lose some. */
 const pruneWhole = (plan: Plan, ctes: Ctes): Plan =>
   mapChildren(plan, (child) => {
     const all = everyPosition(child);
     return exactly(prune(child, new Set(all), ctes), all);
   });
 
-/** `count(*)` reads the column that is none. */
+/** A scan of which no column is read (`count(*)`) gets the empty virtual column. */
 function pruneScan(plan: Extract<Plan, { kind: 'scan' }>, wanted: Needed): Pruned {
   const kept = sorted(wanted);
   if (kept.length > 0)
@@ -186,7 +187,7 @@ function prunePicking(plan: Extract<Plan, { kind: 'filter' | 'sort' }>, wanted: 
   };
 }
 
-/** Groups decide the rows, so they stay. */
+/** Keeps all groups, because they decide which rows there are. */
 function pruneAggregate(plan: Extract<Plan, { kind: 'aggregate' }>, wanted: Needed, ctes: Ctes): Pruned {
   const { groups, aggregates, groupings } = plan;
   const callAt = (i: number): number => groups.length + i;
@@ -269,7 +270,7 @@ function pruneJoin(plan: JoinPlan, wanted: Needed, ctes: Ctes): Pruned {
   };
 }
 
-/** The body says what it reads; then the definition is pruned, and the body is, knowing what there is. */
+/** Prunes the body to learn which columns it reads, then the definition to these, then the body again over the columns that remain. */
 function pruneCte(plan: Extract<Plan, { kind: 'cte' }>, wanted: Needed, ctes: Ctes): Pruned {
   const outer = new Map(ctes.kept);
   prune(plan.body, wanted, { needed: ctes.needed, kept: outer });

@@ -12,7 +12,7 @@ export type PassOptions = {
   readonly signal?: AbortSignal;
   /** Names of passes that do not run. */
   readonly disabled?: ReadonlySet<string>;
-  /** After every pass, with its time. */
+  /** Called after every pass, with its duration in ms. */
   readonly onPass?: (name: string, plan: Plan, tookMs: number) => void;
 };
 

@@ -7,7 +7,7 @@ import { icebergFields, type TableBinding } from '../../resolver/table-binding.t
 export type SeparateScans = { readonly plan: Plan; readonly scans: readonly TableBinding[] };
 
 /**
- * Every scan of a plan with a number of its own, and its own predicate and columns.
+ * Gives every scan of a plan its own number, predicate and columns.
  * ```
  * union                          union
  *   filter a < 3                   filter a < 3
@@ -15,7 +15,7 @@ export type SeparateScans = { readonly plan: Plan; readonly scans: readonly Tabl
  *   filter a > 8                   filter a > 8
  *     scan 0                         scan 1: prunes by a > 8
  * ```
- * A table that the optimiser left out of the plan has none.
+ * A table that the optimiser removed from the plan gets no scan.
  */
 export function separateScans({
   plan,

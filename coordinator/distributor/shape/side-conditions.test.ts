@@ -14,7 +14,7 @@ async function narrowed(sql: string): Promise<{ readonly text: string; readonly 
   return { text: plans.print(made), isNew: plans.print(plan) !== plans.print(made) };
 }
 
-/** The conditions that stand over scans. */
+/** The conditions of the filters directly above scans. */
 const overScans = (text: string): string[] =>
   [...text.matchAll(/Filter\n +(\(.*\))\n +└─ Scan/g)].map(([, condition]) => condition ?? '').toSorted();
 

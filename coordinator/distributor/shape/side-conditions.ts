@@ -17,10 +17,10 @@ type Side = 'left' | 'right';
  *                                                                  filter b.y < 3 OR b.y > 5
  *                                                                    b
  * ```
- * Alternatives that each say something of one side leave out rows of it before they are joined, and its scan can prune. Does not fire
- * where an alternative says nothing of a side, for the side of an outer join that is filled with NULLs, for that of an as-of join in which
- * the nearest row is looked for, for what could raise an error that the join would have spared, and where the side has alternatives of just
- * these columns already.
+ * When every alternative of an OR restricts a side of a join, the side is filtered by the OR of these restrictions before the join, and its
+ * scan can prune. Does not fire for a side that some alternative does not restrict; the side of an outer join that is filled with NULLs;
+ * the side of an as-of join in which the nearest row is searched; a condition that could raise an error on rows that the join would drop; a
+ * side that already has alternatives over the same columns.
  */
 export function sideConditions(plan: Plan): Plan {
   const below = mapChildren(plan, sideConditions);
@@ -31,7 +31,7 @@ export function sideConditions(plan: Plan): Plan {
 
 const isDisjunction = (condition: Expression): condition is Disjunction => condition.kind === 'or';
 
-/** The join that lies below filters with its sides narrowed by a condition over its rows; everything else as it is. */
+/** Narrows the sides of the join below filters by a condition over its rows; returns any other node unchanged. */
 function narrowJoin(plan: Plan, condition: Disjunction): Plan {
   if (plan.kind === 'filter') {
     const moved = movedInto(condition, plan.projection);
@@ -49,7 +49,7 @@ function narrowJoin(plan: Plan, condition: Disjunction): Plan {
   }, plan);
 }
 
-/** Joins through which a condition on their rows is one on the rows of a side. */
+/** The sides of each join type whose rows may be filtered by a condition on the join's rows. */
 const NARROWED: Readonly<Record<JoinType, readonly Side[]>> = {
   inner: ['left', 'right'],
   left: ['left'],
@@ -114,7 +114,7 @@ const HARMLESS: ReadonlySet<Expression['kind']> = new Set([
 ]);
 const HARMLESS_FUNCTIONS: ReadonlySet<string> = new Set(['contains', 'prefix', 'suffix', '~~', '!~~']);
 
-/** Whether no row can make it fail. */
+/** Whether the condition raises an error for no row. */
 function isHarmless(condition: Expression): boolean {
   for (const one of walkExpression(condition)) {
     const isKnown = one.kind === 'function' ? HARMLESS_FUNCTIONS.has(one.name) : HARMLESS.has(one.kind);
@@ -128,12 +128,13 @@ function narrowSide(side: Plan, condition: Disjunction): Plan {
   if (side.kind !== 'filter') return { kind: 'filter', child: side, conditions: [condition], projection: null };
   const own = movedInto(condition, side.projection);
   if (own === null || side.conditions.some((one) => isAlternatives(one) && readsSame(one, own))) return side;
-  // DuckDB has derived some already; of two that say the same, one is counted and computed.
+  // DuckDB may have derived weaker conditions already: each that the new one implies is dropped, so that it is neither estimated nor
+  // computed twice.
   const others = side.conditions.filter((one) => !implies(own, one));
   return { ...side, conditions: [...others, own] };
 }
 
-/** Whether each alternative says at least what one of the other's says. */
+/** Whether each alternative of `condition` contains all parts of some alternative of `other`. */
 function implies(condition: Disjunction, other: Expression): boolean {
   const alternatives = other.kind === 'or' ? other.children : [other];
   const wanted = alternatives.map((one) => conjuncts(one).map(expressionKey));

@@ -14,8 +14,8 @@ type WindowPlan = Extract<Plan, { kind: 'window' }>;
  *                                     window by a: f
  *                                       child
  * ```
- * So that each goes by its own keys. Does not fire when the calls have a key in common, by which all can go, or one has no keys at all:
- * all rows come together then.
+ * Splits a window node so that each part is partitioned by its own keys. Does not fire when all calls share a key, by which their rows can
+ * be partitioned together, nor when a call has no keys and needs all rows in one place.
  */
 export function splitWindows(plan: Plan): Plan {
   const below = mapChildren(plan, splitWindows);

@@ -1,16 +1,15 @@
+import type { AuthorizeReplyInput } from '#proto/generated/skein/catalog/v1/AuthorizeReply.ts';
 import { ALL_ACTIONS } from '#shared/authorization/action.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { decide } from '../authorization/decide.ts';
 import type { CatalogContext } from '../context.ts';
-
-type DecisionMessage = { readonly action: string; readonly allowed: boolean; readonly reason: string };
 
 /** Answers what the principal may do, action by action. */
 export const authorize = (
   _context: CatalogContext,
   _request: unknown,
   principal: Principal,
-): Promise<{ decisions: readonly DecisionMessage[] }> =>
+): Promise<AuthorizeReplyInput> =>
   Promise.resolve({
     decisions: ALL_ACTIONS.map((action) => {
       const decision = decide(principal, action);

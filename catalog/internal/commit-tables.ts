@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { AbandonCommitRequest } from '#proto/generated/skein/catalog/v1/AbandonCommitRequest.ts';
+import type { CommitTablesRequest } from '#proto/generated/skein/catalog/v1/CommitTablesRequest.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError, type ErrorData } from '#shared/error.ts';
+import type { CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import { timeOfUuidV7 } from '#shared/uuid-v7.ts';
 import { commitTables as commit } from '../commit/commit-tables.ts';
 import { tableChanges, transactionOfBytes } from '../commit/transaction.ts';
@@ -21,13 +24,6 @@ import { transact, type UnitOfWork } from '../store/postgres/transact.ts';
  * A UUID of version 7 holds the time at which it was made. The outcome is kept for the same lifetime from the commit on, so a key whose
  * outcome is forgotten is closed by its age.
  */
-
-type CommitTablesRequest = {
-  /** A UUID of version 7. */
-  readonly key: string;
-  /** JSON of the specification's `CommitTransactionRequest`; every identifier names its `catalog`. */
-  readonly transaction: Uint8Array;
-};
 
 /** The clocks of the cluster's processes differ by no more than this. */
 const CLOCK_DIFFERENCE_MAX_MS = 60_000;
@@ -65,17 +61,15 @@ const COMMITTED: Answer = { status: 200, text: '' };
 /** Keeps the answer in the transaction of the change, which spares a second one. */
 const keeping = (unit: UnitOfWork): UnitOfWork => ({ transact: (work) => unit.transact(work, () => '') });
 
-export type AbandonReply = { readonly outcome: 'COMMITTED' | 'NOT_COMMITTED' | 'FORGOTTEN' };
-
 /**
  * Answers whether the commit of a key happened; from then on it cannot happen. A commit that is running is waited for. `FORGOTTEN` says
  * that it cannot happen any more, and that whether it did is no longer known.
  */
 export async function abandonCommit(
   context: CatalogContext,
-  { key }: { readonly key: string },
+  { key }: AbandonCommitRequest,
   principal: Principal,
-): Promise<AbandonReply> {
+): Promise<{ readonly outcome: CommitOutcome }> {
   const wasOpen = isOpen(context, key);
   const use = useOf(key, principal);
   const now = new Date(context.clock.nowMs());

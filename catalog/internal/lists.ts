@@ -1,3 +1,8 @@
+import type { ListNamespacesRequest } from '#proto/generated/skein/catalog/v1/ListNamespacesRequest.ts';
+import type { ListTablesRequest } from '#proto/generated/skein/catalog/v1/ListTablesRequest.ts';
+import type { NameListInput } from '#proto/generated/skein/catalog/v1/NameList.ts';
+import type { NamespaceListInput } from '#proto/generated/skein/catalog/v1/NamespaceList.ts';
+import type { TableListInput } from '#proto/generated/skein/catalog/v1/TableList.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import type { CatalogContext } from '../context.ts';
 import { listCatalogs as catalogsOf, requireCatalog } from '../store/postgres/catalog-store.ts';
@@ -6,8 +11,6 @@ import type { Page } from '../store/postgres/page.ts';
 import { listTables as tablesOf } from '../store/postgres/table-store.ts';
 
 /** Paged lists for SHOW and for resolving names without a catalog; names as stored, sorted. */
-
-type CatalogRequest = { readonly catalog: string; readonly limit: number };
 
 /** The page of names that follow `after`; an empty `after` means the first page. */
 const pageAfter = (after: string, limit: number): Page => ({
@@ -21,14 +24,14 @@ export const listCatalogs = async (
   context: CatalogContext,
   _request: unknown,
   { tenant }: Principal,
-): Promise<{ names: readonly string[] }> => ({ names: await catalogsOf(context.store.db, tenant) });
+): Promise<NameListInput> => ({ names: await catalogsOf(context.store.db, tenant) });
 
 /** @throws CATALOG_NOT_FOUND */
 export async function listNamespaces(
   { store: { db } }: CatalogContext,
-  { catalog: name, after, limit }: CatalogRequest & { readonly after: readonly string[] },
+  { catalog: name, after, limit }: ListNamespacesRequest,
   { tenant }: Principal,
-): Promise<{ namespaces: readonly { levels: readonly string[] }[]; more: boolean }> {
+): Promise<NamespaceListInput> {
   const catalog = await requireCatalog(db, tenant, name);
   const found = await listAllNamespaces(db, catalog.id, pageAfter(joinPath(after), limit));
   return { namespaces: found.map((levels) => ({ levels })), more: hasMore(found, limit) };
@@ -37,9 +40,9 @@ export async function listNamespaces(
 /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
 export async function listTables(
   { store: { db } }: CatalogContext,
-  request: CatalogRequest & { readonly namespace: readonly string[]; readonly after: string },
+  request: ListTablesRequest,
   { tenant }: Principal,
-): Promise<{ names: readonly string[]; more: boolean }> {
+): Promise<TableListInput> {
   const { after, limit } = request;
   const catalog = await requireCatalog(db, tenant, request.catalog);
   const namespace = await requireNamespace(db, catalog.id, request.namespace);

@@ -1,5 +1,7 @@
 import { Server, type handleUnaryCall, type sendUnaryData, type ServerUnaryCall } from '@grpc/grpc-js';
 import { isAction, type Action } from '#shared/authorization/action.ts';
+import type { AbandonCommitRequest } from '#proto/generated/skein/catalog/v1/AbandonCommitRequest.ts';
+import type { LoadTablesRequest } from '#proto/generated/skein/catalog/v1/LoadTablesRequest.ts';
 import type { Principal as PrincipalMessage } from '#proto/generated/skein/catalog/v1/Principal.ts';
 import { fromPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
 import type { CatalogInternalHandlers } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
@@ -25,7 +27,7 @@ import { abandonCommit, commitTables } from './commit-tables.ts';
 import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
 import { listJobs, retryJobs } from './jobs.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
-import { TableLoader, type LoadTablesRequest } from './table-loader.ts';
+import { TableLoader } from './table-loader.ts';
 import { mintToken } from './mint-token.ts';
 import { watchEpochs } from './watch-epochs.ts';
 
@@ -50,7 +52,7 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     ListTables: forPrincipal(context, ['table.list'], listTables),
     CommitTables: forPrincipal(context, ['table.commit'], commitTables, WRITERS),
     // The principal may be gone, and the files that its commit did not take must go all the same.
-    AbandonCommit: unary(context, WRITERS, (_context, request: { readonly key: string } & ForPrincipal) =>
+    AbandonCommit: unary(context, WRITERS, (_context, request: AbandonCommitRequest) =>
       abandonCommit(context, request, fromPrincipalMessage(request.principal)),
     ),
     WatchEpochs: watchEpochs(context),

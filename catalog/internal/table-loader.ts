@@ -1,4 +1,7 @@
 import type { Pool } from 'pg';
+import type { LoadedTableInput } from '#proto/generated/skein/catalog/v1/LoadedTable.ts';
+import type { LoadTablesRequest } from '#proto/generated/skein/catalog/v1/LoadTablesRequest.ts';
+import type { TableName } from '#proto/generated/skein/catalog/v1/TableName.ts';
 import { actionsOn, type Action } from '#shared/authorization/action.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -7,27 +10,6 @@ import { allowedActions } from '../authorization/decide.ts';
 import { NO_POLICIES } from '../authorization/policies.ts';
 import { LARGE_DOCUMENT_BYTES, type LargeDocuments } from '../commit/large-documents.ts';
 import { LEVEL_SEPARATOR } from '../store/postgres/namespace-store.ts';
-
-/** Messages of `proto/catalog.proto`, in the form that proto-loader uses. */
-type TableName = {
-  readonly catalog: string;
-  readonly namespace: readonly string[];
-  readonly table: string;
-  readonly known_version: string;
-};
-export type LoadTablesRequest = { readonly names: readonly TableName[] };
-type LoadedTable = {
-  readonly status: 'FOUND' | 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND';
-  readonly metadata_location?: string;
-  readonly version?: string;
-  readonly metadata_json?: string;
-  readonly allowed_roots?: readonly string[];
-  readonly namespace?: readonly string[];
-  readonly table?: string;
-  readonly actions?: readonly Action[];
-  readonly policies?: typeof NO_POLICIES.policies;
-  readonly policy_version?: string;
-};
 
 type FoundRow = {
   readonly roots: readonly string[] | null;
@@ -83,7 +65,8 @@ const WAITING_MAX = 10_000;
 
 const TABLE_ACTIONS = actionsOn('table');
 
-type Waiting = LoadTablesRequest & {
+type Waiting = {
+  readonly names: LoadTablesRequest['names'];
   readonly tenant: string;
   readonly resolve: (rows: readonly FoundRow[]) => void;
   readonly reject: (error: unknown) => void;
@@ -109,7 +92,7 @@ export class TableLoader {
    * tenant, and clients may add files from other folders, or move a table.
    * @throws QUEUE_FULL
    */
-  async load({ names }: LoadTablesRequest, principal: Principal): Promise<{ tables: LoadedTable[] }> {
+  async load({ names }: LoadTablesRequest, principal: Principal): Promise<{ tables: LoadedTableInput[] }> {
     if (names.length === 0) return { tables: [] };
     if (this.#waiting.length >= WAITING_MAX)
       throw new SkeinError('QUEUE_FULL', 'too many statements wait for the catalog');
@@ -120,7 +103,7 @@ export class TableLoader {
     const actions = allowedActions(principal, TABLE_ACTIONS);
     const bytes = rows.reduce((sum, row) => sum + (isLarge(row) ? row.bytes : 0), 0);
     return this.#documents.run(principal.tenant, bytes, async () => {
-      const tables: LoadedTable[] = [];
+      const tables: LoadedTableInput[] = [];
       for (const row of rows) tables.push(toLoadedTable(isLarge(row) ? await this.#readLarge(row) : row, actions));
       return { tables };
     });
@@ -204,7 +187,7 @@ const storable = (name: TableName): TableName => {
     : { ...name, catalog: name.catalog.replaceAll('\0', ''), namespace: [], table: '', known_version: '' };
 };
 
-function toLoadedTable(row: FoundRow, actions: readonly Action[]): LoadedTable {
+function toLoadedTable(row: FoundRow, actions: readonly Action[]): LoadedTableInput {
   const { roots, path, name, metadata_location, version, metadata } = row;
   if (roots === null) return { status: 'CATALOG_NOT_FOUND' };
   if (path === null) return { status: 'SCHEMA_NOT_FOUND' };

@@ -2,7 +2,7 @@ import { glob, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { DuckDBConnection, DuckDBType } from '@duckdb/node-api';
 import { SkeinError } from '#shared/error.ts';
-import { quoteLiteral } from '#shared/sql/quote.ts';
+import { readParquet } from '#shared/sql/read-parquet.ts';
 
 /** A Parquet file to load. */
 export type InputFile = {
@@ -38,12 +38,6 @@ async function expand(pattern: string): Promise<readonly string[]> {
     if (paths.length > FILES_MAX) break;
   }
   return paths.sort();
-}
-
-/** Prints `read_parquet` for exactly these files: `*`, `?` and `[` are escaped, because DuckDB would read them as a pattern. */
-export function readParquet(paths: readonly string[], options = ''): string {
-  const list = paths.map((path) => quoteLiteral(path.replace(/[*?[]/g, '[$&]')));
-  return `read_parquet([${list.join(', ')}], hive_partitioning = false${options})`;
 }
 
 /** Reads the footers. @throws INVALID_INPUT_FILE naming the first file that is not Parquet or has other columns than the first */

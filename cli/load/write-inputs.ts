@@ -1,10 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { SkeinError } from '#shared/error.ts';
+import { readParquet } from '#shared/sql/read-parquet.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
 import { must } from '#shared/must.ts';
 import type { TableFileWriter, WriteDatabase } from '#worker/write/table-file-writer.ts';
-import { findCorrupt, firstLine, readParquet, type InputFile } from './parquet-input.ts';
+import { findCorrupt, firstLine, type InputFile } from './parquet-input.ts';
 import { planParts, type Part } from './plan-parts.ts';
 import { selectColumns } from './select-columns.ts';
 

@@ -12,7 +12,13 @@ import { parseLargeMetadata } from '#shared/iceberg/parse-large-metadata.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
-import type { LoadedTable, TableLoader, TableName } from '../resolver/table-source.ts';
+import {
+  MISSING_CODES,
+  type LoadedTable,
+  type MissingCode,
+  type TableLoader,
+  type TableName,
+} from '../resolver/table-source.ts';
 import type { Pages } from './pages.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 
@@ -199,9 +205,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
   };
 }
 
-const MISSING_CODES = ['CATALOG_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'TABLE_NOT_FOUND'] as const;
-
-const missingCode = (status: string): (typeof MISSING_CODES)[number] =>
+const missingCode = (status: string): MissingCode =>
   must(
     MISSING_CODES.find((code) => code === status),
     'a table that was not found says what is missing',

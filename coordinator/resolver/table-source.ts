@@ -42,7 +42,8 @@ export function requireTableAction(table: Extract<LoadedTable, { kind: 'found' }
   if (!table.actions.has(action)) throw new SkeinError('FORBIDDEN', `you may not ${ACTIONS[action]}`);
 }
 
-export type MissingCode = 'CATALOG_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'TABLE_NOT_FOUND';
+export const MISSING_CODES = ['CATALOG_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'TABLE_NOT_FOUND'] as const;
+export type MissingCode = (typeof MISSING_CODES)[number];
 
 /** Loads and authorises the tables of one statement in one call. Answers in the order of `names`. */
 export interface TableLoader {

@@ -3,6 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { duckDbType } from '#shared/iceberg/duckdb-type.ts';
 import { must } from '#shared/must.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
+import { readParquet } from '#shared/sql/read-parquet.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import type { DeletedPositions } from './deleted-positions.ts';
 import { baseName, columnSource, planFile, type EqualityDelete, type PlannedFile } from './plan-file.ts';
@@ -97,17 +98,14 @@ async function printBranch(scan: ScanSpec, files: readonly PlannedFile[], tools:
   const where = bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`;
   if (joins.length > 0 || where !== '') checkVirtualColumns(files);
   const paths = files.map((one) => one.file.path);
-  return `SELECT ${selected.join(', ')} FROM ${readParquet(tools.open, paths)} AS f${joins.join('')}${where}`;
+  return `SELECT ${selected.join(', ')} FROM ${readFiles(tools.open, paths)} AS f${joins.join('')}${where}`;
 }
 
 const alias = (scan: ScanSpec, index: number): string =>
   quoteIdentifier(must(scan.columns[index], 'an expression is a column of the scan').name);
 
-/** Prints `read_parquet` such that partition folder names do not become columns, and no character of a path is a wildcard. */
-const readParquet = (open: OpenScanned, locations: readonly string[]): string =>
-  `read_parquet([${locations.map((one) => quoteLiteral(escapeGlob(readablePath(open, one)))).join(', ')}], hive_partitioning = false)`;
-
-const escapeGlob = (path: string): string => path.replaceAll(/[*?[]/g, '[$&]');
+const readFiles = (open: OpenScanned, locations: readonly string[]): string =>
+  readParquet(locations.map((location) => readablePath(open, location)));
 
 /** Rejects a file whose column hides DuckDB's virtual column of the same name, because its rows could not be numbered. */
 function checkVirtualColumns(files: readonly PlannedFile[]): void {
@@ -134,7 +132,7 @@ async function positionJoin(files: readonly PlannedFile[], { open, readFooter }:
     const read = readablePath(open, file.path);
     return [...spellings(file.path)].map((spelling) => `(${quoteLiteral(spelling)}, ${quoteLiteral(read)})`);
   });
-  const source = `${readParquet(
+  const source = `${readFiles(
     open,
     deletes.map((one) => one.path),
   )} AS d JOIN (VALUES ${rows.join(', ')}) AS v(spelling, local) ON d.file_path = v.spelling`;
@@ -193,7 +191,7 @@ async function printDeleteFile(
   }
   const source = columnSource(fields, { constants: {} });
   const columns = spec.columns.map((column, i) => `${source(column)} AS c${i}`);
-  return `SELECT ${columns.join(', ')} FROM ${readParquet(open, [spec.path])} AS f`;
+  return `SELECT ${columns.join(', ')} FROM ${readFiles(open, [spec.path])} AS f`;
 }
 
 function printEmpty(scan: ScanSpec): string {

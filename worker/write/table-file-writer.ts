@@ -5,7 +5,7 @@ import type { Literal } from '#shared/iceberg/predicate.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import { stringBounds } from '#shared/iceberg/write/string-bounds.ts';
 import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
-import { quoteLiteral } from '#shared/sql/quote.ts';
+import { quotePath, readParquet } from '#shared/sql/read-parquet.ts';
 import { withoutTrailingSlash } from '#shared/storage/location.ts';
 import type { Storage } from '#shared/storage/storage.ts';
 import { requireWritable } from './field-ids.ts';
@@ -104,7 +104,7 @@ export class TableFileWriter {
   }
 
   async #toDataFile(row: CopyRow, isPartitioned: boolean): Promise<NewDataFile> {
-    const source = readFile(row.filename);
+    const source = readParquet([row.filename]);
     const raw = new Map<string, RawStatistics>(
       row.column_statistics.map(({ key, value }) => [key, new Map(value.map((one) => [one.key, one.value]))]),
     );
@@ -140,7 +140,7 @@ export class TableFileWriter {
   async #readSplitOffsets(path: string): Promise<readonly number[]> {
     const rows = await this.#values(
       ['min(least(data_page_offset, coalesce(dictionary_page_offset, data_page_offset)))::DOUBLE'],
-      `parquet_metadata(${quoteLiteral(path)}) GROUP BY row_group_id ORDER BY 1`,
+      `parquet_metadata(${quotePath(path)}) GROUP BY row_group_id ORDER BY 1`,
     );
     return rows.map(([offset]) => Number(offset));
   }
@@ -168,7 +168,3 @@ export class TableFileWriter {
     return rows.map((row) => expressions.map((_expression, index) => row[`v${index}`]));
   }
 }
-
-/** `read_parquet` of one file whose name has no wildcards. */
-const readFile = (path: string): string =>
-  `read_parquet(${quoteLiteral(path.replace(/[*?[]/g, '[$&]'))}, hive_partitioning = false)`;

@@ -28,7 +28,8 @@ const WITHOUT_PEER = missingPeers().flatMap(({ suites }) => suites);
 
 /**
  * `unit` and `plan` run in `npm run check`, and in `npm test` beside `system`, which starts real servers and other people's clients; after
- * them `timed`, the suites with a bound of time or memory, each alone. `clients` and `sieges` are left to `.ci/run`, `full` is what takes too long for every run (`.ci/run --full clients`).
+ * them `timed`, the suites with a bound of time or memory, each alone. `clients` and `sieges` are left to `.ci/run`, `full` is what takes
+ * too long for every run (`.ci/run --full clients`).
  */
 export default defineConfig({
   test: {

@@ -7,7 +7,9 @@ import { tableFiles } from '#test/support/table-files.ts';
 
 export type TpchFiles = Readonly<Record<TpchTable, readonly string[]>>;
 
-/** A cluster, with Skein's default settings unless told otherwise, that holds TPC-H at `scale`, and the tables' Parquet files for the peer. */
+/**
+ * A cluster, with Skein's default settings unless told otherwise, that holds TPC-H at `scale`, and the tables' Parquet files for the peer.
+ */
 export async function startBenchCluster(
   scale: string,
   options: Pick<ClusterOptions, 'workers' | 'args'> = {},

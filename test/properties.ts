@@ -5,8 +5,8 @@ import { projectRoot, run } from './support/cluster.ts';
 import { newSeed } from './support/seed.ts';
 
 /**
- * `npm run properties -- [--minutes 10]`: every random property of the unit and plan tests again and again, each time from a new seed, until the
- * time is over or one fails. Its counterexample, shrunk, becomes an example of that property.
+ * `npm run properties -- [--minutes 10]`: every random property of the unit and plan tests again and again, each time from a new seed,
+ * until the time is over or one fails. Its counterexample, shrunk, becomes an example of that property.
  */
 async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { minutes: { type: 'string', default: '10' } } });

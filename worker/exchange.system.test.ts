@@ -282,7 +282,7 @@ describe('workers that exchange partitions', () => {
       const expired = { ...source, ticket: a.ticket(spec, { partition: 0, expiresAtMs: 1 }) };
       await expect(check(at, own, input(NUMBERS, [expired]))).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
     }
-    // Another query, and one of another tenant that says it were this one: on the worker that holds it, and on another.
+    // Another query, and another tenant's query with this query's id, ask the worker that holds the output, and another worker.
     for (const at of [a, b]) {
       await expect(check(at, query(), input(NUMBERS, [source]))).rejects.toMatchObject({ code: 'UNAUTHENTICATED' });
       const foreign = makeTask(CHECK, { ...own, tenant: tenantId('rival'), inputs: [input(NUMBERS, [source])] });
@@ -313,7 +313,7 @@ describe('workers that exchange partitions', () => {
     await Promise.all([a, b].map((at) => at.endQuery(spec)));
   });
 
-  /** A worker of a test's own. */
+  /** Runs a test with a worker of its own. */
   const apart = async (name: string, overrides: Partial<Config>, use: (node: Node) => Promise<void>): Promise<void> => {
     const node = await start(name, overrides);
     try {
@@ -376,7 +376,7 @@ describe('workers that exchange partitions', () => {
     const { table, report: reader } = await b.run(task);
     expect(table.get(0)?.toJSON()).toEqual(expected(1_500_000));
     expect(proxy.cuts).toBe(2);
-    // Every batch came once.
+    // Every batch was received once.
     expect(reader.receivedBytes).toBe(report.partitions[0]?.bytes);
     await Promise.all([a, b].map((at) => at.endQuery(spec)));
   });
@@ -424,7 +424,7 @@ describe('workers that exchange partitions', () => {
           expect(await check(b, own, input(NUMBERS, [source]))).toEqual(expected(300_000));
           return proxy.bytes;
         };
-        // An address of loopback that no interface has: as far as a worker can tell, another host's.
+        // A loopback address that no interface has: the worker takes it for another host.
         expect(await take('127.0.0.2')).toBeLessThan(report.outputBytes * 0.7);
         expect(await take('127.0.0.1')).toBeGreaterThan(report.outputBytes);
         await Promise.all([b, node.at].map((at) => at.endQuery(spec)));
@@ -471,7 +471,7 @@ describe('workers that exchange partitions', () => {
         .toMatchObject({
           code: 'WORKER_DRAINING',
         });
-      // Said at once, not with the next beat.
+      // Reported at once, not with the next regular beat.
       expect(await beats.next()).toMatchObject({ value: { draining: true } });
       expect(await check(b, own, input(NUMBERS, [node.at.source(spec, 0)]))).toEqual(expected(100_000));
       expect(isDrained).toBe(false);
@@ -494,7 +494,7 @@ describe('workers that exchange partitions', () => {
     };
     for (let i = 0; i < 50; i++) await round();
     const before = rssMb();
-    // Each spools two megabytes, and another worker copies them.
+    // In each round a task spools two megabytes, and another worker copies them.
     for (let i = 0; i < 250; i++) await round();
     expect(rssMb() - before).toBeLessThan(150);
     for (const node of [0, 1]) {
@@ -505,14 +505,14 @@ describe('workers that exchange partitions', () => {
 
 type Proxy = AsyncDisposable & { readonly address: string; readonly cuts: number; readonly bytes: number };
 
-/** Passes on to a worker; cuts the first `connections` connections after so many bytes. A silent one answers nothing. */
+/** A proxy before a worker. It cuts the first `connections` connections after a number of bytes; a silent one never answers. */
 async function cuttingProxy(
   to: string,
   how: {
     readonly connections: number;
     readonly afterBytes: number;
     readonly silent?: boolean;
-    /** After so many bytes in all nothing comes any more, and nothing says so. */
+    /** After this many bytes in all, the proxy forwards nothing more and keeps its connections open. */
     readonly stallAfterBytes?: number;
     readonly localAddress?: string;
   },

@@ -8,7 +8,7 @@ import { destroyChunk, Statement } from './duckdb/statement.ts';
 import { TaskInstance } from './slot/instance-pool.ts';
 import { TaskInputs } from './slot/task-inputs.ts';
 
-/** Many rows at first, so that the result is ready, and then hardly any. */
+/** Gives many rows at first, so that the result is ready, and then hardly any. */
 const SELECTIVE = 'SELECT i FROM range(60000000) t(i) WHERE i < 400000 OR hash(i) % 20000000 = 3';
 const PIECE_MS_MAX = 100;
 

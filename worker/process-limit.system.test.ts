@@ -22,7 +22,7 @@ test.runIf(process.platform === 'linux')(
       'cluster.secret': SECRET,
       'worker.port': 0,
       'worker.cores': 1,
-      // A thread more would count as memory that was not given back.
+      // A spare thread would count as memory that was not returned.
       'worker.spare_slots_max': 0,
       'worker.memory_limit': MEMORY_BYTES,
       'worker.process_headroom': HEADROOM_BYTES,
@@ -37,7 +37,7 @@ test.runIf(process.platform === 'linux')(
       for (let i = 0; i < 3; i++) {
         const bomb = rows("SELECT sum(length(repeat('x' || i, 10000000))) FROM range(3000) t(i)");
         await expect(bomb).rejects.toMatchObject({ code: 'MEMORY_EXHAUSTED' });
-        // The client is answered before the piece of work that was cancelled has ended.
+        // The client is answered before the cancelled quantum has ended.
         await expect.poll(() => dataBytes() - before, { timeout: 10_000 }).toBeLessThan(HEADROOM_BYTES / 2);
         expect(await rows('SELECT i FROM range(1000000) t(i)')).toBe(1_000_000);
       }

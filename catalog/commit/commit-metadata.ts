@@ -32,7 +32,8 @@ export const isCreate = (request: CommitRequest): boolean =>
 
 /**
  * The table after a commit; `base` itself when the commit changes nothing.
- * @throws COMMIT_CONFLICT when a requirement does not hold or the commit was made for an older state, INVALID_REQUEST when it fits no state.
+ * @throws COMMIT_CONFLICT when a requirement does not hold or the commit was made for an older state, INVALID_REQUEST when it fits no
+ * state.
  */
 export function commitMetadata(
   base: TableMetadata,

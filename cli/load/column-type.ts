@@ -12,7 +12,8 @@ import type { Field, IcebergType, PrimitiveName } from '#shared/iceberg/type.ts'
 
 /**
  * Iceberg types (format version 2) of what DuckDB sees in a Parquet file. Unsigned integers take the next wider type, UBIGINT
- * decimal(20, 0), ENUM text; nanosecond timestamps become microseconds (`select-columns.ts` refuses values that would lose digits; nested ones are refused).
+ * decimal(20, 0), ENUM text; nanosecond timestamps become microseconds (`select-columns.ts` refuses values that would lose digits; nested
+ * ones are refused).
  */
 const PRIMITIVES: ReadonlyMap<DuckDBTypeId, PrimitiveName> = new Map([
   [DuckDBTypeId.BOOLEAN, 'boolean'],

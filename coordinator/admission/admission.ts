@@ -2,14 +2,14 @@ import { SkeinError } from '#shared/error.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import { Holdings, inTurn, oneTooMany } from '#shared/fair/holdings.ts';
 
-/** The query that asks for a place; routing reads more of it later. */
+/** The query that asks for a place. */
 type AdmissionRequest = { readonly asker: Asker; readonly signal: AbortSignal };
 
 /** A place among the running queries. `release` gives it back, once. */
 export type Place = {
   /** Slash-separated, as history names it. */
   readonly resourceGroup: string;
-  /** It did not get its place at once: what was known before may no longer hold. */
+  /** The query waited for its place, so its snapshots may have expired meanwhile. */
   readonly hasWaited: boolean;
   release(): void;
 };
@@ -28,8 +28,9 @@ const ROOT = '/root';
 type Waiter = Asker & { readonly start: () => void; readonly refuse: () => void };
 
 /**
- * One group. Places that become free go to the tenant with the fewest, then to its principal with the fewest; a part of them is kept for
- * those who have few (`Holdings`). In a queue that is full the tenant that waits most often makes room.
+ * Admission with a single resource group. A free place goes to the tenant with the fewest places, within it to the principal with the
+ * fewest; some places are kept for those who have few (`Holdings`). When the queue is full, the tenant with the most waiting queries loses
+ * one of them.
  */
 export function singleGroupAdmission(limits: { readonly runningMax: number; readonly queuedMax: number }): Admission {
   const places = new Holdings(limits.runningMax);
@@ -66,7 +67,7 @@ export function singleGroupAdmission(limits: { readonly runningMax: number; read
     },
     admit: ({ asker, signal }) => {
       if (signal.aborted) return Promise.reject(SkeinError.of(signal.reason));
-      // Whoever waits and could have a place has got it.
+      // No waiting query is passed over: one that may have a place got it when the place became free.
       if (places.freeFor(asker) >= 1) return Promise.resolve(place(asker, false));
       if (waiting.size >= limits.queuedMax) {
         const leaving = oneTooMany(waiting, asker);

@@ -12,7 +12,7 @@ const MEDIUM_ROWS = 100_000;
 /** A query with more estimated rows than this is `batch`. */
 const MEDIUM_ROWS_MAX = 10_000_000;
 
-/** The class of a query by its plan; `setting` is the session's `service.workload_class`, which overrides it unless it is `auto`. */
+/** Returns the class of a query by its plan, or `setting`, the session's `service.workload_class`, unless that is `auto`. */
 export function classify(features: Omit<PlanFeatures, 'selective'>, setting: string): WorkClass {
   if (setting === 'interactive' || setting === 'medium' || setting === 'batch') return setting;
   const { joins, windows, aggregates, scans, estimatedRows } = features;

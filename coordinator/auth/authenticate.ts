@@ -29,7 +29,7 @@ export function catalogKeys(catalog: Pick<CatalogClient, 'signingKeys'>): JWTVer
     try {
       return await keys(header, token);
     } catch (error) {
-      // Every fault of a token has a code of its own; the rest are failed requests for the keys.
+      // Faults of a token have codes of their own; any other error is a failed request for the keys.
       const isFault =
         error instanceof errors.JOSEError &&
         !(error instanceof errors.JWKSTimeout) &&
@@ -41,12 +41,15 @@ export function catalogKeys(catalog: Pick<CatalogClient, 'signingKeys'>): JWTVer
   };
 }
 
-/** Verifies tokens, and asks the catalog once per token what its principal may do; a change of that ends the token. */
+/**
+ * Verifies tokens, and asks the catalog once per token what its principal may do. A change of these rights raises the principal's session
+ * epoch, which makes the token invalid.
+ */
 export function authenticator(
   verifier: Pick<TokenVerifier, 'verify'>,
   catalog: Pick<CatalogClient, 'authorize'>,
 ): Authenticate {
-  /** By the claims that the verifier remembers, and for as long. */
+  /** Callers by the claims object, which the verifier caches: an entry lives as long as that. */
   const callers = new WeakMap<TokenClaims, Promise<Caller>>();
   return async (authorization) => {
     const claims = await verifier.verify(authorization);

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '#shared/log/logger.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 
-/** Between two attempts; a stream that has lasted longer is opened again at once. */
+/** Pause between two attempts; a stream that has lasted longer is opened again at once. */
 const RETRY_MS = 500;
 /** The epochs known are trusted this long after the stream broke; then every token is refused until the catalog answers. */
 const STALE_MS_MAX = 60_000;
 
-/** The session epochs of all principals, as the catalog tells them. */
+/** The session epochs of all principals, from the catalog's stream. */
 export class EpochWatch {
   readonly #epochs = new Map<string, number>();
   readonly #stop = new AbortController();

@@ -46,8 +46,8 @@ type CatalogsFor = Extract<Action, 'catalog.list' | 'catalog.resolve'>;
 type NamespacesFor = Extract<Action, 'schema.list' | 'schema.resolve'>;
 
 /**
- * The catalog requests of the coordinator, over the internal gRPC service. Those with a principal are refused with FORBIDDEN when it may not
- * do what they are for, and with UNAUTHENTICATED when it is none of its tenant.
+ * The catalog requests of the coordinator, over the internal gRPC service. A request for a principal is refused with FORBIDDEN when the
+ * principal may not do it, and with UNAUTHENTICATED when its tenant has no such principal.
  */
 export interface CatalogClient {
   /** Whether the principal may do each action, by the action's name. Holds for as long as its token. */
@@ -211,7 +211,7 @@ const missingCode = (status: string): MissingCode =>
     'a table that was not found says what is missing',
   );
 
-/** Asks for one page after the other; `none` stands for what comes before the first. */
+/** Asks for one page after the other, each after the last item of the one before; `none` stands for the start. */
 async function* pages<T>(
   none: T,
   load: (after: T) => Promise<{ readonly items: readonly T[]; readonly more: boolean }>,

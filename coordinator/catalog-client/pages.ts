@@ -1,7 +1,7 @@
 /** A list that comes in parts, so that one of any length holds up nobody else. */
 export type Pages<T> = AsyncGenerator<readonly T[], void>;
 
-/** At most so many of a list's items, the first ones; no page after them is asked for. */
+/** Returns the first items of a list, at most `itemsMax`; no later page is asked for. */
 export async function firstOf<T>(pages: Pages<T>, itemsMax: number): Promise<readonly T[]> {
   const items: T[] = [];
   for await (const page of pages) {
@@ -11,7 +11,7 @@ export async function firstOf<T>(pages: Pages<T>, itemsMax: number): Promise<rea
   return items;
 }
 
-/** A list that is there already. */
+/** A list in memory as a single page. */
 export async function* onePage<T>(items: readonly T[]): Pages<T> {
   yield items;
 }

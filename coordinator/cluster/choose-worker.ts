@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto';
 export type Candidate = { readonly address: string; readonly cores: number; readonly load: number };
 
 /**
- * The worker for a task: by rendezvous hashing of `affinity` (tables, so that a table's files are read by one worker and its caches stay
- * warm), unless that worker has its cores' worth of threads more to do than the least loaded. Without affinity the least loaded.
+ * Chooses the worker of a task by rendezvous hashing of `affinity` (its tables, so that one worker reads a table's files and its caches
+ * stay warm). The least loaded worker is chosen instead when there is no affinity, or when the other's load is at least its number of cores
+ * above the lowest load. Loads are in threads.
  */
 export function chooseWorker<W extends Candidate>(workers: readonly W[], affinity: string | undefined): W | undefined {
   const least = workers.toSorted((a, b) => a.load - b.load || (a.address < b.address ? -1 : 1))[0];

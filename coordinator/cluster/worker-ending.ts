@@ -5,8 +5,9 @@ import type { QueryId } from '#shared/id.ts';
 export type HungRun = { readonly queryId: QueryId; readonly quantumMs: number };
 
 /**
- * A worker ended itself, because a quantum of one run did not obey. For every other query this is a lost worker that is nobody's fault:
- * its tasks run again at once, and it does not count. A new process takes its place within seconds.
+ * The error of the tasks on a worker that ended itself, because a quantum of one run did not stop at its interrupt. All other queries lose
+ * a worker without being suspected: their tasks run again at once, and the loss does not count as an attempt. A new process starts within
+ * seconds.
  */
 export class WorkerEnding extends SkeinError {
   readonly hung: HungRun;

@@ -18,12 +18,15 @@ export type LinkOptions = {
   readonly epoch: number;
   readonly heartbeatIntervalMs: number;
   readonly heartbeatTimeoutMs: number;
-  /** Ours. A worker of another one is refused: task messages belong to a release of Skein, plans and `hash()` to one of DuckDB. */
+  /**
+   * The coordinator's release. A worker of another release is refused, because task messages depend on Skein's release, and plans and
+   * `hash()` on DuckDB's.
+   */
   readonly release: Release;
   readonly log: Logger;
-  /** Hears of the queries that a worker holds, with every beat. */
+  /** Called with every beat, which names the queries that the worker holds. */
   readonly onBeat?: (link: WorkerLink, info: WorkerInfo) => void;
-  /** Hears of a run for which a worker ends itself. */
+  /** Called when a worker ends itself because of a run. */
   readonly onHung?: (hung: HungRun) => void;
 };
 
@@ -98,7 +101,7 @@ export class WorkerLink {
   /** Settles with the next beat. */
   #beat: PromiseWithResolvers<void> = Promise.withResolvers();
   #refusedFor = '';
-  /** Whether it has attached, or its silence has been told. */
+  /** Whether the worker has attached, or its silence has been logged. */
   #known = false;
   #expectedUntilMs = 0;
   /** Threads that this coordinator's tasks have on the worker now. */
@@ -111,7 +114,7 @@ export class WorkerLink {
     this.#onChange = onChange;
     const onUnproven = (why: string): void => {
       const reason = `it cannot prove that it is a worker: ${why}`;
-      // Whatever a stranger says differently each time is not told again.
+      // One cause for all reasons: a stranger that gives another reason each time is logged once.
       this.#refuse('unproven', { worker: address, reason });
     };
     this.#beats = options.security.dial(
@@ -162,7 +165,7 @@ export class WorkerLink {
   #attach(): void {
     if (this.#closed) return;
     const { coordinatorId, epoch, heartbeatIntervalMs } = this.#options;
-    // A worker that was refused stays so until it says that it was replaced.
+    // A refused worker stays refused until a beat shows that it was replaced.
     if (this.#state.kind !== 'refused') this.#become({ kind: 'connecting' });
     const stream = this.#beats.Attach(internalMetadata(this.#options.security.keyring));
     this.#stream = stream;
@@ -182,11 +185,11 @@ export class WorkerLink {
     beat();
   }
 
-  /** The next beat must come in time: a worker that hangs says nothing else. */
+  /** Sets the deadline of the next beat; a worker that hangs shows nothing else. */
   #expectBeat(): void {
     clearTimeout(this.#silence);
     const silence = setTimeout(() => {
-      // When it was this process that hung, the beats lie in the socket: they are read before this.
+      // If this process itself hung, the beats wait in its socket and are read before this runs.
       setImmediate(() => {
         if (this.#silence !== silence) return;
         this.#tellUnknown('it is silent');
@@ -228,7 +231,7 @@ export class WorkerLink {
     this.#options.onBeat?.(this, info);
   }
 
-  /** It is asked again, because it may be replaced; that is said once for each `cause`. */
+  /** Refuses the worker and tries it again later, because it may be replaced. Each `cause` is logged once. */
   #refuse(cause: string, said: { readonly reason: string; readonly [key: string]: string }): void {
     if (this.#refusedFor !== cause) this.#options.log.error(said, 'worker refused');
     this.#refusedFor = cause;
@@ -236,14 +239,14 @@ export class WorkerLink {
     this.#end({ kind: 'refused', reason: said.reason });
   }
 
-  /** A member that has never attached is ignored until it does; that is said once. */
+  /** Logs, once, that a member that has never attached is ignored until it does. */
   #tellUnknown(reason: string): void {
     if (!this.#known) this.#options.log.warn({ worker: this.address, reason }, 'a worker is ignored until it answers');
     this.#known = true;
   }
 
   #onHung(hung: HungRun): void {
-    // Its process may take a moment to end, and answers once more.
+    // The process may take a moment to end and report again; only the first report counts.
     if (this.#state.kind === 'live') {
       this.#options.log.error({ worker: this.address, ...hung }, 'a worker ends itself');
       this.#options.onHung?.(hung);

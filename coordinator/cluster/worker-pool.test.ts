@@ -69,7 +69,7 @@ test.each([
   other.kill();
   await worker({}, other.port);
   await vi.waitFor(() => expect(made.liveCount()).toBe(1), { timeout: 5_000 });
-  // It was asked and refused several times, but that was said once.
+  // It was tried and refused several times, but that was logged once.
   expect(lines).toMatchObject([{ msg: 'worker refused', worker: other.address, name: 'scripted', reason }]);
 });
 

@@ -42,7 +42,7 @@ export class WorkerPool {
     return this.live().filter(({ info }) => !info.draining);
   }
 
-  /** Calls `listener` after a worker came, went, or began to drain, until the function that this answers is called. */
+  /** Calls `listener` after a worker came, went, or began to drain. The returned function ends this. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -52,7 +52,7 @@ export class WorkerPool {
     return this.open().length;
   }
 
-  /** Why no task can start now: it names the workers that were refused, with the reason. */
+  /** The error when no task can start; it names the workers that were refused, with the reason. */
   noWorkers(): SkeinError {
     const reasons = this.states().flatMap(({ state }) => (state.kind === 'refused' ? [state.reason] : []));
     const refused = reasons.length === 0 ? '' : `; refused: ${reasons.slice(0, REASONS_MAX).join('; ')}`;

@@ -32,7 +32,8 @@ type FragmentWork = {
  * ```
  * plan with exchanges -> fragments (producers before readers, the last one gives the result)
  * ```
- * Its text was printed from its plan: the columns are `c0`, `c1`, ...; with more than one partition, a last column holds the partition number.
+ * Its text was printed from its plan: the columns are `c0`, `c1`, ...; with more than one partition, a last column holds the partition
+ * number.
  */
 export type Fragment = FragmentWork & {
   readonly plan: Plan;

@@ -66,7 +66,10 @@ export function decodeValue(json: Json | undefined): Json {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** DuckDB prints a BIT's bytes as they are: how many bits the second one leaves out, and the bits. Where those are no text, it prints no plan. */
+/**
+ * DuckDB prints a BIT's bytes as they are: how many bits the second one leaves out, and the bits. Where those are no text, it prints no
+ * plan.
+ */
 function decodeBits(text: string): string {
   const [left = 0, ...bytes] = Buffer.from(text);
   return bytes

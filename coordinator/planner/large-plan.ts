@@ -9,8 +9,9 @@ import type { Plan } from './plan.ts';
 import { scanUses, type ScanUse } from './scan-predicates.ts';
 
 /**
- * Characters of a plan, as JSON, that the coordinator works on; it divides one of this size in 30 ms of CPU time. TPC-DS has at most 92,000.
- * A query with a longer plan, such as one with a list of 4,000 values, runs whole, and all that is known of its plan is a `LargePlan`.
+ * Characters of a plan, as JSON, that the coordinator works on; it divides one of this size in 30 ms of CPU time. TPC-DS has at most
+ * 92,000. A query with a longer plan, such as one with a list of 4,000 values, runs whole, and all that is known of its plan is a
+ * `LargePlan`.
  */
 export const PLAN_TEXT_MAX = 256 * 1024;
 

@@ -7,7 +7,10 @@ import type { LargePlan } from './large-plan.ts';
 import type { Plan } from './plan.ts';
 import type { SqlField } from './sql-type.ts';
 
-/** DuckDB's parser, binder and optimiser, in processes that hold nothing and take turns between `asker`s. Positions of errors are byte offsets in the text given. */
+/**
+ * DuckDB's parser, binder and optimiser, in processes that hold nothing and take turns between `asker`s. Positions of errors are byte
+ * offsets in the text given.
+ */
 export interface Planner {
   /**
    * Returns the tables, columns and functions that a query refers to.

@@ -16,7 +16,7 @@ import { requireTableAction, type LoadedTable, type TableName, type TableSource 
 
 type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
 
-/** A table before the plan says what is read of it. */
+/** A table with its snapshot and columns fixed; the plan says later which of them are read. */
 export type BoundTable = BoundScan | RowsBinding;
 
 export type BoundScan = Omit<ScanBinding, 'predicate' | 'readFieldIds'> & {
@@ -29,7 +29,7 @@ export type BindRequest = {
   readonly references: readonly TableReference[];
   readonly defaults: { readonly catalog: string; readonly schema: string };
   readonly source: TableSource;
-  /** Rows by the name that stands for them; they hide tables of this name. */
+  /** Rows by the name that replaces their statement; they hide tables of the same name. */
   readonly rows: ReadonlyMap<string, TableRows>;
   readonly signal: AbortSignal;
 };
@@ -70,7 +70,7 @@ function rowsOf({ parts }: TableReference, rows: BindRequest['rows']): RowsBindi
   return found === undefined ? undefined : { kind: 'rows', rows: found, policies: NO_POLICIES };
 }
 
-/** Columns of all tables that a statement names, each as often as it is named. */
+/** Columns of all tables of a statement; a table counts as often as it is named. */
 const COLUMNS_MAX = 50_000;
 
 const keyOf = (name: TableName): string => JSON.stringify([name.catalog, name.namespace, name.table]);
@@ -78,7 +78,7 @@ const keyOf = (name: TableName): string => JSON.stringify([name.catalog, name.na
 function tableName({ parts, location }: TableReference, defaults: BindRequest['defaults']): TableName {
   const [table = '', schema = defaults.schema, catalog = defaults.catalog] = parts.toReversed();
   const written = parts.join('.');
-  // DuckDB knows these names and the catalog does not: not even a name that folds to them is asked for.
+  // DuckDB knows these names and the catalog does not: the catalog is not asked, whatever their case.
   if (parts.length < 3 && RESERVED.test(parts.length === 1 ? table : schema)) {
     throw notFound('TABLE_NOT_FOUND', `table ${written} does not exist`, location);
   }
@@ -154,7 +154,7 @@ function missingSnapshot(id: string): never {
   throw new SkeinError('INVALID_TABLE_DATA', `the table's metadata lacks its snapshot ${id}`);
 }
 
-/** SQL compares identifiers without case: of two such columns one could never be named. */
+/** SQL ignores the case of identifiers, so one of two columns that differ in case only could never be named. */
 function refuseCaseTwins(schema: Schema, table: string): void {
   const seen = new Map<string, string>();
   for (const { name } of schema.fields) {
@@ -167,7 +167,7 @@ function refuseCaseTwins(schema: Schema, table: string): void {
   }
 }
 
-/** Rows by the snapshot's summary; equality deletes are not known to remove any. */
+/** Rows by the snapshot's summary without position deletes; equality deletes are ignored, because their number of rows is unknown. */
 function rowCount({ summary }: Snapshot): number | null {
   const total = Number(summary['total-records'] ?? Number.NaN);
   const deleted = Number(summary['total-position-deletes'] ?? 0);
@@ -177,7 +177,7 @@ function rowCount({ summary }: Snapshot): number | null {
 const notFound = (code: 'TABLE_NOT_FOUND' | 'SCHEMA_NOT_FOUND' | 'CATALOG_NOT_FOUND', text: string, position: number) =>
   new SkeinError(code, text, { position });
 
-/** The error with the place of the name that it is about. */
+/** Adds the position of the name to an error. */
 function at(thrown: unknown, position: number): SkeinError {
   const error = SkeinError.of(thrown);
   return new SkeinError(error.code, error.message, { position: error.position ?? position, cause: error.cause });

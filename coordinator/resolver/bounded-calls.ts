@@ -2,14 +2,14 @@ import type { JsonObject } from '#shared/json.ts';
 import { boundedFamily, type BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import { textOf } from '../planner/json-node.ts';
 
-/** Wildcards of a pattern that DuckDB matches in a time that grows with the text alone. */
+/** A pattern with at most this many wildcards takes DuckDB time linear in the text. */
 const FEW_WILDCARDS = 2;
-/** Characters that a constant may ask a text to be padded to. */
+/** A constant length of `lpad` or `rpad` up to this is cheap. */
 const SHORT_PAD = 10_000;
 
 /**
- * The family by which a call of a query is bounded on workers; undefined when its arguments say that it is cheap: nearly every pattern is
- * a constant, and a statement without costly calls runs as DuckDB runs it. `call` is a node of the syntax tree.
+ * Returns the family of a costly call, whose work is bounded on workers; undefined when the arguments show that the call is cheap, as
+ * nearly all do. A statement without costly calls runs as DuckDB runs it. `call` is a node of the syntax tree.
  */
 export function boundOf(name: string, call: JsonObject): BoundedFamily | undefined {
   const parameters = (call['children'] ?? []) as readonly JsonObject[];
@@ -42,13 +42,13 @@ function isCheap(family: BoundedFamily, name: string, constants: readonly (strin
   }
 }
 
-/** DuckDB divides a constant pattern of LIKE at its `%`, and looks for the parts; not so one with `_`, nor one of another operator. */
+/** DuckDB splits a constant LIKE pattern at its `%` and searches for the parts, except patterns with `_` and those of other operators. */
 function isCheapPattern(name: string, pattern: string): boolean {
   if ((name === '~~' || name === '!~~') && !pattern.includes('_')) return true;
   return pattern.split(name === '~~~' ? '*' : '%').length - 1 <= FEW_WILDCARDS;
 }
 
-/** A list that is written out, as `MAP {...}` has them, is as long as its text. */
+/** Whether a list is written out, as in `MAP {...}`: it is no longer than its text. */
 const isList = (node: JsonObject | undefined): boolean => textOf(node?.['function_name']) === 'list_value';
 
 function constantOf(node: JsonObject): string | number | undefined {

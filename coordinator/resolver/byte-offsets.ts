@@ -1,6 +1,6 @@
 /**
- * Byte offsets of the UTF-8 form of a text, which is what DuckDB counts, as UTF-16 offsets. Ask in rising order: each answer goes on
- * from the one before.
+ * Converts byte offsets in a text's UTF-8 form, which DuckDB uses, to UTF-16 offsets. Offsets must be asked in rising order: each search
+ * continues from the one before.
  */
 export class ByteOffsets {
   readonly #length: number;
@@ -14,7 +14,7 @@ export class ByteOffsets {
     this.#bytes = Buffer.byteLength(text) === text.length ? null : Buffer.from(text);
   }
 
-  /** The text's length beyond its end. */
+  /** Returns the UTF-16 offset of a byte offset; the text's length for one beyond its end. */
   toCharacter(byte: number): number {
     if (this.#bytes === null) return Math.min(byte, this.#length);
     if (byte < this.#byte) {

@@ -31,7 +31,7 @@ import type {
 import { textOf } from '../planner/json-node.ts';
 import { EXPRESSION_CLASSES, OTHER_NODES, QUERY_NODES, TABLE_NODES } from './syntax-nodes.ts';
 
-/** Names that a query takes for granted. */
+/** The catalog and schema of unqualified names. */
 export type NameDefaults = { readonly catalog: string; readonly schema: string };
 
 /** A query's references before the instants of `AT (TIMESTAMP => ...)` are computed. */
@@ -106,7 +106,7 @@ class ReferenceFinder {
     return { location, parts, alias };
   }
 
-  /** Neither of two tables of one name may be called by it alone: both get their whole names. */
+  /** Returns the alias that a table gets. Two tables of one name get their whole names as aliases, so that the name alone means neither. */
   #aliasOf({ source, parts }: OpenTable): string | null {
     if (source === null) return null;
     return isShared(source) ? this.#wholeName(parts).join('.') : must(parts.at(-1), 'a name');
@@ -139,7 +139,7 @@ class ReferenceFinder {
     }
   }
 
-  /** A CTE sees those before it; a recursive one is a node of its own, which adds its name. */
+  /** Walks the CTEs in order: each sees those before it. A recursive CTE is a node of its own, which adds its name. */
   #commonTables(node: JsonObject, scope: Scope): void {
     const map = (node['cte_map'] as JsonObject | undefined)?.['map'];
     for (const entry of (map ?? []) as readonly JsonObject[]) {
@@ -151,7 +151,7 @@ class ReferenceFinder {
     }
   }
 
-  /** Walks all that a node holds but for what its kind asked for before. */
+  /** Walks all members of a node except `done`. */
   #rest(node: JsonObject, scope: Scope, ...done: readonly string[]): void {
     for (const [key, value] of Object.entries(node)) if (!done.includes(key)) this.#walk(value, scope);
   }
@@ -175,7 +175,7 @@ class ReferenceFinder {
         this.#rest(node, scope, 'left', 'right');
         return;
       case 'PIVOT': {
-        // The source of a PIVOT is not seen from outside of it.
+        // Sources inside a PIVOT are not visible outside of it.
         const inside = newScope(scope);
         this.#table(object(node['source']), inside);
         this.#rest(node, inside, 'source');
@@ -254,11 +254,11 @@ class ReferenceFinder {
     checkSchema(call, name, location);
   }
 
-  /** Expressions, queries, tables, and whatever holds them; every text among them is a name or a word of DuckDB's. */
+  /** Walks expressions, queries, tables and the nodes that hold them; every string in them is a name or a keyword of DuckDB's. */
   #walk(value: Json | undefined, scope: Scope): void {
     if (typeof value === 'string') checkIdentifier(value, this.#location);
     if (Array.isArray(value)) for (const one of value as readonly Json[]) this.#walk(one, scope);
-    // A value, in which there are neither names nor calls.
+    // A constant's value has neither names nor calls.
     if (!isObject(value) || value['is_null'] !== undefined) return;
     if (value['class'] !== undefined) {
       this.#expression(value, scope);
@@ -315,7 +315,7 @@ class ReferenceFinder {
   }
 }
 
-/** The parser itself writes `main` into the calls that operators and literals stand for. */
+/** The parser writes the schema `main` into the calls that it makes of operators and literals. */
 const FUNCTION_SCHEMAS: ReadonlySet<string> = new Set(['', 'main', 'pg_catalog']);
 
 function checkSchema(node: JsonObject, name: string, location: number | undefined): void {
@@ -349,7 +349,7 @@ function object(value: Json | undefined): JsonObject {
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** So much of a name as a message shows. */
+/** Cuts a name for a message. */
 const clip = (name: string): string => (name.length > 100 ? `${name.slice(0, 100)}...` : name);
 
 const refusal = (code: ErrorCode, message: string, position: number | undefined): SkeinError =>

@@ -1,6 +1,6 @@
 /**
- * Which of DuckDB's functions a query may call. Scalar functions, aggregates and macros are allowed unless they are listed here (they
- * look at or change the engine that happens to run them, or run SQL that no gate saw); table functions are refused unless listed.
+ * The functions of DuckDB that a query may call. Scalar functions, aggregates and macros are allowed, except those listed here, which read
+ * or change the engine that runs them or run SQL that the gate has not seen. Table functions are refused unless listed.
  * `function-policy.test.ts` goes through every function of the pinned release.
  */
 

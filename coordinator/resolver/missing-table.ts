@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { didYouMean } from '#shared/nearest-name.ts';
 import type { MissingCode, TableName, TableSource } from './table-source.ts';
 
-/** The error for a name that is no table, with one that may have been meant. */
+/** The error for a table that does not exist, with a similar name as a hint. */
 export async function missingTable(name: TableName, code: MissingCode, source: TableSource): Promise<SkeinError> {
   return new SkeinError(code, `${messageOf(name, code)}${didYouMean(await source.nearest(name, code))}`);
 }

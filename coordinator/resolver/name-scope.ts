@@ -1,7 +1,7 @@
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { PendingInstant, TimeTravel } from './query-references.ts';
 
-/** A table before it is known what else has its name. */
+/** A table of FROM, before all other sources of its name are known. */
 export type OpenTable = {
   readonly location: number;
   readonly parts: readonly string[];
@@ -10,7 +10,7 @@ export type OpenTable = {
   readonly source: Source | null;
 };
 
-/** All that one FROM calls by one name. */
+/** All sources of one FROM that have the same name. */
 export type Source = {
   count: number;
   /** The number of tables among them that have no alias, and their whole names, folded. */
@@ -21,10 +21,10 @@ export type Source = {
 /** A table that columns may name by its schema; `isAlone` unless one of another catalog has the same schema and name. */
 export type NamedTable = { readonly table: OpenTable; readonly whole: string; isAlone: boolean };
 
-/** The names that hold in one query, besides those of the queries around it. */
+/** The names of one query; `parent` has those of the enclosing query. */
 export type Scope = {
   readonly ctes: Set<string>;
-  /** Sources by the folded name that may qualify their columns. */
+  /** Sources by their folded name, which may qualify columns. */
   readonly sources: Map<string, Source>;
   /** Tables without an alias by `qualifiedName`, with their catalogs and without. */
   readonly tables: Map<string, NamedTable>;
@@ -59,14 +59,14 @@ export function addTable({ tables }: Scope, table: OpenTable, whole: readonly st
   table.source.tableCount += 1;
 }
 
-/** Whether something is called so that is no table without an alias. */
+/** Whether something other than a table without an alias has the name. */
 export const hasOthers = (source: Source | null): boolean => source !== null && source.count > source.tableCount;
-/** Whether several tables, and nothing else, are called so. */
+/** Whether several tables without an alias, and nothing else, have the name. */
 export const isShared = (source: Source): boolean => !hasOthers(source) && source.tables.size > 1;
 
 /**
- * Whether a reference begins with a name that tables share, and might be taken for one of a source farther out once they have their whole
- * names. One without a dot may be a column, so it is ambiguous only where there is such a source.
+ * Whether a reference begins with a name that several tables share. These tables get their whole names as aliases, so the reference could
+ * then mean a source of an enclosing query. A reference without a dot may be a column, so it is ambiguous only when there is such a source.
  */
 export function isAmbiguous(parts: readonly string[], scope: Scope): boolean {
   const name = foldIdentifier(parts[0] ?? '');

@@ -6,9 +6,9 @@ export type QueryReferences = {
   /** In the order of the text. */
   readonly tables: readonly TableReference[];
   readonly columns: readonly QualifiedColumn[];
-  /** Whether the meaning depends on who asks and when (`now()`, `current_user`). */
+  /** Whether the result depends on the user or the time (`now()`, `current_user`). */
   readonly contextual: boolean;
-  /** Functions that it calls and that have no bound of their own: workers bound them. */
+  /** Families of the costly functions that it calls; workers limit their work. */
   readonly bounds: readonly BoundedFamily[];
 };
 

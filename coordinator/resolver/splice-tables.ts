@@ -100,7 +100,7 @@ export function userPosition(query: SplicedQuery, plannerByte: number): number {
   return last === undefined ? 0 : last.start + (last.kind === 'text' ? last.text.length : 0);
 }
 
-/** A name may follow a word without a space (`FROM"t"`), a function may not. */
+/** Prints a piece for the planner. A quoted name may follow a word without a space (`FROM"t"`), a function call may not. */
 function plannerText(piece: Piece): string {
   if (piece.kind === 'scan') return ` skein_scan(${quoteLiteral(String(piece.scan))})`;
   return piece.kind === 'value' ? piece.value.text : piece.text;
@@ -120,7 +120,10 @@ function tableEdits(
   return edits;
 }
 
-/** `TABLE t` stands for `SELECT * FROM t`; there the word goes with the name. Start of what follows a TABLE -> start of the word. */
+/**
+ * Finds `TABLE t`, which means `SELECT * FROM t`, so the word is replaced along with the name. Maps the start of the name to the start of
+ * the word.
+ */
 function tableKeywords(sql: string): ReadonlyMap<number, number> {
   const found = new Map<number, number>();
   if (!/\btable\b/i.test(sql)) return found;
@@ -171,7 +174,7 @@ function applyEdits(sql: string, edits: readonly Edit[]): Piece[] {
   const pieces: Piece[] = [];
   let at = 0;
   for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
-    // A value within a clause that is replaced, such as AT.
+    // The value stands within a clause that is replaced, such as AT.
     if (edit.start < at) continue;
     if (edit.start > at) pieces.push({ kind: 'text', text: sql.slice(at, edit.start), start: at });
     for (const part of edit.insert) {

@@ -4,8 +4,8 @@ import type { ScanBinding } from './scan-binding.ts';
 import { must } from '#shared/must.ts';
 
 /**
- * Whether the tables of a query may still be read as they were bound: their snapshots have not expired, the caller may still select from them,
- * under the same policies. Files of a snapshot that a table has lost may be gone. @throws CATALOG_UNAVAILABLE
+ * Whether the tables of a query may still be read as they were bound: their snapshots have not expired, the caller may still select from
+ * them, under the same policies. Files of an expired snapshot may have been deleted. @throws CATALOG_UNAVAILABLE
  */
 export async function stillReadable(
   bindings: readonly TableBinding[],

@@ -1,6 +1,6 @@
 /**
- * The kinds of nodes in the syntax tree of `json_serialize_sql`, release 1.5. What is not listed is refused, so that a new release's
- * syntax is looked at before it is served; nodes that the walk knows and refuses by itself are listed too.
+ * The kinds of nodes in the syntax tree of `json_serialize_sql`, release 1.5. A kind that is not listed is refused, so that the syntax of a
+ * new release is reviewed before it is served. Nodes that the walk itself refuses are listed, too.
  */
 export const QUERY_NODES: ReadonlySet<string> = new Set([
   'SELECT_NODE',

@@ -4,5 +4,5 @@
  */
 export type TablePolicies = { readonly version: string; readonly policies: readonly never[] };
 
-/** The rows of a statement are what its reader may see. */
+/** The rows of a statement need no policies: they hold only what the caller may see. */
 export const NO_POLICIES: TablePolicies = { version: 'none', policies: [] };

@@ -18,7 +18,7 @@ export type LoadedTable =
       readonly kind: 'found';
       /** The stored name: a lookup folds case when the exact name is absent. */
       readonly name: TableName;
-      /** Says which document the metadata is, of all that any table has had; the path of its file does not. */
+      /** Identifies the metadata document among those of all tables; the path of its file does not, because it can be used again. */
       readonly version: string;
       /** Parsed once per version and shared; never changed. */
       readonly metadata: TableMetadata;
@@ -53,11 +53,11 @@ export interface TableLoader {
 
 /** The tables that a principal may read. */
 export interface TableSource extends TableLoader {
-  /** The name that a missing one may have been meant for, of those that the principal may list. It never throws. */
+  /** Returns a name similar to a missing one, among those that the principal may list. Never throws. */
   nearest(name: TableName, missing: MissingCode): Promise<string | undefined>;
 }
 
-/** Whatever may stand in FROM. */
+/** Everything that a name in FROM may mean. */
 export interface QueryTables extends TableSource, StatementRows {}
 
 /** Gives the rows of statements that are read like tables. */

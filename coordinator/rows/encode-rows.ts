@@ -7,15 +7,15 @@ import type { SqlField } from '../planner/sql-type.ts';
 import type { TableRows } from './table-rows.ts';
 import { textRecordBatch, type TextRow } from './text-record-batch.ts';
 
-/** Rows of a batch, and bytes of its texts: to encode one takes a few milliseconds, and others have a turn before the next. */
+/** Most rows of a batch, and bytes of its texts. Encoding a batch takes a few milliseconds; other work may run before the next. */
 const BATCH_ROWS = 2_000;
 const BATCH_BYTES = 256 * 2 ** 10;
 
-/** Takes the bytes that rows need. @throws STATEMENT_TOO_COMPLEX when a statement has no more of them */
+/** Counts the bytes of rows. @throws STATEMENT_TOO_COMPLEX when the statement's budget is used up */
 export type TakeBytes = (bytes: number) => void;
 
 /**
- * Encodes rows of VARCHAR columns as Arrow batches. `take` is called before a batch is kept, so that what is too much is not held.
+ * Encodes rows of VARCHAR columns as Arrow batches. `take` is called before a batch is kept, so that no more than the budget is held.
  * @throws what `take` and `pages` throw
  */
 export async function encodeRows(

@@ -15,15 +15,18 @@ export const callersTables = (client: CatalogClient, caller: Caller): TableSourc
   nearest: (name, missing) => nearName(client, caller, { name, missing }),
 });
 
-/** Names of schemas, or of tables in one schema, that are compared, and schemas that are searched for a table of the same name. */
+/**
+ * Limits of the search for a similar name: names of schemas, or of tables in one schema, that are compared, and schemas that are searched
+ * for a table of the same name.
+ */
 const NAMES_MAX = 2_000;
 const SCHEMAS_MAX = 16;
-/** Names that are asked for in each of these. */
+/** Tables that are listed in each of these schemas. */
 const OTHER_TABLES_MAX = 500;
 
 /**
- * The name that a missing one may have been meant for, as it would be written; undefined when there is none near. It comes from the lists
- * that SHOW CATALOGS, SHOW SCHEMAS and SHOW TABLES give this caller, and from no other: who may not see one gets no name of it.
+ * Returns a name similar to a missing one, qualified as a statement would write it; undefined when there is none. It is taken only from
+ * what SHOW CATALOGS, SHOW SCHEMAS and SHOW TABLES list for this caller, so that a hint reveals no other name.
  */
 async function nearName(
   client: CatalogClient,
@@ -54,7 +57,7 @@ async function nearName(
         return unreachable(missing);
     }
   } catch (error) {
-    // The list may be of a schema that has gone meanwhile: no hint is better than another error.
+    // The schema may have been dropped meanwhile: no hint is better than another error.
     if (error instanceof SkeinError) return undefined;
     throw error;
   }

@@ -14,7 +14,7 @@ export type CurrentNames = { readonly catalog: string; readonly schema: readonly
 
 type Options = {
   readonly catalog: CatalogClient;
-  /** Preferred where the tenant has a catalog or namespace of the name. */
+  /** Preferred defaults, if the tenant has a catalog or namespace of the name. */
   readonly defaultCatalog: string;
   readonly defaultSchema: string;
   readonly clock: Clock;

@@ -23,8 +23,8 @@ type Options = {
 };
 
 /**
- * Sessions of all protocols, kept while they hold anything and until they were idle for `coordinator.session_idle`. Nobody's session ends for
- * another's: who has too many gets no further one.
+ * Sessions of all protocols. A session is kept while it holds a setting, catalog or schema, and until it was idle for
+ * `coordinator.session_idle`. No session is ended to make room for another: a principal that has too many gets no further one.
  */
 export class SessionStore {
   readonly #options: Options;

@@ -74,12 +74,12 @@ test('a principal with too many sessions gets no further one, and takes none fro
   expect(() => store.update(key('3', 'loud'), use)).toThrow(
     'you have 2 sessions, as many as a user may: each ends when it was idle for 60 s',
   );
-  // One that it has goes on, and others begin.
+  // Its existing session continues, and other principals begin new ones.
   store.update(key('1', 'loud'), use);
   store.update(key('second', 'quiet'), use);
   expect(store.get(key('mine', 'quiet')).catalog).toBe('c');
   expect(() => store.update(key('x', 'third'), use)).toThrow('too many sessions are open');
-  // A session that holds nothing any more is none.
+  // A session that holds nothing any more does not count.
   store.update(key('1', 'loud'), () => EMPTY_SESSION);
   expect(store.size).toBe(3);
   store.update(key('3', 'loud'), use);

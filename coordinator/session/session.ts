@@ -14,7 +14,7 @@ export type SessionState = {
 
 export const EMPTY_SESSION: SessionState = { catalog: null, schema: null, settings: new Map() };
 
-/** Whether it is as a new one. */
+/** Whether the session is like a new one. */
 export const holdsNothing = ({ catalog, schema, settings }: SessionState): boolean =>
   catalog === null && schema === null && settings.size === 0;
 

@@ -5,8 +5,8 @@ import type { FlightData } from '#shared/flight/flight-data.ts';
 import type { BatchReader, ResultBatch } from './result-sink.ts';
 
 /**
- * Reads the record batches of a task and passes them on as they are. The task's own schema must lay out values as `schema` does, which the
- * client was told; its names do not matter.
+ * Reads the record batches of a task and passes them on as they are. The task's schema must have the same types as `schema`, which the
+ * client was told; names may differ.
  */
 export class RecordBatchReader implements BatchReader {
   readonly #schema: Schema;

@@ -8,7 +8,7 @@ import { identifierText, Tokenizer, type Token } from './tokenizer.ts';
 /** Places of parameters that a statement may have; each is kept for as long as the statement runs. */
 export const PARAMETER_PLACES_MAX = 50_000;
 
-/** A part of a statement's text, and what takes its place: the value of the parameter `name`, which is a number or a name. */
+/** A part of a statement's text, and the value that replaces it: that of the parameter `name`, which is a number or a name. */
 export type Edit = { readonly start: number; readonly end: number; readonly text: string; readonly name: string };
 
 /**

@@ -9,10 +9,11 @@ const CLOSE = new Set([')', ']', '}']);
 const PREFIX_SYMBOLS = new Set(['-', '+', '~', '!', '@']);
 
 /**
- * Passes over a text once, before any parser recurses into it: one statement only, not longer and not nested deeper than the limits,
- * and no name that is too long.
+ * Checks a text in one pass, before any parser recurses into it: it must hold one statement, within the limits of length and nesting,
+ * without a name that is too long.
  * @returns the statement without what surrounds it (space, comments, `;`), its spaces plain.
- * @throws PAYLOAD_TOO_LARGE, STATEMENT_TOO_COMPLEX, NAME_TOO_LONG, SYNTAX_ERROR (nothing there, a second statement, a quote that is not closed).
+ * @throws PAYLOAD_TOO_LARGE, STATEMENT_TOO_COMPLEX, NAME_TOO_LONG, SYNTAX_ERROR (nothing there, a second statement, a quote that is not
+ * closed).
  */
 export function checkShape(text: string, limits: StatementLimits): TextSpan {
   if (Buffer.byteLength(text) > limits.bytesMax) {

@@ -4,7 +4,7 @@ import type { TextSpan } from './statement.ts';
 type Part = { readonly start: number; readonly end: number } | { readonly inserted: string };
 
 /**
- * A text made of parts of a query's text and of texts of our own, in their order. A position in it can be taken back to the query:
+ * A text made of parts of a query's text, in their order, and of texts of our own. A position in it can be mapped to the query:
  *
  *     SELECT DISTINCT a FROM t          <- inserted, a, inserted, t
  */

@@ -19,7 +19,7 @@ export const PARAMETERS_MAX = 10_000;
 const TYPE_LENGTH_MAX = 10_000;
 const NUMBER = /^(-?)(\d{1,1000}(?:\.\d{1,1000})?(?:[eE][+-]?\d{1,1000})?)$/;
 
-/** About how many bytes the values take in a text, each taken once. */
+/** Approximate bytes of the values in a text that names each of them once. */
 export function sizeOf(parameters: Parameters): number {
   const values =
     parameters.kind === 'positional' ? parameters.values : parameters.values.map(([_name, parameter]) => parameter);
@@ -35,7 +35,7 @@ function constantSize(value: Constant): number {
 
 const invalid = (message: string): SkeinError => new SkeinError('INVALID_REQUEST', message);
 
-/** Prints a value as an SQL expression that stands for itself wherever it is put. @throws INVALID_REQUEST */
+/** Prints a value as an SQL expression that can be inserted anywhere. @throws INVALID_REQUEST */
 export const printParameter = ({ type, value }: Parameter): string =>
   type === null ? printConstant(value) : `CAST(${printConstant(value)} AS ${checkedType(type)})`;
 
@@ -44,7 +44,7 @@ function printConstant(value: Constant): string {
   if (typeof value === 'boolean') return String(value);
   if (typeof value === 'string') {
     if (value.includes('\0')) throw invalid('a parameter may not hold a NUL character');
-    // In brackets, because a string goes on in one that stands before it on another line.
+    // In brackets, because a string on one line continues a string on the line before.
     return `(${quoteLiteral(value)})`;
   }
   if ('digits' in value) {
@@ -76,7 +76,7 @@ function checkedType(type: string): string {
   } catch {
     throw wrong();
   }
-  // A comment at its end would hide what follows.
+  // An unclosed bracket or a comment at the end would change the meaning of the text that follows.
   if (depth !== 0 || end === 0 || /\S/.test(type.slice(end))) throw wrong();
   return type;
 }

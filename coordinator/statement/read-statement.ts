@@ -7,7 +7,7 @@ import { parseStatement } from './parse-statement.ts';
 import { redactStatement, type RedactedStatement } from './redact-statement.ts';
 import type { StatementLimits } from './statement.ts';
 
-/** A statement's text, looked at once: what it asks for, or why it is refused, and what history may keep of it. */
+/** A statement after one reading of its text: the parsed command or the reason of its refusal, and the text that history may keep. */
 export type StatementText = {
   readonly redacted: RedactedStatement;
   /** The values that took the place of its parameters; positions of the statement are behind them. */

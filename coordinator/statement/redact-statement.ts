@@ -3,11 +3,11 @@ import { stringText, Tokenizer } from './tokenizer.ts';
 
 const SECRET_WORDS = /PASSWORD|SECRET|TOKEN/i;
 const MASK = "'***'";
-/** From the first quote to the last: messages repeat, and cut, what stands in the statement. */
+/** From the first quote to the last, because messages repeat parts of the statement, perhaps cut. */
 const QUOTED = /['"].*['"]/s;
-/** Literals that are looked for in a message; of a statement with more no message is kept. */
+/** Most literals that are searched in a message; a statement with more keeps no message. */
 const LITERALS_MAX = 1_000;
-/** Longest value that is looked for; of a statement with a longer one no message is kept. */
+/** Longest value that is searched in a message; a statement with a longer one keeps no message. */
 const SECRET_LENGTH_MAX = ERROR_MESSAGE_BYTES_MAX;
 /** Shorter values are no secrets, and masking them would break the words of the message. */
 const SECRET_LENGTH_MIN = 3;
@@ -34,7 +34,9 @@ export function redactStatement(text: string): RedactedStatement {
   return masked.finish();
 }
 
-/** An error's message as history keeps it: of a statement with masked literals neither their values nor anything in quotes. */
+/**
+ * An error's message as history keeps it. If literals of the statement are masked, the message loses their values and everything in quotes.
+ */
 export function redactMessage(message: string, { secrets }: RedactedStatement): string {
   if (secrets === null) return MASK;
   if (secrets.length === 0) return message;
@@ -45,7 +47,7 @@ export function redactMessage(message: string, { secrets }: RedactedStatement): 
 
 const shortened = (text: string): string => (text.length > KEPT_MAX ? `${text.slice(0, KEPT_MAX)}...` : text);
 
-/** A text on its way to be masked. It keeps no more than history does, so a long statement costs no memory. */
+/** A text whose literals are being masked. It keeps only as much as history does, so a long statement costs no memory. */
 class MaskedText {
   readonly #text: string;
   #masked = '';

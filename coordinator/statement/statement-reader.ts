@@ -4,18 +4,18 @@ import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import type { ObjectName, TextSpan } from './statement.ts';
 import { identifierText, stringText, Tokenizer, type Token } from './tokenizer.ts';
 
-/** First words of SQL that is not served (yet): NOT_SUPPORTED. Any other first word is no SQL: SYNTAX_ERROR. */
+/** First words of SQL statements that are not served yet: NOT_SUPPORTED. Any other unknown first word is a SYNTAX_ERROR. */
 const KNOWN_STATEMENTS: ReadonlySet<string> = new Set(
   `ALTER ANALYZE ATTACH CALL CHECKPOINT CLEAR CLOSE COMMENT COPY CREATE DEALLOCATE DECLARE DELETE DENY DETACH DISCARD DO DROP EXECUTE
   EXPORT EXPUNGE FETCH FORCE GRANT IMPORT INSERT INSTALL KILL LISTEN LOAD LOCK MERGE NOTIFY OPTIMIZE PRAGMA PREPARE REDEEM REFRESH
   REINDEX RELEASE REPLACE REVOKE SAVEPOINT TRUNCATE UNDROP UNLISTEN UPDATE UPSERT VACUUM`.split(/\s+/),
 );
 
-/** The tokens of one statement of our own grammar. Keywords are compared without case; errors name what stands there. */
+/** The tokens of one statement of our own grammar. Keywords are compared without case; errors name the token that was found. */
 export class StatementReader {
   readonly #span: TextSpan;
   readonly #tokenizer: Tokenizer;
-  /** Tokens read ahead; the grammar looks a few ahead. */
+  /** Tokens that were read ahead; the grammar needs a few. */
   readonly #ahead: Token[] = [];
 
   constructor(span: TextSpan) {
@@ -105,7 +105,7 @@ export class StatementReader {
     return { parts, position };
   }
 
-  /** All that is left, as text. */
+  /** Returns the rest of the statement as text. */
   rest(): TextSpan {
     const { start } = this.#peek(0);
     return { text: this.#span.text.slice(start), offset: this.#span.offset + start };

@@ -3,8 +3,8 @@ import { SkeinError } from '#shared/error.ts';
 /**
  * The lexical level of SQL, rule by rule that of DuckDB's scanner (`scan.l` of its parser): comments (`--` to the end of the line, nested
  * slash-star), strings ('', E'' with backslashes, dollar quotes; one that goes on after a line break is one token), bit strings, quoted
- * identifiers, words, numbers, parameters. Every other character is a symbol of its own (`::` is two), but for `..`. Offsets are UTF-16 positions in
- * the text. `test/fuzz` compares it with DuckDB.
+ * identifiers, words, numbers, parameters. Every other character is a symbol of its own (`::` is two), but for `..`. Offsets are UTF-16
+ * positions in the text. `test/fuzz` compares it with DuckDB.
  */
 export type Token = {
   readonly kind: 'word' | 'quoted' | 'string' | 'bits' | 'number' | 'parameter' | 'symbol' | 'end';
@@ -12,7 +12,9 @@ export type Token = {
   readonly end: number;
 };
 
-/** Spaces beyond ASCII, which DuckDB's parser turns into plain ones before it scans a text. Every other character from U+0080 is a letter. */
+/**
+ * Spaces beyond ASCII, which DuckDB's parser turns into plain ones before it scans a text. Every other character from U+0080 is a letter.
+ */
 const WIDE_SPACES = /[\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]/g;
 const SPACE = /[ \t\n\r\f\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]/;
 const WORD_START = /[A-Za-z_\u0080-\uffff]/;
@@ -131,7 +133,10 @@ const firstQuote: EndOfQuoted = (text, open, quote) => {
   return close + 1;
 };
 
-/** The quote with which a string that ends at `at` goes on: there is a line break before it, and nothing but spaces and `--`. Or -1. */
+/**
+ * Returns the position of the quote with which a string that ends at `from` continues, after a line break and nothing but spaces and `--`
+ * comments; -1 when it does not continue.
+ */
 function continuation(text: string, from: number): number {
   let at = from;
   let hasBreak = false;
@@ -148,9 +153,9 @@ function continuation(text: string, from: number): number {
 }
 
 /**
- * The text as DuckDB's parser must get it, of the same length. It turns wide spaces into plain ones, so that its positions would not be
- * ours, and it looks for them with a scanner of its own that knows neither slash-star comments nor backslashes: after an apostrophe in
- * one of these it would change what stands in quotes. So spaces are made plain here, comments become spaces, and `\'` becomes `''`.
+ * Returns the text, in the same length, as DuckDB's parser must get it. The parser turns wide spaces into plain ones, which moves its
+ * positions. It finds them with a scanner that knows neither slash-star comments nor backslashes, so after an apostrophe in one of these it
+ * would change characters within quotes. So spaces are made plain here, comments become spaces, and `\'` becomes `''`.
  * @throws SYNTAX_ERROR as `Tokenizer`
  */
 export function withPlainSpaces(text: string): string {

@@ -10,7 +10,9 @@ import type { AttackCounts, AttackerOptions } from './attackers.ts';
 /** A tenant beside the one that is attacked. */
 type Attackers = { stop(): Promise<AttackCounts> };
 
-/** Service accounts beside the tenant's administrator, by what their tokens may be granted: one like it, one that reads, one with nothing. */
+/**
+ * Service accounts beside the tenant's administrator, by what their tokens may be granted: one like it, one that reads, one with nothing.
+ */
 const CLIENTS = { writer: undefined, reader: 'namespace:read table:read', nobody: 'catalog:read' } as const;
 /** The attackers' table for commits. */
 const TARGET_TABLE = 'target';

@@ -4,7 +4,9 @@ import { INSPECTABLE } from '#test/support/inspected-process.ts';
 import { newSeed } from '#test/support/seed.ts';
 import { complaints, growth, runAttack } from './run-attack.ts';
 
-/** `npm run attack -- [--minutes 10]`, from a new seed unless TEST_SEED repeats one: prints the report, exits 1 when there is a complaint. */
+/**
+ * `npm run attack -- [--minutes 10]`, from a new seed unless TEST_SEED repeats one: prints the report, exits 1 when there is a complaint.
+ */
 async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],

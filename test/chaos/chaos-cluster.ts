@@ -45,8 +45,8 @@ const WORKER_ENVIRONMENT = {
 export type Recorded = { readonly status: string; readonly error_code: string | null };
 
 /**
- * A cluster whose members find each other through etcd, over mutual TLS: two workers of the launcher, each behind a proxy, and, where the machine lets us
- * make network namespaces, one more in a network of its own.
+ * A cluster whose members find each other through etcd, over mutual TLS: two workers of the launcher, each behind a proxy, and, where the
+ * machine lets us make network namespaces, one more in a network of its own.
  */
 export class ChaosCluster implements AsyncDisposable {
   readonly cluster: Cluster;

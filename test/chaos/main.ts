@@ -2,7 +2,9 @@ import { parseArgs } from 'node:util';
 import { newSeed } from '#test/support/seed.ts';
 import { complaints, runChaos } from './run-chaos.ts';
 
-/** `npm run chaos -- [--minutes 10]`, from a new seed unless TEST_SEED repeats one: prints the report, exits 1 when there is a complaint. */
+/**
+ * `npm run chaos -- [--minutes 10]`, from a new seed unless TEST_SEED repeats one: prints the report, exits 1 when there is a complaint.
+ */
 async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
     args: [...args],

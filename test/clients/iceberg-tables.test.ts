@@ -4,7 +4,9 @@ import type { Cluster } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 import { python } from '#test/support/python.ts';
 
-/** Tables that others wrote: PyIceberg, and by hand from the specification (write_tables.py). Skein reads them by field id, deletes applied. */
+/**
+ * Tables that others wrote: PyIceberg, and by hand from the specification (write_tables.py). Skein reads them by field id, deletes applied.
+ */
 let cluster: Cluster;
 let written: {
   readonly snapshots: Readonly<Record<string, string>>;

@@ -10,7 +10,10 @@ export const CATALOG = 'lake';
 /** Names for the templates of paths. */
 type Params = Readonly<Record<string, string>>;
 
-/** The objects that one request may use: a namespace that holds a table with a scan plan, a view and a function, a dropped table, and files of unregistered ones. */
+/**
+ * The objects that one request may use: a namespace that holds a table with a scan plan, a view and a function, a dropped table, and files
+ * of unregistered ones.
+ */
 export type Fixture = {
   readonly namespace: string;
   readonly params: Params;

@@ -4,7 +4,10 @@ import { must } from '#shared/must.ts';
 import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
 import { startSpark, type Spark } from '#test/support/spark.ts';
 
-/** Spark, the engine that the specification's Java client is made for: it writes, evolves and maintains tables, and Skein reads the same rows. */
+/**
+ * Spark, the engine that the specification's Java client is made for: it writes, evolves and maintains tables, and Skein reads the same
+ * rows.
+ */
 let cluster: StartedCluster;
 let spark: Spark;
 

@@ -1,9 +1,12 @@
 /**
- * Arguments that a function takes besides any value of their type. A text in braces stands for a value of that type: `{INTEGER}`. Every line is
- * for a family of functions; what no line names is called with values of its parameters' types alone.
+ * Arguments that a function takes besides any value of their type. A text in braces stands for a value of that type: `{INTEGER}`. Every
+ * line is for a family of functions; what no line names is called with values of its parameters' types alone.
  */
 
-/** A parameter, by the function, its type (null: any) and its place (null: any), that is one of these texts. The first line that fits counts. */
+/**
+ * A parameter, by the function, its type (null: any) and its place (null: any), that is one of these texts. The first line that fits
+ * counts.
+ */
 type Constant = {
   readonly names: RegExp;
   readonly type: string | null;

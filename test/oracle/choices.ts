@@ -2,8 +2,8 @@ import fc, { type Arbitrary } from 'fast-check';
 import { must } from '#shared/must.ts';
 
 /**
- * Decisions that were drawn beforehand, taken one after another; when all are taken each is 0. fast-check shrinks the list, so 0 must stand for
- * the simplest choice everywhere.
+ * Decisions that were drawn beforehand, taken one after another; when all are taken each is 0. fast-check shrinks the list, so 0 must stand
+ * for the simplest choice everywhere.
  */
 export class Choices {
   readonly #drawn: readonly number[];

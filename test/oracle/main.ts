@@ -18,9 +18,9 @@ import { neverCompared, Questions, randomQuestion, tablesOf, usableCalls } from 
 import { servedCalls } from './served-calls.ts';
 
 /**
- * `npm run oracle -- [--runs 5000 | --minutes 10] [--workers 2]`: the statements that once were wrong, then one call of each served function with
- * each type of its arguments, then random statements over random tables, from a new seed unless TEST_SEED repeats one, until one gives other
- * rows than DuckDB. That one is shrunk and kept in `found/`, where it runs first from then on.
+ * `npm run oracle -- [--runs 5000 | --minutes 10] [--workers 2]`: the statements that once were wrong, then one call of each served
+ * function with each type of its arguments, then random statements over random tables, from a new seed unless TEST_SEED repeats one, until
+ * one gives other rows than DuckDB. That one is shrunk and kept in `found/`, where it runs first from then on.
  */
 async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({

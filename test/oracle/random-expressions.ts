@@ -27,7 +27,9 @@ export type Form = {
   readonly isFiltered: boolean;
   /** Calls of scalar functions stand in TRY, and aggregates are told the order of their rows. */
   readonly isGuarded: boolean;
-  /** Values are of those over which each function was seen to succeed, not of random columns, some of which have the ends of their types. */
+  /**
+   * Values are of those over which each function was seen to succeed, not of random columns, some of which have the ends of their types.
+   */
   readonly isTypical: boolean;
 };
 

@@ -53,7 +53,9 @@ export class ApiDocument {
     return Object.values(must(operation, operationId).responses).flatMap(({ description }) => codesIn(description));
   }
 
-  /** Returns the operation's id, undefined for a path that the document lacks. @throws Error with everything that differs from the document */
+  /**
+   * Returns the operation's id, undefined for a path that the document lacks. @throws Error with everything that differs from the document
+   */
   check(answer: ApiAnswer): string | undefined {
     const operation = this.#operation(answer);
     const problems = operation === undefined ? this.#unknownPath(answer) : this.#problems(operation, answer);

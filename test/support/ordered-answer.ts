@@ -13,7 +13,9 @@ type Rows = readonly (readonly Json[])[];
  */
 export type OrderedAnswer = { readonly groups: readonly Rows[]; readonly ordered: boolean };
 
-/** Runs the statement on DuckDB; ORDER BY keys that are no columns of its result become further columns. @throws Error with DuckDB's message */
+/**
+ * Runs the statement on DuckDB; ORDER BY keys that are no columns of its result become further columns. @throws Error with DuckDB's message
+ */
 export async function orderedAnswer(connection: DuckDBConnection, sql: string): Promise<OrderedAnswer> {
   const tree = await parsed(connection, sql);
   const node = must(tree.statements[0], 'a statement').node;

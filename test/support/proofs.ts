@@ -62,7 +62,9 @@ export type Judgement = {
   readonly unchecked: readonly Proof[];
 };
 
-/** A proof holds when the reports have exactly one test of its name, and that passed. `leftOut`: files that need what this machine lacks. */
+/**
+ * A proof holds when the reports have exactly one test of its name, and that passed. `leftOut`: files that need what this machine lacks.
+ */
 export function judgeProofs(
   proofs: readonly Proof[],
   ran: readonly RanTest[],

@@ -21,8 +21,8 @@ export async function startOwnCluster(options: ClusterOptions = {}): Promise<Sta
 }
 
 /**
- * The cluster that suites share, which runs already: two workers, TPC-H at scale 0.01 in `lake.tpch`. A suite makes its tables in a namespace
- * or tenant of its own, changes nothing of `lake.tpch`, and does not count on being alone.
+ * The cluster that suites share, which runs already: two workers, TPC-H at scale 0.01 in `lake.tpch`. A suite makes its tables in a
+ * namespace or tenant of its own, changes nothing of `lake.tpch`, and does not count on being alone.
  */
 export async function sharedCluster(): Promise<{ readonly cluster: Cluster; readonly databaseUrl: string }> {
   const { ready, databaseUrl } = await ask<SharedClusterFacts>('/cluster');

@@ -1,6 +1,6 @@
 /**
- * A query whose one step takes hours and sees no interrupt: lambdas in lambdas, over one row. No limit of a single function bounds it. With a
- * small `size` it has the same shape and ends at once.
+ * A query whose one step takes hours and sees no interrupt: lambdas in lambdas, over one row. No limit of a single function bounds it. With
+ * a small `size` it has the same shape and ends at once.
  */
 export const stuckQuery = (size = 100_000): string =>
   `SELECT list_sum(list_transform(range(${size} + i), lambda x: list_sum(list_transform(range(${size}), ` +

@@ -80,7 +80,7 @@ const word = (value: bigint): Buffer => {
   return bytes;
 };
 
-/** One batch whose buffers all lie on the same bytes, which say that they unpack to so many. */
+/** A batch whose buffers all refer to the same bytes, which claim to unpack to `says` bytes. */
 function batchOf(frame: Uint8Array, says: number, buffers: number): Buffer {
   const body = arrowBuffer(Buffer.concat([word(BigInt(says)), frame]));
   const regions = Array.from({ length: buffers }, () => new BufferRegion(0, body.bytes));

@@ -33,8 +33,9 @@ const asBuffer = (message: Uint8Array | LentMessage): Buffer =>
     : Buffer.from(message.buffer, message.byteOffset, message.byteLength);
 
 /**
- * Handles `DoGet`, which runs a task that streams its output or reads a partition of a finished one. Sends the schema, record batches, then a message whose `app_metadata` is the
- * JSON of the task's report, or of its failure. Errors are the gRPC status. When the reader of a streamed output goes away, the task ends.
+ * Handles `DoGet`, which runs a task that streams its output or reads a partition of a finished one. Sends the schema, record batches, then
+ * a message whose `app_metadata` is the JSON of the task's report, or of its failure. Errors are the gRPC status. When the reader of a
+ * streamed output goes away, the task ends.
  */
 export function doGetHandler(options: {
   readonly tasks: TaskRegistry;

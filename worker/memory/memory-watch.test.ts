@@ -27,7 +27,7 @@ beforeEach(() => {
   errors = [];
 });
 
-/** Tasks whose threads nobody counts the pages of. */
+/** Tasks without a count of their threads' pages. */
 const atWork = (...those: readonly MemoryUser[]): MemoryWork[] =>
   those.map((one) => ({ user: one, pages: 0, isWide: false }));
 
@@ -78,7 +78,7 @@ test('of two at work at once it is the one whose thread has touched the pages; h
   ];
   resident = 700_000;
   watched.look(50);
-  // Alone at work when the limit is reached, and longer there than the other.
+  // It works alone when the limit is reached, and has worked longer than the other.
   working = [{ user: honest, pages: 2, isWide: false }];
   resident = 910_000;
   watched.look(100);

@@ -8,12 +8,12 @@ export interface MemoryUser {
   cancel(error: SkeinError): void;
 }
 
-/** A task that a thread is at work for. */
+/** A task that a thread works for now. */
 export type MemoryWork = {
   readonly user: MemoryUser;
-  /** Pages of memory that this thread was the first to touch, since the last look; 0 where the system does not say. */
+  /** Pages of memory that the thread was the first to touch since the last look; 0 where the system does not tell. */
   readonly pages: number;
-  /** It has helper threads, whose pages nobody counts. */
+  /** It has helper threads, whose pages are not counted. */
   readonly isWide: boolean;
 };
 
@@ -23,17 +23,17 @@ export interface MemoryParts {
   readonly residentBytes: () => number;
   /** Tasks on slots. */
   readonly users: () => Iterable<MemoryUser>;
-  /** Those of them that a thread is at work for at this moment; asked at each look. */
+  /** The tasks that a thread works for at this moment; called at each look. */
   readonly working: () => readonly MemoryWork[];
-  /** Says to all slots whether they are to close what is idle. */
+  /** Tells all slots whether to close idle instances. */
   readonly setPressure: (on: boolean) => void;
-  /** Gives freed memory back to the system. */
+  /** Returns freed memory to the system. */
   readonly returnFreed: () => void;
 }
 
 /** From this share of the limit on, idle instances are closed. */
 const PRESSURE_SHARE = 0.75;
-/** From this share on a query is cancelled: what it holds is freed before the rest is used. */
+/** From this share of the limit on, a query is cancelled, early enough to free its memory before the limit is reached. */
 const CANCEL_SHARE = 0.9;
 /** Time that a cancelled query has to give its memory back before the next one is cancelled. */
 const RELIEF_MS = 1_000;
@@ -42,15 +42,15 @@ const INTERVAL_MS = 50;
 const PAGE_BYTES = 4096;
 
 /**
- * Keeps the process within its memory, also with what DuckDB does not count: the strings and lists of one vector, sorts on their way to
- * disk, Arrow on its way out. When the process is nearly at its limit, the query during whose turns it has grown most ends, by name; the
- * system would choose a process.
+ * Keeps the process within its memory limit, including memory that DuckDB does not count: strings and lists of one vector, sorts that are
+ * being spilled, Arrow output. Near the limit it cancels the query during whose turns the process has grown most; otherwise the kernel
+ * would kill a process.
  */
 export class MemoryWatch implements Disposable {
   readonly #limitBytes: number;
   readonly #parts: MemoryParts;
   readonly #log: Logger;
-  /** Growth of the process while it was at work for each. */
+  /** Growth of the process, in bytes, while it worked for each task. */
   #grownBytes = new WeakMap<MemoryUser, number>();
   readonly #cancelled = new WeakSet<MemoryUser>();
   #lastBytes: number;
@@ -81,7 +81,7 @@ export class MemoryWatch implements Disposable {
     if (bytes > this.#limitBytes * CANCEL_SHARE && nowMs >= this.#reliefEndsMs) this.#relieve(nowMs);
   }
 
-  /** A query that has ended may have left freed pages behind: nobody is cancelled for those. */
+  /** Returns freed pages first, which an ended query may have left, so that no query is cancelled because of them. */
   #relieve(nowMs: number): void {
     this.#parts.returnFreed();
     this.#lastBytes = this.#parts.residentBytes();
@@ -91,8 +91,8 @@ export class MemoryWatch implements Disposable {
   }
 
   /**
-   * Threads grow the process together: each task has the pages that its own thread has touched, and those that no thread of a slot has
-   * are divided between the tasks that have helper threads; without any, between all.
+   * Divides the growth of the process between the tasks at work. Each task gets the pages that its own thread touched; the remaining pages
+   * are divided between the tasks with helper threads or, without any, between all.
    */
   #blame(grownBytes: number, working: readonly MemoryWork[]): void {
     if (grownBytes <= 0) return;

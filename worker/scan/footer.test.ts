@@ -45,7 +45,7 @@ async function read(bytes: Uint8Array): Promise<Footer> {
   return reader()({ path, sizeBytes: bytes.length });
 }
 
-/** The thread's time and the process's memory stay within bounds while a promise is settled. */
+/** Checks that a promise settles within bounds of thread CPU time and process memory. */
 async function cheaply<T>(work: () => Promise<T>): Promise<T> {
   const memory = process.resourceUsage().maxRSS * 1024;
   const before = process.threadCpuUsage();
@@ -145,7 +145,7 @@ describe('hostile', () => {
     await cheaply(() => expect(read(parquetFile(Buffer.of(0), 0xffff_ffff))).rejects.toMatchObject(corrupt));
   });
 
-  /** A number of that many bytes, each of which says that another follows. */
+  /** A varint whose bytes all say that another follows. */
   test('a number of half a million bytes, which took minutes to add up', async () => {
     const endless = Buffer.concat([Buffer.alloc(500_000, 0xff), Buffer.of(1)]);
     const file = parquetFile(struct([1, 'int64', endless], [2, 'list', A], [4, 'list', groups(0, chunk)]));

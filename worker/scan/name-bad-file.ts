@@ -5,8 +5,8 @@ import { baseName } from './plan-file.ts';
 const NAMES_MAX = 3;
 
 /**
- * The error of a statement that reads these files. DuckDB's text of a bad page often lacks the file's name; then the message gets it, or,
- * where the statement reads several files, the names of some of them.
+ * Adds the name of the file to an error about a broken data file when DuckDB's text lacks it, or the names of some files when the statement
+ * reads several.
  */
 export function nameBadFile(error: SkeinError, files: ReadonlySet<string>): SkeinError {
   if (error.code !== 'INVALID_TABLE_DATA' || files.size === 0) return error;

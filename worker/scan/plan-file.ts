@@ -75,7 +75,7 @@ export async function planFile(
   };
 }
 
-/** Rejects files outside of the roots that the catalog allows for the table, whatever a manifest says. */
+/** Rejects files outside of the roots that the catalog allows for the table, even if a manifest names them. */
 function checkRoots(scan: ScanSpec, paths: readonly string[]): void {
   for (const path of paths) {
     if (!scan.allowedRoots.some((root) => isWithin(path, root))) {

@@ -287,7 +287,7 @@ describe('rows', () => {
     expect(await countOf(share(2047, 2049))).toEqual(['2048', '2048', '4095']);
     expect(await countOf(share(2049, 4096))).toEqual(['0', null, null]);
     expect((await print(share(2049, 4096))).report).toMatchObject({ files: 0, rowGroups: 0, bytes: 0 });
-    // Each row is compared with each bound: the ends of the file are none, and all of its rows are not even numbered.
+    // Each row is compared with each bound: the ends of the file need no bound, and a file that is read whole needs no row numbers.
     const bounds = async (scan: ScanSpec): Promise<unknown> =>
       (await print(scan)).sql.match(/file_row_number [<>=]+ \d+/g);
     expect(await bounds(share(2048, 3000))).toEqual(['file_row_number >= 2048', 'file_row_number < 4096']);
@@ -297,7 +297,7 @@ describe('rows', () => {
   });
 
   test('shares that cover a file have each row once, whatever the sizes of its row groups', async () => {
-    // Without an order to keep, DuckDB ends a row group with whatever chunk fills it: those that were filtered are of all sizes.
+    // Without insertion order DuckDB ends a row group at any chunk, and filtered chunks have all sizes.
     await connection.run('SET preserve_insertion_order = false');
     const select = 'SELECT i FROM range(20000) t(i) WHERE i % 3 > 0 OR i > 9000';
     const path = await write('uneven.parquet', select, '{i: 1}', ', ROW_GROUP_SIZE 2048');

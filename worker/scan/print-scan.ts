@@ -126,7 +126,7 @@ function checkVirtualColumns(files: readonly PlannedFile[]): void {
 async function positionJoin(files: readonly PlannedFile[], { open, readFooter }: ScanTools): Promise<string[]> {
   const deletes = files[0]?.file.deletes.filter((one) => one.kind === 'position') ?? [];
   if (deletes.length === 0) return [];
-  // DuckDB opens no file whose footer has not been looked at here.
+  // The footer of every file is checked here before DuckDB opens the file.
   for (const one of deletes) await readFooter(one);
   const rows = files.flatMap(({ file }) => {
     const read = readablePath(open, file.path);

@@ -7,7 +7,7 @@ const OLD = { scheduledMs: 400_000, pinned: false };
 const attacker = { tenant: 'hostile', principal: 'p' };
 const victim = { tenant: 'honest', principal: 'q' };
 
-/** Gives turns for so long, and says how much each task had. */
+/** Gives turns for some time, and returns the time that each task had. */
 function simulate(
   queue: FairQueue,
   totalMs: number,

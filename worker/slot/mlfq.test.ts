@@ -13,7 +13,7 @@ import {
   type Mlfq,
 } from './mlfq.ts';
 
-/** Gives turns of `quantumMs` for so long, and says how much each task had. */
+/** Gives turns of `quantumMs` for `totalMs`, and returns the time that each task had. */
 function simulate(start: Mlfq, totalMs: number, quantumMs = 10): { state: Mlfq; hadMs: Map<string, number> } {
   let state = start;
   const hadMs = new Map<string, number>();
@@ -50,7 +50,7 @@ describe('turns', () => {
   });
 
   test('busy levels share the time 16 : 8 : 4 : 2 : 1', () => {
-    // Pinned tasks stay on the top level; the others start where they stay for the length of this test.
+    // Pinned tasks stay on the top level; the others start on a level that they do not leave during this test.
     let state = addTask(emptyMlfq, 'level-0', 0, true);
     for (const [id, ms] of [
       ['level-1', 1_000],

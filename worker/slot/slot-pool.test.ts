@@ -74,7 +74,7 @@ test('tasks beyond the places of a slot have them in turn: tenants first, then p
   await start('modest', 'many', 'modest');
   await start('one', 'other', 'p');
   await vi.waitFor(() => expect(begun).toHaveLength(PLACES), 10_000);
-  // A place becomes free, and another, and another.
+  // Places become free one after the other.
   for (const [next, ended] of [
     ['one', 'many 1'],
     ['modest', 'many 2'],
@@ -91,7 +91,7 @@ test('a thread that is replaced after a long quantum leaves no DuckDB instance b
   const replaced = makePool(spillDir, 1);
   try {
     const run = replaced.run(await startOf(LONG, 't', 'p'), () => undefined);
-    // The instances of a thread have a folder together, for as long as one is open.
+    // The instances of a thread share a folder, which exists while one of them is open.
     await vi.waitFor(() => expect(readdirSync(spillDir)).toHaveLength(2), 10_000);
     await run.ended;
     await vi.waitFor(() => expect(readdirSync(spillDir)).toHaveLength(1), 10_000);

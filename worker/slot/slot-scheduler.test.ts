@@ -103,6 +103,6 @@ test('a wide task lends a core to every other task at once, and takes it back la
   await run;
   const back = log.indexOf('wide uses 4');
   expect(back).toBeGreaterThan(log.indexOf('wide uses 1'));
-  // Not in the first moments after.
+  // But not in the first moments after that.
   expect(log.slice(log.indexOf('wide uses 1'), back).filter((entry) => entry === 'wide').length).toBeGreaterThan(5);
 });

@@ -126,7 +126,8 @@ export class SlotTask implements Disposable {
   }
 
   #step(deadlineMs: number): QuantumEnd {
-    // Only a query is accepted: whatever a coordinator let pass, a task sets nothing, writes no file, leaves nothing in the instance.
+    // Only a query is accepted, even if a coordinator let something else pass: a task changes no setting, writes no file and leaves nothing
+    // in the instance.
     this.#statement ??= new Statement(this.#instance.connection, this.#text.sql, {
       mayBe: 'query',
       collected: this.#text.collected,

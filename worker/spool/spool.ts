@@ -1,7 +1,7 @@
 import type { ErrorData } from '#shared/error.ts';
 import type { TaskReport } from '#proto/task.ts';
 
-/** How a task's output ends. */
+/** The end of a task's output. */
 export type SpoolEnd =
   | { readonly kind: 'finished'; readonly report: TaskReport }
   | { readonly kind: 'failed'; readonly error: ErrorData };
@@ -43,7 +43,7 @@ export class TaskSpool {
     this.#wake?.();
   }
 
-  /** The next item, as soon as there is one. */
+  /** Returns the next item, as soon as there is one. */
   async next(): Promise<SpoolItem> {
     for (;;) {
       const data = this.#messages.shift();
@@ -59,7 +59,7 @@ export class TaskSpool {
     }
   }
 
-  /** The reader is done with this many bytes of messages: frees their memory, and the task may produce more. */
+  /** Called when the reader is done with this many bytes of messages: their memory is free, and the task may produce more. */
   taken(bytes: number): void {
     // Bytes that were on their way to the reader when the spool was cleared have been subtracted already.
     const counted = Math.min(bytes, this.#bytes);

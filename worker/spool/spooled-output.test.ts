@@ -124,7 +124,7 @@ test('a lent message is copied while its reader is there, and not after', () => 
   expect(() => lent.copy(target, 5)).toThrow('gone');
 });
 
-/** The rows of a query as a task spools them. */
+/** Runs a query and spools its rows as a task does. */
 async function spooled(sql: string): Promise<SpooledOutput> {
   const output = new SpoolStore({ folder, memory: new Spool(2 ** 24, () => undefined), diskBytesMax: 0 }).open(
     QUERY,

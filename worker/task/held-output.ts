@@ -6,9 +6,9 @@ export type TaskFailure = Exclude<TaskEnd, { kind: 'finished' }>;
 
 /** The output of a task, from its first row until it is freed. */
 export interface HeldOutput extends TaskSink {
-  /** The task ended without a report from its slot. */
+  /** Called when the task ended without a report from its slot. */
   fail(failure: TaskFailure): void;
-  /** The task is stopped: readers get this error in place of what they have not read. */
+  /** Called when the task is stopped: readers get this error instead of the rows that they have not read. */
   stop(error: SkeinError): void;
   /** Frees memory and files; called once, after the task has left its slot. */
   free(): Promise<void>;

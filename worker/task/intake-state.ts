@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { unreachable } from '#shared/must.ts';
 
-/** Tasks that a worker holds at most, those included whose output is only kept. */
+/** Most tasks that a worker holds, including those that have ended and whose output is kept. */
 const TASKS_HELD_MAX = 100_000;
 
 /**
@@ -12,7 +12,7 @@ const TASKS_HELD_MAX = 100_000;
  */
 export type IntakeState = { readonly kind: 'open' | 'draining' | 'drained' };
 
-/** `held`: the tasks that the worker has then, those included whose output is only kept. */
+/** `held`: number of tasks after the event, including those that have ended and whose output is kept. */
 export type IntakeEvent =
   | { readonly kind: 'drain'; readonly held: number }
   | { readonly kind: 'taskGone'; readonly held: number };
@@ -32,7 +32,7 @@ export function nextIntake(state: IntakeState, event: IntakeEvent): IntakeState 
 /** Tasks of a worker: `active` ones have not left their slot. */
 export type TaskLoad = { readonly active: number; readonly activeMax: number; readonly held: number };
 
-/** The error of a task that a worker does not take; undefined when it takes it. */
+/** Returns the error for a new task that the worker refuses; undefined when it takes the task. */
 export function refusal(state: IntakeState, { active, activeMax, held }: TaskLoad): SkeinError | undefined {
   if (state.kind !== 'open') return new SkeinError('WORKER_DRAINING', 'the worker is shutting down');
   if (active < activeMax && held < TASKS_HELD_MAX) return undefined;

@@ -53,7 +53,7 @@ export class PartitionedOutput implements HeldOutput {
     this.#ended.resolve(aborted ? { kind: 'failed', error: SkeinError.of(reason).toData() } : end);
   }
 
-  /** The end of a task that runs comes from its slot, with the reason that aborted it. */
+  /** Nothing to do: the slot reports the end of a running task, with the reason that aborted it. */
   stop(): void {}
 
   async free(): Promise<void> {

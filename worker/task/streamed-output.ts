@@ -24,7 +24,7 @@ export class StreamedOutput implements HeldOutput {
       this.spool.end(failure);
       return;
     }
-    // The coordinator runs the task again whose output was lost, and then this one.
+    // The coordinator first runs the task again whose output was lost, then this one.
     const message = 'an input of the task was lost';
     this.spool.end({ kind: 'failed', error: { code: 'INPUT_LOST', message, lostTask: failure.lost.taskId } });
   }

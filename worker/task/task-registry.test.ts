@@ -180,7 +180,7 @@ test('a worker that hangs does not take the coordinator for silent, whose beat w
   coordinator.write('beat');
   const end = performance.now() + 600;
   while (performance.now() < end);
-  // Time enough for the timer, for the socket, and for what a timer puts off.
+  // Several turns of the event loop: for the timer, the socket, and work that a timer postpones.
   for (let turn = 0; turn < 5; turn++) await setImmediate();
   expect(tasks.size).toBe(1);
   await vi.waitFor(() => expect(tasks.size).toBe(0), { timeout: 5_000 });

@@ -111,8 +111,8 @@ export class TaskRegistry {
   }
 
   /**
-   * Runs a task with a spooled output to its end; one that is here already is waited for. `signal` is the caller's: when the last caller
-   * goes, the task ends.
+   * Runs a task with a spooled output to its end, or waits for it when it is already here. `signal` is the caller's: when the last caller's
+   * aborts, the task ends.
    * @throws what `stream` throws; how the task ends is an answer.
    */
   async run(signal: AbortSignal, spec: SentTask, ticket: Ticket): Promise<TaskEnd> {
@@ -216,7 +216,7 @@ export class TaskRegistry {
     return { output: output.stored.retain(), partition, report: end.report };
   }
 
-  /** Ends a task and drops its output; resolves when none of it runs any more, to false when this worker does not have it. */
+  /** Ends a task and drops its output. Resolves when no part of it runs any more; to false when this worker does not have the task. */
   async cancel(taskId: TaskId, error: SkeinError): Promise<boolean> {
     this.#ended.set(taskId, true);
     const task = this.#tasks.get(taskId);
@@ -235,7 +235,7 @@ export class TaskRegistry {
     await Promise.all(tasks.map((task) => task.gone));
   }
 
-  /** The reader has read the output to its end. */
+  /** Called when the reader has read the output to its end. */
   finish(taskId: TaskId): void {
     const task = this.#tasks.get(taskId);
     if (task === undefined) return;

@@ -14,7 +14,7 @@ export type TaskState =
   /** It fetches its inputs, or waits for memory or for a slot. `callers`: the RunTask calls that wait for its end. */
   | { readonly kind: 'waiting'; readonly callers: number }
   | { readonly kind: 'running'; readonly callers: number }
-  /** It has left its slot. Its output, or the error in its place, is kept for those who read it. */
+  /** It has left its slot. Its output, or its error, is kept for readers. */
   | { readonly kind: 'held'; readonly callers: number }
   /** Nobody reads its output any more, but it has not left its slot. */
   | { readonly kind: 'ending' }

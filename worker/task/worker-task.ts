@@ -17,11 +17,11 @@ type Options = {
   readonly services: TaskServices;
   /** Makes the output; `abort` ends the task. */
   readonly open: (abort: AbortController) => TaskOutput;
-  /** Hears of every change of the state. */
+  /** Called after every change of the state. */
   readonly onChange: (task: WorkerTask, before: TaskState) => void;
 };
 
-/** One task of this worker: its state, and what a change of the state does to its run and its output. */
+/** One task of this worker. It holds the state, and acts on the task's run and output when the state changes. */
 export class WorkerTask {
   readonly spec: SentTask;
   readonly output: TaskOutput;
@@ -48,7 +48,7 @@ export class WorkerTask {
     return this.#left.promise;
   }
 
-  /** Resolves when nothing is left of the task. */
+  /** Resolves when the task's output is free, too. */
   get gone(): Promise<void> {
     return this.#gone.promise;
   }
@@ -58,14 +58,14 @@ export class WorkerTask {
     this.#endFor({ kind: 'stopped' }, error);
   }
 
-  /** The reader has read the output to its end. */
+  /** Called when the reader has read the output to its end. */
   read(): void {
     this.#apply({ kind: 'done' });
   }
 
   /**
-   * Waits for the end of a task with a partitioned output; when the last of those who wait goes, the task ends. What a failed task held is
-   * free when this resolves.
+   * Waits for the end of a task with a partitioned output. When the last waiting caller aborts, the task ends. When this resolves for a
+   * failed task, its output is free.
    * @throws INVALID_REQUEST when the task streams its output
    */
   async end(signal: AbortSignal): Promise<TaskEnd> {
@@ -99,7 +99,7 @@ export class WorkerTask {
 
   #endFor(event: TaskEvent, error: SkeinError): void {
     const before = this.#state;
-    // The error must be there before the output is freed, for readers to see it.
+    // Readers must get the error before the output is freed.
     if (isLive(before) && !isLive(nextTask(before, event))) {
       this.#abort.abort(error);
       this.output.stop(error);

@@ -23,7 +23,7 @@ import { printCopy, printPartition, type FileFormat, type WrittenTable } from '.
 import { parsePartitionText } from './transform-sql.ts';
 
 /**
- * Runs SQL in the DuckDB that writes. Rows are objects by column; numbers of 64 bits are texts, a map is a list of `{key, value}`. The
+ * Runs SQL in the DuckDB that writes. Rows are objects by column; 64-bit numbers are strings, a map is a list of `{key, value}`. The
  * instance has the hash functions of `transform-sql.ts`.
  */
 export interface WriteDatabase {
@@ -41,7 +41,7 @@ type CopyRow = {
 };
 
 /**
- * Writes rows as data files of one table, and tells of each file what a manifest says of it. The files belong to no table until they are
+ * Writes rows as data files of one table, and returns for each file its manifest entry. The files are not part of the table until they are
  * committed; `remove` deletes them all.
  */
 export class TableFileWriter {
@@ -145,7 +145,7 @@ export class TableFileWriter {
     return rows.map(([offset]) => Number(offset));
   }
 
-  /** Reads from the file what RETURN_STATS did not tell. */
+  /** Queries the file for the statistics that RETURN_STATS does not give. */
   async #answer(source: string, statistics: FileStatistics, open: readonly OpenQuestion[]): Promise<void> {
     for (const { leaf, what } of open) {
       const { field, key } = leaf;

@@ -4,8 +4,8 @@ import { PARAMETERS_MAX } from '../../statement/parameters.ts';
 import { LIVE_STATES, type LiveState as State } from '../../query/live-query.ts';
 
 /**
- * The bodies of the query HTTP API. Each is a schema that the OpenAPI document names, that requests are checked against, and whose TypeScript
- * type the code uses.
+ * The bodies of the query HTTP API. Each is a schema that the OpenAPI document names, that requests are checked against, and whose
+ * TypeScript type the code uses.
  */
 
 const record = <Properties extends TProperties>(properties: Properties, options: object = {}) =>
@@ -112,7 +112,7 @@ const ErrorAnswer = record({
   sql_state: Type.String({ pattern: '^[0-9A-Z]{5}$', description: 'SQLSTATE' }),
 });
 
-/** The bodies that the document has under a name, for `$ref`. */
+/** The bodies that have a name in the document, for `$ref`. */
 export const COMPONENTS = {
   QueryRequest,
   QueryResult,

@@ -32,13 +32,13 @@ export function documentedApp(options: FastifyHttpOptions<Server>): DocumentedAp
   const app = Fastify({
     ...options,
     ajv: {
-      // A request is taken as it is, or refused.
+      // Validation never changes a request.
       customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false },
       onCreate: (ajv) => void ajv.addFormat('uuid', isUuid),
     },
     schemaErrorFormatter: ([error]) => invalidRequest(error),
   }).withTypeProvider<TypeBoxTypeProvider>();
-  // The tests compare answers with the document. At run time it must not change them.
+  // Tests compare answers with the document; a serializer made from it could change answers at run time.
   app.setSerializerCompiler(() => (answer) => JSON.stringify(answer));
   for (const [name, schema] of Object.entries(COMPONENTS)) app.addSchema({ $id: name, ...schema });
   app.addHook('onRoute', mustBeDocumented);

@@ -5,7 +5,7 @@ import type { Logger } from '#shared/log/logger.ts';
 /** Codes that mean "no such thing": 400 for a statement, 404 for a path that names the thing. */
 const MISSING: ReadonlySet<string> = new Set(['TABLE_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'CATALOG_NOT_FOUND']);
 
-/** Any error of a request, fastify's own among them, as one of the catalogue. */
+/** Turns any error of a request, also fastify's own, into one of the catalogue. */
 export function toSkeinError(thrown: unknown): SkeinError {
   if (thrown instanceof SkeinError) return thrown;
   const error = thrown as Partial<FastifyError>;

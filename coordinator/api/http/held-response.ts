@@ -25,7 +25,7 @@ export class HeldResponse {
     this.#options = options;
   }
 
-  /** The client has seen a part. */
+  /** Whether the client has received a part. */
   get committed(): boolean {
     return this.#committed;
   }
@@ -37,7 +37,7 @@ export class HeldResponse {
     this.#totalBytes = head.length;
   }
 
-  /** Resolves when more may come. @throws RESULT_TOO_LARGE, QUERY_CANCELLED when the client is gone */
+  /** Sends or holds back a part; resolves when more may come. @throws RESULT_TOO_LARGE, QUERY_CANCELLED when the client is gone */
   push(pieces: readonly Buffer[]): Promise<void> | undefined {
     const { resultBytesMax, holdbackBytes } = this.#options;
     const bytes = pieces.reduce((sum, { length }) => sum + length, 0);

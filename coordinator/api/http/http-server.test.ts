@@ -75,7 +75,7 @@ const liveQuery = (principal: LiveQuery['principal'], priority: number): LiveQue
   progress: { tasks: 5, tasksDone: 2, tasksRunning: 1, bytesScanned: 7, workers: ['worker-1'] },
 });
 const QUARANTINED = '00000000-0000-0000-0000-000000000009';
-/** When the second part of the list of tables comes. */
+/** Resolves when the second page of the list of tables may come. */
 let moreTables: Promise<void> = Promise.resolve();
 /** Whether a body waits for a thread to read it. */
 let threadsAreTaken = false;
@@ -195,7 +195,7 @@ const post = (body: unknown, more: Record<string, string> = {}): Promise<Answer>
 
 const BODY = JSON.stringify({ sql: 'select 1' });
 
-/** Says that a body of so many bytes will come. */
+/** Sends the head of a request with a body of this length, and not the body. */
 async function begin(token: string, length: number | 'chunked'): Promise<Socket> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   await once(socket, 'connect');

@@ -57,7 +57,7 @@ export type HttpOptions = {
   readonly metrics: QueryMetrics;
   /** `metrics.token` */
   readonly metricsToken: string;
-  /** Why this coordinator cannot take queries now; undefined = it can. */
+  /** Returns the reason why this coordinator cannot take queries now; undefined = it can. */
   readonly notReady: () => string | undefined;
   readonly log: Logger;
 };
@@ -115,7 +115,7 @@ export function httpApp(options: HttpOptions): DocumentedApp {
     },
     clientErrorHandler: answerBrokenHttp,
   });
-  // Whoever needs a body reads it: how long it is decides where.
+  // Handlers parse their bodies themselves: a long one in a thread.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.decorateRequest('caller', null);
   app.decorateRequest('queryId', null);
@@ -195,7 +195,7 @@ function queryRoutes(app: DocumentedApp, options: HttpOptions): void {
     url: '/api/query',
     schema: RUN_QUERY,
     config: QUERY_BODY,
-    // Before the body is read: nobody without a token makes us buffer one.
+    // Checked before the body is read, so that no body is buffered for a client without a token.
     onRequest: async (request, reply) => {
       request.arrivedMs = performance.now();
       request.queryId = takeQueryId(request, reply);
@@ -312,7 +312,7 @@ async function readBody(
   }
 }
 
-/** `{"tables": [...]}`, page by page: a list of any length holds up nobody else. */
+/** Prints `{"tables": [...]}` page by page, so that a long list does not block other requests. */
 async function* tableListText(pages: Pages<TableEntry>): AsyncGenerator<string, void> {
   let separator = '{"tables":[';
   for await (const tables of pages) {

@@ -4,14 +4,14 @@ import { ARROW_STREAM } from './arrow-result.ts';
 import { LiveQueryList, LiveState, NotReady, QuarantineList, ref, Status, TableList, UUID } from './api-types.ts';
 
 /**
- * The operations of the query HTTP API, as fastify takes them: by them it checks requests, and prints the OpenAPI document. Statuses and codes
- * of errors come from the catalogue.
+ * The operations of the query HTTP API as fastify schemas, by which requests are checked and the OpenAPI document is printed. Statuses and
+ * codes of errors come from the catalogue.
  */
 
 /** Longest `X-Skein-Source`. */
 const SOURCE_LENGTH_MAX = 256;
 
-/** The rules of headers in words, for whoever breaks one. */
+/** The rules of headers in words, for the error of a request that breaks one. */
 export const HEADER_RULES: Readonly<Record<string, string>> = {
   'x-skein-session': 'X-Skein-Session must be a UUID',
   'x-skein-query-id': 'X-Skein-Query-Id must be a UUID',

@@ -84,14 +84,14 @@ function constantOf(value: unknown): Constant {
 
 const invalid = (message: string): SkeinError => new SkeinError('INVALID_REQUEST', message);
 
-/** The parts of a body in which `timeout_ms` is looked for before it is parsed: what else is long is the statement. */
+/** Bytes at each end of a body in which `timeout_ms` is searched before it is parsed; the long part between is the statement. */
 const GLIMPSE_BYTES = 1_024;
 const TIMEOUT_MEMBER = /"timeout_ms"\s{0,100}:\s{0,100}([1-9]\d{0,14})/;
 
 /**
- * The `timeout_ms` of a body that nobody has parsed yet, because a large body waits for a thread and its time counts meanwhile. Undefined
- * when it stands neither at the beginning nor at the end. The name in quotes, followed by a colon, cannot be a part of the statement:
- * quotes in a JSON string are escaped.
+ * Finds the `timeout_ms` of a body before it is parsed, because a large body waits for a thread while its time runs. Undefined when it
+ * stands neither at the beginning nor at the end. The name in quotes and a colon cannot be part of the statement, because quotes in a JSON
+ * string are escaped.
  */
 export function glimpseTimeout(bytes: Buffer): number | undefined {
   for (const part of [bytes.subarray(0, GLIMPSE_BYTES), bytes.subarray(-GLIMPSE_BYTES)]) {

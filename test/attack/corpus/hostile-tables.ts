@@ -12,8 +12,8 @@ import { createHostileTable, type CatalogPost } from '#test/support/hostile-tabl
 import { between, oneOf } from './hostile-statements.ts';
 
 /**
- * Tables of the attackers' own tenant whose files are any bytes: its owner writes into its folder what it likes, and the catalog and SQL read
- * it. The bytes are those that `npm run fuzz` draws.
+ * Tables of the attackers' own tenant whose files are any bytes: its owner writes into its folder what it likes, and the catalog and SQL
+ * read it. The bytes are those that `npm run fuzz` draws.
  */
 export type HostileTableKind = {
   readonly name: string;

@@ -12,7 +12,10 @@ import { encodeRows } from '#coordinator/rows/encode-rows.ts';
 import type { LoadedTable, QueryTables, TableName, TableSource } from '#coordinator/resolver/table-source.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 
-/** Tables for tests, without files: `lake.tpch.orders` -> its columns as `name type, name type`, types in Iceberg's spelling or `struct(f int)`. */
+/**
+ * Tables for tests, without files: `lake.tpch.orders` -> its columns as `name type, name type`, types in Iceberg's spelling or `struct(f
+ * int)`.
+ */
 export type TableScript = Readonly<Record<string, { readonly columns: string; readonly rows?: number }>>;
 
 /** The user who asks for them, unless it matters. */

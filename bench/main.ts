@@ -46,7 +46,7 @@ async function main(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** Every benchmark with its defaults, and how the figures stand to their targets. */
+/** Runs every benchmark with its defaults, and compares the figures with their targets. */
 async function benchAll(): Promise<number> {
   for (const args of [
     ['tpch'],

@@ -46,7 +46,7 @@ test('it is the cluster of the design', () => {
     'ca postgres etcd etcd-auth operator catalog coordinator worker-1 worker-2 worker-3',
   );
   expect(ours.map(([name]) => name).join(' ')).toBe('catalog coordinator worker-1 worker-2 worker-3');
-  // One command starts all of it: an operator comes when it is called.
+  // One command starts everything except the operator's service, which runs on demand.
   expect(services.flatMap(([name, { profiles }]) => (profiles === undefined ? [] : [name]))).toEqual(['operator']);
 });
 

@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning'];
 
 /**
- * A worker's heap is small, and the batches that pass through it lie outside of it. V8 would mark the whole heap for every 64 MB of
- * them, a sixth of the CPU of a query that exchanges much; counted with the heap, and with room to begin with, they cost little. These
- * are options of V8 13, the one of Node 24; they must be there before the first heap is.
+ * A worker's heap is small, and its batches lie outside of it. By default V8 marks the whole heap for every 64 MB of them, which takes a
+ * sixth of the CPU time of a query that exchanges much data. These options count external memory with the heap and make the heap large from
+ * the start. They belong to V8 13 of Node 24, and must be set before the first heap exists.
  */
 const WORKER_FLAGS = ['--external-memory-accounted-in-global-limit', '--initial-heap-size=256'];
 
@@ -19,7 +19,7 @@ const WORKER_FLAGS = ['--external-memory-accounted-in-global-limit', '--initial-
 export const serviceFlags = (service) =>
   service === 'worker' && process.versions.v8.startsWith('13.') ? [...NODE_FLAGS, ...WORKER_FLAGS] : NODE_FLAGS;
 
-/** Types need not be stripped nor code compiled again at every start; where it cannot be written there is just no cache. */
+/** Node's compile cache: types are not stripped and code is not compiled again at every start. Without write access there is no cache. */
 export const COMPILE_CACHE = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules', '.cache', 'skein');
 
 /**

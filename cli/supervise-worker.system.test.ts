@@ -74,7 +74,7 @@ test('skein worker starts its process again: at once when it ended itself, later
     await hung;
     coordinator.close();
     process.kill(again.pid, 'SIGKILL');
-    // An end that was ordered has not counted: the delay is the first one.
+    // The ordered end did not count as a fault: the delay is the first one.
     expect(await next()).toMatchObject({ event: 'exited', restart_in_ms: 100 });
     expect(await next()).toMatchObject({ event: 'restarted' });
     child.kill('SIGTERM');

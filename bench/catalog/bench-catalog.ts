@@ -22,9 +22,9 @@ const MEMORY_SAMPLES = 10;
 const MIB = 1_048_576;
 
 /**
- * The catalog by itself, with authorisation on: loads of 10,000 tables, lists of a namespace that holds 10,000, commits to one table and to
- * sixty, loads of a table as its snapshots grow, and its memory over `requests` requests. The client is this process; what it, the
- * catalog and Postgres use of the machine stands beside each figure.
+ * Measures the catalog alone, with authorisation: loads of 10,000 tables, lists of a namespace that holds 10,000, commits to one table and
+ * to sixty, loads of a table as its snapshots grow, and the catalog's memory over `requests` requests. The client is this process; each
+ * figure is printed with the CPU shares of the client, the catalog and Postgres.
  */
 export async function benchCatalog(options: { readonly seconds: number; readonly requests: number }): Promise<void> {
   const dataDir = join(projectRoot, '.cache/bench/catalog');

@@ -33,7 +33,7 @@ const SHAPES = {
 } as const;
 type Shape = keyof typeof SHAPES;
 
-/** One figure: what it took, over all runs of it the median. `cores` is time on all cores. */
+/** One figure: the median over all runs. `cores` is the time on all cores. */
 type Figure = {
   readonly shape: Shape | 'bytes';
   readonly name: string;
@@ -45,8 +45,8 @@ type Figure = {
 type Own = Pick<TaskSpec, 'queryId'>;
 
 /**
- * Two workers of one core each, as processes: rows into partitions, and partitions into tasks of the same worker (by reference) and of
- * the other (over a socket). The query that makes the rows, and a plain copy of as many bytes, stand beside.
+ * Measures two worker processes of one core each: rows into partitions, and partitions into tasks of the same worker (by reference) and of
+ * the other (over a socket). For comparison it measures the query that makes the rows, and a plain copy of as many bytes.
  */
 export async function benchExchange(options: { readonly scale: string; readonly runs: number }): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'skein-bench-exchange-'));

@@ -17,8 +17,8 @@ const ORDER_KEYS_PER_SCALE = 6_000_000;
 const LONG_QUERY = 'SELECT max(hash(n)) FROM range(1000000000000) AS r(n)';
 
 /**
- * Small queries over HTTP keep-alive: SELECT 1, and one order by its key; then again while a long query runs on every slot. Beside them
- * plain DuckDB inside this process: SQL text, one connection per client, over the same files.
+ * Measures small queries over HTTP keep-alive: SELECT 1, and one order by its key; then again while a long query runs on every slot. For
+ * comparison it runs plain DuckDB in this process: SQL text, one connection per client, over the same files.
  */
 export async function benchLatency(options: { readonly scale: string; readonly seconds: number }): Promise<void> {
   const { cluster, files } = await startBenchCluster(options.scale);

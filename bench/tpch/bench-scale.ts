@@ -8,7 +8,7 @@ import { writeResult } from '../report/write-result.ts';
 
 const QUERY_TIMEOUT_MS = 600_000;
 
-/** TPC-H, distribution forced, on 1, 2, 4, ... workers of one core each, as many as the machine has cores: what another worker brings. */
+/** Measures how TPC-H scales, with distribution forced, over 1, 2, 4, ... workers of one core each, up to the machine's cores. */
 export async function benchScale(options: { readonly scale: string; readonly runs: number }): Promise<void> {
   const counts = [1, 2, 4, 8].filter((count) => count <= Math.max(2, availableParallelism()));
   const totals = new Map<number, readonly number[]>();

@@ -76,6 +76,6 @@ export function requireAction(principal: Principal, action: Action): void {
   if (!decision.allowed) throw new SkeinError('FORBIDDEN', decision.reason);
 }
 
-/** Those of the actions that the principal may do. */
+/** Returns those of the actions that the principal may do. */
 export const allowedActions = (principal: Principal, actions: readonly Action[] = ALL_ACTIONS): readonly Action[] =>
   actions.filter((action) => decide(principal, action).allowed);

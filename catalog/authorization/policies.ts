@@ -1,4 +1,4 @@
-/** The policies of a table, which whoever reads it applies; the version changes whenever one of them does. */
+/** The policies of a table, which its readers must apply; the version changes whenever one of them changes. */
 type TablePolicies = {
   readonly policies: readonly { readonly kind: 'row_access' | 'masking' }[];
   readonly policy_version: string;

@@ -24,7 +24,7 @@ const show = (value: Json): string =>
   (typeof value === 'object' ? JSON.stringify(Object.keys(value ?? {})) : String(value)).slice(0, SHOWN_LENGTH_MAX);
 
 function isValueOf(type: Type, value: Json): boolean {
-  // A struct's default is that of its fields, so only `{}` can be said of it.
+  // A struct's default comes from its fields, so its own can only be `{}`.
   if (typeof type !== 'string') return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
   const [kind = ''] = type.split(/[[(]/, 1);
   const matches = (pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value);

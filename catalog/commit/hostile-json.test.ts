@@ -9,7 +9,7 @@ import { metadataOfUpdates, newTableMetadata, parseCreateTable } from './new-tab
 import { parseTableMetadata } from './parse-table-metadata.ts';
 import { metadataText } from './print-metadata.ts';
 
-/** Requests that are nearly right: every one is refused as a bad request or a conflict, or makes metadata that can be read back. */
+/** Requests that are nearly valid: each is refused as a bad request or a conflict, or makes metadata that can be read back. */
 
 const CREATION = { uuid: 'd20125c8-7284-442c-9aea-15fee620737c', location: 'file:///wh/t', nowMs: 5, owner: 'o' };
 const SPEC = { 'spec-id': 0, fields: [{ name: 'day', transform: 'day', 'source-id': 9, 'field-id': 1000 }] };
@@ -144,7 +144,7 @@ const damaged = (valid: Json): fc.Arbitrary<Json> => {
       try {
         return replaced(json, path, value);
       } catch {
-        // An earlier damage took the place away.
+        // An earlier change has removed this place.
         return json;
       }
     }, valid),

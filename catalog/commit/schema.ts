@@ -113,7 +113,7 @@ function parsePrimitive(text: string): string {
 const isDecimal = ({ precision, scale }: { readonly precision: number; readonly scale: number }): boolean =>
   precision >= 1 && precision <= DECIMAL_DIGITS_MAX && scale <= precision;
 
-/** A field on its way: `path` is its full name; `inCollection` when a list or map is above it. */
+/** A field during a walk: `path` is its full name; `inCollection` is true below a list or map. */
 export type FieldPath = {
   readonly id: number;
   readonly path: string;

@@ -179,7 +179,7 @@ describe('a key', () => {
     passedMs += lifetimeMs + 60_000;
     expect(await abandon(used)).toBe('FORGOTTEN');
     await expect(again(used)).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
-    // For the token, no time has passed.
+    // The clock is set back, because the next request's token must not have expired.
     passedMs = 0;
     expect(await logLength('old')).toBe(1);
   });

@@ -209,7 +209,7 @@ describe('LoadTables', () => {
     const name = { catalog: 'lake', namespace: ['default'], table: 'rewritten' };
     const [before] = await load([name]);
     expect(before?.version).toMatch(/^[0-9a-f-]{36}\.\d+$/);
-    // Given up, written over, and registered again: the same name, table id and path.
+    // The table is unregistered, its file overwritten, and registered again: name, table id and path stay the same.
     const rest = (path: string, body?: object) => catalog.rest('POST', `/v1/lake/namespaces/default${path}`, { body });
     expect((await rest('/tables/rewritten/unregister')).status).toBe(200);
     const document = JSON.parse(before?.metadata_json ?? '') as { properties: object };
@@ -289,7 +289,7 @@ describe('LoadTables', () => {
 });
 
 describe('lists', () => {
-  /** A list that is asked for one by one. */
+  /** Reads a list in pages of one item. */
   async function pagesOf(method: string, request: object, member: string, none: unknown): Promise<readonly unknown[]> {
     const found: unknown[] = [];
     for (let after = none, more = true; more;) {

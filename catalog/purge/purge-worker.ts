@@ -14,7 +14,7 @@ import { purgeTable } from './purge-table.ts';
 import type { Pause } from './reached-files.ts';
 import { transact } from '../store/postgres/transact.ts';
 
-/** How many times per hold period a worker extends its hold on a dropped table. */
+/** Times per hold period that a worker extends its hold on a dropped table. */
 const SIGNS_OF_LIFE = 3;
 /** Failures after which a purge is parked: it is not retried until an operator asks for it. */
 const FAILURES_MAX = 3;

@@ -87,7 +87,7 @@ describe('a drop', () => {
     await purged('purged');
     expect(await present(files)).toEqual([]);
     expect(await present([stranger])).toEqual([stranger]);
-    // Folders go with their last file.
+    // A folder is removed with its last file.
     expect(await present([`${location}/metadata`, `${location}/data/p=1`, `${location}/data`])).toEqual([
       `${location}/data`,
     ]);

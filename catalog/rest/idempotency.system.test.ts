@@ -129,7 +129,7 @@ test('keys of different principals, catalogs and operations do not meet', async 
   expect((await send('POST', NS, { key, body })).status).toBe(200);
   expect((await send('POST', '/v1/idem2/namespaces', { key, body, token })).status).toBe(200);
   expect((await send('DELETE', `${NS}/meet`, { key })).status).toBe(204);
-  // Not even an error of the other tenant's object is told apart.
+  // Errors of another tenant's objects are the same as those of absent ones.
   expect((await send('POST', NS, { key, body, token })).body).toMatchObject({
     error: { type: 'NoSuchWarehouseException' },
   });

@@ -162,7 +162,7 @@ describe('scan planning', () => {
     expect(withoutStats).toHaveLength(20);
     expect(withoutStats[0]).toMatchObject({ 'residual-filter': true });
     expect(withoutStats[0]?.['data-file']).not.toHaveProperty('lower-bounds');
-    // Nothing is kept for it: cancelling is no error, and there is nothing to fetch.
+    // Nothing is stored for it: cancelling succeeds, and there is nothing to fetch.
     const id = answer.body['plan-id'] as string;
     expect((await catalog.rest('DELETE', `${TABLES}/small/plan/${id}`)).status).toBe(204);
     expect(kindOf(await catalog.rest('GET', `${TABLES}/small/plan/${id}`))).toEqual(noPlan);

@@ -474,7 +474,7 @@ describe('hostile requests', () => {
       401, 401, 200,
     ]);
     expect(await status(catalog.token)).toBe(200);
-    // It opens nothing else.
+    // The token is valid for the metrics only.
     expect((await catalog.rest('GET', NS, { token: 'a-token-of-prometheus' })).status).toBe(401);
   });
 });

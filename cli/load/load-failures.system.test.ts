@@ -195,7 +195,7 @@ class CatalogUnderFire implements AsyncDisposable {
 }
 
 describe('a catalog that is hard to reach', () => {
-  /** The answers of the first commits are lost, after the catalog has seen them or before. */
+  /** Loses the answers of the first commits (`seen`), or the commits themselves. */
   function lossy(seen: boolean, losses: number): { readonly connect: () => Promise<CatalogAccess>; sent: number } {
     const state = { sent: 0, connect: () => Promise.resolve({ ...harness.access, call }) };
     const call: CatalogAccess['call'] = async (method, request) => {

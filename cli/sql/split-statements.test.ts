@@ -31,7 +31,7 @@ test('a text that comes in pieces splits as it does whole', () => {
     fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
       const text = parts.join('');
       const whole = splitStatements(`${text}\n`);
-      // Lines are what a shell reads: a cut within a token of two characters does not happen.
+      // The pieces are lines, as in a shell, so none ends within a token of two characters.
       const statements: string[] = [];
       let rest = '';
       for (const line of `${text}\n`.split(/(?<=\n)/)) {

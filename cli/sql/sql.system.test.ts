@@ -12,7 +12,7 @@ const SKEIN = fileURLToPath(new URL('../skein.js', import.meta.url));
 /** Runs for minutes on any machine. */
 const LONG = 'SELECT sum(hash(i)) FROM range(1000000000000) t(i)';
 
-/** Its own, because it counts the queries that run. */
+/** A cluster of its own, because the test counts running queries. */
 let cluster: StartedCluster;
 let folder: string;
 beforeAll(async () => {

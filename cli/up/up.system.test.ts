@@ -22,7 +22,7 @@ import { processIdentity, waitUntil } from '../process-identity.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const SKEIN = join(ROOT, 'cli', 'skein.js');
-/** A machine that does other things as well takes longer than the eight seconds of an idle one. */
+/** An idle machine takes eight seconds, a busy one longer. */
 const READY_MS = 60_000;
 const STOP_MS = 5_000;
 const ORPHANS_MS = 15_000;
@@ -115,7 +115,7 @@ function processesOf(dataDir: string): readonly number[] {
     .map(Number);
 }
 
-/** No process, no lock, no word of a cluster, nothing that was for a while: only what is to be kept. */
+/** Checks that a stopped cluster leaves no process, no lock, no `ready.json` and no temporary file. */
 function expectNothingLeft(dataDir: string): void {
   expect(processesOf(dataDir)).toEqual([]);
   const kept = ['catalogs', 'format.json', 'logs', 'postgres', 'secrets', 'spill', 'tmp', 'warehouse'];
@@ -226,7 +226,7 @@ describe.sequential('one data directory through its life', () => {
     const running = skein('sql', '--data-dir', dataDir, '-e', LONG);
     await waitUntil(() => false, 1_500);
     const stopped = stopwatch();
-    // Any mixture of signals is one stop.
+    // Several signals of different kinds count as one stop.
     for (const signal of ['SIGINT', 'SIGINT', 'SIGTERM'] as const)
       process.kill(-must(started.child.pid, 'pid'), signal);
     expect(await started.exit).toBe(0);
@@ -262,7 +262,7 @@ describe.sequential('one data directory through its life', () => {
     expect(client.code).toBe(0);
     for (const pid of processesOf(dataDir)) process.kill(pid, 'SIGKILL');
     await killed.exit;
-    // Its pid belongs to somebody else by now.
+    // Its pid belongs to another process by now.
     const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
     writeFileSync(pidFile, readFileSync(pidFile, 'utf8').replace(/^\d+/, String(process.pid)));
     const again = up(cluster(dataDir));
@@ -325,7 +325,7 @@ test.each([
 
 test.each([
   ['/dev/null/x', '/dev/null/x/format.json cannot be read: ENOTDIR'],
-  // There the answer is that the parent is missing, which makes Node's own mkdir try again for ever.
+  // Below /proc the system says that the parent is missing, at which Node's recursive mkdir tries again for ever.
   ['/proc/x', 'cannot make the data directory /proc/x: ENOENT'],
 ])('%s, a folder that cannot be made, is one clear line', async (dataDir, message) => {
   const started = up(['--data-dir', dataDir, '--port-base', '0']);

@@ -7,11 +7,11 @@ import type { StartedCluster } from '#test/support/cluster.ts';
 import { createRival, RIVAL_CATALOG, RIVAL_TENANT } from '#test/support/hostile-table.ts';
 import type { AttackCounts, AttackerOptions } from './attackers.ts';
 
-/** A tenant beside the one that is attacked. */
+/** Attackers at work; `stop` ends them. */
 type Attackers = { stop(): Promise<AttackCounts> };
 
 /**
- * Service accounts beside the tenant's administrator, by what their tokens may be granted: one like it, one that reads, one with nothing.
+ * Service accounts of the attackers' tenant with the scopes of their tokens: one with all scopes, one that reads, one with almost none.
  */
 const CLIENTS = { writer: undefined, reader: 'namespace:read table:read', nobody: 'catalog:read' } as const;
 /** The attackers' table for commits. */
@@ -38,7 +38,7 @@ export class AttackCluster {
     this.#tokens = tokens;
   }
 
-  /** Loads TPC-H for the one, and makes the other. */
+  /** Loads TPC-H for the tenant that is attacked, and creates the attackers' tenant. */
   static async prepare(cluster: StartedCluster): Promise<AttackCluster> {
     await cluster.load(['tpch', '--scale', '0.01']);
     const { token, post } = await createRival(cluster);
@@ -52,7 +52,7 @@ export class AttackCluster {
     return new AttackCluster(cluster, tokens);
   }
 
-  /** Lets so many loose, in a thread of their own. */
+  /** Starts `attackers` attackers in a thread of their own. */
   attack(kind: AttackerOptions['kind'], seed: number, attackers: number): Attackers {
     const { services, catalog_internal_url: internal } = findCluster(this.cluster.dataDir).services;
     const urls = services.flatMap(({ kind: service, url, metrics_url: metrics }) =>
@@ -107,7 +107,7 @@ export class AttackCluster {
 
 async function heldBy(pid: number): Promise<Pick<Held, 'residentBytes' | 'handles'>> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  // Pages that several processes share, as those of Postgres, count once at most.
+  // Only anonymous memory counts, because processes such as those of Postgres share other pages.
   const own = /^RssAnon:\s+(\d+) kB$/m.exec(status)?.[1];
   const handles = await readdir(`/proc/${pid}/fd`).catch(() => []);
   return { residentBytes: Number(own ?? 0) * 1024, handles: handles.length };

@@ -9,12 +9,12 @@ import { between, HOSTILE_STATEMENTS, oneOf, STUCK_STATEMENTS } from './corpus/h
 import { catalogPost } from '#test/support/hostile-table.ts';
 import { seededRandom } from '#test/chaos/faults.ts';
 
-/** The program of a thread with the attackers: what they compute takes nothing of the time of those who measure. */
+/** The program of the attackers' thread. It is a thread of its own, so that their work does not delay the measuring clients. */
 
 export type AttackerOptions = {
   readonly seed: number;
   readonly attackers: number;
-  /** Honest ones ask for much, and for nothing that is wrong: what sharing costs without an attack. */
+  /** `honest` attackers send heavy but regular requests: their effect is the cost of sharing without an attack. */
   readonly kind: 'hostile' | 'honest';
   readonly queryUrl: string;
   readonly catalogUrl: string;
@@ -36,13 +36,13 @@ const stop = new AbortController();
 
 const ADMINISTRATOR = must(options.tokens[0], 'a principal attacks');
 const POST = catalogPost(options.catalogUrl, options.catalog, ADMINISTRATOR);
-/** Most of them have few rights, and try all the same. */
+/** Some of the tokens have few rights; requests with them must be refused. */
 const tokenOf = (random: () => number): string => oneOf(random, options.tokens);
 
 const ANSWER_BYTES_MAX = 2 ** 20;
 const REQUEST_TIMEOUT_MS = 30_000;
 const LARGE_BYTES_MAX = 2 ** 20;
-/** Beyond what the catalog's main thread reads. */
+/** Larger than what the catalog's main thread parses. */
 const COMMIT_BYTES_MAX = 4 * 2 ** 20;
 
 /** Long statements as a warehouse has them: sorts, joins and groups of millions of rows. */
@@ -78,7 +78,7 @@ function statement(random: () => number): Act {
   if (share < 0.1) {
     const one = oneOf(random, STUCK_STATEMENTS);
     const sql = one.draw(random);
-    // By one principal: what many accounts may cost together is no law of the product yet (docs/security.md).
+    // Sent by one principal: the joint cost of many accounts has no limit yet (docs/security.md).
     return [one.name, () => ask(sql, timeoutMs)];
   }
   if (share < 0.25) {
@@ -125,7 +125,7 @@ function largeCommit(random: () => number): Act {
   return [`a commit of ${name}`, () => send(method, `/v1/${options.catalog}${named(path)}`, body, token)];
 }
 
-/** A table whose files are hostile: it is made, read by SQL, and often dropped with all that its files name. */
+/** Creates a table with hostile files, reads it with SQL, and often drops it with a purge of all files that its metadata names. */
 function hostileTable(random: () => number): Act {
   const kind = oneOf(random, HOSTILE_TABLES);
   const table = `t_${randomUUID().replaceAll('-', '')}`;
@@ -178,7 +178,7 @@ async function send(method: string, path: string, body: string | undefined, toke
   );
 }
 
-/** Reads the head of an answer and leaves. */
+/** Reads the head of an answer and closes the connection. */
 async function discard({ body }: Response): Promise<void> {
   let bytes = 0;
   for await (const part of body ?? []) {
@@ -187,7 +187,7 @@ async function discard({ body }: Response): Promise<void> {
   }
 }
 
-/** One in four has to do with the catalog, or sends what is no statement. */
+/** One attacker in four attacks the catalog or sends bytes that are no statement. */
 const drawOf = (attacker: number): ((random: () => number) => Act) => {
   const isOther = attacker % 4 === 0;
   if (options.kind === 'honest') return isOther ? honestTable : honest;

@@ -6,7 +6,7 @@ import { ERROR_MESSAGE_BYTES_MAX, ERRORS, type ErrorCode } from '#shared/error.t
 import type { StartedCluster } from '#test/support/cluster.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
 
-/** Texts of errors are as long as a client wants them: none of them takes a connection, a slot or a worker from anybody else. */
+/** Clients can make error texts of any length: none may cost another client its connection, a slot or a worker. */
 
 /** Longest time that another client waits for an answer meanwhile. */
 const WAIT_MS_MAX = 1_000;
@@ -38,7 +38,7 @@ const CASES: readonly Case[] = [
     'INVALID_ARGUMENT',
   ],
   [
-    // So few that one core does it: of an error in a helper's thread DuckDB says now and then that it was interrupted.
+    // Few enough for one core: DuckDB sometimes reports an error in a helper's thread as an interrupt.
     'after many rows',
     `SELECT CASE WHEN i > 300000 THEN error(${long('é')}) ELSE 1 END FROM range(400000) t(i)`,
     'INVALID_ARGUMENT',
@@ -68,7 +68,7 @@ const CASES: readonly Case[] = [
   ['syntax', `SELECT FROM "${NAME}" WHERE ,`, 'SYNTAX_ERROR'],
 ];
 
-/** Its history can be read here. */
+/** The cluster's own database, so that its history can be read. */
 let own: TestDatabase;
 let database: Client;
 let cluster: StartedCluster;
@@ -90,7 +90,7 @@ afterAll(async () => {
   await own?.[Symbol.asyncDispose]();
 });
 
-/** Another client, who asks the smallest question again and again. */
+/** Another client, which sends the smallest query again and again. */
 class Bystander {
   readonly failures: string[] = [];
   longestMs = 0;

@@ -9,7 +9,10 @@ import { must } from '#shared/must.ts';
 import { cpuMs } from '#test/support/worker-process.ts';
 import { largeCalls, type Signature } from './large-arguments.ts';
 
-/** The law: every quantum ends so soon after its interrupt, in time that its process has on a core: others may want the cores as well. */
+/**
+ * The law: every quantum ends within this time after its interrupt, in CPU time of its process, because other processes compete for the
+ * cores.
+ */
 const OBEY_MS_MAX = 2_000;
 /** A process that has used this much CPU time counts as hung: its statement was interrupted long ago. */
 const HUNG_MS = OBEY_MS_MAX + 2_000;

@@ -23,11 +23,11 @@ import {
 import { createRival, type CatalogPost } from '#test/support/hostile-table.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 
-/** One tenant's data and delete files are made to cost; another tenant's queries go on as before. */
+/** One tenant has data and delete files that are expensive to read; another tenant's queries must not slow down. */
 
 /** Longest that any answer to the other tenant may take. */
 const ANSWER_MS_MAX = 1_000;
-/** Before the attack: the first queries of a cluster take longer. */
+/** Warm-up before the attack, because the first queries of a cluster take longer. */
 const WARM_MS = 1_000;
 const ATTACKS_AT_ONCE = 8;
 const ROUNDS = 3;
@@ -44,7 +44,7 @@ const LISTS = parquetFile(
     Array.from({ length: 6 }).reduce<Buffer>((inner) => list('list', [inner], 2 ** 25 - 1), Buffer.of(0)),
   ]),
 );
-/** A number whose every byte says that another follows; adding it up takes minutes. */
+/** A varint whose every byte says that another follows; adding it up takes minutes. */
 const NUMBER = parquetFile(
   struct([1, 'int64', Buffer.concat([Buffer.alloc(500_000, 0xff), Buffer.of(1)])], [2, 'list', A]),
 );
@@ -128,7 +128,7 @@ async function honest(path: string): Promise<ListedFile> {
   return { path, sizeBytes: (await stat(local)).size, content: 'data' };
 }
 
-/** A file whose footer is right and whose one page is not: the text of DuckDB's error says nothing of a file. */
+/** A file with a valid footer and a broken page: DuckDB's error does not name the file. */
 async function badPages(path: string): Promise<ListedFile> {
   const file = await honest(path);
   const local = fileURLToPath(path);

@@ -5,18 +5,18 @@ import { avroContainer, bomb, exponentialSchema, recordOf } from '#test/support/
 import { catalogPost, createHostileTable, createRival, type CatalogPost } from '#test/support/hostile-table.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 
-/** One tenant's tables have manifests that are made to cost; another tenant goes on as before. */
+/** One tenant has manifests that are expensive to read; another tenant must not be slowed down. */
 
 /** Longest that any answer to the other tenant may take. */
 const ANSWER_MS_MAX = 1_000;
-/** Before the attack: the first requests of a cluster take longer. */
+/** Warm-up before the attack, because the first requests of a cluster take longer. */
 const WARM_MS = 1_000;
 const MIB = 2 ** 20;
 const ATTACKS_AT_ONCE = 8;
 
-/** 910 bytes, whose schema is 7^8 types to whoever compiles a type wherever it is named. */
+/** 910 bytes with a schema of 7^8 types for a reader that compiles a named type at every reference. */
 const EXPONENTIAL = avroContainer(exponentialSchema(8, 6), [{ count: 1, bytes: new Uint8Array(20) }]);
-/** Half a megabyte that says that it has a hundred million records. */
+/** Half a megabyte that claims a hundred million records. */
 const BOMB = avroContainer(recordOf('int'), [{ count: 100_000_000, bytes: bomb('deflate', 511 * MIB) }], 'deflate');
 
 let cluster: StartedCluster;
@@ -26,7 +26,7 @@ let post: CatalogPost;
 beforeAll(async () => {
   cluster = await startOwnCluster({
     args: ['--worker-cores', '1', '--worker-memory', '512MB'],
-    // A plan is answered once it is refused, however long that takes.
+    // Long waits, so that a plan's request is answered with its refusal.
     env: {
       SKEIN_CATALOG_BACKGROUND_INTERVAL: '100ms',
       SKEIN_CATALOG_JOB_RETRY_WAIT: '100ms',

@@ -7,11 +7,11 @@ import { errorOf, NS, SCHEMA, snapshot } from '#test/support/catalog-requests.ts
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 import { longestTurnMs } from '#test/support/thread-cpu.ts';
 
-/** Metadata documents that are large, or made to be: they are worked on beside the thread that answers everybody. */
+/** Large metadata documents are processed in worker threads, not in the thread that answers all requests. */
 
 const MIB = 2 ** 20;
 const SNAPSHOTS = 80_000;
-/** Longest that the thread which answers everybody may be held up, of the CPU time that it has. */
+/** Longest turn of the thread that answers all requests, in CPU time. */
 const HELD_MS_MAX = 250;
 
 let catalog: TestCatalog;
@@ -34,7 +34,7 @@ async function statusOf(method: string, path: string, body?: unknown): Promise<n
     headers: { authorization: `Bearer ${catalog.token}` },
     ...(body === undefined ? {} : { body: printJson(body) }),
   });
-  // The client is this thread, too: it looks at nothing, and keeps nothing.
+  // The client runs in the same thread, so it reads the body without parsing or keeping it.
   for await (const _part of response.body ?? []);
   return response.status;
 }

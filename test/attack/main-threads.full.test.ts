@@ -10,13 +10,16 @@ import { manifestOfMany } from '#test/support/table-snapshot.ts';
 import { LARGE_COMMITS } from './corpus/large-commits.ts';
 import { LARGE_STATEMENTS } from './corpus/large-statements.ts';
 
-/** The main thread of each service under large statements and large commits: it answers everybody, so nothing may keep it for long. */
+/**
+ * Measures the turns of each service's main thread under large statements and large commits: it answers all clients, so no turn may be
+ * long.
+ */
 
 const STATEMENT_CLIENTS = 40;
 const COMMIT_CLIENTS = 24;
 const FILES = 40_000;
 const ATTACK_MS = 15_000;
-/** A client that has waited so long leaves. */
+/** A client disconnects after waiting this long. */
 const PATIENCE_MS = 4_000;
 /** Above the size at which threads take over, what most people would call large, and the largest that is taken. */
 const STATEMENT_BYTES = [40_000, 1_000_000, 8 * 2 ** 20];
@@ -48,7 +51,7 @@ async function send(url: string, body: string): Promise<void> {
 
 type Job = () => Promise<void>;
 
-/** Has clients do the jobs, each the next one when it is done with its last: all of them, and from the first again until the time. */
+/** Lets clients do the jobs in turn: all jobs once, then again from the first until the time is over. */
 async function attack(clients: number, jobs: readonly Job[], untilMs: number): Promise<void> {
   let next = 0;
   const client = async (): Promise<void> => {
@@ -97,7 +100,7 @@ async function commits(): Promise<readonly Job[]> {
   return (await Promise.all(jobs)).flat();
 }
 
-/** A table with so many files that a task's description is as long as the largest statement. */
+/** A table with so many files that the description of its task is as long as the largest statement. */
 async function manyFiles(): Promise<Job> {
   const name = `many_${randomUUID().slice(0, 8)}`;
   const manifest = manifestOfMany(FILES, `file://${cluster.dataDir}/warehouse/default/${name}`);
@@ -117,7 +120,7 @@ test('no service is kept from its other clients by large statements and commits 
     attack(STATEMENT_CLIENTS, jobs.statements, untilMs),
     attack(COMMIT_CLIENTS, jobs.commits, untilMs),
   ]);
-  // The turn that is going on is told when it has ended.
+  // A turn is counted when it has ended.
   await sleep(100);
   for (const [name, now] of await turns()) {
     const { count, longerThan } = now.since(must(before.get(name), `${name} before`));

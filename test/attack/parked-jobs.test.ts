@@ -6,9 +6,9 @@ import { avroContainer, exponentialSchema } from '#test/support/hostile-avro.ts'
 import { catalogPost, createHostileTable } from '#test/support/hostile-table.ts';
 import { writeSnapshot } from '#test/support/table-snapshot.ts';
 
-/** Background work that a table makes impossible: it is given up, an operator sees it, and has it tried again. */
+/** A purge that fails every time is parked; an operator sees it and has it retried. */
 const RETRY_WAIT_MS = 50;
-/** In which everything would have been tried again many times. */
+/** Long enough for many retries. */
 const QUIET_MS = 1_500;
 const HOSTILE = avroContainer(exponentialSchema(8, 6), [{ count: 1, bytes: new Uint8Array(20) }]);
 
@@ -54,7 +54,7 @@ test('a purge that fails three times is parked, named with its reason, and tried
   await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
   expect(await failures()).toBe(3);
 
-  // Tried again without a reason to succeed it is parked again; with one it ends.
+  // Retried without a change it is parked again; retried after the cause is gone it succeeds.
   expect(await catalog.call('RetryJobs', { id: job?.id ?? '' })).toEqual({ jobs: 1 });
   await expect.poll(failures, { timeout: 20_000 }).toBe(6);
   await expect.poll(parked).toBe(1);
@@ -73,7 +73,7 @@ test('a purge that processes died of is parked, and not taken again', async () =
   const { location } = created.body['metadata'] as unknown as { location: string };
   const { dataFiles, update } = await writeSnapshot(location, 1n, [`${location}/data/a.parquet`]);
   expect((await catalog.rest('POST', `${NS}/default/tables/deadly`, { body: { updates: [update] } })).status).toBe(200);
-  // As three processes leave it that ended in the middle.
+  // The state after three processes that died during the purge.
   await catalog.sql(
     'create function catalog.as_after_crashes() returns trigger language plpgsql as $$ begin new.failures = 3; new.attempts = 3; return new; end $$',
   );

@@ -8,9 +8,9 @@ import { limitProcessMemory } from '#worker/process-limit.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 
 /**
- * A process of its own that runs statements as a worker's slot does, one at a time, in a thread, and interrupts each: a statement that does
- * not obey, or that crashes, takes nothing with it. Over IPC: a statement in, milliseconds of this process's time on a core from its
- * interrupt to its end out (0: it had ended before).
+ * A process that runs statements one at a time in a thread, as a worker's slot does, and interrupts each. A statement that hangs or crashes
+ * affects this process only. IPC: it receives a statement and answers the CPU time of this process, in ms, from the interrupt to the
+ * statement's end (0: it had ended before).
  */
 const INTERRUPT_AFTER_MS = 300;
 const INTERRUPT_INTERVAL_MS = 50;
@@ -59,7 +59,7 @@ function runStatements(): void {
       while (statement.step() !== 'ready');
       for (let chunk = statement.fetch(); chunk !== undefined; chunk = statement.fetch()) destroyChunk(chunk);
     } catch {
-      // Most of these calls are errors; how soon is the question.
+      // Most of these calls are errors; only the time matters.
     }
     port.postMessage('ended', []);
   });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { errorOf, NS, SCHEMA } from '#test/support/catalog-requests.ts';
 import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/support/catalog.ts';
 
-/** Bodies that are large, packed or slow: they cost their sender's tenant, and nobody else. */
+/** Large, compressed or slow request bodies limit the sender's tenant, and nobody else. */
 
 const MIB = 2 ** 20;
 const BODY_BYTES_MAX = 16 * MIB;
@@ -28,7 +28,7 @@ afterAll(() => catalog?.[Symbol.asyncDispose]());
 const create = (raw: Uint8Array, encoding: string, token = catalog.token): Promise<RestAnswer> =>
   catalog.rest('POST', `${NS}/default/tables`, { raw, token, headers: { 'content-encoding': encoding } });
 
-/** Says that a body of so many bytes will come, and sends the first of them. */
+/** Sends the head of a request with a body of `length` bytes, and the first of them. */
 async function begin(token: string, length: number): Promise<Socket> {
   const { port } = new URL(catalog.running.url);
   const socket = connect(Number(port), '127.0.0.1');
@@ -62,7 +62,7 @@ async function whole(token: string, name: string): Promise<string> {
   }
 }
 
-/** Three bodies of one tenant, for which there is room for two; whichever the catalog sees last is answered first. */
+/** Sends three bodies of one tenant, which may have two at a time; the last one that the catalog sees is answered first. */
 async function beginThree(): Promise<{ readonly sockets: readonly Socket[]; readonly firstStatus: string }> {
   const sockets = await Promise.all([1, 2, 3].map(() => begin(rival, BODY_BYTES_MAX)));
   const firstStatus = await Promise.race(sockets.map((socket) => statusOf(socket).catch(() => 'none')));
@@ -78,7 +78,7 @@ test.each([
   expect((await create(compress(padded(4 * MIB)), encoding)).status).toBe(200);
   const [status, , message] = errorOf(await create(compress(padded(8 * MIB)), encoding));
   expect([status, message.replace(/\d+/, 'N')]).toEqual([413, 'the request body unpacks to more than N bytes']);
-  // Random bytes do not pack: the limit of all bodies is what counts.
+  // Random bytes do not compress, so the limit of all bodies applies.
   const noise = Buffer.concat([
     Buffer.from(Array.from({ length: MIB }, (_, i) => (i * 7_919) % 251)),
     padded(BODY_BYTES_MAX),

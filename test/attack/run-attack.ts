@@ -22,7 +22,7 @@ const HANDLES_MORE_MAX = 16;
 const SAMPLE_MS = 250;
 /** Time in which memory and handles are back. */
 const SETTLE_MS = 15_000;
-/** Services that hold what nobody can make again at once: they do not end at all. */
+/** Services with state that cannot be rebuilt at once: they must not end at all. */
 const STEADY = ['catalog', 'coordinator'] as const;
 
 export type AttackReport = {
@@ -43,7 +43,7 @@ export type AttackReport = {
   readonly leaks: readonly string[];
 };
 
-/** Why the report is not that of a cluster whose tenants do not feel each other. */
+/** Lists what in the report violates the isolation of tenants; empty when nothing does. */
 export function complaints(report: AttackReport): readonly string[] {
   const { victims, longestAwayMs, ended, largestShare, collected, handles, leaks } = report;
   const caches = cacheMegabytes();
@@ -101,7 +101,7 @@ export async function runAttack(
   const attacks: Record<string, number> = {};
   const reports: VictimReport[] = [];
   const samples: Sample[] = [];
-  // Caches are full and code is compiled before anything is measured.
+  // Warm-up: fills caches and compiles code before the measurement.
   await victims.run(AbortSignal.timeout(options.forMs / 10), options.seed);
   samples.push(await sample(cluster, inspected));
   watch.start();
@@ -183,7 +183,7 @@ async function leaks(cluster: StartedCluster): Promise<readonly string[]> {
   return found;
 }
 
-/** Looks at the processes of a cluster from time to time: whether each is there, and what all of them hold. */
+/** Samples the processes of a cluster: whether each lives, and their memory and handles. */
 class ProcessWatch {
   readonly longestAwayMs: Record<string, number> = {};
   readonly ended: string[] = [];

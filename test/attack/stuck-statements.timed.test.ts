@@ -10,7 +10,7 @@ import { STUBBORN_STATEMENTS } from './corpus/stubborn-statements.ts';
 const ATTACKERS = 6;
 const TIMEOUT_MS = 5_000;
 const ANSWER_MS_MAX = TIMEOUT_MS + 1_000;
-/** A few seconds: at the worst a query waits for a thread, and then for the next process of a worker. */
+/** At worst a query waits for a new thread, and then for a new worker process. */
 const WAIT_MS_MAX = 6_000;
 /** The bystander's rounds, each an answer and a pause, take less than this on average. */
 const BYSTANDER_MS_MAX = 500;
@@ -71,7 +71,7 @@ test('six statements that do not stop cost their principal an answer in time, th
 test('their shape is refused for the principal, is listed with the reason, and is taken again when it was lifted', async () => {
   const refused = await timed(stuckQuery(3));
   expect([refused.status, refused.body.error]).toEqual([403, 'STATEMENT_QUARANTINED']);
-  // Nobody else is meant.
+  // Other principals are not refused.
   expect((await cluster.query(stuckQuery(3))).status).toBe(200);
   const { quarantine } = JSON.parse(await cluster.cliOk(['admin', 'quarantine', 'list', '--json', ...OF_RIVAL])) as {
     readonly quarantine: readonly { readonly id: string; readonly sql: string; readonly reason: string }[];
@@ -92,7 +92,7 @@ test('expressions that see no interrupt are an answer or an error in time, and h
   const bystander = new Bystander(cluster);
   const [like = '', ...others] = STUBBORN_STATEMENTS;
   const answers = [...(await attack(like))];
-  // Most end soon: all of them twice, so that there is time to look.
+  // Most end soon, so all run twice, to leave time for observation.
   const next = [...others, ...others].values();
   const attacker = async (): Promise<void> => {
     for (const sql of next) answers.push(await timed(sql));

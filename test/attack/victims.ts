@@ -19,7 +19,7 @@ type VictimKind = 'point query' | 'TPC-H' | 'commit';
 type Question = { readonly sql: string; readonly rows: readonly (readonly Json[])[] };
 
 const POINTS = 40;
-/** A client that has waited so long gives up: it has been refused in fact. */
+/** A client gives up after this time, which counts as a refusal. */
 const PATIENCE_MS = 60_000;
 
 /** Three clients: point queries, TPC-H and commits, each asking again as soon as it has its answer. */
@@ -57,7 +57,7 @@ export class Victims {
     }
   }
 
-  /** Asks until `signal` ends it. */
+  /** Sends requests until `signal` aborts. */
   async run(signal: AbortSignal, seed: number): Promise<VictimReport> {
     const waits = { 'point query': [] as number[], 'TPC-H': [] as number[], commit: [] as number[] };
     const wrong: string[] = [];

@@ -21,7 +21,7 @@ export type Victim = {
   readonly name: string;
   /** Id of the process that runs now. */
   pid(): Promise<number | undefined>;
-  /** The network of it: lost, or back. */
+  /** Cuts its network, or restores it. */
   readonly unplug: (lost: boolean) => Promise<void>;
   /** Ends its connections; undefined where only the whole network can be lost. */
   readonly dropConnections: (() => void) | undefined;
@@ -33,7 +33,7 @@ export type Victim = {
 /** Workers of `skein up`, behind proxies. */
 const LAUNCHED = 2;
 const WORKERS_OFFSET = 10;
-/** Workers beyond the loopback show their metrics to nobody else. */
+/** Workers on other addresses than loopback require it for their metrics. */
 const METRICS_TOKEN = 'metrics-of-the-chaos-suite';
 const WORKER_ENVIRONMENT = {
   SKEIN_METRICS_TOKEN: METRICS_TOKEN,

@@ -19,7 +19,7 @@ type FaultKind = keyof typeof FAULTS;
 const FAULTS = {
   /** Its supervisor starts it again. */
   kill: async ({ victim }: Fault) => signal(await victim.pid(), 'SIGKILL'),
-  /** It hangs; after the heartbeat's timeout it counts as lost, before it does not. */
+  /** It hangs; it counts as lost only after the timeout of the heartbeat. */
   stop: async ({ victim, forMs }: Fault) => {
     const pid = await victim.pid();
     signal(pid, 'SIGSTOP');

@@ -19,7 +19,7 @@ export type ChaosReport = {
   readonly faults: Readonly<Record<string, number>>;
   /** Tasks that ran again. */
   readonly retries: number;
-  /** Everything that must not happen, whatever dies: wrong rows, another error, a connection that breaks for another reason. */
+  /** Events that no fault excuses: wrong rows, an unexpected error, a connection that breaks for another reason. */
   readonly wrong: readonly string[];
   readonly hung: readonly string[];
   readonly leaks: readonly string[];
@@ -29,13 +29,13 @@ export type ChaosReport = {
 
 const CLIENTS = 2;
 const QUERY_TIMEOUT_MS = 60_000;
-/** A query that has not answered so long after its timeout hangs. */
+/** A query without an answer this long after its timeout hangs. */
 const HANG_MARGIN_MS = 15_000;
 const PAUSE_MS_MIN = 500;
 const PAUSE_MS_MAX = 3_500;
-/** Time in which a healthy cluster must have let go of everything. */
+/** Time within which a healthy cluster must have released everything. */
 const SETTLE_MS = 25_000;
-/** Losing workers may fail a query with these, and with nothing else. */
+/** The only errors with which lost workers may fail a query. */
 const EXPECTED_ERRORS: ReadonlySet<string> = new Set(['WORKER_LOST', 'NO_WORKERS']);
 /**
  * Number of faults for which one query may stay without its answer. A lost task runs again, unless two workers die while they run it, no
@@ -43,10 +43,13 @@ const EXPECTED_ERRORS: ReadonlySet<string> = new Set(['WORKER_LOST', 'NO_WORKERS
  * times more work than it can do, where queries take longer, one query for nine faults; without a second attempt, one for two.
  */
 const FAULTS_PER_LOSS = 6;
-/** Its result is much larger than what is held back, so its head is sent long before its end; those of TPC-H are smaller. */
+/**
+ * Its result is much larger than the part that the coordinator holds back, so its head is sent long before its end; the results of TPC-H
+ * are smaller.
+ */
 const STREAMS = { name: 'stream', sql: 'SELECT * FROM lineitem ORDER BY l_orderkey, l_linenumber' };
 
-/** Lists what a cluster that survives its faults does not do. */
+/** Lists what in the report a cluster that survives its faults does not show; empty when all is well. */
 export function complaints(report: ChaosReport): readonly string[] {
   const { refused, brokenOff, faults, retries, wrong, hung, leaks, unwell } = report;
   const sum = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((a, b) => a + b, 0);
@@ -64,7 +67,7 @@ export function complaints(report: ChaosReport): readonly string[] {
 
 type Expected = { readonly name: string; readonly sql: string; readonly rows: readonly (readonly Json[])[] };
 
-/** TPC-H under random faults, from a seed, for so long. */
+/** Runs TPC-H under random faults drawn from `seed`, for `forMs`. */
 export async function runChaos(options: { readonly seed: number; readonly forMs: number }): Promise<ChaosReport> {
   await using chaos = await ChaosCluster.start();
   const expected = await loadAndAnswer(chaos.cluster);
@@ -89,7 +92,7 @@ export async function runChaos(options: { readonly seed: number; readonly forMs:
   return { ...tally.report(), retries: await chaos.retries(), leaks, unwell: await unwell(chaos, expected) };
 }
 
-/** Asks everything once more, of workers that nothing happens to. */
+/** Runs every query once more, without faults; returns those that fail. */
 async function unwell(chaos: ChaosCluster, expected: readonly Expected[]): Promise<readonly string[]> {
   const after = new Tally();
   const session = await forcedSession(chaos.cluster, 'auto');

@@ -30,12 +30,12 @@ export class TcpProxy implements AsyncDisposable {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Every chunk comes so much later. */
+  /** Delays every chunk by `ms`. */
   delay(ms: number): void {
     this.#delayMs = ms;
   }
 
-  /** While held nothing arrives, and nothing says so: a network that is lost. */
+  /** While held, nothing arrives and no connection ends, like a lost network. */
   hold(held: boolean): void {
     this.#held = held;
     for (const socket of this.#sockets) {
@@ -62,7 +62,7 @@ export class TcpProxy implements AsyncDisposable {
 
   async #pass(chunk: Buffer, from: Socket, to: Socket): Promise<void> {
     if (this.#delayMs > 0) {
-      // In order: what comes meanwhile waits in the paused socket.
+      // Keeps the order: later chunks wait in the paused socket.
       from.pause();
       await sleep(this.#delayMs);
     }

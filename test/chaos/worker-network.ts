@@ -68,7 +68,7 @@ export class NetworkMember {
     this.address = address;
   }
 
-  /** Pulls the plug, or puts it back. */
+  /** Disconnects the network, or connects it again. */
   async plug(up: boolean): Promise<void> {
     await ip(`link set ${this.name} ${up ? 'up' : 'down'}`);
   }

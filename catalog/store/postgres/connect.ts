@@ -18,7 +18,7 @@ export type Store = {
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Statement timeout. Statements of the catalog read or write a few rows; one that takes this long is stuck. */
 const STATEMENT_TIMEOUT_MS = 30_000;
-/** How long a starting catalog waits for Postgres. */
+/** Time that a starting catalog waits for Postgres. */
 const STARTUP_WAIT_MS = 30_000;
 const RETRY_INTERVAL_MS = 100;
 

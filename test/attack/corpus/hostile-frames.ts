@@ -9,7 +9,7 @@ export type FrameClass = {
   readonly send: (socket: Socket, random: () => number) => Promise<void>;
 };
 
-/** A connection is left at the latest after this time. */
+/** A connection is closed after this time at the latest. */
 const LIFE_MS = 3_000;
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 const HTTP2 = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, continuation: 9 } as const;
@@ -144,7 +144,7 @@ export const HOSTILE_FRAMES: readonly FrameClass[] = [
   { name: 'nothing', send: () => sleep(LIFE_MS - 1_000) },
 ];
 
-/** Opens a connection, sends, and leaves; what the other side says or does about it is its affair. */
+/** Opens a connection, sends, and closes it; answers and errors are ignored. */
 export async function sendFrames(address: string, { send }: FrameClass, random: () => number): Promise<void> {
   const { hostname, port } = new URL(`http://${address}`);
   const socket = connect({ host: hostname, port: Number(port), timeout: LIFE_MS });

@@ -1,6 +1,6 @@
 import { must } from '#shared/must.ts';
 
-/** Statements of one class; each draw is another of them. Their sizes are made at run time, so that nobody sees them in the text. */
+/** Statements of one class; each draw is another one. Large values are made at run time, so that the text does not show their size. */
 export type StatementClass = { readonly name: string; readonly draw: (random: () => number) => string };
 
 /** A whole number from `min` to `max`. */
@@ -111,7 +111,7 @@ export const HOSTILE_STATEMENTS: readonly StatementClass[] = [
   },
 ];
 
-/** One step of each goes on for longer than any statement may: a worker's process may end for them, and another takes its place. */
+/** One step of each takes longer than any statement may: a worker's process may end because of them and be replaced. */
 export const STUCK_STATEMENTS: readonly StatementClass[] = [
   {
     name: 'a pattern of many wildcards',

@@ -12,12 +12,12 @@ import { createHostileTable, type CatalogPost } from '#test/support/hostile-tabl
 import { between, oneOf } from './hostile-statements.ts';
 
 /**
- * Tables of the attackers' own tenant whose files are any bytes: its owner writes into its folder what it likes, and the catalog and SQL
- * read it. The bytes are those that `npm run fuzz` draws.
+ * Tables of the attackers' tenant with arbitrary bytes as files: an owner can write anything into a table's folder, and the catalog and SQL
+ * read it. The bytes are drawn like those of `npm run fuzz`.
  */
 export type HostileTableKind = {
   readonly name: string;
-  /** Makes the table; what is refused on the way is what an attacker gets. */
+  /** Creates the table; refusals on the way are expected. */
   readonly make: (post: CatalogPost, table: string, random: () => number) => Promise<void>;
 };
 

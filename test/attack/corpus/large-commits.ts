@@ -2,9 +2,9 @@
 export type LargeCommit = {
   readonly name: string;
   readonly method: string;
-  /** Below the prefix of the catalog; `{namespace}` and `{table}` are of the sender. */
+  /** Path below the catalog's prefix; `{namespace}` and `{table}` are replaced by the sender's. */
   readonly path: string;
-  /** A body of about so many bytes, with the same two in it. */
+  /** A body of about `bytes` bytes, with the same placeholders. */
   readonly of: (bytes: number) => string;
 };
 

@@ -1,7 +1,7 @@
 /** A statement whose size the sender chooses. */
 export type LargeStatement = {
   readonly name: string;
-  /** A text of about so many bytes. */
+  /** A text of about `bytes` bytes. */
   readonly of: (bytes: number) => string;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Statements whose one row takes long, in expressions that look at no interrupt, with arguments that are made as they run. Each was seen to
- * stop a slot, for seconds or for ever.
+ * Statements whose single row takes long, in expressions that ignore interrupts, with arguments made at run time. Each has once blocked a
+ * slot, for seconds or for ever.
  */
 export const STUBBORN_STATEMENTS: readonly string[] = [
   "repeat('a', 3000 + i::INT) LIKE repeat('%a', 1200 + i::INT) || 'b'",

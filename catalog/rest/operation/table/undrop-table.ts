@@ -29,7 +29,7 @@ export async function undropTable(context: CatalogContext, request: RestRequest,
       const catalog = await requireCatalog(tx, tenant, request.params['prefix'] ?? '');
       return undrop(tx, catalog.id, { ident, id, now: new Date(context.clock.nowMs()) }, to);
     });
-  // Undrops are rare: nobody asks for the size of the document first.
+  // Undrops are rare, so the size of the document is not read first: it counts as large.
   const table = await context.documents.run(tenant, Number.POSITIVE_INFINITY, restore);
   return loadTableAnswer(table, 'all');
 }

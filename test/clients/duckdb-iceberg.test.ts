@@ -10,7 +10,7 @@ import { pythonBin } from '#test/support/python.ts';
 
 /**
  * DuckDB's own iceberg extension as a client of the catalog: it writes, Skein reads the same rows. Its releases are on PyPI as wheels that
- * hold just the extension's file. Not served by the extension itself: CREATE VIEW, DROP SCHEMA ... CASCADE.
+ * hold just the extension's file. The extension itself does not support CREATE VIEW and DROP SCHEMA ... CASCADE.
  */
 let cluster: Cluster;
 let instance: DuckDBInstance;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 
-/** iceberg-js, the REST client of JavaScript's users: every call that it has. */
+/** Tests every call of iceberg-js, the REST client for JavaScript. */
 let started: TestCatalog;
 let catalog: IcebergRestCatalog;
 const SHOP = { namespace: ['shop'] };

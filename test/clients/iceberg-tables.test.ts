@@ -5,7 +5,7 @@ import { sharedCluster } from '#test/support/resources.ts';
 import { python } from '#test/support/python.ts';
 
 /**
- * Tables that others wrote: PyIceberg, and by hand from the specification (write_tables.py). Skein reads them by field id, deletes applied.
+ * Tables written by PyIceberg, and by hand after the specification (`write_tables.py`). Skein reads them by field id and applies deletes.
  */
 let cluster: Cluster;
 let written: {

@@ -5,7 +5,7 @@ import { localPath } from '#shared/storage/location.ts';
 import { python } from '#test/support/python.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 
-/** PyIceberg as an engine: everything that it does to tables, and after each change Skein reads what PyIceberg reads. */
+/** PyIceberg as an engine: it changes tables in every way that it can, and after each change Skein reads the same rows as PyIceberg. */
 type Row = readonly (string | null)[];
 type Check = { readonly name: string; readonly theirs: readonly Row[]; readonly ours: readonly Row[] | string };
 
@@ -15,7 +15,7 @@ const PURGE_WAIT_MS = 60_000;
 const sorted = (rows: readonly Row[] | string): readonly string[] =>
   typeof rows === 'string' ? [rows] : rows.map((row) => JSON.stringify(row)).sort();
 
-/** Also of a folder that is gone with its files, before or while it is listed. */
+/** Empty for a folder that is deleted before or while it is listed. */
 const filesBelow = async (location: string): Promise<readonly string[]> => {
   const entries = await readdir(localPath(location), { recursive: true, withFileTypes: true }).catch(
     (error: NodeJS.ErrnoException) => {

@@ -13,7 +13,7 @@ type Seen = {
   readonly bounds: Readonly<Record<string, readonly [string, string, number]>>;
 };
 
-/** Iceberg allows text bounds to be cut; Skein's are compared as prefixes, every other type as it is. */
+/** Iceberg allows truncated text bounds: they are compared as prefixes, bounds of other types exactly. */
 const TEXT_BOUND_CHARACTERS = 16;
 
 test('PyIceberg reads what skein load tpch wrote, and its bounds are DuckDB’s min and max for all eight tables', async () => {

@@ -14,7 +14,7 @@ type Compared = {
   readonly table: string;
   readonly filter: string;
   readonly files: number;
-  /** PyIceberg could not plan it: it compares None with text, for one. */
+  /** Set when PyIceberg could not plan the scan, for example because it compared None with text. */
   readonly theirs_failed?: string;
   readonly answers: number;
   readonly equal: boolean;
@@ -36,7 +36,7 @@ const FILTERS_PER_TABLE = 25;
 let catalog: TestCatalog;
 let planned: Planned;
 beforeAll(async () => {
-  // Few files an answer, so that most plans come in several.
+  // Few files per answer, so that most plans take several answers.
   catalog = await startTestCatalog({ 'catalog.plan_files_per_task': 4 });
   const args = [catalog.running.url, catalog.token, String(SEED), String(FILTERS_PER_TABLE)];
   planned = JSON.parse(await python('test/clients/scan_planning.py', ...args)) as Planned;
@@ -50,10 +50,10 @@ describe("a plan's files, for generated filters over every partition transform",
     const unequal = compared().filter(({ equal }) => !equal);
     expect(compared().length - unequal.length).toBeGreaterThan(200);
     expect(compared().flatMap((one) => one.deletes_differ)).toEqual([]);
-    // NaN is greater than every number for us: a file that may hold it is kept, where PyIceberg looks at the bounds alone.
+    // For Skein NaN is greater than every number, so it keeps a file that may hold NaN; PyIceberg looks at the bounds only.
     const isAboutFloats = ({ filter }: Compared): boolean => /'(ratio|part)'/.test(filter);
     expect(unequal.filter((one) => one.only_ours.length > 0 && !isAboutFloats(one))).toEqual([]);
-    // A file that holds nothing but the value of `<>` is left out, where PyIceberg reads it: that no row matches is proved below.
+    // Skein leaves out a file whose only value is the one of `<>`; PyIceberg reads it. A test below proves that no row matches.
     const isAboutOthers = ({ filter }: Compared): boolean => /Not/.test(filter);
     expect(unequal.filter((one) => one.only_theirs.length > 0 && !isAboutOthers(one))).toEqual([]);
   });
@@ -61,7 +61,7 @@ describe("a plan's files, for generated filters over every partition transform",
   test('leave out no file that has a matching row', () => {
     expect(planned.filters.length).toBe(11 * FILTERS_PER_TABLE);
     expect(compared().filter(({ missing }) => missing.length > 0)).toEqual([]);
-    // The filters do prune, and not everything.
+    // The filters prune some files, but not all.
     const pruned = compared().filter(({ kept, files }) => kept < files);
     expect(pruned.length).toBeGreaterThan(100);
     expect(compared().filter(({ kept }) => kept > 0).length).toBeGreaterThan(150);
@@ -138,7 +138,7 @@ test("Iceberg's Java library plans the same files through the catalog as on its 
     .map((line) => line.split('\t'));
   expect(scans.length).toBe(11 * (FILTERS_PER_TABLE + 1));
   expect(new Set(scans.map(([, , , , scan]) => scan))).toEqual(new Set(['RESTTableScan']));
-  // Where a partition is null the library itself fails on a list of strings.
+  // For a null partition the library itself fails on a list of strings.
   const judged = scans.filter(([, verdict]) => verdict !== 'failed');
   expect(scans.length - judged.length).toBeLessThan(10);
   expect(judged.filter(([, verdict]) => verdict !== 'equal').map((scan) => scan.join(' '))).toEqual([]);

@@ -10,7 +10,7 @@ import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { compileJava, java, mavenClasspath } from '#test/support/java.ts';
 import { python, pythonBin } from '#test/support/python.ts';
 
-/** Other people's clients sign in with a credential, and stay signed in while their tokens end every few seconds. */
+/** Clients of other projects sign in with a credential, and stay signed in although their tokens expire every few seconds. */
 const TOKEN_TTL_MS = 15_000;
 /** Times of a catalog whose sign-ins end soon, too. */
 const SHORT_TOKEN_TTL_MS = 15_000;
@@ -27,10 +27,10 @@ let classpath: string;
 let proxy: Server;
 let proxyUrl: string;
 type Endpoint = { readonly url: string; readonly of: TestCatalog; readonly asked: Asked[] };
-/** By the test, which the path of its token endpoint begins with: they run at once, because most of their time is waiting. */
+/** Endpoints by test; the path of a test's token endpoint begins with its key. The tests run concurrently, because they mostly wait. */
 const endpoints = new Map<string, Endpoint>();
 
-/** A token endpoint of a test's own, before that of a catalog, and what it is asked. */
+/** A token endpoint for one test, which forwards to that of a catalog and records the requests. */
 function tokenEndpoint(key: string, of = catalog): Endpoint {
   const endpoint = { url: `${proxyUrl}/${key}/v1/oauth/tokens`, of, asked: [] };
   endpoints.set(key, endpoint);
@@ -57,7 +57,7 @@ afterAll(async () => {
   await shortCatalog?.[Symbol.asyncDispose]();
 });
 
-/** Stands before the token endpoint, to see what it is asked. */
+/** Forwards a request to the catalog's token endpoint and records it. */
 async function passOn(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = (await buffer(request)).toString();
   const { authorization = '', 'content-type': type = '' } = request.headers;
@@ -155,7 +155,7 @@ test.concurrent('DuckDB: it signs in with its secret, and goes on when its token
     for (const one of endpoint.asked.slice(1))
       expect(one).toEqual({ grant: 'refresh_token', scheme: '', scope, status: 200 });
 
-    // A refresh token that is not taken is not the end.
+    // The client goes on when its refresh token is refused.
     endpoint.asked.length = 0;
     await catalog.sql('delete from catalog.refresh_family');
     await sleep(TOKEN_TTL_MS + 500);

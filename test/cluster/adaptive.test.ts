@@ -8,7 +8,7 @@ import { DuckdbEngine } from '#test/slt/duckdb-engine.ts';
 import type { StartedCluster } from '#test/support/cluster.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 
-/** Rows of the big tables: enough that their scans are worth narrowing, and one key's share worth dividing. */
+/** Rows of the big tables: enough for dynamic filters on their scans, and for dividing one key's partition. */
 const ROWS = 3_000_000;
 
 let folder: string;

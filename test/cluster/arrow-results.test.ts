@@ -45,7 +45,7 @@ async function arrow(sql: string, session = sessionId): Promise<Table> {
 
 const fieldsOf = (table: Table): readonly string[] => table.schema.fields.map(({ name, type }) => `${name} ${type}`);
 
-/** The Arrow types of the types that a client sees as another one than the workers do, or with an argument. */
+/** The Arrow types of SQL types that clients get in another form than workers exchange, or that have arguments. */
 const ARROW_TYPES: Readonly<Record<string, string>> = {
   HUGEINT: 'Utf8',
   UHUGEINT: 'Utf8',

@@ -21,7 +21,7 @@ import { startEtcd, type Etcd } from '#test/support/etcd.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 import { startWorkerProcess, workerSettings, type WorkerProcess } from '#test/support/worker-process.ts';
 
-/** A member is noticed by the watch of etcd at once, and by the list every 5 s at the latest. */
+/** Members are noticed by etcd's watch at once, and by the list, which comes every 5 s, at the latest. */
 const NOTICED_MS_MAX = 15_000;
 const RELOAD_MS = 200;
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
   operator = await ours.issue('operator', ['operator']);
   const server = await ours.issue('etcd', ['etcd'], ['127.0.0.1']);
   etcd = await startEtcd({ tls: { server, client: operator } });
-  // The second one finds everything as it should be.
+  // The second run finds nothing to do.
   for (let i = 0; i < 2; i++) {
     const auth = await skein(['cluster', 'etcd-auth'], {
       env: { ...settingsEnv(operator), ETCD_ENDPOINTS: etcd.endpoint },
@@ -79,7 +79,7 @@ const OWN_ADDRESS = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
 
-/** A worker as on a host of its own: beyond loopback, with a certificate that says that it is a worker and nothing else. */
+/** Starts a worker as on another host: on an address other than loopback, with a certificate of the role `worker` only. */
 const startFarWorker = (name: string, tls: TlsSettings): Promise<WorkerProcess> =>
   startWorkerProcess(
     {
@@ -125,7 +125,7 @@ test('a worker with a certificate of its own joins, and only an operator drains 
   await expect.poll(liveWorkers, { timeout: NOTICED_MS_MAX }).toBe(2);
 }, 120_000);
 
-/** etcd as the holder of a certificate sees it. */
+/** A client of etcd with the given certificate. */
 function etcdAs(tls: TlsSettings): { readonly client: Etcd3; readonly files: TlsFiles; [Symbol.dispose](): void } {
   const { 'cluster.tls_ca': ca, 'cluster.tls_cert': cert, 'cluster.tls_key': key } = tls;
   const files = new TlsFiles({ ca, cert, key }, { intervalMs: 20, log: silentLogger });
@@ -172,7 +172,7 @@ const TLS_HANDSHAKE = '\x16\x03';
 
 type Rogue = { readonly address: string; readonly seen: () => string; readonly close: () => void };
 
-/** A server of a stranger's, in plaintext or with a certificate of another authority, which keeps all that it is sent. */
+/** A foreign server, in plaintext or with a certificate of another authority, which keeps everything that it receives. */
 async function rogue(tls?: TlsSettings): Promise<Rogue> {
   let seen = '';
   const keep = (socket: NodeJS.ReadWriteStream): void => {
@@ -223,10 +223,10 @@ test('members that etcd names and that cannot prove themselves are ignored, told
     expect(coordinatorLog().match(/rogue-(text|null)".*is no member is ignored/g)?.length).toBe(2);
     expect(await liveWorkers()).toBe(2);
     expect(await staged()).toHaveLength(3);
-    // HTTP/2 packs headers, so a secret need not show as it is: not even HTTP/2 has begun.
+    // HTTP/2 compresses headers, so a sent secret might not be recognised: the test requires that HTTP/2 has not even begun.
     for (const { seen } of rogues) expect(seen()).not.toMatch(HTTP_2);
     expect(must(rogues[0], 'a rogue').seen().slice(0, 2)).toBe(TLS_HANDSHAKE);
-    // Behind a handshake that failed nothing has come at all.
+    // After a failed handshake nothing was sent.
     expect(rogues.slice(1).map(({ seen }) => seen())).toEqual(['', '']);
   } finally {
     for (const name of [...addresses, 'text', 'null']) await etcd.remove(key(name));

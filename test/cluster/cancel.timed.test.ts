@@ -7,7 +7,9 @@ import type { Cluster } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 
-/** Queries that take minutes, each stuck somewhere else: an aggregate, a join, a sort that spills, rows that nobody reads fast enough. */
+/**
+ * Queries that take minutes, each in another operation: an aggregate, a join, a sort that spills, a result that its client reads slowly.
+ */
 const STREAMS = "SELECT n, repeat('y', 200) AS s FROM range(100000000000) AS r(n)";
 const LONG_QUERIES = [
   'SELECT max(hash(n)) FROM range(1000000000000) AS r(n)',
@@ -18,7 +20,7 @@ const LONG_QUERIES = [
 const WAYS = ['delete', 'disconnect', 'timeout'] as const;
 const ROUNDS = 34;
 const TIMEOUT_MS = 400;
-/** By then its first rows have left. */
+/** Late enough that its first rows have been sent. */
 const STREAM_TIMEOUT_MS = 1_000;
 const P95_MS_MAX = 200;
 
@@ -74,7 +76,7 @@ async function cancelOnce(way: (typeof WAYS)[number], sql: string): Promise<numb
     signal: abort.signal,
   });
   const answer = sql === STREAMS ? undefined : answerOf(head);
-  // Its head leaves with its first rows, and nobody reads more before the end; of the others nothing leaves.
+  // Its head is sent with its first rows, and the client reads no more until the end; the other queries send nothing before.
   if (sql === STREAMS) await head;
   else await metrics.until('skein_worker_tasks_running', (n) => n > 0, 5_000);
   const cancelled = way === 'timeout' ? started + timeoutMs : performance.now();

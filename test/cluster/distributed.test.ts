@@ -9,7 +9,7 @@ import { tpchAnswers } from '#test/support/tpch-duckdb.ts';
 import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
 
-/** Fragments of these were once invalid SQL. */
+/** Queries whose fragments were once invalid SQL. */
 const ONCE_INVALID = [
   'SELECT count(DISTINCT (o_custkey, o_orderstatus)) FROM orders',
   "SELECT count(*) FROM part WHERE p_name ~ '[a-f].*'",

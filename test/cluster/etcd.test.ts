@@ -41,7 +41,7 @@ test('a stopped cluster leaves no member behind', async () => {
   expect(await etcd.keys('/skein/members/')).toEqual([]);
 });
 
-/** A first stage of some seconds in a few tasks, and a second one. */
+/** A query with a first stage of some seconds in a few tasks, and a second stage. */
 const STAGED =
   'SELECT count(*), sum(h), max(k) FROM (SELECT k, max(hash(m, n)) AS h FROM ' +
   '(SELECT l_orderkey AS k, max(hash(l_comment)) AS m FROM tpch.lineitem GROUP BY ALL), range(50000) AS r(n) GROUP BY k)';

@@ -11,7 +11,7 @@ import { tableFiles } from '#test/support/table-files.ts';
 
 type Row = Readonly<Record<string, string | number | Date | null>>;
 
-/** Its database, so that its tables can be read; one query runs at a time. */
+/** The cluster's own database, so that its tables can be read; one query runs at a time. */
 let database: TestDatabase;
 let cluster: StartedCluster;
 let client: Client;
@@ -145,7 +145,7 @@ test('a query over its timeout is cancelled, with the reason, and has run as lon
     error_message: `the query ran longer than its timeout of ${TIMEOUT_MS} ms`,
   });
   expectTimes(row, sentMs, Date.now());
-  // The time counts from the arrival; timers count from a moment of their own, and may be a millisecond early by the clock.
+  // The timeout counts from the arrival; a timer may fire a millisecond early by the clock.
   const endedMs = must(moments(row)[2], 'it has ended');
   expect(endedMs - sentMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 1);
 });
@@ -200,7 +200,7 @@ test('a query that waits for a place is queued; cancelled there, it has not star
   const running = cluster.query(LONG, { queryId: first });
   expect(await record(first, 'running')).toMatchObject({ started_at: expect.any(Date), ended_at: null });
   const waiting = cluster.query('SELECT 1', { queryId: second });
-  // It is queued while it is planned, too: it stays so.
+  // A query is `queued` while it is planned, too, so the test waits to see that it stays queued.
   await sleep(300);
   expect(await record(second, 'queued')).toMatchObject({ started_at: null, ended_at: null, duration_ms: null });
   expect((await live()).queries.map((query) => [query['query_id'], query['state']])).toEqual([

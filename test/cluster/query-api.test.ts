@@ -14,7 +14,7 @@ import { sharedCluster } from '#test/support/resources.ts';
 
 /** The query HTTP API as a client sees it (service specification, Query HTTP API, Query result, Errors). */
 let cluster: Cluster;
-/** Every answer to `call` must be as the server's own document says. */
+/** The server's OpenAPI document; every answer to `call` is checked against it. */
 let document: ApiDocument;
 
 beforeAll(async () => {
@@ -219,13 +219,13 @@ describe('a PIVOT whose columns depend on the data', () => {
     await load("SELECT * FROM (VALUES ('a', 1), ('b', 2)) AS x(k, v)", '--create');
     const before = { columns: ['a', 'b'], rows: [[1, 2]] };
     const after = { columns: ['a', 'b', 'c'], rows: [[101, 2, 100]] };
-    // Its first step takes a while.
+    // Its first stage takes some time.
     const slow = `(SELECT k, v FROM ${table}, range(60_000_000) AS r(i) WHERE hash(i) = 1 OR i = 0)`;
     const pivoted = post(`PIVOT ${slow} ON k USING sum(v)::INT`, { token });
     await sleep(300);
     await load("SELECT * FROM (VALUES ('a', 100), ('c', 100)) AS x(k, v)");
     const { columns, rows } = (await pivoted).body;
-    // On a slow machine it may have begun after the commit; its steps never read two snapshots.
+    // On a slow machine the query may begin after the commit; its stages never read two snapshots.
     expect([before, after]).toContainEqual({ columns, rows });
     const { body } = await post(`PIVOT (SELECT k, v FROM ${table}) ON k USING sum(v)::INT`, { token });
     expect({ columns: body['columns'], rows: body['rows'] }).toEqual(after);

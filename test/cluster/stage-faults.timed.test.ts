@@ -8,17 +8,17 @@ import type { StartedCluster, WorkerAddress } from '#test/support/cluster.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
 import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 
-/** A quick first stage, whose partitions stay on both workers, and a second one of some seconds that reads them. */
+/** A query with a quick first stage, whose partitions stay on both workers, and a second stage of some seconds that reads them. */
 const STAGED =
   'SELECT count(*), sum(h), max(k) FROM (SELECT k, max(hash(m, n)) AS h FROM ' +
   '(SELECT l_orderkey AS k, max(hash(l_comment)) AS m FROM tpch.lineitem GROUP BY ALL), range(2500) AS r(n) GROUP BY k)';
-/** Longer than any machine is fast: its second stage would take minutes. */
+/** The same with a second stage that takes minutes on any machine. */
 const STAGED_LONG = STAGED.replace('range(2500)', 'range(2500000)');
 /** One task that takes minutes, and can only run on one worker at a time. */
 const ONE_LONG_TASK =
   'SELECT max(hash(r_comment, n)) FROM tpch.region, range(20000000000) AS r(n) GROUP BY r_regionkey';
 
-/** Its history can be read here. */
+/** The cluster's own database, so that its history can be read. */
 let own: TestDatabase;
 let database: Client;
 let cluster: StartedCluster;
@@ -30,7 +30,7 @@ beforeAll(async () => {
   cluster = await startOwnCluster({ workers: 2, args: ['--worker-cores', '1'], env: { DATABASE_URL: own.url } });
   database = new Client({ connectionString: own.url });
   await database.connect();
-  // Several files, so that both workers have a part of the first stage.
+  // Several files, so that both workers run a part of the first stage.
   await cluster.load(['tpch', '--scale', '0.01'], { 'load.data_file_bytes': 200_000 });
   await cluster.sql("SET skein.distribution = 'single'", { sessionId });
   expected = await cluster.sql(STAGED, { sessionId });
@@ -76,7 +76,7 @@ async function until<T>(what: string, find: () => Promise<T | undefined>, timeou
   }
 }
 
-/** A worker that runs a task and holds what an earlier one gave. */
+/** Waits for a worker that runs a task and holds the output of an earlier one. */
 const inTheMiddle = (): Promise<WorkerAddress> =>
   until('a worker in the middle of a query', async () => {
     for (const worker of cluster.workers()) {
@@ -102,7 +102,7 @@ async function retries(): Promise<number> {
   return Number(/^skein_task_retries_total (\d+)$/m.exec(page)?.[1] ?? 0);
 }
 
-/** Whatever happened: no task, no spooled byte, no memory is left, and the cluster answers. */
+/** Checks that no task, no spooled byte and no granted memory is left, and that the cluster answers. */
 async function nothingIsLeft(): Promise<void> {
   await allUp();
   const metrics = WorkerMetrics.of(cluster);
@@ -195,7 +195,7 @@ test('the coordinator killed: workers free everything, it comes back, and histor
     cause: { code: 'UND_ERR_SOCKET' },
   });
   await inTheMiddle();
-  // History is written behind the statement: what it does not know when it dies, nobody will.
+  // History is written after the statement: a record that is not written when the coordinator dies is lost.
   await record(queryId, 'running');
   const coordinator = must(
     (await cluster.services()).find(({ kind }) => kind === 'coordinator'),

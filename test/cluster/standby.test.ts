@@ -128,7 +128,7 @@ test('the active one killed: one of the others takes over, ends what it left, an
   const broken = expect(lost).rejects.toMatchObject({ cause: { code: 'UND_ERR_SOCKET' } });
   process.kill(await coordinatorPid(), 'SIGKILL');
   await broken;
-  // The standby, or the one that the launcher has started again.
+  // Either the standby leads, or the coordinator that the launcher has restarted.
   const active = await nextActive(second.url, cluster.queryUrl);
   expect((await query(active, 'SELECT count(*) FROM range(1000)')).body['rows']).toEqual([[1_000]]);
   await metrics.until('skein_worker_tasks', (n) => n === 0, 15_000);
@@ -152,7 +152,7 @@ test('the active one hangs: it is fenced by the epoch of the next, and its queri
     process.kill(pid, 'SIGCONT');
   }
   const { status, body } = await lost;
-  // A process that wakes runs its timers before it reads its sockets: its lease is over.
+  // A process that wakes up runs its timers first and finds its lease expired.
   expect([status, body['error']]).toEqual([503, 'NOT_ACTIVE']);
   await untilStandby(active);
   expect((await query(standby, 'SELECT 3')).body['rows']).toEqual([[3]]);

@@ -6,7 +6,7 @@ import type { StartedCluster } from '#test/support/cluster.ts';
 import { startOwnCluster } from '#test/support/resources.ts';
 import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 
-/** Queries that run whole on one worker, and a worker that is killed; `stage-faults.timed.test.ts` has queries in stages. */
+/** Kills a worker under queries that run whole; `stage-faults.timed.test.ts` does so under queries in stages. */
 let cluster: StartedCluster;
 
 beforeAll(async () => {
@@ -67,7 +67,7 @@ test('a worker killed: what it had given nothing of runs again on the other one,
   const expected = await answered(LONG);
   const [before, known] = [await counts(), workers()];
   const answers = [answered(LONG), answered(LONG)];
-  // Each worker has one of them: the second goes to the one with less to do.
+  // Each worker gets one: the second query goes to the worker with the lower load.
   for (const worker of known) await until('a task', async () => ((await runsATask(worker)) ? true : undefined));
   const victim = must(known[0], 'two workers');
   process.kill(victim.pid, 'SIGKILL');
@@ -94,7 +94,7 @@ test('a worker killed: rows that have left do not come twice, the answer breaks 
   const reader = must(response.body, 'a body').getReader();
   const first = await reader.read();
   expect([response.status, Buffer.from(first.value ?? []).toString('utf8', 0, 12)]).toEqual([200, '{"columns":[']);
-  // The task waits for its reader, so it is there for as long as nobody reads.
+  // The task waits for its reader, so it exists for as long as the client does not read.
   const busy = await until('the worker of the task', async () => {
     for (const worker of workers()) if (await holdsATask(worker)) return worker;
     return undefined;

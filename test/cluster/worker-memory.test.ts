@@ -28,7 +28,7 @@ const start = (name: string, settings: object = {}): Promise<WorkerProcess> =>
     'worker.orphan_timeout': '600s',
     'worker.memory_limit': `${LIMIT_BYTES}`,
     'worker.process_headroom': `${HEADROOM_BYTES}`,
-    // On a machine that is busy with other things a step may take long, and this is not about that.
+    // On a busy machine a quantum may take long, which this test does not measure.
     'worker.quantum_max': '120s',
     'worker.quantum_overrun': '60s',
     ...settings,
@@ -43,7 +43,7 @@ async function codeOf(worker: WorkerProcess, sql: string): Promise<string> {
   }
 }
 
-/** Notes the most that the process has had, until it is disposed. */
+/** Records the peak of the process's resident memory until it is disposed. */
 function watchPeak({ pid }: WorkerProcess, resident: { peak: number }): Disposable {
   const timer = setInterval(() => (resident.peak = Math.max(resident.peak, residentBytes(pid))), 10);
   return { [Symbol.dispose]: () => clearInterval(timer) };

@@ -140,7 +140,7 @@ test.runIf(process.platform === 'linux')(
     const idleBytes = residentBytes(worker.pid);
     let peakBytes = 0;
     const watch = setInterval(() => (peakBytes = Math.max(peakBytes, residentBytes(worker.pid))), 20);
-    // Each sorts or groups 100 MB and gives 25; twelve at once are three times what there is.
+    // Each query sorts or groups 100 MB and returns 25 MB; twelve at once need three times the memory.
     const one = async (): Promise<void> => {
       const own = query();
       const made = rows(own, 0, 400_000, 3);

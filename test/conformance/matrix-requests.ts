@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { RestAnswer, TestCatalog } from '#test/support/catalog.ts';
 
-/** Good requests of every operation, each on objects of its own: what `scope-matrix.ts` is tried with. */
+/** Valid requests of every operation, each on objects of its own, for the lines of `scope-matrix.ts`. */
 
 export const CATALOG = 'lake';
 
@@ -11,8 +11,8 @@ export const CATALOG = 'lake';
 type Params = Readonly<Record<string, string>>;
 
 /**
- * The objects that one request may use: a namespace that holds a table with a scan plan, a view and a function, a dropped table, and files
- * of unregistered ones.
+ * The objects that one request may use: a namespace with a table that has a scan plan, a view, a function and a dropped table, and the
+ * files of an unregistered table and view.
  */
 export type Fixture = {
   readonly namespace: string;
@@ -59,7 +59,7 @@ const functionOf = (name: string): JsonObject => ({
   ],
 });
 
-/** A plan that waits for its client, as the catalog stores one of a table without data. */
+/** A stored plan, as the catalog makes it for a table without data. */
 const SCAN = {
   kind: 'snapshot',
   snapshotIds: [],
@@ -115,7 +115,7 @@ export async function makeFixture(catalog: TestCatalog, operation: string): Prom
 }
 
 type Special = {
-  /** Instead of the fixture's own. */
+  /** Parameters of the path that replace the fixture's names. */
   readonly params?: (fixture: Fixture) => Params;
   readonly query?: (params: Params) => string;
   readonly body?: (fixture: Fixture, params: Params) => Json;

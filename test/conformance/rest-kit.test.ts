@@ -8,14 +8,14 @@ import { compileJava, java, mavenClasspath } from '#test/support/java.ts';
 import { parseJunitReport, type JunitTest } from '#test/support/junit-report.ts';
 
 /**
- * The Iceberg REST Compatibility Kit, whole: Iceberg's own tests of a catalog and of its views, driven by its Java client against a catalog
- * of ours. Each of its test methods is a test here. The kit leaves nested namespaces and names with slashes off; NestedCatalogTests.java
- * turns them on.
+ * Runs the whole Iceberg REST Compatibility Kit: Iceberg's own tests of a catalog and its views, which use the Java client, against our
+ * catalog. Each of its test methods is a test here. The kit disables the tests of nested namespaces and of names with slashes;
+ * NestedCatalogTests.java enables them.
  */
 const KIT = 'test/conformance/rest-kit';
 const SUITES = ['NestedCatalogTests', 'org.apache.iceberg.rest.RESTCompatibilityKitViewCatalogTests'];
 const TESTS = 157;
-/** It asks for locations of its own right below /tmp, so that is the warehouse; it must share its files with the server. */
+/** The kit chooses locations directly below /tmp, so that is the warehouse; the kit and the server must share a file system. */
 const WAREHOUSE = '/tmp';
 const FOLDERS = ['a', 'b', 'db', 'newdb', 'new.db', 'new', 'ns', 'ns_1', 'ns_2', 'ns1', 'ns2', 'other_ns', 'parent'];
 

@@ -7,7 +7,7 @@ import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/suppo
 import { CATALOG, makeFixture, requestOf, SCHEMA, type Prepared } from './matrix-requests.ts';
 import { SCOPE_MATRIX } from './scope-matrix.ts';
 
-/** A catalog that no tenant has; as long as CATALOG, so that answers are of one length. */
+/** A catalog that no tenant has. Its name is as long as CATALOG, so that answers have equal lengths. */
 const ABSENT = 'lame';
 
 let catalog: TestCatalog;
@@ -64,11 +64,11 @@ test.each(SCOPE_MATRIX)('%s needs %s: %i, and without it %i', async (id, scope, 
   expect(refused.status).toBe(withoutScope);
   const anonymous = await send(endpoint, request, null);
   expect([anonymous.status, anonymous.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-  // Last: it may be what ends its objects.
+  // Last, because the request may delete its objects.
   const rich = await catalog.mint({ scope: [scope] });
   const answer = await send(endpoint, request, rich);
   expect(answer.status, JSON.stringify(answer.body)).toBe(withScope);
-  // The internal door decides the same, in the same words.
+  // The internal call makes the same decision, in the same words.
   const told = refused.body['error'] as { readonly message: string } | undefined;
   const reason = told?.message ?? `the token lacks the scope ${scope}`;
   expect(await decisionOf(rich, operation.action)).toMatchObject({ allowed: true });
@@ -80,7 +80,7 @@ describe('another tenant’s objects are answered, word for word, as absent ones
     ({ id, endpoint }) => /\{(prefix|catalog)\}/.test(endpoint) || id === 'commitAcrossCatalogs' || id === 'getConfig',
   );
 
-  /** All that an answer tells. */
+  /** All that a client sees of an answer. */
   const told = ({ status, body, headers }: RestAnswer): object => ({
     status,
     text: JSON.stringify(body).replaceAll(ABSENT, CATALOG),
@@ -98,7 +98,7 @@ describe('another tenant’s objects are answered, word for word, as absent ones
     );
     expect(foreign.status).toBe(404);
     expect(told(foreign)).toEqual(told(absent));
-    // Nothing was done to it either.
+    // The object is unchanged.
     for (const path of ['', '/tables/t', '/views/v']) {
       const url = `/v1/${CATALOG}/namespaces/${fixture.namespace}${path}`;
       expect((await catalog.rest('GET', url)).status, url).toBe(200);
@@ -132,7 +132,7 @@ describe('another tenant’s objects are answered, word for word, as absent ones
       expect([used.status, absent.status]).toEqual([200, 200]);
       expect(JSON.stringify(used.body)).toBe(JSON.stringify(absent.body).replaceAll(ABSENT, CATALOG));
     }
-    // With a token it is absent, and says so.
+    // With a token the answer is that of an absent catalog.
     const [foreign, absent] = [await ask(CATALOG, rival), await ask(ABSENT, rival)];
     expect(foreign.status).toBe(404);
     expect(JSON.stringify(foreign.body)).toBe(JSON.stringify(absent.body).replaceAll(ABSENT, CATALOG));

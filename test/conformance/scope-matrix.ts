@@ -2,7 +2,7 @@ import type { Scope } from '#shared/token-claims.ts';
 
 /**
  * Operation, the scope that it needs (null: not even a token), and the status of a good request with that scope alone and with every scope
- * but that one. `scope-matrix.test.ts` sends each to a real catalog; a line is missing here when an operation is new.
+ * but that one. `scope-matrix.test.ts` sends each to a real catalog; it fails when an operation has no line here.
  */
 type Line = readonly [operation: string, scope: Scope | null, withScope: number, withoutScope: number];
 

@@ -25,7 +25,7 @@ afterAll(async () => {
 const run = async (...statements: readonly string[]): Promise<void> => {
   for (const sql of statements) await spark.sql(sql);
 };
-/** The rows that Spark and Skein agree on. */
+/** Runs a query on Spark and on Skein, checks that the rows are equal, and returns them. */
 const both = async (sql: string, ours = sql): Promise<readonly (readonly Json[])[]> => {
   const theirs = await spark.sql(sql);
   expect(await cluster.sql(ours)).toEqual(theirs);

@@ -22,7 +22,7 @@ afterAll(async () => {
 const run = async (...statements: readonly string[]): Promise<void> => {
   for (const sql of statements) await trino.sql(sql);
 };
-/** The rows that Trino and Skein agree on. */
+/** Runs a query on Trino and on Skein, checks that the rows are equal, and returns them. */
 const both = async (sql: string, ours = sql): Promise<readonly (readonly Json[])[]> => {
   const theirs = await trino.sql(sql);
   expect(await cluster.sql(ours)).toEqual(theirs);

@@ -8,7 +8,10 @@ const MEMORY_BYTES_MAX = 256 * 2 ** 20;
 const STACK_LINES = 4;
 const SHRINK_RUNS_MAX = 300;
 
-/** Why an input breaks the law of its decoder: it ends soon, takes little memory, and a bad input has a named error. */
+/**
+ * Returns how an input breaks its decoder's law; undefined when it does not. The law: decoding ends soon, takes little memory, and refuses
+ * a bad input with one of the decoder's errors.
+ */
 export async function checkInput(decoder: Decoder, input: Buffer): Promise<string | undefined> {
   let leastMs = Infinity;
   for (let run = 0; run < RUNS && leastMs > CPU_MS_MAX; run++) {
@@ -34,7 +37,7 @@ async function errorOf({ decode, errors }: Decoder, input: Buffer): Promise<stri
   }
 }
 
-/** A shorter input that breaks the law in the same way. */
+/** Returns a shorter input that breaks the law in the same way. */
 export async function shrink(decoder: Decoder, input: Buffer, why: string): Promise<Buffer> {
   let least = input;
   let runs = 0;

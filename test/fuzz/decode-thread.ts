@@ -8,7 +8,7 @@ import { DECODERS } from './decoders.ts';
 export type DecodeJob = {
   readonly decoder: string;
   readonly inputs: readonly Uint8Array[] | { readonly seed: number; readonly forMs: number };
-  /** One number: which input it is at. */
+  /** One number: the index of the current input. */
   readonly progress: Int32Array<SharedArrayBuffer>;
 };
 

@@ -6,14 +6,14 @@ import type { DecodeJob, DecodeResult } from './decode-thread.ts';
 import { drawInput, type Decoder } from './decoder.ts';
 import type { FuzzTarget } from './fuzz-target.ts';
 
-/** By the clock, on a machine that does other things too: an input that takes so long does not end. */
+/** An input that takes this long by the clock, even on a busy machine, counts as endless. */
 const HANG_MS = 30_000;
 const WATCH_MS = 250;
-/** Stands for the number of an input while there is none yet. */
+/** Value of `progress` before the first input. */
 const STARTING = -1;
 const HEAP_MIB_MAX = 512;
 
-/** A decoder keeps its law: it runs in a thread, which an input may hang or kill. */
+/** The fuzz target of a decoder, which runs in a thread of its own, because an input may hang or kill it. */
 export function decoderTarget(decoder: Decoder): FuzzTarget {
   const { name } = decoder;
   const folder = join(import.meta.dirname, 'found', name);

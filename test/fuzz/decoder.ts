@@ -2,12 +2,12 @@ import type { ErrorCode } from '#shared/error.ts';
 import { mutate } from './mutate.ts';
 import { Random } from './random.ts';
 
-/** A reader of strangers' bytes. */
+/** A decoder of bytes from untrusted sources. */
 export type Decoder = {
   readonly name: string;
   /** Inputs as honest writers make them; each is decoded without an error. */
   readonly samples: readonly Buffer[];
-  /** An input that is nearly right, with lies where the format has a length, a count or a type. */
+  /** Draws a nearly valid input with wrong lengths, counts or types. */
   readonly grammar: (random: Random) => Buffer;
   /** Decodes, and uses what it has decoded as the product does. */
   readonly decode: (input: Buffer) => unknown;
@@ -17,10 +17,10 @@ export type Decoder = {
 
 const GRAMMAR_SHARE = 0.75;
 const PLAIN_GRAMMAR_SHARE = 0.8;
-/** Odd, so that neighbouring numbers have nothing in common. */
+/** A large odd step, so that the random numbers of neighbouring inputs differ. */
 const SEED_STEP = 0x9e_37_79_b1;
 
-/** The input of a number in the sequence of a seed. */
+/** Draws input `index` of the sequence of a seed. */
 export function drawInput({ samples, grammar }: Decoder, seed: number, index: number): Buffer {
   const random = new Random(seed + Math.imul(index, SEED_STEP));
   if (!random.chance(GRAMMAR_SHARE)) return mutate(random, random.pick(samples), random.pick(samples));

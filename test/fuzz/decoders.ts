@@ -6,7 +6,7 @@ import { REGISTERED_METADATA, REQUEST_BODY, SCAN_FILTER, TABLE_METADATA, VIEW_ME
 import { PARQUET_FOOTER } from './decoders/parquet-footer.ts';
 import { TICKET } from './decoders/wire.ts';
 
-/** All readers of strangers' bytes. */
+/** All decoders of bytes from untrusted sources. */
 export const DECODERS: readonly Decoder[] = [
   MANIFEST_LIST,
   MANIFEST,

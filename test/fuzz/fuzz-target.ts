@@ -1,4 +1,4 @@
-/** Something that strangers' input reaches, and a law that it keeps whatever the input is. */
+/** A part of the product that gets untrusted input, and the law that it keeps for every input. */
 export type FuzzTarget = {
   readonly name: string;
   /** The law, in a few words. */

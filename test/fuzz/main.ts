@@ -3,8 +3,8 @@ import { newSeed } from '#test/support/seed.ts';
 import { FUZZ_TARGETS } from './fuzz-targets.ts';
 
 /**
- * `npm run fuzz -- [--minutes 10] [TARGET ...]`: what was found once, and then new input for each target in turn, from a new seed, until
- * the time is over or one finds something. `TEST_SEED` repeats a run.
+ * `npm run fuzz -- [--minutes 10] [TARGET ...]`: replays earlier findings, then draws new input for each target in turn, from a new seed,
+ * until the time is over or a target fails. `TEST_SEED` repeats a run.
  */
 async function main(args: readonly string[]): Promise<number> {
   const { values, positionals } = parseArgs({

@@ -27,7 +27,7 @@ const ODD_VALUES: readonly Json[] = [
   'truncate[99999999999]',
 ];
 
-/** A document with some of its values changed, gone, repeated or moved, as text; its numbers are plain ones. */
+/** Changes, removes, repeats or moves some values of a document; returns its text, whose numbers are plain. */
 export function mutateJson(random: Random, document: Json): Buffer {
   let mutated = document;
   for (let left = 1 + random.below(CHANGES_MAX); left > 0; left--) mutated = change(random, mutated, document);

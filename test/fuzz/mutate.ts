@@ -2,12 +2,12 @@ import type { Random } from './random.ts';
 
 const MUTATIONS_MAX = 8;
 const CHUNK_MAX = 64;
-/** Bytes with a meaning in most formats: nothing, all bits, the edges of one-byte numbers, a number that goes on, an opening bracket. */
+/** Bytes with a meaning in many formats: zero, all bits, limits of one-byte numbers, a varint that continues, an opening bracket. */
 const ODD_BYTES = [0, 1, 0x7f, 0x80, 0xff, 0xfe, 0x5b, 0x7b, 0x22, 0x2c];
 
 type Mutation = (random: Random, bytes: Buffer, other: Buffer) => Buffer;
 
-/** Some bytes with some of them changed. @param other bytes of the same kind, of which a part may come in */
+/** Changes some of the bytes. @param other bytes of the same kind, of which a part may be inserted */
 export function mutate(random: Random, bytes: Buffer, other: Buffer): Buffer {
   let mutated = bytes;
   for (let left = 1 + random.below(MUTATIONS_MAX); left > 0; left--)

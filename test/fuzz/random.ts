@@ -1,4 +1,4 @@
-/** A source of random numbers that a seed decides (mulberry32). */
+/** A generator of random numbers from a seed (mulberry32). */
 export class Random {
   #state: number;
 
@@ -33,7 +33,7 @@ export class Random {
     return Buffer.from(Array.from({ length }, () => this.below(256)));
   }
 
-  /** Mostly small, at times at the edge of some width. */
+  /** Mostly a small number, sometimes one at the limit of some width. */
   number(): number {
     return this.chance(0.7) ? this.below(20) : this.pick(EDGES) + this.below(3) - 1;
   }

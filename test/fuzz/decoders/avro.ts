@@ -59,7 +59,7 @@ const file: NewDataFile = {
 
 type Unpacked = { readonly schema: string; readonly blocks: readonly RawBlock[] };
 
-/** A file with its blocks as they are: what changes in packed bytes is mostly noise. */
+/** A file with its blocks unpacked, because changes of packed bytes mostly give noise. */
 function unpack(packed: Uint8Array): Unpacked {
   const bytes = Buffer.from(packed);
   const header = avro.Type.forSchema({ type: 'map', values: 'bytes' }).decode(bytes, 4) as Decoded<

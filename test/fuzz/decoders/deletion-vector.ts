@@ -9,7 +9,7 @@ const CARDINALITY_MAX = 1_000_000;
 const words = (...values: readonly number[]): Buffer => Buffer.from(Uint32Array.from(values).buffer);
 const shorts = (...values: readonly number[]): Buffer => Buffer.from(Uint16Array.from(values).buffer);
 
-/** Positions that the manifest speaks of, and a bitmap. */
+/** An input: the number of positions that the manifest claims, and a bitmap. */
 const input = (cardinality: number, bitmap: Buffer): Buffer => Buffer.concat([words(cardinality), bitmap]);
 
 /** The blob of a Puffin file around a bitmap, with the right lengths and checksum: without them nothing is decoded. */
@@ -82,7 +82,7 @@ function drawContainer(random: Random, key: number): Container {
   return { isRun: false, key, cardinality, bytes, positions: cardinality };
 }
 
-/** Some of them overlap, or leave their container. */
+/** Draws runs, some of which overlap or end beyond their container. */
 function drawRuns(random: Random): Omit<Container, 'key'> {
   const runs: number[] = [];
   let next = 0;

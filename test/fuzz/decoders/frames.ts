@@ -43,7 +43,7 @@ const instance = Instance.open({ threads: '1' });
 const connection = instance.connect();
 connection.run("SET arrow_lossless_conversion = true; SET arrow_output_version = '1.5'");
 
-/** As they lie in a worker's spool: the bodies of batches are aligned. */
+/** The messages of a query as a worker's spool holds them: the bodies of batches are aligned. */
 function messagesOf(sql: string): readonly Uint8Array[] {
   const messages: Uint8Array[] = [];
   const keep = (message: ArrowMessage): void => {
@@ -66,7 +66,7 @@ const HONEST = [
 ].map(messagesOf);
 const COMPRESSED = await Promise.all(HONEST.map(async (messages) => Promise.all(messages.map(compressMessage))));
 
-/** A number that lies, somewhere in a message: counts, offsets and lengths are words of 4 or 8 bytes. */
+/** Writes a wrong number somewhere into a message: counts, offsets and lengths are words of 4 or 8 bytes. */
 function lie(random: Random, message: Uint8Array): Uint8Array {
   const bytes = Buffer.from(message);
   for (let left = 1 + random.below(3); left > 0; left--) {
@@ -76,7 +76,9 @@ function lie(random: Random, message: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** As a worker reads what another sends: bytes that nobody has checked make the library of Arrow hang, and DuckDB read what is not its. */
+/**
+ * Reads a stream as a worker reads that of another one. Unchecked bytes could make the Arrow library hang, and DuckDB read foreign memory.
+ */
 async function readStream(input: Buffer): Promise<void> {
   let fields: ReturnType<typeof readSchema> | undefined;
   const dictionaries: ArrowBatch[] = [];
@@ -104,7 +106,7 @@ async function readStream(input: Buffer): Promise<void> {
   }
 }
 
-/** As DuckDB reads them: an address that leads out of the batch ends the process. */
+/** Reads all rows as DuckDB does: an address outside of the batch ends the process. */
 function readRows(fields: ReturnType<typeof readSchema>, batch: ArrowBatch, dictionaries: readonly ArrowBatch[]): void {
   using rows = new ArrowInput(connection, { fields, dictionaries, rows: batch.rows, batches: [batch] });
   for (const chunk of rows.chunks()) duckdb.destroy_data_chunk(word(chunk));

@@ -145,7 +145,7 @@ export const SCAN_FILTER: Decoder = {
 };
 
 const packed = (kind: number, body: Buffer): Buffer => Buffer.concat([Buffer.of(kind), body]);
-/** Bytes that unpack to megabytes, more than may be and fewer. */
+/** Small inputs that unpack to megabytes, some beyond the limit and some below it. */
 const BOMBS = [gzipSync, zstdCompressSync].map((pack) =>
   [0x20, 0x7b, 0x31].flatMap((byte) => [1, 20].map((size) => pack(Buffer.alloc(size * MIB, byte)))),
 );

@@ -46,7 +46,7 @@ const COLUMN_TYPES: readonly Json[] = [
   { type: 'map', 'key-id': 4, key: 'string', 'value-id': 5, value: 'long', 'value-required': false },
   { type: 'struct', fields: [{ id: 2, name: 'x', required: false, type: 'timestamp' }] },
 ];
-/** One of each kind: a file's column is of any type, whatever the table's is. */
+/** One literal of each kind, because a file's column may have any type. */
 const LITERALS: readonly Literal[] = [5n, 1.5, Number.NaN, 'text', true, new Uint8Array(4)];
 const columnOf = (fieldId: number, type: Json): ScanColumn => ({
   fieldId,
@@ -105,7 +105,7 @@ export const PARQUET_FOOTER: Decoder = {
   errors: ['INVALID_TABLE_DATA', 'TABLE_DATA_TOO_COMPLEX', 'NOT_SUPPORTED'],
 };
 
-/** A file whose column is not of the table's type is refused; the next one is read all the same. */
+/** Ignores the refusal of a file whose column does not have the table's type, and goes on with the next one. */
 function refusedOr(work: () => void): void {
   try {
     work();
@@ -146,7 +146,7 @@ function drawGroup(random: Random, leaves: number): Buffer {
   return rowGroup(random.number(), drawn);
 }
 
-/** Fields that nobody knows, or that come where they should not. */
+/** Draws unknown fields, and known ones at wrong places. */
 function drawFields(random: Random, depth = 0): readonly ThriftField[] {
   let id = 0;
   return Array.from({ length: random.below(3) }, () => {

@@ -20,7 +20,7 @@ const signed = signTicket(
   KEYS,
 );
 
-/** A ticket that nobody with the secret has signed is never accepted. */
+/** A ticket is accepted only if it was signed with the secret. */
 export const TICKET: Decoder = {
   name: 'ticket',
   samples: [Buffer.from(signed)],

@@ -27,7 +27,7 @@ export const foundStatements = (): readonly (FoundStatement & { readonly name: s
     .sort()
     .map((file) => ({ ...(JSON.parse(readFileSync(file, 'utf8')) as FoundStatement), name: basename(file) }));
 
-/** How the statements so far went: how many were compared to the end tells whether the random ones are any good. */
+/** Outcomes of the statements so far; many compared ones (`bound`) show that the random statements are useful. */
 export type Outcomes = { bound: number; refused: number; unbound: number; invalid: number };
 
 const LIMITS = { bytesMax: 2 ** 20, depthMax: 1_000 };
@@ -41,9 +41,8 @@ const CONTEXT = {
 const WIDE_SPACE = /[\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]/;
 
 /**
- * The gate beside a DuckDB that has the tables themselves. DuckDB binds the statement as it was written, and the text that the gate made
- * of it, in which tables are scans: both plans must be the same, table by table and column by column, and a statement that the gate lets
- * pass reads nothing but its scans.
+ * Compares the gate with a DuckDB that has the tables. DuckDB binds the original statement, and the gate's text, in which scans replace the
+ * tables. Both plans must read the same tables and columns, and a statement that the gate accepts must read nothing but its scans.
  */
 export class GateOracle {
   readonly outcomes: Outcomes = { bound: 0, refused: 0, unbound: 0, invalid: 0 };
@@ -80,7 +79,7 @@ export class GateOracle {
     return new GateOracle(duckdb, await sessionPlanner(), scriptedTables(script));
   }
 
-  /** Why the gate and DuckDB do not agree about a text; null when they do. */
+  /** Describes how the gate and DuckDB disagree about a text; null when they agree. */
   async difference(text: string): Promise<string | null> {
     const parsed = await this.#parse(text);
     let query: string;
@@ -94,9 +93,9 @@ export class GateOracle {
       return parsed === null || code === 'NOT_SUPPORTED' ? null : `${code}: ${message}, but DuckDB parses it`;
     }
     const ofQuery = await this.#parse(query);
-    // DuckDB changes wide spaces in more places than it means to; the gate gives it a text without them.
+    // DuckDB also replaces wide spaces where it should not; the gate gives it a text without them.
     if (!WIDE_SPACE.test(text) && parsed !== ofQuery) return 'the gate cuts out another statement than DuckDB reads';
-    // Some escapes are refused for being escapes, whatever they stand for.
+    // DuckDB refuses some escapes, whatever they stand for.
     if (ofQuery === null) return this.#count('invalid');
     if ((await this.#parse(respelled(query))) !== ofQuery) return 'the words of the gate are not those of DuckDB';
     return this.#compareNames(query);
@@ -189,23 +188,23 @@ const REFUSALS = [
 /** The gate may accept these although DuckDB does not bind them: names mean our tables before DuckDB's. */
 const UNBOUND = /^Circular reference to CTE/;
 
-/** DuckDB's own views are the gate's to refuse. */
+/** The gate must refuse queries of DuckDB's own views. */
 const readsInternals = (plan: JsonObject): boolean => sourcesOf(plan).some((name) => /^(?:duckdb_|pg_)/.test(name));
 
-/** Every name, and what JavaScript makes of it, once for each that DuckDB tells apart. */
+/** Every name, and its case forms in JavaScript, once for each name that DuckDB distinguishes. */
 function tableNames(): readonly string[] {
   const all = NAMES.flatMap((name) => [name, name.toUpperCase(), name.toLowerCase()]);
   const isInternal = (name: string): boolean => INTERNAL.some((one) => one === foldIdentifier(name));
   return [...new Map(all.filter((name) => !isInternal(name)).map((name) => [foldIdentifier(name), name])).values()];
 }
 
-/** The text with one space for whatever stands between two tokens, and quotes of the plainest kind. */
+/** The text with one space between tokens, and plain quotes. */
 function respelled(text: string): string {
   const tokens = new Tokenizer(text);
   let result = '';
   let at = 0;
   for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
-    // Two strings without a space would be one.
+    // Two strings without a space between them would become one.
     if (token.start > at || (token.kind === 'string' && result.endsWith("'"))) result += ' ';
     if (token.kind === 'string') result += quoteLiteral(stringText(text, token));
     else if (token.kind === 'quoted') result += quoteIdentifier(identifierText(text, token));
@@ -225,7 +224,7 @@ function sourcesOf(node: JsonObject): string[] {
 const tableKey = (parts: readonly unknown[]): string =>
   JSON.stringify(parts.map((part) => foldIdentifier(String(part))));
 
-/** A plan without what differs between a table and the scan that stands for it. */
+/** A plan without the differences between a table and the scan that replaces it. */
 function comparable(value: Json, scans: readonly string[]): Json {
   if (Array.isArray(value)) return (value as readonly Json[]).map((one) => comparable(one, scans));
   if (typeof value !== 'object' || value === null) return value;

@@ -5,7 +5,7 @@ import type { FuzzTarget } from '../fuzz-target.ts';
 import { FOUND_FOLDER, foundStatements, GateOracle } from './gate-oracle.ts';
 import { printStatement, randomStatement } from './random-statement.ts';
 
-/** Statements of one seed: with more the smallest one that is wrong would take long to find. */
+/** Statements per seed; with more, shrinking a wrong one would take long. */
 const RUNS_OF_A_SEED = 2_000;
 const SEEDS = 2 ** 31;
 const WHY_LENGTH_MAX = 200;

@@ -1,6 +1,6 @@
 /**
- * Names that two programs may take for the same, or may end at different places: letters that JavaScript folds and DuckDB does not,
- * combining and invisible characters, quotes, comments and keywords, DuckDB's own views.
+ * Names that two programs may compare or delimit differently: letters that JavaScript folds and DuckDB does not, combining and invisible
+ * characters, quotes, comments and keywords, DuckDB's own views.
  */
 const LETTERS = [
   'k',
@@ -41,7 +41,7 @@ export const NAMES: readonly string[] = [
   'duc\u212adb_databases',
   ...INTERNAL,
 ];
-/** The first of each is the session's. */
+/** The first of each list is the session's current one. */
 export const SCHEMAS = ['s', '\u017f', 'a.b', 'select', 'main'] as const;
 export const CATALOGS = ['lake', 'la\u212ae', 'l\u00e4ke'] as const;
 
@@ -49,12 +49,12 @@ const RESERVED = new Set<string>(['select', 'table', 'at', 'lateral', 'values'])
 const PLAIN = /^[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*$/;
 const WIDE_SPACE = /[\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]/;
 
-/** How a name is written. A text in quotes is a table's name or an alias only where it stands alone. */
+/** Spellings of a name. A string literal is a table's name or an alias only where it stands alone. */
 export const STYLES = ['plain', 'quoted', 'string', 'escaped', 'dollar', 'continued'] as const;
 export type Style = (typeof STYLES)[number];
 export type Spelling = { readonly style: Style; readonly letters: number };
 
-/** The name's text, the case of its letters changed as the bits of `letters` say. */
+/** Spells a name; the bits of `letters` choose the letters whose case changes. */
 export function spell(name: string, { style, letters }: Spelling, mayBeString: boolean): string {
   const text = changeCase(name, letters);
   if (style === 'plain' && PLAIN.test(text) && !WIDE_SPACE.test(text) && !RESERVED.has(text.toLowerCase())) return text;
@@ -66,7 +66,7 @@ export function spell(name: string, { style, letters }: Spelling, mayBeString: b
   return `'${doubled}'`;
 }
 
-/** Now and then as JavaScript changes it; else A to Z alone, so that the name stays the same. */
+/** Changes the case, sometimes by JavaScript's rules, else of A to Z only, which keeps the name the same. */
 function changeCase(name: string, letters: number): string {
   if (letters % 11 === 1) return name.toUpperCase();
   if (letters % 11 === 2) return name.toLowerCase();

@@ -3,8 +3,8 @@ import { must, unreachable } from '#shared/must.ts';
 import { CATALOGS, NAMES, SCHEMAS, spell, STYLES, type Spelling } from './names.ts';
 
 /**
- * Random queries as data, so that fast-check can shrink them. Every table and every query has one column `a`, so that most of them bind;
- * what they are about is which name means what.
+ * Random queries as data, so that fast-check can shrink them. They test name resolution: every table and every query has one column `a`, so
+ * that most queries bind.
  */
 type Name = { readonly name: string; readonly spelling: Spelling };
 type TableName = { readonly parts: readonly Name[] };
@@ -44,14 +44,14 @@ type Value =
   | { readonly kind: 'column'; readonly pick: number; readonly parts: number; readonly spelling: Spelling }
   | { readonly kind: 'query'; readonly words: readonly string[]; readonly query: Query };
 
-/** A statement, what stands between its words, and what was put into it somewhere. */
+/** A statement, the texts between its words, and texts inserted at some places. */
 export type RandomStatement = {
   readonly query: Query;
   readonly gaps: readonly string[];
   readonly changes: readonly { readonly at: number; readonly text: string }[];
 };
 
-/** The lists of names by which columns may be reached, the nearest FROM first. */
+/** The names by which columns can be qualified, one list per FROM, the nearest first. */
 type Sight = readonly (readonly (readonly string[])[])[];
 
 const TEXTS = [
@@ -107,7 +107,7 @@ const spelling: Arbitrary<Spelling> = fc.record({
   letters: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat(65_535)),
 });
 const nameOf = (names: readonly string[]): Arbitrary<Name> => fc.record({ name: fc.constantFrom(...names), spelling });
-/** Few, so that the same ones meet. */
+/** Few names, so that they collide. */
 const name = fc.oneof({ weight: 3, arbitrary: nameOf(NAMES.slice(0, 6)) }, nameOf(NAMES));
 const alias: Arbitrary<Alias> = fc.record({ name, as: fc.boolean(), columns: fc.boolean() });
 

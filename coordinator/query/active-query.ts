@@ -43,6 +43,8 @@ export class ActiveQuery implements LiveStatement {
   #limitMs = Infinity;
   readonly #onGone: () => void;
   #redacted: RedactedStatement = { text: '', secrets: null };
+  /** Made once: to cut a statement of megabytes takes milliseconds, and a list may have many. */
+  #listedSql = '';
   #progress: () => RunProgress = () => NO_PROGRESS;
   #rows: () => number = () => 0;
 
@@ -85,6 +87,7 @@ export class ActiveQuery implements LiveStatement {
   /** Sets the redacted text that history may keep; before this call the statement has no record. */
   received(redacted: RedactedStatement): void {
     this.#redacted = redacted;
+    this.#listedSql = cutText(redacted.text, LISTED_SQL_BYTES_MAX);
     this.#facts = { ...this.#facts, sql: redacted.text };
     this.#record();
   }
@@ -106,10 +109,10 @@ export class ActiveQuery implements LiveStatement {
   }
 
   live(): LiveQuery {
-    const { recordId: _recordId, sql, ...facts } = this.#facts;
+    const { recordId: _recordId, ...facts } = this.#facts;
     return {
       ...facts,
-      sql: cutText(sql, LISTED_SQL_BYTES_MAX),
+      sql: this.#listedSql,
       state: this.liveState,
       queuedAtMs: this.#state.queuedAtMs,
       startedAtMs: this.#state.kind === 'queued' ? null : this.#state.startedAtMs,

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Field, Schema, Utf8 } from 'apache-arrow';
 import { Message } from 'apache-arrow/ipc/metadata/message';
 import { SkeinError } from '#shared/error.ts';
-import { BODY_TAG, fieldBytes, HEADER_TAG, varintBytes, writeField } from '#shared/flight/flight-data.ts';
+import { encodeFlightData } from '#shared/flight/flight-data.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 import type { TableRows } from './table-rows.ts';
 import { textRecordBatch, type TextRow } from './text-record-batch.ts';
@@ -24,14 +24,14 @@ export async function encodeRows(
   take: TakeBytes,
 ): Promise<TableRows> {
   const schema = new Schema(columns.map((name) => new Field(name, new Utf8(), true)));
-  const messages = [flightMessage(Message.encode(Message.from(schema)), EMPTY)];
+  const messages = [inBase64(Message.encode(Message.from(schema)), EMPTY)];
   let rowCount = 0;
   let bytes = 0;
   for await (const page of pages) {
     for (const [i, rows] of [...batchesOf(page)].entries()) {
       if (i > 0) await setImmediate();
       const { header, body } = textRecordBatch(columns.length, rows);
-      const message = flightMessage(header, body);
+      const message = inBase64(header, body);
       take(message.length);
       rowCount += rows.length;
       bytes += message.length;
@@ -56,27 +56,7 @@ function* batchesOf(rows: readonly TextRow[]): Generator<readonly TextRow[]> {
 }
 
 const EMPTY = Buffer.alloc(0);
-
-/** gRPC prefixes each message with 5 bytes, which a worker counts when it asks whether a body is aligned. */
-const GRPC_PREFIX_BYTES = 5;
-const BODY_ALIGNMENT = 8;
-
-/** A message in base64; zeros behind its header align its body. */
-function flightMessage(header: Uint8Array, body: Buffer): string {
-  if (body.length === 0) {
-    const message = Buffer.alloc(fieldBytes(HEADER_TAG, header.length));
-    writeField(message, 0, HEADER_TAG, header);
-    return message.toString('base64');
-  }
-  const prefix = varintBytes(BODY_TAG) + varintBytes(body.length);
-  let headerBytes = header.length;
-  while ((GRPC_PREFIX_BYTES + fieldBytes(HEADER_TAG, headerBytes) + prefix) % BODY_ALIGNMENT !== 0) headerBytes += 1;
-  const padded = Buffer.alloc(headerBytes);
-  padded.set(header);
-  const message = Buffer.alloc(fieldBytes(HEADER_TAG, headerBytes) + fieldBytes(BODY_TAG, body.length));
-  writeField(message, writeField(message, 0, HEADER_TAG, padded), BODY_TAG, body);
-  return message.toString('base64');
-}
+const inBase64 = (header: Uint8Array, body: Buffer): string => encodeFlightData(header, body).toString('base64');
 
 /** Counts the bytes of all rows that one statement makes. */
 export function rowsBudget(bytesMax: number): TakeBytes {

@@ -357,11 +357,10 @@ export class TaskDispatcher {
           ? ({ kind: 'spool', partitions: fragment.partitions } as const)
           : ({ kind: 'stream' } as const),
       threads,
+      memoryLimitBytes: this.#memoryLimit(fragment, worker, { threads, bytes: share.bytes + read }),
       scheduledMs: Math.round(this.#scheduledMs),
     };
-    const memoryLimitBytes = this.#memoryLimit(fragment, worker, { threads, bytes: share.bytes + read });
-    const { keyring } = this.#options.scheduler;
-    return taskSpec({ ...owner, memoryLimitBytes }, parts, { worker: worker.info, keyring });
+    return taskSpec(owner, parts, this.#options.scheduler.keyring);
   }
 
   /** Returns the memory of a task: its cores' part of the query's memory on a worker, all of it for the only task, less for a small one. */

@@ -5,7 +5,6 @@ import type { Keyring } from '#shared/keyring.ts';
 import { must } from '#shared/must.ts';
 import type { StorageGrant } from '#shared/storage/credential.ts';
 import { grantsOf, signTicket } from '#shared/ticket.ts';
-import type { WorkerInfo } from '../cluster/worker-link.ts';
 import { printSqlType, type SqlField } from '../planner/sql-type.ts';
 import type { TableRows } from '../rows/table-rows.ts';
 import type { TaskTable } from './plan-scans.ts';
@@ -18,6 +17,7 @@ export type TaskOwner = {
   readonly principal: PrincipalId;
   readonly epoch: number;
   readonly context: StatementContext;
+  /** Memory of the query on each worker. */
   readonly memoryLimitBytes: number;
   readonly spillLimitBytes: number;
   readonly profile: boolean;
@@ -28,7 +28,7 @@ export type TaskOwner = {
 
 export type TaskParts = Pick<
   TaskSpec,
-  'taskId' | 'sql' | 'inputs' | 'keepJoinOrder' | 'collected' | 'threads' | 'scheduledMs'
+  'taskId' | 'sql' | 'inputs' | 'keepJoinOrder' | 'collected' | 'threads' | 'memoryLimitBytes' | 'scheduledMs'
 > & {
   /** The tables that the text's `{ scan }` numbers index. */
   readonly tables: readonly TaskTable[];
@@ -38,11 +38,7 @@ export type TaskParts = Pick<
 /** A ticket is valid for this long after the query's deadline, because clocks of hosts differ. */
 const TICKET_MARGIN_MS = 60_000;
 
-export function taskSpec(
-  owner: TaskOwner,
-  { tables, ...parts }: TaskParts,
-  { worker, keyring }: { readonly worker: WorkerInfo; readonly keyring: Keyring },
-): TaskSpec {
+export function taskSpec(owner: TaskOwner, { tables, ...parts }: TaskParts, keyring: Keyring): TaskSpec {
   const read = readTables({ ...parts, tables }, (task) => partitionTicket(owner, task, 0, keyring));
   const { queryId, tenant, principal, epoch, context, spillLimitBytes, profile, bounds } = owner;
   return {
@@ -53,7 +49,6 @@ export function taskSpec(
     context,
     ...parts,
     ...read,
-    memoryLimitBytes: Math.min(owner.memoryLimitBytes, worker.memoryLimitBytes),
     spillLimitBytes,
     pinnedToTop: false,
     profile,

@@ -59,6 +59,30 @@ export function encodeAppMetadata(metadata: Uint8Array): Uint8Array<ArrayBuffer>
   return message;
 }
 
+/** gRPC prefixes each message with 5 bytes, and a received message is a view behind them: alignment has to count them. */
+export const GRPC_PREFIX_BYTES = 5;
+const BODY_ALIGNMENT = 64;
+
+/** Header length, zero-padded so that the body begins at a multiple of 64, counting gRPC's prefix. */
+export function alignedHeaderBytes(headerBytes: number, bodyPrefix: number): number {
+  for (let bytes = headerBytes; ; bytes++) {
+    if ((GRPC_PREFIX_BYTES + fieldBytes(HEADER_TAG, bytes) + bodyPrefix) % BODY_ALIGNMENT === 0) return bytes;
+  }
+}
+
+/** Encodes a message; a body is aligned by zeros behind the header. */
+export function encodeFlightData(header: Uint8Array, body: Uint8Array): Buffer {
+  const bodyPrefix = varintBytes(BODY_TAG) + varintBytes(body.length);
+  const headerBytes = body.length === 0 ? header.length : alignedHeaderBytes(header.length, bodyPrefix);
+  const padded = Buffer.alloc(headerBytes);
+  padded.set(header);
+  const bodyBytes = body.length === 0 ? 0 : fieldBytes(BODY_TAG, body.length);
+  const message = Buffer.alloc(fieldBytes(HEADER_TAG, headerBytes) + bodyBytes);
+  const position = writeField(message, 0, HEADER_TAG, padded);
+  if (body.length > 0) writeField(message, position, BODY_TAG, body);
+  return message;
+}
+
 /** Encodes the ticket of a DoGet from the concatenated parts. */
 export function encodeTicket(...parts: readonly (string | Uint8Array)[]): Buffer {
   const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));

@@ -1,7 +1,9 @@
 import {
+  alignedHeaderBytes,
   BODY_TAG,
   decodeFlightData,
   fieldBytes,
+  GRPC_PREFIX_BYTES,
   HEADER_TAG,
   headerOf,
   varintBytes,
@@ -27,10 +29,6 @@ export function encodeArrowMessage({ header, buffers, bodyBytes }: ArrowMessage)
   }
   return message;
 }
-
-/** gRPC prefixes each message with 5 bytes, and a received message is a view behind them: alignment has to count them. */
-const GRPC_PREFIX_BYTES = 5;
-const BODY_ALIGNMENT = 64;
 
 /**
  * A message at an address; its body begins `bodyOffset` bytes later, at a multiple of 8. Its memory is either a native block, which must
@@ -66,13 +64,6 @@ export function encodeNative({ header, buffers, bodyBytes }: ArrowMessage): Nati
 
 const allocateMessage = (bytes: number): Address =>
   allocateBlock(bytes + GRPC_PREFIX_BYTES) + BigInt(GRPC_PREFIX_BYTES);
-
-/** Header length, zero-padded so that the body begins at a multiple of 64, counting gRPC's prefix. */
-function alignedHeaderBytes(headerBytes: number, bodyPrefix: number): number {
-  for (let bytes = headerBytes; ; bytes++) {
-    if ((GRPC_PREFIX_BYTES + fieldBytes(HEADER_TAG, bytes) + bodyPrefix) % BODY_ALIGNMENT === 0) return bytes;
-  }
-}
 
 /**
  * Wraps a message received from a peer. It is not copied, unless it is a small part of a bigger buffer or not aligned.

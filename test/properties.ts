@@ -5,8 +5,8 @@ import { projectRoot, run } from './support/cluster.ts';
 import { newSeed } from './support/seed.ts';
 
 /**
- * `npm run properties -- [--minutes 10]`: every random property of the unit and plan tests again and again, each time from a new seed,
- * until the time is over or one fails. Its counterexample, shrunk, becomes an example of that property.
+ * `npm run properties -- [--minutes 10]`: runs every random property of the unit and plan tests repeatedly, each time from a new seed,
+ * until the time is over or one fails. Add its shrunk counterexample to the property's examples.
  */
 async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({ args: [...args], options: { minutes: { type: 'string', default: '10' } } });
@@ -17,7 +17,7 @@ async function main(args: readonly string[]): Promise<number> {
   let seeds = 0;
   for (; performance.now() < end; seeds++) {
     const TEST_SEED = String(newSeed());
-    // A seed is to find wrong answers, not slow machines.
+    // A long timeout, because a seed should find wrong answers, not slow machines.
     const vitest = ['vitest', 'run', '--project', 'unit', '--project', 'plan', '--testTimeout=120000', ...files];
     const { code, stdout, stderr } = await run('npx', vitest, { env: { TEST_SEED } });
     if (code === 0) continue;

@@ -44,10 +44,10 @@ const ROOT_FILE = 'package.json';
 /** A file may be longer when its first line says why: `// long file: ...`. */
 const LINES_MAX = 400;
 const TEST_LINES_MAX = 800;
-/** In these folders texts are SQL's names and keywords, and their case is folded as DuckDB folds it. */
+/** In these folders names and keywords of SQL must be folded as DuckDB folds them. */
 const SQL_FOLDERS =
   /^(coordinator\/(statement|command|resolver|planner|session)|catalog\/(store|internal)|shared\/sql)\//;
-/** There, other texts than names: ids, words of our own, names of types and functions on their way to a plan's printed form. */
+/** Files of these folders that change the case of other texts: ids, our own words, names of types and functions. */
 const FOLDS_OTHER_TEXTS = new Set([
   'shared/sql/fold-identifier.ts',
   'coordinator/planner/decode-expression.ts',
@@ -166,7 +166,7 @@ describe('imports', () => {
 });
 
 describe('patterns', () => {
-  /** Those that may take more than linear time, as they stand in the code, each with the reason. */
+  /** Patterns that may take more than linear time, as in the code, each with the reason. */
   const ALLOWED: ReadonlyMap<string, string> = new Map();
   /** Files that run in the product, not only in tests and benchmarks. */
   const product = TRACKED.filter(
@@ -223,7 +223,7 @@ describe('patterns', () => {
     expect(superLinear(pattern)).toBeUndefined();
   });
 
-  /** The patterns of a file as they stand there; null for one whose text the code puts together. */
+  /** The patterns of a file; null for one that the code builds from parts. */
   function patternsOf(path: string): readonly { readonly pattern: RegExp | null; readonly text: string }[] {
     const source = read(path);
     const { program, errors } = parseSync(path, source);

@@ -1,6 +1,6 @@
 /**
- * `$n` is the number of a row. Types whose values a table of Iceberg can hold, with two columns of each in `CALLS_TABLE_SQL`: the first
- * argument of a type is the one, the second the other. `TYPES` makes values of every other type from them.
+ * Types that an Iceberg table can store, with the SQL of two columns of each; `$n` is the row's number. The first argument of a type is the
+ * first column, the second argument the second. `TYPES` makes values of every other type from them.
  */
 export const STORED_TYPES = {
   INTEGER: 'CASE WHEN $n % 7 = 3 THEN NULL ELSE [0, 1, 2, 3, 5, 12, 31, -4, 100][1 + ($n + 1) % 9] END',

@@ -1,11 +1,11 @@
 /**
- * Arguments that a function takes besides any value of their type. A text in braces stands for a value of that type: `{INTEGER}`. Every
- * line is for a family of functions; what no line names is called with values of its parameters' types alone.
+ * Special arguments of functions. A type in braces stands for a value of that type: `{INTEGER}`. Every line is for a family of functions;
+ * parameters without a line get values of their types.
  */
 
 /**
- * A parameter, by the function, its type (null: any) and its place (null: any), that is one of these texts. The first line that fits
- * counts.
+ * The texts for a parameter of the functions that match a pattern; its type and its place may be null, which matches any. The first
+ * matching line counts.
  */
 type Constant = {
   readonly names: RegExp;
@@ -135,7 +135,9 @@ export const CONSTANTS: readonly Constant[] = [
   constant('(?:list|array)_resize', 'ANY', 1, '3'),
 ];
 
-/** Calls that no parameter's type says: with names, lambdas, or of several shapes. They stand for all signatures of their function. */
+/**
+ * Calls that cannot be made from parameter types: with names, lambdas, or of several shapes. They cover all signatures of their function.
+ */
 export const WHOLE_CALLS: Readonly<Record<string, readonly string[]>> = {
   alias: [],
   ...calls('list_transform array_transform list_apply array_apply apply', [

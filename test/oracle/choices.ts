@@ -2,8 +2,8 @@ import fc, { type Arbitrary } from 'fast-check';
 import { must } from '#shared/must.ts';
 
 /**
- * Decisions that were drawn beforehand, taken one after another; when all are taken each is 0. fast-check shrinks the list, so 0 must stand
- * for the simplest choice everywhere.
+ * A list of random decisions, used one after another; after its end every decision is 0. fast-check shrinks the list, so 0 must be the
+ * simplest choice everywhere.
  */
 export class Choices {
   readonly #drawn: readonly number[];
@@ -31,7 +31,7 @@ export class Choices {
 const DRAWN_MAX = 150;
 const DRAWN_MIN = 20;
 
-/** Lists of decisions; the first ones are never left out, or most statements would be the simplest. */
+/** Lists of decisions with a minimum length; with shorter ones most statements would be the simplest. */
 export const drawnChoices: Arbitrary<readonly number[]> = fc.noBias(
   fc.array(fc.nat(2 ** 30), { minLength: DRAWN_MIN, maxLength: DRAWN_MAX, size: 'max' }),
 );

@@ -8,17 +8,17 @@ import { STORED_TYPE_NAMES, storedValue, type StoredType } from './argument-type
 import { fillCall, type ServedCall } from './served-calls.ts';
 
 /**
- * One call of each served function with each type of its arguments, over one table that has two columns of every type. Calls of a function
- * go together into one statement, `SELECT key, call, call, ... FROM calls`; when an engine fails at it, each call is asked alone.
+ * Makes one call of each served function with each type of its arguments, over a table with two columns of every type. The calls of a
+ * function form one statement, `SELECT key, call, call, ... FROM calls`; when an engine fails at it, each call is sent alone.
  */
 
-/** Where a call stands: for every row, for every group, or over every row's window. */
+/** The form of a call: for every row, for every group, or as a window function. */
 export type CallForm = 'rows' | 'groups' | 'window';
 
-/** A call as plain DuckDB answers it. */
+/** A call that plain DuckDB answers. */
 export type FilledCall = ServedCall & { readonly form: CallForm; readonly sql: string };
 
-/** Statements that the engine answers. */
+/** Sends a statement to an engine. */
 export type Ask = (sql: string) => Promise<EngineAnswer>;
 
 const ROWS = 36;
@@ -80,7 +80,7 @@ const ASKED_AT_ONCE = 16;
 
 type Form = Pick<FilledCall, 'form' | 'sql'>;
 
-/** Alternatives: the first that DuckDB answers counts. */
+/** Alternative forms of a scalar call: the first that DuckDB answers is used. */
 const scalarForms = (text: string): readonly (readonly Form[])[] => [
   [
     { form: 'rows', sql: text },
@@ -111,18 +111,21 @@ export function statementOf(
   return form === 'groups' ? `SELECT g, ${list} FROM ${table} GROUP BY g` : `SELECT id, ${list} FROM ${table}`;
 }
 
-/** Calls of the same key, so many at a time. */
+/** Batches of at most `size` calls with the same key. */
 export function batches<T>(calls: readonly T[], size: number, keyOf: (one: T) => string): readonly (readonly T[])[] {
   return [...Map.groupBy(calls, keyOf).values()].flatMap((same) =>
     Array.from({ length: Math.ceil(same.length / size) }, (_, at) => same.slice(at * size, (at + 1) * size)),
   );
 }
 
-/** Aggregates in one statement are all computed in steps or none: those of one function go together, and ordered ones, which never are. */
+/**
+ * The aggregates of a statement are either all computed in two steps or none is. So the aggregates of one function form batches, and
+ * ordered ones, which have no two steps, form others.
+ */
 export const batchKey = (call: FilledCall): string =>
   call.form === 'rows' ? 'rows' : `${call.form} ${call.name} ${isOrdered(call)}`;
 
-/** `isSame` is false of a call over which DuckDB is not of one mind either: its answer depends on the order of rows. */
+/** `isSame` is false for a call whose answer in DuckDB itself depends on the order of rows. */
 export type CallResult = { readonly call: FilledCall; readonly difference: string | null; readonly isSame: boolean };
 
 /** Compares engines call by call with `expected`, which has the tables of `functionTableSql` and `reorderedSql`. */
@@ -139,7 +142,7 @@ export async function compareCalls(
     for (const call of calls) each.push(...(await compareCalls([call], actual, expected)));
     return each;
   }
-  // Over Parquet files DuckDB refuses some calls that it takes over a table of its own.
+  // DuckDB refuses some calls over Parquet files that it accepts over its own tables.
   if (wanted.kind === 'error') return calls.map((call) => ({ call, difference: null, isSame: false }));
   const results: CallResult[] = [];
   for (const [i, call] of calls.entries()) {
@@ -167,7 +170,7 @@ export const reorderedSql: readonly string[] = Object.entries(ORDERS).map(
   ([name, order]) => `CREATE TABLE ${name} AS FROM calls ORDER BY ${order}`,
 );
 
-/** Whether DuckDB gives a call's rows also when the table has its rows in another order. */
+/** Whether DuckDB gives the same rows for a call when the table's rows have another order. */
 async function isOrderFree(call: FilledCall, duckdb: Ask): Promise<boolean> {
   const wanted = await duckdb(statementOf([call]));
   for (const table of Object.keys(ORDERS)) {
@@ -177,7 +180,7 @@ async function isOrderFree(call: FilledCall, duckdb: Ask): Promise<boolean> {
   return true;
 }
 
-/** DuckDB with the table of functions alone: asked what it takes, it is quicker than over files. */
+/** A DuckDB with only the table of functions; it answers faster than one over files. */
 export async function functionTable(): Promise<{ readonly connection: DuckDBConnection; readonly ask: Ask }> {
   const connection = await (await DuckDBInstance.create(':memory:', { threads: '1' })).connect();
   await connection.run("SET TimeZone = 'UTC'; CREATE SCHEMA o; USE o");

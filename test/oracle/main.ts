@@ -18,9 +18,9 @@ import { neverCompared, Questions, randomQuestion, tablesOf, usableCalls } from 
 import { servedCalls } from './served-calls.ts';
 
 /**
- * `npm run oracle -- [--runs 5000 | --minutes 10] [--workers 2]`: the statements that once were wrong, then one call of each served
+ * `npm run oracle -- [--runs 5000 | --minutes 10] [--workers 2]`: runs the statements that were once wrong, then one call of each served
  * function with each type of its arguments, then random statements over random tables, from a new seed unless TEST_SEED repeats one, until
- * one gives other rows than DuckDB. That one is shrunk and kept in `found/`, where it runs first from then on.
+ * one gives other rows than DuckDB. That one is shrunk and stored in `found/`; later runs begin with it.
  */
 async function main(args: readonly string[]): Promise<number> {
   const { values } = parseArgs({
@@ -63,7 +63,7 @@ async function main(args: readonly string[]): Promise<number> {
 
 const say = (line: string): boolean => process.stdout.write(`${line}\n`);
 
-/** Every call, whole and in fragments; whether one was wrong. */
+/** Runs every call whole and in fragments; returns whether one was wrong. */
 async function askFunctions(oracle: Oracle, calls: readonly FilledCall[], compared: Set<string>): Promise<boolean> {
   let wrong = 0;
   for (const batch of batches(calls, CALLS_AT_ONCE, batchKey)) {
@@ -89,7 +89,7 @@ type QuestionOptions = {
   readonly compared: Set<string>;
 };
 
-/** Random questions; whether one was answered wrongly, or too many compared nothing. */
+/** Asks random questions; returns whether one was answered wrongly, or too many compared nothing. */
 async function askQuestions(
   oracle: Oracle,
   calls: readonly FilledCall[],

@@ -9,9 +9,9 @@ import { servedCalls } from './served-calls.ts';
 
 /** `npm run oracle` runs thousands, from another seed each time, each under every distribution. */
 const RUNS = 200;
-/** One in so many calls of served functions may be drawn: to try all takes DuckDB seconds. */
+/** One in this many calls of served functions may be drawn, because trying all takes DuckDB seconds. */
 const CALLS_EVERY = 30;
-/** One in so many of those is also asked over the table of functions. */
+/** One in this many of those is also run over the table of functions. */
 const ASKED_EVERY = 16;
 const CALLS_AT_ONCE = 12;
 

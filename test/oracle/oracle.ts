@@ -12,7 +12,7 @@ import { functionTableSql, reorderedSql } from './function-table.ts';
 import { DUCKDB_CRASHED, PlainDuckdb } from './plain-duckdb.ts';
 import type { RandomTable } from './random-tables.ts';
 
-/** How a query is forced to run; every one must give the same rows. */
+/** A forced distribution; the query must give the same rows under each. */
 export type Forced = { readonly join: 'auto' | 'broadcast' | 'partitioned'; readonly partitions: number };
 export const DISTRIBUTIONS: readonly Forced[] = [
   { join: 'broadcast', partitions: 2 },
@@ -28,7 +28,7 @@ export const foundQueries = (): readonly (FoundQuery & { readonly name: string }
     .sort()
     .map((file) => ({ ...(JSON.parse(readFileSync(file, 'utf8')) as FoundQuery), name: file }));
 
-/** How a query ended: `nothing` when no rows could be compared. */
+/** The outcome of a query; `nothing` means that no rows could be compared. */
 export type Outcome =
   | { readonly kind: 'same' }
   | { readonly kind: 'differs'; readonly difference: string }
@@ -104,7 +104,7 @@ async function writeTables(folder: string, random: readonly RandomTable[]): Prom
 
 type Session = { readonly forced: Forced; readonly id: string };
 
-/** Asks a cluster and plain DuckDB the same. */
+/** Sends the same statements to a cluster and to plain DuckDB. */
 export class Oracle implements AsyncDisposable {
   readonly #cluster: StartedCluster;
   readonly #duckdb: PlainDuckdb;
@@ -222,7 +222,7 @@ export class Oracle implements AsyncDisposable {
 
 const UNBOUND = 'DuckDB does not bind a fragment, which the log has';
 const QUERY_TIMEOUT_MS = 60_000;
-/** Some random joins give millions of rows: to sort so many texts takes minutes, and shows no more than another query. */
+/** Some random joins give millions of rows. Sorting their texts would take minutes and find no more than another query. */
 const ROWS_MAX = 200_000;
-/** ORDER BY of the whole query; the generators end it in what tells all rows apart, so that there is one order. */
+/** ORDER BY of the whole query; the generators end it with keys that are unique, so that there is one order. */
 const ORDERED = /\bORDER BY [^()]*$/;

@@ -31,7 +31,7 @@ async function answer(request: PlainRequest): Promise<PlainAnswer> {
   }
 }
 
-/** The library has forms of its own for some types, of which a client of Skein gets the text. */
+/** For some types the library has value classes, where a client of Skein gets text. */
 async function ask(sql: string, rowsMax: number): Promise<EngineAnswer> {
   const plain = await engine.run(sql, rowsMax);
   if (plain.kind === 'error' || !MENTIONED.test(sql)) return plain;

@@ -13,8 +13,8 @@ export const DUCKDB_CRASHED = 'DuckDB ended its process';
 type Question = { readonly sql: string; readonly schema: string; readonly rowsMax: number };
 
 /**
- * A DuckDB in memory that the statements of `setup` fill. It runs in a process of its own, because some statements crash it; then, or when
- * an internal error has made it useless, another one is filled. Statements run one after another.
+ * A DuckDB in memory, filled by the statements of `setup`. It runs in a process of its own, because some statements crash it. After a crash
+ * or an internal error a new one is filled. Statements run one after another.
  */
 export class PlainDuckdb implements AsyncDisposable {
   readonly #setup: readonly string[];
@@ -30,7 +30,10 @@ export class PlainDuckdb implements AsyncDisposable {
     return new PlainDuckdb(setup, await startProcess(setup));
   }
 
-  /** Its rows, and those after `rowsMax` only to a multiple of DuckDB's chunk; an error, too, when it takes longer than some seconds. */
+  /**
+   * Runs a statement; returns at least `rowsMax` rows if there are as many, up to the end of a chunk. A statement that takes longer than
+   * some seconds is an error.
+   */
   ask(sql: string, { schema = 'memory.main', rowsMax = Number.MAX_SAFE_INTEGER } = {}): Promise<EngineAnswer> {
     const answer = this.#last.then(() => this.#ask({ sql, schema, rowsMax }));
     this.#last = answer.catch(() => undefined);

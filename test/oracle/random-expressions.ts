@@ -28,7 +28,7 @@ export type Form = {
   /** Calls of scalar functions stand in TRY, and aggregates are told the order of their rows. */
   readonly isGuarded: boolean;
   /**
-   * Values are of those over which each function was seen to succeed, not of random columns, some of which have the ends of their types.
+   * Arguments are values with which the function is known to succeed, not random columns, some of which hold the limits of their types.
    */
   readonly isTypical: boolean;
 };
@@ -36,7 +36,7 @@ export type Form = {
 const DEPTH_MAX = 2;
 /** Rows of the table of functions. */
 const TYPICAL_ROWS = 36;
-/** Functions that give several rows for one, which TRY does not take. */
+/** Functions that return several rows, which TRY does not accept. */
 const MANY_ROWS = /^(?:unnest|generate_subscripts|regexp_split_to_table)$/;
 
 const PATTERNS = ["'a%'", "'%p_l%'", "'%an%a'", "'%'", "'_'", "''", "'%日%'", "'A%e'"] as const;
@@ -58,7 +58,7 @@ const MACROS = /^"?(?:json_group_|geomean|geometric_mean|wavg|weighted_avg)/;
 /** Aggregates whose result depends on the order of their rows, some only when two of them tie. */
 const FIRST_COUNTS =
   /^"?(?:arg_?(?:min|max)|(?:min|max)_by|first|last|any_value|arbitrary|list|array_agg|string_agg|group_concat|listagg|mode|approx_quantile|approx_top_k|reservoir_quantile)/;
-/** Types that have an order which does not surprise, so that they may be keys. */
+/** Types with a plain order, which may be keys. */
 const KEY_TYPES: readonly StoredType[] = [
   'INTEGER',
   'VARCHAR',
@@ -98,7 +98,7 @@ const CAST_TYPES = [
   'VARIANT',
 ] as const;
 
-/** Makes expressions of the drawn choices, and remembers which signatures it has called. */
+/** Makes expressions from the drawn choices, and records the signatures that it calls. */
 export class RandomExpressions {
   readonly #choices: Choices;
   readonly #calls: UsableCalls;
@@ -164,7 +164,7 @@ export class RandomExpressions {
     }
   }
 
-  /** Most rows are to fulfil one, or nothing is left to compare. */
+  /** Returns a condition that most rows fulfil, so that there are rows to compare. */
   condition(scope: Scope, depth = 0): string {
     const negated = this.#choices.pick(['', 'NOT ']);
     const text = this.value('VARCHAR', scope, DEPTH_MAX);

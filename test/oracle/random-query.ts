@@ -4,7 +4,7 @@ import type { Form } from './random-expressions.ts';
 
 /**
  * Random queries as data, so that fast-check can shrink them; `printQuery` makes the text. Every one is deterministic as a bag of rows:
- * LIMIT stands over an order by all columns, and no aggregate depends on the order of its input.
+ * LIMIT is applied to an order by all columns, and no aggregate depends on the order of its input.
  */
 type Source =
   | { readonly kind: 'table'; readonly table: Table }
@@ -74,7 +74,7 @@ type Condition =
 
 type Aggregate = { readonly call: string; readonly filter: boolean };
 
-/** Aggregates of exact results, so that the order of addition does not show. */
+/** Aggregates with exact results, which do not depend on the order of addition. */
 const AGGREGATES = [
   'count(*)',
   'count(k)',
@@ -282,7 +282,7 @@ function printBlock({ source, where, shape }: Block): string {
   }
 }
 
-/** Groups keep their columns; the aggregates go as one text into `s`, so that the six columns stay. */
+/** Prints a grouped block: keys keep their columns, and all aggregates become one text in `s`, so that the block has the six columns. */
 function printGroup({ keys, sets, calls }: Extract<Shape, { kind: 'group' }>, rest: string): string {
   const texts = calls.map(
     ({ call, filter }) =>
@@ -298,7 +298,7 @@ function printGroup({ keys, sets, calls }: Extract<Shape, { kind: 'group' }>, re
   return `SELECT ${others.join(', ')} ${rest}${group}`;
 }
 
-/** Doubles to so many digits that the order of addition does not show. */
+/** Rounds doubles, so that the order of addition does not change the result. */
 const rounded = (text: string): string =>
   /^(avg|median|quantile|stddev)/.test(text) ? `round((${text})::DOUBLE, 6)` : text;
 

@@ -9,7 +9,7 @@ import { randomStatement, type RandomStatement } from './random-statement.ts';
 import { randomTables, type RandomTable } from './random-tables.ts';
 import type { ServedCalls } from './served-calls.ts';
 
-/** A question to both engines: a query over the fixed tables, or decisions of which a statement over the random tables is made. */
+/** A question to both engines: a query over the fixed tables, or the decisions that make a statement over the random tables. */
 export type Question =
   | { readonly kind: 'query'; readonly query: RandomQuery }
   | { readonly kind: 'statement'; readonly drawn: readonly number[] };
@@ -39,7 +39,7 @@ export function usableCalls(calls: readonly FilledCall[]): UsableCalls {
 
 /** The forms in which a question is asked, the next one when nothing was compared. */
 const FORMS: readonly (Form & {
-  /** The share of a statement's decisions, the first ones, that are left out: what remains is another statement, and a smaller one. */
+  /** Share of a statement's decisions that is dropped from the start: the rest makes another, smaller statement. */
   readonly leftOut: number;
 })[] = [
   { isFiltered: true, isGuarded: false, isTypical: false, leftOut: 0 },
@@ -98,6 +98,6 @@ export class Questions {
   }
 }
 
-/** Which served signatures were never compared, sorted. */
+/** The served signatures that were never compared, sorted. */
 export const neverCompared = ({ signatures }: ServedCalls, compared: ReadonlySet<string>): readonly string[] =>
   signatures.filter((signature) => !compared.has(signature));

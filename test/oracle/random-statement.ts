@@ -70,7 +70,7 @@ const groups: Shape = (tools) => {
   return `SELECT ${keys.map(shown).join(', ')}, ${calls.join(', ')} ${from} GROUP BY ${sets}${having}`;
 };
 
-/** A group of values that are equal under a collation may be shown by any of them. */
+/** A group of values that are equal under a collation may be represented by any of them, so its key is not shown. */
 const shown = (key: string): string => (key.includes(' COLLATE ') ? 'count(*)' : key);
 
 const whole: Shape = (tools) => {
@@ -133,7 +133,7 @@ const unequal: Shape = ({ choices, made, table }) => {
     (FROM ${right.name} WHERE id < ${FEW_ROWS}) AS b ON ${made.value(type, a, 1)} ${operator} ${made.value(type, b, 1)}${residual}`;
 };
 
-/** The nearest row, with keys or without; its order is without ties. */
+/** An as-of join, with keys or without; its order has no ties. */
 const asOf: Shape = ({ choices, made, table }) => {
   const [left, right] = [table(), table()];
   const [a, b] = [scopeOf(left, 'a'), scopeOf(right, 'b')];

@@ -3,10 +3,10 @@ import { CONTEXT_FUNCTIONS, isFunctionAllowed } from '#coordinator/resolver/func
 import { ANY_ELEMENTS, ANY_TYPES, valueOf, type Stored } from './argument-types.ts';
 import { CONSTANTS, CONTEXT_CALLS, WHOLE_CALLS } from './call-texts.ts';
 
-/** A call of a function that the gate serves; braces in its text hold a type, whose value stands there. */
+/** A call of a function that the gate serves. A type in braces in its text is replaced by a value of the type. */
 export type ServedCall = {
   readonly name: string;
-  /** `abs(INTEGER)`, as `duckdb_functions()` says it: what coverage counts. */
+  /** `abs(INTEGER)`, as in `duckdb_functions()`; coverage counts these. */
   readonly signature: string;
   readonly kind: 'scalar' | 'aggregate';
   readonly text: string;
@@ -117,7 +117,7 @@ function argument(name: string, types: readonly string[], position: number, turn
   return `{${concreteType(type, types, turn)}}`;
 }
 
-/** A list of what stands for T beside T itself. */
+/** The element type of each list type: the type for T beside a T[]. */
 const ELEMENTS: Readonly<Record<string, string>> = {
   'INTEGER[]': 'INTEGER',
   'VARCHAR[]': 'VARCHAR',

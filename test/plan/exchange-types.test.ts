@@ -11,7 +11,10 @@ import { LONG_INTERVALS, TYPES } from '#test/support/duckdb-types.ts';
 import { ArrowInput } from '#worker/duckdb/arrow-in.ts';
 import { Instance, type Connection } from '#worker/duckdb/instance.ts';
 
-/** Values on their way from fragment to fragment: the producer's SQL, Arrow, the reader's table, the reader's SQL. */
+/**
+ * Tests that values keep their type and text on the way from fragment to fragment: the producer's SQL, Arrow, the reader's table, the
+ * reader's SQL.
+ */
 let types: DuckDBConnection;
 let instance: Instance;
 let producer: Connection;

@@ -5,7 +5,10 @@ import { tpcdsQueries } from '#test/tpcds/tpcds.ts';
 import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
 import { tpcdsPlans, tpchPlans } from './benchmark-plans.ts';
 
-/** The distributed plans of both benchmarks at scale 100, over tables without data: what a change of the distributor changes. */
+/**
+ * Golden files of the distributed plans of both benchmarks at scale 100, over tables without data: they show the effect of a change of the
+ * distributor.
+ */
 const SUITES = [
   { suite: 'tpch', plan: await tpchPlans(), queries: TPCH_QUERIES },
   { suite: 'tpcds', plan: await tpcdsPlans(), queries: await tpcdsQueries() },

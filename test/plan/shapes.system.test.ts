@@ -120,7 +120,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
     'WITH c AS MATERIALIZED (SELECT k, g FROM l) SELECT k FROM c UNION ALL SELECT g FROM c',
     'WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 5) SELECT n, count(*) FROM t JOIN l ON l.k = t.n GROUP BY n',
   ],
-  // As text, because their fields have no names in what is compared either.
+  // The values are compared as text, because their fields have no names there, either.
   'structs whose fields have no names': [
     'SELECT count(DISTINCT (k, g)), max((v, k)), min(struct_values({a: v, b: k})), max(array_zip([k], [v])) FROM l',
     'SELECT (k, g) AS x, count(*), any_value(row(g)) FROM l GROUP BY x',
@@ -150,7 +150,7 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Everything is exchanged that may be, by each kind of join; and once what is little is read everywhere. */
+/** Settings under which everything is exchanged, with each kind of join; and one under which small inputs are read everywhere. */
 const WAYS = [
   { joinDistribution: 'auto', partitions: null, stageWidth: 1, readEverywhereBytesMax: 0 },
   { joinDistribution: 'broadcast', partitions: 3, readEverywhereBytesMax: 0 },

@@ -25,7 +25,7 @@ export class DuckdbEngine implements Engine {
     this.#connection = connection;
   }
 
-  /** All rows, or with `rowsMax` the first ones: at least so many, when there are, to the end of a chunk. */
+  /** Returns all rows, or with `rowsMax` at least as many (if there are) up to the end of a chunk. */
   async run(sql: string, rowsMax = Number.MAX_SAFE_INTEGER): Promise<EngineAnswer> {
     try {
       const result = await this.#connection.streamAndReadUntil(sql, rowsMax);
@@ -79,10 +79,10 @@ function items(values: readonly DuckDBValue[], type: DuckDBType | undefined): Js
   return values.map((value) => apiValue(value, item));
 }
 
-/** Begins the name of a struct's field that has none, which goes by its place. */
+/** Prefix of the name that an unnamed struct field gets; its position follows. */
 const UNNAMED = '\u0000';
 
-/** As the library reads a struct, but it keeps values by their names, and so of several without a name the last alone. */
+/** Replaces the library's reader of structs, which keeps values by name, so of several unnamed fields only the last. */
 DuckDBStructVector.prototype.getItem = function (this: DuckDBStructVector, row: number): DuckDBStructValue | null {
   if (!this.isItemValid(row)) return null;
   const names = this.type.entryNames.map((name, at) => (name === '' ? `${UNNAMED}${at}` : name));

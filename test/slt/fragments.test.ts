@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 /** The distributor as an engine of `.slt` files; a query without ORDER BY may give its rows in any order. */
 class FragmentEngine implements Engine {
-  /** As for DuckDB itself: its values are read the same way. */
+  /** Its values are read like those of DuckDB itself. */
   readonly name = 'duckdb';
   readonly #options: RunOptions;
 
@@ -42,7 +42,7 @@ class FragmentEngine implements Engine {
   }
 }
 
-/** Whatever is small is exchanged all the same: three partitions, nothing read by everyone. */
+/** Limits under which small inputs are exchanged, too, and nothing is read by every task. */
 const LIMITS = { readEverywhereBytesMax: 0, gatherGroupsMax: 0, repeatedBytesMax: 0 } as const;
 
 // TPC-H runs on one and two workers as well (`test/tpch/fragments.test.ts`).

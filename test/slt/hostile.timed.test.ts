@@ -8,7 +8,7 @@ import { ClusterEngine } from './cluster-engine.ts';
 import { runSlt } from './run-slt.ts';
 import { parseSlt } from './slt-file.ts';
 
-/** How long SELECT 1 may take right after a refused statement. */
+/** Longest time of SELECT 1 right after a refused statement. */
 const NEXT_ANSWER_MS_MAX = 1_000;
 
 test('hostile.slt: each statement is refused with its SQLSTATE, and the next query is answered at once', async () => {

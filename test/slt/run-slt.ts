@@ -8,7 +8,7 @@ const TOLERANCE = 1e-9;
 /** Begins an expected value that is a regular expression. */
 const REGEX = '<REGEX>:';
 
-/** Runs the records in order; answers one message per record that did not do as it says. */
+/** Runs the records in order; returns a message for each record that did not behave as it says. */
 export async function runSlt(
   records: readonly SltRecord[],
   engine: Engine,

@@ -27,7 +27,7 @@ afterAll(() => duckdb?.closeSync());
 
 const JOINS = ['broadcast', 'partitioned'] as const;
 
-/** Every query of a file cut into fragments, whatever it costs. Without ORDER BY its rows may come in any order. */
+/** Runs every query of a file with distribution forced. Without ORDER BY its rows may come in any order. */
 async function runForced(file: string, join: (typeof JOINS)[number]): Promise<readonly string[]> {
   const engine = new ClusterEngine(cluster, randomUUID());
   await engine.run("SET skein.distribution = 'force'");
@@ -45,7 +45,7 @@ const run = async (file: string, engine: 'duckdb' | 'skein'): Promise<readonly s
     engine === 'duckdb' ? new DuckdbEngine(duckdb) : new ClusterEngine(cluster, randomUUID()),
   );
 
-/** `both` has queries alone, which other suites read too; `statements` what is made into queries first. */
+/** `both` has plain queries, which other suites run, too; `statements` has statements that are rewritten as queries first. */
 describe('the same answers as DuckDB', () => {
   for (const file of [...files('both'), ...files('statements')]) {
     test(`${basename(file)} on DuckDB`, async () => expect(await run(file, 'duckdb')).toEqual([]));

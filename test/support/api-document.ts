@@ -24,7 +24,7 @@ export type ApiAnswer = {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-/** Headers that an answer may have only where the document lists them: our own, and the challenge to authenticate. */
+/** Headers that an answer may have only if the document lists them: our own, and `WWW-Authenticate`. */
 const TOLD_HEADERS = /^(x-skein-|www-authenticate$)/;
 
 /** Checks real answers against an OpenAPI 3.1 document: status, headers, content type, every member, and the error's code. */
@@ -70,7 +70,7 @@ export class ApiDocument {
     return found?.[1][method.toLowerCase()];
   }
 
-  /** A path without an operation may answer nothing but an error. */
+  /** A path without an operation must answer with an error. */
   #unknownPath({ status, text }: ApiAnswer): readonly string[] {
     if (status !== 404 && status !== 400) return ['the document has no such operation'];
     return this.#bodyProblems({ $ref: '#/components/schemas/Error' }, JSON.parse(text));

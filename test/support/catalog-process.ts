@@ -7,7 +7,7 @@ import type { Config } from '#shared/config/config-schema.ts';
 export type CatalogProcess = {
   readonly url: string;
   readonly internalAddress: string;
-  /** From now on it dies at its crash point. */
+  /** Makes it die at its crash point from now on. */
   arm(): Promise<void>;
   /** Ends it at once, as a crash does. */
   kill(): Promise<void>;

@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { FrameWriter, type Frames } from '#shared/thread/frames.ts';
 import { inThread, work } from '#shared/thread/work.ts';
 
-/** Work for the tests of the pool of threads: what a thread may do to itself. */
+/** Work for the tests of the thread pool, which hangs, crashes or takes much memory. */
 
 const MODULE = new URL(import.meta.url);
 

@@ -21,7 +21,7 @@ const MEMORY_FOLDER = '/dev/shm';
 /** etcd allocates 128 MB ahead for its log alone; a container often has 64 MB there. */
 const MEMORY_FREE_BYTES_MIN = 512 * 2 ** 20;
 
-/** A new folder, in memory where that is possible: etcd waits for its disk, on a busy one until leases have run out. */
+/** Makes a folder, in memory where possible, because etcd waits for its disk, on a busy machine until leases have expired. */
 export async function makeEtcdFolder(): Promise<string> {
   return mkdtemp(join((await hasMemoryFolder()) ? MEMORY_FOLDER : tmpdir(), 'skein-etcd-'));
 }
@@ -38,7 +38,7 @@ async function hasMemoryFolder(): Promise<boolean> {
 
 export type EtcdSettings = {
   readonly listenHost?: string;
-  /** With these etcd speaks TLS only, and asks for a certificate: its own, and that of whoever looks into it here. */
+  /** Certificates of etcd and of the test's client; with them etcd requires TLS and client certificates. */
   readonly tls?: { readonly server: TlsSettings; readonly client: TlsSettings };
 };
 

@@ -6,7 +6,7 @@ export type Signing = { readonly kid: string; readonly privateJwk: JWK; readonly
 
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Tokens that no service may take, by what is wrong with them; all but one thing of each is right. */
+/** Tokens that every service must refuse, by their fault; each has exactly one. */
 export async function forgedTokens({
   kid,
   privateJwk,

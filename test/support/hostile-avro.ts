@@ -2,7 +2,7 @@ import { deflateRawSync, zstdCompressSync } from 'node:zlib';
 import avro from 'avsc';
 import type { Json } from '#shared/json.ts';
 
-/** Avro files as no library writes them. */
+/** Makes Avro files that no library would write. */
 
 const SYNC = Buffer.alloc(16, 7);
 const MAGIC = Buffer.from('Obj\u0001', 'latin1');
@@ -13,7 +13,7 @@ export const avroLong = (value: number): Buffer => LONG.toBuffer(value);
 
 export type RawBlock = { readonly count: number; readonly bytes: Uint8Array };
 
-/** A container file of any schema text and blocks, which are taken as they are: packed by whoever calls. */
+/** A container file of any schema text and blocks; the caller packs the blocks. */
 export function avroContainer(schema: string, blocks: readonly RawBlock[], codec = 'null'): Uint8Array {
   const header = HEADER.toBuffer({ 'avro.schema': Buffer.from(schema), 'avro.codec': Buffer.from(codec) });
   const parts = blocks.flatMap(({ count, bytes }) => [
@@ -36,9 +36,9 @@ export const recordOf = (type: Json): string =>
   JSON.stringify({ type: 'record', name: 'r', fields: [{ name: 'status', 'field-id': 0, type }] });
 
 /**
- * A schema that multiplies: every level is a union of the level below, written out once and named so many times again. Whoever compiles a
- * named type again wherever it is named compiles the lowest level (names + 1) ^ levels times; whoever counts a union as its dearest branch
- * never notices.
+ * A schema that multiplies: every level is a union of the level below, written out once and referred to by name `names` more times. A
+ * reader that compiles a named type at every reference compiles the lowest level (names + 1) ^ levels times; one that counts only a union's
+ * most expensive branch does not notice.
  */
 export function exponentialSchema(levels: number, names: number): string {
   const nameOf = (level: number): string => String.fromCharCode(97 + level);

@@ -1,4 +1,4 @@
-/** Parquet files as no library writes them: footers in Thrift's compact protocol, field by field. */
+/** Makes Parquet files that no library would write: footers in Thrift's compact protocol, field by field. */
 
 const TYPES = { flag: 1, byte: 3, int32: 5, int64: 6, binary: 8, list: 9, map: 11, struct: 12 } as const;
 const MAGIC = Buffer.from('PAR1');
@@ -36,7 +36,7 @@ export function struct(...fields: readonly ThriftField[]): Buffer {
 
 const shortHead = (id: number, type: ThriftType): Buffer => Buffer.concat([Buffer.of(TYPES[type]), zigzag(id)]);
 
-/** @param size what the list says of itself: more than there are, in a lie */
+/** @param size number of items that the list claims to have */
 export function list(type: ThriftType, items: readonly Uint8Array[], size = items.length): Buffer {
   const head =
     size < 15 ? Buffer.of((size << 4) | TYPES[type]) : Buffer.concat([Buffer.of(0xf0 | TYPES[type]), varint(size)]);
@@ -84,7 +84,7 @@ export const rowGroup = (rows: number, chunks: readonly Uint8Array[]): Buffer =>
 export const fileMetadata = (schema: Uint8Array, rows: number, groups: Uint8Array): Buffer =>
   struct([1, 'int32', zigzag(1)], [2, 'list', schema], [3, 'int64', zigzag(rows)], [4, 'list', groups]);
 
-/** A whole file that consists of its footer. @param length what it says of the footer's length */
+/** A whole file that consists of its footer. @param length claimed length of the footer */
 export function parquetFile(metadata: Uint8Array, length = metadata.length): Buffer {
   const trailer = Buffer.alloc(4);
   trailer.writeUInt32LE(length);

@@ -7,7 +7,7 @@ import type { Cluster } from './cluster.ts';
 /** A request to one catalog, below `/v1/<catalog>`. @throws what an answer other than 2xx says */
 export type CatalogPost = (path: string, body: object) => Promise<JsonObject>;
 
-/** A table as its owner wrote it: the catalog knows its name, and its manifests are any bytes. */
+/** A table whose manifests are arbitrary bytes. */
 export type HostileTable = { readonly name: string; readonly location: string; readonly manifests: readonly string[] };
 
 /** Makes a table in the namespace `default` whose snapshot consists of these manifests. */
@@ -47,7 +47,7 @@ export function catalogPost(catalogUrl: string, catalog: string, token: string):
 export const RIVAL_TENANT = 'rival';
 export const RIVAL_CATALOG = 'rival_lake';
 
-/** Makes a tenant with a catalog and a namespace `default` of its own, as an operator does: the one that attacks. */
+/** Makes the attackers' tenant, with a catalog and a namespace `default`, as an operator does. */
 export async function createRival(cluster: Cluster): Promise<{ readonly token: string; readonly post: CatalogPost }> {
   await cluster.cliOk(['admin', 'tenant', 'create', RIVAL_TENANT, '--user', 'mallory']);
   await cluster.cliOk(['admin', 'catalog', 'create', RIVAL_CATALOG, '--tenant', RIVAL_TENANT]);

@@ -9,7 +9,7 @@ export const INSPECTABLE = { NODE_OPTIONS: '--inspect-port=127.0.0.1:0' } as con
 
 const OPEN_TIMEOUT_MS = 10_000;
 
-/** Memory of JavaScript's in a process after a collection: its heap, and what lies outside of it and belongs to it. */
+/** JavaScript memory of a process after a garbage collection: its heap, and external memory that the heap's objects own. */
 export type CollectedMemory = { readonly heapBytes: number; readonly externalBytes: number };
 
 /** Reads the memory of a service that runs with `INSPECTABLE`, whose main thread collects its garbage first. */

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { projectRoot, run } from './cluster.ts';
 
 /**
- * The Java side of the tests: what others publish on Maven Central, fetched when it is first asked for. Maven keeps the jars in its own
- * repository; `.cache/java` keeps what is made of them. A machine without Maven or a JDK 17 fails here, with what the command said.
+ * Java programs for the tests, fetched from Maven Central when first needed. Maven keeps the jars in its own repository, `.cache/java` the
+ * files that are made from them. Without Maven or a JDK 17 this fails with the command's message.
  */
 const CACHE = join(projectRoot, '.cache/java');
 const MAVEN = ['--batch-mode', '--quiet', '--no-transfer-progress'] as const;
-/** Every virtual machine of a test is bounded, as several run beside each other, and lives for seconds; UTF-8 whatever the locale. */
+/**
+ * Options of every virtual machine of a test: limited memory, because several run at once, and a quick start; UTF-8 whatever the locale.
+ */
 const MACHINE = ['-Xmx1g', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Dfile.encoding=UTF-8'] as const;
 
 /** The class path that a POM of `test/` describes. */

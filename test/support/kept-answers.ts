@@ -12,8 +12,8 @@ export type Rows = readonly (readonly Json[])[];
 const FOLDER = join(projectRoot, '.cache/answers');
 
 /**
- * Plain DuckDB's answers over data that is named by its hash. Each is computed once, by whichever suite asks first, and kept in
- * `.cache/answers` for all runs over the same data with the same release of DuckDB.
+ * A cache of plain DuckDB's answers over data that is identified by its hash. Each is computed once and kept in `.cache/answers` for all
+ * runs over the same data with the same release of DuckDB.
  */
 export class KeptAnswers {
   readonly #folder: string;

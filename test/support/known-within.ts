@@ -1,2 +1,2 @@
-/** An ended token, client or session is known everywhere within so long. */
+/** Every service refuses a revoked token, client or session within this time. */
 export const KNOWN_WITHIN_MS = 1_000;

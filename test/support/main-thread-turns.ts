@@ -4,9 +4,9 @@ import { must } from '#shared/must.ts';
 /** The turns of a service's main thread so far, by the CPU time that each took. */
 export type Turns = {
   readonly count: number;
-  /** How many took longer than a bound of the histogram. */
+  /** Number of turns that took longer than a bound of the histogram. */
   readonly longerThan: (seconds: number) => number;
-  /** Those that `before` did not have. */
+  /** The turns after those of `before`. */
   readonly since: (before: Turns) => Turns;
 };
 

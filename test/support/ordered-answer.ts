@@ -38,7 +38,7 @@ export async function orderedAnswer(connection: DuckDBConnection, sql: string): 
   return { groups: groups.map((group) => group.rows), ordered: orders.length > 0 };
 }
 
-/** Says which rows differ from the answer, or stand at another place than their keys allow; null when none does. */
+/** Describes the rows that differ from the answer, or stand at a place that their keys do not allow; null when there are none. */
 export function orderDifferences(actual: Rows, { groups }: OrderedAnswer): string | null {
   const bag = bagDifferences(actual, groups.flat());
   if (bag !== null) return bag;

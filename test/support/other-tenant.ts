@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { printJson, type Json } from '#shared/json.ts';
 import type { Cluster } from './cluster.ts';
 
-/** A second tenant with a table that holds a file: what the first must never see. Names for `${...}` of a .slt file. */
+/** Names of a second tenant with a table and a file, which the first must never see; for `${...}` in a .slt file. */
 export type OtherTenant = {
   readonly other_catalog: string;
   readonly other_namespace: string;

@@ -2,15 +2,16 @@ import { RegExpParser, type AST } from '@eslint-community/regexpp';
 import { must, unreachable } from '#shared/must.ts';
 
 /**
- * A pattern as an automaton: one state for every place where it takes a character. It takes more texts than the pattern, and never
- * fewer ways to one: assertions are passed over, and a long repetition counts as an endless one. So what is unambiguous here is so there.
+ * A pattern as an automaton: one state for every place where the pattern takes a character. It ignores assertions and treats a long
+ * repetition as an endless one, so it accepts more texts than the pattern, in at least as many ways. A pattern whose automaton is
+ * unambiguous is therefore unambiguous itself.
  */
 export type Automaton = {
   /** `next[state][character]`: the states that follow, one as often as there are ways to it. State 0 looks for the begin of a match. */
   readonly next: readonly (readonly (readonly number[])[])[];
   /** States in which a match may begin at the begin of the text alone, by their first character. */
   readonly atStart: readonly (readonly number[])[];
-  /** The characters that stand for all: no pattern tells two apart that stand for the same. */
+  /** One representative of each class of characters that the pattern does not distinguish. */
   readonly alphabet: readonly string[];
 };
 
@@ -111,7 +112,7 @@ class Builder {
     return { first: [{ state, atStart: false }], last: [state], empty: 'never' };
   }
 
-  /** A range, its ends and what stands beside them. */
+  /** Adds the ends of a range, and the characters next to them, to the alphabet. */
   #name(min: number, max: number): void {
     for (const code of [min - 1, min, max, max + 1]) {
       if (code < 0 || code > 0xffff) continue;
@@ -161,7 +162,7 @@ class Builder {
       case 'word':
         return NOTHING;
       case 'lookahead':
-        // A way that comes to nothing, beside the one that goes on.
+        // Look-ahead: a way that ends without a match, beside the one that continues.
         return { first: this.anyOf(element.alternatives).first, last: [], empty: 'always' };
       case 'lookbehind':
         if (/[*+{]/.test(element.raw)) throw new Error('an endless look-behind');

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
-/** A program of others that some suites run against and npm does not bring. */
+/** A program of another project that some suites need and npm does not install. */
 export type Peer = {
   readonly name: string;
   /** Commands that must be on the path. */
@@ -37,7 +37,7 @@ export const PEERS: readonly Peer[] = [
   {
     name: 'Python with venv',
     commands: ['python3'],
-    // Debian's python3 is without it.
+    // Debian's python3 does not include it.
     probe: ['python3', '-c', 'import ensurepip, venv'],
     packages: ['python3', 'python3-venv'],
     module: 'test/support/python.ts',

@@ -3,7 +3,7 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 /** Fate of the next COMMIT: `answer` lets it reach Postgres and loses the answer, `commit` loses the COMMIT itself. */
 export type Loss = 'answer' | 'commit';
 
-/** A line to Postgres that breaks where a test wants it to. */
+/** A proxy before Postgres that breaks connections where a test wants it. */
 export type PostgresProxy = {
   readonly url: string;
   /** Breaks the connection of the next COMMIT. */

@@ -1,4 +1,4 @@
-/** The tests that docs/spec-coverage.md names, and what the reports of vitest say of them. */
+/** Checks the tests that docs/spec-coverage.md names against vitest's reports. */
 export type Proof = {
   /** The requirement's id, such as `QR-1`. */
   readonly id: string;

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { projectRoot, run } from '#test/support/cluster.ts';
 
 /**
- * The Python side of the tests: virtual environments in `.cache`, each with the packages that its requirements file pins, made when it is
- * first asked for. A machine without python3 or without a package index fails here, with what pip said: never a silent skip.
+ * Python environments for the tests, in `.cache`, each with the packages that its requirements file pins, made when first needed. Without
+ * python3 or a package index this fails with pip's message; no test is skipped silently.
  */
 const ENVIRONMENTS = {
   python: { requirements: 'test/support/python-requirements.txt', folder: '.cache/venv' },
@@ -47,7 +47,10 @@ async function create(environment: Environment): Promise<string> {
 
 const MAKING_MS_MAX = 300_000;
 
-/** Two suites may ask at once, in two processes: a folder can be made once. One that a killed run left is taken over when it is old. */
+/**
+ * Locks by making a folder, because suites in two processes may make the same environment. An old folder, left by a killed run, is taken
+ * over.
+ */
 async function lockFolder(path: string): Promise<AsyncDisposable> {
   await mkdir(dirname(path), { recursive: true });
   for (;;) {

@@ -17,8 +17,8 @@ import { apiValue } from '#test/slt/duckdb-engine.ts';
 import { differences } from './compare-rows.ts';
 
 /**
- * The printer's oracle: a query is planned by Skein and printed back as SQL, and one plain DuckDB runs both texts over the same tables.
- * The rows must be the same, as bags; in order where the plan ends in a sort whose keys tell.
+ * Tests the SQL printer: Skein plans a query and prints the plan as SQL, and one plain DuckDB runs both texts over the same tables. The
+ * rows must be the same as bags, and in the same order as far as a final sort's keys decide it.
  */
 export type RoundTrip = {
   readonly kind: 'same' | 'bothFail' | 'differs' | 'notPrintable' | 'noPlan' | 'fails';
@@ -35,7 +35,7 @@ const CONTEXT = {
   currentCatalog: 'memory',
 };
 
-/** Both texts then mean the same by "now" and "me". */
+/** Sets the context, so that both texts have the same time and user. */
 export async function setRoundTripContext(connection: DuckDBConnection, schema: string): Promise<void> {
   const context = { ...CONTEXT, currentSchema: schema };
   for (const sql of [...contextSetupSql, ...contextVariablesSql(context)]) await connection.run(sql);
@@ -76,7 +76,7 @@ export async function roundTrip(
   return { kind: message === null ? 'same' : 'differs', message: message ?? '', sql: text };
 }
 
-/** Every part of the plan has, printed alone, the columns' types that the plan says: a fragment may be cut there. */
+/** Finds a part of the plan that, printed alone, has other column types than the plan says; a fragment could be cut there. */
 async function wrongNode(plan: Plan, tables: readonly string[], connection: DuckDBConnection): Promise<string | null> {
   for (const node of walkPlan(plan)) {
     if (node === plan || [...walkPlan(node)].some(({ kind }) => kind === 'cteScan' || kind === 'delimScan')) continue;
@@ -162,7 +162,7 @@ async function run(connection: DuckDBConnection, sql: string): Promise<Answer> {
   }
 }
 
-/** By values with doubles cut to nine digits, so that rows stand beside each other that differ in the last ones. */
+/** Sorts rows by values with doubles rounded to nine digits, so that rows that differ only in the last digits get the same place. */
 const sorted = (rows: readonly (readonly Json[])[]): readonly (readonly Json[])[] =>
   rows
     .map((row) => ({

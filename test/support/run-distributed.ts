@@ -131,7 +131,7 @@ const withPlan = (query: PreparedQuery): PreparedQuery & { readonly plan: Plan }
   plan: must(query.plan, 'a plan that DuckDB prints'),
 });
 
-/** Stages that stand for a common table expression are scans of it again. */
+/** Replaces the stages of a common table expression by scans of it. */
 function placedPlan(plan: Plan): Plan {
   const ctes = new Map<number, number>();
   for (const node of walkPlan(plan)) {
@@ -310,7 +310,7 @@ class QueryRun {
   }
 }
 
-/** The types that the coordinator says a stage has are those that it gets: the reader's Arrow depends on it. */
+/** Checks that a stage's output has the types that the coordinator expects, on which the reader's Arrow schema depends. */
 function checkTypes({ stage, fields, partitions }: Fragment, actual: readonly string[]): void {
   const expected = fields.map(({ type }) => printSqlType(type));
   const made = actual.slice(0, partitions > 1 ? -1 : undefined);
@@ -337,7 +337,7 @@ function scanSql({ name, metadata, schemaId }: ScanBinding, share: { task: numbe
   return `(SELECT ${columns.join(', ')} FROM ${from}${where})`;
 }
 
-/** Row counts and bounds, as manifests would have them. */
+/** Makes statistics like those of manifests: row counts and bounds. */
 function scanFactsOf(connection: DuckDBConnection): (scan: ScanBinding) => Promise<ScanFacts> {
   const known = new Map<string, Promise<ScanFacts>>();
   const load = async ({ name, rowCount, columns }: ScanBinding): Promise<ScanFacts> => {

@@ -1,5 +1,5 @@
 /**
- * A query whose one step takes hours and sees no interrupt: lambdas in lambdas, over one row. No limit of a single function bounds it. With
+ * A query whose single step takes hours and ignores interrupts: nested lambdas over one row. No limit of a single function bounds it. With
  * a small `size` it has the same shape and ends at once.
  */
 export const stuckQuery = (size = 100_000): string =>

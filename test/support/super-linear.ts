@@ -2,18 +2,18 @@ import { must } from '#shared/must.ts';
 import { automatonOf, type Automaton } from './pattern-automaton.ts';
 import { threadCpuMs } from './thread-cpu.ts';
 
-/** A text that a pattern looks at in too many ways: `prefix`, then `pump` any number of times, then what is no match. */
+/** A text that a pattern can read in too many ways: `prefix`, then `pump` repeated, then a text that prevents a match. */
 type Attack = { readonly prefix: string; readonly pump: string };
 
-/** Longest text that is tried: a linear pattern is done with it in a millisecond or two. */
+/** Longest text that is tried; a linear pattern reads it in a millisecond or two. */
 const TEXT_MAX = 100_000;
-/** From here on a time can be compared with that of a text half as long. */
+/** Shortest time that can be compared with the time for a text half as long. */
 const SLOW_MS = 30;
 /** A linear pattern takes twice as long for twice the text, a quadratic one four times. */
 const GROWTH_MAX = 3;
 
 /**
- * Why a pattern takes more than linear time for some text, and with which one; undefined when no text does.
+ * Finds a text for which a pattern takes more than linear time, and describes it; undefined when there is none.
  *
  * An automaton of the pattern says where a text can be read in several ways (Weber and Seidl, On the degree of ambiguity of finite
  * automata, 1991), the search for the begin of a match being one of them. That finds too much, because it knows neither assertions nor
@@ -35,7 +35,7 @@ export function superLinear(pattern: RegExp): string | undefined {
 }
 
 function isSlow(pattern: RegExp, { prefix, pump }: Attack, suffix: string): boolean {
-  // A sticky pattern is tried wherever its caller says, so it may be everywhere; with both flags it goes on from the begin alone.
+  // A sticky pattern is tried at any position that its caller chooses; with both flags it continues from the start only.
   const { source, flags } = pattern;
   const global = flags.includes('g') ? pattern : new RegExp(source, `${flags.replace('y', '')}g`);
   const isRepeated = /[gy]/.test(flags);

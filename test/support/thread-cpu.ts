@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Number of runs, of which the best counts: a garbage collection or a pattern's compilation falls into one of them. */
 const RUNS = 3;
 
-/** Milliseconds that this thread computes for `work`, whatever else the machine does meanwhile. */
+/** CPU time of this thread for `work`, in ms, independent of other load on the machine. */
 export function threadCpuMs(work: () => void, runs = RUNS): number {
   const times = Array.from({ length: runs }, () => {
     const before = process.threadCpuUsage();
@@ -14,7 +14,7 @@ export function threadCpuMs(work: () => void, runs = RUNS): number {
   return Math.min(...times);
 }
 
-/** The longest time that this thread computes in one go while `work` is going on: so long would another of its tasks have waited. */
+/** The longest turn of this thread during `work`, in CPU ms: the time that another task of the thread would wait. */
 export async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
   let longestMs = 0;
   const over = new AbortController();

@@ -19,7 +19,7 @@ import { decodeFlightData } from '#shared/flight/flight-data.ts';
 const WORKER = loadService('worker.proto', 'skein.worker.v1.Worker');
 const FLIGHT = loadService('flight.proto', 'arrow.flight.protocol.FlightService');
 
-/** For tests: a coordinator of one worker, as small as it can be. */
+/** The result of a task, as the minimal coordinator of these tests reads it. */
 export type TestResult = { readonly table: Table; readonly report: TaskReport; readonly messages: number };
 
 export type RunTaskResult =
@@ -111,7 +111,7 @@ export class TestCoordinator {
     await this.call('EndQuery', { query_id: spec.queryId });
   }
 
-  /** A partition of this worker as an input of another task; sizes are not looked at by a worker. */
+  /** A partition of this worker as an input of another task. */
   source(spec: TaskSpec, partition: number, batches: InputSource['batches'] = null): InputSource {
     const ticket = this.ticket(spec, { partition });
     return { address: this.url, taskId: spec.taskId, partition, ticket, batches, rows: 0, bytes: 0 };

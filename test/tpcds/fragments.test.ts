@@ -1,4 +1,4 @@
 import { testTpcdsFragments } from './test-fragments.ts';
 
-// The one that moves most rows; `fragments.full.test.ts` has the others.
+// The distribution that moves the most rows; `fragments.full.test.ts` tests the others.
 await testTpcdsFragments(['partitioned']);

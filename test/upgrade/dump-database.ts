@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
 
 /**
- * A Postgres as one SQL text, without `pg_dump`, which no npm package brings. What makes the tables is not derived from the catalogs of
- * Postgres: an event trigger writes down every DDL statement as it runs, so the text holds the very statements of the migrations.
+ * Dumps a Postgres as one SQL text, without `pg_dump`, which no npm package has. The DDL is not derived from the catalogs of Postgres: an
+ * event trigger records every DDL statement, so the text holds the original statements of the migrations.
  */
 const RECORDER = [
   'create schema upgrade_fixture',
@@ -34,7 +34,7 @@ const SEQUENCES = `
   from (select *, schemaname as nspname from pg_sequences) s
   where last_value is not null and not (${OTHER_SCHEMAS}) order by schemaname, sequencename`;
 
-/** To be called on the empty database, before the first migration. */
+/** Starts the recording; call it on the empty database, before the first migration. */
 export async function recordStatements(client: Client): Promise<void> {
   for (const statement of RECORDER) await client.query(statement);
 }

@@ -28,7 +28,7 @@ const ORDERS = `SELECT i::INTEGER AS id, i * 1000000000000 AS big, 'customer ' |
   TIMESTAMP '2025-01-15 08:00:00' + i * INTERVAL 90 MINUTE AS at, [i, i + 1] AS parts, {'street': 'road ' || i, 'zip': i} AS address,
   CASE WHEN i % 5 = 0 THEN NULL ELSE 'é' || chr(10) || '''' || i END AS note`;
 
-/** Everything of a fixture but its history, which is complete when the cluster has ended. */
+/** Makes the contents of a fixture, except its history, which is complete only when the cluster has ended. */
 export async function fillCluster(cluster: Cluster): Promise<Omit<Fixture, 'commit' | 'history'>> {
   const file = join(tmpdir(), `skein-fixture-${process.pid}.parquet`);
   try {
@@ -53,7 +53,7 @@ export async function fillCluster(cluster: Cluster): Promise<Omit<Fixture, 'comm
   };
 }
 
-/** Loaded twice, with columns that came in between; made over REST; dropped. */
+/** Makes tables: one loaded twice, with columns added in between, one made over REST, and one that is dropped. */
 async function makeTables(cluster: Cluster, file: string): Promise<void> {
   const load = async (select: string, table: string, ...flags: readonly string[]): Promise<void> => {
     const duckdb = await (await DuckDBInstance.create(':memory:')).connect();
@@ -87,13 +87,13 @@ async function makeTables(cluster: Cluster, file: string): Promise<void> {
   };
   await post(`${SALES}/tables/orders/metrics`, { ...report, operation: 'append', metrics: {}, metadata: {} });
 
-  // The migrations of later releases find a row of each table; after a year this one goes as the window says.
+  // So that migrations of later releases find a row in each table; this one expires after a year.
   await cluster.cliOk(['admin', 'catalog', 'alter', 'lake', '--undrop-window', '366d']);
   await post(`${SALES}/tables`, { name: 'dropped', schema });
   await askCatalog(cluster, await cluster.token(), 'DELETE', `${SALES}/tables/dropped`);
 }
 
-/** A column more, one with another name, one with a wider type. */
+/** Adds a column, renames one, and widens the type of another. */
 async function evolveCustomers(cluster: Cluster): Promise<void> {
   const fields = [
     { id: 1, name: 'id', required: false, type: 'long' },
@@ -110,7 +110,7 @@ async function evolveCustomers(cluster: Cluster): Promise<void> {
   });
 }
 
-/** A view of two versions, and a function. */
+/** Makes a view of two versions, and a function. */
 async function makeViews(cluster: Cluster): Promise<void> {
   const post = poster(cluster);
   const schema = { type: 'struct', fields: [{ id: 1, name: 'id', required: false, type: 'int' }] };
@@ -161,7 +161,7 @@ async function makeClient(cluster: Cluster): Promise<Pick<Fixture, 'client' | 't
   };
 }
 
-/** Statements that end in every way; those of `recordQueries` follow them. */
+/** Runs statements that end in each way; those of `recordQueries` follow. */
 async function makeHistory(cluster: Cluster, token: string): Promise<void> {
   for (const sql of [
     "SELECT CAST('x' AS INTEGER) FROM range(3)",
@@ -201,7 +201,7 @@ async function recordQueries(cluster: Cluster, tokens: Fixture['tokens']): Promi
 }
 
 async function recordDocuments(cluster: Cluster, tokens: Fixture['tokens']): Promise<Fixture['documents']> {
-  // Lists and documents of the catalog, not what an answer says beside them, such as a session's configuration.
+  // The members of answers that must stay the same: lists and documents, but not further members such as a session's configuration.
   const LASTING = ['namespaces', 'namespace', 'properties', 'identifiers', 'metadata', 'metadata-location'];
   const paths: readonly (readonly [Tenant, string])[] = [
     ['default', '/v1/lake/namespaces'],

@@ -44,8 +44,8 @@ export async function readFixture(name: string): Promise<Fixture> {
 }
 
 /**
- * The folder in which every fixture is made and used. It is the same on every machine, because the data names its own place: Iceberg
- * metadata holds absolute locations, and manifests are compressed, so that no other place can be written over the old one.
+ * The folder in which every fixture is made and used. It is the same on every machine, because Iceberg metadata holds absolute locations,
+ * which cannot be replaced in compressed manifests.
  */
 const PLACE = '/tmp/skein-upgrade-fixture';
 
@@ -87,7 +87,7 @@ async function lockPlace(): Promise<DataDirLock> {
   }
 }
 
-/** Another user could not use a folder of ours. */
+/** Removes the folder when it is not in use, because another user could not use it. */
 function removeUnlessUsed(): void {
   try {
     rmdirSync(PLACE);

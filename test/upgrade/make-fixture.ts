@@ -18,8 +18,8 @@ const NOT_KEPT = new Set(['postgres', 'logs', 'spill', 'tmp']);
 const CODE = ['catalog', 'cli', 'coordinator', 'proto', 'shared', 'worker'];
 
 /**
- * `npm run upgrade:fixture -- [--name NAME]`: a data directory as the code of this commit writes it, for test/upgrade/upgrade.test.ts.
- * To be run before a change of what is kept, on the commit before it. Its name is the version and the commit, unless another is given.
+ * `npm run upgrade:fixture -- [--name NAME]`: makes a data directory with the code of this commit, for test/upgrade/upgrade.test.ts. Run it
+ * before a change of stored data, on the commit before that change. Its name is the version and the commit, unless another is given.
  */
 async function main(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args: [...args], options: { name: { type: 'string' } } });

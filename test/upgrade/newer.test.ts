@@ -14,13 +14,13 @@ import { skein, type CliResult } from '#test/support/cluster.ts';
 import { dumpDatabase, recordStatements } from './dump-database.ts';
 import { withEmbeddedPostgres } from './embedded-postgres.ts';
 
-/** Tomorrow's data does not start today: it is refused with both versions, and stays as it is. */
+/** Data of a later release is refused, with both versions in the error, and stays unchanged. */
 
 let dataDir: string;
 beforeEach(async () => void (dataDir = await mkdtemp(join(tmpdir(), 'skein-newer-'))));
 afterEach(() => rm(dataDir, { recursive: true, force: true, maxRetries: 3 }));
 
-/** Later than any name that a migration will have. */
+/** Sorts after the name of every migration. */
 const FUTURE = 'zzzz_future';
 
 /** A start that is not refused is ended. */
@@ -29,7 +29,7 @@ const REFUSED_WITHIN_MS = 60_000;
 const up = (): Promise<CliResult> =>
   skein(['up', '--data-dir', dataDir, '--port-base', '0', '--workers', '1'], { timeoutMs: REFUSED_WITHIN_MS });
 
-/** It has ended with 1, and its last line says why. */
+/** Checks that it has exited with 1, and that its last line gives the reason. */
 function expectRefused({ code, stdout }: CliResult, message: string): void {
   const line = must(stdout.trim().split('\n').at(-1), 'a command that fails says so');
   expect({ code, line: JSON.parse(line) as unknown }).toEqual({

@@ -14,7 +14,7 @@ import { fixtureNames, readFixture, takePlace, type Fixture, type FixturePlace }
 import { answerOf, askCatalog, grant } from './requests.ts';
 import { restoreFixture } from './restore-fixture.ts';
 
-/** Yesterday's data starts today: every fixture, as the code of its commit wrote it, under the code of now. */
+/** Every fixture, written by an earlier commit, starts under the present code. */
 
 test('there is a fixture', () => {
   expect(fixtureNames().length).toBeGreaterThan(0);

@@ -14,7 +14,7 @@ const CONNECTIONS_MAX = 500;
 /** Databases of one Postgres, each a copy of a template that has every migration: a suite starts without `initdb` and without migrating. */
 export class RunDatabases {
   #server: Promise<TestPostgres> | undefined;
-  /** A template is copied for one at a time. */
+  /** Postgres copies a template for one database at a time. */
   #last: Promise<unknown> = Promise.resolve();
   #made = 0;
 

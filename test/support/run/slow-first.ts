@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take long or wait long, the longest first: whatever begins last ends last. The report of a run says which they are. */
+/** Files that take longest, the longest first, so that none of them begins last. The report of a run lists the slowest files. */
 const SLOW = [
   'test/clients/sign-in.test.ts',
   'test/cluster/etcd.test.ts',

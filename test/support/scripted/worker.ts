@@ -169,21 +169,21 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
     /** Queries that EndQuery has named. */
     ended,
     held,
-    /** It hangs: no beat comes any more. */
+    /** Makes it hang: it sends no more beats. */
     freeze: () => void (silent = true),
     thaw: () => void (silent = false),
     drain: () => void (draining = true),
-    /** It says that it ends itself because of this run; undefined: its successor is there. */
+    /** Makes its beats say that it ends itself because of this run; undefined: its successor is there. */
     endFor: (run: string | undefined) => void (hung = run),
     messagesSent: () => sent,
     /** How often a coordinator has opened the stream of beats. */
     attached: () => attached,
-    /** The connections over which tasks came break; it lives. */
+    /** Breaks the connections over which tasks came; the worker lives on. */
     cutTasks: () => {
       for (const session of sessions) session.destroy();
       sessions.clear();
     },
-    /** Those of the beats break: this life of it has ended for the coordinator, which attaches again. */
+    /** Breaks the connections of the beats: for the coordinator the worker is lost, and it attaches again. */
     cutBeats: () => {
       for (const session of beating) session.destroy();
       beating.clear();
@@ -192,7 +192,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
   };
 }
 
-/** grpc-js does not show it. */
+/** The HTTP/2 session of a call, which grpc-js does not expose. */
 function sessionOf(call: object): Http2Session {
   const { call: inner } = call as { call: { stream: ServerHttp2Stream } };
   return must(inner.stream.session, 'a call that runs has a connection');

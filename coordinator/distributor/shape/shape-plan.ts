@@ -10,18 +10,26 @@ import { splitWindows } from './split-windows.ts';
 
 /** The passes that prepare a plan for distribution, in order. After each, one DuckDB still gives the same rows. */
 export const SHAPE_PASSES: readonly Pass[] = [
-  { name: 'expandDelimJoins', run: expandDelimJoins, reason: 'a side that several nodes read can then be a stage' },
-  { name: 'joinConditions', run: joinConditions, reason: 'joins go by equalities, wherever those stand' },
-  { name: 'inlineCtes', run: inlineCtes, reason: 'what is read once needs no stage' },
+  {
+    name: 'expandDelimJoins',
+    run: expandDelimJoins,
+    reason: 'first, so that a side with several readers can become a stage',
+  },
+  { name: 'joinConditions', run: joinConditions, reason: 'outer joins can then be hashed by their equalities' },
+  { name: 'inlineCtes', run: inlineCtes, reason: 'a common table expression with one reader needs no stage' },
   { name: 'dateConditions', run: dateConditions, reason: 'scans compare dates as they are stored' },
-  { name: 'sideConditions', run: sideConditions, reason: 'what alternatives say of one side is known to its scan' },
-  { name: 'splitWindows', run: splitWindows, reason: 'each window can then go by its own keys' },
+  {
+    name: 'sideConditions',
+    run: sideConditions,
+    reason: 'scans then know the conditions that an OR implies for one side',
+  },
+  { name: 'splitWindows', run: splitWindows, reason: 'each window can then be partitioned by its own keys' },
   {
     name: 'pruneColumns',
     run: pruneColumns,
-    reason: 'last, when it is known who reads what: exchanges carry the rest',
+    reason: 'last, when it is known which columns are read: exchanges carry only these',
   },
 ];
 
-/** The plan as `distribute` wants it. */
+/** Shapes a plan for `distribute`. */
 export const shapePlan = (plan: Plan, options: PassOptions = {}): Plan => runPasses(SHAPE_PASSES, plan, options);

@@ -41,7 +41,7 @@ function configOf({ environment = {} }: Service): Config {
   return loadConfig({ environment: texts, workingDir: '/nonexistent' }).config;
 }
 
-test('it is the cluster of the design', () => {
+test('it has the services of the design', () => {
   expect(services.map(([name]) => name).join(' ')).toBe(
     'ca postgres etcd etcd-auth operator catalog coordinator worker-1 worker-2 worker-3',
   );
@@ -107,7 +107,7 @@ test('the authority’s key is in a volume that only its own service sees, and t
   expect(mounted?.toSorted()).toEqual(['ca', 'secret', ...ROLES].toSorted());
 });
 
-test('what a service names exists: other services, volumes, ports of the health checks', () => {
+test('services, volumes and health check ports that a service names exist', () => {
   for (const [, { depends_on = {}, volumes = [], healthcheck }] of services) {
     for (const other of Object.keys(depends_on)) expect(compose.services).toHaveProperty([other]);
     for (const volume of volumes) expect(compose.volumes).toHaveProperty([volume.split(':')[0] ?? '']);

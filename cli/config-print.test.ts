@@ -29,7 +29,7 @@ test('every key is printed with its value and source, and no secret', () => {
   expect(printed['client.token']).toEqual({ value: '', source: 'default' });
 });
 
-test('what the running cluster was given is shown, unless this command was given something else', () => {
+test('settings of the running cluster are shown, unless this command sets another value', () => {
   const running = {
     'worker.memory_limit': { text: '536870912', source: 'flag --worker-memory' },
     'worker.cores': { text: '3', source: 'flag --worker-cores' },

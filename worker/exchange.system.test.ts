@@ -269,7 +269,7 @@ describe('workers that exchange partitions', () => {
     expect([await metric(0, 'memory_granted_bytes'), await metric(0, 'spool_disk_bytes')]).toEqual([0, 0]);
   });
 
-  test('what a ticket does not open is not read', async () => {
+  test('an output that the ticket does not cover is not read', async () => {
     const own = query();
     const spec = numbers(own, 1_000, 2);
     await a.report(spec);
@@ -328,7 +328,7 @@ describe('workers that exchange partitions', () => {
     return Number(new RegExp(`^skein_worker_${name}\\{.*\\} (.*)$`, 'm').exec(text)?.[1]);
   };
 
-  test('what does not fit the memory of the spool goes to files, and is read from there', async () => {
+  test('output beyond the memory of the spool goes to files, and is read from there', async () => {
     await apart('small', { 'worker.spool_memory_limit': 8 * 2 ** 20 }, async (node) => {
       const own = query();
       const spec = numbers(own, 1_000_000, 3);

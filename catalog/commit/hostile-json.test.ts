@@ -166,7 +166,7 @@ const RUNS = { numRuns: 1_000 };
 const ROOTS = ['file:///wh'];
 const base = newTableMetadata(parseCreateTable(read(CREATE)), CREATION);
 
-test('what is damaged here is whole to begin with', () => {
+test('the requests are valid before they are damaged', () => {
   const next = commitMetadata(base, parseCommit(read(COMMIT)), { nowMs: 9, metadataLocation: 'file:///wh/t/m.json' });
   expect(next).toMatchObject({
     'current-schema-id': 1,

@@ -101,7 +101,7 @@ test('refuses nesting that would overflow the stack', () => {
   expect(() => parseSchema(column(type) as never)).toThrow('nested deeper than 50');
 });
 
-test('what a format version does not have is named with its column', () => {
+test('the error for a type that a format version lacks names the column', () => {
   expect(() => checkSchemaVersion(parseSchema(column('variant') as never), 2)).toThrow(
     'Invalid type for c: variant is not supported until v3',
   );

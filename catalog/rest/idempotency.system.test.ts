@@ -146,7 +146,7 @@ test.each([
   expect((await catalog.rest('GET', `${NS}/default/tables`, { headers: { 'idempotency-key': key } })).status).toBe(200);
 });
 
-test('what needs a permission first is not kept', async () => {
+test('a refusal for a missing permission is not kept', async () => {
   const key = newKey();
   const weak = await catalog.mint({ scope: ['table:read'] });
   expect(

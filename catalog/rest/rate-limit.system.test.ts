@@ -36,7 +36,7 @@ test('an address has its allowance, whatever it asks, and no other pays for it',
   expect((await ask(nobody, '192.0.2.2')).status).toBe(401);
 });
 
-test('what a client itself puts into X-Forwarded-For does not count: only what the trusted proxies add', async () => {
+test('only addresses that trusted proxies add to X-Forwarded-For count, not those that a client sends', async () => {
   const nobody = { client_id: 'nobody', client_secret: 'x' };
   for (let i = 0; i < PER_ADDRESS; i += 1) {
     expect((await ask(nobody, `203.0.113.${i}, 192.0.2.7, 10.9.9.9`)).status).toBe(401);

@@ -236,7 +236,7 @@ function exchange(
   });
 }
 
-test('who asks for large tables over and over and reads nothing waits, and no other tenant does', async () => {
+test('a client that requests large tables repeatedly and reads nothing is limited, and no other tenant is', async () => {
   await catalog.call('CreateTenant', { name: 'patient', admin_user: 'p', admin_password: 'a long enough password' });
   const other = await catalog.mint({ tenant: 'patient', user: 'p' });
   const properties = { long: 'x'.repeat(900_000) };
@@ -260,7 +260,7 @@ test('who asks for large tables over and over and reads nothing waits, and no ot
   await expect.poll(() => ask(catalog.token), { timeout: 20_000 }).toBe(200);
 });
 
-test('what is no HTTP, or has too long a head, is refused with the envelope too', async () => {
+test('bytes that are no HTTP, or have too long a head, are refused in the error envelope, too', async () => {
   const errors = [
     await exchange('GARBAGE'),
     await exchange('GET /v1/config', { more: `X-A: ${'a'.repeat(20_000)}\r\n` }),

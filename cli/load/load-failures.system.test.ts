@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness[Symbol.asyncDispose]());
 
-describe('what fails leaves nothing behind', () => {
+describe('a load that fails leaves nothing behind', () => {
   let good: string;
   beforeAll(async () => {
     good = await harness.parquet('good.parquet', 'FROM people');

@@ -69,7 +69,7 @@ test('below 8 GiB the catalog and the coordinator keep in proportion to the mach
   }
 });
 
-test('what an operator has set stays', () => {
+test('settings of the operator are kept', () => {
   const own = {
     'worker.memory_limit': 3 * GIB,
     'planner.memory_limit': 2 * GIB,

@@ -63,7 +63,7 @@ describe('inputs that may be divided among tasks', () => {
   });
 });
 
-test('what gives other rows when it runs again says so', async () => {
+test('a fragment that may give other rows when it runs again is not repeatable', async () => {
   const repeatable = async (sql: string): Promise<readonly boolean[]> =>
     (await cut(sql)).fragments.map((fragment) => fragment.repeatable);
   expect(await repeatable('SELECT g, sum(v) FROM big GROUP BY g')).toEqual([true, true]);

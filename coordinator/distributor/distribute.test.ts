@@ -86,7 +86,7 @@ describe('joins', () => {
     );
   });
 
-  test('what is partitioned so already stays', async () => {
+  test('an input that is already partitioned by the keys stays in place', async () => {
     const sql = `SELECT b.id, count(*) FROM big b JOIN huge h ON b.id = h.big_id GROUP BY b.id`;
     const { plan } = await plans.distributed(sql, settings({ joinDistribution: 'partitioned' }));
     expect(plan.kind === 'distributed' && plan.fragments.length).toBe(3);

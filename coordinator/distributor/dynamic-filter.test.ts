@@ -176,7 +176,7 @@ test('a set of keys is a stage that shares out what the build side gave, and tha
   expect(() => keySetFragment(12, build, 2)).toThrow('a column of the build side');
 });
 
-test('what DuckDB makes of the texts: each key once, no NULL; then their bounds, and the keys where they are few', async () => {
+test('the printed texts in DuckDB: each key once, no NULL; then their bounds, and the keys when they are few', async () => {
   const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
   const connection = await instance.connect();
   const read = async ({ sql }: Fragment, input: string): Promise<unknown[][]> => {
@@ -224,7 +224,7 @@ test('EXPLAIN ANALYZE says how many keys there were, in a list or as a stage', (
   );
 });
 
-test('what the manifests say of a column that is one of a scan', () => {
+test('the manifests’ bounds of a column that comes from a scan', () => {
   const columnsOf = [0, 1, 2, 3, 4].map((i) => ({ distinctMax: 9, nulls: 0, lower: i * 10, upper: i * 10 + 8.5 }));
   const scans = [{ ...facts(10), columns: columnsOf }];
   const named = (expression: Expression): Plan => ({

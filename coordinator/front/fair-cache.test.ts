@@ -17,7 +17,7 @@ test('one owner alone has all of it, the least recently used values going first'
   expect([cache.get('1'), cache.get('2'), cache.get('3'), cache.size]).toEqual(['a 1', undefined, 'a 3', 2]);
 });
 
-test('whoever fills it pushes out their own, and never the share of another', () => {
+test('an owner that fills it evicts its own values, never those within another’s share', () => {
   const cache = filled(10, [
     ['quiet', 'q1'],
     ['quiet', 'q2'],

@@ -341,7 +341,7 @@ describe('results', () => {
     expect(await plan('2')).not.toBe(first);
   });
 
-  test('whoever fills the cache pushes out their own plans', async () => {
+  test('a user that fills the cache evicts its own plans', async () => {
     const by = queryPreparer({ cacheEntries: 6 });
     const quiet = { asker: SCRIPTED_ASKER, by };
     const first = await prepared('SELECT a FROM t', {}, quiet);

@@ -60,7 +60,7 @@ const codeOf = (work: Promise<unknown>): Promise<string> =>
     (error: unknown) => SkeinError.of(error).code,
   );
 
-describe('what breaks a planner costs one process', () => {
+describe('a statement that breaks a planner costs one process', () => {
   test.each([
     ['repeat', "SELECT repeat('x', 2000000000)", 'STATEMENT_TOO_COMPLEX'],
     ['deep', `SELECT ${'('.repeat(900)}1${')'.repeat(900)}`, 'accepted'],
@@ -182,7 +182,7 @@ describe('while somebody else waits, a statement has less time', () => {
     },
   );
 
-  test('those of its own user do not count: it has its whole time', async () => {
+  test('waiting requests of the same user do not shorten its time', async () => {
     const own = openPool(1, 1_500);
     const work = { planner: own, signal: AbortSignal.timeout(60_000) };
     const slow = [0, 1].map(() => plan(SLOW, asker('t', 'p'), work).catch((error: unknown) => SkeinError.of(error)));

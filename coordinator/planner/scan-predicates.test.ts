@@ -34,7 +34,7 @@ const predicateOf = async (filter: string): Promise<Predicate | undefined> =>
 const TRUE = { kind: 'true' };
 const compare = (op: string, fieldId: number, value: Literal) => ({ kind: 'compare', op, fieldId, value });
 
-describe('what prunes', () => {
+describe('conditions that prune', () => {
   test.each([
     ['i = 3', compare('eq', 1, 3n)],
     ['3 < i', compare('gt', 1, 3n)],
@@ -79,7 +79,7 @@ describe('what prunes', () => {
   });
 });
 
-describe('what does not', () => {
+describe('conditions that do not prune', () => {
   test.each([
     'abs(i) = 3',
     'i = 1 OR length(s) = 2',

@@ -79,7 +79,7 @@ const outcome: Outcome = {
   run: { kind: 'whole', reason: 'there is one worker', report },
 };
 
-test('what was pruned, read and spent', () => {
+test('it shows pruned files, rows read and time spent', () => {
   expect(explainAnalyze({ plan: ['Scan'], outcome, planMs: 1, runMs: 2 }, 'text')).toEqual([
     'Scan',
     '',

@@ -96,7 +96,7 @@ test('an administrator cancels any of the tenant, by its principal where several
   expect(live[0]?.signal.reason).toMatchObject({ message: 'the query was cancelled by an administrator' });
 });
 
-test('whatever comes and goes: a list has those that are live, of the tenant alone', () => {
+test('after any sequence of starts and ends, a list has exactly the live queries of the tenant', () => {
   const step = fc.record({ kind: fc.constantFrom('add', 'remove', 'cancel'), who: fc.nat(3), id: fc.nat(2) });
   const callers = [ann, bob, admin, stranger];
   const ids = [randomUUID(), randomUUID(), randomUUID()];

@@ -41,7 +41,7 @@ test.each<[ErrorCode, 'failed' | 'cancelled']>([
   expect(run(started, failed(code))).toMatchObject({ kind, startedAtMs: 2, error: { code } });
 });
 
-test('what ended stays ended', () => {
+test('a final state does not change', () => {
   expect(run(started, failed('DIVISION_BY_ZERO'), completed)).toMatchObject({ kind: 'failed' });
   expect(run(started, completed, failed('QUERY_CANCELLED'))).toMatchObject({ kind: 'completed' });
 });

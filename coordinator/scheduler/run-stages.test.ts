@@ -275,7 +275,7 @@ test('tasks have the width of their fragment, and together no more cores than th
   expect(new Set(tasksOf(0).map(({ spec }) => spec.memoryLimitBytes))).toEqual(new Set([750_000_000]));
 });
 
-test('of a worker that dies only its tasks, and what it held, run again', async () => {
+test('when a worker dies, only its running tasks and those whose output it held run again', async () => {
   let victim: string | undefined;
   const { scheduler } = await cluster(2, {
     spool: async (spec, worker) => {
@@ -401,7 +401,7 @@ test('the result task names a lost input by its error', async () => {
   expect(tasksOf(1)).toHaveLength(3);
 });
 
-test('what cannot be made again as it was makes the query begin again, unless rows have left', async () => {
+test('a lost output that cannot be reproduced exactly restarts the query, unless rows were sent', async () => {
   let told = false;
   const fragments = FRAGMENTS.map((one) => (one.stage === 0 ? { ...one, repeatable: false } : one));
   const behaviour: Behaviour = {
@@ -442,7 +442,7 @@ test('a worker that hangs is given up after the heartbeat timeout, with the read
   await vi.waitFor(() => expect(frozen.held.size).toBe(0), { timeout: 5_000 });
 });
 
-test('what a worker holds of a coordinator that has taken over is not ours to end', async () => {
+test('a worker’s queries of a coordinator that has taken over are not ended', async () => {
   const { workers } = await cluster(1);
   const worker = must(workers[0], 'a worker');
   for (const id of ['a.1.00000000', 'b.2.00000000', 'c']) worker.held.add(id);
@@ -470,7 +470,7 @@ test('a worker that drains gets no new tasks, and what it holds is read', async 
   expect(sources.some((source) => source.address === address)).toBe(true);
 });
 
-test('what a worker refuses, because it has begun to drain, runs elsewhere, which is no retry', async () => {
+test('a task refused by a draining worker runs elsewhere and counts no retry', async () => {
   let refused: Worker | undefined;
   const { scheduler } = await cluster(2, {
     spool: (_spec, worker) => {
@@ -544,7 +544,7 @@ test("an error of a task's ends the query with its code", async () => {
   await ended(workers, runIds());
 });
 
-test('what DuckDB does not bind after a stage has run runs whole, before a task of it starts', async () => {
+test('a fragment that DuckDB does not bind after a stage has run makes the query run whole before a task of it starts', async () => {
   const { scheduler, workers } = await cluster(2);
   const whole = { kind: 'whole', reason: 'no' } as const;
   const run = await runStages(scheduler, query({ check: () => Promise.resolve(whole) }));

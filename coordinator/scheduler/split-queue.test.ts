@@ -150,7 +150,7 @@ describe('parts of a big file', () => {
     expect(sharesOf('a', 384 * MIB, ['w3', 'w1', 'w2'])).toEqual(once);
   });
 
-  test('of other files the first part is with other workers', () => {
+  test('the first parts of other files are assigned to other workers', () => {
     const firsts = Array.from({ length: 30 }, (_, i) => sharesOf(`f${i}`, 384 * MIB, ['w1', 'w2', 'w3'])[0]?.address);
     expect(new Set(firsts)).toEqual(new Set(['w1', 'w2', 'w3']));
   });
@@ -169,7 +169,7 @@ describe('parts of a big file', () => {
   });
 });
 
-describe('what a batch leaves of its worker’s share', () => {
+describe('the rest that a batch leaves of its worker’s share', () => {
   const outputs = (address: string, count: number, mib: number): Split[] =>
     Array.from({ length: count }, (_, task) => ({ kind: 'output', input: 0, task, bytes: mib * MIB, address }));
   /** MiB of the batches of `w1`, which takes of its own alone; all workers together have 200, so that a slot takes 80 at first. */
@@ -187,7 +187,7 @@ describe('what a batch leaves of its worker’s share', () => {
     return taken;
   };
 
-  test('goes with it when it is little', () => {
+  test('joins the batch when it is small', () => {
     expect(batches([...outputs('w1', 16, 5), ...outputs('w1', 1, 5)])).toEqual([85]);
     expect(batches([...outputs('w1', 16, 5), ...outputs('w1', 8, 1)])).toEqual([88]);
   });

@@ -61,7 +61,7 @@ test('a task whose connection broke goes back to its worker, a few times', () =>
   expect(after(...breaks)).toEqual({ kind: 'failed', failure: { kind: 'connections', connectionsLost: 3 } });
 });
 
-test('what a worker that drains refuses has not run: any number of them may', () => {
+test('a task refused by a draining worker has not run; any number of workers may refuse it', () => {
   const refusals = Array.from({ length: 20 }, (_, i): TaskEvent[] => [placed(`w${i}`), { kind: 'refused' }]).flat();
   expect(after(...refusals)).toMatchObject({ kind: 'waiting', attempts: 0 });
 });

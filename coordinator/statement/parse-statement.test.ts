@@ -41,7 +41,7 @@ describe('queries are text', () => {
     expect(parse('SHOW\u00a0TABLES')).toMatchObject({ command: 'showTables' });
   });
 
-  test('what surrounds it is left out, its offset kept', () => {
+  test('surrounding space is left out, and the offset counts it', () => {
     expect(parse('  -- hello\n SELECT 1 ; -- bye\n')).toEqual({
       command: 'query',
       input: { query: { text: 'SELECT 1', offset: 12 } },
@@ -239,7 +239,7 @@ describe('redaction', () => {
     expect(redactMessage('hunter3 is wrong', secret)).toBe('*** is wrong');
   });
 
-  test('of a statement with a value that is longer than any message no message is kept', () => {
+  test('a statement with a value longer than any message keeps no message', () => {
     const statement = redactStatement(`select error('${'hunter2'.repeat(1_000)}') as token`);
     expect(redactMessage('hunter2hunter2 [... 6000 bytes left out ...]', statement)).toBe("'***'");
   });

@@ -4,7 +4,7 @@ import { Holdings, inTurn, oneTooMany, withLeast } from './holdings.ts';
 
 const asker = (tenant: string, principal = 'p'): Asker => ({ tenant, principal });
 
-describe('what is kept for others', () => {
+describe('the part that is kept for others', () => {
   test('one alone may have seven eighths, and the rest is there for another tenant and another principal', () => {
     const holdings = new Holdings(800);
     expect(holdings.freeFor(asker('a'))).toBe(800);
@@ -15,19 +15,19 @@ describe('what is kept for others', () => {
     expect([holdings.freeFor(asker('b', 'x')), holdings.freeFor(asker('b', 'y'))]).toEqual([10, 60]);
   });
 
-  test('what was given back belongs to nobody', () => {
+  test('returned units belong to nobody', () => {
     const holdings = new Holdings(8);
     holdings.take(asker('a'), 7);
     holdings.giveBack(asker('a'), 7);
     expect([holdings.held, holdings.ofTenant(asker('a')), holdings.freeFor(asker('a'))]).toEqual([0, 0, 8]);
   });
 
-  test('what is too little to be divided is not kept', () => {
+  test('an amount too small to divide is not kept', () => {
     expect(new Holdings(1).freeFor(asker('a'))).toBe(1);
   });
 });
 
-describe('who is next', () => {
+describe('the next waiter', () => {
   test('the tenant with least, in it the principal with least, of equals the first; one of each principal', () => {
     const holdings = new Holdings(100);
     holdings.take(asker('a', 'x'), 3);
@@ -43,7 +43,7 @@ describe('who is next', () => {
     ]);
   });
 
-  test('of those who may be next, the principals with least of the tenants with least are left', () => {
+  test('the next are the principals with least, within the tenants with least', () => {
     const holdings = new Holdings(100);
     holdings.take(asker('a', 'x'), 1);
     holdings.take(asker('b', 'y'), 1);
@@ -79,7 +79,7 @@ describe('a full queue', () => {
     expect(oneTooMany(waiting, asker('a', 'x'))).toEqual({ ...asker('a', 'y'), at: 4 });
   });
 
-  test('those who are most make no room for themselves, and equals none for each other', () => {
+  test('the largest tenant makes no room for itself, and equal tenants make none for each other', () => {
     expect(oneTooMany(queue({ 'a/x': 5, 'b/z': 1 }), asker('a', 'x'))).toBeUndefined();
     expect(oneTooMany(queue({ 'a/x': 5, 'b/z': 4 }), asker('b', 'z'))).toBeUndefined();
   });

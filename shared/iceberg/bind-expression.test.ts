@@ -248,7 +248,7 @@ describe('operators', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused expressions', () => {
   const nested = (depth: number): Json => (depth === 0 ? true : { type: 'not', child: nested(depth - 1) });
   test.each<[string, Json]>([
     ['null', null],

@@ -109,7 +109,7 @@ const predicates = fc.letrec<{ node: Predicate }>((tie) => ({
 })).node;
 const rows = fc.array(fc.tuple(...literals.map((one) => fc.option(one, { nil: null }))), { maxLength: 4 });
 
-test('whatever a row satisfies is never pruned, and exact statistics of one row prune what it does not satisfy', () => {
+test('a predicate that a row satisfies never prunes it, and exact statistics of one row prune a predicate that it does not satisfy', () => {
   fc.assert(
     fc.property(predicates, rows, fc.array(fc.nat(63), { minLength: 5, maxLength: 5 }), (predicate, table, known) => {
       const stats = literals.map((_, i) =>
@@ -145,7 +145,7 @@ test('exact statistics of one row decide a single comparison', () => {
   );
 });
 
-describe('what is not known may match', () => {
+describe('unknown statistics may match', () => {
   const above: Predicate = { kind: 'compare', op: 'gt', fieldId: 1, value: 10 };
   test.each<[string, ColumnStats | undefined, boolean]>([
     ['no statistics', undefined, true],

@@ -427,7 +427,7 @@ describe('a cache that tables share gives each what its own reference says', () 
   });
 });
 
-describe('what is wrong with a table is said', () => {
+describe('errors say what is wrong with a table', () => {
   test.each<[string, string, readonly ManifestRow[]]>([
     ['INVALID_TABLE_DATA', 'a file elsewhere', [{ files: [{ path: 'file:///etc/passwd' }] }]],
     ['INVALID_TABLE_DATA', 'a file that climbs out', [{ files: [file('../../etc/passwd')] }]],

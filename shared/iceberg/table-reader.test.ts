@@ -162,7 +162,7 @@ test('a small table and a large one are read alike', async () => {
   }
 });
 
-test('what was decoded for a tenant, here or in a thread, is not another tenant’s', async () => {
+test('a manifest decoded for a tenant, here or in a thread, is not used for another tenant', async () => {
   await using threads = startPool(1);
   const tables = reader(undefined, threads);
   for (const [name, sizes] of Object.entries({ few: [3], many: [9_000, 10] })) {

@@ -17,7 +17,7 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 const listed = async (folder: string): Promise<readonly string[]> =>
   (await Array.fromAsync(storage.list(folder))).flat().sort();
 
-describe('what a storage does with files', () => {
+describe('file operations', () => {
   test('a file is written once: whole, with its folders, and never over another', async () => {
     const location = `file://${dir}/a/b/once`;
     await storage.write(location, Buffer.from('first'));

@@ -58,7 +58,7 @@ test('the Arrow library reads compressed batches', async () => {
   expect(rows[99_999]?.toJSON()).toMatchObject({ i: 99_999n, s: 'a text that comes again and again 4', h: null });
 });
 
-test('what is broken is refused', async () => {
+test('a broken message is refused', async () => {
   const [, batch] = messagesOf('SELECT i FROM range(5000) t(i)');
   const compressed = Buffer.from(await compressMessage(batch ?? new Uint8Array()));
   const { body } = decodeFlightData(compressed);

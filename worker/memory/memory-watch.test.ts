@@ -62,7 +62,7 @@ test('the query during whose turns the process grew most ends, and nobody else',
   expect(errors[0]).toMatchObject({ code: 'MEMORY_EXHAUSTED' });
 });
 
-test('of two at work at once it is the one whose thread has touched the pages; helper threads are those of the wide ones', () => {
+test('of two tasks at work the one whose thread touched the pages is cancelled; pages of helper threads count for wide tasks', () => {
   const [honest, hostile] = [user('honest'), user('hostile')];
   users = [honest, hostile];
   const watched = watch();
@@ -99,7 +99,7 @@ test('one at a time: the next one only when the first had time to give its memor
   expect(cancelled).toHaveLength(2);
 });
 
-test('what is idle is closed before anybody is cancelled, and only then', () => {
+test('idle instances are closed near the limit, before any query is cancelled', () => {
   users = [user('a')];
   working = atWork(...users);
   const watched = watch();

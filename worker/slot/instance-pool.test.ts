@@ -55,7 +55,7 @@ test('an instance serves one tenant only, and is used again', () => {
   expect(acquire('acme', [folder('a')]).instance).toBe(first.instance);
 });
 
-test('it reads the folders of its tenant that were asked for, and no others, for good', () => {
+test('it may read only the folders that its tenant asked for, and this never changes', () => {
   const first = acquire('acme', [folder('a')]);
   expect([canWrite(first, 'a'), canWrite(first, 'b')]).toEqual([true, false]);
   pool.release(first, 0);
@@ -119,7 +119,7 @@ test('the one unused for longest goes, and its spill folder with it', () => {
 const fill = ({ instance }: Confined, mebibytes: number): void =>
   instance.connection.run(`CREATE TEMP TABLE filled AS SELECT hash(i) AS h FROM range(${mebibytes * 131_072}) t(i)`);
 
-test('what is idle for a while keeps no more than it may, the latest used first', () => {
+test('instances that are idle for a while keep no more memory than they may, the latest used first', () => {
   const [old, young] = [acquire('acme', [folder('a')]), acquire('acme', [folder('a')])];
   fill(old, 20);
   fill(young, 16);
@@ -132,7 +132,7 @@ test('what is idle for a while keeps no more than it may, the latest used first'
   expect(existsSync(join(dir, 'spill', 'instance-1'))).toBe(false);
 });
 
-test('of many that are idle for a while the four used last stay: each holds some megabytes that no limit counts', () => {
+test('of many instances that are idle for a while the four used last stay, because each holds some megabytes that no limit counts', () => {
   const wide = new InstancePool(join(dir, 'wide'), { countMax: 16, bytesMax: 1_024 * MIB, afterMs: 5_000 });
   const tenants = ['a', 'b', 'c', 'd', 'e', 'f'];
   const all = tenants.map((tenant) => wide.acquire(tenant, [], limits.memoryBytes));

@@ -62,7 +62,7 @@ test('a wait ends with its signal, a queue that is full refuses', async () => {
   expect((await gate.acquire(asker, 1_000, never)).bytes).toBe(1_000);
 });
 
-test('who gives up waiting makes way for those behind', async () => {
+test('a waiter that gives up lets those behind it proceed', async () => {
   const gate = new MemoryGate(200 * MIB, 10);
   await gate.acquire(asker, 100 * MIB, never);
   const abort = new AbortController();
@@ -82,7 +82,7 @@ describe('tenants', () => {
     expect((await gate.acquire({ tenant: 'c', principal: 'r' }, MIB, never)).bytes).toBe(MIB);
   });
 
-  test('what becomes free goes to the tenant that has least, not to who waits longest', async () => {
+  test('freed memory goes to the tenant that holds least, not to the longest waiter', async () => {
     const gate = new MemoryGate(256 * MIB, 100);
     const first = await gate.acquire(asker, GIB, never);
     await gate.acquire(asker, GIB, never);

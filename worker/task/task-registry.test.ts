@@ -119,7 +119,7 @@ const action = fc.record({
   task: fc.integer({ min: 0, max: 3 }),
 });
 
-test('whatever is asked, in whatever order: at the end nothing of a task is left, and nothing was freed twice', async () => {
+test('after any sequence of calls nothing of a task is left, and nothing was freed twice', async () => {
   const rows = 'SELECT i, i::VARCHAR, (i % 3)::UINTEGER FROM range(60000) t(i)';
   const sent = (number: number, output: SentTask['output']): SentTask => ({
     ...spec,

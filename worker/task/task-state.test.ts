@@ -20,7 +20,7 @@ function pathOf(sequence: readonly TaskEvent[]): readonly TaskState[] {
   return path;
 }
 
-test('whatever comes, in whatever order: a task never goes back, and frees its place and its output once', () => {
+test('under any sequence of events a task never goes back, and frees its place and its output once', () => {
   fc.assert(
     fc.property(events, (sequence) => {
       const path = pathOf(sequence);
@@ -43,7 +43,7 @@ test('whatever comes, in whatever order: a task never goes back, and frees its p
   );
 });
 
-test('whatever came before, a task that is stopped, leaves its slot and is freed is gone', () => {
+test('from any state, a task that is stopped, leaves its slot and is freed is gone', () => {
   fc.assert(
     fc.property(events, (sequence) => {
       const end: readonly TaskEvent[] = [{ kind: 'stopped' }, { kind: 'left' }, { kind: 'freed' }];

@@ -99,7 +99,7 @@ function ofTables(rows: number, widthBytes: number): unknown {
   return made.plan.kind === 'join' ? made.plan.distribution : made.plan.kind;
 }
 
-test('of equal bytes few rows go to every task, and many, whose hash table each would build, by their keys', () => {
+test('a side of few long rows is broadcast; one of as many bytes in many short rows, whose hash table each task would build, is partitioned', () => {
   expect(ofTables(200_000, 180)).toBe('broadcastRight');
   expect(ofTables(4_000_000, 9)).toBe('partitioned');
 });

@@ -48,7 +48,7 @@ function groupsOf(stage: StageFacts, settings: Partial<DistributionSettings> = {
 const readsOf = ({ plan }: DistributedPlan): readonly string[] =>
   [...walkPlan(plan)].flatMap((node) => (node.kind === 'stage' ? [node.read] : []));
 
-test('what little a stage kept is read whole, which takes no stage more', () => {
+test('a small output that a stage kept is read whole, without a further stage', () => {
   const made = groupsOf(ran(LITTLE_BYTES, { kind: 'keep' }));
   expect(readsOf(made)).toEqual(['all']);
   expect(made.fragments.map(({ tasks }) => tasks.kind)).toEqual(['single']);
@@ -65,7 +65,7 @@ test.each<[string, StageFacts, Partial<DistributionSettings>]>([
   expect(made.fragments[0]?.tasks.kind).toBe('splits');
 });
 
-test('what little a stage has hashed stays in its partitions: read whole it would be hashed again, for ever', () => {
+test('a small hashed output stays in its partitions: read whole it would be hashed again, for ever', () => {
   const made = groupsOf(ran(LITTLE_BYTES, HASH));
   expect(readsOf(made)).toEqual(['partition']);
   expect(made.fragments.map(({ tasks }) => tasks.kind)).toEqual(['partitions']);

@@ -22,7 +22,7 @@ const SHAPES: readonly (readonly [name: string, enough: number, make: (levels: n
   ],
 ];
 
-describe('what passes, DuckDB parses', () => {
+describe('DuckDB parses every text that passes', () => {
   test.each(SHAPES)('%s', async (name, enough, make) => {
     const connection = await (await DuckDBInstance.create(':memory:')).connect();
     const passes = (levels: number): boolean => {

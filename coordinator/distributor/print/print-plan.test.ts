@@ -56,7 +56,7 @@ describe('partitions', () => {
   });
 });
 
-test('what no SQL says is not printed', () => {
+test('a plan that SQL cannot express is not printed', () => {
   expect(() => printPlan({ kind: 'delimScan', columns: [] }, leaves)).toThrow('not printable: correlation columns');
 });
 

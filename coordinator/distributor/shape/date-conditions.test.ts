@@ -102,7 +102,7 @@ describe('a date that is compared as a timestamp', () => {
   });
 });
 
-describe('what DuckDB says of it', () => {
+describe('the same rows in DuckDB', () => {
   const DATE = { kind: 'scalar', name: 'DATE' } as const;
   const TIMESTAMP = { kind: 'scalar', name: 'TIMESTAMP' } as const;
   const MICROS_PER_DAY = 86_400_000_000n;

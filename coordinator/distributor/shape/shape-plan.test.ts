@@ -27,7 +27,7 @@ const after = async (
 };
 
 describe('inlineCtes', () => {
-  test('what one scan reads stands in its place', async () => {
+  test('a common table expression that one scan reads is inlined', async () => {
     const sql = 'WITH c AS MATERIALIZED (SELECT k FROM small) SELECT * FROM c WHERE k > 3';
     const { plan, made } = await after(sql, inlineCtes);
     expect(plans.print(plan)).toMatchInlineSnapshot(`

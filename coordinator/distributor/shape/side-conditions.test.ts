@@ -45,7 +45,7 @@ test('through a join to the side of a side', async () => {
   expect(overScans(text)).toEqual(['((g = 2) OR (g = 4))', "((name = 'a') OR (name = 'b'))", '((v = 1) OR (v = 3))']);
 });
 
-test('of what DuckDB has derived already, and what says more, one stands', async () => {
+test('a stronger condition replaces the one that DuckDB has derived', async () => {
   const sql = `SELECT h.v FROM huge h JOIN big b ON h.big_id = b.id
     WHERE (h.k = 1 AND b.g = 2 AND b.id < 5) OR (h.k = 3 AND b.g = 4 AND b.id > 5) OR (h.k > 990 AND b.g = 7 AND b.v > b.id)`;
   const { plan } = await plans.planOf(sql);

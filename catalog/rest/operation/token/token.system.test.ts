@@ -367,7 +367,7 @@ describe('token exchange', () => {
     expect(await refused(form, bearer(catalog.token))).toEqual([400, 'invalid_request']);
   });
 
-  test('who shows nothing is invalid_client', async () => {
+  test('a request without credentials is invalid_client', async () => {
     expect(await refused(exchange(catalog.token))).toEqual([401, 'invalid_client']);
     const answer = await send(exchange(catalog.token), bearer('x'));
     expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="skein"']);

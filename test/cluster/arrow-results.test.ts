@@ -4,6 +4,7 @@ import { tableFromIPC, type Table } from 'apache-arrow';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import type { Cluster } from '#test/support/cluster.ts';
+import { refusedFragments } from '#test/support/refused-fragments.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 import { LONG_INTERVALS, sourceSql, TYPES } from '#test/support/duckdb-types.ts';
 import { printIpc } from '#test/support/ipc-rows.ts';
@@ -17,7 +18,14 @@ const forced = randomUUID();
 beforeAll(async () => {
   ({ cluster } = await sharedCluster());
   await cluster.sql("SET timezone = 'Asia/Tokyo'", { sessionId });
-  await cluster.sql("SET skein.distribution = 'force'", { sessionId: forced });
+  for (const setting of [
+    "skein.distribution = 'force'",
+    "skein.join_distribution = 'partitioned'",
+    'skein.partitions = 3',
+    "timezone = 'Asia/Tokyo'",
+  ]) {
+    await cluster.sql(`SET ${setting}`, { sessionId: forced });
+  }
   duckdb = await (await DuckDBInstance.create(':memory:')).connect();
   await duckdb.run("SET TimeZone = 'Asia/Tokyo'");
 });
@@ -102,6 +110,45 @@ describe('each type', () => {
     );
     expect(numRows).toBe(1);
   });
+
+  /** As many types as a query's columns have, so that few queries try all of them; UNION does not travel. */
+  const TYPES_AT_ONCE = 18;
+  const travelling = [...TYPES, ['INTERVAL', LONG_INTERVALS] as const].filter(([type]) => !type.includes('UNION'));
+  const groups = Array.from({ length: Math.ceil(travelling.length / TYPES_AT_ONCE) }, (_, i) =>
+    travelling.slice(i * TYPES_AT_ONCE, (i + 1) * TYPES_AT_ONCE),
+  );
+
+  test.each(groups.keys().toArray())(
+    'travels between fragments, by itself and inside of others: group %d',
+    async (group) => {
+      const types = must(groups[group], 'a group');
+      const rows = 25;
+      const values = types.map(([type, all]) => {
+        const list = [...all.map((value) => `CAST(${value} AS ${type})`), 'NULL'];
+        return `[${list.join(', ')}][1 + k % ${list.length}]`;
+      });
+      const names = values.map((_, i) => `v${i}`);
+      const source = (keys: string): string =>
+        `SELECT k, ${values.map((value, i) => `${value} AS v${i}`).join(', ')} FROM (${keys})`;
+      const texts = (from: string): string => {
+        const nested = types.map(([type], i) =>
+          type.startsWith('ENUM') ? `${from}.v${i}` : `[{'a': ${from}.v${i}}, NULL]`,
+        );
+        return [...names.map((name) => `${from}.${name}`), ...nested].map((value) => `(${value})::VARCHAR`).join(', ');
+      };
+      const query = (keys: string): string =>
+        `WITH s AS (${source(keys)}) SELECT k, ${texts('a')}, ${texts('b')} ` +
+        `FROM (SELECT DISTINCT * FROM s) AS a JOIN s AS b USING (k) ORDER BY k`;
+      const refusals = await refusedFragments(cluster);
+      const sql = query('SELECT n_nationkey AS k FROM lake.tpch.nation');
+      const { body } = await cluster.query(sql, { sessionId: forced });
+      const expected = await duckdb.runAndReadAll(query(`SELECT i::INTEGER AS k FROM range(${rows}) AS r(i)`));
+      expect([body.message, body.rows]).toEqual([undefined, expected.getRows()]);
+      expect(await refusedFragments(cluster)).toBe(refusals);
+      const plan = JSON.stringify(await cluster.sql(`EXPLAIN (TYPE DISTRIBUTED) ${sql}`, { sessionId: forced }));
+      expect(plan.match(/-> \w+/g)).toEqual(['-> result', '-> gather', '-> hash', '-> hash', '-> hash', '-> keep']);
+    },
+  );
 
   test('what has no name or no type gets one', async () => {
     const table = await arrow("SELECT row(1, 'x', 5::HUGEINT) AS r, NULL AS n, [NULL] AS l");

@@ -145,8 +145,9 @@ describe('parameters', () => {
   test('every type is what plain DuckDB makes of the text', async () => {
     const duckdb = await (await DuckDBInstance.create(':memory:')).connect();
     await duckdb.run("SET TimeZone = 'UTC'");
-    for (const [type, values] of TYPES) {
+    for (const [type, all] of TYPES) {
       if (type.includes('UNION')) continue;
+      const values = all.filter((value) => !value.includes('chr(0)'));
       const list = values.map((value) => `CAST(${value} AS ${type})::VARCHAR`).join(', ');
       const texts = must((await duckdb.runAndReadAll(`SELECT ${list}`)).getRows()[0], 'a row').map(String);
       const places = texts.map((_, i) => `CAST($${i + 1} AS VARCHAR)`).join(', ');

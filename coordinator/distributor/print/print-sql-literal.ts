@@ -115,6 +115,8 @@ const elementValues = (value: Json): readonly JsonObject[] =>
 const element = (part: JsonObject): string => printSqlLiteral(decodeValue(part), decodeType(part['type']));
 const elements = (value: Json): string[] => elementValues(value).map(element);
 
+const LOWEST_BIGINT = String(-(1n << 63n));
+
 function scalar(value: Json, name: string): string {
   const typed = (text: string): string => `CAST(${text} AS ${name})`;
   if (INTEGER_TYPES.has(name)) return typed(rawText(value));
@@ -136,6 +138,9 @@ function scalar(value: Json, name: string): string {
       return typed(quoteLiteral(rawText(value)));
     case 'INTERVAL': {
       const { months = 0, days = 0, micros = 0 } = value as JsonObject;
+      const dates = typed(quoteLiteral(`${rawText(months)} months ${rawText(days)} days`));
+      // DuckDB reads a number before its sign, so the lowest one has no text.
+      if (rawText(micros) === LOWEST_BIGINT) return `(${dates} + to_microseconds(CAST('${LOWEST_BIGINT}' AS BIGINT)))`;
       return typed(quoteLiteral(`${rawText(months)} months ${rawText(days)} days ${rawText(micros)} microseconds`));
     }
     default:

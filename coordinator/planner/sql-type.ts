@@ -62,3 +62,35 @@ export function innerTypes(type: SqlType): readonly SqlType[] {
       return unreachable(type);
   }
 }
+
+export type LeafType = Extract<SqlType, { kind: 'scalar' | 'decimal' | 'enum' }>;
+
+/**
+ * The type with every type that holds no other replaced, also inside of others. Fields of a struct without names are named by their
+ * positions, `1`, `2`, ....
+ */
+export function mapLeaves(type: SqlType, change: (leaf: LeafType) => SqlType): SqlType {
+  switch (type.kind) {
+    case 'scalar':
+    case 'decimal':
+    case 'enum':
+      return change(type);
+    case 'list':
+    case 'array':
+      return { ...type, element: mapLeaves(type.element, change) };
+    case 'struct':
+      return {
+        ...type,
+        fields: type.fields.map((field, i) => ({
+          name: field.name === '' ? String(i + 1) : field.name,
+          type: mapLeaves(field.type, change),
+        })),
+      };
+    case 'map':
+      return { ...type, key: mapLeaves(type.key, change), value: mapLeaves(type.value, change) };
+    case 'union':
+      return { ...type, members: type.members.map(({ name, type: own }) => ({ name, type: mapLeaves(own, change) })) };
+    default:
+      return unreachable(type);
+  }
+}

@@ -1,5 +1,5 @@
 import { unreachable } from '#shared/must.ts';
-import { innerTypes, type SqlField, type SqlType } from '../../planner/sql-type.ts';
+import { innerTypes, mapLeaves, type SqlField, type SqlType } from '../../planner/sql-type.ts';
 import { NotPrintable } from './not-printable.ts';
 import { castType } from './print-sql-literal.ts';
 import { hasUnnamed, structOf } from './unnamed-structs.ts';
@@ -26,32 +26,8 @@ const INTERVAL_PARTS: SqlType = {
  *   CAST(r AS STRUCT("1" INTEGER, "2" INTEGER))            -> row(struct_extract_at(c0, 1), struct_extract_at(c0, 2))
  * ```
  */
-export function exchangeType(type: SqlType): SqlType {
-  switch (type.kind) {
-    case 'scalar':
-      return type.name === 'INTERVAL' ? INTERVAL_PARTS : type;
-    case 'decimal':
-    case 'enum':
-      return type;
-    case 'list':
-    case 'array':
-      return { ...type, element: exchangeType(type.element) };
-    case 'struct':
-      return {
-        ...type,
-        fields: type.fields.map((field, i) => ({
-          name: field.name === '' ? String(i + 1) : field.name,
-          type: exchangeType(field.type),
-        })),
-      };
-    case 'map':
-      return { ...type, key: exchangeType(type.key), value: exchangeType(type.value) };
-    case 'union':
-      return { ...type, members: type.members.map((member) => ({ ...member, type: exchangeType(member.type) })) };
-    default:
-      return unreachable(type);
-  }
-}
+export const exchangeType = (type: SqlType): SqlType =>
+  mapLeaves(type, (leaf) => (leaf.kind === 'scalar' && leaf.name === 'INTERVAL' ? INTERVAL_PARTS : leaf));
 
 export const exchangeFields = (fields: readonly SqlField[]): readonly SqlField[] =>
   fields.map((field) => (changesForm(field.type) ? { ...field, type: exchangeType(field.type) } : field));

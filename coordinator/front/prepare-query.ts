@@ -46,9 +46,9 @@ export type PrepareQuery = (request: PrepareRequest) => Promise<PreparedQuery>;
 const CACHED_TEXT_MAX = 64 * 1024;
 
 /**
- * `prepareQuery` with its caches. A parse is kept by its text and the current catalog and schema; a plan by its text, the tables, their
- * versions and the time zone, and only when it does not depend on who asks and when. Both are kept for one tenant. Tables are loaded and
- * authorised every time.
+ * `prepareQuery` with its caches. A parse is kept by its text and the current catalog and schema; a plan by its text, its parameters'
+ * names, the tables with their versions, the time zone, and the current catalog and schema, and only when it does not depend on the user
+ * and the time. Both are kept for one tenant. Tables are loaded and authorised every time.
  */
 export function queryPreparer(options: { readonly cacheEntries: number }): PrepareQuery {
   const parses = new FairCache<QueryReferences>(options.cacheEntries);

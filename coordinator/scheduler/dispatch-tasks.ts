@@ -95,7 +95,7 @@ export class TaskDispatcher {
     await Promise.race([Promise.all(stages.map((stage) => stage.done.promise)), this.#failed.promise]);
   }
 
-  /** Ends running tasks and frees spooled output: afterwards no live worker holds anything of the query. */
+  /** Ends running tasks and frees spooled output. Resolves when every live worker has confirmed it, or has not within the deadline. */
   async end(): Promise<void> {
     this.#fail(new SkeinError('QUERY_CANCELLED', 'the query has ended'));
     this.#unwatch();
@@ -363,7 +363,10 @@ export class TaskDispatcher {
     return taskSpec(owner, parts, this.#options.scheduler.keyring);
   }
 
-  /** Returns the memory of a task: its cores' part of the query's memory on a worker, all of it for the only task, less for a small one. */
+  /**
+   * Returns the memory limit of a task: its cores' share of the query's memory on a worker, or all of it for a query that runs whole. A
+   * narrow query, and a task that reads little, get at most `NARROW_MEMORY_BYTES`.
+   */
   #memoryLimit(
     fragment: TaskFragment,
     { info }: LiveWorker,

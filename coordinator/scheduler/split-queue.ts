@@ -48,7 +48,7 @@ const BATCH_BYTES_MIN = 16 * 2 ** 20;
 const BATCHES_MAX_PER_SLOT = 8;
 /** The last batch also takes up to this many remaining splits, when their bytes are less than a batch divided by this number. */
 const REMNANT_MAX = 8;
-/** A batch is this many times the bytes that its task reads beside it, unless that leaves some slots without a batch. */
+/** A slot also takes its share in one task when the share is at most this many times the bytes that every task reads beside its batch. */
 const REPEATED_SHARE = 16;
 
 export type SplitQueueOptions = {
@@ -156,7 +156,7 @@ export class SplitQueue {
     return this.#queueOf(ranked[partOf(split.file, ranked.length)] ?? '');
   }
 
-  /** Returns a worker's queue. A split without a worker goes to an extra queue that every worker takes from. */
+  /** Returns a worker's queue. A split without a worker goes to an extra queue that every worker may take from. */
   #queueOf(address: string): Split[] {
     const queue = this.#queues.get(address) ?? [];
     this.#queues.set(address, queue);

@@ -56,7 +56,7 @@ const SKEW_BYTES_MIN = 16 * 2 ** 20;
 const SKEW_PARTS_MAX = 64;
 
 /**
- * Divides a stage whose inputs are partitioned into tasks.
+ * Divides a stage with partitioned inputs into tasks.
  * ```
  * partitions   0: 1 MB   1: 90 MB   2: 2 MB   3: 1 MB
  * tasks        {0, 2, 3}   {1, part 0 of 3}   {1, part 1 of 3}   {1, part 2 of 3}

@@ -7,7 +7,7 @@ const LOOK_MS = 2_500;
 /** A thread was idle when it used less than this fraction of the interval. */
 const IDLE_USE_MAX = 0.05;
 /** Minimum heap growth that is worth a collection. */
-const GROWN_BYTES_MIN = 16 * 2 ** 20;
+const GROWN_BYTES_MIN = 4 * 2 ** 20;
 
 type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort' }) => void;
 
@@ -20,7 +20,8 @@ type Collect = (options: { readonly type: 'major'; readonly flavor: 'last-resort
 export function returnMemoryWhenIdle(afterwards: () => void = trimAllocator): Disposable {
   let use = performance.eventLoopUtilization();
   let wasIdle = false;
-  let keptBytes = heldBytes();
+  // The first collection is always due, because the start of a program leaves much garbage.
+  let keptBytes = 0;
   let collect: Collect | undefined;
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();

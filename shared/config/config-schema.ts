@@ -351,7 +351,10 @@ export const CONFIG = {
     256 * MIB,
     'Memory that all idle instances of a worker may keep, pages of files above all, when nothing has used them for worker.instances_idle_time',
   ),
-  'worker.instances_idle_time': duration(5_000, 'That time; then they give the rest back to the system'),
+  'worker.instances_idle_time': duration(
+    5_000,
+    'That time; then they give the rest back to the system, and a thread in reserve ends',
+  ),
   'worker.drain_timeout': duration(
     600_000,
     'How long a worker that got SIGTERM waits for its queries to end; a second signal ends the wait',

@@ -32,12 +32,12 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-const makePool = (spillDir: string, sparesMax: number): SlotPool =>
+const makePool = (spillDir: string, sparesMax: number, idleMs = 60_000): SlotPool =>
   new SlotPool({
     slots: 1,
     tasksPerSlotMax: PLACES,
     spillDir,
-    idle: { countMax: 4, bytesMax: 2 ** 28, afterMs: 60_000 },
+    idle: { countMax: 4, bytesMax: 2 ** 28, afterMs: idleMs },
     outputBufferBytes: 1e5,
     quanta: {
       longMax: 1,
@@ -86,13 +86,13 @@ test('tasks beyond the places of a slot have them in turn: tenants first, then p
   await Promise.all([...runs.keys()].map(end));
 });
 
-test('a thread that is replaced after a long quantum leaves no DuckDB instance behind', async () => {
+test('threads for a long quantum end after it, the one in reserve too, and leave no DuckDB instance behind', async () => {
   const spillDir = join(dir, 'replaced');
-  const replaced = makePool(spillDir, 1);
+  const replaced = makePool(spillDir, 2, 500);
   try {
     const run = replaced.run(await startOf(LONG, 't', 'p'), () => undefined);
-    // The instances of a thread share a folder, which exists while one of them is open.
-    await vi.waitFor(() => expect(readdirSync(spillDir)).toHaveLength(2), 10_000);
+    // The instances of a thread share a folder, which exists while one of them is open. One thread is slow, one in its place, one in reserve.
+    await vi.waitFor(() => expect(readdirSync(spillDir)).toHaveLength(3), 10_000);
     await run.ended;
     await vi.waitFor(() => expect(readdirSync(spillDir)).toHaveLength(1), 10_000);
   } finally {

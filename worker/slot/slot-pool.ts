@@ -13,7 +13,7 @@ export type SlotPoolOptions = {
   readonly slots: number;
   readonly tasksPerSlotMax: number;
   readonly spillDir: string;
-  /** Limits of each slot's idle instances. */
+  /** Limits of each slot's idle instances; `afterMs` also of a thread in reserve. */
   readonly idle: IdleLimits;
   readonly outputBufferBytes: number;
   readonly quanta: QuantumLimits;
@@ -64,6 +64,8 @@ export class SlotPool {
   readonly #turns = new Set<() => void>();
   readonly #timer: NodeJS.Timeout;
   #lookedMs = performance.now();
+  /** Time at which a reserve thread was last wanted. */
+  #reserveWantedMs = 0;
   #jobs = 0;
   #hasHung = false;
 
@@ -212,7 +214,10 @@ export class SlotPool {
     for (const slot of this.#slots.slice()) {
       const watched = slot.look(elapsedMs);
       const ageMs = watched.kind === 'inside' ? watched.ageMs : 0;
-      if (ageMs >= RESERVE_MS) this.#makeReserve();
+      if (ageMs >= RESERVE_MS) {
+        this.#reserveWantedMs = now;
+        this.#makeReserve();
+      }
       if (ageMs >= LONG_MS) {
         this.#onLong(slot, ageMs);
         hasChanged = true;
@@ -220,12 +225,14 @@ export class SlotPool {
         this.#onEnded(slot);
         hasChanged = true;
       }
-      if (slot.life === 'retired' && slot.attempts.size === 0) this.#closeSlot(slot);
+      const isUnwanted = slot.life === 'reserve' && now - this.#reserveWantedMs >= this.#options.idle.afterMs;
+      const isLeft = slot.life === 'retired' && slot.attempts.size === 0;
+      if (isUnwanted || isLeft) this.#closeSlot(slot);
     }
     if (hasChanged) this.#wakeWaiting();
   }
 
-  /** Starts a reserve thread, so that the next replacement is available at once. */
+  /** Starts a reserve thread, so that the next replacement is available at once. It ends when none was wanted for `idle.afterMs`. */
   #makeReserve(): void {
     const { slots, quanta } = this.#options;
     const hasReserve = this.#slots.some(({ life }) => life === 'reserve');

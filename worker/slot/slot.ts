@@ -13,6 +13,7 @@ import { lowerPriority, pagesTouched, restorePriority, waitedForCoreMs } from '.
  * ```
  *   reserve ──> open ──a quantum is long──> slow ──it ends──> open, or retired ──no task left──> closed
  *                                             ^────a quantum is long────┘
+ *   reserve ──nobody needs it for a while──> closed
  * ```
  * A `reserve` thread waits until it is needed. A retired thread keeps its tasks and gets no new ones: its priority is low, and few
  * processes have the privilege to raise it again.

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '#shared/clock.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -20,14 +21,16 @@ type Options = {
   readonly clock: Clock;
 };
 
-/** A tenant's default catalog is asked for again after this time. */
+/** A tenant's default catalog is asked for again after this time. All principals share it: each may find every catalog of its tenant. */
 const DEFAULT_TTL_MS = 10_000;
 const TENANTS_MAX = 10_000;
 
 /** Finds catalogs and schemas by name: exactly first, then without case. */
 export class NameFinder {
   readonly #options: Options;
-  readonly #defaults = new Map<TenantId, { readonly catalog: string; readonly untilMs: number }>();
+  readonly #defaults = new LRUCache<TenantId, { readonly catalog: string; readonly untilMs: number }>({
+    max: TENANTS_MAX,
+  });
 
   constructor(options: Options) {
     this.#options = options;
@@ -76,7 +79,6 @@ export class NameFinder {
     if (known !== undefined && known.untilMs > nowMs) return known.catalog;
     const names = await this.#catalogs(principal);
     const catalog = names.includes(this.#options.defaultCatalog) ? this.#options.defaultCatalog : (names[0] ?? '');
-    if (this.#defaults.size >= TENANTS_MAX) this.#defaults.clear();
     this.#defaults.set(tenant, { catalog, untilMs: nowMs + DEFAULT_TTL_MS });
     return catalog;
   }

@@ -1,3 +1,4 @@
+import { isUuid } from '#shared/id.ts';
 import { floatingPoint, type Json } from '#shared/json.ts';
 import { refuse } from './json-reader.ts';
 import type { Field, Schema, Type } from './table-metadata.ts';
@@ -6,7 +7,6 @@ import type { Field, Schema, Type } from './table-metadata.ts';
 
 const INT32_MAX = 2 ** 31 - 1;
 const HEX = /^([0-9a-f]{2})*$/i;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const DATE = /^[+-]?\d{4,}-\d{2}-\d{2}$/;
 const TIME = /^\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?$/;
 const TIMESTAMP = /^[+-]?\d{4,}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?$/;
@@ -43,7 +43,7 @@ function isValueOf(type: Type, value: Json): boolean {
     case 'string':
       return typeof value === 'string';
     case 'uuid':
-      return matches(UUID);
+      return typeof value === 'string' && isUuid(value);
     case 'fixed':
       return matches(HEX) && (value as string).length === 2 * Number(/\d+/.exec(type)?.[0]);
     case 'binary':

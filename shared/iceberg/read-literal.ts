@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import { isUuid } from '#shared/id.ts';
 import { int64, printJson, type Json } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
 import type { Literal } from './predicate.ts';
@@ -36,7 +37,7 @@ export function readLiteral(type: IcebergType, json: Json): Literal | undefined 
     case 'string':
       return typeof json === 'string' ? json : refuse(type, json);
     case 'uuid':
-      return typeof json === 'string' && UUID.test(json) ? uuidBytes(json) : refuse(type, json);
+      return typeof json === 'string' && isUuid(json) ? uuidBytes(json) : refuse(type, json);
     case 'fixed':
     case 'binary':
       return typeof json === 'string' && HEX.test(json)
@@ -55,7 +56,6 @@ export function readLiteral(type: IcebergType, json: Json): Literal | undefined 
   }
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const HEX = /^([0-9a-f]{2})*$/i;
 const DECIMAL = /^([+-]?)(\d{1,100})(?:\.(\d{1,100}))?$/;
 const DATE = /^([+-]?\d{4,6})-(\d{2})-(\d{2})$/;

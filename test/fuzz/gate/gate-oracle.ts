@@ -180,7 +180,7 @@ export class GateOracle {
  * Refusals of statements that DuckDB binds: DuckDB does not bind a common table expression that nothing reads, the gate resolves its names.
  */
 const REFUSALS = [
-  / does not exist$/,
+  / does not exist(?:$|; did you mean )/,
   /^the (?:table )?function .* is not served$/,
   /cannot be read where (?:a nearer table|something else) is called/,
   /^several tables are called /,

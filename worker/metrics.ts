@@ -33,7 +33,7 @@ export function createMetrics(parts: {
     });
   };
   gauge('tasks', 'Tasks here, spooled ones included', () => parts.tasks.size);
-  gauge('tasks_running', 'Tasks on slots', () => parts.pool.activeTasks);
+  gauge('tasks_running', 'Tasks on slots, or waiting for one', () => parts.pool.activeTasks);
   gauge('long_quanta', 'Slots with a quantum of more than a second', () => parts.pool.longQuanta);
   gauge('tasks_waiting', 'Tasks that wait for memory', () => parts.memory.waiting);
   gauge('memory_granted_bytes', 'Memory limits of the running tasks, in all', () => parts.memory.grantedBytes);

@@ -21,7 +21,7 @@ export type MemoryWork = {
 export interface MemoryParts {
   /** Memory of the process that is in use, in bytes. */
   readonly residentBytes: () => number;
-  /** Tasks on slots. */
+  /** Tasks that have not ended; one that waits for a slot is blamed only for growth that it caused on an earlier one. */
   readonly users: () => Iterable<MemoryUser>;
   /** The tasks that a thread works for at this moment; called at each look. */
   readonly working: () => readonly MemoryWork[];

@@ -83,7 +83,7 @@ export class SlotPool {
     this.#timer.unref();
   }
 
-  /** Tasks on slots. */
+  /** Number of tasks that have not ended: on slots, or waiting for one. */
   get activeTasks(): number {
     return this.#runs.size;
   }
@@ -103,7 +103,7 @@ export class SlotPool {
     Atomics.store(this.#settings.activity, ACTIVITY.memoryShort, short ? 1 : 0);
   }
 
-  /** Tasks that have not ended. */
+  /** Tasks that have not ended: on slots, or waiting for one. */
   get runs(): Iterable<SlotRun> {
     return this.#runs;
   }

@@ -25,7 +25,7 @@ export class HeldResponse {
     this.#options = options;
   }
 
-  /** Whether the client has received a part. */
+  /** Whether a part has been sent to the client. */
   get committed(): boolean {
     return this.#committed;
   }

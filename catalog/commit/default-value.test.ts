@@ -51,6 +51,12 @@ test.each<[string, string]>([
   expect(() => checkDefault(type, parseJson(json))).toThrow('Cannot parse default as a');
 });
 
+test('a default may have as many bytes as a body', () => {
+  const hex = '0f'.repeat(10_000_000);
+  expect(() => checkDefault('binary', hex)).not.toThrow();
+  expect(() => checkDefault('binary', `${hex}g`)).toThrow('Cannot parse default as a');
+});
+
 const field = (id: number, name: string, type: Json, more: object = {}): Json => ({
   id,
   name,

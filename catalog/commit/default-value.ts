@@ -1,4 +1,5 @@
 import { isUuid } from '#shared/id.ts';
+import { isHex } from '#shared/iceberg/single-value.ts';
 import { floatingPoint, type Json } from '#shared/json.ts';
 import { refuse } from './json-reader.ts';
 import type { Field, Schema, Type } from './table-metadata.ts';
@@ -6,7 +7,6 @@ import type { Field, Schema, Type } from './table-metadata.ts';
 /** Default values of fields (table spec, "JSON single-value serialization"). Pure; errors are INVALID_REQUEST. */
 
 const INT32_MAX = 2 ** 31 - 1;
-const HEX = /^([0-9a-f]{2})*$/i;
 const DATE = /^[+-]?\d{4,}-\d{2}-\d{2}$/;
 const TIME = /^\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?$/;
 const TIMESTAMP = /^[+-]?\d{4,}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?$/;
@@ -45,9 +45,9 @@ function isValueOf(type: Type, value: Json): boolean {
     case 'uuid':
       return typeof value === 'string' && isUuid(value);
     case 'fixed':
-      return matches(HEX) && (value as string).length === 2 * Number(/\d+/.exec(type)?.[0]);
+      return typeof value === 'string' && isHex(value) && value.length === 2 * Number(/\d+/.exec(type)?.[0]);
     case 'binary':
-      return matches(HEX);
+      return typeof value === 'string' && isHex(value);
     case 'date':
       return matches(DATE);
     case 'time':

@@ -3,7 +3,7 @@ import { isUuid } from '#shared/id.ts';
 import { int64, printJson, type Json } from '#shared/json.ts';
 import { unreachable } from '#shared/must.ts';
 import type { Literal } from './predicate.ts';
-import { floorDivide, uuidBytes } from './single-value.ts';
+import { floorDivide, isHex, uuidBytes } from './single-value.ts';
 import type { IcebergType } from './type.ts';
 
 /**
@@ -40,9 +40,7 @@ export function readLiteral(type: IcebergType, json: Json): Literal | undefined 
       return typeof json === 'string' && isUuid(json) ? uuidBytes(json) : refuse(type, json);
     case 'fixed':
     case 'binary':
-      return typeof json === 'string' && HEX.test(json)
-        ? Uint8Array.from(Buffer.from(json, 'hex'))
-        : refuse(type, json);
+      return typeof json === 'string' && isHex(json) ? Uint8Array.from(Buffer.from(json, 'hex')) : refuse(type, json);
     case 'geometry':
     case 'geography':
     case 'struct':
@@ -56,7 +54,6 @@ export function readLiteral(type: IcebergType, json: Json): Literal | undefined 
   }
 }
 
-const HEX = /^([0-9a-f]{2})*$/i;
 const DECIMAL = /^([+-]?)(\d{1,100})(?:\.(\d{1,100}))?$/;
 const DATE = /^([+-]?\d{4,6})-(\d{2})-(\d{2})$/;
 const CLOCK = /^(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?$/;

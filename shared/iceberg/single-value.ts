@@ -151,6 +151,9 @@ function uuidText(bytes: Uint8Array): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
+/** Whether a text is bytes in hex. A group that captures would overflow the pattern engine's stack for a text of some megabytes. */
+export const isHex = (text: string): boolean => /^(?:[0-9a-f]{2})*$/i.test(text);
+
 export const uuidBytes = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text.replaceAll('-', ''), 'hex'));
 
 /** Prints days since 1970 as `2024-02-29`, in the proleptic Gregorian calendar; years beyond 9999 keep all their digits. */

@@ -1,6 +1,6 @@
 import { stringBounds, type Bounds } from '#shared/iceberg/write/string-bounds.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
-import { encodeBound, uuidBytes } from '#shared/iceberg/single-value.ts';
+import { encodeBound, isHex, uuidBytes } from '#shared/iceberg/single-value.ts';
 import type { Field, IcebergType } from '#shared/iceberg/type.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import type { Literal } from '#shared/iceberg/predicate.ts';
@@ -132,7 +132,7 @@ export function parseStatistic(type: IcebergType, text: string): Literal | undef
     case 'uuid':
       return uuidBytes(text);
     case 'binary':
-      return /^([0-9A-F]{2})*$/i.test(text) ? Uint8Array.from(Buffer.from(text, 'hex')) : undefined;
+      return isHex(text) ? Uint8Array.from(Buffer.from(text, 'hex')) : undefined;
     case 'fixed':
     case 'timestamptz_ns':
     case 'geometry':

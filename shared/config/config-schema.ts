@@ -216,19 +216,19 @@ export const CONFIG = {
     64,
     'Threads of a catalog or coordinator that read large metadata and manifests; a tenant has half of them at most',
   ),
-  'reader.heap_limit': bytes(512 * MIB, 'JavaScript heap of such a thread; one that needs more is replaced'),
+  'reader.heap_limit': bytes(512 * MIB, 'JavaScript heap of a reader thread; one that needs more is replaced'),
   'reader.file_memory': bytes(
     512 * MIB,
-    'Memory of these threads together for the files that they read; each has its share, and a file may have half of that',
+    'Memory of all reader threads together for the files that they read; each has its share, and a file may have half of that',
   ),
-  'reader.timeout': duration(60_000, 'Longest that such a thread may take for one table; then it is replaced'),
+  'reader.timeout': duration(60_000, 'Longest time of a reader thread for one table; then it is replaced'),
 
   'bootstrap.tenant': string('default', 'Tenant made at first start'),
   'bootstrap.catalog': string('lake', 'Catalog made at first start'),
   'bootstrap.namespace': string('default', 'Namespace made at first start'),
   'bootstrap.warehouse': string('', 'Location of the first catalog; empty = <data_dir>/warehouse'),
   'admin.user': string('admin', 'User made at first start'),
-  'admin.password': secret('Password of that user; empty = generated and printed once'),
+  'admin.password': secret('Password of the first user; empty = generated and printed once'),
 
   'coordinator.http_port': port(8080, 'Query HTTP port'),
   'coordinator.body_bytes_max': bytes(12 * MIB, 'Largest request body of the query API'),
@@ -242,7 +242,12 @@ export const CONFIG = {
     32 * 1024,
     'Longest statement, request body or plan that the main thread works on; threads take what is longer',
   ),
-  'coordinator.text_threads': integer(2, 2, 64, 'Those threads; a tenant has half of them at most'),
+  'coordinator.text_threads': integer(
+    2,
+    2,
+    64,
+    'Threads for texts longer than coordinator.inline_text_bytes; a tenant has half of them at most',
+  ),
   'coordinator.statement_depth_max': integer(1_000, 10, 100_000, 'Deepest nesting of parentheses and expressions'),
   'coordinator.result_holdback': bytes(4 * MIB, 'Head of a result held back so that errors keep their HTTP status'),
   'coordinator.result_bytes_max': bytes(64 * GIB, 'Largest result'),
@@ -277,18 +282,18 @@ export const CONFIG = {
     1_000,
     0,
     1_000_000,
-    'Plans kept for statements that come again; of too many, the user with the most loses one',
+    'Plans cached for repeated statements; when there are too many, the user with the most loses one',
   ),
 
   'coordinator.quarantine_ttl': duration(
     3_600_000,
-    'Time for which statements of a shape are refused after one of them has cost a worker its process',
+    'Time for which statements of a shape are refused after one of them has ended a worker’s process',
   ),
   'coordinator.kills_max': integer(
     5,
     1,
     1_000_000,
-    'Workers’ processes that a principal’s statements may cost within coordinator.kills_window; then none is taken',
+    'Worker processes that a principal’s statements may end within coordinator.kills_window; then its statements are refused',
   ),
   'coordinator.kills_window': duration(600_000, 'Time within which coordinator.kills_max is counted'),
 
@@ -313,20 +318,20 @@ export const CONFIG = {
   ),
   'worker.process_headroom': bytes(
     2 * GIB,
-    'What the process may use beyond worker.memory_limit: for itself, and for what DuckDB does not count, such as the text that an expression makes for a chunk of rows',
+    'Memory of the process beyond worker.memory_limit: its own, and what DuckDB does not count, such as the text that an expression makes for a chunk of rows',
   ),
   'worker.query_memory_limit': bytes(8 * GIB, 'Memory of one query on one worker, at most worker.memory_limit'),
   'worker.spill_dir': string('', 'Folder for spilled data; empty = <data_dir>/spill/<worker name>'),
   'worker.spill_limit': bytes(100 * GIB, 'Disk that one task may spill to'),
   'worker.spool_memory_limit': bytes(
     Math.floor(machineMemory() * 0.1),
-    'Of worker.memory_limit, a third at most: what tasks gave and have fetched, held in memory; more of it goes to files',
+    'Memory for the output of tasks and the inputs that they fetched, at most a third of worker.memory_limit; more goes to files',
   ),
-  'worker.spool_disk_limit': bytes(100 * GIB, 'Disk for what the tasks of one query give each other, per worker'),
+  'worker.spool_disk_limit': bytes(100 * GIB, 'Disk for the output that the tasks of one query exchange, per worker'),
   'worker.exchange_compression': choice<'none' | 'lz4'>(
     'none',
     ['lz4'],
-    'Of what goes to a worker on another host: none or lz4 (Arrow’s own, buffer by buffer)',
+    'Compression of batches to workers on other hosts: none or lz4 (Arrow’s own, buffer by buffer)',
   ),
   'worker.exchange_timeout': duration(
     5_000,
@@ -353,16 +358,16 @@ export const CONFIG = {
   ),
   'worker.instances_idle_time': duration(
     5_000,
-    'That time; then they give the rest back to the system, and a thread in reserve ends',
+    'Time without use after which idle instances return memory beyond worker.instances_idle_memory to the system, and a reserve thread ends',
   ),
   'worker.drain_timeout': duration(
     600_000,
-    'How long a worker that got SIGTERM waits for its queries to end; a second signal ends the wait',
+    'Time for which a worker waits for its queries to end after SIGTERM; a second signal ends the wait',
   ),
   'worker.orphan_timeout': duration(10_000, 'Silence of the coordinator after which its tasks end'),
 
   'up.workers': integer(2, 1, 256, 'Workers that skein up starts'),
-  'up.ready_timeout': duration(30_000, 'How long skein up waits until every service answers'),
+  'up.ready_timeout': duration(30_000, 'Time for which skein up waits until every service answers'),
   'up.port_base': integer(-1, -1, 65_000, 'First of the ports of skein up; 0 = any free ports, -1 = the services’ own'),
 
   'client.query_url': string('', 'Query API that skein sql talks to; empty = the cluster of data_dir'),

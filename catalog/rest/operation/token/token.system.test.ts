@@ -321,7 +321,7 @@ describe('token exchange', () => {
         ({ access_token, refresh_token } = await granted(renewal));
         ({ access_token } = await granted(exchange(access_token), bearer(access_token)));
       }
-      // Whatever came last, it lives no longer than the sign-in.
+      // No token lives longer than the sign-in, however it was made.
       passedMs = weekMs - HOUR_MS / 2;
       const last = await granted({ grant_type: 'refresh_token', refresh_token: refresh_token ?? '', ...client });
       const exchanged = await granted(exchange(last.access_token), bearer(last.access_token));

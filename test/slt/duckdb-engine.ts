@@ -65,11 +65,14 @@ export function apiValue(value: DuckDBValue, type: DuckDBType | undefined): Json
   return value.toString();
 }
 
-/** A FLOAT as the shortest decimal that is the same FLOAT, as DuckDB prints it. */
+/**
+ * A FLOAT as the shortest decimal that is the same FLOAT, as DuckDB prints it. Between two such decimals DuckDB prints the exact value: 16516.3125,
+ * not 16516.312 or 16516.313.
+ */
 function shortestFloat(value: number): number {
   for (let digits = 1; digits < 9; digits++) {
     const short = Number(value.toPrecision(digits));
-    if (Math.fround(short) === value) return short;
+    if (Math.fround(short) === value) return Number(value.toPrecision(digits + 1)) === value ? value : short;
   }
   return Number(value.toPrecision(9));
 }

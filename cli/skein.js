@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import * as nodeModule from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { COMPILE_CACHE, NODE_FLAGS, SERVICE_ENVIRONMENT, serviceFlags } from './node-flags.js';
+import { COMPILE_CACHE, NODE_FLAGS, serviceEnvironment, serviceFlags } from './node-flags.js';
 
 const NODE_MAJOR_MIN = 24;
 const SERVICES = ['catalog', 'coordinator', 'worker'];
@@ -17,9 +17,10 @@ const ownArguments = [self, ...process.argv.slice(2)];
 if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   runInstead(packagedNode());
 } else {
-  const isSet = Object.keys(SERVICE_ENVIRONMENT).every((name) => process.env[name] !== undefined);
+  const wanted = serviceEnvironment(command);
+  const isSet = Object.keys(wanted).every((name) => process.env[name] !== undefined);
   if (SERVICES.includes(command) && !isSet && process.execve !== undefined) {
-    const environment = { ...SERVICE_ENVIRONMENT, ...process.env };
+    const environment = { ...wanted, ...process.env };
     process.execve(process.execPath, [process.execPath, ...serviceFlags(command), ...ownArguments], environment);
   }
   nodeModule.enableCompileCache?.(COMPILE_CACHE);

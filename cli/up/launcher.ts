@@ -19,7 +19,7 @@ import {
   type ServicesFile,
 } from '../cluster-file.ts';
 import { EXIT, type ExitCode } from '../exit-code.ts';
-import { NODE_FLAGS, SERVICE_ENVIRONMENT, serviceFlags } from '../node-flags.js';
+import { NODE_FLAGS, serviceEnvironment, serviceFlags } from '../node-flags.js';
 import { processIdentity } from '../process-identity.ts';
 import { refuseNewerDataDir, writeDataDirFormat } from './data-dir-format.ts';
 import { lockDataDir } from './data-dir-lock.ts';
@@ -310,7 +310,7 @@ function serviceSpecs({ config, sources }: LoadedConfig, ports: ClusterPorts): r
     name: own['worker.name'] ?? kind,
     url,
     command: [...serviceFlags(kind), SKEIN, kind],
-    environment: childEnvironment({ config: { ...config, ...own }, sources }, SERVICE_ENVIRONMENT),
+    environment: childEnvironment({ config: { ...config, ...own }, sources }, serviceEnvironment(kind)),
     stop: 'SIGTERM',
   });
   const withoutPassword: Partial<Config> = { 'admin.password': '' };

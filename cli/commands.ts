@@ -59,7 +59,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'status',
-    summary: 'Says which services run, and which background jobs are parked.',
+    summary: 'Prints the services with their states, and the parked background jobs.',
     flags: [JSON_FLAG],
     run: async ({ loaded, flags }) => (await import('./status.ts')).status(loaded, flags.has('json')),
   },
@@ -85,7 +85,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'sql',
-    summary: 'Runs SQL: of -e, of -f, of standard input, or in a shell.',
+    summary: 'Runs SQL from -e, -f or standard input, or opens a shell.',
     flags: [
       { name: 'execute', short: 'e', value: 'SQL', doc: 'Statements to run; may be repeated' },
       { name: 'file', short: 'f', value: 'FILE', doc: 'File of statements to run' },
@@ -149,7 +149,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'admin catalog alter',
-    summary: 'Changes which roots a catalog allows, and for how long its dropped tables can be had back.',
+    summary: 'Changes the roots that a catalog allows, and the time for which its dropped tables can be restored.',
     positionals: 'NAME',
     flags: [
       ...CATALOG_FLAGS,
@@ -203,7 +203,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'admin client drop',
-    summary: 'Ends a client and all its tokens.',
+    summary: 'Drops a client and revokes all its tokens.',
     positionals: 'NAME',
     flags: [tenantFlag],
     run: async ({ loaded, flags, positionals }) =>
@@ -211,7 +211,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'cluster ca',
-    summary: 'Makes what a cluster of several machines needs: an authority, a certificate for each role, a secret.',
+    summary: 'Makes an authority, a certificate for each role and a secret, for a cluster of several machines.',
     flags: [
       OUT_FLAG,
       { name: 'name', value: 'NAME', doc: 'Name of the authority (default skein)' },
@@ -223,7 +223,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'cluster cert',
-    summary: 'Makes one more certificate, or a new one in the place of an old one.',
+    summary: 'Makes one more certificate, or replaces an old one.',
     flags: [
       OUT_FLAG,
       { name: 'role', value: 'ROLE', doc: 'catalog, coordinator, worker, operator or etcd; may be repeated' },
@@ -235,7 +235,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'cluster etcd-auth',
-    summary: 'Has etcd ask who its clients are, and lets each role do there what it needs.',
+    summary: 'Enables authentication in etcd, with a user for each role.',
     flags: [],
     run: async ({ loaded }) => (await import('./cluster/etcd-auth.ts')).etcdAuth(loaded),
   },
@@ -253,7 +253,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'admin job retry',
-    summary: 'Has a parked job tried again.',
+    summary: 'Retries a parked job.',
     positionals: 'JOB',
     flags: [{ name: 'all', doc: 'Every parked job' }],
     run: async ({ loaded, flags, positionals }) =>
@@ -261,13 +261,13 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'admin quarantine list',
-    summary: 'Prints the statements that are refused because one of their shape has cost a worker its process.',
+    summary: 'Prints the quarantined statements: one of their shape has ended a worker’s process.',
     flags: [JSON_FLAG, tenantFlag, adminFlag],
     run: async ({ loaded, flags }) => (await import('./admin-quarantine.ts')).listQuarantine(loaded, flags),
   },
   {
     name: 'admin quarantine lift',
-    summary: 'Takes such a statement again.',
+    summary: 'Lifts a quarantine: statements of its shape are served again.',
     positionals: 'ID',
     flags: [tenantFlag, adminFlag],
     run: async ({ loaded, flags, positionals }) =>
@@ -279,8 +279,8 @@ export const COMMANDS: readonly Command[] = [
     name: 'worker',
     summary: 'Runs one worker, and starts it again when it ends itself or dies.',
     flags: [
-      { name: 'bare', doc: 'Runs it in this process: something else starts it again' },
-      { name: 'standby', doc: 'Loads the program and waits until its supervisor says that it is to take over' },
+      { name: 'bare', doc: 'Runs it in this process, without a supervisor' },
+      { name: 'standby', doc: 'Loads the program and waits until its supervisor tells it to take over' },
     ],
     run: async ({ loaded, flags }) => {
       const { config } = loaded;
@@ -292,7 +292,7 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: 'worker drain',
-    summary: 'Has a worker finish its queries, take no new ones, and end. Under skein up it is then started again.',
+    summary: 'Lets a worker finish its queries, take no new ones, and end. Under skein up it is then restarted.',
     positionals: 'NAME | HOST:PORT',
     flags: [],
     run: async ({ loaded, positionals }) =>

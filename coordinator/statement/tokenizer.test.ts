@@ -82,3 +82,9 @@ test('a long text is read in linear time', () => {
   }
   expect(performance.now() - started).toBeLessThan(5_000);
 });
+
+test.each(['a', 'é', '1', '1_1', '1.1e1', "''"])('a token of millions of characters, made of %s, is one', (piece) => {
+  const text = piece === "''" ? `'${piece.repeat(6_000_000)}'` : piece.repeat(12_000_000 / piece.length);
+  const [first] = tokensOf(piece === '1.1e1' ? `1.${'1'.repeat(12_000_000)}e1` : text);
+  expect(first?.end).toBeGreaterThanOrEqual(text.length);
+});

@@ -19,11 +19,13 @@ const WIDE_SPACES = /[\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]/g;
 const SPACE = /[ \t\n\r\f\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]/;
 const WORD_START = /[A-Za-z_\u0080-\uffff]/;
 const LINE_END = /[\n\r]/g;
-/** Sticky: each is tried at the current offset. */
-const WORD = /(?:[A-Za-z0-9_$]|(?![\u00a0\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff])[\u0080-\uffff])*/y;
-const NUMBER = /(?:\d(?:_?\d)*(?:\.(?!\.)(?:\d(?:_?\d)*)?)?|\.\d(?:_?\d)*)(?:[eE][+-]?\d(?:_?\d)*)?/y;
+/**
+ * Sticky: each is tried at the current offset. None repeats more than one class of characters: a group that is repeated millions of times
+ * overflows the pattern engine's stack.
+ */
+const WORD =
+  /[A-Za-z0-9_$\u0080-\u009f\u00a1-\u1fff\u200c-\u202e\u2030-\u205e\u2061-\u2fff\u3001-\ufefe\uff00-\uffff]*/y;
 const DOLLAR_TAG = /\$(?:[A-Za-z_\u0080-\uffff][A-Za-z0-9_\u0080-\uffff]*)?\$/y;
-const PARAMETER = /[$?]\d(?:_?\d)*/y;
 
 /** Reads the tokens of a text one by one; nothing is kept, so a long statement costs no memory. */
 export class Tokenizer {
@@ -56,7 +58,7 @@ export class Tokenizer {
     if (char === '$') return this.#dollar(start);
     if (char === '?') return this.#parameter(start);
     if (text.startsWith('..', start)) return { kind: 'symbol', start, end: start + 2 };
-    const number = match(NUMBER, text, start);
+    const number = numberEnd(text, start);
     if (number > start) return { kind: 'number', start, end: number };
     if (WORD_START.test(char)) return { kind: 'word', start, end: match(WORD, text, start) };
     return { kind: 'symbol', start, end: start + 1 };
@@ -74,8 +76,8 @@ export class Tokenizer {
   }
 
   #parameter(start: number): Token {
-    const end = match(PARAMETER, this.text, start);
-    return end > start ? { kind: 'parameter', start, end } : { kind: 'symbol', start, end: start + 1 };
+    const end = digitsEnd(this.text, start + 1);
+    return end > start + 1 ? { kind: 'parameter', start, end } : { kind: 'symbol', start, end: start + 1 };
   }
 
   /** End of a string whose quote stands at `open`, with all the parts in which it goes on. */
@@ -98,6 +100,31 @@ export class Tokenizer {
       else return at;
     }
   }
+}
+
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
+
+/** End of digits, each of which may have one underscore before it but the first; `start` when none stands there. */
+function digitsEnd(text: string, start: number): number {
+  let end = start;
+  for (;;) {
+    if (isDigit(text.charCodeAt(end))) end += 1;
+    else if (end > start && text[end] === '_' && isDigit(text.charCodeAt(end + 1))) end += 2;
+    else return end;
+  }
+}
+
+/** End of a number such as `1`, `1_000.5`, `.5` or `1.e-3`; `start` when none stands there. In `1..2` the number is `1`. */
+function numberEnd(text: string, start: number): number {
+  let end = digitsEnd(text, start);
+  if (text[end] === '.' && text[end + 1] !== '.') {
+    const fraction = digitsEnd(text, end + 1);
+    if (end > start || fraction > end + 1) end = fraction;
+  }
+  if (end === start || !/[eE]/.test(text.charAt(end))) return end;
+  const exponent = /[+-]/.test(text.charAt(end + 1)) ? end + 2 : end + 1;
+  const last = digitsEnd(text, exponent);
+  return last > exponent ? last : end;
 }
 
 /** Returns the end of the quoted token that begins at `open`, behind the closing quote. */

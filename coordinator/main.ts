@@ -159,6 +159,8 @@ function startSessions(config: Config, catalog: CatalogClient): SessionServices 
     idleMs: config['coordinator.session_idle'],
     sessionsMax: config['coordinator.sessions_max'],
     perPrincipalMax: config['coordinator.sessions_per_principal_max'],
+    preparedBytesMax: config['coordinator.prepared_bytes_max'],
+    preparedBytesPerPrincipalMax: config['coordinator.prepared_bytes_per_principal_max'],
     clock: systemClock,
   });
   const names = new NameFinder({

@@ -63,6 +63,14 @@ export const ERRORS = {
   TYPE_MISMATCH: entry('user', '42804', 400, 3, 'A value has another type than the place where it stands.'),
   UNDEFINED_PARAMETER: entry('user', '42P02', 400, 3, 'The statement has a parameter without a value.'),
   WRONG_PARAMETER_COUNT: entry('user', '07001', 400, 3, 'The statement was given a value for no parameter of it.'),
+  PREPARED_STATEMENT_NOT_FOUND: entry('user', '26000', 400, 5, 'The session has no prepared statement of this name.'),
+  PREPARED_STATEMENT_EXISTS: entry(
+    'user',
+    '42P05',
+    400,
+    6,
+    'The session has a prepared statement of this name already.',
+  ),
   INVALID_CAST: entry('user', '22P02', 400, 3, 'A value cannot be converted.'),
   NUMERIC_OVERFLOW: entry('user', '22003', 400, 11, 'A number does not fit its type.'),
   DIVISION_BY_ZERO: entry('user', '22012', 400, 3, 'Division by zero.'),
@@ -84,6 +92,13 @@ export const ERRORS = {
   QUERY_CANCELLED: entry('resource', '57014', 499, 1, 'The query was cancelled.'),
   PAYLOAD_TOO_LARGE: entry('resource', '54000', 413, 8, 'The request body or statement is longer than the limit.'),
   RESULT_TOO_LARGE: entry('resource', '53400', 413, 8, 'The result is larger than the limit.'),
+  TOO_MANY_PREPARED_STATEMENTS: entry(
+    'resource',
+    '53400',
+    400,
+    8,
+    'The session, or all sessions of the user, hold as many prepared statements as they may.',
+  ),
   STATEMENT_TOO_COMPLEX: entry(
     'resource',
     '54001',

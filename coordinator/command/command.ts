@@ -7,6 +7,8 @@ import type { TableSource } from '../resolver/table-source.ts';
 import type { NameFinder } from '../session/current-names.ts';
 import type { SessionState } from '../session/session.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
+import type { PreparedStatement, QueryColumn } from '../session/prepared-statement.ts';
+import type { Constant } from '../statement/parameters.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { Answer, PagedAnswer } from './answer.ts';
 
@@ -37,11 +39,28 @@ export interface Command<Input = unknown> {
    * catalogue
    */
   rows?(input: Input, context: CommandContext): Promise<PagedAnswer>;
+  /**
+   * Checks the statement for PREPARE, with NULL in the place of each parameter. Absent when it cannot be prepared.
+   * @throws SkeinError of the catalogue
+   */
+  describe?(input: Input, context: CommandContext): Promise<Description>;
   /** @throws SkeinError of the catalogue */
   run(input: Input, context: CommandContext): Promise<Outcome>;
 }
 
-type QueryType = 'select' | 'explain' | 'describe' | 'summarize' | 'set' | 'reset' | 'use' | 'show' | 'transaction';
+type QueryType =
+  | 'select'
+  | 'explain'
+  | 'describe'
+  | 'summarize'
+  | 'set'
+  | 'reset'
+  | 'use'
+  | 'show'
+  | 'transaction'
+  | 'prepare'
+  | 'execute'
+  | 'deallocate';
 
 /** The outcome of a statement, for history. */
 export type Outcome = { readonly rowsProduced: number; readonly bytesScanned: number; readonly fragments: number };
@@ -59,14 +78,12 @@ export interface CommandContext {
   /** The tables that the caller may read. */
   readonly tables: TableSource;
   readonly queries: Queries;
+  readonly prepared: PreparedStatements;
   /** Sends rows in memory as the statement's result. */
   readonly answer: (rows: Answer) => Promise<Outcome>;
   /** The same for rows that come in parts; the next part is made when the client has taken the last. */
   readonly answerPages: (rows: PagedAnswer) => Promise<Outcome>;
 }
-
-/** The column of a query's result. */
-export type QueryColumn = { readonly name: string; readonly typeName: string; readonly type: SqlType };
 
 /**
  * The operations on queries that a command may use. All queries of a statement read the same snapshot of a table and have the same time.
@@ -74,6 +91,13 @@ export type QueryColumn = { readonly name: string; readonly typeName: string; re
 export interface Queries {
   /** Binds the query: the columns of its result. */
   columns(query: TextSpan): Promise<readonly QueryColumn[]>;
+  /** Binds the query with its parameters in place, before they have values. */
+  describe(query: TextSpan): Promise<Description>;
+  /**
+   * Evaluates constant expressions, which are parts of the statement. @returns each value as an SQL literal of its type
+   * @throws INVALID_ARGUMENT for an expression that is not constant, with its place; what its evaluation throws
+   */
+  constants(expressions: readonly TextSpan[]): Promise<readonly string[]>;
   /** Runs the query; its rows are the statement's result. */
   run(query: TextSpan): Promise<Outcome>;
   /** The lines of the query's plan. */
@@ -81,6 +105,48 @@ export interface Queries {
   /** Runs the query, throws its rows away, and tells how it went. */
   explainAnalyze(query: TextSpan, format: ExplainFormat): Promise<Outcome & { readonly lines: readonly string[] }>;
 }
+
+/** The prepared statements of the statement's session. Names are folded; `position` is where a name stands in the statement. */
+export interface PreparedStatements {
+  /**
+   * Checks a statement and keeps it.
+   * @throws PREPARED_STATEMENT_EXISTS, TOO_MANY_PREPARED_STATEMENTS, NOT_SUPPORTED outside of a named session and for a statement that
+   * cannot be prepared; what the statement is refused for, with its place
+   */
+  prepare(definition: Definition): Promise<PreparedStatement>;
+  /**
+   * Runs a prepared statement as it would run now with these values in its text: it is authorised, planned and admitted anew.
+   * @throws PREPARED_STATEMENT_NOT_FOUND, SYNTAX_ERROR for other parameters than it has, NOT_SUPPORTED when its columns have changed
+   */
+  execute(execution: Execution): Promise<Outcome>;
+  /** `name` null = all. @throws PREPARED_STATEMENT_NOT_FOUND */
+  deallocate(name: string | null, position: number): void;
+}
+
+export type Definition = {
+  readonly name: string;
+  readonly position: number;
+  /** Types of `$1`, `$2`, ..., as far as they are declared. */
+  readonly types: readonly string[];
+  readonly statement: TextSpan;
+};
+
+export type Execution = { readonly name: string; readonly position: number; readonly arguments: readonly Argument[] };
+
+/** `name` is null for a value by position; `constant` is the value of a literal, undefined for another expression. */
+export type Argument = {
+  readonly name: string | null;
+  readonly expression: TextSpan;
+  readonly constant: Constant | undefined;
+};
+
+/** The result of a statement before it has the values of its parameters. */
+export type Description = {
+  /** Null when they depend on data or values. */
+  readonly columns: readonly QueryColumn[] | null;
+  /** Types of the parameters by number or name, where DuckDB finds them. */
+  readonly parameters: ReadonlyMap<string, SqlType>;
+};
 
 export type ExplainFormat = 'text' | 'json';
 export type ExplainOptions = { readonly type: 'logical' | 'distributed'; readonly format: ExplainFormat };

@@ -1,6 +1,9 @@
 import type { Command } from './command.ts';
+import { deallocate } from './deallocate.ts';
 import { describe } from './describe.ts';
+import { execute } from './execute.ts';
 import { explain } from './explain.ts';
+import { prepare } from './prepare.ts';
 import { query } from './query.ts';
 import { reset } from './reset.ts';
 import { set } from './set.ts';
@@ -20,6 +23,9 @@ export const COMMANDS = {
   query,
   explain,
   describe,
+  prepare,
+  execute,
+  deallocate,
   set,
   reset,
   use,

@@ -24,6 +24,10 @@ export const describe = rowsCommand<Describe>({
     return { table };
   },
   action: () => 'table.describe',
+  async describe(input, { queries }) {
+    const { columns } = describeResult([]);
+    return { columns, parameters: 'query' in input ? (await queries.describe(input.query)).parameters : new Map() };
+  },
   async rows(input, context) {
     if ('table' in input) return paged(await describeTable(input.table, context));
     const columns = await context.queries.columns(input.query);

@@ -28,10 +28,17 @@ export const explain: Command<Explain> = {
       } while (reader.takeSymbol(','));
       if (!reader.takeSymbol(')')) throw reader.expected("')'");
     }
+    if (reader.peekWord() === 'EXECUTE') {
+      throw reader.error('NOT_SUPPORTED', 'EXPLAIN EXECUTE is not served; prepare the EXPLAIN');
+    }
     if (!startsQuery(reader) && reader.peekWord() !== 'TABLE') return reader.refuse(reader.peekWord());
     return { analyze, type, format, query: reader.rest() };
   },
   action: () => 'table.select',
+  async describe({ query }, { queries }) {
+    const { parameters } = await queries.describe(query);
+    return { parameters, columns: planResult([]).columns };
+  },
   async run({ analyze, query, format, type }, { queries, answer }) {
     if (!analyze) return answer(planResult(await queries.explain(query, { type, format })));
     const { lines, bytesScanned, fragments } = await queries.explainAnalyze(query, format);

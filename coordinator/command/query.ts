@@ -9,5 +9,6 @@ export const query: Command<{ readonly query: TextSpan }> = {
   timeout: 'session',
   parse: (reader) => ({ query: reader.rest() }),
   action: () => 'table.select',
+  describe: ({ query: text }, { queries }) => queries.describe(text),
   run: ({ query: text }, { queries }) => queries.run(text),
 };

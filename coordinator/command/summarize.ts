@@ -1,7 +1,8 @@
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import type { SqlType } from '../planner/sql-type.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import type { Command, QueryColumn } from './command.ts';
+import type { QueryColumn } from '../session/prepared-statement.ts';
+import type { Command } from './command.ts';
 import { startsQuery } from './query-words.ts';
 
 /** `SUMMARIZE [TABLE] t` and `SUMMARIZE query`: a row of statistics for each column, as DuckDB's. */
@@ -19,6 +20,12 @@ export const summarize: Command<{ readonly query: TextSpan }> = {
     return { query: within('FROM ', name, '') };
   },
   action: () => 'table.select',
+  async describe({ query }, { queries }) {
+    const { columns, parameters } = await queries.describe(query);
+    return columns === null
+      ? { columns, parameters }
+      : { ...(await queries.describe(summary(query, columns))), parameters };
+  },
   async run({ query }, { queries }) {
     return queries.run(summary(query, await queries.columns(query)));
   },

@@ -16,7 +16,7 @@ import { checkOperators, checkPlan, checkSources } from '../planner/check-plan.t
 import { FairCache } from './fair-cache.ts';
 import { usesOf } from '../planner/large-plan.ts';
 import { planFeatures, unknownFeatures } from '../planner/plan-features.ts';
-import type { Planner, PlanReply } from '../planner/planner.ts';
+import type { DescribeReply, Planner, PlannerScan, PlanReply } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import { scanUses, type ScanUse } from '../planner/scan-predicates.ts';
 import { printSqlType } from '../planner/sql-type.ts';
@@ -54,15 +54,7 @@ export function queryPreparer(options: { readonly cacheEntries: number }): Prepa
   const parses = new FairCache<QueryReferences>(options.cacheEntries);
   const plans = new FairCache<PreparedQuery>(options.cacheEntries);
   return async (request) => {
-    const { context, offset, tables: source, signal } = request;
-    const defaults = { catalog: context.currentCatalog, schema: context.currentSchema };
-    const { text, statements } = nameStatements(request.sql);
-    const toStatement = (character: number): number => offset + text.toSource(character);
-    const query: NamedQuery = { ...request, sql: text.text, values: text.places(request.values ?? []), toStatement };
-    const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(query.sql).toCharacter(byte)));
-    const references = await inQuery(parse(query, defaults, parses));
-    const rows = await movedErrors((character) => offset + character)(rowsOf(statements, source));
-    const bound = await inQuery(bindTables({ references: references.tables, defaults, source, rows, signal }));
+    const { query, references, bound } = await bindNames(request, parses);
     const key = references.contextual || query.sql.length > CACHED_TEXT_MAX ? null : planKey(query, bound);
     const known = key === null ? undefined : plans.get(key);
     if (known !== undefined) return withTables(known, bound);
@@ -71,6 +63,38 @@ export function queryPreparer(options: { readonly cacheEntries: number }): Prepa
     return prepared;
   };
 }
+
+/** Resolves the names of a query, and loads and authorises its tables. */
+async function bindNames(request: PrepareRequest, parses: FairCache<QueryReferences>): Promise<BoundQuery> {
+  const { context, offset, tables: source, signal } = request;
+  const defaults = { catalog: context.currentCatalog, schema: context.currentSchema };
+  const { text, statements } = nameStatements(request.sql);
+  const toStatement = (character: number): number => offset + text.toSource(character);
+  const query: NamedQuery = { ...request, sql: text.text, values: text.places(request.values ?? []), toStatement };
+  const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(query.sql).toCharacter(byte)));
+  const references = await inQuery(parse(query, defaults, parses));
+  const rows = await movedErrors((character) => offset + character)(rowsOf(statements, source));
+  const bound = await inQuery(bindTables({ references: references.tables, defaults, source, rows, signal }));
+  return { query, references, bound };
+}
+
+/** Binds a query whose parameters have no values yet: `values` are NULL. Nothing is kept. @throws as `PrepareQuery` */
+export async function describeQuery(request: PrepareRequest): Promise<DescribeReply> {
+  const { query, references, bound } = await bindNames(request, new FairCache(0));
+  const { sql, values, toStatement, context, asker, planner, signal } = query;
+  const spliced = spliceTables(sql, references, values);
+  const inQuery = movedErrors((byte) => toStatement(userPosition(spliced, byte)));
+  const scans = bound.map(plannerScan);
+  const { contextual } = references;
+  const texts = { sql: plannerSql(spliced), parameters: parameterQuery(spliced) };
+  return inQuery(planner.describe({ ...texts, scans, context, contextual }, asker, signal));
+}
+
+type BoundQuery = {
+  readonly query: NamedQuery;
+  readonly references: QueryReferences;
+  readonly bound: readonly BoundTable[];
+};
 
 /** A query in which names replace its bracketed statements; `toStatement` maps a position in it to the client's statement. */
 type NamedQuery = PrepareRequest & {
@@ -116,7 +140,7 @@ function planKey({ sql, values, asker, context }: NamedQuery, bound: readonly Bo
     return [...data, version, principal];
   });
   // Columns are named after parameters, not after their values.
-  const parameters = values.map(({ start, name }) => [start, name]);
+  const parameters = values.map(({ start, spelled }) => [start, spelled]);
   return JSON.stringify([asker.tenant, sql, parameters, timeZone, currentCatalog, currentSchema, tables]);
 }
 
@@ -137,11 +161,7 @@ async function plan(
 ): Promise<PreparedQuery> {
   const { sql, values, toStatement, context, asker, planner, signal } = query;
   const spliced = spliceTables(sql, references, values);
-  const scans = bound.map((table) => ({
-    columns: table.kind === 'rows' ? table.rows.columns : table.sqlFields,
-    fields: fieldsOf(table),
-    rowCount: rowCountOf(table),
-  }));
+  const scans = bound.map(plannerScan);
   const inPlan = movedErrors((byte) => toStatement(userPosition(spliced, byte)));
   const { contextual } = references;
   const texts = { sql: plannerSql(spliced), parameters: parameterQuery(spliced) };
@@ -160,6 +180,12 @@ async function plan(
     bounds: references.bounds,
   };
 }
+
+const plannerScan = (table: BoundTable): PlannerScan => ({
+  columns: table.kind === 'rows' ? table.rows.columns : table.sqlFields,
+  fields: fieldsOf(table),
+  rowCount: rowCountOf(table),
+});
 
 function bindScans(reply: PlanReply, bound: readonly BoundTable[]): PreparedQuery['scans'] {
   const uses = usesIn(reply, bound);

@@ -2,12 +2,14 @@ import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
-import type { Planner } from '../planner/planner.ts';
+import type { DescribeReply, Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
+import { printSqlType } from '../planner/sql-type.ts';
 import { sessionPlanner } from '../planner/session-planner.ts';
 import { applyEdits, bindParameters, valuePlaces } from '../statement/bind-parameters.ts';
 import type { Constant, Parameters } from '../statement/parameters.ts';
-import { queryPreparer } from './prepare-query.ts';
+import { constantsOf, constantsQuery } from '../query/constants-query.ts';
+import { describeQuery, queryPreparer } from './prepare-query.ts';
 
 const tables = scriptedTables({ 'lake.tpch.t': { columns: 'a int, b string' } });
 const context = {
@@ -85,5 +87,98 @@ describe('columns of a query with parameters', () => {
   test('where DuckDB takes no parameter, columns are named after the value', async () => {
     const { columns } = await withValues('SELECT $1, a FROM t ORDER BY $2, a', parametersOf([n(1), n(2)]));
     expect(columns.map(({ name }) => name)).toEqual(['1', 'a']);
+  });
+});
+
+describe('a query whose parameters have no values yet', () => {
+  const describing = async (sql: string, types: readonly string[] = []) => {
+    const edits = bindParameters(sql, { kind: 'unknown', types }, 2 ** 20);
+    const signal = AbortSignal.timeout(10_000);
+    const text = { sql: applyEdits(sql, edits).text, offset: 0, values: valuePlaces(edits) };
+    try {
+      const found = await describeQuery({ ...text, context, asker: SCRIPTED_ASKER, tables, planner, signal });
+      const print = (fields: DescribeReply['columns']) =>
+        fields?.map(({ name, type }) => `${name} ${printSqlType(type)}`);
+      return { columns: print(found.columns), parameters: print(found.parameters) };
+    } catch (thrown) {
+      const { code, position } = SkeinError.of(thrown);
+      return { code, at: sql.slice(applyEdits(sql, edits).toSource(position ?? 0)) };
+    }
+  };
+
+  test.each([
+    ['SELECT a, b FROM t', [], ['a INTEGER', 'b VARCHAR'], []],
+    ['SELECT a FROM t WHERE b LIKE $2 AND a = $1', [], ['a INTEGER'], ['1 INTEGER', '2 VARCHAR']],
+    ['SELECT $1, a + $2 FROM t LIMIT $3', ['DATE', 'BIGINT'], ['$1 DATE', '(a + $2) BIGINT'], ['1 DATE', '2 BIGINT']],
+    ['SELECT $when < now() FROM t', [], ['($when < now()) BOOLEAN'], ['when TIMESTAMP WITH TIME ZONE']],
+    ['SELECT struct_extract($1, 1), a FROM t', [], ['struct_extract($1, 1) INTEGER', 'a INTEGER'], []],
+  ])('%s has columns and types', async (sql, types, columns, parameters) => {
+    const found = await describing(sql, types);
+    expect(found.columns).toEqual(columns);
+    expect(found.parameters?.toSorted()).toEqual(expect.arrayContaining(parameters));
+  });
+
+  test.each([
+    ['SELECT $1, nocolumn FROM t', 'COLUMN_NOT_FOUND', 'nocolumn FROM t'],
+    ["SELECT 'é', $1 || $2, $3 FROM no.table_", 'TABLE_NOT_FOUND', 'no.table_'],
+    ['SELECT $1, nofunction($2)', 'FUNCTION_NOT_FOUND', 'nofunction($2)'],
+    ["SELECT $1, read_text('/etc/passwd')", 'NOT_SUPPORTED', "read_text('/etc/passwd')"],
+    ['SELECT $1 FROM t ORDER BY $2', 'INVALID_REQUEST', undefined],
+  ])('%s is refused with its place', async (sql, code, at) => {
+    const refused = await describing(sql);
+    expect(refused.code).toBe(code);
+    if (at !== undefined) expect(refused.at).toBe(at);
+  });
+});
+
+describe('constant expressions', () => {
+  const evaluated = async (...expressions: readonly string[]) => {
+    const sql = `EXECUTE p(${expressions.join(', ')})`;
+    const spans = expressions.map((text) => ({ text, offset: sql.indexOf(text) }));
+    const { query, text, values } = constantsQuery(spans);
+    const signal = AbortSignal.timeout(20_000);
+    try {
+      const request = { sql: text.text, offset: 0, values, context, asker: SCRIPTED_ASKER, tables, planner, signal };
+      return constantsOf(spans, await prepare(request));
+    } catch (thrown) {
+      const error = SkeinError.of(thrown);
+      // `prepare` gives a place in the text that was made, `constantsOf` one in the statement.
+      const isMade = error.code !== 'INVALID_ARGUMENT' || !error.message.startsWith('the values');
+      const position = isMade ? query.offset + text.toSource(error.position ?? 0) : (error.position ?? 0);
+      return [error.code, sql.slice(position)];
+    }
+  };
+
+  test.each([
+    [
+      ['1 + 1', "upper('x')", '[1, NULL]'],
+      ['CAST(2 AS INTEGER)', "CAST('X' AS VARCHAR)", 'CAST(['],
+    ],
+    [
+      ["DATE '2024-02-29'", 'now()'],
+      ["CAST('2024-02-29' AS DATE)", "CAST('2024-02-15"],
+    ],
+    [
+      ['1', "DATE 'never'"],
+      ['INVALID_CAST', "DATE 'never')"],
+    ],
+    [
+      ['1 + 1', 'a'],
+      ['COLUMN_NOT_FOUND', 'a)'],
+    ],
+    [
+      ['1 + 1', 'random()'],
+      ['INVALID_ARGUMENT', 'random())'],
+    ],
+    [
+      ['1', '(SELECT max(a) FROM t)'],
+      ['INVALID_ARGUMENT', '1, (SELECT max(a) FROM t))'],
+    ],
+    [['unnest([1, 2])'], ['INVALID_ARGUMENT', 'unnest([1, 2]))']],
+    [['1) FROM t --'], ['INVALID_ARGUMENT']],
+    [["read_text('/etc/passwd')"], ['NOT_SUPPORTED', "read_text('/etc/passwd'))"]],
+  ])('%j', async (expressions, expected) => {
+    const found = await evaluated(...expressions);
+    for (const [i, text] of expected.entries()) expect(found[i]?.slice(0, text.length), String(found)).toBe(text);
   });
 });

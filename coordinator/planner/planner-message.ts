@@ -1,11 +1,12 @@
 import type { ErrorData } from '#shared/error.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
-import type { BindRequest, ParseRequest, PlanRequest } from './planner.ts';
+import type { BindRequest, DescribeReply, ParseRequest, PlanRequest } from './planner.ts';
 
 /** Between the coordinator and a planner process, over a socket (`MessageSocket`): one request at a time, one reply each. */
 export type PlannerRequest =
   | { readonly kind: 'parse'; readonly request: ParseRequest }
   | { readonly kind: 'plan'; readonly request: PlanRequest }
+  | { readonly kind: 'describe'; readonly request: PlanRequest }
   | { readonly kind: 'bind'; readonly request: BindRequest };
 
 export type PlannerReply =
@@ -14,6 +15,7 @@ export type PlannerReply =
   | { readonly kind: 'parsed'; readonly references: QueryReferences }
   /** JSON text (`printReply`), so that its length is known before it is read. */
   | { readonly kind: 'planned'; readonly reply: string }
+  | { readonly kind: 'described'; readonly reply: DescribeReply }
   | { readonly kind: 'bound'; readonly refusals: readonly (string | null)[] }
   | { readonly kind: 'failed'; readonly error: ErrorData; readonly detail: string };
 

@@ -8,7 +8,7 @@ import type { QueryReferences } from '../resolver/query-references.ts';
 import { tooComplex, type PlannerChild } from './planner-child.ts';
 import { PlannerHost } from './planner-host.ts';
 import type { PlannerReply, PlannerRequest } from './planner-message.ts';
-import type { BindRequest, ParseRequest, Planner, PlanReply, PlanRequest } from './planner.ts';
+import type { BindRequest, DescribeReply, ParseRequest, Planner, PlanReply, PlanRequest } from './planner.ts';
 
 export type PlannerPoolOptions = {
   /** `planner.processes` */
@@ -84,6 +84,12 @@ export class PlannerPool implements Planner {
     const reply = await this.#call({ kind: 'bind', request }, asker, signal);
     if (reply.kind === 'bound') return reply.refusals;
     throw new Error(`invariant: a planner answers bind with ${reply.kind}`);
+  }
+
+  async describe(request: PlanRequest, asker: Asker, signal: AbortSignal): Promise<DescribeReply> {
+    const reply = await this.#call({ kind: 'describe', request }, asker, signal);
+    if (reply.kind === 'described') return reply.reply;
+    throw new Error(`invariant: a planner answers describe with ${reply.kind}`);
   }
 
   close(): Promise<void> {

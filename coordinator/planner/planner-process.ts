@@ -25,6 +25,7 @@ async function answer(message: PlannerRequest): Promise<PlannerReply> {
   try {
     if (message.kind === 'parse') return { kind: 'parsed', references: await session.parse(message.request) };
     if (message.kind === 'bind') return { kind: 'bound', refusals: await session.bind(message.request) };
+    if (message.kind === 'describe') return { kind: 'described', reply: await session.describe(message.request) };
     const { request } = message;
     return { kind: 'planned', reply: printReply(await session.plan(request), request) };
   } catch (thrown) {

@@ -1,22 +1,25 @@
 import * as duckdb from '@duckdb/node-api';
 import type { StatementContext } from '#proto/task.ts';
 import { cutText } from '#shared/cut-text.ts';
-import { DUCKDB_TEXT_BYTES_MAX, duckDbError } from '#shared/duckdb-error.ts';
+import { DUCKDB_TEXT_BYTES_MAX } from '#shared/duckdb-error.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
-import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
+import { printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
-import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { blankContext, contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
 import { findReferences } from '../resolver/find-references.ts';
-import { isFunctionAllowed } from '../resolver/function-policy.ts';
 import type { PendingInstant, QueryReferences, TimeTravel } from '../resolver/query-references.ts';
 import { boundOperators } from './bound-operators.ts';
 import { decodePlan } from './decode-plan.ts';
+import { parseDuckDbJson } from './duckdb-json.ts';
+import { executeSql, PARAMETER_STATEMENT } from './execute-sql.ts';
+import { planningError } from './planning-error.ts';
 import { fromDuckDbType, toDuckDbType } from './duckdb-type-of.ts';
 import { checkReferences, checkResult } from './plan-text.ts';
 import type { Plan } from './plan.ts';
 import type {
   BindRequest,
+  DescribeReply,
   ParameterQuery,
   ParameterValue,
   ParseRequest,
@@ -25,7 +28,7 @@ import type {
   PlanRequest,
   PrintedText,
 } from './planner.ts';
-import { printSqlType, type SqlField } from './sql-type.ts';
+import { printSqlType, type SqlField, type SqlType } from './sql-type.ts';
 import { textOf } from './json-node.ts';
 
 /**
@@ -124,6 +127,51 @@ export class PlannerSession {
     return refusals;
   }
 
+  async describe({ sql, parameters, scans, context, contextual }: PlanRequest): Promise<DescribeReply> {
+    await this.#setContext(context, contextual);
+    this.#scans = scans;
+    if (parameters == null) return { columns: checked(await this.#columns(sql)), parameters: [] };
+    // Positions are those of this text; what DuckDB binds with parameters alone, such as a field of one, it may refuse of a NULL.
+    const refusal = await this.#columns(sql).then(
+      () => null,
+      (thrown: unknown) => SkeinError.of(thrown),
+    );
+    const { found, isResolved } = await this.#parameterTypes(parameters.sql).catch((thrown: unknown) => {
+      const { code, message, cause } = SkeinError.of(thrown);
+      // Where DuckDB takes no parameter, the error says so.
+      if (refusal !== null && code !== 'INVALID_REQUEST') throw refusal;
+      throw new SkeinError(code, message, { cause });
+    });
+    if (refusal !== null && !isResolved) throw refusal;
+    const declared = parameters.values.filter(({ text }) => text !== 'NULL');
+    const types =
+      declared.length === 0 ? [] : await this.#columns(`SELECT ${declared.map(({ text }) => text).join(', ')}`);
+    declared.forEach(({ name }, i) => found.set(name, must(types[i], 'a type for each value').type));
+    const columns = await this.#executed(parameters, (prepared) => columnsOf(prepared));
+    return {
+      columns: columns === null ? null : checked(columns),
+      parameters: [...found].map(([name, type]) => ({ name, type })),
+    };
+  }
+
+  /** The types that DuckDB expects in the places of parameters, where it finds them. @throws what its binder refuses */
+  async #parameterTypes(sql: string): Promise<ParameterTypes> {
+    const prepared = await this.#guard(() => this.#binder.prepare(sql));
+    const found = new Map<string, SqlType>();
+    try {
+      for (let i = 1; i <= prepared.parameterCount; i += 1) {
+        try {
+          found.set(foldIdentifier(prepared.parameterName(i)), fromDuckDbType(prepared.parameterType(i)));
+        } catch {
+          // It has the type of its value, or the numbers before it have no parameter.
+        }
+      }
+      return { found, isResolved: !isUnresolved(prepared) };
+    } finally {
+      prepared.destroySync();
+    }
+  }
+
   /** Returns the reason why DuckDB does not bind a text, or binds it to other types than its readers expect; else null. */
   async #refusal({ sql, inputs, gives }: PrintedText): Promise<string | null> {
     const text = sql.map((part) => {
@@ -170,6 +218,16 @@ export class PlannerSession {
    * @throws INVALID_CAST, NUMERIC_OVERFLOW and INVALID_ARGUMENT for a value that is not of its type, with its place
    */
   async #parameterNames({ sql, values }: ParameterQuery): Promise<readonly string[] | null> {
+    return this.#executed({ sql, values }, (prepared) =>
+      Array.from({ length: prepared.columnCount }, (_, i) => prepared.columnName(i)),
+    );
+  }
+
+  /** Binds a query's EXECUTE, and reads what it gives; null where DuckDB does not bind it. @throws as `#parameterNames` */
+  async #executed<T>(
+    { sql, values }: ParameterQuery,
+    read: (prepared: duckdb.DuckDBPreparedStatement) => T,
+  ): Promise<T | null> {
     try {
       await this.#binder.run(`PREPARE ${PARAMETER_STATEMENT} AS ${sql}`);
     } catch {
@@ -177,10 +235,17 @@ export class PlannerSession {
     }
     const call = executeSql(values);
     try {
-      return await this.#names(call.sql);
+      const prepared = await this.#guard(() => this.#binder.prepare(call.sql));
+      try {
+        return read(prepared);
+      } finally {
+        prepared.destroySync();
+      }
     } catch (thrown) {
       const error = SkeinError.of(thrown);
-      const value = VALUE_ERRORS.has(error.code) ? call.valueAt(error.position) : undefined;
+      if (error.code === 'STATEMENT_TOO_COMPLEX') throw error;
+      if (!VALUE_ERRORS.has(error.code)) return null;
+      const value = call.valueAt(error.position) ?? (await this.#badValue(values));
       if (value === undefined) return null;
       throw new SkeinError(error.code, error.message, { position: value.location, cause: error.cause });
     } finally {
@@ -188,13 +253,16 @@ export class PlannerSession {
     }
   }
 
-  async #names(sql: string): Promise<readonly string[]> {
-    const prepared = await this.#guard(() => this.#binder.prepare(sql));
-    try {
-      return Array.from({ length: prepared.columnCount }, (_, i) => prepared.columnName(i));
-    } finally {
-      prepared.destroySync();
+  /** Finds a value that cannot be evaluated, of which DuckDB's error does not give the place. */
+  async #badValue(values: readonly ParameterValue[]): Promise<ParameterValue | undefined> {
+    for (const value of values) {
+      try {
+        await this.#binder.run(`SELECT ${value.text}`);
+      } catch {
+        return value;
+      }
     }
+    return undefined;
   }
 
   async #columns(sql: string): Promise<SqlField[]> {
@@ -203,11 +271,7 @@ export class PlannerSession {
       if (prepared.statementType !== duckdb.StatementType.SELECT) {
         throw new SkeinError('NOT_SUPPORTED', 'only queries are served here');
       }
-      const columns: SqlField[] = [];
-      for (let i = 0; i < prepared.columnCount; i += 1) {
-        columns.push({ name: prepared.columnName(i), type: fromDuckDbType(prepared.columnType(i)) });
-      }
-      return columns;
+      return columnsOf(prepared);
     } finally {
       prepared.destroySync();
     }
@@ -304,66 +368,29 @@ export class PlannerSession {
   }
 }
 
-/** Name of the temporary prepared statement of a query with parameters. */
-const PARAMETER_STATEMENT = 'skein_parameters';
-const VALUE_ERRORS: ReadonlySet<ErrorCode> = new Set(['INVALID_CAST', 'NUMERIC_OVERFLOW', 'INVALID_ARGUMENT']);
+type ParameterTypes = {
+  readonly found: Map<string, SqlType>;
+  /** Whether DuckDB could bind the query without values. */
+  readonly isResolved: boolean;
+};
 
-/** The EXECUTE with these values, and the value that stands at a byte of it. */
-function executeSql(values: readonly ParameterValue[]): {
-  readonly sql: string;
-  readonly valueAt: (byte: number | undefined) => ParameterValue | undefined;
-} {
-  const parts = values.map(({ name, text }) => `${quoteIdentifier(name)} := ${text}`);
-  const head = `EXECUTE ${PARAMETER_STATEMENT}(`;
-  const valueAt = (byte: number | undefined): ParameterValue | undefined => {
-    if (byte === undefined || byte < head.length) return undefined;
-    let end = head.length;
-    return values.find((_, i) => {
-      end += Buffer.byteLength(must(parts[i], 'a part for each value')) + 2;
-      return byte < end;
-    });
-  };
-  return { sql: `${head}${parts.join(', ')})`, valueAt };
+/** A query that DuckDB cannot bind without values has one column, which has no type. */
+const isUnresolved = (prepared: duckdb.DuckDBPreparedStatement): boolean =>
+  prepared.columnCount === 1 && prepared.columnTypeId(0) === duckdb.DuckDBTypeId.INVALID;
+
+const columnsOf = (prepared: duckdb.DuckDBPreparedStatement): SqlField[] =>
+  Array.from({ length: prepared.columnCount }, (_, i) => ({
+    name: prepared.columnName(i),
+    type: fromDuckDbType(prepared.columnType(i)),
+  }));
+
+function checked(columns: SqlField[]): SqlField[] {
+  checkResult(columns);
+  return columns;
 }
+
+const VALUE_ERRORS: ReadonlySet<ErrorCode> = new Set(['INVALID_CAST', 'NUMERIC_OVERFLOW', 'INVALID_ARGUMENT']);
 
 /** Makes a subquery with columns of these types in place of an input: DuckDB does not treat its values as constant. */
 const inputOf = (types: readonly string[]): string =>
   `(SELECT ${types.map((type, i) => `CAST(NULL AS ${type}) AS c${i}`).join(', ')})`;
-
-const MEMORY_ERRORS: ReadonlySet<ErrorCode> = new Set(['OUT_OF_MEMORY', 'MEMORY_EXHAUSTED', 'SPILL_LIMIT']);
-
-/**
- * Turns an error of DuckDB's planning into one of the catalogue. Out of memory is STATEMENT_TOO_COMPLEX here: users cannot set a planner's
- * memory limit, and a planner cannot spill.
- */
-function planningError(...report: Parameters<typeof duckDbError>): SkeinError {
-  const error = duckDbError(...report);
-  if (!MEMORY_ERRORS.has(error.code)) return withServedHint(error);
-  return new SkeinError('STATEMENT_TOO_COMPLEX', 'the statement needs too much memory to plan', { cause: error });
-}
-
-const HINT = /\nDid you mean "([^"\n]*)"\?$/;
-
-/** The error of a function that does not exist, without the name of one that is not served. */
-function withServedHint(error: SkeinError): SkeinError {
-  const hint = error.code === 'FUNCTION_NOT_FOUND' ? HINT.exec(error.message) : null;
-  if (hint === null || isFunctionAllowed(hint[1] ?? '')) return error;
-  const message = error.message.slice(0, hint.index);
-  return new SkeinError(error.code, message, { position: error.position, cause: error.cause });
-}
-
-/** Strings are skipped whole, also an unclosed one, so that each character is looked at once. */
-const STRING_OR_BARE_NUMBER = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|(-?(?:Infinity|NaN|inf|nan))/gi;
-
-/** DuckDB prints some doubles bare, which JSON has no form for: they become strings. */
-function parseDuckDbJson(text: string): Json {
-  try {
-    return parseJson(text);
-  } catch {
-    return parseJson(
-      text.replaceAll(STRING_OR_BARE_NUMBER, (whole, bare: string | undefined) =>
-        bare === undefined ? whole : JSON.stringify(bare),
-      ),
-    );
-  }
-}

@@ -24,6 +24,8 @@ export interface Planner {
    * @returns for each text why it is refused, or null. @throws STATEMENT_TOO_COMPLEX, QUERY_CANCELLED.
    */
   bind(request: BindRequest, asker: Asker, signal: AbortSignal): Promise<readonly (string | null)[]>;
+  /** Binds a query with its parameters in place. @throws as `plan`; values are NULL, cast to a parameter's declared type. */
+  describe(request: PlanRequest, asker: Asker, signal: AbortSignal): Promise<DescribeReply>;
   close(): Promise<void>;
 }
 
@@ -50,6 +52,13 @@ export type ParameterQuery = {
   /** Tables stand as in `PlanRequest.sql`. */
   readonly sql: string;
   readonly values: readonly ParameterValue[];
+};
+
+export type DescribeReply = {
+  /** Null when the query cannot be bound with NULL as values. */
+  readonly columns: readonly SqlField[] | null;
+  /** Types of parameters, where they are declared or DuckDB finds them. */
+  readonly parameters: readonly SqlField[];
 };
 
 export type ParameterValue = {

@@ -10,6 +10,7 @@ export async function sessionPlanner(): Promise<Planner> {
     parse: (request) => session.parse(request),
     plan: async (request) => parseJson(printReply(await session.plan(request), request)) as unknown as PlanReply,
     bind: (request) => session.bind(request),
+    describe: (request) => session.describe(request),
     close: () => Promise.resolve(),
   };
 }

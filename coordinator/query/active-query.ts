@@ -92,6 +92,12 @@ export class ActiveQuery implements LiveStatement {
     this.#record();
   }
 
+  /** Keeps no message of the statement that may hold one of another text's secrets: that of a prepared statement. */
+  mask({ secrets }: RedactedStatement): void {
+    const known = this.#redacted.secrets;
+    this.#redacted = { ...this.#redacted, secrets: known === null || secrets === null ? null : [...known, ...secrets] };
+  }
+
   /** Returns the time since the request arrived, in ms. */
   elapsedMs(): number {
     return this.#options.clock.monotonicMs() - this.#options.request.arrivedMs;

@@ -14,6 +14,14 @@ const LINE_FEED = 0x0a;
 export function withPlace(error: SkeinError, statement: string): SkeinError {
   const { position } = error;
   if (position === undefined || position < 0 || position > statement.length) return error;
+  return new SkeinError(error.code, `${error.message} (${placeIn(statement, position)})`, {
+    position,
+    cause: error.cause,
+  });
+}
+
+/** A place in a text in words: `line 2, column 8`, both from 1. */
+export function placeIn(statement: string, position: number): string {
   let line = 1;
   let lineStart = 0;
   for (let i = 0; i < position; i += 1) {
@@ -21,8 +29,5 @@ export function withPlace(error: SkeinError, statement: string): SkeinError {
     line += 1;
     lineStart = i + 1;
   }
-  return new SkeinError(error.code, `${error.message} (line ${line}, column ${position - lineStart + 1})`, {
-    position,
-    cause: error.cause,
-  });
+  return `line ${line}, column ${position - lineStart + 1}`;
 }

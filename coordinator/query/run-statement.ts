@@ -16,6 +16,7 @@ import type { QueryRegistry } from './query-registry.ts';
 import type { QueryService, StatementRequest } from './query-service.ts';
 import { commandContext } from './running-statement.ts';
 import type { RunnerServices } from './runner-services.ts';
+import { sessionStatements } from './session-statements.ts';
 
 /** Runs statements: gate, plan, admission, tasks, result. Every statement leaves by one path, which frees all it holds. */
 export function statementRunner(services: RunnerServices): QueryService {
@@ -111,7 +112,8 @@ function run({ command: name, input }: Statement, { services, request, active, e
   if (command.timeout === 'coordinator' && request.timeoutMs === undefined) {
     active.limit(services.config['coordinator.query_timeout']);
   }
+  const prepared = sessionStatements({ services, request, active, edits });
   const action = command.action(input);
   if (action !== null) requireAction(request.caller, action);
-  return command.run(input, commandContext(services, request, { active, edits }));
+  return command.run(input, commandContext(services, request, { active, edits, prepared }));
 }

@@ -12,10 +12,13 @@ import type {
   ExplainOptions,
   Outcome,
   Queries,
-  QueryColumn,
+  Description,
+  PreparedStatements,
 } from '../command/command.ts';
+import type { QueryColumn } from '../session/prepared-statement.ts';
 import { explainDistributed } from '../distributor/explain-distributed.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
+import { printSqlType } from '../planner/sql-type.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';
 import { statementShape } from '../quarantine/statement-shape.ts';
 import { stillReadable } from '../resolver/still-readable.ts';
@@ -26,13 +29,16 @@ import { callersTables } from '../session/callers-tables.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { ActiveQuery } from './active-query.ts';
+import { constantsOf, constantsQuery } from './constants-query.ts';
 import { valuePlaces, type Edit } from '../statement/bind-parameters.ts';
-import type { DerivedText } from '../statement/derived-text.ts';
+import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import type { ValuePlace } from '../statement/value-place.ts';
 import { distributeQuery } from './distribute-query.ts';
 import { distributionSettings, executeQuery, type QueryExecution, type QueryOutcome } from './execute-query.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { fillPivots } from '../front/fill-pivots.ts';
+import { findPivots } from '../front/find-pivots.ts';
+import { describeQuery, type PrepareQuery } from '../front/prepare-query.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
 import { statementRows } from './statement-rows.ts';
@@ -41,11 +47,24 @@ import { statementTables, type StatementTables } from './statement-tables.ts';
 /** Longest text of the values of one expression of a PIVOT, because they become a part of the query. */
 const PIVOT_VALUES_BYTES_MAX = 2 ** 20;
 
+/** What differs between a statement and the prepared statement that it runs. */
+type ContextParts = {
+  readonly active: ActiveQuery;
+  /** The values of parameters in the statement's text. */
+  readonly edits: readonly Edit[];
+  readonly prepared: PreparedStatements;
+  /** Called with the columns of the statement's query before it runs. */
+  readonly checkColumns?: CheckColumns;
+};
+
+type CheckColumns = (columns: readonly QueryColumn[]) => Promise<void>;
+const noCheck: CheckColumns = () => Promise.resolve();
+
 /** Makes the context in which a statement's command runs. */
 export function commandContext(
   services: RunnerServices,
   request: StatementRequest,
-  { active, edits }: { readonly active: ActiveQuery; readonly edits: readonly Edit[] },
+  { active, edits, prepared, checkColumns = noCheck }: ContextParts,
 ): CommandContext {
   const { store, names, catalog } = services.sessions;
   const session = store.get(request.session);
@@ -69,7 +88,9 @@ export function commandContext(
       tables,
       source,
       values: valuePlaces(edits),
+      checkColumns,
     }),
+    prepared,
     answer: ({ columns, rows }) => answer({ columns, pages: onePage(rows) }, request, active),
     answerPages: (pages) => answer(pages, request, active),
   };
@@ -106,6 +127,7 @@ type StatementParts = {
   readonly source: TableSource;
   /** The values of parameters in the statement's text. */
   readonly values: readonly ValuePlace[];
+  readonly checkColumns: CheckColumns;
 };
 
 /** The queries of one statement: gate, plan, admission, tasks, result. */
@@ -123,18 +145,45 @@ class StatementQueries implements Queries {
     return (await this.#prepare(query, await this.#context())).columns;
   }
 
+  async describe(query: TextSpan): Promise<Description> {
+    // Its columns are those of the data.
+    if (findPivots(query.text).length > 0) return { columns: null, parameters: new Map() };
+    const { values } = this.#parts;
+    const { columns, parameters } = await this.#inStatement(query, wholeText(query), {
+      context: await this.#context(),
+      values: placesIn(query, values),
+      work: describeQuery,
+    });
+    return {
+      columns: columns?.map(({ name, type }) => ({ name, type, typeName: printSqlType(type) })) ?? null,
+      parameters: new Map(parameters.map(({ name, type }) => [name, type])),
+    };
+  }
+
+  async constants(expressions: readonly TextSpan[]): Promise<readonly string[]> {
+    const { query, text, values } = constantsQuery(expressions);
+    const context = await this.#context();
+    const work = this.#parts.services.front.prepareQuery;
+    return constantsOf(expressions, await this.#inStatement(query, text, { context, values, work }));
+  }
+
   async run(query: TextSpan): Promise<Outcome> {
     const { sink } = this.#parts.request;
     const { signal } = this.#parts.active;
     const shape = this.#admittedShape(query);
     const context = await this.#context();
-    const prepared = await this.#prepare(query, context);
+    const checked = async (place: Place | null): Promise<PreparedQuery> => {
+      const known = await this.#prepare(query, context, place);
+      await this.#parts.checkColumns(known.columns);
+      return known;
+    };
+    const prepared = await checked(null);
     const { rows, bytesScanned, fragments } = await executeQuery({
       ...this.#execution(prepared, context),
       shape,
       profile: false,
       encoding: sink.encoding,
-      renew: (place) => this.#renewed(prepared, () => this.#prepare(query, context, place)),
+      renew: (place) => this.#renewed(prepared, () => checked(place)),
       onStart: ({ columns }) => sink.start({ columns, timeZone: context.timeZone }),
       // A statement that was stopped may have been answered already.
       onBatch: (batch) => {
@@ -289,21 +338,34 @@ class StatementQueries implements Queries {
     return (JSON.parse(`[${Buffer.concat(pieces).toString().slice(1)}]`) as [string][]).map(([value]) => value);
   }
 
-  /** Binds and plans a text that was made of the query; errors have their place in the statement. */
+  /** Binds and plans a text that was made of the query. */
   async #plan(query: TextSpan, derived: DerivedText, context: StatementContext): Promise<PreparedQuery> {
-    const { services, request, active, tables, values } = this.#parts;
-    const { front, metrics } = services;
-    const { prepareQuery, planner } = front;
-    const { tenant, sub: principal } = request.caller.claims;
+    const { services, active, values } = this.#parts;
     const startMs = active.elapsedMs();
-    const { signal } = active;
+    const places = derived.places(placesIn(query, values));
+    const work = services.front.prepareQuery;
+    const prepared = await this.#inStatement(query, derived, { context, values: places, work });
+    services.metrics.planned(active.elapsedMs() - startMs);
+    return prepared;
+  }
+
+  /** Does the work on a text that was made of the query; errors have their place in the statement. */
+  async #inStatement<T>(query: TextSpan, derived: DerivedText, { context, values, work }: TextWork<T>): Promise<T> {
+    const { services, request, active, tables } = this.#parts;
+    const { tenant, sub: principal } = request.caller.claims;
     const asker = { tenant, principal };
+    const { planner } = services.front;
     try {
-      const { text: sql } = derived;
-      const places = derived.places(placesIn(query, values));
-      const prepared = await prepareQuery({ sql, offset: 0, values: places, context, asker, tables, planner, signal });
-      metrics.planned(active.elapsedMs() - startMs);
-      return prepared;
+      return await work({
+        sql: derived.text,
+        offset: 0,
+        values,
+        context,
+        asker,
+        tables,
+        planner,
+        signal: active.signal,
+      });
     } catch (thrown) {
       const error = SkeinError.of(thrown);
       if (error.position === undefined) throw error;
@@ -312,6 +374,13 @@ class StatementQueries implements Queries {
     }
   }
 }
+
+type TextWork<T> = {
+  readonly context: StatementContext;
+  /** The values of parameters in the text. */
+  readonly values: readonly ValuePlace[];
+  readonly work: (request: Parameters<PrepareQuery>[0]) => Promise<T>;
+};
 
 /**
  * Returns the parameter values that stand in a part of the statement, with positions in that part. The part may have text of our own around

@@ -27,6 +27,7 @@ type Piece =
 type Edit = {
   readonly start: number;
   readonly end: number;
+  readonly isValue?: boolean;
   readonly insert: readonly ({ readonly scan: number } | { readonly value: ValuePlace } | string)[];
 };
 
@@ -50,7 +51,7 @@ export function spliceTables(
     const start = offsets.toCharacter(location);
     edits.push({ start, end: nameEnd(sql, start, parts), insert: [quoteIdentifier(alias)] });
   }
-  for (const value of values) edits.push({ start: value.start, end: value.end, insert: [{ value }] });
+  for (const value of values) edits.push({ start: value.start, end: value.end, insert: [{ value }], isValue: true });
   return { pieces: applyEdits(sql, edits) };
 }
 
@@ -69,7 +70,7 @@ export function parameterQuery({ pieces }: SplicedQuery): ParameterQuery | null 
     location += Buffer.byteLength(plannerText(piece));
   }
   if (values.size === 0) return null;
-  const text = (piece: Piece): string => (piece.kind === 'value' ? parameterSql(piece.value.name) : plannerText(piece));
+  const text = (piece: Piece): string => (piece.kind === 'value' ? parameterSql(piece.value) : plannerText(piece));
   return { sql: pieces.map(text).join(''), values: [...values.values()] };
 }
 
@@ -173,9 +174,10 @@ const unreadable = (what: string, position: number): SkeinError =>
 function applyEdits(sql: string, edits: readonly Edit[]): Piece[] {
   const pieces: Piece[] = [];
   let at = 0;
-  for (const edit of edits.toSorted((a, b) => a.start - b.start)) {
-    // The value stands within a clause that is replaced, such as AT.
-    if (edit.start < at) continue;
+  const sorted = edits.toSorted((a, b) => a.start - b.start);
+  for (const [i, edit] of sorted.entries()) {
+    // The value stands within a clause that is replaced, such as AT, or has a name in it, which must not stay.
+    if (edit.isValue === true && (edit.start < at || (sorted[i + 1]?.start ?? Infinity) < edit.end)) continue;
     if (edit.start > at) pieces.push({ kind: 'text', text: sql.slice(at, edit.start), start: at });
     for (const part of edit.insert) {
       if (typeof part !== 'string' && 'value' in part) {

@@ -1,7 +1,7 @@
 import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId, TenantId } from '#shared/id.ts';
-import { EMPTY_SESSION, holdsNothing, type SessionState } from './session.ts';
+import { EMPTY_SESSION, holdsNothing, preparedBytes, type SessionState } from './session.ts';
 
 /** A session belongs to its principal: the same id under another principal is another session. */
 export type SessionKey = {
@@ -12,13 +12,26 @@ export type SessionKey = {
   readonly id: string;
 };
 
-type Entry = { readonly state: SessionState; readonly principal: string; readonly usedAtMs: number };
+type Entry = {
+  readonly state: SessionState;
+  readonly principal: string;
+  /** `preparedBytes` of the state. */
+  readonly bytes: number;
+  readonly usedAtMs: number;
+};
+
+/** What the sessions of one principal hold together. */
+type Held = { readonly sessions: number; readonly bytes: number };
+
 type Options = {
   readonly idleMs: number;
   /** Most sessions of all principals together. */
   readonly sessionsMax: number;
   /** Most sessions of one principal. */
   readonly perPrincipalMax: number;
+  /** Most memory for the prepared statements of all principals, and of one. */
+  readonly preparedBytesMax: number;
+  readonly preparedBytesPerPrincipalMax: number;
   readonly clock: Clock;
 };
 
@@ -30,7 +43,8 @@ export class SessionStore {
   readonly #options: Options;
   /** Ordered by last use, oldest first. */
   readonly #sessions = new Map<string, Entry>();
-  readonly #perPrincipal = new Map<string, number>();
+  readonly #held = new Map<string, Held>();
+  #preparedBytes = 0;
 
   constructor(options: Options) {
     this.#options = options;
@@ -51,7 +65,10 @@ export class SessionStore {
     return entry.state;
   }
 
-  /** Applies a change of one statement. @throws QUEUE_FULL when there are too many sessions, of all or of the principal. */
+  /**
+   * Applies a change of one statement.
+   * @throws QUEUE_FULL when there are too many sessions, of all or of the principal; TOO_MANY_PREPARED_STATEMENTS
+   */
   update(key: SessionKey, change: (state: SessionState) => SessionState): void {
     this.#expire();
     const text = keyText(key);
@@ -62,15 +79,18 @@ export class SessionStore {
       if (before !== undefined) this.#end(text, before);
       return;
     }
-    if (before === undefined) this.#begin(principal);
+    const bytes = preparedBytes(state);
+    this.#checkMemory(principal, bytes - (before?.bytes ?? 0));
+    if (before === undefined) this.#checkCount(principal);
+    this.#hold(principal, { sessions: before === undefined ? 1 : 0, bytes: bytes - (before?.bytes ?? 0) });
     this.#sessions.delete(text);
-    this.#sessions.set(text, { state, principal, usedAtMs: this.#options.clock.monotonicMs() });
+    this.#sessions.set(text, { state, principal, bytes, usedAtMs: this.#options.clock.monotonicMs() });
   }
 
-  /** Counts a new session. @throws QUEUE_FULL */
-  #begin(principal: string): void {
+  /** @throws QUEUE_FULL when the principal may have no further session */
+  #checkCount(principal: string): void {
     const { sessionsMax, perPrincipalMax, idleMs } = this.#options;
-    const count = this.#perPrincipal.get(principal) ?? 0;
+    const count = this.#held.get(principal)?.sessions ?? 0;
     if (count >= perPrincipalMax) {
       const seconds = Math.ceil(idleMs / 1_000);
       throw new SkeinError(
@@ -79,14 +99,35 @@ export class SessionStore {
       );
     }
     if (this.#sessions.size >= sessionsMax) throw new SkeinError('QUEUE_FULL', 'too many sessions are open');
-    this.#perPrincipal.set(principal, count + 1);
   }
 
-  #end(text: string, { principal }: Entry): void {
+  /** @throws TOO_MANY_PREPARED_STATEMENTS when the principal may not hold so many bytes more */
+  #checkMemory(principal: string, more: number): void {
+    if (more <= 0) return;
+    const { preparedBytesMax, preparedBytesPerPrincipalMax } = this.#options;
+    const held = this.#held.get(principal)?.bytes ?? 0;
+    if (held + more > preparedBytesPerPrincipalMax) {
+      throw new SkeinError(
+        'TOO_MANY_PREPARED_STATEMENTS',
+        `your prepared statements would take ${held + more} bytes, more than the ${preparedBytesPerPrincipalMax} that a user may have: DEALLOCATE some`,
+      );
+    }
+    if (this.#preparedBytes + more > preparedBytesMax) {
+      throw new SkeinError('TOO_MANY_PREPARED_STATEMENTS', 'the prepared statements of all users take too much memory');
+    }
+  }
+
+  #end(text: string, { principal, bytes }: Entry): void {
     this.#sessions.delete(text);
-    const left = (this.#perPrincipal.get(principal) ?? 1) - 1;
-    if (left === 0) this.#perPrincipal.delete(principal);
-    else this.#perPrincipal.set(principal, left);
+    this.#hold(principal, { sessions: -1, bytes: -bytes });
+  }
+
+  #hold(principal: string, more: Held): void {
+    const before = this.#held.get(principal) ?? { sessions: 0, bytes: 0 };
+    const after = { sessions: before.sessions + more.sessions, bytes: before.bytes + more.bytes };
+    if (after.sessions === 0) this.#held.delete(principal);
+    else this.#held.set(principal, after);
+    this.#preparedBytes += more.bytes;
   }
 
   #expire(): void {

@@ -6,6 +6,7 @@ import { matchesLike } from '../command/like.ts';
 import { SessionStore, type SessionKey } from './session-store.ts';
 
 const config = defaultConfig();
+const PREPARED = { preparedBytesMax: 100, preparedBytesPerPrincipalMax: 60 };
 const key = (id: string, principal = 'p'): SessionKey => ({
   tenant: tenantId('t'),
   principal: principalId(principal),
@@ -50,7 +51,7 @@ test.each([
 test('a session belongs to its principal, ends when idle, and is bounded', () => {
   let now = 0;
   const clock = { nowMs: () => now, monotonicMs: () => now };
-  const store = new SessionStore({ idleMs: 100, sessionsMax: 2, perPrincipalMax: 2, clock });
+  const store = new SessionStore({ idleMs: 100, sessionsMax: 2, perPrincipalMax: 2, ...PREPARED, clock });
   const use = (catalog: string) => (state: typeof EMPTY_SESSION) => ({ ...state, catalog });
   store.update(key('a'), use('one'));
   expect(store.get(key('A')).catalog).toBe('one');
@@ -67,7 +68,7 @@ test('a session belongs to its principal, ends when idle, and is bounded', () =>
 
 test('a principal with too many sessions gets no further one, and takes none from others', () => {
   const clock = { nowMs: () => 0, monotonicMs: () => 0 };
-  const store = new SessionStore({ idleMs: 60_000, sessionsMax: 4, perPrincipalMax: 2, clock });
+  const store = new SessionStore({ idleMs: 60_000, sessionsMax: 4, perPrincipalMax: 2, ...PREPARED, clock });
   const use = (state: typeof EMPTY_SESSION) => ({ ...state, catalog: 'c' });
   store.update(key('mine', 'quiet'), use);
   for (const id of ['1', '2']) store.update(key(id, 'loud'), use);
@@ -110,4 +111,30 @@ test('the settings of distribution take their words and bounds, whatever the cas
     expect(() => set('skein.partitions', value)).toThrow('skein.partitions must be auto, or from 1 to 1024');
   }
   expect(() => set('skein.distribution', 'maybe')).toThrow('auto, single or force');
+});
+
+test('prepared statements take no more memory than a user and all users may have, and give it back', () => {
+  let now = 0;
+  const clock = { nowMs: () => now, monotonicMs: () => now };
+  const store = new SessionStore({ idleMs: 100, sessionsMax: 9, perPrincipalMax: 9, ...PREPARED, clock });
+  const prepare = (bytes: number) => (state: typeof EMPTY_SESSION) => ({
+    ...state,
+    prepared: new Map([['p', { name: 'p', sql: '', parameters: [], columns: null, bytes }]]),
+  });
+  const refused = expect.objectContaining({ code: 'TOO_MANY_PREPARED_STATEMENTS' });
+  store.update(key('1', 'loud'), prepare(40));
+  expect(() => store.update(key('2', 'loud'), prepare(21))).toThrow(refused);
+  store.update(key('2', 'loud'), prepare(20));
+  store.update(key('1', 'quiet'), prepare(40));
+  expect(() => store.update(key('1', 'other'), prepare(1))).toThrow('of all users');
+  // Less is always possible, and a statement that takes the place of another counts once.
+  store.update(key('1', 'loud'), prepare(39));
+  store.update(key('1', 'other'), prepare(1));
+  store.update(key('2', 'loud'), () => EMPTY_SESSION);
+  store.update(key('1', 'loud'), prepare(59));
+  expect(() => store.update(key('1', 'loud'), prepare(61))).toThrow(refused);
+  expect(store.get(key('1', 'loud')).prepared.get('p')?.bytes).toBe(59);
+  now = 200;
+  store.update(key('1', 'other'), prepare(60));
+  expect(store.size).toBe(1);
 });

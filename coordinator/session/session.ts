@@ -1,4 +1,5 @@
 import type { Config } from '#shared/config/config-schema.ts';
+import type { PreparedStatement } from './prepared-statement.ts';
 import { SETTINGS, settingName, settingValue, type SettingName, type SettingValues } from './settings.ts';
 
 /**
@@ -10,13 +11,24 @@ export type SessionState = {
   /** Levels of the current schema; null = the default. */
   readonly schema: readonly string[] | null;
   readonly settings: SettingValues;
+  /** Prepared statements by their folded names. */
+  readonly prepared: ReadonlyMap<string, PreparedStatement>;
 };
 
-export const EMPTY_SESSION: SessionState = { catalog: null, schema: null, settings: new Map() };
+export const EMPTY_SESSION: SessionState = {
+  catalog: null,
+  schema: null,
+  settings: new Map(),
+  prepared: new Map(),
+};
 
 /** Whether the session is like a new one. */
-export const holdsNothing = ({ catalog, schema, settings }: SessionState): boolean =>
-  catalog === null && schema === null && settings.size === 0;
+export const holdsNothing = ({ catalog, schema, settings, prepared }: SessionState): boolean =>
+  catalog === null && schema === null && settings.size === 0 && prepared.size === 0;
+
+/** About how much memory its prepared statements take. */
+export const preparedBytes = ({ prepared }: SessionState): number =>
+  prepared.values().reduce((bytes, statement) => bytes + statement.bytes, 0);
 
 /** @throws INVALID_REQUEST for an unknown setting or a value that is not valid. */
 export function withSetting(state: SessionState, name: string, value: string, config: Config): SessionState {

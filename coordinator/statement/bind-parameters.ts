@@ -8,8 +8,16 @@ import { identifierText, Tokenizer, type Token } from './tokenizer.ts';
 /** Places of parameters that a statement may have; each is kept for as long as the statement runs. */
 export const PARAMETER_PLACES_MAX = 50_000;
 
-/** A part of a statement's text, and the value that replaces it: that of the parameter `name`, which is a number or a name. */
-export type Edit = { readonly start: number; readonly end: number; readonly text: string; readonly name: string };
+/** A part of a statement's text, and the value of a parameter that replaces it. */
+export type Edit = {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  /** Number, or name as it is compared. */
+  readonly name: string;
+  /** Number, or name as it is spelled. */
+  readonly spelled: string;
+};
 
 /**
  * Finds the parameters of a statement and prints their values. A parameter is a token of its own, so nothing inside of a string, a name
@@ -22,7 +30,7 @@ export type Edit = { readonly start: number; readonly end: number; readonly text
  * INVALID_REQUEST for a value that is none; PAYLOAD_TOO_LARGE; STATEMENT_TOO_COMPLEX for too many places
  */
 export function bindParameters(sql: string, parameters: Parameters, bytesMax: number): readonly Edit[] {
-  const values = valuesByName(parameters);
+  const values = valueOf(parameters);
   const used = new Set<string>();
   const edits: Edit[] = [];
   let last = 0;
@@ -31,14 +39,14 @@ export function bindParameters(sql: string, parameters: Parameters, bytesMax: nu
     const number = name === '' ? last + 1 : /^\d/.test(name) ? Number(name) : null;
     last = Math.max(last, number ?? 0);
     const key = number === null ? foldIdentifier(name) : String(number);
-    const text = values.get(key);
+    const text = values(key);
     if (text === undefined) {
       throw new SkeinError('UNDEFINED_PARAMETER', `there is no value for the parameter $${key.slice(0, 100)}`, {
         position: start,
       });
     }
     used.add(key);
-    const edit = { start, end, text: ` ${text} `, name: key };
+    const edit = { start, end, text: ` ${text} `, name: key, spelled: number === null ? name : key };
     bytes += Buffer.byteLength(edit.text) - (end - start);
     if (bytes > bytesMax) {
       throw new SkeinError('PAYLOAD_TOO_LARGE', `the statement and its values are longer than ${bytesMax} bytes`);
@@ -50,11 +58,12 @@ export function bindParameters(sql: string, parameters: Parameters, bytesMax: nu
       );
     }
   }
-  const [unused] = [...values.keys()].filter((key) => !used.has(key));
+  const given = parameters.kind === 'unknown' ? [] : parameterNames(parameters);
+  const unused = given.find((key) => !used.has(key));
   if (unused !== undefined) {
     throw new SkeinError(
       'WRONG_PARAMETER_COUNT',
-      `the statement has no parameter $${unused.slice(0, 100)}; it was given ${values.size} values and has ${used.size} parameters`,
+      `the statement has no parameter $${unused.slice(0, 100)}; it was given ${given.length} values and has ${used.size} parameters`,
     );
   }
   return edits;
@@ -74,9 +83,15 @@ export function applyEdits(sql: string, edits: readonly Edit[]): DerivedText {
 /** The places of the values in the text that `applyEdits` makes. */
 export function valuePlaces(edits: readonly Edit[]): readonly ValuePlace[] {
   let shift = 0;
-  return edits.map(({ start, end, text, name }) => {
+  return edits.map(({ start, end, text, name, spelled }) => {
     // Without the spaces around it, which may have been cut off at the end of the statement.
-    const place = { start: start + shift + 1, end: start + shift + text.length - 1, name, text: text.slice(1, -1) };
+    const place = {
+      start: start + shift + 1,
+      end: start + shift + text.length - 1,
+      name,
+      spelled,
+      text: text.slice(1, -1),
+    };
     shift += text.length - (end - start);
     return place;
   });
@@ -84,7 +99,21 @@ export function valuePlaces(edits: readonly Edit[]): readonly ValuePlace[] {
 
 const NOTHING: ReadonlyMap<number, string> = new Map();
 
-function valuesByName(parameters: Parameters): ReadonlyMap<string, string> {
+/** The value of each parameter, as SQL; undefined for one without. */
+function valueOf(parameters: Parameters): (key: string) => string | undefined {
+  if (parameters.kind === 'unknown') {
+    return (key) => printParameter({ type: parameters.types[Number(key) - 1] ?? null, value: null });
+  }
+  const values = valuesByName(parameters);
+  return (key) => values.get(key);
+}
+
+function parameterNames(parameters: GivenParameters): readonly string[] {
+  if (parameters.kind === 'positional') return parameters.values.map((_, i) => String(i + 1));
+  return parameters.values.map(([name]) => foldIdentifier(name));
+}
+
+function valuesByName(parameters: GivenParameters): ReadonlyMap<string, string> {
   if (parameters.kind === 'positional') {
     return new Map(parameters.values.map((value, i) => [String(i + 1), printParameter(value)]));
   }
@@ -97,6 +126,7 @@ function valuesByName(parameters: Parameters): ReadonlyMap<string, string> {
   return values;
 }
 
+type GivenParameters = Exclude<Parameters, { readonly kind: 'unknown' }>;
 type Found = { readonly start: number; readonly end: number; readonly name: string };
 
 /** The parameters of a text in their order: `?` without a name, `$1` and `?1` with their number, `$name` with its name. */

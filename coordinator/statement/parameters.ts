@@ -2,8 +2,14 @@ import { SkeinError } from '#shared/error.ts';
 import { quoteLiteral } from '#shared/sql/quote.ts';
 import { Tokenizer } from './tokenizer.ts';
 
-/** A constant as a client gives it; the digits of a number are kept as they were written. */
-export type Constant = null | boolean | string | { readonly digits: string } | readonly Constant[];
+/** A constant as a client gives it; the digits of a number are kept as they were written. `literal` is SQL that the planner has printed. */
+export type Constant =
+  | null
+  | boolean
+  | string
+  | { readonly digits: string }
+  | { readonly literal: string }
+  | readonly Constant[];
 
 /** A value for a parameter. Without a type it means what the same literal means in SQL. */
 export type Parameter = { readonly type: string | null; readonly value: Constant };
@@ -11,7 +17,9 @@ export type Parameter = { readonly type: string | null; readonly value: Constant
 /** The values for `?` and `$1`, by position, or for `$name`. */
 export type Parameters =
   | { readonly kind: 'positional'; readonly values: readonly Parameter[] }
-  | { readonly kind: 'named'; readonly values: readonly (readonly [name: string, value: Parameter])[] };
+  | { readonly kind: 'named'; readonly values: readonly (readonly [name: string, value: Parameter])[] }
+  /** A statement that is prepared has no values yet; `types` are those of `$1`, `$2`, ... as far as they are declared. */
+  | { readonly kind: 'unknown'; readonly types: readonly string[] };
 
 /** Values that a statement may be given. */
 export const PARAMETERS_MAX = 10_000;
@@ -21,6 +29,7 @@ const NUMBER = /^(-?)(\d{1,1000}(?:\.\d{1,1000})?(?:[eE][+-]?\d{1,1000})?)$/;
 
 /** Approximate bytes of the values in a text that names each of them once. */
 export function sizeOf(parameters: Parameters): number {
+  if (parameters.kind === 'unknown') return parameters.types.reduce((bytes, type) => bytes + type.length, 0);
   const values =
     parameters.kind === 'positional' ? parameters.values : parameters.values.map(([_name, parameter]) => parameter);
   return values.reduce((bytes, { value }) => bytes + constantSize(value), 0);
@@ -30,6 +39,7 @@ function constantSize(value: Constant): number {
   if (value === null || typeof value === 'boolean') return 1;
   if (typeof value === 'string') return Buffer.byteLength(value);
   if ('digits' in value) return value.digits.length;
+  if ('literal' in value) return Buffer.byteLength(value.literal);
   return value.reduce<number>((bytes, item) => bytes + constantSize(item), 0);
 }
 
@@ -52,6 +62,7 @@ function printConstant(value: Constant): string {
     if (number === undefined) throw invalid('a parameter is no number');
     return sign === '' ? number : `(-${number})`;
   }
+  if ('literal' in value) return `(${value.literal})`;
   return `[${value.map(printConstant).join(', ')}]`;
 }
 

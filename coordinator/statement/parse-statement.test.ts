@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import type { Statement } from '../command/commands.ts';
 import { parseStatement } from './parse-statement.ts';
+import { readStatement } from './read-statement.ts';
 import { redactMessage, redactStatement } from './redact-statement.ts';
 
 const LIMITS = { bytesMax: 100_000, depthMax: 100 };
@@ -125,6 +126,40 @@ describe('our own statements', () => {
         input: { analyze: true, type: 'logical', format: 'json', query: { text: 'FROM t', offset: 45 } },
       },
     ],
+    [
+      'PREPARE "A b" (INTEGER, DECIMAL(9, 2), STRUCT(a INTEGER[])) AS SELECT $1',
+      {
+        command: 'prepare',
+        input: {
+          name: 'a b',
+          position: 8,
+          types: ['INTEGER', 'DECIMAL(9, 2)', 'STRUCT(a INTEGER[])'],
+          statement: { text: 'SELECT $1', offset: 63 },
+        },
+      },
+    ],
+    ['EXECUTE p', { command: 'execute', input: { name: 'p', position: 8, arguments: [] } }],
+    [
+      `EXECUTE P(-1.50, ('it''s'), "X y" := [1, (2)], n := NULL, a::INT)`,
+      {
+        command: 'execute',
+        input: {
+          name: 'p',
+          position: 8,
+          arguments: [
+            { name: null, expression: { text: '-1.50', offset: 10 }, constant: { digits: '-1.50' } },
+            { name: null, expression: { text: "('it''s')", offset: 17 }, constant: "it's" },
+            { name: 'x y', expression: { text: '[1, (2)]', offset: 37 }, constant: undefined },
+            { name: 'n', expression: { text: 'NULL', offset: 52 }, constant: null },
+            { name: null, expression: { text: 'a::INT', offset: 58 }, constant: undefined },
+          ],
+        },
+      },
+    ],
+    ['DEALLOCATE p', { command: 'deallocate', input: { name: 'p', position: 11 } }],
+    ['DEALLOCATE PREPARE ALL', { command: 'deallocate', input: { name: null, position: 19 } }],
+    ['DEALLOCATE "ALL"', { command: 'deallocate', input: { name: 'all', position: 11 } }],
+    ['DEALLOCATE prepare', { command: 'deallocate', input: { name: 'prepare', position: 11 } }],
     ['BEGIN', { command: 'transaction', input: null }],
     ['START TRANSACTION', { command: 'transaction', input: null }],
     ['COMMIT WORK', { command: 'transaction', input: null }],
@@ -262,4 +297,15 @@ describe('redaction', () => {
   ])('in the message of %.40s: %s', (statement, message, expected) => {
     expect(redactMessage(message, redactStatement(statement))).toBe(expected);
   });
+});
+
+test.each([
+  ["/* x */ ;EXECUTE p('hunter2', 1)", null, "/* x */ ;EXECUTE p('***', 1)", ['hunter2']],
+  ["EXECUTE p('hunter2', ", null, "EXECUTE p('***', ", ['hunter2']],
+  ['SELECT CAST($1 AS INTEGER) AS password', ['hunter2'], 'SELECT CAST($1 AS INTEGER) AS password', null],
+  ["SELECT 'x', $1", ['hunter2'], "SELECT 'x', $1", []],
+] as const)('history keeps no value of %s', (sql, values, text, secrets) => {
+  const parameters =
+    values === null ? null : ({ kind: 'positional', values: values.map((value) => ({ type: null, value })) } as const);
+  expect(readStatement({ sql, parameters, limits: LIMITS }).redacted).toEqual({ text, secrets });
 });

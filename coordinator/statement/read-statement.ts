@@ -1,11 +1,13 @@
 import { SkeinError, type ErrorData } from '#shared/error.ts';
+import { foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { sizedWork } from '#shared/thread/sized-work.ts';
 import type { Statement } from '../command/commands.ts';
 import { applyEdits, bindParameters, type Edit } from './bind-parameters.ts';
 import type { Parameters } from './parameters.ts';
 import { parseStatement } from './parse-statement.ts';
-import { redactStatement, type RedactedStatement } from './redact-statement.ts';
+import { mentionsSecrets, redactStatement, type RedactedStatement } from './redact-statement.ts';
 import type { StatementLimits } from './statement.ts';
+import { Tokenizer } from './tokenizer.ts';
 
 /** A statement after one reading of its text: the parsed command or the reason of its refusal, and the text that history may keep. */
 export type StatementText = {
@@ -29,16 +31,52 @@ type ReadInput = {
 
 /** Never throws, because history keeps a statement that is refused, too. */
 export function readStatement({ sql, parameters, limits }: ReadInput): StatementText {
-  const redacted = redactStatement(sql);
+  const command = firstWord(sql);
+  const redacted = withoutValues(sql, command, parameters);
   let edits: readonly Edit[] = [];
   try {
-    if (parameters !== null || /[?$]/.test(sql))
-      edits = bindParameters(sql, parameters ?? NO_PARAMETERS, limits.bytesMax);
+    edits = editsOf(sql, command, { parameters, bytesMax: limits.bytesMax });
     const text = edits.length === 0 ? sql : applyEdits(sql, edits).text;
     return { redacted, edits, parsed: { kind: 'statement', statement: parseStatement(text, limits) } };
   } catch (error) {
     return { redacted, edits, parsed: { kind: 'refused', error: SkeinError.of(error).toData() } };
   }
+}
+
+/**
+ * The values of a statement are not kept: those of an EXECUTE stand in its text, others came beside it. No message about a statement with
+ * secrets is kept when it may hold such a value.
+ */
+function withoutValues(sql: string, command: string, parameters: Parameters | null): RedactedStatement {
+  const hasSecrets = mentionsSecrets(sql);
+  const redacted = redactStatement(sql, hasSecrets || command === 'EXECUTE');
+  return hasSecrets && parameters !== null ? { ...redacted, secrets: null } : redacted;
+}
+
+type Given = { readonly parameters: Parameters | null; readonly bytesMax: number };
+
+/** @throws what `bindParameters` throws; WRONG_PARAMETER_COUNT for values that come with a PREPARE */
+function editsOf(sql: string, command: string, { parameters, bytesMax }: Given): readonly Edit[] {
+  if (command === 'PREPARE') {
+    if (parameters === null || parameters.kind === 'unknown') return [];
+    throw new SkeinError('WRONG_PARAMETER_COUNT', 'PREPARE takes no values: EXECUTE gives them');
+  }
+  if (parameters === null && !/[?$]/.test(sql)) return [];
+  return bindParameters(sql, parameters ?? NO_PARAMETERS, bytesMax);
+}
+
+/** The first word of a statement, in capitals; empty when it begins with something else. */
+function firstWord(sql: string): string {
+  const tokens = new Tokenizer(sql);
+  try {
+    for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
+      if (sql[token.start] === ';') continue;
+      return token.kind === 'word' ? foldKeyword(sql.slice(token.start, token.end)) : '';
+    }
+  } catch {
+    // A comment that is not closed: the parser refuses it.
+  }
+  return '';
 }
 
 const MODULE = new URL('../texts-in-thread.ts', import.meta.url);

@@ -25,14 +25,17 @@ export type RedactedStatement = {
 
 /**
  * The statement as history and logs keep it: when it holds PASSWORD, SECRET or TOKEN anywhere, every string literal is masked, and so is
- * all that follows a quote that is never closed.
+ * all that follows a quote that is never closed. `isSecret`: whatever the statement holds.
  */
-export function redactStatement(text: string): RedactedStatement {
-  if (!SECRET_WORDS.test(text)) return { text: shortened(text), secrets: [] };
+export function redactStatement(text: string, isSecret = mentionsSecrets(text)): RedactedStatement {
+  if (!isSecret) return { text: shortened(text), secrets: [] };
   const masked = new MaskedText(text);
   maskLiterals(text, masked);
   return masked.finish();
 }
+
+/** Whether the values of a statement may be secrets. */
+export const mentionsSecrets = (text: string): boolean => SECRET_WORDS.test(text);
 
 /**
  * An error's message as history keeps it. If literals of the statement are masked, the message loses their values and everything in quotes.

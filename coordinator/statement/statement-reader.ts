@@ -6,10 +6,13 @@ import { identifierText, stringText, Tokenizer, type Token } from './tokenizer.t
 
 /** First words of SQL statements that are not served yet: NOT_SUPPORTED. Any other unknown first word is a SYNTAX_ERROR. */
 const KNOWN_STATEMENTS: ReadonlySet<string> = new Set(
-  `ALTER ANALYZE ATTACH CALL CHECKPOINT CLEAR CLOSE COMMENT COPY CREATE DEALLOCATE DECLARE DELETE DENY DETACH DISCARD DO DROP EXECUTE
-  EXPORT EXPUNGE FETCH FORCE GRANT IMPORT INSERT INSTALL KILL LISTEN LOAD LOCK MERGE NOTIFY OPTIMIZE PRAGMA PREPARE REDEEM REFRESH
+  `ALTER ANALYZE ATTACH CALL CHECKPOINT CLEAR CLOSE COMMENT COPY CREATE DECLARE DELETE DENY DETACH DISCARD DO DROP
+  EXPORT EXPUNGE FETCH FORCE GRANT IMPORT INSERT INSTALL KILL LISTEN LOAD LOCK MERGE NOTIFY OPTIMIZE PRAGMA REDEEM REFRESH
   REINDEX RELEASE REPLACE REVOKE SAVEPOINT TRUNCATE UNDROP UNLISTEN UPDATE UPSERT VACUUM`.split(/\s+/),
 );
+
+const OPEN: ReadonlySet<string> = new Set(['(', '[', '{']);
+const CLOSE: ReadonlySet<string> = new Set([')', ']', '}']);
 
 /** The tokens of one statement of our own grammar. Keywords are compared without case; errors name the token that was found. */
 export class StatementReader {
@@ -103,6 +106,34 @@ export class StatementReader {
       if (parts.length > partsMax) throw this.error('SYNTAX_ERROR', `the name of ${what} has too many parts`);
     } while (this.takeSymbol('.'));
     return { parts, position };
+  }
+
+  /** The parts of a list in brackets, separated by commas, as they are written. @throws SYNTAX_ERROR */
+  list(what: string): readonly TextSpan[] {
+    if (!this.takeSymbol('(')) throw this.expected("'('");
+    const parts: TextSpan[] = [];
+    let first: Token | null = null;
+    let end = 0;
+    for (let depth = 0; ;) {
+      const token = this.#peek(0);
+      const symbol = token.kind === 'symbol' ? this.#text(token) : '';
+      if (token.kind === 'end') throw this.expected("')'");
+      const isEnd = depth === 0 && (symbol === ',' || CLOSE.has(symbol));
+      if (isEnd && first === null) throw this.expected(what);
+      if (OPEN.has(symbol)) depth += 1;
+      else if (CLOSE.has(symbol)) depth -= 1;
+      this.#ahead.shift();
+      if (!isEnd || first === null) {
+        first ??= token;
+        end = token.end;
+        continue;
+      }
+      parts.push({ text: this.#span.text.slice(first.start, end), offset: this.#span.offset + first.start });
+      first = null;
+      if (symbol === ',') continue;
+      if (symbol === ')') return parts;
+      throw this.expected("')'");
+    }
   }
 
   /** Returns the rest of the statement as text. */

@@ -4,11 +4,14 @@ import { quoteIdentifier } from '#shared/sql/quote.ts';
 export type ValuePlace = {
   readonly start: number;
   readonly end: number;
-  /** Number or name of the parameter, without its `$`. */
+  /** Number of the parameter, or its name as it is compared, without the `$`. */
   readonly name: string;
+  /** The same as it is spelled here. */
+  readonly spelled: string;
   /** The value as SQL. */
   readonly text: string;
 };
 
 /** The parameter as DuckDB reads it. */
-export const parameterSql = (name: string): string => (/^\d+$/.test(name) ? `$${name}` : `$${quoteIdentifier(name)}`);
+export const parameterSql = ({ spelled }: ValuePlace): string =>
+  /^\d+$/.test(spelled) ? `$${spelled}` : `$${quoteIdentifier(spelled)}`;

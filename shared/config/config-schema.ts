@@ -267,6 +267,12 @@ export const CONFIG = {
     1_000_000,
     'Sessions of one user held at once; unless it is set, at most a tenth of coordinator.sessions_max',
   ),
+  'coordinator.prepared_statements_max': integer(1_000, 1, 100_000, 'Prepared statements of one session'),
+  'coordinator.prepared_bytes_per_principal_max': bytes(
+    32 * MIB,
+    'Memory for the prepared statements of all sessions of one user',
+  ),
+  'coordinator.prepared_bytes_max': bytes(512 * MIB, 'Memory for the prepared statements of all users'),
   'coordinator.history_buffer_max': integer(10_000, 1, 1_000_000, 'History records waiting to be written'),
   'coordinator.metadata_cache_bytes': bytes(256 * MIB, 'Cache of table metadata and manifests'),
   'coordinator.file_list_bytes_max': bytes(64 * MIB, 'Longest list of the files of one scan'),

@@ -203,6 +203,103 @@ describe('parameters', () => {
   });
 });
 
+describe('prepared statements', () => {
+  const inSession = (id: string) => (sql: string, parameters?: Json) =>
+    call('POST', '/api/query', {
+      body: printJson({ sql, ...(parameters === undefined ? {} : { parameters }) }),
+      headers: { 'x-skein-session': id },
+    });
+  const session = inSession(randomUUID());
+  const NATION = 'SELECT n_name, $2 FROM lake.tpch.nation WHERE n_nationkey = $1';
+
+  test('belong to a session, which keeps them until they are deallocated', async () => {
+    expect(code(await post('PREPARE p AS SELECT 1'))).toBe('400 NOT_SUPPORTED 0A000');
+    expect((await session(`PREPARE p (INTEGER, DATE) AS ${NATION}`)).body['rows']).toEqual([['PREPARE']]);
+    const { body } = await session("EXECUTE P(6, '2024-02-29')");
+    expect([body['columns'], body['rows']]).toEqual([['n_name', '$2'], [['FRANCE', '2024-02-29']]]);
+    expect(code(await inSession(randomUUID())('EXECUTE p(6, NULL)'))).toBe('400 PREPARED_STATEMENT_NOT_FOUND 26000');
+    expect(code(await session('PREPARE "P" AS SELECT 1'))).toBe('400 PREPARED_STATEMENT_EXISTS 42P05');
+    expect((await session('EXECUTE p(?, ?)', [3 + 4, null])).body['rows']).toEqual([['GERMANY', null]]);
+    expect(code(await session('PREPARE q AS SELECT ?', [1]))).toBe('400 WRONG_PARAMETER_COUNT 07001');
+    expect((await session('DEALLOCATE ALL')).body['rows']).toEqual([['DEALLOCATE ALL']]);
+    expect(code(await session('EXECUTE p(6, NULL)'))).toBe('400 PREPARED_STATEMENT_NOT_FOUND 26000');
+  });
+
+  test.each([
+    ['PREPARE a AS SELECT $1,\n nothing FROM lake.tpch.nation', '42703', '(line 2, column 2)'],
+    ['PREPARE a AS SELECT $1 FROM lake.tpch.nothing', '42P01', '(line 1, column 29)'],
+    ["PREPARE a AS SELECT $1, read_text('/etc/passwd')", '0A000', 'read_text'],
+    ['PREPARE a AS SELECT $name, $1', '0A000', 'do not mix'],
+    ['PREPARE a (INTEGER) SELECT $1', '42601', 'expected AS'],
+    ['PREPARE a (NOTHING) AS SELECT $1', '42704 0A000 42601', 'NOTHING'],
+    ['PREPARE a AS SET skein.partitions = $1', '0A000', 'SET cannot be prepared (line 1, column 14)'],
+    ['PREPARE a AS PREPARE b AS SELECT $1', '0A000', 'PREPARE cannot be prepared'],
+    ['PREPARE a AS EXECUTE b($1)', '0A000', 'EXECUTE cannot be prepared'],
+    [`PREPARE ${'x'.repeat(1_025)} AS SELECT 1`, '42622', 'is longer than'],
+    ['PREPARE a AS SELECT $10001', '54001', 'at most 10000 parameters'],
+    ['EXECUTE known', '42601', 'it has 2 ($1, $2), given are 0'],
+    ['EXECUTE known(1, 2, 3)', '42601', 'given are 3'],
+    ['EXECUTE known(x := 1, "2" := 3)', '42P02', 'has no parameter $x'],
+    ['EXECUTE known(n_name, 1)', '42703', '(line 1, column 15)'],
+    ["EXECUTE known('never', 1)", '22P02', 'never'],
+    ["EXECUTE known(1, DATE 'never')", '22P02', '(line 1, column 18)'],
+    ["EXECUTE typed(1, 'never')", '22P02', '(line 1, column 8 of the prepared statement "typed") (line 1, column 18)'],
+    ['EXECUTE known((SELECT 1), 1)', '22023', 'constant expressions'],
+    ["EXECUTE known(1, repeat('x', 1000000000))", '54001 22023', ''],
+    ['EXPLAIN EXECUTE known(1, 2)', '0A000', 'prepare the EXPLAIN'],
+  ])('%s is refused', async (sql, states, message) => {
+    await session(`PREPARE known AS ${NATION}`);
+    await session('PREPARE typed (INTEGER, DATE) AS SELECT $2, $1');
+    const { status, body } = await session(sql);
+    expect(status, JSON.stringify(body)).toBe(400);
+    expect(states.split(' ')).toContain(body['sql_state']);
+    expect(body['message']).toContain(message);
+  });
+
+  test('are bounded by number and by memory, and an EXECUTE takes no more text than a statement', async () => {
+    const own = inSession(randomUUID());
+    const long = (i: number) => own(`PREPARE long${i} AS SELECT length('${'x'.repeat(7 * 2 ** 20)}') AS n, $1`);
+    expect([code(await long(0)), code(await long(1))]).toEqual(Array(2).fill('200 undefined undefined'));
+    expect(code(await long(2))).toBe('400 TOO_MANY_PREPARED_STATEMENTS 53400');
+    expect((await own('EXECUTE long0(1)')).body['rows']).toEqual([[7 * 2 ** 20, 1]]);
+    expect(code(await own(`EXECUTE long0('${'y'.repeat(2 * 2 ** 20)}')`))).toBe('413 PAYLOAD_TOO_LARGE 54000');
+    // A comment that is cut off does not stay in memory.
+    expect(code(await own(`DEALLOCATE long1`))).toBe('200 undefined undefined');
+    for (const name of ['a', 'b']) {
+      expect(code(await own(`PREPARE ${name} AS SELECT 1 /* ${'x'.repeat(7 * 2 ** 20)} */`))).toContain('200');
+    }
+    expect(code(await own('DEALLOCATE ALL'))).toContain('200');
+  });
+
+  test('a table that was dropped or has other columns is seen', async () => {
+    const name = `prepared_${randomUUID().replaceAll('-', '')}`;
+    const table = `lake.query_api_prepared.${name}`;
+    const load = async (select: string): Promise<void> => {
+      const file = join(tmpdir(), `${name}.parquet`);
+      const duckdb = await (await DuckDBInstance.create(':memory:')).connect();
+      await duckdb.run(`COPY (${select}) TO '${file}'`);
+      duckdb.closeSync();
+      await cluster.load(['parquet', file, '--table', table, '--create']);
+      await rm(file);
+    };
+    await cluster.catalog('POST', '/v1/lake/namespaces', { namespace: ['query_api_prepared'] });
+    await load('SELECT 1 AS a');
+    await session(`PREPARE all_of AS SELECT * FROM ${table} WHERE a >= $1`);
+    await session(`PREPARE one_of AS SELECT a, $1 FROM ${table}`);
+    expect((await session('EXECUTE all_of(0)')).body['rows']).toEqual([[1]]);
+    expect((await session("EXECUTE one_of('x')")).body['rows']).toEqual([[1, 'x']]);
+    await cluster.catalog('DELETE', `/v1/lake/namespaces/query_api_prepared/tables/${name}`);
+    expect(code(await session('EXECUTE all_of(0)'))).toBe('400 TABLE_NOT_FOUND 42P01');
+    await load('SELECT 2 AS a, 3 AS b');
+    const changed = await session('EXECUTE all_of(0)');
+    expect([code(changed), changed.body['message']]).toEqual([
+      '400 NOT_SUPPORTED 0A000',
+      expect.stringContaining('cached plan must not change result type'),
+    ]);
+    expect((await session("EXECUTE one_of('x')")).body['rows']).toEqual([[2, 'x']]);
+  });
+});
+
 describe('a PIVOT whose columns depend on the data', () => {
   test('reads one snapshot in both steps, also when a commit lands between them', async () => {
     const name = `pivot_${randomUUID().replaceAll('-', '')}`;

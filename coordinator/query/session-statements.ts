@@ -1,0 +1,287 @@
+import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { requireAction } from '../auth/authenticate.ts';
+import type { Argument, Command, Definition, Execution, Outcome, PreparedStatements } from '../command/command.ts';
+import { COMMANDS, type Statement } from '../command/commands.ts';
+import type { PreparedStatement, QueryColumn } from '../session/prepared-statement.ts';
+import type { SessionState } from '../session/session.ts';
+import { applyEdits, type Edit } from '../statement/bind-parameters.ts';
+import { PARAMETERS_MAX, sizeOf, type Constant, type Parameters } from '../statement/parameters.ts';
+import { READ_STATEMENT, type StatementText } from '../statement/read-statement.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import type { ActiveQuery } from './active-query.ts';
+import { placeIn } from './error-place.ts';
+import type { StatementRequest } from './query-service.ts';
+import { commandContext } from './running-statement.ts';
+import type { RunnerServices } from './runner-services.ts';
+
+/** The prepared statements of a statement's session. `edits` are the values in the statement's own text. */
+export const sessionStatements = (parts: Parts): PreparedStatements => new SessionStatements(parts);
+
+type Parts = {
+  readonly services: RunnerServices;
+  readonly request: StatementRequest;
+  readonly active: ActiveQuery;
+  readonly edits: readonly Edit[];
+};
+
+/** About how much memory a prepared statement takes besides its texts, a parameter of it, and a character of a text. */
+const STATEMENT_BYTES = 1_000;
+const PARAMETER_BYTES = 200;
+const CHARACTER_BYTES = 2;
+
+class SessionStatements implements PreparedStatements {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async prepare(definition: Definition): Promise<PreparedStatement> {
+    const { name } = definition;
+    const { services, request } = this.#parts;
+    this.#checkFree(this.#session(), definition);
+    const { statement, types } = definition;
+    const { parameters, columns } = await this.#describe(statement, types);
+    const sql = ownText(statement.text);
+    const texts = [name, sql, ...types, JSON.stringify(columns)].reduce((length, text) => length + text.length, 0);
+    const bytes = STATEMENT_BYTES + parameters.length * PARAMETER_BYTES + texts * CHARACTER_BYTES;
+    const prepared = { name: ownText(name), sql, parameters, columns, bytes };
+    services.sessions.store.update(request.session, (now) => {
+      this.#checkFree(now, definition);
+      return { ...now, prepared: new Map([...now.prepared, [prepared.name, prepared]]) };
+    });
+    return prepared;
+  }
+
+  async execute({ name, position, arguments: given }: Execution): Promise<Outcome> {
+    const { services, request, active } = this.#parts;
+    const prepared = this.#session().prepared.get(name);
+    if (prepared === undefined) throw unknown(name, position);
+    const values = await this.#values(given);
+    const parameters = matched(prepared, { given, values, position });
+    const { redacted, edits, parsed } = await this.#read(prepared.sql, parameters);
+    active.mask(redacted);
+    try {
+      if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
+      const { command, input } = this.#allowed(parsed.statement);
+      return await command.run(
+        input,
+        commandContext(services, request, {
+          active,
+          edits,
+          prepared: this,
+          ...(command === COMMANDS.query ? { checkColumns: (now) => this.#checkColumns(prepared, now) } : {}),
+        }),
+      );
+    } catch (thrown) {
+      throw placed(SkeinError.of(thrown), { prepared, edits, given, position });
+    }
+  }
+
+  deallocate(name: string | null, position: number): void {
+    const { services, request } = this.#parts;
+    if (name !== null && !this.#session().prepared.has(name)) throw unknown(name, position);
+    services.sessions.store.update(request.session, (now) => ({
+      ...now,
+      prepared: new Map([...now.prepared].filter(([other]) => name !== null && other !== name)),
+    }));
+  }
+
+  /** The session as it is now. @throws NOT_SUPPORTED without a session of its own: that of a token is for settings only */
+  #session(): SessionState {
+    const { services, request } = this.#parts;
+    if (request.session.kind === 'named') return services.sessions.store.get(request.session);
+    throw new SkeinError('NOT_SUPPORTED', 'prepared statements need a session: send the header X-Skein-Session');
+  }
+
+  /** @throws PREPARED_STATEMENT_EXISTS, TOO_MANY_PREPARED_STATEMENTS */
+  #checkFree({ prepared }: SessionState, { name, position }: Definition): void {
+    if (prepared.has(name)) {
+      throw new SkeinError('PREPARED_STATEMENT_EXISTS', `the prepared statement ${quoted(name)} exists already`, {
+        position,
+      });
+    }
+    const max = this.#parts.services.config['coordinator.prepared_statements_max'];
+    if (prepared.size >= max) {
+      throw new SkeinError(
+        'TOO_MANY_PREPARED_STATEMENTS',
+        `the session has ${max} prepared statements: DEALLOCATE some`,
+      );
+    }
+  }
+
+  /** The statement's command, when it can be prepared and the caller may run it. @throws NOT_SUPPORTED, FORBIDDEN */
+  #allowed({ command: name, input }: Statement): { readonly command: Command; readonly input: Statement['input'] } {
+    const command: Command = COMMANDS[name];
+    if (command.describe === undefined) {
+      throw new SkeinError('NOT_SUPPORTED', `${command.words[0]} cannot be prepared`, { position: 0 });
+    }
+    const action = command.action(input);
+    if (action !== null) requireAction(this.#parts.request.caller, action);
+    return { command, input };
+  }
+
+  /** Checks a statement before its parameters have values. @throws what it is refused for, with its place in the statement around it */
+  async #describe({ text, offset }: TextSpan, types: readonly string[]): Promise<Described> {
+    const { services, request, active } = this.#parts;
+    const { edits, parsed } = await this.#read(text, { kind: 'unknown', types });
+    try {
+      if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
+      const { command, input } = this.#allowed(parsed.statement);
+      const used = new Set(edits.map(({ name }) => name));
+      const names = namesOf(edits, types);
+      const context = commandContext(services, request, { active, edits, prepared: this });
+      const described = await command.describe?.(input, context);
+      const { columns, parameters } = must(described, 'it can be prepared');
+      return {
+        columns,
+        parameters: names.map((name) => ({
+          name,
+          isUsed: used.has(name),
+          declared: types[Number(name) - 1] ?? null,
+          type: parameters.get(name) ?? null,
+        })),
+      };
+    } catch (thrown) {
+      const error = SkeinError.of(thrown);
+      if (error.position === undefined) throw error;
+      const position = offset + applyEdits(text, edits).toSource(error.position);
+      throw new SkeinError(error.code, error.message, { position, cause: error.cause });
+    }
+  }
+
+  /** @throws NOT_SUPPORTED when the columns of a prepared statement depend on tables that have changed */
+  async #checkColumns(prepared: PreparedStatement, now: readonly QueryColumn[]): Promise<void> {
+    const { columns: before, sql, parameters } = prepared;
+    if (before === null || sameColumns(before, now)) return;
+    // Types may depend on those of the values.
+    const types = parameters.flatMap(({ declared }) => declared ?? []);
+    const again = await this.#describe({ text: sql, offset: 0 }, types);
+    if (again.columns !== null && sameColumns(before, again.columns)) return;
+    throw new SkeinError('NOT_SUPPORTED', 'cached plan must not change result type: DEALLOCATE and PREPARE it again');
+  }
+
+  /** Values as constants; expressions are evaluated once, all together. */
+  async #values(given: readonly Argument[]): Promise<readonly Constant[]> {
+    const { services, request, active, edits } = this.#parts;
+    const expressions = given.flatMap(({ constant, expression }) => (constant === undefined ? [expression] : []));
+    if (expressions.length === 0) return given.map(({ constant }) => constant ?? null);
+    const { queries } = commandContext(services, request, { active, edits, prepared: this });
+    const literals = [...(await queries.constants(expressions))];
+    return given.map(({ constant }) =>
+      constant === undefined ? { literal: must(literals.shift(), 'a value for each expression') } : constant,
+    );
+  }
+
+  #read(sql: string, parameters: Parameters): Promise<StatementText> {
+    const { services, request, active } = this.#parts;
+    const { config, texts } = services;
+    const limits = {
+      bytesMax: config['coordinator.statement_bytes_max'],
+      depthMax: config['coordinator.statement_depth_max'],
+    };
+    const { tenant, sub: principal } = request.caller.claims;
+    const about = {
+      asker: { tenant, principal },
+      what: 'the prepared statement',
+      bytes: Buffer.byteLength(sql) + sizeOf(parameters),
+      signal: active.signal,
+    };
+    return texts.work(READ_STATEMENT, { sql, parameters, limits }, about);
+  }
+}
+
+type Described = Pick<PreparedStatement, 'columns' | 'parameters'>;
+
+const quoted = (name: string): string => JSON.stringify(name);
+
+const unknown = (name: string, position: number): SkeinError =>
+  new SkeinError('PREPARED_STATEMENT_NOT_FOUND', `the prepared statement ${quoted(name)} does not exist`, { position });
+
+/** A copy of a text: a part of a longer one would keep all of it in memory. */
+const ownText = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le');
+
+const isNumber = (name: string): boolean => /^\d/.test(name);
+
+/**
+ * The parameters of a statement: `$1` to the highest number, also those that it does not name, or its names.
+ * @throws NOT_SUPPORTED for both in one, SYNTAX_ERROR for types of names, STATEMENT_TOO_COMPLEX
+ */
+function namesOf(edits: readonly Edit[], types: readonly string[]): readonly string[] {
+  const names = [...new Set(edits.map(({ name }) => name))];
+  const highest = names.reduce((most, name) => (isNumber(name) ? Math.max(most, Number(name)) : most), types.length);
+  if (highest > PARAMETERS_MAX || names.length > PARAMETERS_MAX) {
+    throw new SkeinError('STATEMENT_TOO_COMPLEX', `a statement has at most ${PARAMETERS_MAX} parameters`);
+  }
+  if (highest === 0) return names;
+  const named = edits.find(({ name }) => !isNumber(name));
+  if (named !== undefined) {
+    throw new SkeinError('NOT_SUPPORTED', `parameters with names and with numbers or types do not mix: $${named.name}`);
+  }
+  return Array.from({ length: highest }, (_, i) => String(i + 1));
+}
+
+type Given = { readonly given: readonly Argument[]; readonly values: readonly Constant[]; readonly position: number };
+
+/**
+ * The values for the parameters of a prepared statement, cast to the types that they are declared with.
+ * @throws SYNTAX_ERROR for a wrong number of them, UNDEFINED_PARAMETER for one that the statement does not have
+ */
+function matched({ name, parameters }: PreparedStatement, { given, values, position }: Given): Parameters {
+  const known = new Map(parameters.map((parameter) => [parameter.name, parameter]));
+  const bound = new Map<string, Constant>();
+  given.forEach(({ name: written, expression }, i) => {
+    const key = written === null ? String(i + 1) : foldIdentifier(written);
+    if (written !== null && !known.has(key)) {
+      throw new SkeinError('UNDEFINED_PARAMETER', `the prepared statement ${quoted(name)} has no parameter $${key}`, {
+        position: expression.offset,
+      });
+    }
+    bound.set(key, values[i] ?? null);
+  });
+  const isComplete = given.length === parameters.length && parameters.every((parameter) => bound.has(parameter.name));
+  if (!isComplete) {
+    const wants = parameters
+      .map((parameter) => `$${parameter.name}`)
+      .slice(0, NAMES_SHOWN)
+      .join(', ');
+    const message = `wrong number of parameters for the prepared statement ${quoted(name)}: it has ${parameters.length}`;
+    throw new SkeinError('SYNTAX_ERROR', `${message}${wants === '' ? '' : ` (${wants})`}, given are ${given.length}`, {
+      position,
+    });
+  }
+  return {
+    kind: 'named',
+    values: parameters
+      .filter((one) => one.isUsed)
+      .map((one) => [one.name, { type: one.declared, value: bound.get(one.name) ?? null }]),
+  };
+}
+
+const NAMES_SHOWN = 10;
+
+const sameColumns = (one: readonly QueryColumn[], other: readonly QueryColumn[]): boolean =>
+  one.length === other.length &&
+  one.every(({ name, typeName }, i) => other[i]?.name === name && other[i]?.typeName === typeName);
+
+type Place = {
+  readonly prepared: PreparedStatement;
+  readonly edits: readonly Edit[];
+  readonly given: readonly Argument[];
+  readonly position: number;
+};
+
+/** An error of a prepared statement: its place is said in words, and points at the value that it is about or at the statement's name. */
+function placed(error: SkeinError, { prepared, edits, given, position }: Place): SkeinError {
+  if (error.position === undefined) return error;
+  const source = applyEdits(prepared.sql, edits).toSource(error.position);
+  const value = edits.find(({ start }) => start === source)?.name;
+  const argument = given.find(({ name }, i) => (name ?? String(i + 1)) === value);
+  const message = `${error.message} (${placeIn(prepared.sql, source)} of the prepared statement ${quoted(prepared.name)})`;
+  return new SkeinError(error.code, message, {
+    position: argument?.expression.offset ?? position,
+    cause: error.cause,
+  });
+}

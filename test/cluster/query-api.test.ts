@@ -258,10 +258,10 @@ describe('prepared statements', () => {
 
   test('are bounded by number and by memory, and an EXECUTE takes no more text than a statement', async () => {
     const own = inSession(randomUUID());
-    const long = (i: number) => own(`PREPARE long${i} AS SELECT length('${'x'.repeat(7 * 2 ** 20)}') AS n, $1`);
+    const long = (i: number) => own(`PREPARE long${i} AS SELECT 1 /* ${'x'.repeat(7 * 2 ** 20)} */, $1`);
     expect([code(await long(0)), code(await long(1))]).toEqual(Array(2).fill('200 undefined undefined'));
     expect(code(await long(2))).toBe('400 TOO_MANY_PREPARED_STATEMENTS 53400');
-    expect((await own('EXECUTE long0(1)')).body['rows']).toEqual([[7 * 2 ** 20, 1]]);
+    expect((await own('EXECUTE long0(1)')).body['rows']).toEqual([[1, 1]]);
     expect(code(await own(`EXECUTE long0('${'y'.repeat(2 * 2 ** 20)}')`))).toBe('413 PAYLOAD_TOO_LARGE 54000');
     // A comment that is cut off does not stay in memory.
     expect(code(await own(`DEALLOCATE long1`))).toBe('200 undefined undefined');

@@ -8,7 +8,7 @@ import { explainPlan } from '../planner/explain-plan.ts';
 import type { Planner } from '../planner/planner.ts';
 import { queryPreparer } from './prepare-query.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
-import { sessionPlanner } from '../planner/session-planner.ts';
+import { sessionPlanner } from '#test/support/session-planner.ts';
 
 const tables = scriptedTables({
   ...TPCH_TABLES,

@@ -5,7 +5,7 @@ import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts
 import type { DescribeReply, Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import { printSqlType } from '../planner/sql-type.ts';
-import { sessionPlanner } from '../planner/session-planner.ts';
+import { sessionPlanner } from '#test/support/session-planner.ts';
 import { applyEdits, bindParameters, valuePlaces } from '../statement/bind-parameters.ts';
 import type { Constant, Parameters } from '../statement/parameters.ts';
 import { constantsOf, constantsQuery } from '../query/constants-query.ts';

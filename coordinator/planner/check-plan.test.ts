@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { SCRIPTED_ASKER } from '#test/support/scripted/tables.ts';
 import { checkOperators } from './check-plan.ts';
-import { sessionPlanner } from './session-planner.ts';
+import { sessionPlanner } from '#test/support/session-planner.ts';
 import type { Planner } from './planner.ts';
 
 const context = { nowMicros: '0', timeZone: 'UTC', currentUser: '', currentCatalog: '', currentSchema: '' };

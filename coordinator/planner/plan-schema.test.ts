@@ -8,7 +8,7 @@ import { children, mapChildren, walkPlan } from './plan-tree.ts';
 import type { Planner } from './planner.ts';
 import { queryPreparer } from '../front/prepare-query.ts';
 import type { PreparedQuery } from './prepared-query.ts';
-import { sessionPlanner } from './session-planner.ts';
+import { sessionPlanner } from '#test/support/session-planner.ts';
 import { printSqlType } from './sql-type.ts';
 
 const tables = scriptedTables(TPCH_TABLES);

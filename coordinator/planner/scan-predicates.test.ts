@@ -8,7 +8,7 @@ import { icebergScan, icebergScans, SCRIPTED_ASKER, scriptedTables } from '#test
 import type { Planner } from './planner.ts';
 import { queryPreparer } from '../front/prepare-query.ts';
 import type { PreparedQuery } from './prepared-query.ts';
-import { sessionPlanner } from './session-planner.ts';
+import { sessionPlanner } from '#test/support/session-planner.ts';
 
 const COLUMNS =
   'i int, l long, m decimal(9,2), f float, d double, b boolean, s string, day date, ts timestamp, tz timestamptz, u uuid, x binary';

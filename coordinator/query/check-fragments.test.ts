@@ -4,7 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { Fragment } from '../distributor/fragment.ts';
 import type { Plan } from '../planner/plan.ts';
 import type { BindRequest, Planner } from '../planner/planner.ts';
-import { sessionPlanner } from '../planner/session-planner.ts';
+import { sessionPlanner } from '#test/support/session-planner.ts';
 import type { SqlType } from '../planner/sql-type.ts';
 import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts';
 import { queryPreparer } from '../front/prepare-query.ts';

@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { beforeAll, expect, test } from 'vitest';
 import { contextSetupSql } from '#shared/sql/statement-context.ts';
-import { sessionPlanner } from '../planner/session-planner.ts';
+import { sessionPlanner } from '#test/support/session-planner.ts';
 import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from './function-policy.ts';
 import { SCRIPTED_ASKER } from '#test/support/scripted/tables.ts';
 

@@ -6,7 +6,7 @@ import type { DistributedPlan, ScanFacts, WholePlan } from '#coordinator/distrib
 import { separateScans } from '#coordinator/distributor/shape/separate-scans.ts';
 import { shapePlan } from '#coordinator/distributor/shape/shape-plan.ts';
 import { queryPreparer } from '#coordinator/front/prepare-query.ts';
-import { sessionPlanner } from '#coordinator/planner/session-planner.ts';
+import { sessionPlanner } from '#test/support/session-planner.ts';
 import type { ScanBinding } from '#coordinator/resolver/scan-binding.ts';
 import { icebergScans, SCRIPTED_ASKER, scriptedTables, tablesAlone, TPCH_TABLES } from '../support/scripted/tables.ts';
 import type { TableSource } from '#coordinator/resolver/table-source.ts';

@@ -20,7 +20,7 @@ import { icebergScans, SCRIPTED_ASKER, tablesAlone } from './scripted/tables.ts'
 import type { PreparedQuery } from '#coordinator/planner/prepared-query.ts';
 import { mapChildren, walkPlan } from '#coordinator/planner/plan-tree.ts';
 import type { Plan } from '#coordinator/planner/plan.ts';
-import { sessionPlanner } from '#coordinator/planner/session-planner.ts';
+import { sessionPlanner } from '#test/support/session-planner.ts';
 import { printSqlType } from '#coordinator/planner/sql-type.ts';
 import { fieldType } from '#coordinator/resolver/iceberg-sql-type.ts';
 import type { ScanBinding } from '#coordinator/resolver/scan-binding.ts';

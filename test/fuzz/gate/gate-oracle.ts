@@ -6,7 +6,7 @@ import { queryPreparer, type PrepareQuery } from '#coordinator/front/prepare-que
 import type { PreparedQuery } from '#coordinator/planner/prepared-query.ts';
 import type { Planner } from '#coordinator/planner/planner.ts';
 import { textOf } from '#coordinator/planner/json-node.ts';
-import { sessionPlanner } from '#coordinator/planner/session-planner.ts';
+import { sessionPlanner } from '#test/support/session-planner.ts';
 import { icebergScans, SCRIPTED_ASKER, scriptedTables, tablesAlone } from '../../support/scripted/tables.ts';
 import type { TableSource } from '#coordinator/resolver/table-source.ts';
 import { parseStatement } from '#coordinator/statement/parse-statement.ts';

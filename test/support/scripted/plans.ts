@@ -1,7 +1,7 @@
 import { must } from '#shared/must.ts';
 import { textNode } from '#coordinator/planner/explain-plan.ts';
 import { queryPreparer } from '#coordinator/front/prepare-query.ts';
-import { sessionPlanner } from '#coordinator/planner/session-planner.ts';
+import { sessionPlanner } from '#test/support/session-planner.ts';
 import type { Plan } from '#coordinator/planner/plan.ts';
 import type { ScanBinding } from '#coordinator/resolver/scan-binding.ts';
 import { icebergScans, SCRIPTED_ASKER, scriptedTables, type TableScript } from './tables.ts';

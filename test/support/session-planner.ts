@@ -1,9 +1,9 @@
 import { parseJson } from '#shared/json.ts';
-import { printReply } from './plan-text.ts';
-import { PlannerSession } from './planner-session.ts';
-import type { Planner, PlanReply } from './planner.ts';
+import { printReply } from '#coordinator/planner/plan-text.ts';
+import { PlannerSession } from '#coordinator/planner/planner-session.ts';
+import type { Planner, PlanReply } from '#coordinator/planner/planner.ts';
 
-/** A planner in this process, for tests: the same session that a planner process runs, without its limits. */
+/** A planner in this process: the same session that a planner process runs, without its limits. */
 export async function sessionPlanner(): Promise<Planner> {
   const session = await PlannerSession.open(512 * 2 ** 20);
   return {

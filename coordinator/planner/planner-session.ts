@@ -11,6 +11,7 @@ import { findReferences } from '../resolver/find-references.ts';
 import type { PendingInstant, QueryReferences, TimeTravel } from '../resolver/query-references.ts';
 import { boundOperators } from './bound-operators.ts';
 import { decodePlan } from './decode-plan.ts';
+import { disabledOptimizers } from './disabled-optimizers.ts';
 import { parseDuckDbJson } from './duckdb-json.ts';
 import { executeSql, PARAMETER_STATEMENT } from './execute-sql.ts';
 import { planningError } from './planning-error.ts';
@@ -31,24 +32,6 @@ import type {
 import { printSqlType, type SqlField, type SqlType } from './sql-type.ts';
 import { textOf } from './json-node.ts';
 
-/**
- * Optimisers that are off while a plan is printed. `column_lifetime` makes the printer fail on a quarter of the plans; the others add
- * things that SQL cannot express (compressed columns, flipped joins, dynamic filters, regular expression bounds that are not UTF-8).
- * Workers run them on the fragments. `statistics_propagation` must stay on.
- */
-const DISABLED_OPTIMIZERS = [
-  'column_lifetime',
-  'build_side_probe_side',
-  'compressed_materialization',
-  'join_filter_pushdown',
-  'late_materialization',
-  'top_n',
-  'common_subplan',
-  'window_self_join',
-  'in_clause',
-  'regex_range',
-].join(',');
-
 const PARSE = 'SELECT json_serialize_sql($1::VARCHAR, skip_null := false, skip_empty := false)';
 const PLAN = (optimize: boolean): string =>
   `SELECT json_serialize_plan($1::VARCHAR, optimize := ${optimize}, skip_null := true, skip_empty := false)`;
@@ -62,6 +45,8 @@ export class PlannerSession {
   readonly #plan: duckdb.DuckDBPreparedStatement;
   readonly #planUnoptimized: duckdb.DuckDBPreparedStatement;
   #context: readonly string[] = [];
+  /** The optimizers that are off on the connection. */
+  #disabled = '';
   #scans: readonly PlannerScan[] = [];
 
   private constructor(
@@ -89,7 +74,6 @@ export class PlannerSession {
     for (const one of [connection, binder]) {
       for (const sql of [...contextSetupSql, 'SET errors_as_json = true']) await one.run(sql);
     }
-    await connection.run(`SET disabled_optimizers = '${DISABLED_OPTIMIZERS}'`);
     await binder.run("PRAGMA disable_optimizer; SET explain_output = 'all'");
     const prepared = [];
     for (const sql of [PARSE, PLAN(true), PLAN(false)]) prepared.push(await connection.prepare(sql));
@@ -111,6 +95,7 @@ export class PlannerSession {
 
   async plan(request: PlanRequest): Promise<PlanReply> {
     await this.#setContext(request.context, request.contextual);
+    await this.#disableOptimizers(disabledOptimizers(request.sql));
     this.#scans = request.scans;
     const columns = await this.#namedColumns(request);
     checkResult(columns);
@@ -332,6 +317,12 @@ export class PlannerSession {
   }
 
   /** Applies the settings that differ from the last statement's, which may have been another tenant's: none of its context remains. */
+  async #disableOptimizers(wanted: string): Promise<void> {
+    if (wanted === this.#disabled) return;
+    await this.#guard(() => this.#connection.run(`SET disabled_optimizers = '${wanted}'`));
+    this.#disabled = wanted;
+  }
+
   async #setContext(context: StatementContext, contextual: boolean): Promise<void> {
     const wanted = contextVariablesSql(contextual ? context : blankContext(context.timeZone));
     const changed = wanted.filter((sql, i) => sql !== this.#context[i]);

@@ -28,6 +28,7 @@ const limits: TaskLimits = {
   profile: false,
   bounds: [],
   keepJoinOrder: false,
+  callsTry: false,
   context: { nowMicros: '0', timeZone: 'UTC', currentUser: 'u', currentCatalog: 'c', currentSchema: 's' },
 };
 

@@ -5,6 +5,7 @@ import { decodeTask } from '#proto/task-codec.ts';
 import type { ScanSpec, TaskReport, TaskSpec } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
+import { mayCallTry } from '#shared/sql/call-of-try.ts';
 import { returnMemoryWhenIdle } from '#shared/thread/idle-memory.ts';
 import type { DeletedPositions } from '../scan/deleted-positions.ts';
 import { dropPositions, loadPositions } from '../scan/load-positions.ts';
@@ -140,7 +141,8 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
   try {
     const { spillLimitBytes: spillBytes, context, profile, keepJoinOrder, bounds } = spec;
     inputs = stamp.during(job.job, () => {
-      instance.configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder, bounds });
+      const callsTry = spec.sql.some((part) => typeof part === 'string' && mayCallTry(part));
+      instance.configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder, callsTry, bounds });
       return openInputs(instance, job, threads);
     });
     const { collected, output } = spec;

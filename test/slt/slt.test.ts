@@ -45,7 +45,10 @@ const run = async (file: string, engine: 'duckdb' | 'skein'): Promise<readonly s
     engine === 'duckdb' ? new DuckdbEngine(duckdb) : new ClusterEngine(cluster, randomUUID()),
   );
 
-/** `both` has plain queries, which other suites run, too; `statements` has statements that are rewritten as queries first. */
+/**
+ * `both` has plain queries, which other suites run on plain DuckDB, too; `statements` has those that are rewritten first
+ * or that plain DuckDB refuses.
+ */
 describe('the same answers as DuckDB', () => {
   for (const file of [...files('both'), ...files('statements')]) {
     test(`${basename(file)} on DuckDB`, async () => expect(await run(file, 'duckdb')).toEqual([]));

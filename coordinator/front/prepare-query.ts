@@ -19,9 +19,11 @@ import { planFeatures, unknownFeatures } from '../planner/plan-features.ts';
 import type { DescribeReply, Planner, PlannerScan, PlanReply } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import { scanUses, type ScanUse } from '../planner/scan-predicates.ts';
+import { fromTemplate, queryTemplate, toTemplate, type QueryTemplate } from './query-template.ts';
+import { SharedPlans, type SharedPlan } from './shared-plans.ts';
 import { printSqlType } from '../planner/sql-type.ts';
 
-type PrepareRequest = {
+export type PrepareRequest = {
   /** The text of one query; names without a catalog or schema mean the context's. */
   readonly sql: string;
   /** Offset of `sql` in the statement, which is added to error positions. */
@@ -33,6 +35,8 @@ type PrepareRequest = {
   readonly asker: { readonly tenant: TenantId; readonly principal: PrincipalId };
   readonly tables: QueryTables;
   readonly planner: Planner;
+  /** Whether a plan will do that was made for other literals (`PreparedQuery.isShared`). */
+  readonly mayShare?: boolean;
   readonly signal: AbortSignal;
 };
 
@@ -46,20 +50,28 @@ export type PrepareQuery = (request: PrepareRequest) => Promise<PreparedQuery>;
 const CACHED_TEXT_MAX = 64 * 1024;
 
 /**
- * `prepareQuery` with its caches. A parse is kept by its text and the current catalog and schema; a plan by its text, its parameters'
- * names, the tables with their versions, the time zone, and the current catalog and schema, and only when it does not depend on the user
- * and the time. Both are kept for one tenant. Tables are loaded and authorised every time.
+ * `prepareQuery` with its caches. A parse is kept by the text's template and the current catalog and schema; a plan by its text, its
+ * parameters' names, the tables with their versions, the time zone, and the current catalog and schema, and only when it does not depend on
+ * the user and the time; and, where it can be shared, by its template in place of its text. All are kept for one tenant. Tables are loaded
+ * and authorised every time.
  */
 export function queryPreparer(options: { readonly cacheEntries: number }): PrepareQuery {
   const parses = new FairCache<QueryReferences>(options.cacheEntries);
   const plans = new FairCache<PreparedQuery>(options.cacheEntries);
+  const sharedPlans = new SharedPlans(options.cacheEntries);
   return async (request) => {
     const { query, references, bound } = await bindNames(request, parses);
-    const key = references.contextual || query.sql.length > CACHED_TEXT_MAX ? null : planKey(query, bound);
-    const known = key === null ? undefined : plans.get(key);
+    const { sql, template, mayShare = false } = query;
+    if (references.contextual || sql.length > CACHED_TEXT_MAX) return plan(query, references, bound);
+    const key = planKey(query, sql, bound);
+    const known = plans.get(key);
     if (known !== undefined) return withTables(known, bound);
+    const sharedKey = template === null ? '' : planKey(query, template.key, bound);
+    const shared = template === null || !mayShare ? undefined : sharedPlans.find(sharedKey, template.literals);
+    if (shared !== undefined) return fromShared(shared, { query, references, bound });
     const prepared = await plan(query, references, bound);
-    if (key !== null) plans.set(ownerOf(request), key, prepared);
+    plans.set(ownerOf(request), key, prepared);
+    if (template !== null) sharedPlans.add(ownerOf(request), sharedKey, prepared, template.literals);
     return prepared;
   };
 }
@@ -70,7 +82,11 @@ async function bindNames(request: PrepareRequest, parses: FairCache<QueryReferen
   const defaults = { catalog: context.currentCatalog, schema: context.currentSchema };
   const { text, statements } = nameStatements(request.sql);
   const toStatement = (character: number): number => offset + text.toSource(character);
-  const query: NamedQuery = { ...request, sql: text.text, values: text.places(request.values ?? []), toStatement };
+  const sql = text.text;
+  const values = text.places(request.values ?? []);
+  // Columns are named after parameters, whose places depend on the lengths of the literals before them.
+  const template = values.length > 0 || sql.length > CACHED_TEXT_MAX ? null : queryTemplate(sql);
+  const query: NamedQuery = { ...request, sql, template, values, toStatement };
   const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(query.sql).toCharacter(byte)));
   const references = await inQuery(parse(query, defaults, parses));
   const rows = await movedErrors((character) => offset + character)(rowsOf(statements, source));
@@ -98,6 +114,7 @@ type BoundQuery = {
 
 /** A query in which names replace its bracketed statements; `toStatement` maps a position in it to the client's statement. */
 type NamedQuery = PrepareRequest & {
+  readonly template: QueryTemplate | null;
   readonly values: readonly ValuePlace[];
   readonly toStatement: (character: number) => number;
 };
@@ -115,23 +132,39 @@ async function rowsOf(
 const ownerOf = ({ asker }: PrepareRequest): string => JSON.stringify([asker.tenant, asker.principal]);
 
 async function parse(
-  request: PrepareRequest,
+  request: NamedQuery,
   defaults: NameDefaults,
   cache: FairCache<QueryReferences>,
 ): Promise<QueryReferences> {
-  const { sql, context, asker, planner, signal } = request;
+  const { sql, template, context, asker, planner, signal } = request;
   if (sql.length > CACHED_TEXT_MAX) return planner.parse({ sql, defaults, context }, asker, signal);
-  const key = JSON.stringify([asker.tenant, sql, defaults.catalog, defaults.schema]);
+  const literals = template?.literals ?? [];
+  const key = JSON.stringify([asker.tenant, template?.key ?? sql, defaults.catalog, defaults.schema]);
   const known = cache.get(key);
-  if (known !== undefined) return known;
+  if (known !== undefined) return moved(known, (position) => fromTemplate(position, literals));
   const references = await planner.parse({ sql, defaults, context }, asker, signal);
   // The instant of a time travel may depend on the context (`now()`).
   const isFixed = references.tables.every((table) => table.at?.kind !== 'timestamp');
-  if (isFixed) cache.set(ownerOf(request), key, references);
+  if (isFixed)
+    cache.set(
+      ownerOf(request),
+      key,
+      moved(references, (position) => toTemplate(position, literals)),
+    );
   return references;
 }
 
-function planKey({ sql, values, asker, context }: NamedQuery, bound: readonly BoundTable[]): string {
+/** The references with their names at other places. */
+function moved(references: QueryReferences, to: (position: number) => number): QueryReferences {
+  const move = <Name extends { readonly location: number }>(name: Name): Name => ({
+    ...name,
+    location: to(name.location),
+  });
+  return { ...references, tables: references.tables.map(move), columns: references.columns.map(move) };
+}
+
+/** `text` is the query's text, or its template. */
+function planKey({ values, asker, context }: NamedQuery, text: string, bound: readonly BoundTable[]): string {
   const { timeZone, currentCatalog, currentSchema } = context;
   const tables = bound.map((table) => {
     const { version, policies } = table.policies;
@@ -141,7 +174,7 @@ function planKey({ sql, values, asker, context }: NamedQuery, bound: readonly Bo
   });
   // Columns are named after parameters, not after their values.
   const parameters = values.map(({ start, spelled }) => [start, spelled]);
-  return JSON.stringify([asker.tenant, sql, parameters, timeZone, currentCatalog, currentSchema, tables]);
+  return JSON.stringify([asker.tenant, text, parameters, timeZone, currentCatalog, currentSchema, tables]);
 }
 
 /** Combines a cached plan with the tables as they were authorised for this statement. */
@@ -152,6 +185,18 @@ function withTables(known: PreparedQuery, bound: readonly BoundTable[]): Prepare
     return table.kind === 'rows' ? scan : { ...scan, ...bindingOf(table) };
   });
   return { ...known, scans };
+}
+
+/** A query whose plan was made for other literals: its text and its predicates are its own. */
+function fromShared(shared: SharedPlan, { query, references, bound }: BoundQuery): PreparedQuery {
+  const { sql } = query;
+  return {
+    ...shared.query,
+    plan: shared.plan,
+    isShared: true,
+    workerSql: workerSql(spliceTables(sql, references)),
+    scans: bindScans({ plan: shared.plan, large: null }, bound),
+  };
 }
 
 async function plan(
@@ -172,6 +217,7 @@ async function plan(
   return {
     columns: reply.columns.map(({ name, type }) => ({ name, type, typeName: printSqlType(type) })),
     plan: reply.plan,
+    isShared: false,
     noPlan: reply.large === null ? 'has no printed form' : 'is too long to be divided',
     workerSql: workerSql(spliced),
     scans: bindScans(reply, bound),
@@ -187,7 +233,7 @@ const plannerScan = (table: BoundTable): PlannerScan => ({
   rowCount: rowCountOf(table),
 });
 
-function bindScans(reply: PlanReply, bound: readonly BoundTable[]): PreparedQuery['scans'] {
+function bindScans(reply: PlanUses, bound: readonly BoundTable[]): PreparedQuery['scans'] {
   const uses = usesIn(reply, bound);
   return bound.map((table, i) => {
     if (table.kind === 'rows') return table;
@@ -201,7 +247,9 @@ function bindScans(reply: PlanReply, bound: readonly BoundTable[]): PreparedQuer
   });
 }
 
-function usesIn({ plan: typed, large }: PlanReply, bound: readonly BoundTable[]): readonly ScanUse[] {
+type PlanUses = Pick<PlanReply, 'plan' | 'large'>;
+
+function usesIn({ plan: typed, large }: PlanUses, bound: readonly BoundTable[]): readonly ScanUse[] {
   if (large !== null) return usesOf(large);
   if (typed === null) return [];
   return scanUses(typed, bound.map(fieldsOf));

@@ -10,6 +10,11 @@ export type PreparedQuery = {
   readonly columns: readonly ResultColumn[];
   /** Null when DuckDB cannot print its plan, or it is too long: the query runs whole on one worker. */
   readonly plan: Plan | null;
+  /**
+   * Whether the plan was made for other literals, which were replaced. It prunes and classifies, but no fragment is printed from it: the
+   * optimiser may have dropped a condition that is implied by those literals.
+   */
+  readonly isShared: boolean;
   /** The reason why `plan` is null, for EXPLAIN: `has no printed form`. */
   readonly noPlan: string;
   /** The whole query's text for one worker, with tables as indexes into `scans`; its rows have DuckDB's types, not JSON. */

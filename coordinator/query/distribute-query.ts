@@ -2,7 +2,13 @@ import type { StatementContext } from '#proto/task.ts';
 import type { Asker } from '#shared/fair/asker.ts';
 import { must } from '#shared/must.ts';
 import { oneHasEveryCore } from '../distributor/estimate/cluster-cores.ts';
-import type { DistributedPlan, DistributionSettings, ScanFacts, WholePlan } from '../distributor/fragment.ts';
+import type {
+  ClusterFacts,
+  DistributedPlan,
+  DistributionSettings,
+  ScanFacts,
+  WholePlan,
+} from '../distributor/fragment.ts';
 import type { Plan } from '../planner/plan.ts';
 import { scanUses } from '../planner/scan-predicates.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
@@ -54,15 +60,10 @@ export async function distributeQuery(
   scans: readonly PlannedScan[],
   { passes, scheduler, settings, scanContext, checker, context, asker }: DistributionContext,
 ): Promise<QueryStages | WholePlan> {
-  const { plan } = query;
-  if (settings.distribution === 'single') return whole('skein.distribution is single');
-  if (plan === null) return whole(`its plan ${query.noPlan}`);
   const cluster = clusterFacts(scheduler);
-  if (settings.distribution === 'auto') {
-    if (cluster.workers.length < 2) return whole('there is one worker');
-    if (!isBig(scans, query.features)) return whole('there is little to read');
-    if (oneHasEveryCore(cluster)) return whole('one worker has every core that there is');
-  }
+  const early = runsWhole(query, scans, { cluster, settings });
+  if (early !== null) return early;
+  const plan = must(query.plan, 'a query without a plan runs whole');
   const shaped = passes.shape({ plan, scans: query.scans });
   const planned = await planScans(shaped.scans, scanContext);
   const facts = await scanFacts(shaped.scans, planned, scanContext);
@@ -81,6 +82,20 @@ export async function distributeQuery(
   const refused = await check(distributed.fragments);
   if (refused !== null) return refused;
   return { kind: 'stages', distributed, bindings: shaped.scans, scans: planned, facts, check };
+}
+
+/** Decides that a query runs whole before any distribution is computed; null when its plan decides. */
+export function runsWhole(
+  { plan, noPlan, features }: PreparedQuery,
+  scans: readonly PlannedScan[],
+  { cluster, settings }: { readonly cluster: ClusterFacts; readonly settings: DistributionSettings },
+): WholePlan | null {
+  if (settings.distribution === 'single') return whole('skein.distribution is single');
+  if (plan === null) return whole(`its plan ${noPlan}`);
+  if (settings.distribution !== 'auto') return null;
+  if (cluster.workers.length < 2) return whole('there is one worker');
+  if (!isBig(scans, features)) return whole('there is little to read');
+  return oneHasEveryCore(cluster) ? whole('one worker has every core that there is') : null;
 }
 
 /** Plans scans of a staged query again, with the conditions that its plan now has above them. */

@@ -13,12 +13,13 @@ import { chooseWidth } from '../scheduler/choose-width.ts';
 import { planScans, type PlannedScan, type ScanContext } from '../scheduler/plan-scans.ts';
 import { runStages } from '../scheduler/run-stages.ts';
 import { runWhole } from '../scheduler/run-whole.ts';
+import { clusterFacts } from '../scheduler/scheduler.ts';
 import type { QueryRun } from '../scheduler/one-run.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { ActiveQuery } from './active-query.ts';
 import { classifyQuery } from './classify-query.ts';
-import { distributeQuery, rescan, type QueryStages } from './distribute-query.ts';
+import { distributeQuery, rescan, runsWhole, type QueryStages } from './distribute-query.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
 
@@ -34,6 +35,8 @@ export type QueryExecution = {
   readonly place: Place | null;
   /** Called when the query has waited for its place: resolves it again unless its tables can still be read as they were bound. */
   readonly renew: (place: Place) => Promise<PreparedQuery>;
+  /** Called when the query is to be distributed and its plan is shared: makes it a plan of its own. */
+  readonly planAlone: (place: Place) => Promise<PreparedQuery>;
   /** Shape of the statement, which the quarantine refuses after a run of it hangs. */
   readonly shape: StatementShape;
   readonly profile: boolean;
@@ -67,7 +70,7 @@ export type QueryOutcome = {
  * workers, after admission.
  */
 export async function executeQuery(execution: QueryExecution): Promise<QueryOutcome> {
-  if (execution.place !== null) return await executeAdmitted(execution);
+  if (execution.place !== null) return await executeAdmitted({ ...execution, place: execution.place });
   const place = await admit(execution);
   try {
     const { active } = execution;
@@ -91,7 +94,7 @@ async function admit({ services, request, active, state, query }: QueryExecution
 }
 
 /** Runs the query whole on one worker or in stages on several, by the session's settings and the size of the data. */
-async function executeAdmitted(execution: QueryExecution): Promise<QueryOutcome> {
+async function executeAdmitted(execution: QueryExecution & { readonly place: Place }): Promise<QueryOutcome> {
   const { services, request, active, state, query } = execution;
   const { signal } = active;
   const { tenant, sub: principal } = request.caller.claims;
@@ -101,6 +104,9 @@ async function executeAdmitted(execution: QueryExecution): Promise<QueryOutcome>
   const scans = await planScans(query.scans, scanContext);
   await scheduler.pool.available(signal);
   const settings = distributionSettings(state, services);
+  if (query.isShared && runsWhole(query, scans, { cluster: clusterFacts(scheduler), settings }) === null) {
+    return await executeAdmitted({ ...execution, query: await execution.planAlone(execution.place) });
+  }
   const { checker, distributor: passes } = front;
   const asker = { tenant, principal };
   const context = { passes, scheduler, settings, scanContext, checker, context: execution.context, asker };

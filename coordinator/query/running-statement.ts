@@ -32,13 +32,13 @@ import type { ActiveQuery } from './active-query.ts';
 import { constantsOf, constantsQuery } from './constants-query.ts';
 import { valuePlaces, type Edit } from '../statement/bind-parameters.ts';
 import { DerivedText, wholeText } from '../statement/derived-text.ts';
-import type { ValuePlace } from '../statement/value-place.ts';
+import { placesIn, type ValuePlace } from '../statement/value-place.ts';
 import { distributeQuery } from './distribute-query.ts';
 import { distributionSettings, executeQuery, type QueryExecution, type QueryOutcome } from './execute-query.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { fillPivots } from '../front/fill-pivots.ts';
 import { findPivots } from '../front/find-pivots.ts';
-import { describeQuery, type PrepareQuery } from '../front/prepare-query.ts';
+import { describeQuery, type PrepareRequest } from '../front/prepare-query.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
 import { statementRows } from './statement-rows.ts';
@@ -172,8 +172,8 @@ class StatementQueries implements Queries {
     const { signal } = this.#parts.active;
     const shape = this.#admittedShape(query);
     const context = await this.#context();
-    const checked = async (place: Place | null): Promise<PreparedQuery> => {
-      const known = await this.#prepare(query, context, place);
+    const checked = async (place: Place | null, mayShare = true): Promise<PreparedQuery> => {
+      const known = await this.#prepare(query, context, { place, mayShare });
       await this.#parts.checkColumns(known.columns);
       return known;
     };
@@ -184,6 +184,7 @@ class StatementQueries implements Queries {
       profile: false,
       encoding: sink.encoding,
       renew: (place) => this.#renewed(prepared, () => checked(place)),
+      planAlone: (place) => checked(place, false),
       onStart: ({ columns }) => sink.start({ columns, timeZone: context.timeZone }),
       // A statement that was stopped may have been answered already.
       onBatch: (batch) => {
@@ -233,7 +234,8 @@ class StatementQueries implements Queries {
       shape,
       profile: true,
       encoding: 'json',
-      renew: (place) => this.#renewed(query, () => this.#prepare(text, context, place)),
+      renew: (place) => this.#renewed(query, () => this.#prepare(text, context, { place })),
+      planAlone: (place) => this.#prepare(text, context, { place }),
       onStart: () => undefined,
       onBatch: () => undefined,
     });
@@ -255,7 +257,7 @@ class StatementQueries implements Queries {
   #execution(
     query: PreparedQuery,
     context: StatementContext,
-  ): Omit<QueryExecution, 'shape' | 'profile' | 'encoding' | 'renew' | 'onStart' | 'onBatch'> {
+  ): Omit<QueryExecution, 'shape' | 'profile' | 'encoding' | 'renew' | 'planAlone' | 'onStart' | 'onBatch'> {
     const { services, request, active, session: state } = this.#parts;
     const known = query.contextual ? context : blankContext(context.timeZone);
     return { services, request, active, state, query, context: known, place: null };
@@ -282,9 +284,13 @@ class StatementQueries implements Queries {
   }
 
   /** The query as it runs: with the values of its pivots, which are read at the same `place` if the query has one. */
-  async #prepare(query: TextSpan, context: StatementContext, place: Place | null = null): Promise<PreparedQuery> {
+  async #prepare(
+    query: TextSpan,
+    context: StatementContext,
+    { place = null, mayShare = false }: { readonly place?: Place | null; readonly mayShare?: boolean } = {},
+  ): Promise<PreparedQuery> {
     const filled = await fillPivots(query, (values) => this.#values(query, values, { context, place }));
-    return this.#plan(query, filled, context);
+    return this.#plan(query, filled, context, mayShare);
   }
 
   /**
@@ -313,6 +319,7 @@ class StatementQueries implements Queries {
       ...this.#execution(prepared, context),
       place,
       renew: () => this.#renewed(prepared, () => this.#plan(query, text, context)),
+      planAlone: () => this.#plan(query, text, context),
       shape,
       profile: false,
       encoding: 'json',
@@ -338,12 +345,18 @@ class StatementQueries implements Queries {
     return (JSON.parse(`[${Buffer.concat(pieces).toString().slice(1)}]`) as [string][]).map(([value]) => value);
   }
 
-  /** Binds and plans a text that was made of the query. */
-  async #plan(query: TextSpan, derived: DerivedText, context: StatementContext): Promise<PreparedQuery> {
+  /** Binds and plans a text that was made of the query; `mayShare`: a plan that was made for other literals will do. */
+  async #plan(
+    query: TextSpan,
+    derived: DerivedText,
+    context: StatementContext,
+    mayShare = false,
+  ): Promise<PreparedQuery> {
     const { services, active, values } = this.#parts;
     const startMs = active.elapsedMs();
     const places = derived.places(placesIn(query, values));
-    const work = services.front.prepareQuery;
+    const work = (request: PrepareRequest): Promise<PreparedQuery> =>
+      services.front.prepareQuery({ ...request, mayShare });
     const prepared = await this.#inStatement(query, derived, { context, values: places, work });
     services.metrics.planned(active.elapsedMs() - startMs);
     return prepared;
@@ -379,15 +392,5 @@ type TextWork<T> = {
   readonly context: StatementContext;
   /** The values of parameters in the text. */
   readonly values: readonly ValuePlace[];
-  readonly work: (request: Parameters<PrepareQuery>[0]) => Promise<T>;
+  readonly work: (request: PrepareRequest) => Promise<T>;
 };
-
-/**
- * Returns the parameter values that stand in a part of the statement, with positions in that part. The part may have text of our own around
- * it, so each value is compared with the text at its place.
- */
-function placesIn({ text, offset }: TextSpan, values: readonly ValuePlace[]): readonly ValuePlace[] {
-  return values
-    .map((value) => ({ ...value, start: value.start - offset, end: value.end - offset }))
-    .filter(({ start, end, text: value }) => start >= 0 && text.slice(start, end) === value);
-}

@@ -107,6 +107,14 @@ describe.each([
     }
   });
 
+  test('fresh literals: no fragment is printed from a plan that was made for others, which imply a condition', async () => {
+    const sessionId = must(sessions.get('auto'), 'a session');
+    for (const key of [700, 800, 5]) {
+      const sql = `SELECT count(*) FROM orders WHERE o_custkey > ${key} AND o_custkey > 500 + 1`;
+      expect(await cluster.sql(sql, { sessionId })).toEqual(await answers.rows(sql));
+    }
+  });
+
   test('DuckDB has bound every fragment that was printed', async () => {
     expect(await refusedFragments(cluster)).toBe(0);
   });

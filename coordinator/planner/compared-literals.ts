@@ -1,0 +1,117 @@
+import type { CompareOp } from '#shared/iceberg/predicate.ts';
+import { int64, type Json } from '#shared/json.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { columnsRead, conjuncts } from './expression-tree.ts';
+import type { Expression } from './expression.ts';
+import type { Plan } from './plan.ts';
+import { mapChildren, walkPlan } from './plan-tree.ts';
+import type { SqlType } from './sql-type.ts';
+
+/** A literal of a query's text that a column is compared with; the name is folded. */
+export type ColumnLiteral = { readonly column: string; readonly op: CompareOp; readonly value: bigint | string };
+
+type Constant = Extract<Expression, { readonly kind: 'constant' }>;
+type Compare = Extract<Expression, { readonly kind: 'compare' }>;
+
+/** The constants of a plan that stand for literals of its text, one for each. */
+export type LiteralPlaces = readonly Constant[];
+
+/**
+ * Finds the constants that literals have become in a plan. Null when the plan may have used the value of one: each must stand at one place
+ * only, in a condition of its own over a scan, and no other condition there reads the column, because the optimiser compares the bounds of
+ * a column with each other.
+ *
+ *     WHERE a = 17 AND b < 'x'        FILTER a = 17 AND b < 'x'
+ *                                       SCAN 0
+ */
+export function literalPlaces(plan: Plan, literals: readonly ColumnLiteral[]): LiteralPlaces | null {
+  const compared = [...walkPlan(plan)].flatMap(comparedColumns);
+  const everywhere = constantsIn(plan);
+  const places = literals.map((literal) => {
+    const isSame = ({ value }: Constant): boolean => isValue(value, literal.value);
+    const here = compared.filter(
+      (one) => one.column === literal.column && one.op === literal.op && isSame(one.constant),
+    );
+    const [place] = here;
+    const isOne = here.length === 1 && everywhere.filter(isSame).length === 1;
+    return place !== undefined && isOne && constantOf(place.constant.type, literal.value) !== null
+      ? place.constant
+      : null;
+  });
+  return places.every((place) => place !== null) ? places : null;
+}
+
+/** The plan with other literals at these places; null when one is not of the type that its column is compared in. */
+export function withLiterals(plan: Plan, places: LiteralPlaces, literals: readonly ColumnLiteral[]): Plan | null {
+  const constants = new Map<Expression, Constant>();
+  for (const [i, place] of places.entries()) {
+    const value = literals[i] === undefined ? null : constantOf(place.type, literals[i].value);
+    if (value === null) return null;
+    constants.set(place, { ...place, value });
+  }
+  const replaced = (one: Expression): Expression => {
+    if (one.kind === 'and') return { ...one, children: one.children.map(replaced) };
+    if (one.kind !== 'compare') return one;
+    return { ...one, left: constants.get(one.left) ?? one.left, right: constants.get(one.right) ?? one.right };
+  };
+  const visit = (node: Plan): Plan => {
+    const same = mapChildren(node, visit);
+    return same.kind === 'filter' ? { ...same, conditions: same.conditions.map(replaced) } : same;
+  };
+  return visit(plan);
+}
+
+type ComparedColumn = { readonly column: string; readonly op: CompareOp; readonly constant: Constant };
+
+const FLIPPED: Readonly<Record<CompareOp, CompareOp>> = { eq: 'eq', ne: 'ne', lt: 'gt', le: 'ge', gt: 'lt', ge: 'le' };
+
+/** The columns that a filter over a scan compares with a constant, and reads in no other condition. */
+function comparedColumns(node: Plan): readonly ComparedColumn[] {
+  if (node.kind !== 'filter' || node.child.kind !== 'scan') return [];
+  const conditions = node.conditions.flatMap(conjuncts);
+  const readers = conditions.map(columnsRead);
+  return conditions.flatMap((condition) => {
+    const compared = condition.kind === 'compare' ? comparedColumn(condition) : null;
+    if (compared === null) return [];
+    const { index, name, op, constant } = compared;
+    const isAlone = readers.filter((columns) => columns.has(index)).length === 1;
+    return isAlone ? [{ column: foldIdentifier(name), op, constant }] : [];
+  });
+}
+
+function comparedColumn({ left, op, right }: Compare) {
+  if (op === 'distinct' || op === 'notDistinct') return null;
+  if (left.kind === 'column' && right.kind === 'constant') {
+    return { index: left.index, name: left.name, op, constant: right };
+  }
+  if (left.kind === 'constant' && right.kind === 'column') {
+    return { index: right.index, name: right.name, op: FLIPPED[op], constant: left };
+  }
+  return null;
+}
+
+/** Every constant of a plan, wherever it stands. */
+function constantsIn(plan: Plan): readonly Constant[] {
+  const found: Constant[] = [];
+  const open: unknown[] = [plan];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null) continue;
+    if ('kind' in next && next.kind === 'constant') found.push(next as Constant);
+    for (const value of Object.values(next)) if (typeof value === 'object' && value !== null) open.push(value);
+  }
+  return found;
+}
+
+const isValue = (constant: Json, literal: bigint | string): boolean =>
+  typeof literal === 'string' ? constant === literal : int64(constant) === literal;
+
+const INTEGER_BITS: Readonly<Record<string, number>> = { TINYINT: 8, SMALLINT: 16, INTEGER: 32, BIGINT: 64 };
+
+/** A literal as a constant of a column's own type; null when DuckDB would compare it in another. */
+function constantOf(type: SqlType, value: bigint | string): Json {
+  const name = type.kind === 'scalar' ? type.name : '';
+  if (typeof value === 'string') return name === 'VARCHAR' ? value : null;
+  const bits = INTEGER_BITS[name];
+  if (bits === undefined || value >= 2n ** BigInt(bits - 1)) return null;
+  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+}

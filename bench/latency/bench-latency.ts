@@ -3,10 +3,11 @@ import { availableParallelism } from 'node:os';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { must } from '#shared/must.ts';
 import type { Cluster } from '#test/support/cluster.ts';
-import { createViews, startBenchCluster, type TpchFiles } from '../bench-cluster.ts';
+import { createViews, startBenchCluster } from '../bench-cluster.ts';
 import { printTable } from '../report/print-table.ts';
 import { writeResult } from '../report/write-result.ts';
 import { KeepAliveClient } from './keep-alive-client.ts';
+import { HUNDRED_FILES, hundredFiles, tenGroups } from './hundred-files.ts';
 import { load, type Figures } from './load.ts';
 
 type Case = { readonly name: string } & Figures;
@@ -14,11 +15,13 @@ type Case = { readonly name: string } & Figures;
 const CLIENTS = [1, 16] as const;
 /** TPC-H order keys are the first 8 of every 32 integers. */
 const ORDER_KEYS_PER_SCALE = 6_000_000;
+const GROUPS = 'ten groups, 100 files';
 const LONG_QUERY = 'SELECT max(hash(n)) FROM range(1000000000000) AS r(n)';
 
 /**
- * Measures small queries over HTTP keep-alive: SELECT 1, and one order by its key; then again while a long query runs on every slot. For
- * comparison it runs plain DuckDB in this process: SQL text, one connection per client, over the same files.
+ * Measures small queries over HTTP keep-alive: SELECT 1, one order by its key, and ten groups out of a table of 100 files; the first two
+ * again while a long query runs on every slot. For comparison it runs plain DuckDB in this process: SQL text, one connection per client, over
+ * the same files, with default settings and with its cache of file metadata.
  */
 export async function benchLatency(options: { readonly scale: string; readonly seconds: number }): Promise<void> {
   const { cluster, files } = await startBenchCluster(options.scale);
@@ -33,9 +36,15 @@ export async function benchLatency(options: { readonly scale: string; readonly s
     };
     for (const n of CLIENTS) await add('SELECT 1', n, () => ask('SELECT 1'));
     for (const n of CLIENTS) await add('point query', n, () => ask(point('lake.tpch.orders')));
-    const peer = await duckdbClients(files);
+    const hundred = await hundredFiles(cluster);
+    await add(GROUPS, 1, () => ask(tenGroups(HUNDRED_FILES)));
+    const views = `${createViews(files)}CREATE VIEW hundred AS SELECT * FROM read_parquet(${listOf(hundred)});`;
+    const peer = await duckdbClients(views, false);
     for (const n of CLIENTS) await add('DuckDB SELECT 1', n, (id) => peer(id, 'SELECT 1'));
     for (const n of CLIENTS) await add('DuckDB point query', n, (id) => peer(id, point('orders')));
+    await add(`DuckDB ${GROUPS}`, 1, (id) => peer(id, tenGroups('hundred')));
+    const caching = await duckdbClients(views, true);
+    for (const n of CLIENTS) await add('DuckDB point query, metadata cached', n, (id) => caching(id, point('orders')));
     const stop = await occupyEverySlot(cluster);
     await add('SELECT 1, slots busy', 1, () => ask('SELECT 1'));
     await add('point query, slots busy', 1, () => ask(point('lake.tpch.orders')));
@@ -58,10 +67,16 @@ function pointQuery(scale: number): (table: string) => string {
   };
 }
 
-async function duckdbClients(files: TpchFiles): Promise<(id: number, sql: string) => Promise<void>> {
-  const instance = await DuckDBInstance.create(':memory:', { threads: String(availableParallelism()) });
+const listOf = (files: readonly string[]): string => `[${files.map((file) => `'${file}'`).join(', ')}]`;
+
+async function duckdbClients(
+  views: string,
+  cachesMetadata: boolean,
+): Promise<(id: number, sql: string) => Promise<void>> {
+  const threads = String(availableParallelism());
+  const instance = await DuckDBInstance.create(':memory:', { threads });
   const connections = await Promise.all(Array.from({ length: Math.max(...CLIENTS) }, () => instance.connect()));
-  await must(connections[0], 'a connection').run(createViews(files));
+  await must(connections[0], 'a connection').run(`SET GLOBAL parquet_metadata_cache = ${cachesMetadata};\n${views}`);
   return async (id, sql) => {
     (await must(connections[id], 'a connection per client').runAndReadAll(sql)).getRowsJson();
   };
@@ -84,12 +99,17 @@ async function occupyEverySlot(cluster: Cluster): Promise<() => Promise<void>> {
 }
 
 async function report(scale: string, cases: readonly Case[]): Promise<void> {
-  const rate = (name: string, clients: number): number =>
+  const of = (name: string, clients: number): Case =>
     must(
       cases.find((c) => c.name === name && c.clients === clients),
       name,
-    ).perSecond;
-  const ratio = rate('point query', 16) / rate('DuckDB point query', 16);
+    );
+  const rate = of('point query', 16).perSecond;
+  const ratios = {
+    pointQueryRatio: rate / of('DuckDB point query', 16).perSecond,
+    pointQueryRatioCached: rate / of('DuckDB point query, metadata cached', 16).perSecond,
+    groupsRatio: of(GROUPS, 1).p50Ms / of(`DuckDB ${GROUPS}`, 1).p50Ms,
+  };
   const rows = cases.map((c) => [
     c.name,
     String(c.clients),
@@ -99,8 +119,9 @@ async function report(scale: string, cases: readonly Case[]): Promise<void> {
   ]);
   const table = printTable(['case', 'clients', 'p50 ms', 'p99 ms', 'per second'], rows);
   await writeResult('latency', {
-    table: `${table}\n\npoint query at 16 clients: ${ratio.toFixed(2)} x plain DuckDB in process`,
-    figures: { scale, pointQueryRatio: ratio, cases },
+    table: `${table}\n\nbeside plain DuckDB in process: point query at 16 clients ${ratios.pointQueryRatio.toFixed(2)} x its rate, \
+${ratios.pointQueryRatioCached.toFixed(2)} x with its metadata cache; ${GROUPS} ${ratios.groupsRatio.toFixed(2)} x its time`,
+    figures: { scale, ...ratios, cases },
     chart: {
       title: 'Small queries: median latency',
       unit: 'ms',

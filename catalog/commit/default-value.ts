@@ -1,5 +1,7 @@
 import { isUuid } from '#shared/id.ts';
 import { isHex } from '#shared/iceberg/single-value.ts';
+import { readLiteral } from '#shared/iceberg/read-literal.ts';
+import { primitiveOf } from '#shared/iceberg/type.ts';
 import { floatingPoint, type Json } from '#shared/json.ts';
 import { refuse } from './json-reader.ts';
 import type { Field, Schema, Type } from './table-metadata.ts';
@@ -27,7 +29,8 @@ function isValueOf(type: Type, value: Json): boolean {
   // A struct's default comes from its fields, so its own can only be `{}`.
   if (typeof type !== 'string') return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
   const [kind = ''] = type.split(/[[(]/, 1);
-  const matches = (pattern: RegExp): boolean => typeof value === 'string' && pattern.test(value);
+  const isMoment = (pattern: RegExp): boolean =>
+    typeof value === 'string' && pattern.test(value) && isReadable(type, value);
   switch (kind) {
     case 'boolean':
       return typeof value === 'boolean';
@@ -49,15 +52,15 @@ function isValueOf(type: Type, value: Json): boolean {
     case 'binary':
       return typeof value === 'string' && isHex(value);
     case 'date':
-      return matches(DATE);
+      return isMoment(DATE);
     case 'time':
-      return matches(TIME);
+      return isMoment(TIME);
     case 'timestamp':
     case 'timestamp_ns':
-      return matches(TIMESTAMP);
+      return isMoment(TIMESTAMP);
     case 'timestamptz':
     case 'timestamptz_ns':
-      return matches(TIMESTAMPTZ);
+      return isMoment(TIMESTAMPTZ);
     default:
       // variant, geometry, geography and unknown have no default but null.
       return false;
@@ -67,11 +70,24 @@ function isValueOf(type: Type, value: Json): boolean {
 const isLong = (value: Json): boolean =>
   typeof value === 'bigint' ? BigInt.asIntN(64, value) === value : Number.isSafeInteger(value);
 
-/** Whether `text` is a decimal number with the scale of the type. */
+/** Whether a column of the type can hold the value: a date such as 2020-02-30 has the right form, and no reader accepts it. */
+function isReadable(type: string, value: string): boolean {
+  const parsed = primitiveOf(type);
+  try {
+    return parsed !== undefined && readLiteral(parsed, value) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether `text` is a decimal number with the scale of the type, and with no more digits than its precision. */
 function isDecimal(text: string, type: string): boolean {
-  const scale = Number(type.slice(type.lastIndexOf(',') + 1, -1));
-  const match = /^[+-]?\d+(?:\.(\d+))?$/.exec(text);
-  return match !== null && (match[1] ?? '').length === scale;
+  const parsed = primitiveOf(type);
+  const match = /^[+-]?(\d+)(?:\.(\d+))?$/.exec(text);
+  if (parsed?.kind !== 'decimal' || match === null) return false;
+  const [, whole = '', fraction = ''] = match;
+  const digits = whole.replace(/^0+/, '').length + fraction.length;
+  return fraction.length === parsed.scale && digits <= parsed.precision;
 }
 
 /** Returns the schema with its floating-point defaults as `printJson` must print them: `1.0`, not `1`. */

@@ -52,7 +52,7 @@ export function spliceTables(
     edits.push({ start, end: nameEnd(sql, start, parts), insert: [quoteIdentifier(alias)] });
   }
   for (const value of values) edits.push({ start: value.start, end: value.end, insert: [{ value }], isValue: true });
-  return { pieces: applyEdits(sql, edits) };
+  return { pieces: toPieces(sql, edits) };
 }
 
 /** The query for the planner, whose table function answers with the columns of a scan. */
@@ -171,7 +171,7 @@ function atClause(sql: string, from: number): { start: number; end: number } {
 const unreadable = (what: string, position: number): SkeinError =>
   new SkeinError('NOT_SUPPORTED', `${what} stands where it cannot be read`, { position });
 
-function applyEdits(sql: string, edits: readonly Edit[]): Piece[] {
+function toPieces(sql: string, edits: readonly Edit[]): Piece[] {
   const pieces: Piece[] = [];
   let at = 0;
   const sorted = edits.toSorted((a, b) => a.start - b.start);

@@ -13,11 +13,19 @@ export const NODE_FLAGS = ['--disable-warning=ExperimentalWarning'];
 const WORKER_FLAGS = ['--external-memory-accounted-in-global-limit', '--initial-heap-size=256'];
 
 /**
+ * A collection while the process is idle shrinks the young generation to its smallest size, by default 1 MB, from which it grows slowly: the
+ * statements after it would cost the coordinator a third more CPU. This is the size, in MB, that it reaches by itself under load.
+ */
+const FRONT_FLAGS = ['--min-semi-space-size=16'];
+
+/**
  * The options of a service's process.
  * @param {string} service
  */
-export const serviceFlags = (service) =>
-  service === 'worker' && process.versions.v8.startsWith('13.') ? [...NODE_FLAGS, ...WORKER_FLAGS] : NODE_FLAGS;
+export function serviceFlags(service) {
+  if (service !== 'worker') return [...NODE_FLAGS, ...FRONT_FLAGS];
+  return process.versions.v8.startsWith('13.') ? [...NODE_FLAGS, ...WORKER_FLAGS] : NODE_FLAGS;
+}
 
 /** Node's compile cache: types are not stripped and code is not compiled again at every start. Without write access there is no cache. */
 export const COMPILE_CACHE = join(dirname(dirname(fileURLToPath(import.meta.url))), 'node_modules', '.cache', 'skein');

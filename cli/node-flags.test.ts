@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { projectRoot, run } from '#test/support/cluster.ts';
-import { serviceEnvironment } from './node-flags.js';
+import { serviceEnvironment, serviceFlags } from './node-flags.js';
 
 /**
  * Program that allocates and frees a large buffer, has each of three threads allocate 50 MB in pieces and free them, trims, and prints how
@@ -52,4 +52,21 @@ test.runIf(process.platform === 'linux').each([
     expect(Number(stdout)).toBeLessThan(megabytes);
   },
   30_000,
+);
+
+/** Program that fills the young generation with garbage, collects as an idle thread does, and prints the megabytes that are left of it. */
+const YOUNG_GENERATION = `
+  import { getHeapSpaceStatistics } from 'node:v8';
+  let kept = [];
+  for (let i = 0; i < 3e6; i++) if (kept.push({ i }) > 1e5) kept = [];
+  gc({ type: 'major', flavor: 'last-resort' });
+  console.log(getHeapSpaceStatistics().find((space) => space.space_name === 'new_space').space_size / 2 ** 20);`;
+
+test.each(['catalog', 'coordinator'])(
+  'the young generation of a %s stays large when the idle process collects',
+  async (service) => {
+    const program = [...serviceFlags(service), '--expose-gc', '--input-type=module', '--eval', YOUNG_GENERATION];
+    const { stdout } = await run(process.execPath, program, { cwd: projectRoot });
+    expect(Number(stdout)).toBeGreaterThanOrEqual(16);
+  },
 );

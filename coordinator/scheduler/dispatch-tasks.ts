@@ -97,7 +97,7 @@ export class TaskDispatcher {
 
   /** Ends running tasks and frees spooled output. Resolves when every live worker has confirmed it, or has not within the deadline. */
   async end(): Promise<void> {
-    this.#fail(new SkeinError('QUERY_CANCELLED', 'the query has ended'));
+    this.#fail(QUERY_ENDED);
     this.#unwatch();
     this.#options.signal.removeEventListener('abort', this.#onAbort);
     await Promise.all([...[...this.#running.values()].map(({ ended }) => ended.promise), ...this.#endOnWorkers()]);
@@ -388,6 +388,9 @@ export class TaskDispatcher {
     return ticket;
   }
 }
+
+/** Tells tasks that still run that nobody needs their rows. Made once: a stack trace for every query costs too much. */
+const QUERY_ENDED = new SkeinError('QUERY_CANCELLED', 'the query has ended');
 
 const threadsOn = ({ info }: LiveWorker, width: TaskWidth): number =>
   width === 'worker' ? info.cores : Math.min(width, info.cores);

@@ -22,6 +22,7 @@ export function returnMemoryWhenIdle(afterwards: () => void = trimAllocator): Di
   let wasIdle = false;
   // The first collection is always due, because the start of a program leaves much garbage.
   let keptBytes = 0;
+  let wasCollected = false;
   let collect: Collect | undefined;
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
@@ -29,6 +30,9 @@ export function returnMemoryWhenIdle(afterwards: () => void = trimAllocator): Di
     use = now;
     const isDue = isIdle && wasIdle && heldBytes() - keptBytes > GROWN_BYTES_MIN;
     wasIdle = isIdle;
+    // Again: V8 frees the buffers that a collection has found in the background, after the collection has returned.
+    if (wasCollected && isIdle) afterwards();
+    wasCollected = isDue;
     if (!isDue) return;
     collect ??= collector();
     collect({ type: 'major', flavor: 'last-resort' });

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { Piscina } from 'piscina';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { Logger } from '#shared/log/logger.ts';
@@ -44,6 +45,8 @@ export class WorkPool implements AsyncDisposable {
   constructor(options: WorkPoolOptions) {
     this.#options = options;
     this.#turns = new Turns(options.threads, WAITING_MAX);
+    // A service's flag makes the young generation of its main thread large; threads that read seldom begin with V8's default.
+    setFlagsFromString('--min-semi-space-size=0');
     this.#pool = new Piscina({
       filename: fileURLToPath(new URL('thread.ts', import.meta.url)),
       name: 'runWork',

@@ -2,8 +2,8 @@ import type { SqlText } from '#proto/task.ts';
 import type { Partitioning, Plan } from '../planner/plan.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 
-/** Cores of a task: at most so many, or all of its worker's. */
-export type TaskWidth = number | 'worker';
+/** Cores of a task: at most so many, all of its worker's, or a share of them by which a stage uses every core once (`stageRooms`). */
+export type TaskWidth = number | 'worker' | 'share';
 
 /** An SQL text that tasks run, each with its share of the leaves. */
 type FragmentWork = {

@@ -1,9 +1,10 @@
 import type { StatementContext, TaskReport } from '#proto/task.ts';
 import { parseBytes } from '#shared/config/config-schema.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
+import { must } from '#shared/must.ts';
 import type { Place } from '../admission/admission.ts';
 import { PRIORITIES } from '../admission/classify.ts';
-import type { DistributionSettings } from '../distributor/fragment.ts';
+import type { DistributionSettings, TaskWidth } from '../distributor/fragment.ts';
 import type { Encoding, ResultBatch } from '../sink/result-sink.ts';
 import { rowEncoding } from '../sink/row-encoding.ts';
 import { singleFragment } from '../distributor/single-fragment.ts';
@@ -116,6 +117,9 @@ async function executeAdmitted(execution: QueryExecution & { readonly place: Pla
   return await executeInStages(execution, plan, { ...limits, scans, scanContext });
 }
 
+/** The cores of a stage's tasks by `skein.task_width`. */
+const STAGE_WIDTHS: Readonly<Record<string, TaskWidth>> = { auto: 'share', narrow: 1, wide: 'worker' };
+
 export function distributionSettings(
   state: SessionState,
   { config }: Pick<RunnerServices, 'config'>,
@@ -125,7 +129,7 @@ export function distributionSettings(
     distribution: setting(state, 'skein.distribution', config) as DistributionSettings['distribution'],
     joinDistribution: setting(state, 'skein.join_distribution', config) as DistributionSettings['joinDistribution'],
     partitions: partitions === 'auto' ? null : Number(partitions),
-    stageWidth: setting(state, 'skein.task_width', config) === 'wide' ? 'worker' : 1,
+    stageWidth: must(STAGE_WIDTHS[setting(state, 'skein.task_width', config)], 'a width'),
   };
 }
 

@@ -2,13 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { TaskSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { taskId, type TaskId } from '#shared/id.ts';
+import { must } from '#shared/must.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
-import type { TaskFragment, TaskWidth } from '../distributor/fragment.ts';
+import type { StageRoom } from '../distributor/estimate/cluster-cores.ts';
+import type { TaskFragment } from '../distributor/fragment.ts';
 import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import type { ResultReader } from './result-reader.ts';
 import { runProgress, type RunProgress } from './run-progress.ts';
 import { runTask } from './run-task.ts';
+import { roomsOf, type Rooms } from './rooms-of.ts';
 import type { Scheduler } from './scheduler.ts';
 import { endQuery, runSpooledTask } from './spooled-task.ts';
 import type { StageRun } from './stage-run.ts';
@@ -128,7 +131,8 @@ export class TaskDispatcher {
       const { pool } = this.#options.scheduler;
       this.#dropLost(new Set(pool.live().map(({ info }) => info.id)));
       const open = pool.open();
-      while (this.#startSome(open, true) || this.#startSome(open, false));
+      const rooms = roomsOf(open);
+      while (this.#startSome(open, rooms, true) || this.#startSome(open, rooms, false));
       for (const stage of this.#active) this.#settle(stage);
       this.#watchStarvation();
     } catch (error) {
@@ -137,18 +141,17 @@ export class TaskDispatcher {
   }
 
   /** Starts one task on each worker with a free slot. Returns whether any was started. */
-  #startSome(workers: readonly LiveWorker[], isNear: boolean): boolean {
+  #startSome(workers: readonly LiveWorker[], rooms: Rooms, isNear: boolean): boolean {
     let started = false;
-    for (const worker of workers) {
-      const { cores, id } = worker.info;
-      const taken = this.#inFlight.get(id) ?? 0;
-      if (taken >= cores) continue;
+    for (const [i, worker] of workers.entries()) {
+      const taken = this.#inFlight.get(worker.info.id) ?? 0;
       for (const stage of this.#active) {
-        if (taken > 0 && taken + threadsOn(worker, stage.fragment.width) > cores) continue;
+        const room = must(rooms(stage.fragment.width)[i], 'every worker has room');
+        if (taken > 0 && taken + threadsOf(stage, room) > room.cores) continue;
         if (stage.producers.some((producer) => producer.state.kind !== 'done')) continue;
         const task = stage.take(worker, isNear, workers);
         if (task === undefined) continue;
-        this.#start(stage, task, worker);
+        this.#start(stage, task, { worker, room });
         started = true;
         break;
       }
@@ -211,10 +214,10 @@ export class TaskDispatcher {
     }
   }
 
-  #start(stage: StageRun, task: number, worker: LiveWorker): void {
+  #start(stage: StageRun, task: number, { worker, room }: Place): void {
     const id = taskId(randomUUID());
     const { info, link } = worker;
-    const spec = this.#spec(stage, task, worker, id);
+    const spec = this.#spec(stage, task, { worker, room }, id);
     const reads = new Set(spec.inputs.flatMap((input) => input.sources.map((source) => source.taskId)));
     const running: RunningTask = { stage, worker, reads, stop: new AbortController(), ended: Promise.withResolvers() };
     stage.applyTask(task, { kind: 'placed', taskId: id, worker: { id: info.id, address: link.address } });
@@ -328,7 +331,7 @@ export class TaskDispatcher {
     }
   }
 
-  #spec(stage: StageRun, task: number, worker: LiveWorker, id: TaskId): TaskSpec {
+  #spec(stage: StageRun, task: number, { worker, room }: Place, id: TaskId): TaskSpec {
     const { owner } = this.#options;
     const { fragment } = stage;
     const share = stage.share(task);
@@ -344,7 +347,7 @@ export class TaskDispatcher {
       ),
     );
     const read = inputs.reduce((sum, { sources }) => sources.reduce((bytes, one) => bytes + one.bytes, sum), 0);
-    const threads = threadsOn(worker, fragment.width);
+    const threads = threadsOf(stage, room);
     const parts = {
       taskId: id,
       sql: fragment.sql,
@@ -357,24 +360,24 @@ export class TaskDispatcher {
           ? ({ kind: 'spool', partitions: fragment.partitions } as const)
           : ({ kind: 'stream' } as const),
       threads,
-      memoryLimitBytes: this.#memoryLimit(fragment, worker, { threads, bytes: share.bytes + read }),
+      memoryLimitBytes: this.#memoryLimit(fragment, { worker, room }, { threads, bytes: share.bytes + read }),
       scheduledMs: Math.round(this.#scheduledMs),
     };
     return taskSpec(owner, parts, this.#options.scheduler.keyring);
   }
 
   /**
-   * Returns the memory limit of a task: its cores' share of the query's memory on a worker, or all of it for a query that runs whole. A
+   * Returns the memory limit of a task: its share, by cores, of the query's memory on a worker, or all of it for a query that runs whole. A
    * narrow query, and a task that reads little, get at most `NARROW_MEMORY_BYTES`.
    */
   #memoryLimit(
     fragment: TaskFragment,
-    { info }: LiveWorker,
+    { worker: { info }, room }: Place,
     { threads, bytes }: { readonly threads: number; readonly bytes: number },
   ): number {
     const limit = Math.min(this.#options.owner.memoryLimitBytes, info.memoryLimitBytes);
     if (fragment.plan === null) return fragment.width === 1 ? Math.min(limit, NARROW_MEMORY_BYTES) : limit;
-    const ownShare = Math.floor((limit * threads) / info.cores);
+    const ownShare = Math.floor((limit * threads) / room.cores);
     return bytes <= SMALL_TASK_BYTES ? Math.min(ownShare, NARROW_MEMORY_BYTES) : ownShare;
   }
 
@@ -392,5 +395,6 @@ export class TaskDispatcher {
 /** Tells tasks that still run that nobody needs their rows. Made once: a stack trace for every query costs too much. */
 const QUERY_ENDED = new SkeinError('QUERY_CANCELLED', 'the query has ended');
 
-const threadsOn = ({ info }: LiveWorker, width: TaskWidth): number =>
-  width === 'worker' ? info.cores : Math.min(width, info.cores);
+type Place = { readonly worker: LiveWorker; readonly room: StageRoom };
+
+const threadsOf = ({ isSmall }: StageRun, { taskCores }: StageRoom): number => (isSmall ? 1 : taskCores);

@@ -275,6 +275,21 @@ test('tasks have the width of their fragment, and together no more cores than th
   expect(new Set(tasksOf(0).map(({ spec }) => spec.memoryLimitBytes))).toEqual(new Set([750_000_000]));
 });
 
+test('tasks with a share of their worker take a few cores each, and one core where there is little to read', async () => {
+  // Both are on one machine of 24 cores: each has twelve for two tasks.
+  const { scheduler } = await cluster(2, {}, { cores: 24 });
+  const wide = query(
+    { settings: { ...query().settings, stageWidth: 'share' } },
+    FRAGMENTS.map((one) => ({ ...one, width: 'share' })),
+  );
+  await runStages(scheduler, wide);
+  expect(tasksOf(0).map(({ spec }) => [spec.threads, spec.memoryLimitBytes])).toEqual(
+    tasksOf(0).map(() => [6, 500_000_000]),
+  );
+  expect(tasksOf(0).length).toBeLessThanOrEqual(FILES.length);
+  expect(new Set(tasksOf(1).map(({ spec }) => spec.threads))).toEqual(new Set([1]));
+});
+
 test('when a worker dies, only its running tasks and those whose output it held run again', async () => {
   let victim: string | undefined;
   const { scheduler } = await cluster(2, {

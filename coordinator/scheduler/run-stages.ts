@@ -12,6 +12,7 @@ import type {
 } from '../distributor/fragment.ts';
 import type { Plan } from '../planner/plan.ts';
 import { walkPlan } from '../planner/plan-tree.ts';
+import { stageRooms } from '../distributor/estimate/cluster-cores.ts';
 import { chooseWave } from './choose-wave.ts';
 import type { TaskDispatcher } from './dispatch-tasks.ts';
 import {
@@ -32,7 +33,7 @@ import {
 import { oneRun, resultReader, type QueryRun } from './one-run.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import { ResultReader } from './result-reader.ts';
-import { clusterFacts, type Scheduler } from './scheduler.ts';
+import { clusterFacts, workerFacts, type Scheduler } from './scheduler.ts';
 import type { StageReport } from './stage-report.ts';
 import { StageRun } from './stage-run.ts';
 import { FragmentRefused, StartOver } from './task-errors.ts';
@@ -155,7 +156,9 @@ class StageLoop {
   }
 
   #prepare(fragment: Fragment, result: ResultReader | null): StageRun<Fragment> {
-    const workers = this.#scheduler.pool.open().map(({ link, info }) => ({ address: link.address, slots: info.cores }));
+    const open = this.#scheduler.pool.open();
+    const rooms = stageRooms(workerFacts(open), this.#query.settings.stageWidth);
+    const workers = open.map(({ link }, i) => ({ address: link.address, slots: must(rooms[i], 'a room').tasks }));
     const producers = fragment.inputs.map(({ stage }) => must(this.#stages.get(stage), 'inputs have run'));
     const run = new StageRun({ fragment, producers, result });
     run.start({ scans: this.#scans, workers, isFixed: this.#query.settings.partitions !== null });

@@ -1,6 +1,6 @@
 import type { QueryId } from '#shared/id.ts';
 import type { Keyring } from '#shared/keyring.ts';
-import type { WorkerPool } from '../cluster/worker-pool.ts';
+import type { LiveWorker, WorkerPool } from '../cluster/worker-pool.ts';
 import type { ClusterFacts } from '../distributor/fragment.ts';
 
 /** The services and limits that all queries of a coordinator share. */
@@ -19,6 +19,7 @@ export type Scheduler = {
 };
 
 /** The workers that take tasks, as the distributor sees them. */
-export const clusterFacts = ({ pool }: Scheduler): ClusterFacts => ({
-  workers: pool.open().map(({ info }) => ({ slots: info.cores, machine: info.machine })),
-});
+export const clusterFacts = ({ pool }: Scheduler): ClusterFacts => ({ workers: workerFacts(pool.open()) });
+
+export const workerFacts = (workers: readonly LiveWorker[]): ClusterFacts['workers'] =>
+  workers.map(({ info }) => ({ slots: info.cores, machine: info.machine }));

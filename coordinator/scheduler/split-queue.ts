@@ -52,6 +52,7 @@ const REMNANT_MAX = 8;
 const REPEATED_SHARE = 16;
 
 export type SplitQueueOptions = {
+  /** `slots`: tasks of the stage that the worker runs at a time. */
   readonly workers: readonly { readonly address: string; readonly slots: number }[];
   /**
    * Bytes that every task of the stage reads beside its batch: the other sides of joins, for which each task builds its own hash tables.

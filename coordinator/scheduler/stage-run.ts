@@ -13,10 +13,14 @@ import { takersOf, type TaskEvent, type TaskOutput } from './task-state.ts';
 
 export type StageContext = {
   readonly scans: readonly PlannedScan[];
+  /** `slots`: tasks of the stage that the worker runs at a time. */
   readonly workers: readonly { readonly address: string; readonly slots: number }[];
   /** The session has set the number of partitions. */
   readonly isFixed: boolean;
 };
+
+/** A task that reads at most this many bytes runs on one core: it ends before a second core would help. */
+const NARROW_TASK_BYTES_MAX = 4 * 2 ** 20;
 
 /** Makes the address and ticket by which a task reads one partition of an output. */
 export type SourceOf = (output: TaskOutput, partition: number) => Pick<InputSource, 'address' | 'taskId' | 'ticket'>;
@@ -34,6 +38,8 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   /** The fragment's scans. */
   planned: readonly PlannedScan[] = [];
   skewed = 0;
+  /** One core does a task's work soon enough, however many it may have. */
+  isSmall = false;
   readonly startedMs: number = performance.now();
   endedMs = 0;
   #state: StageState = NEW_STAGE;
@@ -114,6 +120,8 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
       default:
         unreachable(fragment.tasks);
     }
+    const tasks = this.#queue === undefined ? this.#shares.length : Math.max(1, slots);
+    this.isSmall = fragment.width === 'share' && this.#readBytes(files) <= NARROW_TASK_BYTES_MAX * tasks;
     if (this.#queue === undefined || this.#queue.size === 0) this.apply({ kind: 'allMade' });
   }
 
@@ -240,6 +248,12 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     });
     const rows = this.planned.map((table) => (table.kind === 'rows' ? table.rows.bytes : 0));
     return [...stages, ...rows].reduce((sum, bytes) => sum + bytes, bytesOfFiles(this.#wholeScans));
+  }
+
+  /** Returns the bytes that all tasks read together, as if none read the same as another. */
+  #readBytes(files: readonly (readonly ScanFile[])[]): number {
+    const inputs = this.producers.flatMap((producer) => producer.reports().map(({ outputBytes }) => outputBytes));
+    return inputs.reduce((sum, bytes) => sum + bytes, bytesOfFiles(files) * this.#readPart());
   }
 
   /** Returns the share of columns that is read, over the scans that are divided. */

@@ -23,6 +23,7 @@ const ONCE_INVALID = [
 ];
 
 const JOINS = ['auto', 'broadcast', 'partitioned'] as const;
+const WIDTHS = { auto: 'auto', broadcast: 'narrow', partitioned: 'wide' } as const;
 
 describe.each([
   [2, 2],
@@ -40,7 +41,7 @@ describe.each([
         distribution: 'force',
         join_distribution: join,
         partitions: join === 'auto' ? 'auto' : '4',
-        task_width: join === 'partitioned' ? 'wide' : 'auto',
+        task_width: WIDTHS[join],
       };
       await cluster.sql('USE lake.tpch', { sessionId });
       for (const [name, value] of Object.entries(settings)) {

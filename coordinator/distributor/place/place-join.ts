@@ -25,7 +25,7 @@ import {
   partitionCount,
   readEverywhere,
   sizeOf,
-  slotsOf,
+  tasksAtOnce,
   taskCount,
   type Placing,
 } from './placing.ts';
@@ -95,7 +95,7 @@ const buildCost = (placing: Placing, side: Placed): number =>
   sizeOf(placing, side) * BUILD + placing.estimate(side.source).rows * BUILD_ROW;
 
 /** Fixed cost of one more stage: all slots wait while a stage ends and the next one begins. */
-const stageCost = (placing: Placing): number => placing.limits.stageCostBytes * slotsOf(placing);
+const stageCost = (placing: Placing): number => placing.limits.stageCostBytes * tasksAtOnce(placing);
 
 /** Returns the ways to give every task of one side the whole other side; the first side is not exchanged. */
 function broadcastWays(placing: Placing, node: JoinPlan | Crossing, left: Placed, right: Placed): readonly Way[] {
@@ -327,7 +327,7 @@ function singleWay(placing: Placing, left: Placed, right: Placed): Way {
   }, 0);
   // One task does the work that `width` tasks could share, so for more than a little data the other ways are cheaper. A session that sets
   // the number of partitions wants that many tasks, even when there are fewer slots.
-  const width = Math.max(slotsOf(placing), placing.facts.settings.partitions ?? 1);
+  const width = Math.max(tasksAtOnce(placing), placing.facts.settings.partitions ?? 1);
   const work = (buildCost(placing, left) + buildCost(placing, right)) * width;
   const forced = placing.facts.settings.joinDistribution === 'auto' ? 0 : FORCED_COST;
   const reason = 'this join runs in one place';

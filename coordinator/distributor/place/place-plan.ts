@@ -15,7 +15,7 @@ import {
   type Placed,
   type Tasks,
 } from './placed.ts';
-import { exchange, gathered, NotDistributable, slotsOf, type Placing } from './placing.ts';
+import { exchange, gathered, NotDistributable, tasksAtOnce, type Placing } from './placing.ts';
 
 /**
  * Adds an exchange to a plan wherever rows are not at the tasks that need them. Every node states what it needs of its inputs and what it
@@ -114,7 +114,7 @@ function above(
 function isLittle(placing: Placing, { bytes, output }: StageFacts): boolean {
   const { partitions, joinDistribution } = placing.facts.settings;
   const isFree = partitions === null && joinDistribution === 'auto';
-  return output.kind === 'keep' && isFree && bytes * slotsOf(placing) <= placing.limits.repeatedBytesMax;
+  return output.kind === 'keep' && isFree && bytes * tasksAtOnce(placing) <= placing.limits.repeatedBytesMax;
 }
 
 function placeStage(placing: Placing, plan: Extract<Plan, { kind: 'stage' }>): Placed {

@@ -3,6 +3,7 @@ import { outputFields } from '../../planner/plan-schema.ts';
 import { mapChildren, walkPlan } from '../../planner/plan-tree.ts';
 import type { Partitioning, Plan, PlanColumn } from '../../planner/plan.ts';
 import { printSqlType } from '../../planner/sql-type.ts';
+import { stageRooms } from '../estimate/cluster-cores.ts';
 import type { Estimator } from '../estimate/estimate.ts';
 import { bytesOf, type Estimate } from '../estimate/row-estimate.ts';
 import type { DistributionFacts, Replacement } from '../fragment.ts';
@@ -38,22 +39,23 @@ export type Placing = {
   readonly nextStage: () => number;
 };
 
-export const slotsOf = ({ facts }: Placing): number =>
+/** Returns the number of a stage's tasks that run at once. */
+export const tasksAtOnce = ({ facts }: Placing): number =>
   Math.max(
     1,
-    facts.cluster.workers.reduce((sum, { slots }) => sum + slots, 0),
+    stageRooms(facts.cluster.workers, facts.settings.stageWidth).reduce((sum, { tasks }) => sum + tasks, 0),
   );
 
 /** Estimates the number of tasks of a fragment with this placement. */
 export function taskCount(placing: Placing, tasks: Tasks): number {
   if (tasks.kind === 'one') return 1;
-  return tasks.kind === 'partitions' ? tasks.count : slotsOf(placing);
+  return tasks.kind === 'partitions' ? tasks.count : tasksAtOnce(placing);
 }
 
 export const sizeOf = (placing: Placing, { source }: Placed): number => bytesOf(placing.estimate(source));
 
 /**
- * Chooses the number of partitions for an exchange: one per slot, fewer for little data, more when many rows (`hashedRows`) go into hash
+ * Chooses the number of partitions for an exchange: one per task that runs at once, fewer for little data, more when many rows (`hashedRows`) go into hash
  * tables.
  */
 export function partitionCount(
@@ -63,9 +65,12 @@ export function partitionCount(
   const { facts, limits } = placing;
   const { partitions } = facts.settings;
   if (partitions !== null) return partitions;
-  const slots = slotsOf(placing);
-  const each = Math.max(1, Math.min(limits.partitionsPerSlotMax, Math.ceil(hashedRows / limits.hashedRowsMax / slots)));
-  return Math.max(1, Math.min(slots * each, PARTITIONS_MAX, Math.ceil(bytes / limits.partitionBytesMin)));
+  const atOnce = tasksAtOnce(placing);
+  const each = Math.max(
+    1,
+    Math.min(limits.partitionsPerTaskMax, Math.ceil(hashedRows / limits.hashedRowsMax / atOnce)),
+  );
+  return Math.max(1, Math.min(atOnce * each, PARTITIONS_MAX, Math.ceil(bytes / limits.partitionBytesMin)));
 }
 
 export const columnsOfPlan = (plan: Plan): readonly PlanColumn[] =>

@@ -63,10 +63,10 @@ export function queryPreparer(options: { readonly cacheEntries: number }): Prepa
     const { query, references, bound } = await bindNames(request, parses);
     const { sql, template, mayShare = false } = query;
     if (references.contextual || sql.length > CACHED_TEXT_MAX) return plan(query, references, bound);
-    const key = planKey(query, sql, bound);
+    const key = planKey(query, { key: sql, literals: [] }, bound);
     const known = plans.get(key);
     if (known !== undefined) return withTables(known, bound);
-    const sharedKey = template === null ? '' : planKey(query, template.key, bound);
+    const sharedKey = template === null ? '' : planKey(query, template, bound);
     const shared = template === null || !mayShare ? undefined : sharedPlans.find(sharedKey, template.literals);
     if (shared !== undefined) return fromShared(shared, { query, references, bound });
     const prepared = await plan(query, references, bound);
@@ -84,8 +84,7 @@ async function bindNames(request: PrepareRequest, parses: FairCache<QueryReferen
   const toStatement = (character: number): number => offset + text.toSource(character);
   const sql = text.text;
   const values = text.places(request.values ?? []);
-  // Columns are named after parameters, whose places depend on the lengths of the literals before them.
-  const template = values.length > 0 || sql.length > CACHED_TEXT_MAX ? null : queryTemplate(sql);
+  const template = sql.length > CACHED_TEXT_MAX ? null : queryTemplate(sql);
   const query: NamedQuery = { ...request, sql, template, values, toStatement };
   const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(query.sql).toCharacter(byte)));
   const references = await inQuery(parse(query, defaults, parses));
@@ -163,8 +162,8 @@ function moved(references: QueryReferences, to: (position: number) => number): Q
   return { ...references, tables: references.tables.map(move), columns: references.columns.map(move) };
 }
 
-/** `text` is the query's text, or its template. */
-function planKey({ values, asker, context }: NamedQuery, text: string, bound: readonly BoundTable[]): string {
+/** `text` is the query's template, or its text without any literal cut out. */
+function planKey({ values, asker, context }: NamedQuery, text: QueryTemplate, bound: readonly BoundTable[]): string {
   const { timeZone, currentCatalog, currentSchema } = context;
   const tables = bound.map((table) => {
     const { version, policies } = table.policies;
@@ -173,8 +172,8 @@ function planKey({ values, asker, context }: NamedQuery, text: string, bound: re
     return [...data, version, principal];
   });
   // Columns are named after parameters, not after their values.
-  const parameters = values.map(({ start, spelled }) => [start, spelled]);
-  return JSON.stringify([asker.tenant, text, parameters, timeZone, currentCatalog, currentSchema, tables]);
+  const parameters = values.map(({ start, spelled }) => [toTemplate(start, text.literals), spelled]);
+  return JSON.stringify([asker.tenant, text.key, parameters, timeZone, currentCatalog, currentSchema, tables]);
 }
 
 /** Combines a cached plan with the tables as they were authorised for this statement. */

@@ -8,6 +8,7 @@ test.each([
   ['SELECT b FROM t WHERE a = 17', ['a eq 17']],
   ['SELECT b FROM t AS x WHERE x . "A" <> 17 AND lake.s.t.b <= \'x y\' LIMIT 3', ['a ne 17', 'b le x y']],
   ['SELECT (SELECT b FROM t WHERE a>5) FROM t where b<007 and 1 = 1 GROUP BY 1', ['a gt 5', 'b lt 7']],
+  ["FROM t WHERE d < date '2020-01-01' AND e = '2020-01-02'", ['d lt 2020-01-01', 'e eq 2020-01-02']],
   ['FROM t WHERE a = 1 AND b + 1 = 2 AND c >= /* = 9 */ 3 -- = 4', ['a eq 1', 'c ge 3']],
 ])('%s', (sql, literals) => {
   expect(literalsOf(sql)).toEqual(literals);
@@ -32,7 +33,8 @@ test.each([
   'FROM t WHERE a = 1AND b',
   'FROM t WHERE a = 1234567890123456789',
   "FROM t WHERE a = E'x'",
-  "FROM t WHERE a = DATE '2020-01-01'",
+  "FROM t WHERE a = TIME '12:00'",
+  'FROM t WHERE a = DATE',
   "FROM t WHERE a = 'it''s'",
   "FROM t WHERE a = 'x' COLLATE NOCASE",
   "FROM t WHERE a = 'x'\n'y'",

@@ -108,7 +108,11 @@ function comparedLiteral(text: string, tokens: readonly Token[]): ComparedLitera
   )
     at += 2;
   const column = tokens[at];
-  const symbols = tokens.slice(at + 1, -1);
+  const between = tokens.slice(at + 1, -1);
+  const last = between.at(-1);
+  // DATE '2020-01-01'
+  const isDate = typeof value === 'string' && last?.kind === 'word' && foldKeyword(textOf(last)) === 'DATE';
+  const symbols = isDate ? between.slice(0, -1) : between;
   if (literal === undefined || value === undefined || column === undefined || !isName(column)) return undefined;
   const isAdjacent = symbols.every((symbol, i) => i === 0 || symbol.start === symbols[i - 1]?.end);
   const op = isAdjacent ? OPERATORS[symbols.map(textOf).join('')] : undefined;

@@ -4,6 +4,7 @@ import { icebergScan, SCRIPTED_ASKER, scriptedTables } from '#test/support/scrip
 import { sessionPlanner } from '#test/support/session-planner.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { ValuePlace } from '../statement/value-place.ts';
 import { queryPreparer, type PrepareQuery } from './prepare-query.ts';
 
 const tables = scriptedTables({
@@ -38,9 +39,10 @@ beforeAll(async () => {
 
 const by =
   (prepare: PrepareQuery, mayShare: boolean) =>
-  (sql: string): Promise<PreparedQuery> =>
+  (sql: string, values: readonly ValuePlace[] = []): Promise<PreparedQuery> =>
     prepare({
       sql,
+      values,
       offset: 0,
       context,
       asker: SCRIPTED_ASKER,
@@ -68,6 +70,8 @@ describe('a plan is shared from the third query on', () => {
       'two tables',
       (v: number) => `SELECT t.c, z FROM t, lake.s.u WHERE t.a = u.a AND t.c = ${v} AND lake.s.u.z <> 'y${v}'`,
     ],
+    ['a date', (v: number) => `SELECT b FROM t WHERE d = DATE '${1900 + v}-02-28' AND a = 1`],
+    ['a text that is a date', (v: number) => `SELECT b FROM t WHERE d < '${1900 + v}-02-28'`],
     ['a subquery', (v: number) => `SELECT * FROM (SELECT a, b FROM t WHERE c > ${v}) AS q WHERE b > 'z${v}'`],
   ])('%s', async (_what, sql) => {
     const { query, asked: requests } = await last([100, 2000, 30].map(sql));
@@ -125,9 +129,54 @@ describe('a plan is not shared when it may depend on the value', () => {
     expect((await last([1, 2, 2 ** 31 - 1].map(sql))).asked).toEqual([]);
   });
 
-  test('two queries with one value prove nothing', async () => {
-    expect((await last(['1', '01', '001'].map((v) => `SELECT b FROM t WHERE a = ${v}`))).asked).toEqual(['plan']);
+  test.each(['2021-02-29', '2020-2-1', '0999-01-01', '2020-01-01 ', 'infinity'])(
+    '%s is no plain date',
+    async (date) => {
+      const prepare = by(queryPreparer({ cacheEntries: 100 }), true);
+      const sql = (text: string): string => `SELECT b FROM t WHERE d = '${text}'`;
+      for (const text of ['2020-02-28', '2020-02-29']) await prepare(sql(text));
+      asked = [];
+      await prepare(sql(date)).catch(() => undefined);
+      expect(asked).toEqual(['plan']);
+    },
+  );
+
+  test('a literal that had one value so far is planned with another', async () => {
+    const sql = ([a, b]: readonly [string, string]): string => `SELECT b FROM t WHERE a = ${a} AND b = '${b}'`;
+    expect((await last([['1', 'x'] as const, ['01', 'x'] as const].map(sql))).asked).toEqual([]);
+    expect((await last([['1', 'x'] as const, ['2', 'x'] as const, ['3', 'x'] as const].map(sql))).asked).toEqual([]);
+    const changed = [['1', 'x'] as const, ['2', 'x'] as const, ['3', 'y'] as const];
+    expect((await last(changed.map(sql))).asked).toEqual(['plan']);
+    expect((await last([...changed, ['4', 'z'] as const].map(sql))).asked).toEqual([]);
   });
+});
+
+test('values of parameters are shared like literals, and columns are named after the parameters', async () => {
+  const prepare = queryPreparer({ cacheEntries: 100 });
+  const queries = [];
+  for (const v of ['1', '2222', '33']) {
+    const sql = `SELECT 9 FROM t WHERE c > ${v} AND a = ${v}7`;
+    const value = (spelled: string, text: string, start: number): ValuePlace => ({
+      name: spelled,
+      spelled,
+      text,
+      start,
+      end: start + text.length,
+    });
+    const values = [
+      value('3', '9', 7),
+      value('1', v, sql.indexOf('> ') + 2),
+      value('2', `${v}7`, sql.indexOf('= ') + 2),
+    ];
+    asked = [];
+    queries.push(await by(prepare, true)(sql, values));
+  }
+  expect(asked).toEqual([]);
+  expect(queries.map(({ columns, isShared }) => [columns[0]?.name, isShared])).toEqual([
+    ['$3', false],
+    ['$3', false],
+    ['$3', true],
+  ]);
 });
 
 test('errors have the positions of their own text', async () => {

@@ -16,13 +16,14 @@ type Planned = {
   readonly plan: Plan;
   readonly places: LiteralPlaces;
   readonly literals: Literals;
-  /** Whether another query of the template, with other literals, was planned in the same way. */
-  readonly isConfirmed: boolean;
+  /** The literals whose value made no difference to the plan of another query of the template. */
+  readonly confirmed: readonly boolean[];
 };
 
 /**
  * Plans that are shared by queries which differ in the values of literals only. A plan is shared when each literal stands at one place of it
- * (`literalPlaces`), and after two queries with different literals have got the same plan but for these, and the same columns.
+ * (`literalPlaces`). A literal may have another value after two queries in which it differed have got the same plan but for that, and the
+ * same columns.
  */
 export class SharedPlans {
   readonly #plans: FairCache<Planned>;
@@ -33,7 +34,9 @@ export class SharedPlans {
 
   find(key: string, literals: Literals): SharedPlan | undefined {
     const known = this.#plans.get(key);
-    if (known === undefined || !known.isConfirmed) return undefined;
+    const mayBe = ({ value }: ComparedLiteral, i: number): boolean =>
+      known?.confirmed[i] === true || known?.literals[i]?.value === value;
+    if (known === undefined || !literals.every(mayBe)) return undefined;
     const plan = withLiterals(known.plan, known.places, literals);
     return plan === null ? undefined : { query: known.query, plan };
   }
@@ -44,13 +47,13 @@ export class SharedPlans {
     const places = plan === null ? null : literalPlaces(plan, literals);
     if (plan === null || places === null) return;
     const known = this.#plans.get(key);
-    const isConfirmed = known !== undefined && areAlike(known, { query, plan, literals });
-    this.#plans.set(owner, key, { query, plan, places, literals, isConfirmed });
+    const isAlike =
+      known !== undefined &&
+      isDeepStrictEqual(known.query.columns, query.columns) &&
+      isDeepStrictEqual(withLiterals(known.plan, known.places, literals), plan);
+    const confirmed = literals.map(
+      ({ value }, i) => isAlike && (known.confirmed[i] === true || known.literals[i]?.value !== value),
+    );
+    this.#plans.set(owner, key, { query, plan, places, literals, confirmed });
   }
-}
-
-function areAlike(known: Planned, { query, plan, literals }: Pick<Planned, 'query' | 'plan' | 'literals'>): boolean {
-  const isOther = literals.every(({ value }, i) => value !== known.literals[i]?.value);
-  if (!isOther || !isDeepStrictEqual(known.query.columns, query.columns)) return false;
-  return isDeepStrictEqual(withLiterals(known.plan, known.places, literals), plan);
 }

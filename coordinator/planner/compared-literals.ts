@@ -28,7 +28,7 @@ export function literalPlaces(plan: Plan, literals: readonly ColumnLiteral[]): L
   const compared = [...walkPlan(plan)].flatMap(comparedColumns);
   const everywhere = constantsIn(plan);
   const places = literals.map((literal) => {
-    const isSame = ({ value }: Constant): boolean => isValue(value, literal.value);
+    const isSame = (constant: Constant): boolean => isValue(constant, literal.value);
     const here = compared.filter(
       (one) => one.column === literal.column && one.op === literal.op && isSame(one.constant),
     );
@@ -102,16 +102,28 @@ function constantsIn(plan: Plan): readonly Constant[] {
   return found;
 }
 
-const isValue = (constant: Json, literal: bigint | string): boolean =>
-  typeof literal === 'string' ? constant === literal : int64(constant) === literal;
+/** Whether a constant may stand for a literal, whatever its type: a number or text as it is written, or a date's number of days. */
+function isValue({ value, type }: Constant, literal: bigint | string): boolean {
+  if (typeof literal === 'bigint') return int64(value) === literal;
+  return value === literal || (value !== null && value === constantOf(type, literal));
+}
 
 const INTEGER_BITS: Readonly<Record<string, number>> = { TINYINT: 8, SMALLINT: 16, INTEGER: 32, BIGINT: 64 };
 
 /** A literal as a constant of a column's own type; null when DuckDB would compare it in another. */
 function constantOf(type: SqlType, value: bigint | string): Json {
   const name = type.kind === 'scalar' ? type.name : '';
-  if (typeof value === 'string') return name === 'VARCHAR' ? value : null;
+  if (typeof value === 'string') return name === 'VARCHAR' ? value : name === 'DATE' ? daysOf(value) : null;
   const bits = INTEGER_BITS[name];
   if (bits === undefined || value >= 2n ** BigInt(bits - 1)) return null;
   return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Days since 1970 of a date as ISO 8601 writes it, in the years 1000 to 9999; null for any other text. */
+function daysOf(text: string): number | null {
+  if (!/^[1-9]\d{3}-\d\d-\d\d$/.test(text)) return null;
+  const ms = Date.parse(`${text}T00:00:00Z`);
+  return Number.isNaN(ms) || !new Date(ms).toISOString().startsWith(text) ? null : ms / DAY_MS;
 }

@@ -1,12 +1,9 @@
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { must } from '#shared/must.ts';
 import type { Cluster } from '#test/support/cluster.ts';
+import { processTable, servicesOf, treeSeconds } from '../report/process-cpu.ts';
 
-/** Clock ticks per second of Linux, on every architecture that Node runs on. */
-const TICKS_PER_SECOND = 100;
-
-type Service = { readonly kind: string; readonly pid: number };
 type Usage = { readonly atMs: number; readonly catalog: number; readonly postgres: number; readonly client: number };
 
 /** Shares of the whole machine, 0 to 1. */
@@ -23,7 +20,7 @@ export class Processes {
   }
 
   static async of(cluster: Cluster): Promise<Processes> {
-    const { services } = JSON.parse(await cluster.cliOk(['status', '--json'])) as { services: readonly Service[] };
+    const services = await servicesOf(cluster);
     const pid = (kind: string): number =>
       must(
         services.find((service) => service.kind === kind),
@@ -57,28 +54,4 @@ export class Processes {
       postgres: treeSeconds(all, this.#postgres),
     };
   }
-}
-
-type Entry = { readonly parent: number; readonly seconds: number };
-
-async function processTable(): Promise<ReadonlyMap<number, Entry>> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const entries = await Promise.all(
-    pids.map(async (pid): Promise<readonly [number, Entry] | undefined> => {
-      const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-      // After the command's name, which may hold anything: state, parent, ...; fields 14 to 17 of the line are the user and system time of
-      // the process and of its children that have ended.
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      const seconds = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_PER_SECOND;
-      return stat === '' ? undefined : [Number(pid), { parent: Number(fields[1]), seconds }];
-    }),
-  );
-  return new Map(entries.filter((entry) => entry !== undefined));
-}
-
-/** CPU seconds of a process and all its descendants. */
-function treeSeconds(all: ReadonlyMap<number, Entry>, root: number): number {
-  let seconds = all.get(root)?.seconds ?? 0;
-  for (const [pid, { parent }] of all) if (parent === root) seconds += treeSeconds(all, pid);
-  return seconds;
 }

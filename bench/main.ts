@@ -4,10 +4,12 @@ import { benchAttack } from './attack/bench-attack.ts';
 import { benchCatalog } from './catalog/bench-catalog.ts';
 import { benchExchange } from './exchange/bench-exchange.ts';
 import { benchLatency } from './latency/bench-latency.ts';
+import { benchTpcds } from './tpcds/bench-tpcds.ts';
 import { benchScale } from './tpch/bench-scale.ts';
 import { benchTpch } from './tpch/bench-tpch.ts';
 
 const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distributed]
+       npm run bench -- tpcds [--scale S] [--runs N]
        npm run bench -- scale [--scale S] [--runs N]
        npm run bench -- latency [--scale S] [--seconds N]
        npm run bench -- exchange [--scale S] [--runs N]
@@ -33,6 +35,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (name === 'all') return benchAll();
   const runs = Number(values.runs);
   if (name === 'tpch') await benchTpch({ scale: values.scale, runs, distributed: values.distributed });
+  else if (name === 'tpcds') await benchTpcds({ scale: values.scale, runs });
   else if (name === 'scale') await benchScale({ scale: values.scale, runs });
   else if (name === 'latency') await benchLatency({ scale: values.scale, seconds: Number(values.seconds ?? 5) });
   else if (name === 'attack') await benchAttack({ seconds: Number(values.seconds ?? 30) });
@@ -51,6 +54,8 @@ async function benchAll(): Promise<number> {
   for (const args of [
     ['tpch'],
     ['tpch', '--distributed'],
+    ['tpcds'],
+    ['tpcds', '--scale', '10'],
     ['scale'],
     ['latency'],
     ['exchange'],

@@ -1,13 +1,11 @@
-import { fork, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import type { Cluster } from '#test/support/cluster.ts';
 import { TPCH_QUERIES } from '#test/tpch/tpch-queries.ts';
 import { createViews, startBenchCluster } from '../bench-cluster.ts';
 import { printTable } from '../report/print-table.ts';
 import { median } from '../report/statistics.ts';
 import { writeResult } from '../report/write-result.ts';
+import { DuckDbPeer } from './duckdb-peer.ts';
 import type { PeerAnswer } from './duckdb-process.ts';
 
 /** A variant of the measurement: a set of session settings. */
@@ -42,21 +40,20 @@ export type TpchOptions = {
 export async function benchTpch(options: TpchOptions): Promise<void> {
   const modes = options.distributed ? [DEFAULTS, FORCED, PARTITIONED] : [DEFAULTS];
   const { cluster, files } = await startBenchCluster(options.scale, options.distributed ? ONE_CORE_EACH : {});
-  const peer = fork(join(import.meta.dirname, 'duckdb-process.ts'), { stdio: 'inherit' });
+  using peer = new DuckDbPeer();
   try {
-    await ask(peer, createViews(files));
+    await peer.ask(createViews(files));
     const asks = new Map<string, (sql: string) => Promise<PeerAnswer>>();
     for (const mode of modes) asks.set(mode.name, await skeinIn(cluster, mode));
     const times: QueryTimes[] = [];
     for (const { name, sql } of TPCH_QUERIES) {
       const skein = new Map([...asks].map(([mode, run]) => [mode, () => run(sql)]));
-      times.push(await measure(name, options.runs, { skein, duckdb: () => ask(peer, sql) }));
+      times.push(await measure(name, options.runs, { skein, duckdb: () => peer.ask(sql) }));
       process.stderr.write(`${name} `);
     }
     process.stderr.write('\n');
     await report(options, modes, times);
   } finally {
-    peer.kill();
     await cluster.stop();
   }
 }
@@ -95,14 +92,6 @@ async function askSkein(cluster: Cluster, sessionId: string, sql: string): Promi
   const started = performance.now();
   const rows = await cluster.sql(sql, { sessionId, timeoutMs: QUERY_TIMEOUT_MS });
   return { elapsedMs: performance.now() - started, rows: rows.length };
-}
-
-async function ask(peer: ChildProcess, sql: string): Promise<PeerAnswer> {
-  const reply = once(peer, 'message');
-  peer.send({ sql });
-  const [answer] = (await reply) as [PeerAnswer];
-  if (answer.error !== undefined) throw new Error(`DuckDB: ${answer.error}`);
-  return answer;
 }
 
 async function report(

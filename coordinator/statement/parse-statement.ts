@@ -14,12 +14,22 @@ export function parseStatement(text: string, limits: StatementLimits): Statement
 /** The same for a part of a statement whose shape was checked. @throws SYNTAX_ERROR with a position in the statement, NOT_SUPPORTED */
 export function parseCommand(span: TextSpan): Statement {
   const reader = new StatementReader(span);
-  const command = PHRASES.find(({ phrase }) => reader.peekPhrase(phrase))?.command;
+  const phrases = PHRASES.get(reader.peekWord()) ?? SYMBOLS;
+  const command = phrases.find(({ phrase }) => reader.peekPhrase(phrase))?.command;
   if (command === undefined) return reader.refuse(reader.peekWord());
   return { command, input: COMMANDS[command].parse(reader) } as Statement;
 }
 
-/** How statements begin, the longest first. */
-const PHRASES = (Object.keys(COMMANDS) as CommandName[])
-  .flatMap((command) => COMMANDS[command].words.map((phrase) => ({ phrase, command })))
-  .toSorted((a, b) => b.phrase.split(' ').length - a.phrase.split(' ').length);
+type Beginning = { readonly phrase: string; readonly command: CommandName };
+
+const firstWord = ({ phrase }: Beginning): string => /^\w*/.exec(phrase)?.[0] ?? '';
+
+/** How statements begin, by the first word, the longest first. */
+const PHRASES: ReadonlyMap<string, readonly Beginning[]> = Map.groupBy(
+  (Object.keys(COMMANDS) as CommandName[])
+    .flatMap((command) => COMMANDS[command].words.map((phrase) => ({ phrase, command })))
+    .toSorted((a, b) => b.phrase.split(' ').length - a.phrase.split(' ').length),
+  firstWord,
+);
+/** The beginnings that are no words. */
+const SYMBOLS = PHRASES.get('') ?? [];

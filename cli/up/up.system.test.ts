@@ -297,7 +297,7 @@ test('a port in use is one clear line', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const dataDir = newFolder();
-  const started = up(['--data-dir', dataDir, '--port-base', String(port - 1)]);
+  const started = up(['--data-dir', dataDir, '--port-base', String(port)]);
   expect(await started.exit).toBe(1);
   expect(started.lines).toEqual([
     { event: 'failed', code: 'PORT_IN_USE', message: expect.stringContaining(`port ${port} `) },

@@ -99,6 +99,28 @@ test('one at a time: the next one only when the first had time to give its memor
   expect(cancelled).toHaveLength(2);
 });
 
+test('a query that has taken little goes on while a cancelled one has not ended', () => {
+  const [hostile, honest, other] = [user('hostile'), user('honest'), user('other')];
+  users = [hostile, honest];
+  const watched = watch();
+  working = atWork(hostile);
+  resident = 940_000;
+  watched.look(0);
+  working = atWork(hostile, honest);
+  resident = 950_000;
+  for (const nowMs of [500, 1_500, 2_500]) watched.look(nowMs);
+  expect(cancelled).toEqual(['hostile']);
+  users = [hostile, honest, other];
+  working = atWork(other);
+  resident = 990_000;
+  watched.look(3_500);
+  expect(cancelled).toEqual(['hostile']);
+  working = atWork(other);
+  resident = 1_050_000;
+  watched.look(4_500);
+  expect(cancelled).toEqual(['hostile', 'other']);
+});
+
 test('idle instances are closed near the limit, before any query is cancelled', () => {
   users = [user('a')];
   working = atWork(...users);

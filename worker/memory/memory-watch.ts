@@ -37,6 +37,8 @@ const PRESSURE_SHARE = 0.75;
 const CANCEL_SHARE = 0.9;
 /** Time that a cancelled query has to give its memory back before the next one is cancelled. */
 const RELIEF_MS = 1_000;
+/** While a cancelled query has not ended, another is cancelled only when it has grown by this share of the first's growth. */
+const NEXT_SHARE = 0.1;
 const INTERVAL_MS = 50;
 /** Pages of Linux, the one system where `/proc` tells a process's size. */
 const PAGE_BYTES = 4096;
@@ -107,14 +109,16 @@ export class MemoryWatch implements Disposable {
     }
   }
 
+  /** A cancelled query may still be in a quantum, with all its memory; to cancel one that has little would relieve nothing. */
   #cancelLargest(bytes: number): void {
     let largest: { readonly user: MemoryUser; readonly grownBytes: number } | undefined;
+    let endingBytes = 0;
     for (const user of this.#parts.users()) {
       const grownBytes = this.#grownBytes.get(user) ?? 0;
-      if (this.#cancelled.has(user) || grownBytes <= (largest?.grownBytes ?? 0)) continue;
-      largest = { user, grownBytes };
+      if (this.#cancelled.has(user)) endingBytes = Math.max(endingBytes, grownBytes);
+      else if (grownBytes > (largest?.grownBytes ?? 0)) largest = { user, grownBytes };
     }
-    if (largest === undefined) return;
+    if (largest === undefined || largest.grownBytes < endingBytes * NEXT_SHARE) return;
     const { user, grownBytes } = largest;
     this.#cancelled.add(user);
     this.#log.warn({ query: user.queryId, bytes, grownBytes }, 'a query is cancelled for its memory');

@@ -1,4 +1,4 @@
-import type { CompareOp } from '#shared/iceberg/predicate.ts';
+import { FLIPPED, type CompareOp } from '#shared/iceberg/predicate.ts';
 import { int64, type Json } from '#shared/json.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { columnsRead, conjuncts } from './expression-tree.ts';
@@ -62,8 +62,6 @@ export function withLiterals(plan: Plan, places: LiteralPlaces, literals: readon
 }
 
 type ComparedColumn = { readonly column: string; readonly op: CompareOp; readonly constant: Constant };
-
-const FLIPPED: Readonly<Record<CompareOp, CompareOp>> = { eq: 'eq', ne: 'ne', lt: 'gt', le: 'ge', gt: 'lt', ge: 'le' };
 
 /** The columns that a filter over a scan compares with a constant, and reads in no other condition. */
 function comparedColumns(node: Plan): readonly ComparedColumn[] {

@@ -1,4 +1,4 @@
-import type { CompareOp, Predicate } from '#shared/iceberg/predicate.ts';
+import { FLIPPED, type CompareOp, type Predicate } from '#shared/iceberg/predicate.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { unreachable } from '#shared/must.ts';
 import { compareColumn, type FilterColumn } from './comparable-literal.ts';
@@ -199,8 +199,6 @@ function predicateOf(condition: Expression, columns: Columns): Predicate {
       return unreachable(condition);
   }
 }
-
-const FLIPPED: Readonly<Record<CompareOp, CompareOp>> = { eq: 'eq', ne: 'ne', lt: 'gt', le: 'ge', gt: 'lt', ge: 'le' };
 
 function comparePredicate(condition: Extract<Expression, { kind: 'compare' }>, columns: Columns): Predicate {
   if (condition.op === 'distinct') return TRUE;

@@ -15,6 +15,16 @@ export type Predicate =
 
 export type CompareOp = 'eq' | 'ne' | 'lt' | 'le' | 'gt' | 'ge';
 
+/** The operator of the same comparison with its sides swapped. */
+export const FLIPPED: Readonly<Record<CompareOp, CompareOp>> = {
+  eq: 'eq',
+  ne: 'ne',
+  lt: 'gt',
+  le: 'ge',
+  gt: 'lt',
+  ge: 'le',
+};
+
 /**
  * A value of the column's Iceberg type: int, long `bigint`; date `bigint` days, time/timestamp(tz) `bigint` microseconds (the _ns
  * types nanoseconds) since 1970; decimal `bigint` unscaled at the column's scale; float, double `number`; uuid, fixed, binary

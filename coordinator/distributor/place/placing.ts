@@ -55,8 +55,8 @@ export function taskCount(placing: Placing, tasks: Tasks): number {
 export const sizeOf = (placing: Placing, { source }: Placed): number => bytesOf(placing.estimate(source));
 
 /**
- * Chooses the number of partitions for an exchange: one per task that runs at once, fewer for little data, more when many rows (`hashedRows`) go into hash
- * tables.
+ * Chooses the number of partitions for an exchange: one per task that runs at once, fewer for little data, more when many rows
+ * (`hashedRows`) go into hash tables.
  */
 export function partitionCount(
   placing: Placing,

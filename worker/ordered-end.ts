@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import koffi from 'koffi';
+import { koffi } from '#shared/native/koffi.ts';
 import type { HungTask } from '#proto/generated/skein/worker/v1/HungTask.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { HungQuantum } from './slot/slot-pool.ts';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import koffi from 'koffi';
+import { koffi } from '#shared/native/koffi.ts';
 import { residentBytes } from './memory/memory-watch.ts';
 import type { Logger } from '#shared/log/logger.ts';
 

@@ -1,6 +1,6 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import koffi from 'koffi';
+import { koffi } from '#shared/native/koffi.ts';
 
 /** Interval at which a thread checks whether it was idle. */
 const LOOK_MS = 2_500;

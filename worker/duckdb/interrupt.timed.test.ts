@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Instance, type Connection } from './instance.ts';
-import { destroyChunk, Statement } from './statement.ts';
+import { destroyChunk, PreparedStatement, Statement } from './statement.ts';
 
 let instance: Instance;
 let connection: Connection;
@@ -18,7 +18,8 @@ afterEach(() => {
 });
 
 function runToEnd(sql: string): void {
-  using statement = new Statement(connection, sql);
+  using prepared = new PreparedStatement(connection, sql);
+  using statement = new Statement(prepared);
   while (statement.step() !== 'ready');
   for (let chunk = statement.fetch(); chunk !== undefined; chunk = statement.fetch()) destroyChunk(chunk);
 }

@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import koffi from 'koffi';
+import { koffi } from '#shared/native/koffi.ts';
 import { trimAllocator } from '#shared/thread/idle-memory.ts';
-import './native-stack.ts';
 
 /** An address in this process: a handle of DuckDB's or a piece of its memory. Handles may be used from any thread. */
 export type Address = bigint;
@@ -55,6 +54,9 @@ export type Library = {
   readonly data_chunk_get_vector: (chunk: Address, column: number) => Address;
   readonly data_chunk_get_column_count: (chunk: Address) => number | bigint;
   readonly vector_get_column_type: (vector: Address) => Address;
+  readonly list_vector_get_child: (vector: Address) => Address;
+  readonly list_vector_get_size: (vector: Address) => number | bigint;
+  readonly struct_vector_get_child: (vector: Address, index: number) => Address;
   readonly vector_reference_vector: (target: Address, source: Address) => void;
   readonly vector_get_data: (vector: Address) => Address;
   /** Null when no row is NULL. */
@@ -166,6 +168,9 @@ const SIGNATURES: { readonly [K in keyof Library]: readonly [result: string, ...
   data_chunk_get_vector: ['void *', 'void *', 'uint64'],
   data_chunk_get_column_count: ['uint64', 'void *'],
   vector_get_column_type: ['void *', 'void *'],
+  list_vector_get_child: ['void *', 'void *'],
+  list_vector_get_size: ['uint64', 'void *'],
+  struct_vector_get_child: ['void *', 'void *', 'uint64'],
   vector_reference_vector: ['void', 'void *', 'void *'],
   vector_get_data: ['void *', 'void *'],
   vector_get_validity: ['void *', 'void *'],

@@ -1,5 +1,4 @@
-import koffi from 'koffi';
-import './native-stack.ts';
+import { koffi } from '#shared/native/koffi.ts';
 import { joinEnds } from '#shared/cut-text.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Address, Memory } from './library.ts';

@@ -10,7 +10,7 @@ import { Instance, type Connection } from './instance.ts';
 import { readBatch, readSchema } from './ipc-message.ts';
 import { readBytes } from './memory.ts';
 import { PartitionWriter } from './partition-writer.ts';
-import { destroyChunk, Statement } from './statement.ts';
+import { destroyChunk, PreparedStatement, Statement } from './statement.ts';
 import { queryArrow } from '#test/support/duckdb-ipc.ts';
 import { sourceSql, TYPES } from '#test/support/duckdb-types.ts';
 
@@ -43,7 +43,8 @@ type Divided = {
 function divide(sql: string, count: number): Divided {
   const partitions: (NativeMessage & { readonly rows: number })[][] = Array.from({ length: count }, () => []);
   const dictionaries: Uint8Array[][] = Array.from({ length: count }, () => []);
-  using statement = new Statement(connection, sql);
+  using prepared = new PreparedStatement(connection, sql);
+  using statement = new Statement(prepared);
   while (statement.step() !== 'ready');
   using form = ArrowForm.exact(statement.result, () => instance.arrowWithoutViews());
   using writer = new PartitionWriter(statement.result, form, count);

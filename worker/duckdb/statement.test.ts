@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DUCKDB_TEXT_BYTES_MAX } from '#shared/duckdb-error.ts';
 import { Instance, type Connection } from './instance.ts';
-import { destroyChunk, Statement } from './statement.ts';
+import { destroyChunk, PreparedStatement, Statement } from './statement.ts';
 import { queryArrow } from '#test/support/duckdb-ipc.ts';
 
 let instance: Instance;
@@ -20,7 +20,8 @@ afterEach(() => {
 
 /** Runs a statement to its end and says how many rows and pieces it had, and how long the longest took. */
 function runAll(sql: string): { rows: number; pieces: number; longestMs: number } {
-  using statement = new Statement(connection, sql);
+  using prepared = new PreparedStatement(connection, sql);
+  using statement = new Statement(prepared);
   let pieces = 0;
   let longestMs = 0;
   const timed = <T>(work: () => T): T => {
@@ -116,7 +117,8 @@ describe('a statement', () => {
 
   test('an error in the middle of the rows comes with the fetch', () => {
     const sql = "SELECT CASE WHEN i = 900000 THEN CAST('x' || i AS INT) ELSE 1 END FROM range(1000000) t(i)";
-    using statement = new Statement(connection, sql);
+    using prepared = new PreparedStatement(connection, sql);
+    using statement = new Statement(prepared);
     while (statement.step() !== 'ready');
     expect(() => {
       for (let chunk = statement.fetch(); chunk !== undefined; chunk = statement.fetch()) destroyChunk(chunk);

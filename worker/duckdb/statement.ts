@@ -9,41 +9,63 @@ export type StepState = 'more' | 'waiting' | 'ready';
 
 const PENDING_ERROR = 2;
 const NO_TASKS_AVAILABLE = 3;
-/** `DUCKDB_STATEMENT_TYPE_SELECT` of `duckdb_statement_type`. */
-const SELECT = 1;
-
-type StatementOptions = { readonly mayBe?: 'query' | 'anything'; readonly collected?: boolean };
+/** The kinds of statements that a task runs, as numbers of `duckdb_statement_type`. */
+const TYPES = { query: 1, copy: 11 } as const;
+export type StatementKind = keyof typeof TYPES;
 
 /**
- * A statement that runs in pieces in this thread: call `step()` until it returns `ready`, then `fetch()` until it returns undefined. Rows
+ * A statement that is bound and planned. It may run any number of times, one after the other: DuckDB itself binds it again when what it
+ * reads has changed. It must be disposed before its connection.
+ */
+export class PreparedStatement implements Disposable {
+  /** Time that binding and planning took. */
+  readonly preparedMs: number;
+  readonly #handle = word();
+
+  /** @throws DuckDB's error; NOT_SUPPORTED when it is not what it may be. */
+  constructor(connection: Connection, sql: string, mayBe: StatementKind | 'anything' = 'query') {
+    const startMs = performance.now();
+    try {
+      if (duckdb.prepare(connection.address, cString(sql), this.#handle) !== 0) {
+        throw errorAt(duckdb.prepare_error(this.address));
+      }
+      if (mayBe !== 'anything' && duckdb.prepared_statement_type(this.address) !== TYPES[mayBe]) {
+        throw new SkeinError('NOT_SUPPORTED', `a task is a ${mayBe}`);
+      }
+    } catch (error) {
+      this[Symbol.dispose]();
+      throw error;
+    }
+    this.preparedMs = performance.now() - startMs;
+  }
+
+  get address(): Address {
+    return this.#handle[0] ?? 0n;
+  }
+
+  [Symbol.dispose](): void {
+    duckdb.destroy_prepare(this.#handle);
+  }
+}
+
+/**
+ * A run of a statement in pieces in this thread: call `step()` until it returns `ready`, then `fetch()` until it returns undefined. Rows
  * are streamed: DuckDB buffers about a megabyte of them, and most of the last pipeline's work happens in `fetch`, which blocks until there
  * are rows again. For a `collected` statement all work happens in `step`, and DuckDB holds, or spills, the whole result.
  *
- * Every call may throw DuckDB's error; the object must be disposed in any case, before its connection.
+ * Every call may throw DuckDB's error; the object must be disposed in any case, before its prepared statement.
  */
 export class Statement implements Disposable {
-  readonly #prepared = word();
   readonly #pending = word();
   readonly #words: ResultWords = new BigUint64Array(6);
   readonly #result = { words: this.#words };
   #executed = false;
 
-  /**
-   * Binds and plans the statement. @throws DuckDB's error; NOT_SUPPORTED, before anything is executed, when it must be a query and is not.
-   */
-  constructor(connection: Connection, sql: string, { mayBe = 'query', collected = false }: StatementOptions = {}) {
-    try {
-      if (duckdb.prepare(connection.address, cString(sql), this.#prepared) !== 0) {
-        throw errorAt(duckdb.prepare_error(this.#prepared[0] ?? 0n));
-      }
-      if (mayBe === 'query' && duckdb.prepared_statement_type(this.#prepared[0] ?? 0n) !== SELECT) {
-        throw new SkeinError('NOT_SUPPORTED', 'a task is a query');
-      }
-      const begin = collected ? duckdb.pending_prepared : duckdb.pending_prepared_streaming;
-      if (begin(this.#prepared[0] ?? 0n, this.#pending) !== 0) {
-        throw errorAt(duckdb.pending_error(this.#pending[0] ?? 0n));
-      }
-    } catch (error) {
+  /** @throws DuckDB's error */
+  constructor(prepared: PreparedStatement, { collected = false }: { readonly collected?: boolean } = {}) {
+    const begin = collected ? duckdb.pending_prepared : duckdb.pending_prepared_streaming;
+    if (begin(prepared.address, this.#pending) !== 0) {
+      const error = errorAt(duckdb.pending_error(this.#pending[0] ?? 0n));
       this[Symbol.dispose]();
       throw error;
     }
@@ -81,7 +103,6 @@ export class Statement implements Disposable {
     if (this.#executed) duckdb.destroy_result(this.#words);
     this.#executed = false;
     duckdb.destroy_pending(this.#pending);
-    duckdb.destroy_prepare(this.#prepared);
   }
 }
 

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import koffi from 'koffi';
+import { koffi } from '#shared/native/koffi.ts';
 
 /** PRIO_PROCESS of Linux; with a thread id it addresses that thread alone. */
 const PRIO_PROCESS = 0;

@@ -87,11 +87,53 @@ export type InputSource = {
 };
 
 /**
- * Destination of a task's rows. `stream`: sent to the single reader of its DoGet as they are produced. `spool`: kept on the worker, in
+ * Destination of a task's rows. `table`: data files of a table, which the task's report lists. `stream`: sent to the single reader of its DoGet as they are produced. `spool`: kept on the worker, in
  * partitions, until the query ends (`EndQuery`); with more than one partition the last column of the text, an unsigned integer below
  * `partitions`, is the row's partition number, and is not itself part of the output.
  */
-export type OutputSpec = { readonly kind: 'stream' } | { readonly kind: 'spool'; readonly partitions: number };
+export type OutputSpec =
+  | { readonly kind: 'stream' }
+  | { readonly kind: 'spool'; readonly partitions: number }
+  | { readonly kind: 'table'; readonly table: TableSink };
+
+/** The table that a task writes data files for. The columns of the task's text are the table's, in name, type and order. */
+export type TableSink = {
+  /** Schema and partition spec of the files, as JSON texts of the Iceberg specification: they may hold 64-bit integers. */
+  readonly schema: string;
+  readonly spec: string;
+  /** Location below which all files of the write lie, and no other file. Each attempt to run a task has a folder of its own there. */
+  readonly folder: string;
+  /** Roots that `folder` must lie under, and the right to write there. */
+  readonly allowedRoots: readonly string[];
+  readonly credential: StorageCredential;
+  /** The table's `write.parquet.compression-codec`. */
+  readonly codec: string | null;
+  /** The table's `write.parquet.compression-level`. */
+  readonly codecLevel: string | null;
+  readonly rowGroupRows: number;
+  /** Size at which a file ends and the next one begins; a partition of a task is always one file. */
+  readonly fileBytes: number;
+  /** The rows of a file keep the order of the query, which costs a wide task its parallel writers. */
+  readonly keepsOrder: boolean;
+};
+
+/** A data file as a task reports it (`written-file.ts`): its manifest entry as JSON. */
+export type WrittenFile = {
+  readonly path: string;
+  readonly recordCount: number;
+  readonly sizeBytes: number;
+  /** Partition values in the binary single-value form, base64. */
+  readonly partition: readonly (string | null)[];
+  readonly columnSizes: readonly FieldCount[];
+  readonly valueCounts: readonly FieldCount[];
+  readonly nullCounts: readonly FieldCount[];
+  readonly nanCounts: readonly FieldCount[];
+  readonly lower: readonly FieldBound[];
+  readonly upper: readonly FieldBound[];
+  readonly splitOffsets: readonly number[];
+};
+type FieldCount = readonly [fieldId: number, count: number];
+type FieldBound = readonly [fieldId: number, base64: string];
 
 /** Most partitions of one output: each takes a file handle and a buffer on every worker. */
 export const PARTITIONS_MAX = 1_024;
@@ -150,6 +192,10 @@ export type ScanFile = {
   readonly deletes: readonly ScanDelete[];
   /** v3 row lineage. */
   readonly firstRowId: string | null;
+  /** Data sequence number, for a scan that reads `_last_updated_sequence_number`. */
+  readonly sequenceNumber?: string;
+  /** Partition values by the ids of the partition fields, JSON single-value form, for a scan that reads `_partition`. */
+  readonly partition?: JsonObject;
 };
 
 export type ScanDelete =
@@ -189,6 +235,8 @@ export type TaskReport = {
   readonly scans: readonly ScanReport[];
   /** Contents of each partition of a spooled output; empty for a streamed one. */
   readonly partitions: readonly PartitionReport[];
+  /** The files that a task with a `table` output has written; empty for every other. */
+  readonly files: readonly WrittenFile[];
   /** Bytes that came from other workers. */
   readonly receivedBytes: number;
   /** DuckDB's operator tree, when the task asked for it. */

@@ -1,15 +1,23 @@
 import { SkeinError } from '#shared/error.ts';
 import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
 
-/** Returns a check that throws INVALID_TABLE_DATA for a location outside of `roots`; it is fast, because tables have very many files. */
+/** Returns a check that throws INVALID_TABLE_DATA for a location outside of `roots`. */
 export function requireWithin(roots: readonly string[]): (location: string) => void {
+  const isAllowed = withinRoots(roots);
+  return (location) => {
+    if (isAllowed(location)) return;
+    throw new SkeinError('INVALID_TABLE_DATA', `${location} lies outside of the table's allowed locations`);
+  };
+}
+
+/** Returns whether a location lies within one of `roots`; it is fast, because tables have very many files. */
+export function withinRoots(roots: readonly string[]): (location: string) => boolean {
   const prefixes = roots.map((root) => `${normalizeLocation(root)}/`);
   return (location) => {
     const plain = location.startsWith('/') ? `file://${location}` : location;
     const path = plain.slice(plain.indexOf('://') + 3);
-    if (!IRREGULAR.test(path) && prefixes.some((prefix) => plain.startsWith(prefix))) return;
-    if (roots.some((root) => isWithinSafely(location, root))) return;
-    throw new SkeinError('INVALID_TABLE_DATA', `${location} lies outside of the table's allowed locations`);
+    if (!IRREGULAR.test(path) && prefixes.some((prefix) => plain.startsWith(prefix))) return true;
+    return roots.some((root) => isWithinSafely(location, root));
   };
 }
 

@@ -101,7 +101,7 @@ const DELETE_STEPS = 2;
 /** Maximum number of delete files that apply to one data file. */
 const DELETES_PER_FILE_MAX = 10_000;
 /** Reserved field id of `file_path` in position delete files. */
-const FILE_PATH_ID = 2_147_483_546;
+export const FILE_PATH_ID = 2_147_483_546;
 
 const NONE: readonly DataFile[] = [];
 

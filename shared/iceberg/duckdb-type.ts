@@ -1,27 +1,8 @@
 import { SkeinError } from '#shared/error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { primitiveOf } from './type.ts';
-
-/** Iceberg's primitive types (spec v3, Primitive Types) as DuckDB 1.5 names them; `fixed` and `decimal` carry arguments. */
-const PRIMITIVES: Readonly<Record<string, string>> = {
-  boolean: 'BOOLEAN',
-  int: 'INTEGER',
-  long: 'BIGINT',
-  float: 'FLOAT',
-  double: 'DOUBLE',
-  date: 'DATE',
-  time: 'TIME',
-  timestamp: 'TIMESTAMP',
-  timestamptz: 'TIMESTAMP WITH TIME ZONE',
-  timestamp_ns: 'TIMESTAMP_NS',
-  // DuckDB has no nanosecond timestamp with a time zone: the values keep microseconds.
-  timestamptz_ns: 'TIMESTAMP WITH TIME ZONE',
-  string: 'VARCHAR',
-  uuid: 'UUID',
-  binary: 'BLOB',
-  unknown: '"NULL"',
-};
+import { TYPE_NAMES } from './type-names.ts';
+import { primitiveOf, type IcebergType, type PrimitiveName } from './type.ts';
 
 /**
  * Returns the DuckDB type of an Iceberg type in its JSON form (`"long"`, `{"type":"list","element":...}`).
@@ -48,10 +29,14 @@ function fieldsOf(struct: JsonObject | null): string[] {
 }
 
 function primitive(name: string): string {
-  const known = PRIMITIVES[name];
-  if (known !== undefined) return known;
   const type = primitiveOf(name);
+  const known = type === undefined ? null : duckDbName(type);
+  if (known !== null) return known;
   if (type?.kind === 'decimal') return `DECIMAL(${type.precision},${type.scale})`;
   if (type?.kind === 'fixed') return 'BLOB';
   throw new SkeinError('NOT_SUPPORTED', `columns of the type ${name} cannot be read`);
 }
+
+/** DuckDB's name of a type without arguments and parts; null when it has none. */
+export const duckDbName = ({ kind }: IcebergType): string | null =>
+  Object.hasOwn(TYPE_NAMES, kind) ? TYPE_NAMES[kind as PrimitiveName].duckdb : null;

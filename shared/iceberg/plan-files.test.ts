@@ -1,6 +1,6 @@
 import { expect, test, describe } from 'vitest';
 import type { ScanDelete, ScanFile } from '#proto/task.ts';
-import type { Json, JsonObject } from '#shared/json.ts';
+import type { JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { FileNotFound, type FileReader } from '#shared/storage/storage.ts';
 import { writeAvroFile } from './avro/write-container.ts';
@@ -64,28 +64,7 @@ const DOCUMENT: JsonObject = {
 };
 const metadata = readTableMetadata(DOCUMENT);
 
-/** Fields that version 3 and deletes add to those that we write. */
-const EXTRA: readonly JsonObject[] = (
-  [
-    ['first_row_id', 142, 'long'],
-    ['referenced_data_file', 143, 'string'],
-    ['content_offset', 144, 'long'],
-    ['content_size_in_bytes', 145, 'long'],
-  ] as const
-).map(([name, id, type]) => ({ name, type: ['null', type], default: null, 'field-id': id }));
-
-function entrySchema(specId: number): JsonObject {
-  const schema = manifestSchema(specId === 0 ? [] : [partitionColumn], 2);
-  const fields = schema['fields'] as readonly JsonObject[];
-  return {
-    ...schema,
-    fields: fields.map((field) => {
-      if (field['name'] !== 'data_file') return field;
-      const type = field['type'] as JsonObject;
-      return { ...field, type: { ...type, fields: [...(type['fields'] as readonly Json[]), ...EXTRA] } };
-    }),
-  };
-}
+const entrySchema = (specId: number): JsonObject => manifestSchema(specId === 0 ? [] : [partitionColumn], 3);
 
 const NOTHING = {
   column_sizes: null,

@@ -4,6 +4,7 @@ import { SkeinError } from '#shared/error.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { FileReader } from '#shared/storage/storage.ts';
+import { addressFacts } from './address-facts.ts';
 import { requireWithin } from './allowed-roots.ts';
 import type { DecodeLimits } from './decode-limits.ts';
 import { DeleteIndex } from './delete-index.ts';
@@ -303,7 +304,8 @@ export class Planning {
     return mayMatch(this.#predicate, (fieldId) => columnStats(file.stats, fieldId, this.#typeOf(fieldId)));
   }
 
-  toScanFile({ file }: ManifestEntry, deletes: () => readonly DataFile[]): ScanFile {
+  toScanFile(entry: ManifestEntry, deletes: () => readonly DataFile[]): ScanFile {
+    const { file } = entry;
     requireParquet(file);
     const applied = deletes().map((one) => this.#scanDelete(one));
     return {
@@ -313,7 +315,7 @@ export class Planning {
       rows: null,
       constants: this.#constantsOf(file.partition, this.#filterOf(file.specId), applied),
       deletes: applied,
-      firstRowId: file.firstRowId?.toString() ?? null,
+      ...addressFacts(entry, this.#filterOf(file.specId), this.#options.columnsNeeded),
     };
   }
 

@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { int64, parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { parsePartitionFields, parsePartitionSpec, type PartitionSpec } from './partition-spec.ts';
+import { parseSortFields, type SortField } from './sort-order.ts';
 import { parseSchema, type Schema } from './schema.ts';
 import { invalid, isObject, smallInteger, walkFields, type Field } from './type.ts';
 
@@ -20,18 +21,32 @@ export type TableMetadata = {
   readonly specs: readonly PartitionSpec[];
   readonly defaultSpecId: number;
   readonly defaultSortOrderId: number;
+  /** The default sort order; empty: unsorted. */
+  readonly sortOrder: readonly SortField[];
   readonly properties: Readonly<Record<string, string>>;
   readonly currentSnapshotId: bigint | null;
   readonly snapshots: ReadonlyMap<bigint, Snapshot>;
   /** Branches and tags by name. */
-  readonly refs: ReadonlyMap<string, { readonly snapshotId: bigint; readonly type: 'branch' | 'tag' }>;
+  readonly refs: ReadonlyMap<string, SnapshotRef>;
   /** The time at which each snapshot became the current one, oldest first. */
   readonly snapshotLog: readonly { readonly timestampMs: number; readonly snapshotId: bigint }[];
   /** Every field of any schema, by id. The current schema's form of a field wins, then the newest. */
   readonly fields: ReadonlyMap<number, Field>;
+  /** Statistics of snapshots, and earlier metadata documents. */
+  readonly otherFiles: readonly string[];
   /** Property `schema.name-mapping.default`, parsed; null when absent. */
   readonly nameMapping: Json;
 };
+
+export type SnapshotRef = {
+  readonly snapshotId: bigint;
+  readonly type: 'branch' | 'tag';
+  readonly retention: Retention;
+};
+
+/** How long a branch or tag, and the snapshots of a branch, are kept; what is absent follows the table's properties. */
+type Retention = { readonly [K in (typeof RETENTION)[number]]?: number };
+const RETENTION = ['max-ref-age-ms', 'max-snapshot-age-ms', 'min-snapshots-to-keep'] as const;
 
 export type Snapshot = {
   readonly snapshotId: bigint;
@@ -84,6 +99,7 @@ export function readTableMetadata(json: JsonObject): TableMetadata {
     specs,
     defaultSpecId: optionalInteger(json['default-spec-id']) ?? 0,
     defaultSortOrderId: optionalInteger(json['default-sort-order-id']) ?? 0,
+    sortOrder: readSortOrder(json['sort-orders'], optionalInteger(json['default-sort-order-id']) ?? 0),
     properties,
     currentSnapshotId: current === -1n ? null : current,
     snapshots: new Map(
@@ -97,6 +113,11 @@ export function readTableMetadata(json: JsonObject): TableMetadata {
       snapshotId: requiredInt64(one['snapshot-id'], 'snapshot-id'),
     })),
     fields: allFields(schemas, currentSchemaId),
+    otherFiles: [
+      ...objects(json['statistics']).map((one) => one['statistics-path']),
+      ...objects(json['partition-statistics']).map((one) => one['statistics-path']),
+      ...objects(json['metadata-log']).map((one) => one['metadata-file']),
+    ].filter((path) => typeof path === 'string'),
     nameMapping: readNameMapping(properties['schema.name-mapping.default']),
   };
 }
@@ -124,6 +145,11 @@ export function specById(metadata: Pick<TableMetadata, 'specs'>, specId: number)
   return found;
 }
 
+function readSortOrder(json: Json | undefined, orderId: number): readonly SortField[] {
+  const order = objects(json).find((one) => one['order-id'] === orderId);
+  return order === undefined ? [] : parseSortFields(order['fields']);
+}
+
 function readSnapshot(json: JsonObject): Snapshot {
   return {
     snapshotId: requiredInt64(json['snapshot-id'], 'snapshot-id'),
@@ -143,7 +169,13 @@ function readRefs(json: Json | undefined): TableMetadata['refs'] {
     Object.entries(json).map(([name, ref]) => {
       if (!isObject(ref)) throw invalid(`ref ${name} is not an object`);
       const type = ref['type'] === 'tag' ? 'tag' : 'branch';
-      return [name, { snapshotId: requiredInt64(ref['snapshot-id'], 'snapshot-id'), type }] as const;
+      const retention = Object.fromEntries(
+        RETENTION.flatMap((key) => {
+          const value = int64(ref[key]);
+          return value === undefined ? [] : [[key, Number(value)] as const];
+        }),
+      );
+      return [name, { snapshotId: requiredInt64(ref['snapshot-id'], 'snapshot-id'), type, retention }] as const;
     }),
   );
 }

@@ -1,16 +1,40 @@
 import type { ScanDelete, ScanFile } from '#proto/task.ts';
+import type { TenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import type { OpenStorage } from '#shared/storage/open-storage.ts';
-import { readFrames } from '#shared/thread/frames.ts';
+import type { FileReader } from '#shared/storage/storage.ts';
+import { readFrames, type Frames } from '#shared/thread/frames.ts';
 import { SmallFirst } from '#shared/thread/small-first.ts';
 import type { WorkCall, WorkPool } from '#shared/thread/work-pool.ts';
-import { work } from '#shared/thread/work.ts';
+import { work, type Work } from '#shared/thread/work.ts';
 import type { ColumnSummary, SummarizedColumn } from './column-summary.ts';
-import { limitsHere } from './decode-limits.ts';
+import { limitsHere, type DecodeLimits } from './decode-limits.ts';
 import type { FileListHold } from './file-list-hold.ts';
 import type { ManifestCaches } from './manifest-cache.ts';
+import type { ManifestFile } from './manifest.ts';
+import type { OrphansRequest } from './orphan-files.ts';
 import type { PlanReport, ScanNumbers } from './planning.ts';
-import type { ColumnsInput, FilesInput, FilesOutput, SentFile } from './read-in-thread.ts';
+import type { UnreachableRequest } from './unreachable-files.ts';
+import { inspectSnapshot, type InspectedRow, type InspectRequest } from './inspect-snapshot.ts';
+import type {
+  ColumnsInput,
+  FilesInput,
+  FilesOutput,
+  InspectInput,
+  ListInput,
+  NewDeletesInput,
+  RemoveInput,
+  RewriteInput,
+  SentFile,
+} from './read-in-thread.ts';
+import {
+  findNewDeletes,
+  removeFromManifests,
+  rewriteManifests,
+  type Removal,
+  type Rewritten,
+} from './rewrite-manifests.ts';
+import { snapshotManifests } from './snapshot-manifests.ts';
 import { scanColumns, scanFiles, scanNumbers, type ReadingPlace, type ScanRequest } from './scan-request.ts';
 
 /** The caller of a read, and its deadline. */
@@ -34,11 +58,32 @@ export interface TableReader {
   ): Promise<readonly ColumnSummary[]>;
   /** Returns the size of a scan, from the manifest list and the cached manifests; it keeps no memory afterwards. */
   numbers(request: ScanRequest, call: ReadCall): Promise<ScanNumbers>;
+  /** Gives the rows of a metadata table, in portions. */
+  inspect(request: InspectRequest, call: ReadCall): AsyncIterable<readonly InspectedRow[]>;
+  /** Returns the manifests of a snapshot. */
+  list(request: ListInput, call: ReadCall): Promise<readonly ManifestFile[]>;
+  /** Writes manifests into one. */
+  rewrite(request: RewriteInput & Pick<ScanRequest, 'tenant'>, call: ReadCall): Promise<Rewritten>;
+  /** Takes files out of manifests. */
+  remove(request: RemoveInput & Pick<ScanRequest, 'tenant'>, call: ReadCall): Promise<readonly Removal[]>;
+  /** See `ManifestReader.newDeletes`. */
+  newDeletes(request: NewDeletesInput & Pick<ScanRequest, 'tenant'>, call: ReadCall): Promise<string | null>;
+  /** Finds the files that only the expired snapshots reach, in portions; a thread looks for them. */
+  unreachable(request: UnreachableRequest, call: ReadCall): AsyncIterable<readonly string[]>;
+  /** Finds the files that no snapshot reaches, among candidates; a thread looks for them. */
+  orphans(request: OrphansRequest, call: ReadCall): AsyncIterable<readonly string[]>;
 }
 
 const MODULE = new URL('./read-in-thread.ts', import.meta.url);
 const FILES = work<FilesInput, FilesOutput>(MODULE, 'filesInThread');
 const NUMBERS = work<ScanRequest, ScanNumbers>(MODULE, 'numbersInThread');
+const INSPECT = work<InspectInput, Frames<InspectedRow>>(MODULE, 'inspectInThread');
+const UNREACHABLE = work<UnreachableRequest, Frames<string>>(MODULE, 'unreachableInThread');
+const ORPHANS = work<OrphansRequest, Frames<string>>(MODULE, 'orphansInThread');
+const LIST = work<ListInput, Frames<ManifestFile>>(MODULE, 'listInThread');
+const REWRITE = work<RewriteInput, Rewritten>(MODULE, 'rewriteInThread');
+const REMOVE = work<RemoveInput, readonly Removal[]>(MODULE, 'removeInThread');
+const NEW_DELETES = work<NewDeletesInput, string | null>(MODULE, 'newDeletesInThread');
 const COLUMNS = work<ColumnsInput, readonly ColumnSummary[]>(MODULE, 'columnsInThread');
 
 export type TableReaderParts = {
@@ -97,8 +142,80 @@ export class GuardedTableReader implements TableReader {
     );
   }
 
+  async *inspect(request: InspectRequest, call: ReadCall): AsyncGenerator<readonly InspectedRow[]> {
+    const { pool, fileListBytesMax } = this.#parts;
+    const found = await this.#read<readonly InspectedRow[] | Frames<InspectedRow>>(
+      request,
+      call,
+      async (place) => {
+        const rows: InspectedRow[] = [];
+        await inspectSnapshot(place, request, (row) => rows.push(row));
+        return rows;
+      },
+      () => pool.run(INSPECT, { request, bytesMax: fileListBytesMax }, poolCall(request, call)),
+    );
+    if ('buffers' in found) yield* readFrames(found);
+    else yield found;
+  }
+
+  async list(request: ListInput, call: ReadCall): Promise<readonly ManifestFile[]> {
+    const { table, snapshotId, allowedRoots, tenant } = request;
+    const found = await this.#read<readonly ManifestFile[] | Frames<ManifestFile>>(
+      request,
+      call,
+      ({ io, manifestCaches, limits }) =>
+        snapshotManifests(io, table, snapshotId, { manifestCache: manifestCaches.of(tenant), allowedRoots, limits }),
+      () => this.#parts.pool.run(LIST, request, poolCall(request, call)),
+    );
+    if (!('buffers' in found)) return found;
+    const all: ManifestFile[] = [];
+    for await (const frame of readFrames(found)) all.push(...frame);
+    return all;
+  }
+
+  rewrite({ tenant, ...request }: RewriteInput & Pick<ScanRequest, 'tenant'>, call: ReadCall): Promise<Rewritten> {
+    return this.#change(request, { tenant, call }, rewriteManifests, REWRITE);
+  }
+
+  remove(
+    { tenant, ...request }: RemoveInput & Pick<ScanRequest, 'tenant'>,
+    call: ReadCall,
+  ): Promise<readonly Removal[]> {
+    return this.#change(request, { tenant, call }, removeFromManifests, REMOVE);
+  }
+
+  newDeletes(
+    { tenant, ...request }: NewDeletesInput & Pick<ScanRequest, 'tenant'>,
+    call: ReadCall,
+  ): Promise<string | null> {
+    return this.#change(request, { tenant, call }, findNewDeletes, NEW_DELETES);
+  }
+
+  async *unreachable(request: UnreachableRequest, call: ReadCall): AsyncGenerator<readonly string[]> {
+    yield* readFrames(await this.#parts.pool.run(UNREACHABLE, request, poolCall(request, call)));
+  }
+
+  async *orphans(request: OrphansRequest, call: ReadCall): AsyncGenerator<readonly string[]> {
+    yield* readFrames(await this.#parts.pool.run(ORPHANS, request, poolCall(request, call)));
+  }
+
+  #change<Request extends Pick<RewriteInput, 'table' | 'manifests' | 'credential'>, T>(
+    request: Request,
+    { tenant, call }: { readonly tenant: TenantId; readonly call: ReadCall },
+    here: (io: FileReader, request: Request, limits: DecodeLimits) => Promise<T>,
+    apart: Work<Request, T>,
+  ): Promise<T> {
+    const { openStorage, pool } = this.#parts;
+    const io = openStorage(request.table.location, request.credential);
+    return this.#smallFirst.run(
+      `${tenant} ${apart.name} ${request.manifests[0]?.path}`,
+      () => here(io, request, limitsHere()),
+      () => pool.run(apart, request, poolCall({ tenant }, call)),
+    );
+  }
+
   #read<T>(
-    { tenant, table, snapshotId, credential }: ScanRequest,
+    { tenant, table, snapshotId, credential }: ReadRequest,
     { signal }: ReadCall,
     here: (place: ReadingPlace) => Promise<T>,
     apart: () => Promise<T>,
@@ -126,7 +243,9 @@ export class GuardedTableReader implements TableReader {
   }
 }
 
-const poolCall = ({ tenant }: ScanRequest, { tableName, signal }: ReadCall): WorkCall => ({
+type ReadRequest = Pick<ScanRequest, 'tenant' | 'table' | 'snapshotId' | 'credential'>;
+
+const poolCall = ({ tenant }: Pick<ReadRequest, 'tenant'>, { tableName, signal }: ReadCall): WorkCall => ({
   owner: tenant,
   what: `the manifests of ${tableName}`,
   signal,

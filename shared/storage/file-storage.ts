@@ -66,6 +66,8 @@ export const fileStorage: Storage = {
 
   exists: (uri) => guard(uri, async () => (await stat(localPath(uri)).catch(ignoreMissing))?.isFile() === true),
 
+  modifiedMs: (uri) => guard(uri, async () => (await stat(localPath(uri)).catch(ignoreMissing))?.mtimeMs),
+
   resolve: (uri) =>
     guard(uri, async () => {
       const path = await realpath(localPath(uri)).catch(ignoreMissing);

@@ -39,6 +39,9 @@ export function localPath(location: string): string {
 /** Removes trailing slashes, because writers append `/data` and `/metadata`. */
 export const withoutTrailingSlash = (location: string): string => location.replace(/(?<=[^/:])\/+$/, '');
 
+/** The last part of a location. */
+export const fileName = (location: string): string => location.slice(location.lastIndexOf('/') + 1);
+
 /** Returns the location of a local path. */
 export const fileLocation = (path: string): string => normalizeLocation(path);
 

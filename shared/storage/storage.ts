@@ -21,6 +21,8 @@ export interface Storage {
   write(location: string, bytes: Uint8Array): Promise<void>;
   /** Lists the files below a folder, page by page, in any order; follows no symbolic link. A missing folder has no files. */
   list(folder: string): AsyncIterable<readonly string[]>;
+  /** The time at which a file was written, in ms since 1970; undefined when it is not there. */
+  modifiedMs(location: string): Promise<number | undefined>;
   /** Deletes files, as many as possible before it throws. A missing file is not an error; neither is a folder, which stays. */
   remove(locations: readonly string[]): Promise<void>;
   /** Whether a file exists; a folder does not count. */

@@ -9,8 +9,9 @@ import { isWithin } from '#shared/storage/location.ts';
 import type { FileField, Footer, ReadFooter, RowGroup } from './footer.ts';
 import { withFieldIds } from './name-mapping.ts';
 import { annotationOf } from './parquet-schema.ts';
+import { printAddress } from './print-address.ts';
 import { printColumn } from './print-column.ts';
-import { printValue } from './print-value.ts';
+import { printValue } from '#shared/iceberg/print-value.ts';
 
 /** One data file as a task reads it. */
 export type PlannedFile = {
@@ -97,6 +98,8 @@ export function columnSource(
   const byId = new Map(fields.toReversed().map((field) => [field.id, field]));
   const twins = twinsOf(fields);
   return (column) => {
+    const address = printAddress(column, (id) => byId.get(id));
+    if (address !== undefined) return address;
     const type = parseType(column.type);
     const found = byId.get(column.fieldId);
     if (found === undefined) {

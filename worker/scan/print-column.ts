@@ -4,7 +4,7 @@ import { printType, type Field, type IcebergType } from '#shared/iceberg/type.ts
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { must, unreachable } from '#shared/must.ts';
 import type { FileField } from './footer.ts';
-import { printValue } from './print-value.ts';
+import { printValue } from '#shared/iceberg/print-value.ts';
 
 /**
  * Prints the SQL expression that converts a column of a file into one of the table (Iceberg spec, Column Projection). Columns are matched

@@ -121,6 +121,45 @@ describe('columns', () => {
     expect(await rows(scan)).toEqual([['x', '1', 1.5, null, '12.50']]);
   });
 
+  test('addresses of rows: file, position, partition, lineage; files of one form share one read_parquet', async () => {
+    const one = await write('address-a.parquet', 'SELECT range::INT AS a FROM range(3)', '{a: 1}');
+    const two = await write('address-b.parquet', 'SELECT 9 AS a', '{a: 1}');
+    const moved = await write(
+      'address-c.parquet',
+      'SELECT 5 AS a, 40::BIGINT AS _row_id, NULL::BIGINT AS _last_updated_sequence_number',
+      '{a: 1, _row_id: 2147483540, _last_updated_sequence_number: 2147483539}',
+    );
+    const partition = { type: 'struct', fields: [{ id: 1000, name: 'day', required: false, type: 'date' }] };
+    const scan = scanOf(
+      [
+        column(1, 'a', 'int'),
+        column(2_147_483_646, '_file', 'string'),
+        column(2_147_483_645, '_pos', 'long'),
+        column(2_147_483_642, '_partition', partition),
+        column(2_147_483_540, '_row_id', 'long'),
+        column(2_147_483_539, '_last_updated_sequence_number', 'long'),
+      ],
+      [
+        file(one, { firstRowId: '100', sequenceNumber: '4', partition: { 1000: '2024-02-29' } }),
+        file(`file://${two}`, { sequenceNumber: '5', partition: {} }),
+        file(moved, { firstRowId: '7', sequenceNumber: '6', partition: {} }),
+      ],
+    );
+    expect(await rows(scan, 'a')).toEqual([
+      [0, one, '0', { day: '2024-02-29' }, '100', '4'],
+      [1, one, '1', { day: '2024-02-29' }, '101', '4'],
+      [2, one, '2', { day: '2024-02-29' }, '102', '4'],
+      [5, moved, '0', { day: null }, '40', '6'],
+      [9, `file://${two}`, '0', { day: null }, null, null],
+    ]);
+    expect((await print(scan)).sql.split('read_parquet')).toHaveLength(3);
+    expect(await rows(scanOf([column(2_147_483_645, '_pos', 'long')], [file(one)]), '1')).toEqual([
+      ['0'],
+      ['1'],
+      ['2'],
+    ]);
+  });
+
   test('files of several schemas are one table', async () => {
     const one = await write('one.parquet', 'SELECT 1 AS a', '{a: 1}');
     const two = await write('two.parquet', 'SELECT 20::BIGINT AS renamed, 3 AS b', '{renamed: 1, b: 2}');

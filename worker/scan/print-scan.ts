@@ -6,6 +6,7 @@ import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { readParquet } from '#shared/sql/read-parquet.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import type { DeletedPositions } from './deleted-positions.ts';
+import { fileFactsJoin, isAddress } from './print-address.ts';
 import { baseName, columnSource, planFile, type EqualityDelete, type PlannedFile } from './plan-file.ts';
 import type { ReadFooter } from './footer.ts';
 import { readDeletionVector } from './deletion-vector.ts';
@@ -90,13 +91,15 @@ async function printBranch(scan: ScanSpec, files: readonly PlannedFile[], tools:
   const { bounds, columns, equality } = must(first, 'a branch has a file');
   // A scan of no columns still has its rows.
   const selected = columns.length === 0 ? ['1 AS "1"'] : columns.map((sql, i) => `${sql} AS ${alias(scan, i)}`);
+  const located = files.map(({ file }) => ({ file, local: readablePath(tools.open, file.path) }));
   const joins = [
+    fileFactsJoin(scan.columns, located),
     ...(await positionJoin(files, tools)),
     ...(await vectorJoin(must(first, 'a branch has a file'), tools)),
     ...(await equalityJoins(scan, equality, tools)),
   ];
   const where = bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`;
-  if (joins.length > 0 || where !== '') checkVirtualColumns(files);
+  if (joins.some((join) => join !== '') || where !== '' || scan.columns.some(isAddress)) checkVirtualColumns(files);
   const paths = files.map((one) => one.file.path);
   return `SELECT ${selected.join(', ')} FROM ${readFiles(tools.open, paths)} AS f${joins.join('')}${where}`;
 }
@@ -113,7 +116,7 @@ function checkVirtualColumns(files: readonly PlannedFile[]): void {
     if (hidesVirtual) {
       throw new SkeinError(
         'NOT_SUPPORTED',
-        `${baseName(file.path)} has deletes and a column with a reserved name (filename, file_row_number)`,
+        `${baseName(file.path)} has a column with a reserved name, and deletes or read addresses (filename, file_row_number)`,
       );
     }
   }

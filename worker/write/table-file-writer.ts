@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { rename } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Literal } from '#shared/iceberg/predicate.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
+import { requireWritable } from '#shared/iceberg/write/require-writable.ts';
 import { stringBounds } from '#shared/iceberg/write/string-bounds.ts';
 import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
+import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { quotePath, readParquet } from '#shared/sql/read-parquet.ts';
-import { withoutTrailingSlash } from '#shared/storage/location.ts';
 import type { Storage } from '#shared/storage/storage.ts';
-import { requireWritable } from './field-ids.ts';
 import {
   leavesOf,
   parseStatistic,
@@ -19,43 +17,42 @@ import {
   type OpenQuestion,
   type RawStatistics,
 } from './file-statistics.ts';
-import { printCopy, printPartition, type FileFormat, type WrittenTable } from './print-copy.ts';
+import { printCopy, printPartition, unusedName, type FileFormat, type WrittenTable } from './print-copy.ts';
 import { parsePartitionText } from './transform-sql.ts';
 
-/**
- * Runs SQL in the DuckDB that writes. Rows are objects by column; 64-bit numbers are strings, a map is a list of `{key, value}`. The
- * instance has the hash functions of `transform-sql.ts`.
- */
-export interface WriteDatabase {
-  query(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
-}
-
-type CopyRow = {
-  readonly filename: string;
-  readonly count: string;
-  readonly file_size_bytes: string;
-  readonly column_statistics: readonly {
-    readonly key: string;
-    readonly value: readonly { readonly key: string; readonly value: string }[];
-  }[];
+/** One file of a `COPY ... (RETURN_STATS)`. */
+export type CopiedFile = {
+  readonly path: string;
+  readonly rows: number;
+  readonly bytes: number;
+  /** By column, then by the statistic's name. */
+  readonly statistics: ReadonlyMap<string, RawStatistics>;
 };
+
+type FileParts = Pick<NewDataFile, 'path' | 'partition' | 'splitOffsets'>;
+
+/** The DuckDB that writes. It has the macros of `hash-macros.ts` when the table has buckets. */
+export interface WriteDatabase {
+  copy(sql: string): Promise<readonly CopiedFile[]>;
+  /** The values of a query's one column, which is text. */
+  texts(sql: string): Promise<readonly string[]>;
+}
 
 /**
  * Writes rows as data files of one table, and returns for each file its manifest entry. The files are not part of the table until they are
  * committed; `remove` deletes them all.
+ * ```
+ * folder of the write / folder of a COPY / uuid.parquet
+ * ```
  */
 export class TableFileWriter {
   readonly #database: WriteDatabase;
   readonly #storage: Storage;
   readonly #table: WrittenTable;
   readonly #format: FileFormat;
-  readonly #folder: string;
   readonly #leaves: readonly Leaf[];
-  readonly #writeId = randomUUID();
-  /** Paths of all files created, and of the folders that hold them until they are moved. */
+  /** The folders of all COPYs so far. */
   readonly #made: string[] = [];
-  readonly #temporary: string[] = [];
-  #files = 0;
 
   /** @throws NOT_SUPPORTED naming a column whose type cannot be written */
   constructor(database: WriteDatabase, storage: Storage, table: WrittenTable, format: FileFormat) {
@@ -64,85 +61,83 @@ export class TableFileWriter {
     this.#storage = storage;
     this.#table = table;
     this.#format = format;
-    this.#folder = storage.localPath(table.folder);
     this.#leaves = leavesOf(table.schema);
   }
 
   /**
-   * Writes the rows of a query: one file, or one for each partition; none where there are no rows.
+   * Writes the rows of a query; of a partitioned table one file for each partition, and none where there are no rows.
    * @param query its columns are the table's, in name, type and order
    * @throws the errors of the database
    */
   async write(query: string): Promise<readonly NewDataFile[]> {
-    await this.#storage.makeFolder(this.#table.folder);
-    const isPartitioned = this.#table.spec.fields.length > 0;
-    const path = isPartitioned ? join(this.#folder, `.${this.#writeId}`) : this.#newPath();
-    (isPartitioned ? this.#temporary : this.#made).push(path);
-    const rows = await this.#database.query(printCopy(query, this.#table, this.#format, path));
+    const name = randomUUID();
+    const folder = `${this.#table.folder}/${name}`;
+    this.#made.push(folder);
+    await this.#storage.makeFolder(folder);
+    const path = this.#storage.localPath(folder);
+    const copied = await this.#database.copy(printCopy(query, this.#table, this.#format, path));
+    const place = ({ path: file }: CopiedFile): string => `${folder}/${file.slice(path.length + 1)}`;
+    await this.#storage.remove(copied.filter(({ rows }) => rows === 0).map(place));
+    const filled = copied.filter(({ rows }) => rows > 0);
+    const partitions = await this.#readPartitions(filled);
+    const offsets = await this.#readSplitOffsets(filled);
     const files: NewDataFile[] = [];
-    for (const row of rows as unknown as readonly CopyRow[]) {
-      if (row.count === '0') await this.#storage.remove([row.filename]);
-      else files.push(await this.#toDataFile(row, isPartitioned));
+    for (const file of filled) {
+      const parts = { partition: partitions.get(file.path) ?? [], splitOffsets: offsets.get(file.path) ?? [] };
+      files.push({ path: place(file), ...parts, ...(await this.#counts(file)) });
     }
-    if (isPartitioned) await this.#removeFolder(path);
+    if (files.length === 0) await this.#storage.removeEmptyFolders(this.#table.folder);
     return files;
   }
 
   /** Deletes everything that was written. */
   async remove(): Promise<void> {
-    for (const folder of this.#temporary) await this.#removeFolder(folder);
-    await this.#storage.remove(this.#made);
+    for (const folder of this.#made) {
+      for await (const files of this.#storage.list(folder)) await this.#storage.remove(files);
+    }
+    await this.#storage.removeEmptyFolders(this.#table.folder);
   }
 
-  async #removeFolder(folder: string): Promise<void> {
-    for await (const files of this.#storage.list(folder)) await this.#storage.remove(files);
-    await this.#storage.removeEmptyFolders(folder);
-  }
-
-  #newPath(): string {
-    return join(this.#folder, `${this.#writeId}-${String(this.#files++).padStart(5, '0')}.parquet`);
-  }
-
-  async #toDataFile(row: CopyRow, isPartitioned: boolean): Promise<NewDataFile> {
-    const source = readParquet([row.filename]);
-    const raw = new Map<string, RawStatistics>(
-      row.column_statistics.map(({ key, value }) => [key, new Map(value.map((one) => [one.key, one.value]))]),
-    );
+  async #counts({ path, rows, bytes, statistics: raw }: CopiedFile): Promise<Omit<NewDataFile, keyof FileParts>> {
     const { statistics, open } = toStatistics(this.#leaves, raw);
-    await this.#answer(source, statistics, open);
-    const partition = isPartitioned ? await this.#readPartition(source) : [];
-    const splitOffsets = await this.#readSplitOffsets(row.filename);
-    const path = isPartitioned ? await this.#moveIn(row.filename) : row.filename;
-    return {
-      path: `${withoutTrailingSlash(this.#table.folder)}/${path.slice(this.#folder.length + 1)}`,
-      recordCount: Number(row.count),
-      sizeBytes: Number(row.file_size_bytes),
-      partition,
-      splitOffsets,
-      ...statistics,
-    };
+    await this.#answer(readParquet([path]), statistics, open);
+    return { recordCount: rows, sizeBytes: bytes, ...statistics };
   }
 
-  /** Moves a file out of its partition folder, whose name may have characters that some clients cannot read. */
-  async #moveIn(path: string): Promise<string> {
-    const target = this.#newPath();
-    this.#made.push(target);
-    await rename(path, target);
-    return target;
-  }
-
-  async #readPartition(source: string): Promise<readonly (Literal | null)[]> {
+  /** The partition of each file, by its path: that of its first row. One query for all, because to bind the transforms takes long. */
+  async #readPartitions(files: readonly CopiedFile[]): Promise<ReadonlyMap<string, readonly (Literal | null)[]>> {
     const { schema, spec } = this.#table;
-    const [values = []] = await this.#values(printPartition(schema, spec), `${source} LIMIT 1`);
-    return partitionTypes(schema, spec).map((type, index) => parsePartitionText(type, values[index] as string | null));
+    if (spec.fields.length === 0 || files.length === 0) return new Map();
+    const types = partitionTypes(schema, spec);
+    // A column of the table may have these names.
+    const [name, row] = [unusedName('filename', schema), 'file_row_number'];
+    const isFree = unusedName(row, schema) === row;
+    const source = readParquet(
+      files.map(({ path }) => path),
+      `, filename = ${quoteLiteral(name)}${isFree ? `, ${row} = true` : ''}`,
+    );
+    const rows = await this.#values(
+      [quoteIdentifier(name), ...printPartition(schema, spec)],
+      isFree ? `${source} WHERE ${row} = 0` : source,
+    );
+    return new Map(
+      rows.map(([path, ...values]) => [
+        String(path),
+        types.map((type, index) => parsePartitionText(type, values[index] as string | null)),
+      ]),
+    );
   }
 
-  async #readSplitOffsets(path: string): Promise<readonly number[]> {
+  /** The offsets of the row groups of each file, by its path. */
+  async #readSplitOffsets(files: readonly CopiedFile[]): Promise<ReadonlyMap<string, readonly number[]>> {
+    if (files.length === 0) return new Map();
     const rows = await this.#values(
-      ['min(least(data_page_offset, coalesce(dictionary_page_offset, data_page_offset)))::DOUBLE'],
-      `parquet_metadata(${quotePath(path)}) GROUP BY row_group_id ORDER BY 1`,
+      ['file_name', 'min(least(data_page_offset, coalesce(dictionary_page_offset, data_page_offset)))::DOUBLE'],
+      `parquet_metadata([${files.map(({ path }) => quotePath(path)).join(', ')}])
+        GROUP BY file_name, row_group_id ORDER BY file_name, row_group_id`,
     );
-    return rows.map(([offset]) => Number(offset));
+    const offsets = Map.groupBy(rows, ([path]) => String(path));
+    return new Map(Array.from(offsets, ([path, list]) => [path, list.map(([, offset]) => Number(offset))]));
   }
 
   /** Queries the file for the statistics that RETURN_STATS does not give. */
@@ -163,8 +158,9 @@ export class TableFileWriter {
   }
 
   async #values(expressions: readonly string[], from: string): Promise<readonly (readonly unknown[])[]> {
-    const list = expressions.map((expression, index) => `${expression} AS v${index}`).join(', ');
-    const rows = await this.#database.query(`SELECT ${list} FROM ${from}`);
-    return rows.map((row) => expressions.map((_expression, index) => row[`v${index}`]));
+    const rows = await this.#database.texts(
+      `SELECT CAST(json_array(${expressions.join(', ')}) AS VARCHAR) FROM ${from}`,
+    );
+    return rows.map((row) => JSON.parse(row) as readonly unknown[]);
   }
 }

@@ -16,7 +16,7 @@ export function transformSql(transform: Transform, source: IcebergType, column: 
     case 'void':
       return 'NULL::VARCHAR';
     case 'bucket':
-      return text(`(${hashSql(source, column)} & 2147483647) % ${transform.count}`);
+      return text(bucketSql(transform.count, source, column));
     case 'truncate':
       return truncateSql(transform.width, source, integer, column);
     case 'year':
@@ -30,6 +30,38 @@ export function transformSql(transform: Transform, source: IcebergType, column: 
       return unreachable(transform);
   }
 }
+
+/**
+ * Prints SQL that is equal for two rows just when they are of one partition: the value itself where it is a number, otherwise a digest,
+ * because the answer of RETURN_STATS has it, and the values may be long. Numbers cost a row much less than their text.
+ */
+export function partitionKeySql(transform: Transform, source: IcebergType, column: string): string {
+  switch (transform.kind) {
+    case 'year':
+    case 'month':
+    case 'day':
+    case 'hour':
+      return timeSql(transform.kind, source, column);
+    case 'bucket':
+      return bucketSql(transform.count, source, column);
+    case 'identity':
+      if (PLAIN.has(source.kind)) return column;
+      if (source.kind !== 'decimal' && isInteger(source)) return integerSql(source, column);
+      return `md5(${transformSql(transform, source, column)})`;
+    case 'truncate':
+    case 'void':
+    case 'unknown':
+      return `md5(${transformSql(transform, source, column)})`;
+    default:
+      return unreachable(transform);
+  }
+}
+
+/** Types whose values are keys as they are. */
+const PLAIN: ReadonlySet<string> = new Set(['boolean', 'int', 'long', 'decimal', 'uuid']);
+
+const bucketSql = (count: number, source: IcebergType, column: string): string =>
+  `(${hashSql(source, column)} & 2147483647) % ${count}`;
 
 /** Parses the text of `transformSql` as a partition value of the transform's result type. */
 export function parsePartitionText(type: IcebergType, value: string | null): Literal | null {
@@ -49,7 +81,7 @@ export function parseFloatText(value: string): number {
   return value === 'nan' ? Number.NaN : Number(value);
 }
 
-/** Names of the hash functions that `bucket` needs, because DuckDB has no Murmur3; whoever opens the instance registers them. */
+/** Names of the macros that `bucket` needs (`hash-macros.ts`); whoever opens the instance makes them. */
 export const HASH_FUNCTIONS = {
   integer: 'skein_hash_integer',
   decimal: 'skein_hash_decimal',
@@ -79,7 +111,7 @@ function hashSql(source: IcebergType, column: string): string {
   if (source.kind === 'binary' || source.kind === 'fixed') return `${HASH_FUNCTIONS.bytes}(${column})`;
   if (source.kind === 'uuid') return `${HASH_FUNCTIONS.bytes}(unhex(replace(CAST(${column} AS VARCHAR), '-', '')))`;
   const integer = integerSql(source, column);
-  if (source.kind === 'decimal') return `${HASH_FUNCTIONS.decimal}(${text(integer)})`;
+  if (source.kind === 'decimal') return `${HASH_FUNCTIONS.decimal}(${integer})`;
   // Nanoseconds hash like their microseconds.
   const hashed = source.kind === 'timestamp_ns' ? floorDivided(integer, 1_000) : integer;
   return `${HASH_FUNCTIONS.integer}((${hashed})::BIGINT)`;

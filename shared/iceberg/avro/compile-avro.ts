@@ -283,6 +283,14 @@ export class AvroSpan {
     return this.#bytes.length / 4;
   }
 
+  /** Yields all pairs. */
+  *pairs(): Generator<readonly [unknown, unknown]> {
+    const cursor = new AvroCursor(this.#bytes);
+    for (let count = cursor.readBlockCount(); count > 0; count = cursor.readBlockCount()) {
+      for (let i = 0; i < count; i++) yield [this.#key.read(cursor), this.#value.read(cursor)];
+    }
+  }
+
   /** Returns the value of an integer key; undefined when there is none. */
   find(wanted: number): unknown {
     const cursor = new AvroCursor(this.#bytes);

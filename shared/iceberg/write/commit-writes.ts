@@ -1,23 +1,23 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { printJson, type JsonObject } from '#shared/json.ts';
 import type { Storage } from '#shared/storage/storage.ts';
-import { newUuidV7 } from '#shared/uuid-v7.ts';
-import { limitsApart } from '../decode-limits.ts';
-import { LruManifestCache } from '../manifest-cache.ts';
 import type { ManifestFile } from '../manifest.ts';
-import { snapshotManifests } from '../snapshot-manifests.ts';
+import type { ManifestReader } from '../rewrite-manifests.ts';
 import { metadataFolder } from '../table-folders.ts';
 import type { TableMetadata } from '../table-metadata.ts';
 import type { WrittenVersion } from './manifest-schema.ts';
 import { ManifestWriter } from './manifest-writer.ts';
+import { ManifestMerging } from './merge-manifests.ts';
 import { summarize } from './snapshot-summary.ts';
 import { requirementsOf, shapeUpdates } from './table-updates.ts';
+import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { TableName, TableWrite } from './table-write.ts';
 
 /** Outcome of a commit, by its key; `FORGOTTEN`: it cannot happen any more, and whether it did is no longer known. */
-export type CommitOutcome = 'COMMITTED' | 'NOT_COMMITTED' | 'FORGOTTEN';
+export type CommitOutcome = (typeof COMMIT_OUTCOMES)[number];
+export const COMMIT_OUTCOMES = ['COMMITTED', 'NOT_COMMITTED', 'FORGOTTEN'] as const;
 
 /** The part of the catalog that a writer needs. */
 export interface WriteCatalog {
@@ -29,17 +29,27 @@ export interface WriteCatalog {
 }
 
 export type CommitOptions = {
+  /**
+   * Makes the key of an attempt, a UUID of version 7. Whoever must know after a crash how the commit ended keeps the last one before this
+   * resolves: all earlier ones have been refused. Absent = nobody keeps it.
+   */
+  readonly newKey?: () => Promise<string>;
   /** How often a commit is tried again when another one came first. */
   readonly retriesMax: number;
   /** Time for which the catalog is asked how a commit ended. */
   readonly settleMs: number;
   readonly signal: AbortSignal;
+  /** Reads the manifests that the tables have. */
+  readonly manifests: ManifestReader;
 };
 
 /** Size of a manifest when the table has no `commit.manifest.target-size-bytes`. */
 const MANIFEST_BYTES = 8 * 2 ** 20;
-/** Memory limit for reading the parent snapshot's manifest list. */
-const LIST_FILE_BYTES = 256 * 2 ** 20;
+
+/** Size at which a manifest of the table ends and the next one begins. */
+export const manifestBytes = ({ properties }: Pick<TableMetadata, 'properties'>): number =>
+  Number(properties['commit.manifest.target-size-bytes']) || MANIFEST_BYTES;
+
 /** Pause before another attempt; a random part of up to 20 times of it is added. */
 const RETRY_PAUSE_MS = 50;
 
@@ -62,7 +72,7 @@ export async function commitWrites(
   writes: readonly TableWrite[],
   options: CommitOptions,
 ): Promise<readonly bigint[]> {
-  const snapshots = writes.map((write) => new SnapshotAttempts(storage, write));
+  const snapshots = writes.map((write) => new SnapshotAttempts(storage, write, options.manifests));
   try {
     await commitAttempts(catalog, snapshots, options);
   } catch (error) {
@@ -93,7 +103,7 @@ async function commitAttempts(
     const changes: JsonObject[] = [];
     for (const snapshot of snapshots) changes.push(await snapshot.nextChange());
     options.signal.throwIfAborted();
-    const refusal = await send(catalog, Buffer.from(printJson({ 'table-changes': changes })), options);
+    const refusal = await sendCommit(catalog, Buffer.from(printJson({ 'table-changes': changes })), options);
     if (refusal === undefined) return;
     if (refusal.code !== 'COMMIT_CONFLICT' || attempt >= options.retriesMax) throw refusal;
     await sleep(RETRY_PAUSE_MS * (1 + Math.random() * Math.min(attempt, 20)));
@@ -102,7 +112,7 @@ async function commitAttempts(
 }
 
 /** Errors after which the commit may have happened, or may still happen. */
-const WITHOUT_ANSWER: ReadonlySet<ErrorCode> = new Set([
+export const WITHOUT_ANSWER: ReadonlySet<ErrorCode> = new Set([
   'CATALOG_UNAVAILABLE',
   'COMMIT_STATE_UNKNOWN',
   'INTERNAL_ERROR',
@@ -113,12 +123,12 @@ const WITHOUT_ANSWER: ReadonlySet<ErrorCode> = new Set([
  * @returns undefined when it happened; otherwise the reason, and then it cannot happen any more
  * @throws COMMIT_STATE_UNKNOWN
  */
-async function send(
+export async function sendCommit(
   catalog: WriteCatalog,
   transaction: Uint8Array,
-  { settleMs, signal }: CommitOptions,
+  { newKey = randomKey, settleMs, signal }: Pick<CommitOptions, 'newKey' | 'settleMs' | 'signal'>,
 ): Promise<SkeinError | undefined> {
-  const key = newUuidV7(Date.now());
+  const key = await newKey();
   const endMs = performance.now() + settleMs;
   for (;;) {
     let refusal: SkeinError;
@@ -136,6 +146,8 @@ async function send(
     await sleep(RETRY_PAUSE_MS * (1 + Math.random() * 20));
   }
 }
+
+const randomKey = (): Promise<string> => Promise.resolve(newUuidV7(Date.now()));
 
 /** Ends a commit that was only answered with errors. */
 async function abandon(catalog: WriteCatalog, key: string, refusal: SkeinError): Promise<SkeinError | undefined> {
@@ -157,25 +169,34 @@ async function removeFiles(storage: Storage, uris: readonly string[]): Promise<v
 /** The snapshot of one table, through all attempts to commit it. */
 class SnapshotAttempts {
   readonly snapshotId = newSnapshotId();
-  readonly #storage: Storage;
+  readonly #reader: ManifestReader;
   readonly #write: TableWrite;
   readonly #writer: ManifestWriter;
-  readonly #lists: string[] = [];
+  readonly #merging: ManifestMerging;
+  /** Paths of the metadata files that the last attempt refers to. */
+  #used: ReadonlySet<string> = new Set();
   #base: TableMetadata;
 
-  constructor(storage: Storage, write: TableWrite) {
+  constructor(storage: Storage, write: TableWrite, reader: ManifestReader) {
     const { base, schema, spec } = write;
-    this.#storage = storage;
+    this.#reader = reader;
     this.#write = write;
     this.#base = base;
+    const targetBytes = manifestBytes(base);
+    this.#merging = new ManifestMerging(base.properties, rootsOf(base), targetBytes);
     this.#writer = new ManifestWriter(storage, {
       formatVersion: writtenVersion(base),
       schema,
       spec,
       snapshotId: this.snapshotId,
       folder: metadataFolder(base),
-      writeId: randomUUID(),
-      targetBytes: Number(base.properties['commit.manifest.target-size-bytes']) || MANIFEST_BYTES,
+      writeId: write.writeId,
+      targetBytes,
+      parents: {
+        table: { location: base.location, fields: base.fields, specs: base.specs },
+        allowedRoots: rootsOf(base),
+        reader,
+      },
     });
   }
 
@@ -184,9 +205,9 @@ class SnapshotAttempts {
     return this.#writer.made;
   }
 
-  /** Manifest lists of the attempts before the last one. */
+  /** Paths of those that attempts before the last one wrote for themselves. */
   get superseded(): readonly string[] {
-    return this.#lists.slice(0, -1);
+    return this.made.filter((path) => !this.#used.has(path));
   }
 
   /** Returns the table's change in a transaction, on top of the table as last loaded. */
@@ -201,8 +222,9 @@ class SnapshotAttempts {
       sequenceNumber: base.lastSequenceNumber + 1n,
       firstRowId: base.nextRowId,
     };
-    const list = await this.#writer.writeList(ids, await change.manifests(this.#writer, parent));
-    this.#lists.push(list.path);
+    const manifests = await this.#merging.apply(this.#writer, await change.manifests(this.#writer, parent));
+    const list = await this.#writer.writeList(ids, manifests);
+    this.#used = new Set([list.path, ...manifests.map(({ path }) => path)]);
     const before = parentId === null ? null : (base.snapshots.get(parentId)?.summary ?? {});
     const snapshot: JsonObject = {
       'snapshot-id': ids.snapshotId,
@@ -241,13 +263,16 @@ class SnapshotAttempts {
   }
 
   #manifestsOf(base: TableMetadata, snapshotId: bigint): Promise<readonly ManifestFile[]> {
-    return snapshotManifests(this.#storage, base, snapshotId, {
-      manifestCache: new LruManifestCache(LIST_FILE_BYTES),
-      allowedRoots: [base.location, metadataFolder(base)],
-      limits: limitsApart(LIST_FILE_BYTES),
-    });
+    const { tableUuid, formatVersion, location, fields, specs, defaultSpecId } = base;
+    const parent = base.snapshots.get(snapshotId);
+    const snapshots = new Map(parent === undefined ? [] : [[snapshotId, parent]]);
+    const table = { tableUuid, formatVersion, location, fields, specs, defaultSpecId, snapshots };
+    return this.#reader.list({ table, snapshotId, allowedRoots: rootsOf(base) });
   }
 }
+
+/** The folders in which a table's manifests lie. */
+export const rootsOf = (table: TableMetadata): readonly string[] => [table.location, metadataFolder(table)];
 
 /** Returns a random positive int64, as Iceberg's own libraries do. */
 const newSnapshotId = (): bigint => BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()) || 1n;

@@ -61,6 +61,10 @@ export const manifestSchema = (partition: readonly PartitionColumn[], formatVers
         optional('equality_ids', 135, list(136, 'int')),
         optional('sort_order_id', 140, 'int'),
         ...(formatVersion === 2 ? [] : [optional('first_row_id', 142, 'long')]),
+        optional('referenced_data_file', 143, 'string'),
+        ...(formatVersion === 2
+          ? []
+          : [optional('content_offset', 144, 'long'), optional('content_size_in_bytes', 145, 'long')]),
       ],
     }),
   ],

@@ -3,12 +3,13 @@ import type { ManifestWriter } from './manifest-writer.ts';
 import type { SnapshotCounts } from './snapshot-summary.ts';
 
 /**
- * The files that one snapshot adds to a table or removes from it. Each kind of write has a file that makes one: `append-files.ts` now;
- * overwrite, row delta and rewrite differ in which of the parent's manifests they keep, and in what they write in place of the others.
+ * The files that one snapshot adds to a table or removes from it. Each kind of write has a file that makes one: `append-files.ts`,
+ * `delete-all-files.ts` and `replace-files.ts` now; they differ in which of the parent's manifests they keep, and in what they write in place of the others.
  */
 export type SnapshotChange = {
   /** The operation of the snapshot's summary. */
-  readonly operation: 'append';
+  readonly operation: 'append' | 'delete' | 'replace' | 'overwrite';
+  /** Known once `manifests` has resolved. */
   readonly counts: SnapshotCounts;
   /**
    * Returns the manifests of the snapshot, given those of its parent. It is called again when another commit came first, and then

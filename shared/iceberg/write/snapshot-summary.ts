@@ -1,3 +1,4 @@
+import type { DataFile } from '../manifest.ts';
 import type { NewDataFile } from './data-file.ts';
 
 /** The files and rows that a snapshot adds to its table. */
@@ -6,7 +7,68 @@ export type SnapshotCounts = {
   readonly records: number;
   readonly bytes: number;
   readonly partitions: number;
+  readonly removed?: RemovedCounts;
 };
+
+/** The files that a snapshot removes from its table; `bytes` are those of delete files, too. */
+export type RemovedCounts = {
+  readonly files: number;
+  readonly records: number;
+  readonly bytes: number;
+  readonly deleteFiles: number;
+  readonly positionDeletes: number;
+  readonly equalityDeletes: number;
+  readonly partitions: number;
+};
+
+/** Some files of a snapshot that go, with the keys of their partitions. */
+export type RemovedFiles = Omit<RemovedCounts, 'partitions'> & { readonly partitions: ReadonlySet<string> };
+
+/** Counts files that a snapshot removes. */
+export class RemovedCounter {
+  #counts: Omit<RemovedCounts, 'partitions'> = NO_FILES;
+  readonly #partitions = new Set<string>();
+
+  get files(): RemovedFiles {
+    return { ...this.#counts, partitions: this.#partitions };
+  }
+
+  add({ content, recordCount, sizeBytes, specId, partition }: DataFile): void {
+    const now = this.#counts;
+    this.#partitions.add(partitionKey(specId, partition));
+    const isData = content === 'data';
+    const rows = (of: typeof content): number => (content === of ? recordCount : 0);
+    this.#counts = {
+      files: now.files + (isData ? 1 : 0),
+      records: now.records + rows('data'),
+      bytes: now.bytes + sizeBytes,
+      deleteFiles: now.deleteFiles + (isData ? 0 : 1),
+      positionDeletes: now.positionDeletes + rows('position-deletes'),
+      equalityDeletes: now.equalityDeletes + rows('equality-deletes'),
+    };
+  }
+}
+
+const partitionKey = (specId: number, partition: NewDataFile['partition']): string =>
+  [specId, ...partition].map(String).join('\0');
+
+const NO_FILES = { files: 0, records: 0, bytes: 0, deleteFiles: 0, positionDeletes: 0, equalityDeletes: 0 };
+
+/** Adds up what several manifests lose. */
+export function countRemoved(parts: readonly RemovedFiles[]): RemovedCounts {
+  const sum = (of: keyof typeof NO_FILES): number => parts.reduce((total, part) => total + part[of], 0);
+  return {
+    files: sum('files'),
+    records: sum('records'),
+    bytes: sum('bytes'),
+    deleteFiles: sum('deleteFiles'),
+    positionDeletes: sum('positionDeletes'),
+    equalityDeletes: sum('equalityDeletes'),
+    partitions: new Set(parts.flatMap(({ partitions }) => [...partitions])).size,
+  };
+}
+
+export const NOTHING_ADDED: SnapshotCounts = { files: 0, records: 0, bytes: 0, partitions: 0 };
 
 export function countAdded(files: readonly NewDataFile[]): SnapshotCounts {
   let [records, bytes] = [0, 0];
@@ -19,14 +81,39 @@ export function countAdded(files: readonly NewDataFile[]): SnapshotCounts {
   return { files: files.length, records, bytes, partitions: partitions.size };
 }
 
+/** Counts files that a snapshot adds in the place of others. */
+export function countReplaced(
+  { added, specId }: { readonly added: readonly NewDataFile[]; readonly specId: number },
+  parts: readonly RemovedFiles[],
+): SnapshotCounts {
+  const partitions = new Set(parts.flatMap((part) => [...part.partitions]));
+  for (const { partition } of added) partitions.add(partitionKey(specId, partition));
+  return { ...countAdded(added), partitions: partitions.size, removed: countRemoved(parts) };
+}
+
+type Count = (counts: SnapshotCounts) => number;
+
 /** Totals that a snapshot carries on from its parent, and the counts that change them. */
-const TOTALS: Readonly<Record<string, (counts: SnapshotCounts) => number>> = {
-  'data-files': ({ files }) => files,
-  records: ({ records }) => records,
-  'files-size': ({ bytes }) => bytes,
-  'delete-files': () => 0,
-  'position-deletes': () => 0,
-  'equality-deletes': () => 0,
+const TOTALS: Readonly<Record<string, Count>> = {
+  'data-files': ({ files, removed }) => files - (removed?.files ?? 0),
+  records: ({ records, removed }) => records - (removed?.records ?? 0),
+  'files-size': ({ bytes, removed }) => bytes - (removed?.bytes ?? 0),
+  'delete-files': ({ removed }) => -(removed?.deleteFiles ?? 0),
+  'position-deletes': ({ removed }) => -(removed?.positionDeletes ?? 0),
+  'equality-deletes': ({ removed }) => -(removed?.equalityDeletes ?? 0),
+};
+
+/** Counts that stand in a summary when they are not 0, as Iceberg's libraries write them. */
+const CHANGES: Readonly<Record<string, Count>> = {
+  'added-data-files': ({ files }) => files,
+  'added-records': ({ records }) => records,
+  'added-files-size': ({ bytes }) => bytes,
+  'deleted-data-files': ({ removed }) => removed?.files ?? 0,
+  'deleted-records': ({ removed }) => removed?.records ?? 0,
+  'removed-files-size': ({ removed }) => removed?.bytes ?? 0,
+  'removed-delete-files': ({ removed }) => removed?.deleteFiles ?? 0,
+  'removed-position-deletes': ({ removed }) => removed?.positionDeletes ?? 0,
+  'removed-equality-deletes': ({ removed }) => removed?.equalityDeletes ?? 0,
 };
 
 /**
@@ -41,15 +128,21 @@ export function summarize(
   const summary: Record<string, string> = {
     operation,
     'engine-name': 'skein',
-    'added-data-files': String(counts.files),
-    'added-records': String(counts.records),
-    'added-files-size': String(counts.bytes),
     'changed-partition-count': String(counts.partitions),
   };
-  for (const [name, added] of Object.entries(TOTALS)) {
+  for (const [name, count] of Object.entries(CHANGES)) {
+    // An append says what it adds, also when it is nothing.
+    if (count(counts) > 0 || (counts.removed === undefined && name.startsWith('added-'))) {
+      summary[name] = String(count(counts));
+    }
+  }
+  for (const [name, change] of Object.entries(TOTALS)) {
     const before = parent === null ? '0' : parent[`total-${name}`];
     if (before === undefined || !/^\d+$/.test(before)) continue;
-    summary[`total-${name}`] = String(BigInt(before) + BigInt(added(counts)));
+    summary[`total-${name}`] = String(largest(BigInt(before) + BigInt(change(counts)), 0n));
   }
   return summary;
 }
+
+/** A total of another writer may be wrong, and must not become negative. */
+const largest = (a: bigint, b: bigint): bigint => (a > b ? a : b);

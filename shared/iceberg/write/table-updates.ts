@@ -18,7 +18,10 @@ export function requirementsOf(shape: TableWrite['shape'], base: TableMetadata):
 }
 
 /** Returns the metadata updates that create or reshape the table; they come before the snapshot is added. */
-export function shapeUpdates({ shape, schema, spec }: TableWrite, base: TableMetadata): readonly JsonObject[] {
+export function shapeUpdates(
+  { shape, schema, spec, properties = {} }: TableWrite,
+  base: TableMetadata,
+): readonly JsonObject[] {
   if (shape === 'keep') return [];
   const shaped = [
     { action: 'add-schema', schema: printSchema(schema) },
@@ -28,7 +31,10 @@ export function shapeUpdates({ shape, schema, spec }: TableWrite, base: TableMet
     { action: 'add-sort-order', 'sort-order': { 'order-id': 0, fields: [] } },
     { action: 'set-default-sort-order', 'sort-order-id': 0 },
   ];
-  if (shape === 'replace') return [{ action: 'remove-snapshot-ref', 'ref-name': 'main' }, ...shaped];
+  if (shape === 'replace') {
+    const given = Object.keys(properties).length === 0 ? [] : [{ action: 'set-properties', updates: properties }];
+    return [{ action: 'remove-snapshot-ref', 'ref-name': 'main' }, ...shaped, ...given];
+  }
   return [
     { action: 'assign-uuid', uuid: base.tableUuid },
     { action: 'upgrade-format-version', 'format-version': base.formatVersion },

@@ -7,6 +7,8 @@ export type TableName = { readonly catalog: string; readonly namespace: readonly
 
 /** The change of one table by one statement: one snapshot, and before it a new shape when the table is created or replaced. */
 export type TableWrite = {
+  /** Unique part of the names of all files of the write. */
+  readonly writeId: string;
   readonly name: TableName;
   /** `create`: the table must not exist; `replace`: it gets `schema` and `spec`, and loses its rows; `keep`: it stays as it is. */
   readonly shape: 'keep' | 'create' | 'replace';
@@ -15,5 +17,7 @@ export type TableWrite = {
   /** The schema and the spec that the files were written with. */
   readonly schema: Schema;
   readonly spec: PartitionSpec;
+  /** Properties that a replaced table gets beside those that it has. */
+  readonly properties?: Readonly<Record<string, string>>;
   readonly change: SnapshotChange;
 };

@@ -2,6 +2,7 @@ import { toBuffer, writeAvroFile } from '../avro/write-container.ts';
 import type { ManifestFile, PartitionSummary } from '../manifest.ts';
 import { invalid } from '../type.ts';
 import { manifestListSchema, type WrittenVersion } from './manifest-schema.ts';
+import { UNASSIGNED } from './write-manifest.ts';
 
 export type SnapshotIds = {
   readonly snapshotId: bigint;
@@ -32,7 +33,7 @@ export function encodeManifestList(
       partition_spec_id: one.specId,
       content: one.content === 'data' ? 0 : 1,
       sequence_number: isNew ? ids.sequenceNumber : one.sequenceNumber,
-      min_sequence_number: isNew ? ids.sequenceNumber : one.minSequenceNumber,
+      min_sequence_number: one.minSequenceNumber === UNASSIGNED ? ids.sequenceNumber : one.minSequenceNumber,
       added_snapshot_id: one.addedSnapshotId,
       added_files_count: known(one.addedFiles),
       existing_files_count: known(one.existingFiles),

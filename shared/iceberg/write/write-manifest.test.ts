@@ -59,7 +59,7 @@ describe('manifests', () => {
     const made: EncodedManifest[] = [];
     let turns = 0;
     const timer = setInterval(() => (turns += 1), 0);
-    for await (const one of encodeManifests(target(2), files, 40_000)) made.push(one);
+    for await (const one of encodeManifests(target(2), files, { targetBytes: 40_000 })) made.push(one);
     clearInterval(timer);
     expect(turns).toBeGreaterThan(5);
     expect(made.length).toBeGreaterThan(3);
@@ -76,7 +76,7 @@ describe('manifests', () => {
   });
 
   test('of no files are none', async () => {
-    for await (const _one of encodeManifests(target(2), [], 1)) expect.unreachable();
+    for await (const _one of encodeManifests(target(2), [], { targetBytes: 1 })) expect.unreachable();
   });
 
   test.each([2, 3] as const)(

@@ -1,16 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
 import { printJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
+import { foldKeyword } from '#shared/sql/fold-identifier.ts';
+import type { AvroSpan } from '../avro/compile-avro.ts';
 import { AvroFile, toBuffer } from '../avro/write-container.ts';
 import { bytesOfInteger } from '../big-endian.ts';
 import { compareLiterals } from '../compare-literals.ts';
-import type { ManifestFile, PartitionSummary } from '../manifest.ts';
+import type { DataFile, ManifestEntry, ManifestFile, PartitionSummary } from '../manifest.ts';
 import { printPartitionFields, type PartitionSpec } from '../partition-spec.ts';
 import type { Literal } from '../predicate.ts';
 import { printSchema, type Schema } from '../schema.ts';
 import { encodeBound } from '../single-value.ts';
 import { resultType } from '../transform.ts';
-import { invalid, walkFields, type IcebergType } from '../type.ts';
+import { invalid, walkFields, type Field, type IcebergType } from '../type.ts';
 import type { NewDataFile } from './data-file.ts';
 import { decimalBytes, manifestSchema, type WrittenVersion } from './manifest-schema.ts';
 
@@ -28,23 +30,26 @@ export type EncodedManifest = {
   readonly entry: Omit<ManifestFile, 'path' | 'lengthBytes'>;
 };
 
+/** Stands for the sequence number of the snapshot, which is known when its manifest list is written. */
+export const UNASSIGNED = -1n;
+
 /** Number of rows that are encoded before the event loop has a turn: less than 10 ms for files of a hundred columns. */
 const ROWS_PER_TURN = 100;
 
 /**
- * Encodes manifests of data files that a snapshot adds, each of about `targetBytes`; none when there are no files. Sequence numbers and row
- * ids are left to inheritance, so the manifests stay valid when the commit is tried again on top of another one.
+ * Encodes manifests of data files that a snapshot adds, each of about `targetBytes`; none when there are no files. Row ids are left to
+ * inheritance, and sequence numbers unless one is given, so the manifests stay valid when the commit is tried again on top of another one.
  */
 export async function* encodeManifests(
   target: ManifestTarget,
   files: readonly NewDataFile[],
-  targetBytes: number,
+  { targetBytes, sequenceNumber = UNASSIGNED }: { readonly targetBytes: number; readonly sequenceNumber?: bigint },
 ): AsyncGenerator<EncodedManifest, undefined> {
   for (let start = 0; start < files.length;) {
     const encoder = new ManifestEncoder(target);
     let end = start;
     while (end < files.length && encoder.sizeBytes < targetBytes) {
-      encoder.add(must(files[end], 'below the length'));
+      encoder.add(must(files[end], 'below the length'), sequenceNumber);
       end += 1;
       if (end % ROWS_PER_TURN === 0) await setImmediate();
     }
@@ -53,20 +58,49 @@ export async function* encodeManifests(
   }
 }
 
-/** Encodes one manifest, with an entry of status "added" for each file. */
+/** Encodes a manifest of files that the parent has, each of which stays or goes. Undefined when there are no files. */
+export async function encodeParents(
+  target: ManifestTarget,
+  { fields, content }: ParentFiles,
+  statusOf: (entry: ManifestEntry) => 'existing' | 'deleted',
+  entries: AsyncIterable<ManifestEntry>,
+): Promise<EncodedManifest | undefined> {
+  const encoder = new ManifestEncoder(target, { fields, content });
+  let rows = 0;
+  for await (const entry of entries) {
+    if (statusOf(entry) === 'existing') encoder.addExisting(entry);
+    else encoder.addDeleted(entry);
+    rows += 1;
+    if (rows % ROWS_PER_TURN === 0) await setImmediate();
+  }
+  return rows === 0 ? undefined : encoder.end();
+}
+
+/** `fields`: those in which the sources of the spec are found. */
+type ParentFiles = { readonly fields: readonly Field[]; readonly content: ManifestFile['content'] };
+
+/** Encodes one manifest: entries of files that the snapshot adds, keeps or removes. */
 export class ManifestEncoder {
   readonly #target: ManifestTarget;
   readonly #types: readonly IcebergType[];
   readonly #names: readonly string[];
   readonly #summaries: readonly SummaryBuilder[];
   readonly #file: AvroFile;
+  readonly #content: ManifestFile['content'];
   #files = 0;
   #rows = 0;
+  #existingFiles = 0;
+  #existingRows = 0;
+  #deletedFiles = 0;
+  #deletedRows = 0;
+  /** The lowest sequence number of the files that have one. */
+  #oldest: bigint | undefined;
 
-  constructor(target: ManifestTarget) {
+  constructor(target: ManifestTarget, { fields, content }: ParentFiles = ofTarget(target)) {
     const { schema, spec, formatVersion } = target;
     this.#target = target;
-    this.#types = partitionTypes(schema, spec);
+    this.#content = content;
+    this.#types = partitionTypes({ fields }, spec);
     this.#summaries = this.#types.map((type) => new SummaryBuilder(type));
     const columns = spec.fields.map((field, index) => ({
       fieldId: field.fieldId,
@@ -81,7 +115,7 @@ export class ManifestEncoder {
       'partition-spec': printJson(printPartitionFields(spec.fields)),
       'partition-spec-id': String(spec.specId),
       'format-version': String(formatVersion),
-      content: 'data',
+      content,
     });
   }
 
@@ -90,32 +124,83 @@ export class ManifestEncoder {
     return this.#file.sizeBytes;
   }
 
-  add(file: NewDataFile): void {
+  add(file: NewDataFile, sequenceNumber = UNASSIGNED): void {
+    const isAssigned = sequenceNumber !== UNASSIGNED;
     this.#files += 1;
     this.#rows += file.recordCount;
+    if (isAssigned) this.#lower(sequenceNumber);
     for (const [index, summary] of this.#summaries.entries()) summary.add(file.partition[index] ?? null);
     this.#file.add({
       status: 1,
       snapshot_id: this.#target.snapshotId,
-      sequence_number: null,
+      sequence_number: isAssigned ? sequenceNumber : null,
       file_sequence_number: null,
-      data_file: { ...toRow(file, this.#partitionRow(file)), first_row_id: null },
+      data_file: { ...toRow(file, this.#partitionRow(file.partition)), first_row_id: null },
+    });
+  }
+
+  /** Adds a file that the parent has, and that stays: with the snapshot that added it, its numbers and its statistics. */
+  addExisting(entry: ManifestEntry): void {
+    const { file, snapshotId, sequenceNumber } = entry;
+    this.#existingFiles += 1;
+    this.#existingRows += file.recordCount;
+    this.#lower(sequenceNumber);
+    this.#addParents(entry, { status: 0, snapshotId, statistics: statisticsOf(file) });
+  }
+
+  #lower(sequenceNumber: bigint): void {
+    if (this.#oldest === undefined || sequenceNumber < this.#oldest) this.#oldest = sequenceNumber;
+  }
+
+  /** Adds a file that the snapshot removes; it needs no statistics any more. */
+  addDeleted(entry: ManifestEntry): void {
+    this.#deletedFiles += 1;
+    this.#deletedRows += entry.file.recordCount;
+    this.#addParents(entry, { status: 2, snapshotId: this.#target.snapshotId, statistics: NO_STATISTICS });
+  }
+
+  #addParents(
+    { sequenceNumber, fileSequenceNumber, file }: ManifestEntry,
+    { status, snapshotId, statistics }: { status: number; snapshotId: bigint; statistics: object },
+  ): void {
+    const { content, recordCount, partition, sizeBytes, path, format, equalityIds, sortOrderId, firstRowId } = file;
+    for (const [index, summary] of this.#summaries.entries()) summary.add(partition[index] ?? null);
+    this.#file.add({
+      status,
+      snapshot_id: snapshotId,
+      sequence_number: sequenceNumber,
+      file_sequence_number: fileSequenceNumber,
+      data_file: {
+        content: CONTENTS.indexOf(content),
+        file_path: path,
+        file_format: foldKeyword(format),
+        partition: this.#partitionRow(partition),
+        record_count: recordCount,
+        file_size_in_bytes: sizeBytes,
+        ...statistics,
+        equality_ids: equalityIds.length === 0 ? null : equalityIds,
+        sort_order_id: sortOrderId ?? null,
+        first_row_id: firstRowId ?? null,
+        referenced_data_file: file.referencedDataFile ?? null,
+        content_offset: file.contentOffset ?? null,
+        content_size_in_bytes: file.contentSizeBytes ?? null,
+      },
     });
   }
 
   end(): EncodedManifest {
     const entry = {
       specId: this.#target.spec.specId,
-      content: 'data' as const,
+      content: this.#content,
       sequenceNumber: 0n,
-      minSequenceNumber: 0n,
+      minSequenceNumber: this.#oldest ?? UNASSIGNED,
       addedSnapshotId: this.#target.snapshotId,
       addedFiles: this.#files,
-      existingFiles: 0,
-      deletedFiles: 0,
+      existingFiles: this.#existingFiles,
+      deletedFiles: this.#deletedFiles,
       addedRows: this.#rows,
-      existingRows: 0,
-      deletedRows: 0,
+      existingRows: this.#existingRows,
+      deletedRows: this.#deletedRows,
       partitions: this.#summaries.map((summary) => summary.end()),
       firstRowId: undefined,
     };
@@ -123,7 +208,7 @@ export class ManifestEncoder {
   }
 
   /** Returns the partition values under their names in the Avro schema. */
-  #partitionRow({ partition }: NewDataFile): Readonly<Record<string, unknown>> {
+  #partitionRow(partition: NewDataFile['partition']): Readonly<Record<string, unknown>> {
     return Object.fromEntries(
       this.#names.map((name, index) => {
         const type = must(this.#types[index], 'one type per field');
@@ -134,7 +219,7 @@ export class ManifestEncoder {
 }
 
 /** Returns the types of a spec's partition values. @throws INVALID_TABLE_DATA when one is unknown */
-export function partitionTypes(schema: Schema, spec: PartitionSpec): readonly IcebergType[] {
+export function partitionTypes(schema: Pick<Schema, 'fields'>, spec: PartitionSpec): readonly IcebergType[] {
   const byId = new Map([...walkFields(schema.fields)].map((field) => [field.id, field.type]));
   return spec.fields.map((field) => {
     const source = byId.get(field.sourceId);
@@ -176,7 +261,42 @@ const toRow = (file: NewDataFile, partition: Readonly<Record<string, unknown>>):
   split_offsets: file.splitOffsets,
   equality_ids: null,
   sort_order_id: 0,
+  referenced_data_file: null,
+  content_offset: null,
+  content_size_in_bytes: null,
 });
+
+const CONTENTS: readonly DataFile['content'][] = ['data', 'position-deletes', 'equality-deletes'];
+
+const ofTarget = ({ schema }: ManifestTarget): ParentFiles => ({ fields: schema.fields, content: 'data' });
+
+const NO_STATISTICS = {
+  column_sizes: null,
+  value_counts: null,
+  null_value_counts: null,
+  nan_value_counts: null,
+  lower_bounds: null,
+  upper_bounds: null,
+  key_metadata: null,
+  split_offsets: null,
+  equality_ids: null,
+};
+
+const statisticsOf = ({ stats, splitOffsets }: DataFile): object => ({
+  ...NO_STATISTICS,
+  column_sizes: copied(stats.columnSizes),
+  value_counts: copied(stats.valueCounts),
+  null_value_counts: copied(stats.nullCounts),
+  nan_value_counts: copied(stats.nanCounts),
+  lower_bounds: copied(stats.lower),
+  upper_bounds: copied(stats.upper),
+  split_offsets: splitOffsets.length === 0 ? null : splitOffsets,
+});
+
+const copied = (span: AvroSpan | undefined): readonly object[] | null =>
+  span === undefined
+    ? null
+    : [...span.pairs()].map(([key, value]) => ({ key, value: value instanceof Uint8Array ? toBuffer(value) : value }));
 
 const pairs = <T>(map: ReadonlyMap<number, T>, change: (value: T) => unknown = (value) => value): readonly object[] =>
   [...map].map(([key, value]) => ({ key, value: change(value) }));

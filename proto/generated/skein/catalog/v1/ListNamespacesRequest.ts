@@ -8,6 +8,7 @@ export interface ListNamespacesRequestInput {
   readonly limit?: (number);
   readonly principal?: (_skein_catalog_v1_PrincipalInput | null);
   readonly action?: (string);
+  readonly name?: (string);
 }
 
 export interface ListNamespacesRequest {
@@ -16,4 +17,5 @@ export interface ListNamespacesRequest {
   readonly limit: (number);
   readonly principal: (_skein_catalog_v1_Principal | null);
   readonly action: (string);
+  readonly name: (string);
 }

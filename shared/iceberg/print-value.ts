@@ -1,6 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
-import { duckDbType } from '#shared/iceberg/duckdb-type.ts';
-import { printType, type Field, type IcebergType } from '#shared/iceberg/type.ts';
+import { duckDbType } from './duckdb-type.ts';
+import { printType, type Field, type IcebergType } from './type.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 

@@ -1,0 +1,21 @@
+// Original file: catalog.proto
+
+import type { PrincipalInput as _skein_catalog_v1_PrincipalInput, Principal as _skein_catalog_v1_Principal } from '../../../skein/catalog/v1/Principal.ts';
+
+export interface RunOperationRequestInput {
+  readonly principal?: (_skein_catalog_v1_PrincipalInput | null);
+  readonly key?: (string);
+  readonly operation?: (string);
+  readonly params?: ({[key: string]: string});
+  readonly query?: ({[key: string]: string});
+  readonly body?: (Buffer | Uint8Array | string);
+}
+
+export interface RunOperationRequest {
+  readonly principal: (_skein_catalog_v1_Principal | null);
+  readonly key: (string);
+  readonly operation: (string);
+  readonly params: ({[key: string]: string});
+  readonly query: ({[key: string]: string});
+  readonly body: (Buffer);
+}

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -74,6 +74,6 @@ export function openKeyring(config: Config, log: Logger): Keyring & Disposable {
 
 /** Compares two texts in constant time, even when their lengths differ. */
 export function sameText(left: string, right: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
   return timingSafeEqual(digest(left), digest(right));
 }

@@ -138,6 +138,6 @@ function newTableProperties(properties: Properties, creation: Creation): Propert
 
 /** Service specification, `tables` view: the owner from the token, the time of creation under both spellings; the client may set either. */
 function stamped(properties: Properties, { owner, nowMs }: Creation): Properties {
-  const createdAt = properties['created-at'] ?? new Date(nowMs).toISOString();
+  const createdAt = properties['created-at'] ?? properties['created_at'] ?? new Date(nowMs).toISOString();
   return { ...properties, owner: properties['owner'] ?? owner, created_at: createdAt, 'created-at': createdAt };
 }

@@ -113,6 +113,53 @@ describe('a commit', () => {
   });
 });
 
+describe('an operation of the REST API', () => {
+  const runAs = (
+    principal: object,
+    key: string,
+    operation: string,
+    name: string,
+    more: object = {},
+  ): Promise<unknown> =>
+    catalog.call('RunOperation', {
+      principal,
+      key,
+      operation,
+      params: { prefix: 'lake', namespace: 'default', table: name },
+      body: Buffer.from(JSON.stringify({ name, schema: SCHEMA, ...more })),
+    });
+  const run = (key: string, operation: string, name: string, more: object = {}): Promise<unknown> =>
+    runAs(catalog.principal(), key, operation, name, more);
+
+  test('happens once under its key, for the principal that it names', async () => {
+    const key = newKey();
+    for (let i = 0; i < 2; i++) await run(key, 'createTable', 'made-by-call');
+    expect((await load('made-by-call'))['properties']).toMatchObject({ owner: 'admin' });
+    await expect(run(key, 'createTable', 'other-by-call')).rejects.toMatchObject({ code: 'KEY_REUSED' });
+    const second = newKey();
+    for (let i = 0; i < 2; i++) {
+      await expect(run(second, 'createTable', 'made-by-call')).rejects.toMatchObject({ code: 'TABLE_EXISTS' });
+    }
+    await run(newKey(), 'dropTable', 'made-by-call');
+    await expect(run(newKey(), 'dropTable', 'made-by-call')).rejects.toMatchObject({ code: 'TABLE_NOT_FOUND' });
+  });
+
+  test('keeps the owner and the time that it is given', async () => {
+    const properties = { owner: 'ann', 'created-at': '2020-01-01T00:00:00Z' };
+    await run(newKey(), 'createTable', 'given', { properties });
+    expect((await load('given'))['properties']).toMatchObject({ ...properties, created_at: properties['created-at'] });
+  });
+
+  test('needs the scope of its action, a key, and the tenant of the object', async () => {
+    const reader = catalog.principal(await catalog.mint({ scope: ['table:read'] }));
+    await expect(runAs(reader, newKey(), 'createTable', 'x')).rejects.toMatchObject({ code: 'FORBIDDEN' });
+    await expect(run('', 'createTable', 'x')).rejects.toMatchObject({ code: 'INVALID_REQUEST' });
+    await expect(run(newKey(), 'loadTable', 'one')).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    const eve = catalog.principal(await catalog.mint({ tenant: 'rival', user: 'eve' }));
+    await expect(runAs(eve, newKey(), 'createTable', 'x')).rejects.toMatchObject({ code: 'CATALOG_NOT_FOUND' });
+  });
+});
+
 describe('an abandoned key', () => {
   test('did not commit, and never does', async () => {
     await create('never');

@@ -29,11 +29,12 @@ export const listCatalogs = async (
 /** @throws CATALOG_NOT_FOUND */
 export async function listNamespaces(
   { store: { db } }: CatalogContext,
-  { catalog: name, after, limit }: ListNamespacesRequest,
+  { catalog: ofCatalog, after, limit, name }: ListNamespacesRequest,
   { tenant }: Principal,
 ): Promise<NamespaceListInput> {
-  const catalog = await requireCatalog(db, tenant, name);
-  const found = await listAllNamespaces(db, catalog.id, pageAfter(joinPath(after), limit));
+  const catalog = await requireCatalog(db, tenant, ofCatalog);
+  const page = pageAfter(joinPath(after), limit);
+  const found = await listAllNamespaces(db, catalog.id, { ...page, ...(name === '' ? {} : { name }) });
   return { namespaces: found.map((levels) => ({ levels })), more: hasMore(found, limit) };
 }
 

@@ -26,6 +26,7 @@ import { authorize } from './authorize.ts';
 import { abandonCommit, commitTables } from './commit-tables.ts';
 import { createClient, dropClient, listClients, rotateClient } from './clients.ts';
 import { listJobs, retryJobs } from './jobs.ts';
+import { runOperation } from './run-operation.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
 import { TableLoader } from './table-loader.ts';
 import { mintToken } from './mint-token.ts';
@@ -55,6 +56,8 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     AbandonCommit: unary(context, WRITERS, (_context, request: AbandonCommitRequest) =>
       abandonCommit(context, request, fromPrincipalMessage(request.principal)),
     ),
+    // The operation says which action it is.
+    RunOperation: forPrincipal(context, [], runOperation),
     WatchEpochs: watchEpochs(context),
     GetSigningKeys: unary(context, COORDINATOR, ({ keys }) =>
       Promise.resolve({ jwks_json: JSON.stringify(keys.jwks()) }),

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Action } from '#shared/authorization/action.ts';
 import type { SkeinError } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
-import type { TokenClaims } from '#shared/token-claims.ts';
+import type { Principal } from '#shared/authorization/principal.ts';
 import type { DocumentOwner } from '../commit/document-task.ts';
 import type { CatalogContext } from '../context.ts';
 import type { UnitOfWork } from '../store/postgres/transact.ts';
@@ -21,7 +21,7 @@ export type PublicRequest = OpenRequest & { readonly payload: Buffer };
 
 /** A request whose token was verified and whose principal may do the operation's action. */
 export type RestRequest = OpenRequest & {
-  readonly claims: TokenClaims;
+  readonly claims: Principal;
   /** Undefined when there is none, and when it is `large`. */
   readonly body: Json | undefined;
   /** The bytes of a long body, for an operation that passes it to worker threads. */

@@ -31,10 +31,9 @@ export class TokenIssuer {
     this.#clock = clock;
   }
 
-  /** Signs a token. The caller has checked the subject, and that `ttlMs` is within its limit. */
-  async issue(subject: TokenSubject, ttlMs: number): Promise<IssuedToken> {
+  /** Signs a token, issued at `nowMs`. The caller has checked the subject, and that `ttlMs` is within its limit. */
+  async issue(subject: TokenSubject, ttlMs: number, nowMs = this.#clock.nowMs()): Promise<IssuedToken> {
     const { kid, privateKey } = this.#keys.current();
-    const nowMs = this.#clock.nowMs();
     const iat = Math.floor(nowMs / 1000);
     const exp = Math.floor((nowMs + ttlMs) / 1000);
     const claims: TokenClaims = {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { Properties } from '../../commit/table-metadata.ts';
@@ -75,9 +76,23 @@ export async function listNamespaces(
   return (await query.execute()).map(({ path }) => path);
 }
 
-/** Lists the namespaces of all levels, each before those below it. `page.after` is the path of one (`joinPath`). */
-export async function listAllNamespaces(db: Database, catalogId: string, page: Page): Promise<NamespacePath[]> {
+/**
+ * Lists the namespaces of all levels, each before those below it; with a name only those that people read so, without case. `page.after` is
+ * the path of one (`joinPath`).
+ */
+export async function listAllNamespaces(
+  db: Database,
+  catalogId: string,
+  page: Page & { readonly name?: string },
+): Promise<NamespacePath[]> {
   let query = db.selectFrom('namespace').select('path').where('catalog_id', '=', catalogId).orderBy('path');
+  if (page.name !== undefined) {
+    const folded = foldIdentifier(page.name);
+    // A level may have dots of its own. A name without them is looked up in the index.
+    query = folded.includes('.')
+      ? query.where(sql<string>`replace(path_folded, ${LEVEL_SEPARATOR}, '.')`, '=', folded)
+      : query.where('path_folded', '=', folded);
+  }
   if (page.after !== undefined) query = query.where('path', '>', page.after);
   if (page.limit !== undefined) query = query.limit(page.limit);
   return (await query.execute()).map(({ path }) => splitPath(path));

@@ -32,5 +32,11 @@ export async function clientCredentialsGrant(
     expiresAtMs: nowMs + context.config['catalog.refresh_token_ttl'],
   };
   await transact(context.store.db, (tx) => insertFamily(tx, family));
-  return issue(context, { principal: client.principal, scopes, authMethod: 'client', refreshToken: refresh.text });
+  return issue(context, {
+    principal: client.principal,
+    scopes,
+    authMethod: 'client',
+    issuedAtMs: nowMs,
+    refreshToken: refresh.text,
+  });
 }

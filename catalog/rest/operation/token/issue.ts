@@ -13,6 +13,8 @@ type Grant = {
   readonly authMethod: TokenClaims['auth_method'];
   /** When the principal signed in; absent: now. The caller has checked that `lifetimeMs` of it is not 0. */
   readonly authenticatedAtMs?: number;
+  /** When the token is issued; absent: now. A sign-in that is recorded gives its moment, so that `iat` is what later tokens repeat. */
+  readonly issuedAtMs?: number;
   readonly refreshToken?: string;
   readonly issuedTokenType?: string;
 };
@@ -29,6 +31,7 @@ export function lifetimeMs({ clock, config }: CatalogContext, authenticatedAtMs:
 /** The answer to a grant: RFC 6749, 5.1, with what RFC 8693, 2.2.1 adds (Java's client needs `issued_token_type` of every grant). */
 export async function issue(context: CatalogContext, grant: Grant): Promise<Answer> {
   const { principal, scopes, authMethod, authenticatedAtMs, refreshToken } = grant;
+  const issuedAtMs = grant.issuedAtMs ?? context.clock.nowMs();
   const { token, expiresAtMs } = await context.issuer.issue(
     {
       principal: principal.id,
@@ -40,7 +43,8 @@ export async function issue(context: CatalogContext, grant: Grant): Promise<Answ
       authMethod,
       ...(authenticatedAtMs === undefined ? {} : { authenticatedAtMs }),
     },
-    lifetimeMs(context, authenticatedAtMs ?? context.clock.nowMs()),
+    lifetimeMs(context, authenticatedAtMs ?? issuedAtMs),
+    issuedAtMs,
   );
   const body: Json = {
     access_token: token,

@@ -7,7 +7,9 @@ import { startTestCatalog, type RestAnswer, type TestCatalog } from '#test/suppo
 
 let catalog: TestCatalog;
 let passedMs = 0;
-const clock: Clock = { nowMs: () => Date.now() + passedMs, monotonicMs: () => performance.now() };
+/** What passes between two readings of the clock. */
+let tickMs = 0;
+const clock: Clock = { nowMs: () => Date.now() + (passedMs += tickMs), monotonicMs: () => performance.now() };
 const HOUR_MS = 3_600_000;
 const TOKENS = '/v1/oauth/tokens';
 const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
@@ -178,6 +180,19 @@ describe('refresh_token', () => {
     expect(await refused(renew(client, first.refresh_token))).toEqual([400, 'invalid_grant']);
     expect(await refused(renew(client, third.refresh_token))).toEqual([400, 'invalid_grant']);
     await granted(renew(client, other.refresh_token));
+  });
+
+  test('remembers the moment at which the first token was issued, however long the sign-in took', async () => {
+    const client = await newClient('slow');
+    try {
+      tickMs = 700;
+      const { access_token, refresh_token } = await signIn(client);
+      const next = await granted(renew(client, refresh_token));
+      expect(claimsOf(next.access_token)['auth_time']).toBe(claimsOf(access_token).iat);
+    } finally {
+      tickMs = 0;
+      passedMs = 0;
+    }
   });
 
   test('of two calls with one token at once, one gets the next', async () => {

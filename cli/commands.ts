@@ -64,6 +64,26 @@ export const COMMANDS: readonly Command[] = [
     run: async ({ loaded, flags }) => (await import('./status.ts')).status(loaded, flags.has('json')),
   },
   {
+    name: 'workload check',
+    summary: 'Checks a file of resource groups and routing rules.',
+    flags: [],
+    positionals: 'FILE',
+    run: async ({ positionals }) => (await import('./workload.ts')).checkWorkload(positionals),
+  },
+  {
+    name: 'workload route',
+    summary: 'Prints the resource group of a statement.',
+    flags: [
+      { name: 'user', value: 'U', doc: 'User: id or name' },
+      tenantFlag,
+      { name: 'source', value: 'S', doc: 'Its X-Skein-Source' },
+      { name: 'type', value: 'T', doc: 'select, insert, ddl, ... (default: select)' },
+      { name: 'pool', value: 'P', doc: 'Its service.resource_pool' },
+      { name: 'file', value: 'FILE', doc: 'Workload file (default: that of the configuration)' },
+    ],
+    run: async ({ loaded, flags }) => (await import('./workload.ts')).routeWorkload(loaded, flags),
+  },
+  {
     name: 'token',
     summary: 'Prints a bearer token.',
     flags: [

@@ -6,6 +6,7 @@ import { findCluster, type ServiceRecord } from './cluster-file.ts';
 import { EXIT, type ExitCode } from './exit-code.ts';
 import { processIdentity } from './process-identity.ts';
 import { printTable } from './print-table.ts';
+import { workloadProblem } from './workload.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
 
@@ -22,8 +23,9 @@ export async function status(loaded: LoadedConfig, json: boolean): Promise<ExitC
   const services = await serviceStates(loaded.config.data_dir);
   const isUp = services.some(({ kind, state }) => kind === 'catalog' && state === 'up');
   const jobs = isUp ? await parked(loaded) : null;
+  const problem = workloadProblem(loaded);
   if (json) {
-    process.stdout.write(`${JSON.stringify({ services, parked_jobs: jobs })}\n`);
+    process.stdout.write(`${JSON.stringify({ services, parked_jobs: jobs, workload_file_problem: problem })}\n`);
     return EXIT.ok;
   }
   const rows = services.map(({ kind, name, pid, url, state }) => [kind, name, state, String(pid), url ?? '']);
@@ -32,6 +34,8 @@ export async function status(loaded: LoadedConfig, json: boolean): Promise<ExitC
     const how = 'skein admin job retry JOB has one tried again';
     process.stdout.write(`\n${jobs.length} background jobs are parked (${how}):\n${jobTable(jobs)}`);
   }
+  if (problem !== null)
+    process.stdout.write(`\nThe workload file is not valid, and the one before it stays in force: ${problem}\n`);
   return EXIT.ok;
 }
 

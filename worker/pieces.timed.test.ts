@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { InputCallbacks, inputName } from './duckdb/input-functions.ts';
 import { Instance, type Connection } from './duckdb/instance.ts';
-import { destroyChunk, Statement } from './duckdb/statement.ts';
+import { destroyChunk, PreparedStatement, Statement } from './duckdb/statement.ts';
 import { TaskInstance } from './slot/instance-pool.ts';
 import { TaskInputs } from './slot/task-inputs.ts';
 
@@ -38,7 +38,8 @@ function pieces(sql: string, collected: boolean, on = connection): readonly numb
     times.push((user + system) / 1_000);
     return result;
   };
-  using statement = new Statement(on, sql, { collected });
+  using prepared = new PreparedStatement(on, sql);
+  using statement = new Statement(prepared, { collected });
   while (timed(() => statement.step()) !== 'ready');
   for (let chunk = timed(() => statement.fetch()); chunk !== undefined; chunk = timed(() => statement.fetch())) {
     destroyChunk(chunk);

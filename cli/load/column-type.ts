@@ -8,46 +8,18 @@ import {
   type DuckDBType,
 } from '@duckdb/node-api';
 import { SkeinError } from '#shared/error.ts';
-import type { Field, IcebergType, PrimitiveName } from '#shared/iceberg/type.ts';
+import type { FieldIds } from '#shared/iceberg/field-ids.ts';
+import { primitiveOfSql } from '#shared/iceberg/type-names.ts';
+import type { Field, IcebergType } from '#shared/iceberg/type.ts';
 
 /**
- * Iceberg types (format version 2) of what DuckDB sees in a Parquet file. Unsigned integers take the next wider type, UBIGINT
- * decimal(20, 0), ENUM text; nanosecond timestamps become microseconds (`select-columns.ts` refuses values that would lose digits; nested
- * ones are refused).
+ * The Iceberg type (format version 2) of what DuckDB sees in a Parquet file; `type-names.ts` has the names of types. Nanosecond timestamps
+ * become microseconds (`select-columns.ts` refuses values that would lose digits; nested ones are refused), ENUM text.
  */
-const PRIMITIVES: ReadonlyMap<DuckDBTypeId, PrimitiveName> = new Map([
-  [DuckDBTypeId.BOOLEAN, 'boolean'],
-  [DuckDBTypeId.TINYINT, 'int'],
-  [DuckDBTypeId.SMALLINT, 'int'],
-  [DuckDBTypeId.INTEGER, 'int'],
-  [DuckDBTypeId.UTINYINT, 'int'],
-  [DuckDBTypeId.USMALLINT, 'int'],
-  [DuckDBTypeId.UINTEGER, 'long'],
-  [DuckDBTypeId.BIGINT, 'long'],
-  [DuckDBTypeId.FLOAT, 'float'],
-  [DuckDBTypeId.DOUBLE, 'double'],
-  [DuckDBTypeId.DATE, 'date'],
-  [DuckDBTypeId.TIME, 'time'],
-  [DuckDBTypeId.TIMESTAMP, 'timestamp'],
-  [DuckDBTypeId.TIMESTAMP_S, 'timestamp'],
-  [DuckDBTypeId.TIMESTAMP_MS, 'timestamp'],
-  [DuckDBTypeId.TIMESTAMP_NS, 'timestamp'],
-  [DuckDBTypeId.TIMESTAMP_TZ, 'timestamptz'],
-  [DuckDBTypeId.VARCHAR, 'string'],
-  [DuckDBTypeId.ENUM, 'string'],
-  [DuckDBTypeId.BLOB, 'binary'],
-  [DuckDBTypeId.UUID, 'uuid'],
-]);
-
-/** Assigns field ids in the order of Iceberg's own libraries: the fields of a level first, then their children. */
-export class FieldIds {
-  #last: number;
-  constructor(last = 0) {
-    this.#last = last;
-  }
-  next(): number {
-    return ++this.#last;
-  }
+function primitiveOf({ typeId }: DuckDBType): IcebergType | undefined {
+  if (typeId === DuckDBTypeId.ENUM) return { kind: 'string' };
+  if (typeId === DuckDBTypeId.TIMESTAMP_NS) return { kind: 'timestamp' };
+  return primitiveOfSql(typeId === DuckDBTypeId.TIMESTAMP_TZ ? 'TIMESTAMPTZ' : DuckDBTypeId[typeId]);
 }
 
 /** @throws NOT_SUPPORTED naming the column when its type has no form in Iceberg. */
@@ -84,9 +56,9 @@ function icebergType(type: DuckDBType, ids: FieldIds, path: string, isNested: bo
   }
   if (type instanceof DuckDBDecimalType) return { kind: 'decimal', precision: type.width, scale: type.scale };
   if (type.typeId === DuckDBTypeId.UBIGINT) return { kind: 'decimal', precision: 20, scale: 0 };
-  const primitive = PRIMITIVES.get(type.typeId);
+  const primitive = primitiveOf(type);
   if (type.typeId === DuckDBTypeId.TIMESTAMP_NS && isNested) throw refuse(type, path);
-  if (primitive !== undefined) return { kind: primitive };
+  if (primitive !== undefined) return primitive;
   throw refuse(type, path);
 }
 

@@ -6,7 +6,7 @@ import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { ReplyOf, RequestOf } from '#shared/grpc/call-unary.ts';
 import { readTableMetadata, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { isObject } from '#shared/iceberg/type.ts';
-import type { CommitOutcome, WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
+import { COMMIT_OUTCOMES, type CommitOutcome, type WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
 import type { TableName } from '#shared/iceberg/write/table-write.ts';
 import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
@@ -15,8 +15,6 @@ import { printTableName } from './load-arguments.ts';
 
 /** Time for one request. */
 const REQUEST_TIMEOUT_MS = 60_000;
-
-const OUTCOMES: readonly CommitOutcome[] = ['COMMITTED', 'NOT_COMMITTED', 'FORGOTTEN'];
 
 /** The catalog of the cluster. */
 export type CatalogAccess = {
@@ -92,7 +90,7 @@ export class LoadCatalog implements WriteCatalog {
   async abandonCommit(key: string): Promise<CommitOutcome> {
     const { outcome } = await this.#access.call('AbandonCommit', { principal: this.#principal, key });
     return must(
-      OUTCOMES.find((one) => one === outcome),
+      COMMIT_OUTCOMES.find((one) => one === outcome),
       'the catalog says how a commit ended',
     );
   }

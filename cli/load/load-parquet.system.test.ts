@@ -91,9 +91,9 @@ describe('parquet', () => {
     const nulls = await harness.plan('lake.ns.events', { kind: 'isNull', fieldId: 2 });
     expect(nulls.report.rows).toBe(29);
     expect(nulls.files[0]?.constants).toMatchObject({ 2: null });
-    expect(await readdir(join(localPath((await harness.table('lake.ns.events')).location), 'data'))).toHaveLength(
-      all.files.length,
-    );
+    const data = join(localPath((await harness.table('lake.ns.events')).location), 'data');
+    const written = await readdir(data, { recursive: true });
+    expect(written.filter((file) => file.endsWith('.parquet'))).toHaveLength(all.files.length);
   });
 
   test('nested columns keep their ids and counts; NaN, long and empty values are told apart', async () => {

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Config } from '#shared/config/config-schema.ts';
+import { ownManifestReader } from '#shared/iceberg/rewrite-manifests.ts';
 import { dataFolder } from '#shared/iceberg/table-folders.ts';
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
 import { commitWrites, isUnknown } from '#shared/iceberg/write/commit-writes.ts';
@@ -48,13 +50,19 @@ export async function loadTable(context: LoadContext, request: LoadRequest): Pro
   const target = await prepareTarget(catalog, { ...request, columns });
   const { base, schema, spec, shape } = target;
   const storage = openStorage(base.location, NO_CREDENTIAL);
+  const writeId = randomUUID();
   let writer: TableFileWriter | undefined;
   try {
     writer = new TableFileWriter(
       writeDatabase(connection),
       storage,
-      { schema, spec, folder: dataFolder(base) },
-      { codec: base.properties['write.parquet.compression-codec'], rowGroupRows: config['load.row_group_rows'] },
+      { schema, spec, folder: `${dataFolder(base)}/${writeId}` },
+      {
+        codec: base.properties['write.parquet.compression-codec'],
+        level: base.properties['write.parquet.compression-level'],
+        rowGroupRows: config['load.row_group_rows'],
+        fileBytes: null,
+      },
     );
     for (const input of inputs) selectColumns(schema, input);
     const files = await writeInputs(connection, writer, inputs, {
@@ -64,8 +72,13 @@ export async function loadTable(context: LoadContext, request: LoadRequest): Pro
       signal,
     });
     signal.throwIfAborted();
-    const write = { name, shape, base, schema, spec, change: appendFiles(files) };
-    const options = { retriesMax: config['catalog.commit_retries_max'], settleMs: SETTLE_MS, signal };
+    const write = { writeId, name, shape, base, schema, spec, change: appendFiles(files) };
+    const options = {
+      retriesMax: config['catalog.commit_retries_max'],
+      settleMs: SETTLE_MS,
+      signal,
+      manifests: ownManifestReader(storage),
+    };
     const [snapshotId] = await commitWrites(catalog, storage, [write], options);
     return {
       snapshotId: must(snapshotId, 'one write, one snapshot'),

@@ -5,13 +5,13 @@ import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { isUnknown } from '#shared/iceberg/write/commit-writes.ts';
 import { makePrivateFolder } from '#shared/storage/private-folder.ts';
+import { HASH_MACROS } from '#worker/write/hash-macros.ts';
 import { LOAD_USAGE, parseLoadArguments, printTableName, UsageError, type LoadArguments } from './load-arguments.ts';
 import { LoadOutput } from './load-output.ts';
 import { loadTable, type LoadContext, type LoadRequest } from './load-table.ts';
 import { findInputs, inspectInputs } from './parquet-input.ts';
 import { LoadCatalog, type CatalogAccess } from './load-catalog.ts';
 import { requireScale, TPCH_TABLES, tpchFiles } from './tpch.ts';
-import { registerHashes } from './hash-functions.ts';
 
 /** Dependencies of a load that the command line provides. */
 export type LoadDeps = {
@@ -126,7 +126,7 @@ async function openDatabase(config: Config): Promise<AsyncDisposable & { readonl
   await connection.run(
     'SET enable_progress_bar = true; SET enable_progress_bar_print = false; SET progress_bar_time = 0',
   );
-  registerHashes(connection);
+  for (const macro of HASH_MACROS) await connection.run(macro);
   return {
     connection,
     [Symbol.asyncDispose]: async () => {

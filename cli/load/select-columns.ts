@@ -5,7 +5,8 @@ import type { Schema } from '#shared/iceberg/schema.ts';
 import { canPromote } from '#shared/iceberg/can-promote.ts';
 import { printType, type Field } from '#shared/iceberg/type.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
-import { FieldIds, fieldsOf } from './column-type.ts';
+import { FieldIds } from '#shared/iceberg/field-ids.ts';
+import { fieldsOf } from './column-type.ts';
 import type { InputFile } from './parquet-input.ts';
 
 /**

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { SkeinError } from '#shared/error.ts';
-import { printPartitionFields, type PartitionField, type PartitionSpec } from '#shared/iceberg/partition-spec.ts';
+import { printPartitionFields, type PartitionSpec } from '#shared/iceberg/partition-spec.ts';
 import { printSchema, type Schema } from '#shared/iceberg/schema.ts';
 import { currentSchema, specById, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { isNested, type Field } from '#shared/iceberg/type.ts';
 import { writtenVersion } from '#shared/iceberg/write/commit-writes.ts';
-import { FieldIds, fieldsOf } from './column-type.ts';
+import { FieldIds } from '#shared/iceberg/field-ids.ts';
+import { replacedShape } from '#shared/iceberg/write/replaced-shape.ts';
+import { fieldsOf } from './column-type.ts';
 import type { TableName, TableWrite } from '#shared/iceberg/write/table-write.ts';
 import { DEFAULT_CODEC } from '#worker/write/print-copy.ts';
 import type { LoadMode } from './load-arguments.ts';
@@ -72,25 +74,12 @@ function replaceShape(base: TableMetadata, { columns, partitionBy }: TargetReque
   const old = currentSchema(base).fields;
   const fields = fieldsOf(columns, new FieldIds(base.lastColumnId)).map((field) => keepId(field, old));
   const wanted: Schema = { schemaId: 0, fields, identifierFieldIds: [] };
-  const same = base.schemas.find((one) => isDeepStrictEqual(printSchema({ ...one, schemaId: 0 }), printSchema(wanted)));
-  const schemaId = same?.schemaId ?? Math.max(...base.schemas.map((one) => one.schemaId)) + 1;
-  const spec = replaceSpec(base, partitionFields(partitionBy, wanted));
-  return { shape: 'replace', base, schema: { ...wanted, schemaId }, spec, namespacesMade: [] };
+  const { schema, spec } = replacedShape(base, wanted, partitionFields(partitionBy, wanted));
+  return { shape: 'replace', base, schema, spec, namespacesMade: [] };
 }
 
 function keepId(field: Field, old: readonly Field[]): Field {
   const before = old.find(({ name }) => name === field.name);
   const isSame = before !== undefined && !isNested(field.type) && isDeepStrictEqual(before.type, field.type);
   return isSame ? { ...field, id: before.id } : field;
-}
-
-function replaceSpec(base: TableMetadata, wanted: readonly PartitionField[]): PartitionSpec {
-  const known = base.specs.flatMap((spec) => spec.fields);
-  let last = base.lastPartitionId;
-  const fields = wanted.map((field) => {
-    const before = known.find((one) => isDeepStrictEqual({ ...one, fieldId: 0 }, { ...field, fieldId: 0 }));
-    return { ...field, fieldId: before?.fieldId ?? ++last };
-  });
-  const same = base.specs.find((spec) => isDeepStrictEqual(spec.fields, fields));
-  return { specId: same?.specId ?? Math.max(...base.specs.map((spec) => spec.specId)) + 1, fields };
 }

@@ -86,5 +86,26 @@ function printSource({ inputs, rows }: Part): string {
 
 /** The load's own DuckDB. */
 export const writeDatabase = (connection: DuckDBConnection): WriteDatabase => ({
-  query: async (sql) => (await connection.runAndReadAll(sql)).getRowObjectsJson(),
+  copy: async (sql) => {
+    const rows = (await connection.runAndReadAll(sql)).getRowObjectsJson() as unknown as readonly CopyRow[];
+    return rows.map(({ filename, count, file_size_bytes, column_statistics }) => ({
+      path: filename,
+      rows: Number(count),
+      bytes: Number(file_size_bytes),
+      statistics: new Map(
+        column_statistics.map(({ key, value }) => [key, new Map(value.map((one) => [one.key, one.value]))]),
+      ),
+    }));
+  },
+  texts: async (sql) => (await connection.runAndReadAll(sql)).getRows().map(([text]) => String(text)),
 });
+
+type CopyRow = {
+  readonly filename: string;
+  readonly count: string;
+  readonly file_size_bytes: string;
+  readonly column_statistics: readonly {
+    readonly key: string;
+    readonly value: readonly { readonly key: string; readonly value: string }[];
+  }[];
+};

@@ -1,10 +1,8 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import koffi from 'koffi';
 import { SkeinError } from '#shared/error.ts';
+import { fileLocker, isSameFile } from '#shared/storage/lock-file.ts';
 
-/** `flock(2)`: exclusive, non-blocking. The kernel releases the lock when the process ends in any way, so it cannot become stale. */
-const LOCK_EXCLUSIVE_NONBLOCKING = 2 | 4;
 /** Attempts to lock: the file that we locked may have been removed by the launcher that held it before. */
 const ATTEMPTS_MAX = 100;
 
@@ -14,11 +12,11 @@ export type DataDirLock = { release(): void };
 
 /** Locks a data directory for the lifetime of this process. @throws DATA_DIR_IN_USE with the holder's pid */
 export function lockDataDir(dataDir: string): DataDirLock {
-  const flock = koffi.load(null).func('int flock(int, int)') as (fd: number, operation: number) => number;
+  const lock = fileLocker();
   const path = lockPath(dataDir);
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const fd = openSync(path, 'a+', 0o644);
-    if (flock(fd, LOCK_EXCLUSIVE_NONBLOCKING) !== 0) {
+    if (!lock(fd)) {
       closeSync(fd);
       throw new SkeinError('DATA_DIR_IN_USE', `${dataDir} is in use by another skein up${holder(path)}`);
     }
@@ -44,14 +42,5 @@ function holder(path: string): string {
     return pid === '' ? '' : ` (pid ${pid})`;
   } catch {
     return '';
-  }
-}
-
-function isSameFile(fd: number, path: string): boolean {
-  try {
-    const [open, named] = [fstatSync(fd), statSync(path)];
-    return open.ino === named.ino && open.dev === named.dev;
-  } catch {
-    return false;
   }
 }

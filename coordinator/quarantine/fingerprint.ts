@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Tokenizer } from '../statement/tokenizer.ts';
 
 /** Only this many characters count: statements that differ only after them have the same shape. */
@@ -12,7 +12,7 @@ const DIGITS = 16;
 export function fingerprint(sql: string): string {
   // Hashed in one call: a call for each word would take ten times as long.
   const text = [...shape(sql.slice(0, TEXT_MAX)), ''].join('\0');
-  return createHash('sha256').update(text).digest('hex').slice(0, DIGITS);
+  return hash('sha256', text).slice(0, DIGITS);
 }
 
 function* shape(text: string): Generator<string> {

@@ -71,3 +71,12 @@ test('the next coordinator knows what this one knew', async () => {
   await next.open();
   expect(() => next.check(shape('f'))).toThrow('refused until');
 });
+
+test('a tenant that fills the list pushes out its own, not the one of another', () => {
+  const { kills } = quarantine();
+  kills.add(shape('f'), 'it hung');
+  const other = tenantId('other');
+  for (let i = 0; i < 10_000; i++) kills.add({ ...shape(`f${i}`), tenant: other }, 'it hung');
+  expect(kills.list(tenant)).toHaveLength(1);
+  expect(kills.list(other)).toHaveLength(9_999);
+});

@@ -3,6 +3,7 @@ import type { Clock } from '#shared/clock.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { PrincipalId, TenantId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { must } from '#shared/must.ts';
 
 /** The owner and shape of a statement. */
 export type StatementShape = {
@@ -41,7 +42,7 @@ type Options = {
   readonly windowMs: number;
 };
 
-/** Kills that are remembered; the oldest go first. */
+/** Kills that are remembered. Above it the oldest of the tenant with the most goes, so that no tenant pushes out another's. */
 const KILLS_KEPT_MAX = 10_000;
 
 /**
@@ -117,10 +118,19 @@ export class Quarantine {
     const { clock, windowMs } = this.#options;
     const nowMs = clock.nowMs();
     for (const kill of this.#kills.values()) {
-      const isOver = kill.untilMs <= nowMs && kill.killedAtMs <= nowMs - windowMs;
-      if (!isOver && this.#kills.size <= KILLS_KEPT_MAX) continue;
-      this.#kills.delete(kill.id);
-      this.#options.store.remove(kill.id).catch(() => undefined);
+      if (kill.untilMs <= nowMs && kill.killedAtMs <= nowMs - windowMs) this.#forget(kill);
     }
+    while (this.#kills.size > KILLS_KEPT_MAX) this.#forget(this.#oldestOfLargest());
+  }
+
+  #oldestOfLargest(): Kill {
+    const tenants = Map.groupBy(this.#kills.values(), ({ tenant }) => tenant);
+    const [[oldest] = []] = [...tenants.values()].toSorted((one, other) => other.length - one.length);
+    return must(oldest, 'a full list has a kill');
+  }
+
+  #forget({ id }: Kill): void {
+    this.#kills.delete(id);
+    this.#options.store.remove(id).catch(() => undefined);
   }
 }

@@ -21,5 +21,9 @@ export function chooseWidth(scans: readonly PlannedScan[], features: PlanFeature
 export function isBig(scans: readonly PlannedScan[], features: PlanFeatures): boolean {
   const bytes = scans.reduce((sum, scan) => sum + scan.report.bytes, 0);
   const rows = scans.reduce((sum, scan) => sum + scan.report.rows, 0);
-  return bytes > NARROW_BYTES_MAX || rows > NARROW_ROWS_MAX || features.estimatedRows > NARROW_ROWS_MAX;
+  return (
+    bytes > NARROW_BYTES_MAX ||
+    rows > NARROW_ROWS_MAX ||
+    features.estimatedRows + features.generatedRows > NARROW_ROWS_MAX
+  );
 }

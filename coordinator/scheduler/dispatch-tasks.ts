@@ -6,23 +6,21 @@ import { must } from '#shared/must.ts';
 import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { StageRoom } from '../distributor/estimate/cluster-cores.ts';
-import type { TaskFragment } from '../distributor/fragment.ts';
-import { NARROW_MEMORY_BYTES } from './choose-width.ts';
 import type { ResultReader } from './result-reader.ts';
 import { runProgress, type RunProgress } from './run-progress.ts';
 import { runTask } from './run-task.ts';
+import { taskMemory } from './task-memory.ts';
 import { roomsOf, type Rooms } from './rooms-of.ts';
 import type { Scheduler } from './scheduler.ts';
 import { endQuery, runSpooledTask } from './spooled-task.ts';
 import type { StageRun } from './stage-run.ts';
 import { stageTasks } from './stage-state.ts';
 import { inputSpec, partitionTicket, taskSpec, taskTicket, type TaskOwner } from './task-spec.ts';
+import { withRun, type TaskEnd } from './task-end.ts';
 import { failureError, FragmentRefused, sentInPart, StartOver } from './task-errors.ts';
 import { isCarried, type TaskEvent, type TaskOutput } from './task-state.ts';
 
-/** A task that reads at most this many bytes gets a small memory limit. */
-const SMALL_TASK_BYTES = 8 * 2 ** 20;
-/** Abort reason of a running task whose input was lost: it may wait for that input forever. */
+/** Stops a task whose input was lost: it may wait for that input forever. */
 const INPUT_LOST = new SkeinError('WORKER_LOST', 'an input of the task was lost');
 
 type RunningTask = {
@@ -61,7 +59,7 @@ export class TaskDispatcher {
   readonly #onAbort: () => void;
   readonly #unwatch: () => void;
   #starving: NodeJS.Timeout | undefined;
-  /** Whether a worker may hold output that must be dropped at the end; streamed rows are dropped with their task. */
+  /** Whether a worker may hold tasks or output that must be dropped at the end; streamed rows are dropped with their task. */
   #hasSpooled = false;
   #scheduledMs = 0;
 
@@ -130,10 +128,11 @@ export class TaskDispatcher {
     try {
       const { pool } = this.#options.scheduler;
       this.#dropLost(new Set(pool.live().map(({ info }) => info.id)));
+      for (const stage of this.#active) this.#settle(stage);
       const open = pool.open();
       const rooms = roomsOf(open);
-      while (this.#startSome(open, rooms, true) || this.#startSome(open, rooms, false));
-      for (const stage of this.#active) this.#settle(stage);
+      const hasWork = (): boolean => [...this.#active].some((stage) => stage.hasWork);
+      while (hasWork() && (this.#startSome(open, rooms, true) || this.#startSome(open, rooms, false)));
       this.#watchStarvation();
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)));
@@ -225,10 +224,12 @@ export class TaskDispatcher {
     this.#running.set(id, running);
     this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? 0) + spec.threads);
     this.#used.set(info.id, worker);
-    this.#hasSpooled ||= spec.output.kind === 'spool';
+    this.#hasSpooled ||= spec.output.kind !== 'stream';
     link.load += spec.threads;
     const run = async (): Promise<void> => {
-      const event = await this.#execute(running, spec, worker);
+      const sentAtMs = Date.now();
+      const end = await this.#execute(running, spec, worker);
+      const event = withRun(end, { worker: info.name, threads: spec.threads, sentAtMs, endedAtMs: Date.now() });
       this.#running.delete(id);
       this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? spec.threads) - spec.threads);
       link.load -= spec.threads;
@@ -243,7 +244,12 @@ export class TaskDispatcher {
 
   #ended(stage: StageRun, task: number, event: TaskEvent, id: TaskId): void {
     if (this.#stop.signal.aborted) return;
-    if (event.kind === 'finished') this.#scheduledMs += event.report.scheduledMs;
+    if (event.kind === 'finished') {
+      const { scheduledMs, rows } = event.report;
+      this.#scheduledMs += scheduledMs;
+      // Rows of the result are counted as they come.
+      this.#options.owner.onWork({ rows: stage.result === null ? rows : 0, scheduledMs });
+    }
     stage.applyTask(task, event);
     if (stage.state.kind === 'failed' || event.kind === 'finished' || event.kind === 'refused') return;
     if (stage.result?.hasDelivered(id) === true && !this.#restartResult(stage, stage.result)) {
@@ -265,7 +271,7 @@ export class TaskDispatcher {
   }
 
   /** Runs a task to its end. Never rejects. */
-  async #execute({ stage, stop }: RunningTask, spec: TaskSpec, worker: LiveWorker): Promise<TaskEvent> {
+  async #execute({ stage, stop }: RunningTask, spec: TaskSpec, worker: LiveWorker): Promise<TaskEnd> {
     const { scheduler, owner } = this.#options;
     const { result } = stage;
     const onLost = (): void => stop.abort(worker.lost.reason);
@@ -300,7 +306,7 @@ export class TaskDispatcher {
     thrown: unknown,
     stage: StageRun,
     { signal, worker }: { readonly signal: AbortSignal; readonly worker: LiveWorker },
-  ): Promise<TaskEvent> {
+  ): Promise<TaskEnd> {
     const broke = SkeinError.of(thrown).code === 'CONNECTION_LOST';
     if (broke && !signal.aborted && (await worker.link.outlives([signal]))) return { kind: 'connectionLost' };
     if (signal.aborted && signal.reason === INPUT_LOST) return { kind: 'inputLost' };
@@ -332,7 +338,6 @@ export class TaskDispatcher {
   }
 
   #spec(stage: StageRun, task: number, { worker, room }: Place, id: TaskId): TaskSpec {
-    const { owner } = this.#options;
     const { fragment } = stage;
     const share = stage.share(task);
     const inputs = fragment.inputs.map(({ fields, reads }, i) =>
@@ -355,30 +360,18 @@ export class TaskDispatcher {
       inputs,
       keepJoinOrder: fragment.plan !== null,
       collected: fragment.collected,
-      output:
-        stage.result === null
-          ? ({ kind: 'spool', partitions: fragment.partitions } as const)
-          : ({ kind: 'stream' } as const),
+      output: stage.output,
       threads,
-      memoryLimitBytes: this.#memoryLimit(fragment, { worker, room }, { threads, bytes: share.bytes + read }),
+      memoryLimitBytes: taskMemory(stage, this.#options.owner, {
+        workers: this.#options.scheduler.pool.liveCount(),
+        worker: worker.info,
+        room,
+        threads,
+        bytes: share.bytes + read,
+      }),
       scheduledMs: Math.round(this.#scheduledMs),
     };
-    return taskSpec(owner, parts, this.#options.scheduler.keyring);
-  }
-
-  /**
-   * Returns the memory limit of a task: its share, by cores, of the query's memory on a worker, or all of it for a query that runs whole. A
-   * narrow query, and a task that reads little, get at most `NARROW_MEMORY_BYTES`.
-   */
-  #memoryLimit(
-    fragment: TaskFragment,
-    { worker: { info }, room }: Place,
-    { threads, bytes }: { readonly threads: number; readonly bytes: number },
-  ): number {
-    const limit = Math.min(this.#options.owner.memoryLimitBytes, info.memoryLimitBytes);
-    if (fragment.plan === null) return fragment.width === 1 ? Math.min(limit, NARROW_MEMORY_BYTES) : limit;
-    const ownShare = Math.floor((limit * threads) / room.cores);
-    return bytes <= SMALL_TASK_BYTES ? Math.min(ownShare, NARROW_MEMORY_BYTES) : ownShare;
+    return taskSpec(this.#options.owner, parts, this.#options.scheduler.keyring);
   }
 
   #ticket(output: TaskOutput, partition: number): string {

@@ -1,3 +1,4 @@
+import type { TableSink } from '#proto/task.ts';
 import { atMost } from '#shared/at-most.ts';
 import type { QueryId } from '#shared/id.ts';
 import type { ResultBatch } from '../sink/result-sink.ts';
@@ -7,6 +8,7 @@ import { ResultReader } from './result-reader.ts';
 import { newRunId } from './run-id.ts';
 import type { RunProgress } from './run-progress.ts';
 import type { Scheduler } from './scheduler.ts';
+import type { StageRun } from './stage-run.ts';
 import type { TaskOwner } from './task-spec.ts';
 
 /** A query that runs, whole or in stages, and the receiver of its rows. */
@@ -14,6 +16,8 @@ export type QueryRun = Omit<TaskOwner, 'queryId' | 'epoch' | 'spillLimitBytes'> 
   /** The client's query id; each run gets its own. */
   readonly queryId: QueryId;
   readonly encoding: RowEncoding;
+  /** The table that the last stage's tasks write; null = their rows are the result. */
+  readonly sink: TableSink | null;
   readonly signal: AbortSignal;
   /** Called when a run of the query begins, with the run's id; `progress` tells at any time how far it has come. */
   readonly onRun: (run: QueryId, progress: () => RunProgress) => void;
@@ -54,7 +58,7 @@ export async function oneRun<T>(
 }
 
 /** Makes the reader of a query's result, which begins again when a task failed whose rows were delivered in part. */
-export const resultReader = ({ encoding, onBatch, onStart, mayStartOver }: QueryRun): ResultReader =>
+const resultReader = ({ encoding, onBatch, onStart, mayStartOver }: QueryRun): ResultReader =>
   new ResultReader({
     newReader: encoding.newReader,
     onBatch,
@@ -64,3 +68,7 @@ export const resultReader = ({ encoding, onBatch, onStart, mayStartOver }: Query
       return true;
     },
   });
+
+/** Where the rows of a query's last stage go. */
+export const destinationOf = (query: QueryRun): Pick<StageRun, 'result' | 'sink'> =>
+  query.sink === null ? { result: resultReader(query), sink: null } : { result: null, sink: query.sink };

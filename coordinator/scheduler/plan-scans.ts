@@ -38,12 +38,26 @@ async function planScan(binding: TableBinding, context: ScanContext): Promise<Pl
     const { rows } = binding;
     return { kind: 'rows', rows, report: { ...EMPTY_REPORT, rows: rows.rowCount, bytes: rows.bytes } };
   }
-  const { files, report } = await filesOf(binding, context);
+  return scanOf(binding, await filesOf(binding, context));
+}
+
+/** The scan of some files of a table. */
+export function scanOf(binding: ScanBinding, { files, report }: PlannedFiles): PlannedScan {
   const { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, allowedRoots, credential } = binding;
   const { nameMapping } = binding.metadata;
   const table = { tableName, tableUuid, snapshotId, schemaId, columns, readFieldIds, nameMapping };
   return { kind: 'iceberg', spec: { ...table, files, predicate: binding.predicate, allowedRoots, credential }, report };
 }
+
+/** The same scans for the query's own text: with the columns that it may name, because DuckDB binds every column that it is given. */
+export const namedScans = (scans: readonly PlannedScan[], bindings: readonly TableBinding[]): readonly PlannedScan[] =>
+  scans.map((scan, i) => {
+    const binding = bindings[i];
+    if (scan.kind === 'rows' || binding?.kind !== 'iceberg' || binding.namedFieldIds === null) return scan;
+    const named = new Set(binding.namedFieldIds);
+    const columns = scan.spec.columns.filter(({ fieldId }) => named.has(fieldId));
+    return { ...scan, spec: { ...scan.spec, columns } };
+  });
 
 async function filesOf(binding: ScanBinding, context: ScanContext): Promise<PlannedFiles> {
   const request = scanRequest(binding, context);

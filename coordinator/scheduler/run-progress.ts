@@ -1,3 +1,4 @@
+import { coreMs } from './finished-task.ts';
 import { stageTasks, type StageState } from './stage-state.ts';
 
 /** Progress of one run of a query. */
@@ -8,11 +9,20 @@ export type RunProgress = {
   readonly tasksRunning: number;
   /** Bytes that the tasks that are done have read from storage. */
   readonly bytesScanned: number;
+  /** Time that they have had on cores, in ms. */
+  readonly coreMs: number;
   /** Names of the workers that run tasks of it now. */
   readonly workers: readonly string[];
 };
 
-export const NO_PROGRESS: RunProgress = { tasks: 0, tasksDone: 0, tasksRunning: 0, bytesScanned: 0, workers: [] };
+export const NO_PROGRESS: RunProgress = {
+  tasks: 0,
+  tasksDone: 0,
+  tasksRunning: 0,
+  bytesScanned: 0,
+  coreMs: 0,
+  workers: [],
+};
 
 /** `workers` has one name for each task that runs. */
 export function runProgress(stages: readonly StageState[], workers: readonly string[]): RunProgress {
@@ -23,6 +33,7 @@ export function runProgress(stages: readonly StageState[], workers: readonly str
     tasksDone: done.length,
     tasksRunning: workers.length,
     bytesScanned: done.reduce((sum, report) => sum + report.bytesScanned, 0),
+    coreMs: done.reduce((sum, report) => sum + coreMs(report), 0),
     workers: [...new Set(workers)],
   };
 }

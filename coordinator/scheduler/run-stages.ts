@@ -30,7 +30,7 @@ import {
   type DynamicFilter,
   type KeyValues,
 } from '../distributor/dynamic-filter.ts';
-import { oneRun, resultReader, type QueryRun } from './one-run.ts';
+import { destinationOf, oneRun, type QueryRun } from './one-run.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import { ResultReader } from './result-reader.ts';
 import { clusterFacts, workerFacts, type Scheduler } from './scheduler.ts';
@@ -107,6 +107,10 @@ function wholeInstead({ fragment, message }: FragmentRefused, { onRefused, maySt
   return { kind: 'whole', reason };
 }
 
+/** Where the rows of a stage go: to a reader, into a table, or into the spool. */
+type Destination = Pick<StageRun, 'result' | 'sink'>;
+const SPOOLED: Destination = { result: null, sink: null };
+
 /** Runs one start of a query: its stages, wave by wave. */
 class StageLoop {
   readonly #scheduler: Scheduler;
@@ -137,7 +141,7 @@ class StageLoop {
         await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'));
         return [...new Set([...this.#stages.values(), ...this.#keyStages])].map((run) => this.#report(run));
       }
-      const runs = wave.map((fragment) => this.#prepare(fragment, null));
+      const runs = wave.map((fragment) => this.#prepare(fragment, SPOOLED));
       for (const run of runs) this.#stages.set(run.fragment.stage, run);
       await this.#dispatcher.run(runs);
       const again = this.#distribute(distributed);
@@ -150,17 +154,17 @@ class StageLoop {
   }
 
   async #runResult(fragment: Fragment): Promise<void> {
-    const run = this.#prepare({ ...fragment, sql: this.#query.encoding.sql(fragment.sql) }, resultReader(this.#query));
+    const run = this.#prepare({ ...fragment, sql: this.#query.encoding.sql(fragment.sql) }, destinationOf(this.#query));
     this.#stages.set(fragment.stage, run);
     await this.#dispatcher.run([run]);
   }
 
-  #prepare(fragment: Fragment, result: ResultReader | null): StageRun<Fragment> {
+  #prepare(fragment: Fragment, to: Destination): StageRun<Fragment> {
     const open = this.#scheduler.pool.open();
     const rooms = stageRooms(workerFacts(open), this.#query.settings.stageWidth);
     const workers = open.map(({ link }, i) => ({ address: link.address, slots: must(rooms[i], 'a room').tasks }));
     const producers = fragment.inputs.map(({ stage }) => must(this.#stages.get(stage), 'inputs have run'));
-    const run = new StageRun({ fragment, producers, result });
+    const run = new StageRun({ fragment, producers, ...to });
     run.start({ scans: this.#scans, workers, isFixed: this.#query.settings.partitions !== null });
     return run;
   }
@@ -284,7 +288,7 @@ class StageLoop {
 
   /** Adds a stage that is not part of the plan and reserves its number. */
   #keyStage(fragment: Fragment, result: ResultReader | null): StageRun<Fragment> {
-    const run = this.#prepare(fragment, result);
+    const run = this.#prepare(fragment, { result, sink: null });
     this.#keyStages.push(run);
     if (result === null) this.#stages.set(fragment.stage, run);
     return run;

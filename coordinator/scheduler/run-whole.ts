@@ -1,7 +1,7 @@
-import type { TaskReport } from '#proto/task.ts';
 import { must } from '#shared/must.ts';
 import type { WholeFragment } from '../distributor/fragment.ts';
-import { oneRun, resultReader, type QueryRun } from './one-run.ts';
+import type { FinishedTask } from './finished-task.ts';
+import { destinationOf, oneRun, type QueryRun } from './one-run.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import type { Scheduler } from './scheduler.ts';
 import { StageRun } from './stage-run.ts';
@@ -13,11 +13,11 @@ export type WholeQuery = QueryRun & {
 };
 
 /** Runs a query whole: a stage of one task, whose rows are the result. @throws SkeinError of the catalogue */
-export async function runWhole(scheduler: Scheduler, query: WholeQuery): Promise<TaskReport> {
+export async function runWhole(scheduler: Scheduler, query: WholeQuery): Promise<FinishedTask> {
   const { scans, encoding } = query;
   const fragment = { ...query.fragment, sql: encoding.sql(query.fragment.sql) };
   return await oneRun(scheduler, query, async (dispatcher) => {
-    const run = new StageRun({ fragment, producers: [], result: resultReader(query) });
+    const run = new StageRun({ fragment, producers: [], ...destinationOf(query) });
     run.start({ scans, workers: [], isFixed: false });
     await dispatcher.run([run]);
     return must(run.reports()[0], 'the one task has ended');

@@ -1,5 +1,5 @@
-import type { TaskReport } from '#proto/task.ts';
 import type { Fragment } from '../distributor/fragment.ts';
+import type { FinishedTask } from './finished-task.ts';
 import type { PlannedScan } from './plan-scans.ts';
 
 /** Statistics of one stage of a query, for EXPLAIN ANALYZE and history. */
@@ -9,7 +9,7 @@ export type StageReport = {
   readonly scans: readonly PlannedScan[];
   /** Descriptions of the dynamic filters on its scans, from the keys of stages that had run. */
   readonly dynamicFilters: readonly string[];
-  readonly tasks: readonly TaskReport[];
+  readonly tasks: readonly FinishedTask[];
   /** Tasks that ran again, because a worker or what it held was lost. */
   readonly retries: number;
   /** Number of partitions that were divided because they were much bigger than the others. */

@@ -1,9 +1,10 @@
-import type { InputSource, ScanFile, TaskReport } from '#proto/task.ts';
+import type { InputSource, OutputSpec, ScanFile, TableSink } from '#proto/task.ts';
 import { must, unreachable } from '#shared/must.ts';
 import { chooseWorker } from '../cluster/choose-worker.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { Plan } from '../planner/plan.ts';
 import type { Fragment, StageFacts, TaskFragment } from '../distributor/fragment.ts';
+import type { FinishedTask } from './finished-task.ts';
 import { plannedFiles, type PlannedScan, type TaskTable } from './plan-scans.ts';
 import type { ResultReader } from './result-reader.ts';
 import { batchFiles, splitFile, SplitQueue, type Split } from './split-queue.ts';
@@ -35,6 +36,8 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   /** True once a task that reads this stage's output was started. */
   isRead = false;
   retries = 0;
+  /** Memory that the query may use on all workers, as asked for when the stage's first task began. */
+  memoryBytes: number | undefined;
   /** The fragment's scans. */
   planned: readonly PlannedScan[] = [];
   skewed = 0;
@@ -49,13 +52,22 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   /** The files of each scan that every task reads whole; empty for scans that are divided. */
   #wholeScans: readonly (readonly ScanFile[])[] = [];
 
-  /** Takes the rows that the tasks stream; null when they are spooled. */
+  /** Takes the rows that the tasks stream; null when they are spooled or written. */
   readonly result: ResultReader | null;
+  /** The table that the tasks write; null for every other stage. */
+  readonly sink: TableSink | null;
 
-  constructor({ fragment, producers, result }: Pick<StageRun<F>, 'fragment' | 'producers' | 'result'>) {
+  constructor({ fragment, producers, result, sink }: Pick<StageRun<F>, 'fragment' | 'producers' | 'result' | 'sink'>) {
     this.fragment = fragment;
     this.producers = producers;
     this.result = result;
+    this.sink = sink;
+  }
+
+  /** Where the rows of its tasks go. */
+  get output(): OutputSpec {
+    if (this.sink !== null) return { kind: 'table', table: this.sink };
+    return this.result === null ? { kind: 'spool', partitions: this.fragment.partitions } : { kind: 'stream' };
   }
 
   get state(): StageState {
@@ -125,6 +137,12 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     if (this.#queue === undefined || this.#queue.size === 0) this.apply({ kind: 'allMade' });
   }
 
+  /** Whether a task waits, or may still be made. */
+  get hasWork(): boolean {
+    const isAllMade = this.#queue === undefined || this.#queue.size === 0;
+    return !isAllMade || stageTasks(this.#state).some(({ kind }) => kind === 'waiting');
+  }
+
   /**
    * Returns the next task for a worker with a free slot: a waiting one, or a new one. `isNear`: only a task whose input lies on it;
    * `others`: all workers that take tasks.
@@ -149,7 +167,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
     return stageTasks(this.#state).flatMap((task) => (task.kind === 'done' ? [task.output] : []));
   }
 
-  reports(): readonly TaskReport[] {
+  reports(): readonly FinishedTask[] {
     return this.outputs().map((output) => output.report);
   }
 

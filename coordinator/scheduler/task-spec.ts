@@ -17,8 +17,14 @@ export type TaskOwner = {
   readonly principal: PrincipalId;
   readonly epoch: number;
   readonly context: StatementContext;
-  /** Memory of the query on each worker. */
+  /** Memory that the session allows the query on each worker. */
   readonly memoryLimitBytes: number;
+  /** Asks for memory up to so many bytes; returns what the query may use on all workers together. */
+  readonly growMemory: (wantedBytes: number) => number;
+  /** Called with the scheduled time of a task that has ended and the rows that it gave. */
+  readonly onWork: (done: { readonly rows: number; readonly scheduledMs: number }) => void;
+  /** Whether its tasks stay on the top level of the slots; it may change while the query runs. */
+  readonly isPinned: () => boolean;
   readonly spillLimitBytes: number;
   readonly profile: boolean;
   readonly bounds: TaskSpec['bounds'];
@@ -50,7 +56,7 @@ export function taskSpec(owner: TaskOwner, { tables, ...parts }: TaskParts, keyr
     ...parts,
     ...read,
     spillLimitBytes,
-    pinnedToTop: false,
+    pinnedToTop: owner.isPinned(),
     profile,
     bounds,
   };
@@ -94,7 +100,8 @@ function rowsInput(rows: TableRows, reads: number, ticketOf: (task: TaskId) => s
 
 /** Signs the ticket that starts a task and reads the rows that it streams. */
 export function taskTicket(owner: TaskOwner, spec: TaskSpec, keyring: Keyring): string {
-  return ticket(owner, { taskId: spec.taskId, partition: 0, grants: grantsOf(spec.scans) }, keyring);
+  const written = spec.output.kind === 'table' ? [spec.output.table] : [];
+  return ticket(owner, { taskId: spec.taskId, partition: 0, grants: grantsOf([...spec.scans, ...written]) }, keyring);
 }
 
 /** Signs the ticket that reads one partition of a task's spooled output. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { TaskReport } from '#proto/task.ts';
+import type { FinishedTask } from './finished-task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { taskId } from '#shared/id.ts';
 import { NEW_STAGE, nextStage, type StageEvent, type StageState } from './stage-state.ts';
@@ -7,7 +7,7 @@ import { isCarried, NEW_TASK, nextTask, type TaskEvent, type TaskState } from '.
 
 const worker = (id: string) => ({ id, address: `${id}:1` });
 const placed = (id: string): TaskEvent => ({ kind: 'placed', taskId: taskId(`t-${id}`), worker: worker(id) });
-const report = { rows: 1 } as TaskReport;
+const report = { rows: 1 } as FinishedTask;
 const finished: TaskEvent = { kind: 'finished', report };
 const after = (...events: readonly TaskEvent[]): TaskState => events.reduce(nextTask, NEW_TASK);
 
@@ -19,10 +19,10 @@ test('a task runs, and its output is lost and made again elsewhere', () => {
 });
 
 test('an output whose rows all came with the report outlives its worker', () => {
-  const output = (...partitions: TaskReport['partitions']) => ({
+  const output = (...partitions: FinishedTask['partitions']) => ({
     taskId: taskId('t'),
     worker: worker('a'),
-    report: { partitions } as unknown as TaskReport,
+    report: { partitions } as unknown as FinishedTask,
   });
   const none = { rows: 0, batches: 0, bytes: 0 };
   const held = { rows: 1, batches: 1, bytes: 9 };

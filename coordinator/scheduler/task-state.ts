@@ -1,7 +1,7 @@
-import type { TaskReport } from '#proto/task.ts';
 import type { SkeinError } from '#shared/error.ts';
 import type { TaskId } from '#shared/id.ts';
 import { unreachable } from '#shared/must.ts';
+import type { FinishedTask } from './finished-task.ts';
 
 /** A task that was running on this many workers when they were lost is suspected of killing them, and fails. */
 const WORKERS_LOST_MAX = 2;
@@ -14,7 +14,7 @@ const ATTEMPTS_MAX = 6;
 type WorkerLife = { readonly id: string; readonly address: string };
 
 /** The output of a finished task, which is on its worker. */
-export type TaskOutput = { readonly taskId: TaskId; readonly worker: WorkerLife; readonly report: TaskReport };
+export type TaskOutput = { readonly taskId: TaskId; readonly worker: WorkerLife; readonly report: FinishedTask };
 
 /** Whether the report carries the whole output, so that it survives the loss of its worker. */
 export const isCarried = ({ report }: TaskOutput): boolean =>
@@ -62,7 +62,7 @@ export type TaskFailure =
 
 export type TaskEvent =
   | { readonly kind: 'placed'; readonly taskId: TaskId; readonly worker: WorkerLife }
-  | { readonly kind: 'finished'; readonly report: TaskReport }
+  | { readonly kind: 'finished'; readonly report: FinishedTask }
   | { readonly kind: 'failed'; readonly error: SkeinError }
   /** The worker that runs it is gone. */
   | { readonly kind: 'workerLost' }

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { queryArrow } from '#test/support/duckdb-ipc.ts';
+import { preparedArrow, queryArrow } from '#test/support/duckdb-ipc.ts';
+import type { PreparedStatement } from '../duckdb/statement.ts';
 import { InstancePool, type Confined, type TaskLimits } from './instance-pool.ts';
 
 const MIB = 2 ** 20;
@@ -34,7 +35,7 @@ const limits: TaskLimits = {
 
 /** An instance as a task has it that may use the usual memory. */
 function acquire(tenant: string, folders: readonly string[], memoryBytes = limits.memoryBytes): Confined {
-  const confined = pool.acquire(tenant, folders, memoryBytes);
+  const confined = pool.acquire({ tenant, writes: false }, folders, memoryBytes);
   confined.instance.configure({ ...limits, memoryBytes });
   return confined;
 }
@@ -136,7 +137,7 @@ test('instances that are idle for a while keep no more memory than they may, the
 test('of many instances that are idle for a while the four used last stay, because each holds some megabytes that no limit counts', () => {
   const wide = new InstancePool(join(dir, 'wide'), { countMax: 16, bytesMax: 1_024 * MIB, afterMs: 5_000 });
   const tenants = ['a', 'b', 'c', 'd', 'e', 'f'];
-  const all = tenants.map((tenant) => wide.acquire(tenant, [], limits.memoryBytes));
+  const all = tenants.map((tenant) => wide.acquire({ tenant, writes: false }, [], limits.memoryBytes));
   for (const one of all) one.instance.configure(limits);
   all.forEach((one, i) => wide.release(one, i));
   expect(wide.trim(5_003)).toBe(false);
@@ -149,4 +150,53 @@ test('at need all that is idle goes', () => {
   pool.release(acquire('acme', [folder('a')]), 0);
   expect(pool.closeIdle()).toBe(true);
   expect(pool.closeIdle()).toBe(false);
+});
+
+/** Runs a query as a task does: with the instance's own statement, which it keeps. */
+function run({ instance }: Confined, sql: string): { readonly prepared: PreparedStatement; readonly answer: string } {
+  const prepared = instance.prepare(sql);
+  const { stream } = preparedArrow(prepared, instance.instance);
+  instance.keep(sql, prepared);
+  return { prepared, answer: Buffer.from(stream).toString('latin1') };
+}
+
+test('a text that comes again is not prepared again, unless a setting has changed or many others came between', () => {
+  const one = acquire('acme', []);
+  const first = run(one, 'SELECT 1').prepared;
+  expect(run(one, 'SELECT 1').prepared).toBe(first);
+  one.instance.configure(limits);
+  expect(run(one, 'SELECT 1').prepared).toBe(first);
+  for (let i = 2; i < 5; i++) run(one, `SELECT ${i}`);
+  expect(run(one, 'SELECT 1').prepared).toBe(first);
+  for (let i = 5; i < 9; i++) run(one, `SELECT ${i}`);
+  const second = run(one, 'SELECT 1').prepared;
+  expect(second).not.toBe(first);
+  one.instance.configure({ ...limits, spillBytes: 2 ** 20 });
+  expect(run(one, 'SELECT 1').prepared).not.toBe(second);
+  const long = `SELECT '${'x'.repeat(70_000)}'`;
+  expect(run(one, long).prepared).not.toBe(run(one, long).prepared);
+  // A constant of megabytes in the plan.
+  const slow = 'SELECT (range(100000))[r] FROM range(2) t(r)';
+  expect(run(one, slow).prepared).not.toBe(run(one, slow).prepared);
+});
+
+test('a statement that was kept reads its user, its time and its tables anew', () => {
+  const one = acquire('acme', []);
+  const answers = (sql: string, change: () => void): number => {
+    const before = run(one, sql).answer;
+    change();
+    return new Set([before, run(one, sql).answer]).size;
+  };
+  const { context } = limits;
+  const nothing = (): void => undefined;
+  expect(answers('SELECT 1', nothing)).toBe(1);
+  expect(answers('SELECT random()', nothing)).toBe(2);
+  expect(answers('SELECT uuid()', nothing)).toBe(2);
+  const later = { ...context, nowMicros: '1', currentUser: 'v' };
+  expect(answers('SELECT now()', () => one.instance.configure({ ...limits, context: later }))).toBe(2);
+  expect(answers('SELECT current_user', () => one.instance.configure(limits))).toBe(2);
+  one.instance.connection.run('CREATE TABLE t AS SELECT 1 AS a');
+  expect(answers('SELECT a FROM t', () => one.instance.connection.run('UPDATE t SET a = 2'))).toBe(2);
+  const remade = (): void => one.instance.connection.run("DROP TABLE t; CREATE TABLE t AS SELECT 'x' AS a");
+  expect(answers('SELECT a FROM t', remade)).toBe(2);
 });

@@ -9,6 +9,7 @@ import { contextSetupSql, contextVariablesSql } from '#shared/sql/statement-cont
 import { PROFILE_OFF, PROFILE_ON } from '../duckdb/profile.ts';
 import { InputCallbacks, InputFunctions } from '../duckdb/input-functions.ts';
 import { Instance, type Connection } from '../duckdb/instance.ts';
+import { PreparedStatement } from '../duckdb/statement.ts';
 
 /** A task's resource limits and session context (the values of "now" and "current user" in its statement). */
 export type TaskLimits = {
@@ -56,6 +57,12 @@ const SETTINGS = [
   "SET validate_external_file_cache = 'NO_VALIDATION'",
 ];
 
+/** Statements that an instance keeps, and the longest text of one, in characters. */
+const KEPT_MAX = 4;
+const KEPT_LENGTH_MAX = 64 * 1024;
+/** A statement that took longer to prepare is not kept: its plan may hold a constant of many megabytes, which no memory limit counts. */
+const KEPT_PREPARED_MS_MAX = 10;
+
 /** One DuckDB instance: it serves one task at a time, and tasks of one tenant and one set of roots only. */
 export class TaskInstance implements Disposable {
   readonly connection: Connection;
@@ -68,6 +75,8 @@ export class TaskInstance implements Disposable {
   #memoryBytes: number | undefined;
   #applied: readonly string[] = [];
   #bounds: readonly BoundedFamily[] = [];
+  /** Statements of earlier tasks by their texts, the one used last at the end: a text that comes again is not bound and planned again. */
+  readonly #kept = new Map<string, PreparedStatement>();
 
   constructor(spillDir: string, callbacks: InputCallbacks) {
     makeFoldersSync(spillDir, { mode: 0o700 });
@@ -102,11 +111,44 @@ export class TaskInstance implements Disposable {
       ...contextVariablesSql(context),
     ];
     const changed = [...this.#changeBounds(bounds), ...wanted.filter((sql, i) => sql !== this.#applied[i])];
-    if (changed.length > 0) this.connection.run(changed.join(';'));
+    if (changed.length > 0) {
+      // Settings and the context are bound into statements.
+      this.#forget(0);
+      this.connection.run(changed.join(';'));
+    }
     this.#applied = wanted;
     this.#bounds = bounds;
     this.#threads = threads;
     this.#memoryBytes = memoryBytes;
+  }
+
+  /**
+   * Binds and plans a query, or takes the statement that was kept. The caller gives it back with `keep`, or disposes of it.
+   * @throws as `PreparedStatement`
+   */
+  prepare(sql: string): PreparedStatement {
+    const kept = this.#kept.get(sql);
+    this.#kept.delete(sql);
+    return kept ?? new PreparedStatement(this.connection, sql);
+  }
+
+  /** Takes back a statement whose run has ended well. */
+  keep(sql: string, prepared: PreparedStatement): void {
+    if (sql.length > KEPT_LENGTH_MAX || prepared.preparedMs > KEPT_PREPARED_MS_MAX) {
+      prepared[Symbol.dispose]();
+      return;
+    }
+    this.#kept.set(sql, prepared);
+    this.#forget(KEPT_MAX);
+  }
+
+  /** Disposes of kept statements, those used longest ago first, until `count` are left. */
+  #forget(count: number): void {
+    for (const [sql, prepared] of this.#kept) {
+      if (this.#kept.size <= count) return;
+      this.#kept.delete(sql);
+      prepared[Symbol.dispose]();
+    }
   }
 
   #changeBounds(wanted: readonly BoundedFamily[]): readonly string[] {
@@ -135,8 +177,11 @@ export class TaskInstance implements Disposable {
     return { memoryBytes, spilledBytes };
   }
 
-  /** Returns freed pages to the system: DuckDB does so whenever its limit is set, even to the same value. */
+  /**
+   * Disposes of kept statements and returns freed pages to the system: DuckDB does so whenever its limit is set, even to the same value.
+   */
   giveBack(): void {
+    this.#forget(0);
     if (this.#memoryBytes === undefined) return;
     this.connection.run(`SET memory_limit = '${this.#memoryBytes}B'`);
   }
@@ -147,6 +192,7 @@ export class TaskInstance implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#forget(0);
     this.#control?.[Symbol.dispose]();
     this.inputs[Symbol.dispose]();
     this.connection[Symbol.dispose]();
@@ -170,9 +216,14 @@ const TENANTS_MAX = 1_000;
 /** Folders of one tenant that a slot remembers: those used longest ago are forgotten first. */
 const FOLDERS_MAX = 256;
 
-/** An instance with the tenant and the folders that it may serve. */
-export type Confined = {
-  readonly tenant: string;
+/**
+ * The tasks that an instance may serve: those of one tenant, and either those that write files or those that do not. DuckDB does not tell
+ * reading from writing in `allowed_directories`.
+ */
+export type Serves = { readonly tenant: string; readonly writes: boolean };
+
+/** An instance with the tasks and the folders that it may serve. */
+export type Confined = Serves & {
   readonly folders: ReadonlySet<string>;
   readonly instance: TaskInstance;
 };
@@ -217,26 +268,27 @@ export class InstancePool implements Disposable {
   }
 
   /**
-   * Takes an instance of this tenant that may read these local folders, preferably one with the same memory limit: under a new limit DuckDB
+   * Takes an instance for these tasks that may read, or for tasks that write also write, these local folders, preferably one with the same memory limit: under a new limit DuckDB
    * returns its freed pages to the system, which costs a third of the time of a scan.
    */
-  acquire(tenant: string, folders: readonly string[], memoryBytes: number): Confined {
-    const mayServe = (one: Confined): boolean => one.tenant === tenant && folders.every((f) => one.folders.has(f));
+  acquire({ tenant, writes }: Serves, folders: readonly string[], memoryBytes: number): Confined {
+    const mayServe = (one: Confined): boolean =>
+      one.tenant === tenant && one.writes === writes && folders.every((f) => one.folders.has(f));
     const same = this.#idle.findLastIndex((one) => one.instance.memoryBytes === memoryBytes && mayServe(one));
     const hasRoom = this.#idle.length < this.#limits.countMax;
     const index = same === -1 && !hasRoom ? this.#idle.findLastIndex(mayServe) : same;
     const [found] = index === -1 ? [] : this.#idle.splice(index, 1);
     if (found !== undefined) return found;
-    const known = this.#remember(tenant, folders);
+    const known = this.#remember(writes ? `${tenant} writes` : tenant, folders);
     const instance = this.#blank ?? this.#create();
     this.#blank = undefined;
     instance.confine([...known]);
-    return { tenant, folders: new Set(known), instance };
+    return { tenant, writes, folders: new Set(known), instance };
   }
 
   /** Takes back an instance whose last task succeeded; the caller disposes of any other. */
-  release({ tenant, folders, instance }: Confined, nowMs: number): void {
-    this.#idle.push({ tenant, folders, instance, sinceMs: nowMs, heldBytes: undefined });
+  release({ tenant, writes, folders, instance }: Confined, nowMs: number): void {
+    this.#idle.push({ tenant, writes, folders, instance, sinceMs: nowMs, heldBytes: undefined });
     if (this.#idle.length > this.#limits.countMax) this.#idle.shift()?.instance[Symbol.dispose]();
   }
 

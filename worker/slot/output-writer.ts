@@ -12,8 +12,11 @@ export interface OutputWriter extends Disposable {
   finish(): void;
 }
 
+/** An output of rows; a table's files are written by DuckDB. */
+export type RowsOutput = Exclude<OutputSpec, { readonly kind: 'table' }>;
+
 /** Sends the schema and returns the writer for the kind of output. @throws what `PartitionWriter` throws */
-export function openWriter(result: ResultWords, to: OutputSpec, output: TaskOutput, instance: Instance): OutputWriter {
+export function openWriter(result: ResultWords, to: RowsOutput, output: TaskOutput, instance: Instance): OutputWriter {
   // Streamed batches are passed on to a client unchanged.
   const form =
     to.kind === 'stream'

@@ -2,7 +2,8 @@
 const SEQUENCE = 0;
 const JOB = 1;
 const THREAD = 2;
-const WORDS = 3;
+const SENT = 3;
+const WORDS = 4;
 
 /** A slot's state as read by the main thread: an odd sequence number means that the slot is inside DuckDB for `job`. */
 export type Stamp = { readonly sequence: number; readonly job: number };
@@ -29,6 +30,16 @@ export class QuantumStamp {
     } finally {
       Atomics.add(this.#words, SEQUENCE, 1);
     }
+  }
+
+  /** Main thread: another job is on its way to the slot, which ends its quantum soon and takes the job. Called when the job was sent. */
+  sent(): void {
+    Atomics.add(this.#words, SENT, 1);
+  }
+
+  /** Slot: number of jobs that were sent so far. */
+  get jobsSent(): number {
+    return Atomics.load(this.#words, SENT);
   }
 
   /** Main thread. */

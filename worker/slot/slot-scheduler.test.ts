@@ -3,7 +3,7 @@ import { SlotScheduler, type ScheduledTask } from './slot-scheduler.ts';
 import type { QuantumEnd, SlotTask } from './slot-task.ts';
 
 const job = (id: string): number => id.charCodeAt(0);
-const marks = { during: <T>(_job: number, work: () => T): T => work() };
+const marks = { during: <T>(_job: number, work: () => T): T => work(), jobsSent: 0 };
 
 function scripted(id: string, script: readonly (QuantumEnd | Error)[], log: string[], threads = 1): ScheduledTask {
   const left = [...script];
@@ -105,4 +105,19 @@ test('a wide task lends a core to every other task at once, and takes it back la
   expect(back).toBeGreaterThan(log.indexOf('wide uses 1'));
   // But not in the first moments after that.
   expect(log.slice(log.indexOf('wide uses 1'), back).filter((entry) => entry === 'wide').length).toBeGreaterThan(5);
+});
+
+test('a job that is sent to the thread ends the quantum, and not the next one', async () => {
+  const sent = { ...marks };
+  const log: boolean[] = [];
+  const runQuantum = (isOver: () => boolean): QuantumEnd => {
+    log.push(isOver());
+    if (log.length > 2) return 'done';
+    sent.jobsSent += 1;
+    log.push(isOver());
+    return 'more';
+  };
+  const task = { runQuantum, charge: () => undefined } as unknown as SlotTask;
+  await new SlotScheduler(sent, busyTasks()).run({ ...scripted('a', [], []), task });
+  expect(log).toEqual([false, true, false]);
 });

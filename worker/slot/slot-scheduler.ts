@@ -3,12 +3,15 @@ import type { Asker } from '#shared/fair/asker.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { SlotTask } from './slot-task.ts';
 
-/** Marks for other threads that this thread is at work for a job. */
+/** The words that the thread shares with the main thread. */
 export interface QuantumMarks {
+  /** Marks that this thread is at work for a job. */
   during<T>(job: number, work: () => T): T;
+  /** Number of jobs that were sent to this thread so far. */
+  readonly jobsSent: number;
 }
 
-/** Length of a quantum: long enough that switching costs little, short enough that a small query soon gets its first. */
+/** Length of a quantum: long enough that switching costs little. It ends at once when a job comes, which may be a small query. */
 const QUANTUM_MS = 10;
 /** Interval at which a task checks whether its helper threads have left it work, while other tasks share the slot. */
 const HELPER_POLL_MS = 1;
@@ -107,10 +110,12 @@ export class SlotScheduler {
       return;
     }
     const startMs = performance.now();
+    const { jobsSent } = this.#marks;
+    const isOver = (): boolean => performance.now() >= startMs + QUANTUM_MS || this.#marks.jobsSent !== jobsSent;
     try {
       const end = this.#marks.during(job, () => {
         if (running.threads > 1) this.#share(running, startMs);
-        return running.task.runQuantum(startMs + QUANTUM_MS);
+        return running.task.runQuantum(isOver);
       });
       this.#charge(running, performance.now() - startMs);
       if (end === 'done') this.#end(running, () => running.resolve(running.times));

@@ -1,10 +1,9 @@
 import { BINDING_CODES } from '#shared/duckdb-error.ts';
 import { SkeinError } from '#shared/error.ts';
-import type { OutputSpec } from '#proto/task.ts';
 import type { OutputWriter } from './output-writer.ts';
-import { openWriter } from './output-writer.ts';
 import { interruptConnection } from '../duckdb/instance.ts';
-import { destroyChunk, Statement } from '../duckdb/statement.ts';
+import type { ResultWords } from '../duckdb/library.ts';
+import { destroyChunk, PreparedStatement, Statement, type StatementKind } from '../duckdb/statement.ts';
 import type { MemoryUse, TaskInstance } from './instance-pool.ts';
 import type { InterruptControl } from './interrupt-control.ts';
 import type { TaskOutput } from './task-output.ts';
@@ -19,10 +18,14 @@ export type QuantumEnd = 'more' | 'blocked' | 'waiting' | 'done';
 export type TaskText = {
   readonly loading: Iterator<void>;
   readonly sql: string;
+  /** False for a text that names tables which live as long as the task. */
+  readonly repeatable: boolean;
   readonly collected: boolean;
   /** True when the coordinator printed the SQL from a plan; false for the user's own text. */
   readonly isFragment: boolean;
-  readonly output: OutputSpec;
+  readonly mayBe: StatementKind;
+  /** Makes the receiver of the rows when the statement begins to give them. */
+  readonly open: (result: ResultWords) => OutputWriter;
 };
 
 /**
@@ -51,6 +54,7 @@ export class SlotTask implements Disposable {
   readonly #quantumMaxMs: number;
   /** Time at which the helper threads began their present piece; undefined while the task does not wait for them. */
   #waitingSinceMs: number | undefined;
+  #prepared: PreparedStatement | undefined;
   #statement: Statement | undefined;
   #writer: OutputWriter | undefined;
   #cancelled: SkeinError | undefined;
@@ -89,14 +93,14 @@ export class SlotTask implements Disposable {
     this.#instance.useThreads(threads);
   }
 
-  /** Works until the deadline, or until the task cannot continue. @throws the error that ends the task */
-  runQuantum(deadlineMs: number): QuantumEnd {
+  /** Works until the quantum is over, or until the task cannot continue. @throws the error that ends the task */
+  runQuantum(isOver: () => boolean): QuantumEnd {
     try {
       if (this.#control.isWithdrawn) throw new SkeinError('QUERY_CANCELLED', 'the task runs elsewhere');
       if (this.#cancelled !== undefined) throw this.#cancelled;
       if (++this.#quanta % QUANTA_PER_SAMPLE === 0) this.#sampleMemory();
-      if (this.#statement === undefined && !this.#load(deadlineMs)) return 'more';
-      return this.#writer === undefined ? this.#step(deadlineMs) : this.#fetch(this.#writer, deadlineMs);
+      if (this.#statement === undefined && !this.#load(isOver)) return 'more';
+      return this.#writer === undefined ? this.#step(isOver) : this.#fetch(this.#writer, isOver);
     } catch (error) {
       // The interrupt's own error does not carry the reason; the cancel does.
       if (this.#cancelled !== undefined) throw this.#cancelled;
@@ -117,30 +121,30 @@ export class SlotTask implements Disposable {
     };
   }
 
-  /** Loads inputs into their tables until the deadline; true when all are loaded. */
-  #load(deadlineMs: number): boolean {
+  /** Loads inputs into their tables until the quantum is over; true when all are loaded. */
+  #load(isOver: () => boolean): boolean {
     do {
       if (this.#text.loading.next().done === true) return true;
-    } while (performance.now() < deadlineMs);
+    } while (!isOver());
     return false;
   }
 
-  #step(deadlineMs: number): QuantumEnd {
-    // Only a query is accepted, even if a coordinator let something else pass: a task changes no setting, writes no file and leaves nothing
-    // in the instance.
-    this.#statement ??= new Statement(this.#instance.connection, this.#text.sql, {
-      mayBe: 'query',
-      collected: this.#text.collected,
-    });
+  #step(isOver: () => boolean): QuantumEnd {
+    // Only a query is accepted, or a writer's own COPY, even if a coordinator let something else pass: a task changes no setting and leaves
+    // nothing in the instance.
+    const { sql, mayBe, collected } = this.#text;
+    this.#prepared ??=
+      mayBe === 'query' ? this.#instance.prepare(sql) : new PreparedStatement(this.#instance.connection, sql, mayBe);
+    this.#statement ??= new Statement(this.#prepared, { collected });
     do {
       const state = this.#statement.step();
       if (state === 'waiting') return this.#waitForHelpers();
       this.#waitingSinceMs = undefined;
       if (state === 'ready') {
-        this.#writer = openWriter(this.#statement.result, this.#text.output, this.#output, this.#instance.instance);
-        return this.#fetch(this.#writer, deadlineMs);
+        this.#writer = this.#text.open(this.#statement.result);
+        return this.#fetch(this.#writer, isOver);
       }
-    } while (performance.now() < deadlineMs);
+    } while (!isOver());
     return 'more';
   }
 
@@ -153,7 +157,7 @@ export class SlotTask implements Disposable {
     throw new SkeinError('STEP_TOO_LONG', limit);
   }
 
-  #fetch(writer: OutputWriter, deadlineMs: number): QuantumEnd {
+  #fetch(writer: OutputWriter, isOver: () => boolean): QuantumEnd {
     do {
       if (this.#output.full) return 'blocked';
       const chunk = this.#statement?.fetch();
@@ -167,7 +171,7 @@ export class SlotTask implements Disposable {
       } finally {
         destroyChunk(chunk);
       }
-    } while (performance.now() < deadlineMs);
+    } while (!isOver());
     return 'more';
   }
 
@@ -178,5 +182,8 @@ export class SlotTask implements Disposable {
     if (!this.#done) interruptConnection(this.#instance.connection.address);
     this.#writer?.[Symbol.dispose]();
     this.#statement?.[Symbol.dispose]();
+    if (this.#prepared === undefined) return;
+    if (this.#done && this.#text.repeatable) this.#instance.keep(this.#text.sql, this.#prepared);
+    else this.#prepared[Symbol.dispose]();
   }
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import { workerData } from 'piscina';
 import { decodeTask } from '#proto/task-codec.ts';
-import type { ScanSpec, TaskReport, TaskSpec } from '#proto/task.ts';
+import type { ScanSpec, TableSink, TaskReport, TaskSpec, WrittenFile } from '#proto/task.ts';
 import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import type { Json } from '#shared/json.ts';
 import { mayCallTry } from '#shared/sql/call-of-try.ts';
@@ -17,6 +17,7 @@ import { returnFreedMemory } from '../duckdb/library.ts';
 import { readProfile } from '../duckdb/profile.ts';
 import { InstancePool, type MemoryUse, type TaskInstance } from './instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
+import { openWriter, type RowsOutput } from './output-writer.ts';
 import { QuantumStamp } from './quantum-stamp.ts';
 import { ACTIVITY, type SlotJob, type SlotSettings } from './slot-messages.ts';
 import { SlotScheduler, type TaskTimes } from './slot-scheduler.ts';
@@ -24,6 +25,7 @@ import { fragmentError, SlotTask, type TaskText } from './slot-task.ts';
 import { TaskInputs } from './task-inputs.ts';
 import { TaskOutput } from './task-output.ts';
 import { currentThread } from './thread-priority.ts';
+import { chunkTaker, writeTable, type RunStatement } from './write-table.ts';
 
 /** The program of a slot's thread: several tasks at a time, each in an instance of its own. */
 const settings = workerData as SlotSettings;
@@ -109,7 +111,7 @@ export async function runTask(job: SlotJob): Promise<void> {
     const positionBytesMax = Math.floor(job.memoryBytes / POSITIONS_SHARE);
     const prepared = await prepareSql(abort.signal, spec, { footers, positionBytesMax });
     if (control.isWithdrawn) return;
-    const run = await runInInstance({ job, spec, control, output, prepared }, (task) => {
+    const run = await runInInstance({ job, spec, control, output, prepared, signal: abort.signal }, (task) => {
       running = task;
     });
     output.finish(reportOf(job, output, run, prepared.reports));
@@ -128,15 +130,23 @@ type Running = {
   readonly control: InterruptControl;
   readonly output: TaskOutput;
   readonly prepared: PreparedSql;
+  /** Aborts when the task is cancelled. */
+  readonly signal: AbortSignal;
 };
 
 async function runInInstance(running: Running, started: (task: SlotTask) => void): Promise<TaskRun> {
   const { job, spec, prepared } = running;
-  const folders = [...new Set(spec.scans.flatMap(readableFolders))].sort();
+  const sink = spec.output.kind === 'table' ? spec.output.table : null;
+  const folders = [
+    ...new Set([...spec.scans.flatMap(readableFolders), ...(sink === null ? [] : writableFolders(sink))]),
+  ].sort();
   const threads = coresFor(spec, prepared);
   const memoryBytes = threads === spec.threads ? job.memoryBytes : Math.min(job.memoryBytes, NARROWED_MEMORY_BYTES);
-  const confined = stamp.during(job.job, () => pool.acquire(spec.tenant, folders, memoryBytes));
+  const confined = stamp.during(job.job, () =>
+    pool.acquire({ tenant: spec.tenant, writes: sink !== null }, folders, memoryBytes),
+  );
   const { instance } = confined;
+  const holdsTables = prepared.positions.files.length > 0 || job.inputs.length > 0;
   let inputs: TaskInputs | undefined;
   try {
     const { spillLimitBytes: spillBytes, context, profile, keepJoinOrder, bounds } = spec;
@@ -145,15 +155,16 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
       instance.configure({ memoryBytes, spillBytes, threads, context, profile, keepJoinOrder, callsTry, bounds });
       return openInputs(instance, job, threads);
     });
-    const { collected, output } = spec;
     const text = {
       loading: loading(instance, prepared.positions, inputs),
       sql: prepared.print(inputs.texts),
-      collected,
-      isFragment: keepJoinOrder,
-      output,
+      repeatable: !holdsTables,
     };
-    const run = await runStatement(running, { instance, threads, text, started });
+    const at = { instance, threads, started, text };
+    const run =
+      spec.output.kind === 'table'
+        ? await runWrite(running, { ...at, sink: spec.output.table })
+        : await runRows(running, { ...at, to: spec.output });
     stamp.during(job.job, () => {
       dropPositions(instance.connection, prepared.positions);
       inputs?.drop();
@@ -164,7 +175,6 @@ async function runInInstance(running: Running, started: (task: SlotTask) => void
   } catch (error) {
     stamp.during(job.job, () => {
       inputs?.[Symbol.dispose]();
-      const holdsTables = prepared.positions.files.length > 0 || job.inputs.length > 0;
       const { code } = SkeinError.of(error);
       if (SPOILS_INSTANCE.has(code) || holdsTables) instance[Symbol.dispose]();
       else pool.release(confined, performance.now());
@@ -194,15 +204,66 @@ function* loading(instance: TaskInstance, positions: DeletedPositions, inputs: T
   yield* inputs.load();
 }
 
-async function runStatement(
-  { job, spec, control, output }: Running,
-  at: {
-    readonly instance: TaskInstance;
-    readonly threads: number;
-    readonly text: TaskText;
-    readonly started: (task: SlotTask) => void;
-  },
+/** The folders in which DuckDB writes, and that of the table is the only one: the folder of a write is new. */
+function writableFolders(sink: TableSink): readonly string[] {
+  const open = openScanned(sink);
+  return [readablePath(open, sink.folder.slice(0, sink.folder.lastIndexOf('/')))];
+}
+
+type InInstance<Text> = {
+  readonly instance: TaskInstance;
+  readonly threads: number;
+  readonly started: (task: SlotTask) => void;
+  readonly text: Text;
+};
+type RowsText = Pick<TaskText, 'loading' | 'sql' | 'repeatable'>;
+
+function runRows(
+  running: Running,
+  { to, text, ...at }: InInstance<RowsText> & { readonly to: RowsOutput },
 ): Promise<TaskRun> {
+  const { spec, output } = running;
+  const { collected, keepJoinOrder: isFragment } = spec;
+  const open: TaskText['open'] = (result) => openWriter(result, to, output, at.instance.instance);
+  return runStatement(running, { ...at, text: { ...text, collected, isFragment, mayBe: 'query', open } });
+}
+
+/** Runs a task that writes files: several statements, one after the other. */
+async function runWrite(
+  running: Running,
+  { sink, text, ...at }: InInstance<RowsText> & { readonly sink: TableSink },
+): Promise<TaskRun> {
+  const { connection } = at.instance;
+  const runs: TaskRun[] = [];
+  let { loading: loads } = text;
+  const run: RunStatement = async (sql, mayBe, take) => {
+    running.signal.throwIfAborted();
+    const isFragment = running.spec.keepJoinOrder;
+    const open: TaskText['open'] = () => chunkTaker(take);
+    const rest = { repeatable: false, collected: true, isFragment, mayBe, open };
+    runs.push(await runStatement(running, { ...at, text: { loading: loads, sql, ...rest } }));
+    loads = [].values();
+  };
+  const files = await writeTable(text.sql, sink, { connection, run });
+  running.output.rows = files.reduce((sum, file) => sum + file.recordCount, 0);
+  running.output.bytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
+  return { ...runs.reduce(addRuns), files };
+}
+
+/** The profile is that of the first statement, which computes the rows. */
+const addRuns = (one: TaskRun, next: TaskRun): TaskRun => ({
+  ...one,
+  times: {
+    scheduledMs: one.times.scheduledMs + next.times.scheduledMs,
+    quanta: one.times.quanta + next.times.quanta,
+  },
+  peak: {
+    memoryBytes: Math.max(one.peak.memoryBytes, next.peak.memoryBytes),
+    spilledBytes: Math.max(one.peak.spilledBytes, next.peak.spilledBytes),
+  },
+});
+
+async function runStatement({ job, spec, control, output }: Running, at: InInstance<TaskText>): Promise<TaskRun> {
   const task = new SlotTask(at.instance, at.text, { output, control, quantumMaxMs: settings.quantumMaxMs });
   try {
     at.started(task);
@@ -214,7 +275,8 @@ async function runStatement(
       pinned: spec.pinnedToTop,
       threads: at.threads,
     });
-    return { times, peak: task.peakUse, profile: spec.profile ? readProfile(at.instance.connection) : null };
+    const profile = spec.profile ? readProfile(at.instance.connection) : null;
+    return { times, peak: task.peakUse, profile, files: [] };
   } finally {
     stamp.during(job.job, () => task[Symbol.dispose]());
   }
@@ -237,7 +299,12 @@ function describe(thrown: unknown): SkeinError {
 }
 
 /** Measurements of a task that succeeded. */
-type TaskRun = { readonly times: TaskTimes; readonly peak: MemoryUse; readonly profile: Json };
+type TaskRun = {
+  readonly times: TaskTimes;
+  readonly peak: MemoryUse;
+  readonly profile: Json;
+  readonly files: readonly WrittenFile[];
+};
 
 function reportOf(
   { spec, receivedBytes }: SlotJob,
@@ -258,6 +325,7 @@ function reportOf(
     scans,
     // The spool fills in the partitions of a spooled output.
     partitions: [],
+    files: run.files,
     receivedBytes,
     profile: run.profile,
   };

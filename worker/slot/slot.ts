@@ -71,6 +71,7 @@ export class Slot {
   begin(job: number, start: SlotStart, onOutput: (output: SlotOutput) => void): Attempt {
     const run = (one: SlotJob): Promise<void> => this.#pool.run(one, { transferList: [one.port] });
     const attempt = new Attempt(job, start, run, onOutput);
+    this.#stamp.sent();
     this.attempts.set(job, attempt);
     void this.#forget(job, attempt);
     return attempt;

@@ -15,6 +15,7 @@ const report: TaskReport = {
   bytesScanned: 0,
   scans: [],
   partitions: [],
+  files: [],
   receivedBytes: 0,
   profile: null,
 };

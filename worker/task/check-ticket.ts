@@ -17,7 +17,8 @@ export function checkTaskTicket(spec: SentTask, ticket: Ticket): void {
     allowedRoots.every((root) =>
       ticket.grants.some((grant) => isWithin(root, grant.location) && sameCredential(grant.credential, credential)),
     );
-  if (!spec.access.every(isCovered)) {
+  const written = spec.output.kind === 'table' ? [spec.output.table] : [];
+  if (![...spec.access, ...written].every(isCovered)) {
     throw new SkeinError('UNAUTHENTICATED', 'the ticket does not cover the locations of the task');
   }
 }

@@ -116,9 +116,13 @@ export class TaskRegistry {
    * @throws what `stream` throws; how the task ends is an answer.
    */
   async run(signal: AbortSignal, spec: SentTask, ticket: Ticket): Promise<TaskEnd> {
-    if (spec.output.kind !== 'spool') throw new SkeinError('INVALID_REQUEST', 'RunTask is for spooled outputs');
-    const { partitions } = spec.output;
-    if (!Number.isInteger(partitions) || partitions < 1 || partitions > PARTITIONS_MAX) {
+    if (spec.output.kind === 'stream') throw new SkeinError('INVALID_REQUEST', 'DoGet is for streamed outputs');
+    // The files of a table are in the report, and no rows are spooled.
+    const partitions = spec.output.kind === 'table' ? 0 : spec.output.partitions;
+    if (
+      spec.output.kind === 'spool' &&
+      (!Number.isInteger(partitions) || partitions < 1 || partitions > PARTITIONS_MAX)
+    ) {
       throw new SkeinError('INVALID_REQUEST', `an output has 1 to ${PARTITIONS_MAX} partitions`);
     }
     const open = (abort: AbortController): TaskOutput =>

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import type { LoadedConfig } from '#shared/config/loaded-config.ts';
+import { SkeinError } from '#shared/error.ts';
+import { readWorkload } from '#coordinator/workload/read-workload.ts';
+import { route } from '#coordinator/workload/route.ts';
+import { DEFAULT_WORKLOAD, type GroupSpec, type Workload } from '#coordinator/workload/workload.ts';
+import { workloadPath } from '#coordinator/workload/workload-file.ts';
+import type { Flags } from './command.ts';
+import { EXIT, UsageError, type ExitCode } from './exit-code.ts';
+
+/** `skein workload check FILE`. @throws INVALID_CONFIGURATION with the file's line and column */
+export function checkWorkload(positionals: readonly string[]): ExitCode {
+  const [file, ...more] = positionals;
+  if (file === undefined || more.length > 0) throw new UsageError('workload check: expected one file');
+  const { root, rules } = readFile(file);
+  process.stdout.write(`${file} is valid: ${countGroups(root)} groups, ${rules.length} routing rules\n`);
+  return EXIT.ok;
+}
+
+/** `skein workload route`: prints the group of a statement with these properties, and the rule that sends it there. */
+export function routeWorkload({ config }: LoadedConfig, flags: Flags): ExitCode {
+  const named = flags.text('file');
+  const workload = named === undefined ? configured(workloadPath(config)) : readFile(named);
+  const user = flags.text('user') ?? '';
+  const found = route(workload.rules, {
+    tenant: flags.text('tenant') ?? config['bootstrap.tenant'],
+    principal: user,
+    username: user,
+    source: flags.text('source') ?? null,
+    resourcePool: flags.text('pool') ?? '',
+    queryType: flags.text('type') ?? 'select',
+  });
+  const path = found.path.map(({ name }) => name).join('.');
+  const priority = found.priority === null ? '' : `, priority ${found.priority}`;
+  const why = found.rule === null ? 'no rule matches' : `rule ${found.rule}`;
+  process.stdout.write(`${path} (${why}${priority})\n`);
+  return EXIT.ok;
+}
+
+/** What is wrong with the configured workload file; null = nothing, or there is none. */
+export function workloadProblem({ config }: LoadedConfig): string | null {
+  try {
+    configured(workloadPath(config));
+    return null;
+  } catch (error) {
+    return SkeinError.of(error).message;
+  }
+}
+
+function configured(path: string): Workload {
+  try {
+    return readWorkload(readFileSync(path, 'utf8'), path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return DEFAULT_WORKLOAD;
+    throw error;
+  }
+}
+
+function readFile(file: string): Workload {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new SkeinError('INVALID_CONFIGURATION', `${file}: ${(error as Error).message}`);
+  }
+  return readWorkload(text, file);
+}
+
+const countGroups = ({ groups }: GroupSpec): number => groups.reduce((sum, group) => sum + countGroups(group), 1);

@@ -1,0 +1,49 @@
+import type { StageRoom } from '../distributor/estimate/cluster-cores.ts';
+import type { WorkerInfo } from '../cluster/worker-link.ts';
+import { NARROW_MEMORY_BYTES } from './choose-width.ts';
+import type { StageRun } from './stage-run.ts';
+import type { TaskOwner } from './task-spec.ts';
+
+/** A task that reads at most this many bytes gets a small memory limit. */
+const SMALL_TASK_BYTES = 8 * 2 ** 20;
+
+type TaskPlace = {
+  /** Number of workers that take tasks. */
+  readonly workers: number;
+  readonly worker: WorkerInfo;
+  readonly room: StageRoom;
+  readonly threads: number;
+  /** Bytes that the task reads. */
+  readonly bytes: number;
+};
+
+/**
+ * Returns the memory limit of a task: its share, by cores, of the query's memory on a worker, or all of it for a query that runs whole. A
+ * narrow query, and a task that reads little, get at most `NARROW_MEMORY_BYTES`.
+ */
+export function taskMemory(
+  stage: StageRun,
+  owner: Pick<TaskOwner, 'memoryLimitBytes' | 'growMemory'>,
+  { workers, worker, room, threads, bytes }: TaskPlace,
+): number {
+  const { fragment } = stage;
+  const limit = Math.min(owner.memoryLimitBytes, worker.memoryLimitBytes);
+  if (fragment.plan === null) {
+    const wanted = fragment.width === 1 ? Math.min(limit, NARROW_MEMORY_BYTES) : limit;
+    return steady(wanted, owner.growMemory(wanted));
+  }
+  const parts = Math.max(1, workers);
+  // Once a stage, so that its tasks have equal limits.
+  stage.memoryBytes ??= owner.growMemory(limit * parts);
+  const ownShare = Math.floor((steady(limit, stage.memoryBytes / parts) * threads) / room.cores);
+  return bytes <= SMALL_TASK_BYTES ? Math.min(ownShare, NARROW_MEMORY_BYTES) : ownShare;
+}
+
+/**
+ * Returns `wanted` or, if it is not granted, its largest half, quarter, ... that is: an instance returns its freed pages whenever its limit
+ * changes, so tasks should have few different ones.
+ */
+function steady(wanted: number, granted: number): number {
+  const halvings = Math.max(0, Math.ceil(Math.log2(wanted / Math.max(1, granted))));
+  return Math.floor(wanted / 2 ** halvings);
+}

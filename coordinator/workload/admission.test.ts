@@ -1,0 +1,117 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { SkeinError } from '#shared/error.ts';
+import { GroupAdmission, type AdmissionRequest, type Place, type Routed } from './admission.ts';
+import type { Classification } from './classify.ts';
+import { readWorkload } from './read-workload.ts';
+
+const never = new AbortController().signal;
+const MEMORY = { reservations: { interactive: 1, medium: 2, batch: 4 }, interactiveShare: 0.25 };
+const clock = { nowMs: () => 0, monotonicMs: () => 1 };
+const opened: GroupAdmission[] = [];
+
+const open = (yaml: string): GroupAdmission => {
+  const workload = readWorkload(yaml, 'w.yaml');
+  const admission = new GroupAdmission({ workload, memory: MEMORY, memoryBytes: () => 0, clock });
+  opened.push(admission);
+  return admission;
+};
+afterEach(() => {
+  for (const admission of opened.splice(0)) admission[Symbol.dispose]();
+});
+
+const SMALL: Classification = { workClass: 'interactive', reasons: [], estimatedRows: 10, isSet: false };
+
+const asking = (changes: Partial<AdmissionRequest> = {}, username = 'u'): AdmissionRequest => ({
+  statement: { tenant: 'a', principal: 'p', username, source: null, resourcePool: '', queryType: 'select' },
+  classification: SMALL,
+  memoryLimitBytes: 1_000,
+  signal: never,
+  onRouted: () => undefined,
+  onReclassified: () => undefined,
+  ...changes,
+});
+
+const NARROW = 'resource_groups: [{name: root, hard_concurrency_limit: 1, max_queued_queries: 2}]';
+
+test('queries wait in order for a place, and more than the queue holds are refused', async () => {
+  const admission = open(NARROW);
+  const first = await admission.admit(asking());
+  const order: number[] = [];
+  const wait = async (i: number): Promise<Place> => {
+    const place = await admission.admit(asking());
+    order.push(i);
+    return place;
+  };
+  const second = wait(2);
+  const third = wait(3);
+  await expect(admission.admit(asking())).rejects.toMatchObject({ code: 'QUEUE_FULL' });
+  expect(first.hasWaited).toBe(false);
+  first.release();
+  first.release();
+  expect((await second).hasWaited).toBe(true);
+  (await second).release();
+  (await third).release();
+  expect(order).toEqual([2, 3]);
+  expect([admission.running, admission.queued]).toEqual([0, 0]);
+});
+
+test('a query that is cancelled while it waits leaves the queue', async () => {
+  const admission = open(NARROW);
+  const first = await admission.admit(asking());
+  const cancel = new AbortController();
+  let routed: Routed | undefined;
+  const waiting = admission.admit(asking({ signal: cancel.signal, onRouted: (to) => (routed = to) }));
+  expect(routed?.waiting()).toEqual({ position: 1, reason: 'root runs 1 of 1' });
+  cancel.abort(new SkeinError('QUERY_CANCELLED', 'by the user'));
+  await expect(waiting).rejects.toMatchObject({ code: 'QUERY_CANCELLED' });
+  expect([admission.queued, routed?.waiting()]).toEqual([0, null]);
+  first.release();
+  expect(admission.running).toBe(0);
+});
+
+test('another workload lets waiting queries run', async () => {
+  const admission = open(NARROW);
+  await admission.admit(asking());
+  const waiting = admission.admit(asking());
+  admission.reconfigure(readWorkload('resource_groups: [{name: root}]', 'w.yaml'));
+  expect((await waiting).hasWaited).toBe(true);
+});
+
+test('a rule gives the priority, and a query that outgrows its class gets the limits of another, once', async () => {
+  const admission = open('routing_rules: [{match_user: vip, target_group: root, priority: 4}]');
+  const changes: unknown[] = [];
+  const onReclassified: AdmissionRequest['onReclassified'] = ({ classification, priority, limits }) =>
+    changes.push([classification.workClass, priority, limits.timeoutMs]);
+  const place = await admission.admit(asking({ onReclassified }));
+  expect([place.priority, place.limits.timeoutMs]).toEqual([3, 30_000]);
+  place.worked({ rows: 5_000, scheduledMs: 9_000 });
+  expect(changes).toEqual([]);
+  place.worked({ rows: 0, scheduledMs: 1_000 });
+  place.worked({ rows: 0, scheduledMs: 1_000 });
+  expect(changes).toEqual([['medium', 2, 180_000]]);
+  const vip = await admission.admit(asking({}, 'vip'));
+  vip.worked({ rows: 0, scheduledMs: 10_000 });
+  expect(vip.priority).toBe(4);
+});
+
+describe('the example that is shipped', () => {
+  test('keeps tenants and users apart: one that asks without end leaves places, and a place in the queue, for another', async () => {
+    const { readFileSync } = await import('node:fs');
+    const admission = open(readFileSync(new URL('../../workload.example.yaml', import.meta.url), 'utf8'));
+    const of = (tenant: string, username: string): AdmissionRequest => {
+      const request = asking({}, username);
+      return { ...request, statement: { ...request.statement, tenant } };
+    };
+    const greedy = Array.from({ length: 600 }, (_, i) => admission.admit(of('greedy', `u${i % 3}`)));
+    const refused = await Promise.allSettled(greedy.slice(-10));
+    expect(refused.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 'rejected'));
+    for (const one of greedy) one.catch(() => undefined);
+    expect(admission.running).toBe(87);
+    const places = await Promise.all(Array.from({ length: 13 }, () => admission.admit(of('modest', 'v'))));
+    expect(places.map(({ hasWaited }) => hasWaited)).not.toContain(true);
+    // The next place that a greedy query leaves goes to the tenant with the fewest.
+    const next = admission.admit(of('third', 'w'));
+    (await greedy[0])?.release();
+    expect((await next).hasWaited).toBe(true);
+  });
+});

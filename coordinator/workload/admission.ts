@@ -1,0 +1,236 @@
+import { SkeinError } from '#shared/error.ts';
+import type { Clock } from '#shared/clock.ts';
+import { reclassify, type Classification, type WorkDone } from './classify.ts';
+import { printReason, type GroupSnapshot } from './group-snapshot.ts';
+import { GroupTree } from './group-tree.ts';
+import type { MemoryOptions } from './memory-ledger.ts';
+import { route, type RoutedStatement } from './route.ts';
+import { PRIORITIES, WORK_CLASSES, type WorkClass } from './work-class.ts';
+import type { ClassLimits, MlfqSpec, RoutingRule, Workload } from './workload.ts';
+
+/** A query that asks for a place. */
+export type AdmissionRequest = {
+  readonly statement: RoutedStatement;
+  readonly classification: Classification;
+  /** Most memory that the session allows the query. */
+  readonly memoryLimitBytes: number;
+  readonly signal: AbortSignal;
+  /** Called with the query's group and priority, and with what tells its place in the queue while it waits. */
+  readonly onRouted: (routed: Routed) => void;
+  /** Called when the running query gets another class, because it has outgrown its estimate. */
+  readonly onReclassified: (to: Reclassified) => void;
+};
+
+export type Routed = {
+  /** Slash-separated, as history names it. */
+  readonly resourceGroup: string;
+  readonly priority: number;
+  readonly waiting: () => QueuePlace | null;
+};
+
+type Reclassified = {
+  readonly classification: Classification;
+  readonly priority: number;
+  readonly limits: ClassLimits;
+};
+
+/** Why a query waits, and its place in its group's queue, from 1. */
+export type QueuePlace = { readonly position: number; readonly reason: string };
+
+/** A place among the running queries. `release` gives it back, once. */
+export interface Place {
+  /** The query waited for its place, so its snapshots may have expired meanwhile. */
+  readonly hasWaited: boolean;
+  readonly workClass: WorkClass;
+  /** Priority of the query now. */
+  readonly priority: number;
+  /** The limits of the query's class now. */
+  readonly limits: ClassLimits;
+  /** The longest timeout of any class, which the query may still get. */
+  readonly timeoutMsMax: number;
+  /** Asks for memory up to `wantedBytes`; returns what the query may use. */
+  grow(wantedBytes: number): number;
+  /** Counts work of the query: scheduled time against its group, and both against the estimate of its class. */
+  worked(more: WorkDone): void;
+  release(): void;
+}
+
+export interface Admission {
+  /** @throws QUEUE_FULL when a queue on the query's path is full; the signal's reason when it aborts first. */
+  admit(request: AdmissionRequest): Promise<Place>;
+  readonly running: number;
+  readonly queued: number;
+  /** The groups as they are now. */
+  describe(): readonly GroupSnapshot[];
+  readonly rules: readonly RoutingRule[];
+  readonly mlfq: MlfqSpec;
+}
+
+export type AdmissionOptions = {
+  readonly workload: Workload;
+  readonly memory: MemoryOptions;
+  /** Memory of all workers now, in bytes. */
+  readonly memoryBytes: () => number;
+  readonly clock: Clock;
+};
+
+/** Interval at which CPU counters fall and the workers' memory is read. */
+const TICK_MS = 500;
+
+type Waiter = { readonly start: () => void };
+
+/** Connects the tree of resource groups with the queries that wait for it. */
+export class GroupAdmission implements Admission, Disposable {
+  readonly #options: AdmissionOptions;
+  readonly #tree: GroupTree;
+  readonly #waiting = new Map<string, Waiter>();
+  readonly #timer: NodeJS.Timeout;
+  #workload: Workload;
+  #queries = 0;
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+    this.#workload = options.workload;
+    this.#tree = new GroupTree(options.workload, options.memory);
+    this.#tick();
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    this.#timer.unref();
+  }
+
+  get running(): number {
+    return this.#tree.running;
+  }
+
+  get queued(): number {
+    return this.#tree.queued;
+  }
+
+  get rules(): readonly RoutingRule[] {
+    return this.#workload.rules;
+  }
+
+  get mlfq(): MlfqSpec {
+    return this.#workload.mlfq;
+  }
+
+  describe(): readonly GroupSnapshot[] {
+    return this.#tree.describe();
+  }
+
+  /** Puts another workload file in force. */
+  reconfigure(workload: Workload): void {
+    this.#workload = workload;
+    this.#start(this.#tree.reconfigure(workload));
+  }
+
+  async admit(request: AdmissionRequest): Promise<Place> {
+    const { statement, classification, memoryLimitBytes, signal } = request;
+    if (signal.aborted) throw SkeinError.of(signal.reason);
+    // The workers may have come since the last tick.
+    this.#start(this.#tree.setMemory(this.#options.memoryBytes()));
+    const { rules, classes } = this.#workload;
+    const { path, priority: given } = route(rules, statement);
+    const { workClass } = classification;
+    const priority = given ?? PRIORITIES[workClass];
+    const limits = classes[workClass];
+    const id = String(++this.#queries);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#waiting.set(id, { start: resolve });
+    const submitted = this.#tree.submit({
+      id,
+      tenant: statement.tenant,
+      path,
+      workClass,
+      priority,
+      memoryLimitBytes: Math.min(limits.memoryBytes, memoryLimitBytes),
+    });
+    if (submitted.kind === 'refused') {
+      this.#waiting.delete(id);
+      this.#start(submitted.started);
+      const { group, queued, queuedMax } = submitted;
+      const message = `the queue of ${group} is full: ${queued} queries wait, and ${queuedMax} may`;
+      throw new SkeinError('QUEUE_FULL', message);
+    }
+    const resourceGroup = `/${this.#tree.groupPath(id).replaceAll('.', '/')}`;
+    request.onRouted({ resourceGroup, priority, waiting: () => this.#placeOf(id) });
+    this.#start(submitted.started);
+    const hasWaited = this.#waiting.has(id);
+    const leave = (): void => {
+      this.#waiting.delete(id);
+      this.#start(this.#tree.leave(id));
+      reject(SkeinError.of(signal.reason));
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      await promise;
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+    return this.#place(id, request, { hasWaited, given });
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+  }
+
+  #place(
+    id: string,
+    { classification, memoryLimitBytes, onReclassified }: AdmissionRequest,
+    { hasWaited, given }: { readonly hasWaited: boolean; readonly given: number | null },
+  ): Place {
+    const tree = this.#tree;
+    const { classes } = this.#workload;
+    const done = { rows: 0, scheduledMs: 0 };
+    let now = classification;
+    const priority = (): number => given ?? PRIORITIES[now.workClass];
+    const change = (to: Classification): void => {
+      now = to;
+      const limits = classes[to.workClass];
+      const bytesMax = Math.min(limits.memoryBytes, memoryLimitBytes);
+      const { workClass } = to;
+      this.#start(tree.reclassify(id, { workClass, priority: priority(), memoryLimitBytes: bytesMax }));
+      onReclassified({ classification: to, priority: priority(), limits });
+    };
+    return {
+      hasWaited,
+      get workClass() {
+        return now.workClass;
+      },
+      get priority() {
+        return priority();
+      },
+      get limits() {
+        return classes[now.workClass];
+      },
+      timeoutMsMax: Math.max(...WORK_CLASSES.map((one) => classes[one].timeoutMs)),
+      grow: (wantedBytes) => tree.grow(id, wantedBytes),
+      worked: ({ rows, scheduledMs }) => {
+        done.rows += rows;
+        done.scheduledMs += scheduledMs;
+        tree.charge(id, scheduledMs);
+        const to = reclassify(now, done);
+        if (to !== null) change(to);
+      },
+      release: () => this.#start(tree.leave(id)),
+    };
+  }
+
+  #placeOf(id: string): QueuePlace | null {
+    const position = this.#tree.queuePosition(id);
+    const reason = this.#tree.waitReason(id);
+    return position === null || reason === null ? null : { position, reason: printReason(reason) };
+  }
+
+  #start(ids: readonly string[]): void {
+    for (const id of ids) {
+      this.#waiting.get(id)?.start();
+      this.#waiting.delete(id);
+    }
+  }
+
+  #tick(): void {
+    const { memoryBytes, clock } = this.#options;
+    this.#start(this.#tree.setMemory(memoryBytes()));
+    this.#start(this.#tree.tick(clock.monotonicMs()));
+  }
+}

@@ -1,0 +1,106 @@
+import type { JsonObject } from '#shared/json.ts';
+import type { PlanFeatures } from '../planner/plan-features.ts';
+import { WORK_CLASSES, type WorkClass } from './work-class.ts';
+
+/** The class of a query, and why. */
+export type Classification = {
+  readonly workClass: WorkClass;
+  /** What in the plan, or who, decided: `3 joins`, `about 2,000,000 rows`. */
+  readonly reasons: readonly string[];
+  /** Estimated rows of all scans. */
+  readonly estimatedRows: number;
+  /** The session has set the class: it stays. */
+  readonly isSet: boolean;
+};
+
+/** The numbers of joins, scans and estimated rows from which a query is of the named class (service specification, Limits). */
+const BATCH_JOINS = 3;
+const MEDIUM_SCANS = 3;
+const MEDIUM_ROWS = 100_000;
+/** A query with more estimated rows than this is `batch`. */
+const MEDIUM_ROWS_MAX = 10_000_000;
+
+export type ClassFeatures = Omit<PlanFeatures, 'selective' | 'generatedRows'>;
+
+export type ClassifyOptions = {
+  /** The session's `service.workload_class`; `auto` leaves the choice to the plan. */
+  readonly setting: string;
+  /** The query's rows go to a table: it is at least medium. */
+  readonly writes: boolean;
+};
+
+/** Classifies a query by its plan, unless the session has set a class. */
+export function classify(features: ClassFeatures, { setting, writes }: ClassifyOptions): Classification {
+  const { estimatedRows } = features;
+  const set = WORK_CLASSES.find((one) => one === setting);
+  if (set !== undefined) {
+    return { workClass: set, reasons: [`SET service.workload_class = '${set}'`], estimatedRows, isSet: true };
+  }
+  const batch = batchReasons(features);
+  if (batch.length > 0) return { workClass: 'batch', reasons: batch, estimatedRows, isSet: false };
+  const medium = [...mediumReasons(features), ...(writes ? ['it writes to a table'] : [])];
+  if (medium.length > 0) return { workClass: 'medium', reasons: medium, estimatedRows, isSet: false };
+  const reasons = ['no joins', 'no windows', aboutRows(estimatedRows)];
+  return { workClass: 'interactive', reasons, estimatedRows, isSet: false };
+}
+
+const batchReasons = ({ joins, windows, aggregates, estimatedRows }: ClassFeatures): readonly string[] => [
+  ...(joins >= BATCH_JOINS ? [count(joins, 'join')] : []),
+  ...(windows > 0 && aggregates > 0 ? ['a window and an aggregate'] : []),
+  ...(estimatedRows > MEDIUM_ROWS_MAX ? [aboutRows(estimatedRows)] : []),
+];
+
+const mediumReasons = ({ joins, windows, scans, estimatedRows }: ClassFeatures): readonly string[] => [
+  ...(joins > 0 ? [count(joins, 'join')] : []),
+  ...(windows > 0 ? ['a window'] : []),
+  ...(scans >= MEDIUM_SCANS ? [count(scans, 'scan')] : []),
+  ...(estimatedRows >= MEDIUM_ROWS ? [aboutRows(estimatedRows)] : []),
+];
+
+const count = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+
+const aboutRows = (rows: number): string => `about ${Math.round(rows).toLocaleString('en-US')} rows`;
+
+/** The line of EXPLAIN and of the profile that says the class. */
+export const printClass = ({ workClass, reasons }: Classification): string =>
+  `Workload class: ${workClass} (${reasons.join(', ')})`;
+
+/** The same as members of a JSON document. */
+export const classJson = ({ workClass, reasons, estimatedRows }: Classification): JsonObject => ({
+  workload_class: workClass,
+  class_reasons: reasons,
+  estimated_rows: estimatedRows,
+});
+
+/**
+ * Scheduled time in which a query of a class was expected to end, in ms: where the first two levels of the specification's queue end. A
+ * query that takes `OUTGROWN` times as long was guessed too low.
+ */
+const EXPECTED_MS: Readonly<Record<WorkClass, number>> = { interactive: 1_000, medium: 10_000, batch: Infinity };
+const OUTGROWN = 10;
+
+/** What a running query has done so far. */
+export type WorkDone = {
+  /** Rows that its scans read or its finished stages gave. */
+  readonly rows: number;
+  /** Scheduled time on all workers. */
+  readonly scheduledMs: number;
+};
+
+/** Classifies a running query again when it has outgrown its estimate tenfold; null = its class stays. */
+export function reclassify(now: Classification, { rows, scheduledMs }: WorkDone): Classification | null {
+  const { workClass, estimatedRows, isSet } = now;
+  if (isSet || workClass === 'batch') return null;
+  const again = (to: WorkClass, reason: string): Classification => ({ ...now, workClass: to, reasons: [reason] });
+  if (rows >= OUTGROWN * Math.max(1, estimatedRows)) {
+    const to = rows > MEDIUM_ROWS_MAX ? 'batch' : rows >= MEDIUM_ROWS ? 'medium' : 'interactive';
+    if (WORK_CLASSES.indexOf(to) > WORK_CLASSES.indexOf(workClass))
+      return again(to, `it has read ${Math.round(rows).toLocaleString('en-US')} rows, ${OUTGROWN} times its estimate`);
+  }
+  if (scheduledMs < OUTGROWN * EXPECTED_MS[workClass]) return null;
+  const to = workClass === 'interactive' ? 'medium' : 'batch';
+  return again(
+    to,
+    `it has run for ${Math.round(scheduledMs / 1_000)} s on the slots, ${OUTGROWN} times what its class is for`,
+  );
+}

@@ -1,0 +1,74 @@
+import { unreachable } from '#shared/must.ts';
+import type { RoutingRule, SchedulingPolicy } from './workload.ts';
+
+/** A resource group as it is now; running, queued, memory and CPU time count its subtree. */
+export type GroupSnapshot = {
+  /** Dotted, from the root on. */
+  readonly path: string;
+  /** The path as the file spells it when the group was made from a template; null = the group stands in the file. */
+  readonly template: string | null;
+  /** Tenants whose queries a group made from a template has had; null = the group stands in the file. */
+  readonly tenants: ReadonlySet<string> | null;
+  readonly running: number;
+  readonly queued: number;
+  readonly hardConcurrencyLimit: number;
+  readonly softConcurrencyLimit: number;
+  /** Queries that may run at once now: less than the hard limit while the group is over its soft CPU limit. */
+  readonly effectiveConcurrency: number;
+  readonly maxQueuedQueries: number;
+  readonly memoryBytes: number;
+  readonly softMemoryLimitBytes: number | null;
+  readonly schedulingPolicy: SchedulingPolicy;
+  readonly schedulingWeight: number;
+  readonly cpuTimeMs: number;
+  /** CPU time that counts against the limits. */
+  readonly cpuUsageMs: number;
+};
+
+/** Why a query waits. */
+export type WaitReason =
+  | {
+      readonly kind: 'concurrency';
+      readonly group: string;
+      readonly running: number;
+      readonly limit: number;
+      /** The limit is below the hard one because of the CPU time that the group has used. */
+      readonly isReduced: boolean;
+    }
+  | { readonly kind: 'groupMemory'; readonly group: string; readonly memoryBytes: number; readonly limitBytes: number }
+  | { readonly kind: 'memory'; readonly heldBytes: number; readonly totalBytes: number };
+
+/** The reason in words: `root.etl runs 4 of 4`. */
+export function printReason(reason: WaitReason): string {
+  switch (reason.kind) {
+    case 'concurrency': {
+      const why = reason.isReduced ? ', fewer because of the CPU time that it has used' : '';
+      return `${reason.group} runs ${reason.running} of ${reason.limit}${why}`;
+    }
+    case 'groupMemory':
+      return `${reason.group} holds ${mib(reason.memoryBytes)} of memory, more than its ${mib(reason.limitBytes)}`;
+    case 'memory':
+      return `queries hold ${mib(reason.heldBytes)} of the workers' ${mib(reason.totalBytes)} of memory`;
+    default:
+      return unreachable(reason);
+  }
+}
+
+const mib = (bytes: number): string => `${Math.round(bytes / 2 ** 20)} MiB`;
+
+/**
+ * The groups that a tenant may see: those of the file that its statements can reach, with all above them, and of the groups made from
+ * templates those that have had its queries.
+ */
+export function visibleTo(
+  tenant: string,
+  groups: readonly GroupSnapshot[],
+  rules: readonly RoutingRule[],
+): readonly GroupSnapshot[] {
+  const targets = rules.filter((rule) => rule.tenant === null || rule.tenant === tenant).map(({ target }) => target);
+  const reached = new Set([
+    'root',
+    ...targets.flatMap((names) => names.map((_name, i) => names.slice(0, i + 1).join('.'))),
+  ]);
+  return groups.filter(({ path, tenants }) => (tenants === null ? reached.has(path) : tenants.has(tenant)));
+}

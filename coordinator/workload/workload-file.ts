@@ -1,0 +1,108 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '#shared/config/config-schema.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import { readWorkload, WORKLOAD_BYTES_MAX } from './read-workload.ts';
+import { DEFAULT_WORKLOAD, type Workload } from './workload.ts';
+
+/** Interval at which the file is looked at: a change takes effect within two seconds. */
+const LOOK_MS = 500;
+
+/** Reads the workload file again whenever it changes. An invalid file changes nothing: the workload before it stays in force. */
+export class WorkloadFile implements AsyncDisposable {
+  readonly #path: string;
+  readonly #log: Logger;
+  readonly #listeners = new Set<(workload: Workload) => void>();
+  readonly #timer: NodeJS.Timeout;
+  #looking: Promise<void> = Promise.resolve();
+  #version: string;
+  #current: Workload;
+  #problem: string | null = null;
+
+  private constructor(read: FileState & { readonly path: string }, log: Logger) {
+    this.#path = read.path;
+    this.#version = read.version;
+    this.#current = read.workload;
+    this.#log = log;
+    this.#timer = setInterval(() => {
+      this.#looking = this.#looking.then(() => this.#look());
+    }, LOOK_MS);
+    this.#timer.unref();
+  }
+
+  /** @throws INVALID_CONFIGURATION when the file is not valid, or a file that the configuration names is missing */
+  static async open(config: Config, log: Logger): Promise<WorkloadFile> {
+    const path = workloadPath(config);
+    const version = await versionOf(path);
+    if (version === MISSING && config['coordinator.workload_file'] !== '')
+      throw new SkeinError('INVALID_CONFIGURATION', `coordinator.workload_file: there is no file ${path}`);
+    return new WorkloadFile(
+      { path, version, workload: version === MISSING ? DEFAULT_WORKLOAD : await read(path) },
+      log,
+    );
+  }
+
+  get current(): Workload {
+    return this.#current;
+  }
+
+  /** Why the file as it is now is not in force; null = it is. */
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /** Calls `listener` with every other workload. The returned function ends this. */
+  onChange(listener: (workload: Workload) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    try {
+      const version = await versionOf(this.#path);
+      if (version === this.#version) return;
+      this.#version = version;
+      if (version === MISSING) throw new SkeinError('INVALID_CONFIGURATION', `${this.#path} is gone`);
+      this.#current = await read(this.#path);
+      this.#problem = null;
+      this.#log.info({ file: this.#path }, 'the workload file has changed and is in force');
+      for (const listener of this.#listeners) listener(this.#current);
+    } catch (error) {
+      this.#problem = SkeinError.of(error).message;
+      this.#log.error({ reason: this.#problem }, 'the workload file is not valid: the one before it stays in force');
+    }
+  }
+}
+
+type FileState = { readonly version: string; readonly workload: Workload };
+
+/** The workload file that the configuration names, or else that of the data folder. */
+export const workloadPath = (config: Config): string =>
+  config['coordinator.workload_file'] || join(config.data_dir, 'workload.yaml');
+
+/** The version of a file that is not there. */
+const MISSING = 'missing';
+
+/** Changes whenever the file is written or replaced. */
+async function versionOf(path: string): Promise<string> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
+    return `${ino}/${size}/${mtimeNs}/${ctimeNs}`;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return MISSING;
+    throw new SkeinError('INVALID_CONFIGURATION', `${path}: ${(error as Error).message}`);
+  }
+}
+
+async function read(path: string): Promise<Workload> {
+  const { size } = await stat(path);
+  if (size > WORKLOAD_BYTES_MAX)
+    throw new SkeinError('INVALID_CONFIGURATION', `${path} has more than ${WORKLOAD_BYTES_MAX} bytes`);
+  return readWorkload(await readFile(path, 'utf8'), path);
+}

@@ -1,0 +1,73 @@
+import { SkeinError } from '#shared/error.ts';
+import type { Asker } from './asker.ts';
+import { Holdings, inTurn, oneTooMany } from './holdings.ts';
+
+type Waiter = Asker & { readonly start: () => void; readonly refuse: () => void };
+
+/**
+ * Lets a number of pieces of work run at a time. A place that becomes free goes to the tenant that has fewest, within it to the principal
+ * that has fewest; a full queue refuses the one who fills it.
+ */
+export class FairGate {
+  readonly #places: Holdings;
+  readonly #waiting = new Set<Waiter>();
+  readonly #waitingMax: number;
+  /** What is full, for the error. */
+  readonly #what: string;
+
+  constructor(options: { readonly atOnce: number; readonly waitingMax: number; readonly what: string }) {
+    this.#places = new Holdings(options.atOnce);
+    this.#waitingMax = options.waitingMax;
+    this.#what = options.what;
+  }
+
+  /** @throws QUEUE_FULL, what `work` throws */
+  async run<T>(asker: Asker, work: () => Promise<T>): Promise<T> {
+    await this.#enter(asker);
+    try {
+      return await work();
+    } finally {
+      this.#places.giveBack(asker, 1);
+      this.#startWaiting();
+    }
+  }
+
+  async #enter(asker: Asker): Promise<void> {
+    if (this.#places.freeFor(asker) >= 1) {
+      this.#places.take(asker, 1);
+      return;
+    }
+    if (this.#waiting.size >= this.#waitingMax) {
+      const leaving = oneTooMany(this.#waiting, asker);
+      if (leaving === undefined) throw this.#full();
+      leaving.refuse();
+    }
+    await new Promise<void>((resolve, reject) => {
+      const waiter: Waiter = {
+        ...asker,
+        start: () => {
+          this.#waiting.delete(waiter);
+          this.#places.take(asker, 1);
+          resolve();
+        },
+        refuse: () => {
+          this.#waiting.delete(waiter);
+          reject(this.#full());
+        },
+      };
+      this.#waiting.add(waiter);
+    });
+  }
+
+  #startWaiting(): void {
+    for (;;) {
+      const next = inTurn(this.#waiting, this.#places).find((waiter) => this.#places.freeFor(waiter) >= 1);
+      if (next === undefined) return;
+      next.start();
+    }
+  }
+
+  #full(): SkeinError {
+    return new SkeinError('QUEUE_FULL', `too many wait for ${this.#what}`);
+  }
+}

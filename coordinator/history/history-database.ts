@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Kysely, PostgresDialect, sql, type Generated } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { migrateSchema, type OwnSchema } from '#shared/database/own-schema.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -7,11 +7,14 @@ import type { Logger } from '#shared/log/logger.ts';
 import type { HistoryRow } from './history-record.ts';
 import { createHistory } from './migrations/001-create-history.ts';
 import { createQuarantine } from './migrations/002-create-quarantine.ts';
+import { createWriteIntents } from './migrations/003-create-write-intents.ts';
+import { historyByMonth } from './migrations/004-history-by-month.ts';
 
 /** The coordinator's own schema. */
 export type HistoryDatabase = {
-  readonly query_history: HistoryRow & { readonly recorded_at?: Generated<Date> };
+  readonly query_history: HistoryRow;
   readonly quarantine: QuarantineRow;
+  readonly write_intents: WriteIntentRow;
 };
 
 /** A statement that is refused for a while (`coordinator/quarantine`). */
@@ -27,10 +30,26 @@ type QuarantineRow = {
   readonly until: Date;
 };
 
+/** A write that has begun (`coordinator/write/write-intents.ts`); `principal` and `places` are JSON. */
+type WriteIntentRow = {
+  readonly write_id: string;
+  readonly record_id: string;
+  readonly principal: string;
+  readonly commit_key: string;
+  readonly places: string;
+  readonly epoch: number;
+  readonly begun_at: Date;
+};
+
 /** A migration that was released never changes. */
 export const COORDINATOR_SCHEMA: OwnSchema = {
   name: 'coordinator',
-  migrations: { '001-create-history': createHistory, '002-create-quarantine': createQuarantine },
+  migrations: {
+    '001-create-history': createHistory,
+    '002-create-quarantine': createQuarantine,
+    '003-create-write-intents': createWriteIntents,
+    '004-history-by-month': historyByMonth,
+  },
 };
 
 export type DatabaseOptions = { readonly url: string; readonly poolMax: number; readonly log: Logger };
@@ -74,7 +93,10 @@ export async function nextEpoch(db: Kysely<HistoryDatabase>): Promise<number> {
   return Number(rows[0]?.epoch);
 }
 
-/** Marks the statements that an earlier coordinator was running when it died as failed; returns their number. */
+/**
+ * Marks the statements that an earlier coordinator was running when it died as failed, but for those that write: their end is that of their
+ * commit, which the catalog is asked for (`coordinator/write`). Returns their number.
+ */
 export async function failOrphans(db: Kysely<HistoryDatabase>, epoch: number): Promise<number> {
   const result = await db
     .updateTable('query_history')
@@ -86,6 +108,7 @@ export async function failOrphans(db: Kysely<HistoryDatabase>, epoch: number): P
     })
     .where('status', 'in', ['queued', 'running'])
     .where('epoch', '<', epoch)
+    .where('record_id', 'not in', db.selectFrom('write_intents').select('record_id'))
     .executeTakeFirst();
   return Number(result.numUpdatedRows);
 }

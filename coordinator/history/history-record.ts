@@ -1,5 +1,6 @@
 import { errorBody } from '#shared/error.ts';
 import type { PrincipalId, QueryId, TenantId } from '#shared/id.ts';
+import type { Classification } from '../workload/classify.ts';
 import type { QueryState } from '../query/query-state.ts';
 
 /** The fields that stay the same over a statement's life. */
@@ -16,6 +17,12 @@ export type QueryFacts = {
   readonly source: string | null;
   readonly resourceGroup: string;
   readonly priority: number;
+  /** Time of its tasks on cores, in ms. */
+  readonly scheduledMs: number;
+  /** How it ran, as JSON (`query-profile.ts`); null = it has not run on workers. */
+  readonly profile: string | null;
+  /** The query's class with its reasons; null before it is planned, and for a statement that runs no query. */
+  readonly classification: Classification | null;
 };
 
 /** A row of `coordinator.query_history` (service specification, Query history record; `epoch` and `error_code` are ours). */
@@ -41,14 +48,23 @@ export type HistoryRow = {
   readonly error_code: string | null;
   readonly error_message: string | null;
   readonly cu_consumed: number;
+  readonly profile: string | null;
   /** Epoch of the coordinator that ran it. */
   readonly epoch: number;
 };
 
-/** Compute units: one per hour of a worker, as long as warehouses have no sizes. */
-const CU_PER_MS = 1 / 3_600_000;
+const MS_PER_HOUR = 3_600_000;
 
-export function historyRow(facts: QueryFacts, state: QueryState, epoch: number): HistoryRow {
+/** Whether a statement of this status goes on. */
+export const isOpen = (status: HistoryRow['status']): boolean => status === 'queued' || status === 'running';
+
+export type RecordedBy = {
+  readonly epoch: number;
+  /** Compute units that an hour of a core costs. */
+  readonly cuRate: number;
+};
+
+export function historyRow(facts: QueryFacts, state: QueryState, { epoch, cuRate }: RecordedBy): HistoryRow {
   const started = state.kind === 'queued' ? null : state.startedAtMs;
   const ended = state.kind === 'queued' || state.kind === 'running' ? null : state.endedAtMs;
   const durationMs = ended === null ? null : started === null ? 0 : Math.round(ended - started);
@@ -75,7 +91,8 @@ export function historyRow(facts: QueryFacts, state: QueryState, epoch: number):
     fragments: done?.fragments ?? 0,
     error_code: error?.error ?? null,
     error_message: error === undefined ? null : storable(error.message),
-    cu_consumed: (durationMs ?? 0) * CU_PER_MS,
+    cu_consumed: (facts.scheduledMs / MS_PER_HOUR) * cuRate,
+    profile: facts.profile,
     epoch,
   };
 }

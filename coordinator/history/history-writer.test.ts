@@ -1,11 +1,31 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { silentLogger } from '#shared/log/logger.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
+import { HistoryJournal } from './history-journal.ts';
 import { historyRow, type HistoryRow, type QueryFacts } from './history-record.ts';
-import { HistoryWriter } from './history-writer.ts';
+import { HistoryWriter, storeLines } from './history-writer.ts';
+import type { StoreRecords } from './store-records.ts';
 
-beforeEach(() => vi.useFakeTimers());
-afterEach(() => vi.useRealTimers());
+let folder: string;
+let journal: HistoryJournal;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  folder = mkdtempSync(join(tmpdir(), 'skein-history-'));
+  journal = openJournal();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  journal[Symbol.dispose]();
+  rmSync(folder, { recursive: true });
+});
+
+const openJournal = (bytesMax = 2 ** 30): HistoryJournal => new HistoryJournal({ folder, bytesMax, log: silentLogger });
+const newWriter = (store: StoreRecords, bufferMax = 10): HistoryWriter =>
+  new HistoryWriter({ store, journal, bufferMax, flushIntervalMs: 100, log: silentLogger });
 
 const facts = (id: string): QueryFacts => ({
   recordId: id,
@@ -17,20 +37,27 @@ const facts = (id: string): QueryFacts => ({
   queryType: 'select',
   source: null,
   resourceGroup: '/root',
-  priority: 5,
+  priority: 2,
+  scheduledMs: 0,
+  profile: null,
+  classification: null,
 });
+const BY = { epoch: 1, cuRate: 1 };
 const row = (id: string, kind: 'queued' | 'running' = 'queued'): HistoryRow =>
-  historyRow(facts(id), kind === 'queued' ? { kind, queuedAtMs: 0 } : { kind, queuedAtMs: 0, startedAtMs: 1 }, 1);
-const written = (batches: (readonly HistoryRow[])[]): string[][] =>
-  batches.map((batch) => batch.map((r) => `${r.query_id}:${r.status}`));
+  historyRow(facts(id), kind === 'queued' ? { kind, queuedAtMs: 0 } : { kind, queuedAtMs: 0, startedAtMs: 1 }, BY);
+const ended = (id: string): HistoryRow => {
+  const done = { rowsProduced: 1, bytesScanned: 0, fragments: 1, endedAtMs: 2 };
+  return historyRow(facts(id), { kind: 'completed', queuedAtMs: 0, startedAtMs: 1, ...done }, BY);
+};
+const named = (line: string): string => {
+  const { query_id: id, status } = JSON.parse(line) as HistoryRow;
+  return `${id}:${status}`;
+};
+const written = (batches: (readonly string[])[]): string[][] => batches.map((batch) => batch.map(named));
 
 test('rows of one statement replace each other while they wait', async () => {
-  const batches: (readonly HistoryRow[])[] = [];
-  const writer = new HistoryWriter({
-    store: (r) => Promise.resolve(void batches.push(r)),
-    bufferMax: 10,
-    log: silentLogger,
-  });
+  const batches: (readonly string[])[] = [];
+  const writer = newWriter((r) => Promise.resolve(void batches.push(r)), 10);
   writer.record(row('a'));
   writer.record(row('b'));
   writer.record(row('a', 'running'));
@@ -39,47 +66,129 @@ test('rows of one statement replace each other while they wait', async () => {
   expect(writer.waiting).toBe(0);
 });
 
-test('rows are kept while the database is away, the oldest lost over the limit, the rest written when it is back', async () => {
-  const batches: (readonly HistoryRow[])[] = [];
-  let away = true;
-  const store = (r: readonly HistoryRow[]): Promise<void> =>
-    away ? Promise.reject(new Error('away')) : Promise.resolve(void batches.push(r));
-  const writer = new HistoryWriter({ store, bufferMax: 2, log: silentLogger });
-  for (const id of ['a', 'b', 'c']) writer.record(row(id));
+/** A store that is away until it is told to be back. */
+function absentStore(batches: (readonly string[])[]): { away: boolean; readonly store: StoreRecords } {
+  const state = {
+    away: true,
+    store: (lines: readonly string[]): Promise<void> => {
+      if (state.away) return Promise.reject(new Error('away'));
+      if (lines.length > 0) batches.push(lines);
+      return Promise.resolve();
+    },
+  };
+  return state;
+}
+
+test('while the database is away the oldest records wait in the journal alone; none is lost when it is back', async () => {
+  const batches: (readonly string[])[] = [];
+  const database = absentStore(batches);
+  const writer = newWriter(database.store, 2);
+  for (const id of ['a', 'b', 'c', 'd']) writer.record(ended(id));
   await vi.advanceTimersByTimeAsync(5_000);
   expect(writer.waiting).toBe(2);
-  away = false;
+  database.away = false;
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(written(batches)).toEqual([['b:queued', 'c:queued']]);
+  expect([...new Set(written(batches).flat())].toSorted()).toEqual(['a', 'b', 'c', 'd'].map((id) => `${id}:completed`));
+  expect(journal.bytes).toBe(0);
 });
 
-test('long statements are written a few at a time, and those that wait are bounded in all', async () => {
-  const batches: (readonly HistoryRow[])[] = [];
-  let away = true;
-  const store = (r: readonly HistoryRow[]): Promise<void> =>
-    away ? Promise.reject(new Error('away')) : Promise.resolve(void batches.push(r));
-  const writer = new HistoryWriter({ store, bufferMax: 10_000, log: silentLogger });
+test('long statements are stored a few at a time, and those in memory are bounded in all', async () => {
+  const batches: (readonly string[])[] = [];
+  const database = absentStore(batches);
+  const writer = newWriter(database.store, 10_000);
   const sql = 'x'.repeat(100_000);
-  const rows = Array.from({ length: 1_000 }, (_, i) => ({ ...row(String(i)), sql }));
-  for (const one of rows) writer.record(one);
+  for (let i = 0; i < 1_000; i += 1) writer.record({ ...ended(String(i)), sql });
   await vi.advanceTimersByTimeAsync(5_000);
   expect(writer.waiting).toBe(671);
-  away = false;
-  await vi.advanceTimersByTimeAsync(5_000);
+  database.away = false;
+  await vi.advanceTimersByTimeAsync(10_000);
   expect(writer.waiting).toBe(0);
   expect(Math.max(...batches.map((batch) => batch.length))).toBe(10);
+  expect(new Set(written(batches).flat()).size).toBe(1_000);
+});
+
+describe('the journal', () => {
+  const lines = (): string[] => {
+    const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+    return texts
+      .join('')
+      .split('\n')
+      .filter((line) => line !== '');
+  };
+  const never = (): Promise<void> => new Promise(() => undefined);
+  const replayed = async (): Promise<string[]> => {
+    const records: string[] = [];
+    using next = openJournal();
+    await next.replay((left) => storeLines((batch) => Promise.resolve(void records.push(...batch.map(named))), left));
+    return records;
+  };
+
+  test('has the record of a statement that ended when record returns, and of one that goes on a moment later', async () => {
+    const writer = newWriter(never);
+    writer.record(row('a', 'running'));
+    writer.record(ended('b'));
+    expect(lines().map(named)).toEqual(['b:completed']);
+    await vi.advanceTimersByTimeAsync(10);
+    expect(lines().map(named)).toEqual(['b:completed', 'a:running']);
+  });
+
+  test('a short statement is in it once, and when it is stored the journal is empty', async () => {
+    const writer = newWriter(() => Promise.resolve());
+    writer.record(row('a'));
+    writer.record(row('a', 'running'));
+    writer.record(ended('a'));
+    expect(lines()).toHaveLength(1);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(lines()).toEqual([]);
+    expect(journal.bytes).toBe(0);
+  });
+
+  test('is replayed by the next process, once, and not while its own lives', async () => {
+    const writer = newWriter(never);
+    writer.record(ended('a'));
+    expect(await replayed()).toEqual([]);
+    journal[Symbol.dispose]();
+    expect(await replayed()).toEqual(['a:completed']);
+    expect(await replayed()).toEqual([]);
+  });
+
+  test('a line that was cut is left out, and the others are not', async () => {
+    const writer = newWriter(never);
+    for (const id of ['a', 'b']) writer.record(ended(id));
+    journal[Symbol.dispose]();
+    const path = join(folder, readdirSync(folder)[0] ?? '');
+    truncateSync(path, statSync(path).size - 20);
+    expect(await replayed()).toEqual(['a:completed']);
+  });
+
+  test('goes on in further files, which go when their records are stored, the oldest first when they are too many', async () => {
+    journal[Symbol.dispose]();
+    journal = openJournal(10 * 2 ** 20);
+    const batches: (readonly string[])[] = [];
+    const database = absentStore(batches);
+    const writer = newWriter(database.store, 10_000);
+    const sql = 'x'.repeat(2 ** 20);
+    for (let i = 0; i < 20; i += 1) writer.record({ ...ended(String(i)), sql });
+    expect(journal.bytes).toBeGreaterThan(4 * 2 ** 20);
+    expect(journal.bytes).toBeLessThan(16 * 2 ** 20);
+    database.away = false;
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(written(batches).flat()).toHaveLength(20);
+    expect(journal.bytes).toBe(0);
+    expect(readdirSync(folder)).toHaveLength(1);
+  });
 });
 
 test('a row that changed while it was written is written again', async () => {
-  const batches: (readonly HistoryRow[])[] = [];
+  const batches: (readonly string[])[] = [];
   let finish: () => void = () => undefined;
-  const store = (r: readonly HistoryRow[]): Promise<void> => {
+  const store = (r: readonly string[]): Promise<void> => {
     batches.push(r);
     return new Promise((resolve) => {
       finish = resolve;
     });
   };
-  const writer = new HistoryWriter({ store, bufferMax: 10, log: silentLogger });
+  const writer = newWriter(store, 10);
   writer.record(row('a'));
   await vi.advanceTimersByTimeAsync(100);
   writer.record(row('a', 'running'));
@@ -89,16 +198,12 @@ test('a row that changed while it was written is written again', async () => {
 });
 
 test('close writes what waits, and does not hang on a database that is away', async () => {
-  const batches: (readonly HistoryRow[])[] = [];
-  const good = new HistoryWriter({
-    store: (r) => Promise.resolve(void batches.push(r)),
-    bufferMax: 1_000,
-    log: silentLogger,
-  });
+  const batches: (readonly string[])[] = [];
+  const good = newWriter((r) => Promise.resolve(void batches.push(r)), 1_000);
   for (let i = 0; i < 150; i += 1) good.record(row(String(i)));
   await good.close();
   expect(batches.flat()).toHaveLength(150);
-  const bad = new HistoryWriter({ store: () => new Promise(() => undefined), bufferMax: 10, log: silentLogger });
+  const bad = newWriter(() => new Promise(() => undefined));
   bad.record(row('a'));
   const closed = bad.close();
   await vi.advanceTimersByTimeAsync(3_100);
@@ -107,6 +212,6 @@ test('close writes what waits, and does not hang on a database that is away', as
 });
 
 test('text that Postgres cannot store is replaced', () => {
-  const stored = historyRow({ ...facts('a'), sql: 'a\0b\uD800' }, { kind: 'queued', queuedAtMs: 0 }, 1).sql;
+  const stored = historyRow({ ...facts('a'), sql: 'a\0b\uD800' }, { kind: 'queued', queuedAtMs: 0 }, BY).sql;
   expect(stored).toBe('a\uFFFDb\uFFFD');
 });

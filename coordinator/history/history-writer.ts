@@ -1,37 +1,56 @@
 import type { Logger } from '#shared/log/logger.ts';
-import type { HistoryRow } from './history-record.ts';
-
-/** Stores history rows: inserts each, or updates it when the record exists. */
-export type StoreRows = (rows: readonly HistoryRow[]) => Promise<void>;
+import { atMost } from '#shared/at-most.ts';
+import type { HistoryJournal } from './history-journal.ts';
+import { isOpen, type HistoryRow } from './history-record.ts';
+import type { StoreRecords } from './store-records.ts';
 
 type Options = {
-  readonly store: StoreRows;
-  /** Statements that wait to be written; over it the oldest are lost, and the log says how many. */
+  readonly store: StoreRecords;
+  readonly journal: HistoryJournal;
+  /** Records in memory that wait for Postgres; over it the oldest wait in the journal alone. */
   readonly bufferMax: number;
+  readonly flushIntervalMs: number;
   readonly log: Logger;
 };
 
-const FLUSH_INTERVAL_MS = 100;
-const BATCH_ROWS_MAX = 200;
-/** Characters of the statements of one batch, beyond its first, and of all that wait: they are encoded in one go, and kept in memory. */
+/**
+ * Time after which a statement that goes on is in the journal. Most statements end before, and are written once. A process that is killed
+ * within it forgets that it had taken the statement, which nobody was answered.
+ */
+const BEGUN_WITHIN_MS = 10;
+const BATCH_RECORDS_MAX = 500;
+/** Characters of the records of one batch, beyond its first, and of all that wait: they are sent in one go, and kept in memory. */
 const BATCH_TEXT_MAX = 2 ** 20;
 const WAITING_TEXT_MAX = 64 * 2 ** 20;
 const RETRY_MS = 1_000;
-/** Time that `close` gives the last rows. */
+/** Time that `close` gives the last records; those that are not stored then stay in the journal. */
 const CLOSE_TIMEOUT_MS = 3_000;
 
+type Waiting = {
+  readonly row: HistoryRow;
+  /** The record as JSON; empty until it is in the journal or sent. */
+  line: string;
+  /** Number of the journal's file that has it; null = none. */
+  file: number | null;
+};
+
 /**
- * Writes history behind the statements: a batch every 100 ms. A statement's rows replace each other while they wait, so a short one
- * is written once. While Postgres is away they are kept and tried again.
+ * Takes the records of statements: the last one of a statement is in the journal when `record` returns. They go to Postgres behind the
+ * statements, in batches; a statement's records replace each other while they wait. While Postgres is away they wait in memory, and when
+ * they are too many, in the journal alone, from which they are stored when it is back.
  */
 export class HistoryWriter {
   readonly #options: Options;
-  readonly #waiting = new Map<string, HistoryRow>();
-  /** Characters of the statements that wait. */
+  readonly #waiting = new Map<string, Waiting>();
+  /** Those of statements that go on which are not in the journal yet. */
+  readonly #begun = new Set<Waiting>();
+  /** Files of the journal with records that are no longer in memory. */
+  readonly #spilled = new Set<number>();
+  /** Characters of the records that wait. */
   #waitingText = 0;
   #timer: NodeJS.Timeout | undefined;
+  #beginTimer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
-  #lost = 0;
   #failing = false;
 
   constructor(options: Options) {
@@ -43,30 +62,66 @@ export class HistoryWriter {
   }
 
   record(row: HistoryRow): void {
-    this.#waitingText += row.sql.length - (this.#waiting.get(row.record_id)?.sql.length ?? 0);
-    this.#waiting.set(row.record_id, row);
+    const before = this.#waiting.get(row.record_id);
+    if (before !== undefined) {
+      this.#begun.delete(before);
+      this.#waitingText -= sizeOf(before);
+    }
+    const waiting: Waiting = { row, line: '', file: null };
+    this.#waiting.set(row.record_id, waiting);
+    this.#waitingText += sizeOf(waiting);
+    if (isOpen(row.status)) {
+      this.#begun.add(waiting);
+      this.#beginTimer ??= setTimeout(() => this.#writeBegun(), BEGUN_WITHIN_MS);
+    } else {
+      this.#write(waiting);
+    }
     for (const oldest of this.#waiting.values()) {
       if (this.#waiting.size <= this.#options.bufferMax && this.#waitingText <= WAITING_TEXT_MAX) break;
-      this.#forget(oldest);
-      this.#lost += 1;
+      this.#spill(oldest);
     }
-    if (this.#waiting.size >= BATCH_ROWS_MAX && !this.#failing) void this.#flush();
-    else this.#schedule(this.#failing ? RETRY_MS : FLUSH_INTERVAL_MS);
+    if (this.#waiting.size >= BATCH_RECORDS_MAX && !this.#failing) void this.#flush();
+    else this.#schedule(this.#failing ? RETRY_MS : this.#options.flushIntervalMs);
   }
 
-  /** Writes the rows that wait; gives up after 3 s. */
-  async close(): Promise<void> {
-    clearTimeout(this.#timer);
-    const deadline = Date.now() + CLOSE_TIMEOUT_MS;
-    while (this.#waiting.size > 0 && Date.now() < deadline) {
-      const timeout = new Promise((resolve) => {
-        setTimeout(resolve, deadline - Date.now()).unref();
-      });
-      await Promise.race([this.#flush(), timeout]);
-      if (this.#failing) break;
+  /** Resolves when the records of now are in Postgres, or after `timeMs`. */
+  async stored(timeMs: number): Promise<void> {
+    const rows = [...this.#waiting.values()];
+    const deadline = performance.now() + timeMs;
+    const isLeft = (): boolean => rows.some((one) => this.#waiting.get(one.row.record_id) === one);
+    while (isLeft() && !this.#failing && performance.now() < deadline) {
+      await atMost(this.#flush(), deadline - performance.now());
     }
+  }
+
+  /** Stores the records that wait; gives up after 3 s. */
+  async close(): Promise<void> {
+    this.#writeBegun();
+    await this.stored(CLOSE_TIMEOUT_MS);
     clearTimeout(this.#timer);
-    if (this.#waiting.size > 0) this.#options.log.error({ rows: this.#waiting.size }, 'history rows were not written');
+    if (this.#waiting.size > 0) {
+      this.#options.log.warn({ records: this.#waiting.size }, 'history records are left to the next start');
+    }
+  }
+
+  #writeBegun(): void {
+    clearTimeout(this.#beginTimer);
+    this.#beginTimer = undefined;
+    for (const waiting of this.#begun) this.#write(waiting);
+    this.#begun.clear();
+  }
+
+  #write(waiting: Waiting): void {
+    waiting.line = JSON.stringify(waiting.row);
+    waiting.file = this.#options.journal.append(waiting.line);
+  }
+
+  /** Forgets a record that waits for Postgres too long; the journal has it. */
+  #spill(waiting: Waiting): void {
+    if (waiting.file === null) this.#write(waiting);
+    if (waiting.file === null) this.#options.log.error({ queryId: waiting.row.query_id }, 'a history record is lost');
+    else this.#spilled.add(waiting.file);
+    this.#forget(waiting);
   }
 
   #schedule(delayMs: number): void {
@@ -77,41 +132,92 @@ export class HistoryWriter {
   }
 
   #flush(): Promise<void> {
-    this.#flushing ??= this.#writeBatch().finally(() => {
+    this.#flushing ??= this.#storeBatch().finally(() => {
       this.#flushing = undefined;
-      const isBehind = this.#waitingText > BATCH_TEXT_MAX;
-      if (this.#waiting.size > 0) this.#schedule(this.#failing ? RETRY_MS : isBehind ? 0 : FLUSH_INTERVAL_MS);
+      const isBehind = this.#waitingText > BATCH_TEXT_MAX || this.#waiting.size > BATCH_RECORDS_MAX;
+      if (this.#waiting.size > 0 || this.#spilled.size > 0) {
+        this.#schedule(this.#failing ? RETRY_MS : isBehind ? 0 : this.#options.flushIntervalMs);
+      }
     });
     return this.#flushing;
   }
 
-  #forget(row: HistoryRow): void {
-    this.#waiting.delete(row.record_id);
-    this.#waitingText -= row.sql.length;
+  #forget(waiting: Waiting): void {
+    this.#begun.delete(waiting);
+    this.#waiting.delete(waiting.row.record_id);
+    this.#waitingText -= sizeOf(waiting);
   }
 
-  #nextBatch(): readonly HistoryRow[] {
-    const rows: HistoryRow[] = [];
+  #nextBatch(): readonly Waiting[] {
+    const batch: Waiting[] = [];
     let text = 0;
-    for (const row of this.#waiting.values()) {
-      text += row.sql.length;
-      if (rows.length > 0 && (rows.length >= BATCH_ROWS_MAX || text > BATCH_TEXT_MAX)) break;
-      rows.push(row);
+    for (const waiting of this.#waiting.values()) {
+      text += sizeOf(waiting);
+      if (batch.length > 0 && (batch.length >= BATCH_RECORDS_MAX || text > BATCH_TEXT_MAX)) break;
+      batch.push(waiting);
     }
-    return rows;
+    return batch;
   }
 
-  async #writeBatch(): Promise<void> {
-    const rows = this.#nextBatch();
+  async #storeBatch(): Promise<void> {
+    const { store, log } = this.#options;
     try {
-      await this.#options.store(rows);
-      for (const row of rows) if (this.#waiting.get(row.record_id) === row) this.#forget(row);
-      if (this.#lost > 0) this.#options.log.error({ rows: this.#lost }, 'history rows were lost: the buffer was full');
-      this.#lost = 0;
+      await this.#storeSpilled();
+      const batch = this.#nextBatch();
+      await store(batch.map(({ line, row }) => line || JSON.stringify(row)));
+      for (const one of batch) if (this.#waiting.get(one.row.record_id) === one) this.#forget(one);
+      this.#releaseJournal();
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) this.#options.log.warn({ err: error }, 'history cannot be written; it is tried again');
+      if (!this.#failing) log.warn({ err: error }, 'history cannot be stored; it is tried again');
       this.#failing = true;
     }
+  }
+
+  /** Stores what only the journal has, the oldest file first. */
+  async #storeSpilled(): Promise<void> {
+    const [file] = [...this.#spilled].toSorted((a, b) => a - b);
+    if (file === undefined) return;
+    this.#options.journal.endFile(file);
+    await storeLines(this.#options.store, this.#options.journal.read(file));
+    this.#spilled.delete(file);
+  }
+
+  #releaseJournal(): void {
+    if (this.#spilled.size > 0) return;
+    let oldest: number | null = null;
+    for (const { file } of this.#waiting.values()) {
+      if (file !== null && (oldest === null || file < oldest)) oldest = file;
+    }
+    this.#options.journal.release(oldest);
+  }
+}
+
+const sizeOf = ({ row }: Waiting): number => row.sql.length + (row.profile?.length ?? 0);
+
+/** Stores lines of a journal in batches; of several records of one statement in a batch the last counts. */
+export async function storeLines(store: StoreRecords, lines: readonly string[]): Promise<void> {
+  let batch = new Map<string, string>();
+  let text = 0;
+  for (const line of lines) {
+    const id = recordId(line);
+    if (id === undefined) continue;
+    if (batch.size >= BATCH_RECORDS_MAX || text + line.length > BATCH_TEXT_MAX) {
+      await store([...batch.values()]);
+      batch = new Map();
+      text = 0;
+    }
+    batch.set(id, line);
+    text += line.length;
+  }
+  await store([...batch.values()]);
+}
+
+function recordId(line: string): string | undefined {
+  try {
+    return (JSON.parse(line) as Partial<HistoryRow>).record_id;
+  } catch {
+    // A write that was cut by the end of the disk's room.
+    return undefined;
   }
 }

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Kysely } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql, type Kysely } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defaultConfig } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { silentLogger } from '#shared/log/logger.ts';
@@ -15,16 +19,29 @@ import {
 } from './history-database.ts';
 import { historyRow, type HistoryRow, type QueryFacts } from './history-record.ts';
 import { HistoryWriter } from './history-writer.ts';
-import { storeRows } from './store-rows.ts';
+import { HistoryJournal } from './history-journal.ts';
+import type { TokenClaims } from '#shared/token-claims.ts';
+import type { Caller } from '../auth/authenticate.ts';
+import { ALL_RECORDS, type HistoryRequest } from './history-request.ts';
+import { HistoryReader } from './read-history.ts';
+import { HistoryPartitions } from './history-partitions.ts';
+import { openHistory, type History } from './open-history.ts';
+import { storeRecords } from './store-records.ts';
 
 let database: TestDatabase;
 let db: Kysely<HistoryDatabase>;
+let folder: string;
+let journal: HistoryJournal;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   db = openHistoryDatabase({ url: database.url, poolMax: 2, log: silentLogger });
+  folder = mkdtempSync(join(tmpdir(), 'skein-history-'));
+  journal = new HistoryJournal({ folder, bytesMax: 2 ** 30, log: silentLogger });
 });
 afterAll(async () => {
+  journal[Symbol.dispose]();
+  rmSync(folder, { recursive: true });
   await db.destroy();
   await database[Symbol.asyncDispose]();
 });
@@ -39,8 +56,20 @@ const facts = (): QueryFacts => ({
   queryType: 'select',
   source: 'etl',
   resourceGroup: '/root',
-  priority: 5,
+  priority: 2,
+  scheduledMs: 36_000,
+  profile: null,
+  classification: null,
 });
+const newWriter = (): HistoryWriter =>
+  new HistoryWriter({
+    store: storeRecords(db, silentLogger),
+    journal,
+    bufferMax: 100,
+    flushIntervalMs: 100,
+    log: silentLogger,
+  });
+const by = (epoch: number) => ({ epoch, cuRate: 2 });
 const stored = async (id: string): Promise<HistoryRow | undefined> =>
   db.selectFrom('query_history').selectAll().where('record_id', '=', id).executeTakeFirst();
 
@@ -52,22 +81,23 @@ test('every start has a greater epoch, and migrating twice changes nothing', asy
 
 test('a record follows its statement to the end', async () => {
   const epoch = await nextEpoch(db);
-  const writer = new HistoryWriter({ store: storeRows(db), bufferMax: 100, log: silentLogger });
+  const writer = newWriter();
   const [one, same] = [facts(), facts()];
-  writer.record(historyRow(one, { kind: 'running', queuedAtMs: 1_000, startedAtMs: 2_000 }, epoch));
+  writer.record(historyRow(one, { kind: 'running', queuedAtMs: 1_000, startedAtMs: 2_000 }, by(epoch)));
   await expect.poll(() => stored(one.recordId)).toMatchObject({ status: 'running', ended_at: null });
   const done = { rowsProduced: 2 ** 40, bytesScanned: 5, fragments: 1, endedAtMs: 5_000 };
-  writer.record(historyRow(one, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...done }, epoch));
+  writer.record(historyRow(one, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...done }, by(epoch)));
   // Another statement under the same query id has a record of its own.
   const error = new SkeinError('SYNTAX_ERROR', 'no');
   const failed = { kind: 'failed', queuedAtMs: 1, startedAtMs: null, endedAtMs: 2, error } as const;
-  writer.record(historyRow({ ...same, queryId: one.queryId }, failed, epoch));
+  writer.record(historyRow({ ...same, queryId: one.queryId }, failed, by(epoch)));
   await writer.close();
   expect(await stored(one.recordId)).toMatchObject({
     status: 'completed',
     sql: "select 'a\uFFFDb'",
     started_at: new Date(2_000),
     duration_ms: '3000',
+    cu_consumed: 0.02,
     rows_produced: String(2 ** 40),
     source: 'etl',
   });
@@ -82,10 +112,10 @@ test('a record follows its statement to the end', async () => {
 
 test('statements that ran when their coordinator died are failed at the next start', async () => {
   const epoch = await nextEpoch(db);
-  const writer = new HistoryWriter({ store: storeRows(db), bufferMax: 100, log: silentLogger });
+  const writer = newWriter();
   const [queued, running] = [facts(), facts()];
-  writer.record(historyRow(queued, { kind: 'queued', queuedAtMs: 1 }, epoch));
-  writer.record(historyRow(running, { kind: 'running', queuedAtMs: 1, startedAtMs: 2 }, epoch));
+  writer.record(historyRow(queued, { kind: 'queued', queuedAtMs: 1 }, by(epoch)));
+  writer.record(historyRow(running, { kind: 'running', queuedAtMs: 1, startedAtMs: 2 }, by(epoch)));
   await writer.close();
   expect(await failOrphans(db, await nextEpoch(db))).toBe(2);
   expect(await stored(running.recordId)).toMatchObject({
@@ -96,14 +126,154 @@ test('statements that ran when their coordinator died are failed at the next sta
 
 test('while Postgres is away records are kept, and written when it is back', async () => {
   const epoch = await nextEpoch(db);
-  const writer = new HistoryWriter({ store: storeRows(db), bufferMax: 100, log: silentLogger });
+  const writer = newWriter();
   const one = facts();
   const state = { kind: 'queued', queuedAtMs: 1 } as const;
   await db.schema.alterTable('query_history').renameTo('query_history_away').execute();
-  writer.record(historyRow(one, state, epoch));
+  writer.record(historyRow(one, state, by(epoch)));
   await sleep(300);
   expect(writer.waiting).toBe(1);
   await db.schema.alterTable('query_history_away').renameTo('query_history').execute();
   await expect.poll(() => stored(one.recordId), { timeout: 5_000 }).toMatchObject({ status: 'queued' });
   await writer.close();
+});
+
+describe('the journal of a process that was killed', () => {
+  /** A process that has taken two statements, and ends before its database has them. */
+  async function killed(epoch: number, rows: readonly HistoryRow[]): Promise<void> {
+    const left = new HistoryJournal({ folder, bytesMax: 2 ** 30, log: silentLogger });
+    const unreachable = { store: () => new Promise<void>(() => undefined), journal: left, bufferMax: 100 };
+    const writer = new HistoryWriter({ ...unreachable, flushIntervalMs: 100, log: silentLogger });
+    for (const row of rows) writer.record(row);
+    await sleep(20);
+    left[Symbol.dispose]();
+    expect(epoch).toBeGreaterThan(0);
+  }
+  const open = (): Promise<History> =>
+    openHistory(defaultConfig({ 'coordinator.history_dir': folder }), db, silentLogger);
+
+  test('is stored by the next one: what ended as it ended, what went on as failed', async () => {
+    const epoch = await nextEpoch(db);
+    const [done, going] = [facts(), facts()];
+    const end = { rowsProduced: 3, bytesScanned: 5, fragments: 1, endedAtMs: 5_000 };
+    await killed(epoch, [
+      historyRow(done, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...end }, by(epoch)),
+      historyRow(going, { kind: 'running', queuedAtMs: 1_000, startedAtMs: 2_000 }, by(epoch)),
+    ]);
+    await (await open()).close();
+    expect(await stored(done.recordId)).toMatchObject({ status: 'completed', rows_produced: '3' });
+    expect(await stored(going.recordId)).toMatchObject({
+      status: 'failed',
+      error_message: expect.stringContaining('ended'),
+    });
+  });
+
+  test('replaces nothing by something earlier, and one record that Postgres refuses costs no other', async () => {
+    const epoch = await nextEpoch(db);
+    const [one, bad] = [facts(), { ...facts(), recordId: 'no uuid' }];
+    const end = { rowsProduced: 3, bytesScanned: 5, fragments: 1, endedAtMs: 5_000 };
+    const store = storeRecords(db, silentLogger);
+    const running = historyRow(one, { kind: 'running', queuedAtMs: 1_000, startedAtMs: 2_000 }, by(epoch));
+    const ended = historyRow(one, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...end }, by(epoch));
+    await store([JSON.stringify({ ...running, record_id: bad.recordId }), JSON.stringify(ended)]);
+    await store([JSON.stringify(running)]);
+    expect(await stored(one.recordId)).toMatchObject({ status: 'completed', rows_produced: '3' });
+  });
+});
+
+test('a month has a partition before it begins, and none when all of it is older than the retention', async () => {
+  const months = async (): Promise<readonly string[]> => {
+    const { rows } = await sql<{ name: string }>`
+      select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+      where i.inhparent = 'coordinator.query_history'::regclass order by 1`.execute(db);
+    return rows.map(({ name }) => name).filter((name) => name !== 'query_history_other');
+  };
+  const at = async (time: string): Promise<void> => {
+    const options = { db, retentionMs: 90 * 86_400_000, nowMs: () => Date.parse(time), log: silentLogger };
+    using partitions = new HistoryPartitions(options);
+    await partitions.start();
+  };
+  await at('2031-01-15T00:00:00Z');
+  expect(await months()).toEqual(['query_history_2031_01', 'query_history_2031_02', 'query_history_2031_03']);
+  await at('2031-04-30T23:00:00Z');
+  expect((await months())[0]).toBe('query_history_2031_01');
+  await at('2031-05-02T00:00:00Z');
+  expect((await months())[0]).toBe('query_history_2031_02');
+});
+
+describe('who sees what', () => {
+  const callerOf = (tenant: string, principal: string, isAdmin = false): Caller => ({
+    claims: { tenant: tenantId(tenant), sub: principalId(principal), preferred_username: principal } as TokenClaims,
+    decisions: new Map(isAdmin ? [['query.list', { allowed: true }]] : []),
+  });
+  const of = (tenant: string, principal: string, more: Partial<QueryFacts>, queuedAtMs: number): HistoryRow => {
+    const end = { rowsProduced: 3, bytesScanned: 5, fragments: 1, endedAtMs: queuedAtMs + 100 };
+    return historyRow(
+      {
+        ...facts(),
+        tenant: tenantId(tenant),
+        principal: principalId(principal),
+        username: `name of ${principal}`,
+        ...more,
+      },
+      { kind: 'completed', queuedAtMs, startedAtMs: queuedAtMs, ...end },
+      by(1),
+    );
+  };
+  const now = Date.now();
+  let reader: HistoryReader;
+  beforeAll(async () => {
+    const history = { stored: () => Promise.resolve() } as unknown as History;
+    reader = new HistoryReader(db, history, { retentionMs: 3_600_000 });
+    const rows = [
+      ...Array.from({ length: 120 }, (_, i) => of('acme', 'ann', { sql: `SELECT ${i} -- 100%` }, now - 10_000 + i)),
+      of('acme', 'bob', { sql: 'INSERT', queryType: 'insert', resourceGroup: '/root/etl' }, now - 5_000),
+      of('rival', 'eve', { sql: 'SELECT secret' }, now - 4_000),
+      of('acme', 'ann', { sql: 'SELECT old' }, now - 7_200_000),
+    ];
+    await storeRecords(db, silentLogger)(rows.map((row) => JSON.stringify(row)));
+  });
+  const texts = async (caller: Caller, asked: Partial<HistoryRequest> = {}): Promise<readonly string[]> =>
+    (await reader.list(caller, { ...ALL_RECORDS, ...asked })).map(({ sql: text }) => text);
+
+  test('a principal its own, an administrator its tenant, and nobody what is older than the retention', async () => {
+    expect(await texts(callerOf('acme', 'bob'))).toEqual(['INSERT']);
+    expect(await texts(callerOf('acme', 'bob'), { user: 'ann' })).toEqual([]);
+    expect(await texts(callerOf('rival', 'ann', true))).toEqual(['SELECT secret']);
+    expect(await texts(callerOf('acme', 'root', true), { limit: 500 })).toHaveLength(121);
+    expect(await texts(callerOf('acme', 'root', true), { user: 'name of bob' })).toEqual(['INSERT']);
+  });
+
+  test('one record of it, under its id', async () => {
+    const [own] = await reader.list(callerOf('acme', 'bob'), ALL_RECORDS);
+    const id = own?.queryId ?? '';
+    expect(own).toMatchObject({ queryType: 'insert', durationMs: 100, rowsProduced: 3, cuConsumed: 0.02 });
+    expect(await reader.find(callerOf('acme', 'bob'), id)).toEqual(own);
+    expect(await reader.find(callerOf('acme', 'ann'), id)).toBeUndefined();
+    expect(await reader.find(callerOf('rival', 'bob', true), id)).toBeUndefined();
+    expect(await reader.profile(callerOf('acme', 'ann'), id)).toBeUndefined();
+    expect(JSON.parse((await reader.profile(callerOf('acme', 'bob'), id)) ?? '')).toMatchObject({ queryId: id });
+  });
+
+  test('pages follow each other, the newest first', async () => {
+    const ann = callerOf('acme', 'ann');
+    const pages = await Promise.all([0, 50, 100].map((offset) => texts(ann, { offset })));
+    expect(pages.flat()).toEqual(Array.from({ length: 120 }, (_, i) => `SELECT ${119 - i} -- 100%`));
+  });
+
+  test('filters', async () => {
+    const root = callerOf('acme', 'root', true);
+    expect(await texts(root, { queryType: 'insert' })).toEqual(['INSERT']);
+    expect(await texts(root, { resourceGroup: '/root/etl' })).toEqual(['INSERT']);
+    expect(await texts(root, { status: 'failed' })).toEqual([]);
+    expect(await texts(root, { minDurationMs: 101 })).toEqual([]);
+    expect(await texts(root, { text: 'select 119' })).toEqual(['SELECT 119 -- 100%']);
+    expect(await texts(root, { text: '%' })).toHaveLength(50);
+    expect(await texts(root, { text: '0%0' })).toEqual([]);
+    expect(await texts(root, { text: 'a\0b' })).toEqual([]);
+    expect(await texts(root, { like: 'SELECT 11_ %' })).toHaveLength(10);
+    expect(await texts(root, { like: 'SELECT\\' })).toEqual([]);
+    const half = { from: new Date(now - 10_000), to: new Date(now - 9_999) };
+    expect(await texts(root, half)).toEqual(['SELECT 0 -- 100%']);
+  });
 });

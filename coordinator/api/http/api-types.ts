@@ -1,5 +1,6 @@
-import { Type, type Static, type TProperties } from 'typebox';
+import { Type, type Static, type TProperties, type TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '#shared/error.ts';
+import { QUERY_TYPES, type QueryType } from '../../history/query-type.ts';
 import { PARAMETERS_MAX } from '../../statement/parameters.ts';
 import { LIVE_STATES, type LiveState as State } from '../../query/live-query.ts';
 
@@ -66,6 +67,13 @@ const LiveQuery = record({
   source: Type.Union([Type.String(), Type.Null()], { description: 'Its X-Skein-Source' }),
   resource_group: text('Path of the group that it was admitted to'),
   priority: integer('Higher means more important'),
+  workload_class: Type.Union([Type.String(), Type.Null()], {
+    description: 'interactive, medium or batch; null before it is planned',
+  }),
+  queue_position: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Place in the queue of its group, from 1; null unless it waits there',
+  }),
+  reason: Type.Union([Type.String(), Type.Null()], { description: 'Why it waits: root.etl runs 4 of 4' }),
   queued_at: TIME,
   started_at: Type.Union([TIME, Type.Null()], { description: 'null while it waits' }),
   elapsed_ms: integer('Milliseconds since its request arrived'),
@@ -75,6 +83,63 @@ const LiveQuery = record({
   tasks_running: integer('Tasks on workers now'),
   tasks_done: integer('Tasks that have finished'),
   workers: Type.Array(text('Name of a worker that runs tasks of it now')),
+});
+
+export type QueryStateEntry = Static<typeof QueryStateEntry>;
+export const QueryStateEntry = record({
+  ...Type.Pick(LiveQuery, [
+    'query_id',
+    'state',
+    'resource_group',
+    'queue_position',
+    'reason',
+    'workload_class',
+    'queued_at',
+    'started_at',
+    'elapsed_ms',
+  ]).properties,
+  progress: record(
+    Type.Pick(LiveQuery, ['rows_produced', 'bytes_scanned', 'tasks', 'tasks_running', 'tasks_done', 'workers'])
+      .properties,
+  ),
+});
+
+export const RECORD_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
+const status = Type.Unsafe<(typeof RECORD_STATUSES)[number]>({
+  type: 'string',
+  enum: RECORD_STATUSES,
+  description: 'Lifecycle status',
+});
+const queryType = Type.Unsafe<QueryType>({ type: 'string', enum: QUERY_TYPES, description: 'Kind of the statement' });
+const orNull = (schema: TSchema, description: string) => Type.Union([schema, Type.Null()], { description });
+
+/** The query history record (service specification) in camelCase. */
+const HistoryRecord = record({
+  queryId: text('Id of the query'),
+  status,
+  sql: text('The statement, without secrets; its first 100,000 characters'),
+  userId: text('Id of the principal that sent it'),
+  tenantId: text('Its organization'),
+  queryType,
+  resourceGroup: text('Path of the group that it was admitted to, slash-separated'),
+  priority: integer('Higher means more important'),
+  queuedAt: TIME,
+  startedAt: orNull(TIME, 'Begin of its execution; null when it did not run on workers'),
+  endedAt: orNull(TIME, 'null while it waits or runs'),
+  durationMs: orNull(Type.Integer(), 'Milliseconds of its execution; null while it waits or runs'),
+  rowsProduced: integer('Rows of its result'),
+  bytesScanned: integer('Bytes read from storage'),
+  fragments: integer('Fragments that ran'),
+  errorMessage: orNull(Type.String(), 'Why it failed or was cancelled'),
+  cuConsumed: Type.Number({ description: 'Compute units: hours of cores by coordinator.cu_rate' }),
+});
+
+const QueryProfile = Type.Object({
+  queryId: text('Id of the query'),
+  status,
+  queuedAt: TIME,
+  startedAt: orNull(TIME, 'Begin of its execution'),
+  endedAt: orNull(TIME, 'Its end'),
 });
 
 const TableEntry = record({
@@ -117,6 +182,8 @@ export const COMPONENTS = {
   QueryRequest,
   QueryResult,
   LiveQuery,
+  HistoryRecord,
+  QueryProfile,
   TableEntry,
   TableMetadata,
   QuarantineEntry,
@@ -129,6 +196,7 @@ export const LiveQueryList = record({
   queries: Type.Array(ref('LiveQuery')),
   total: integer('How many there are'),
 });
+export const HistoryList = Type.Array(ref('HistoryRecord'));
 export const TableList = record({ tables: Type.Array(ref('TableEntry')) });
 export const QuarantineList = record({ quarantine: Type.Array(ref('QuarantineEntry')) });
 export const Status = record({ status: Type.String() });

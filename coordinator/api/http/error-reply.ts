@@ -5,6 +5,9 @@ import type { Logger } from '#shared/log/logger.ts';
 /** Codes that mean "no such thing": 400 for a statement, 404 for a path that names the thing. */
 const MISSING: ReadonlySet<string> = new Set(['TABLE_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'CATALOG_NOT_FOUND']);
 
+/** `Retry-After` when a queue is full, in seconds. */
+const RETRY_AFTER_S = 1;
+
 /** Turns any error of a request, also fastify's own, into one of the catalogue. */
 export function toSkeinError(thrown: unknown): SkeinError {
   if (thrown instanceof SkeinError) return thrown;
@@ -25,6 +28,7 @@ export function toSkeinError(thrown: unknown): SkeinError {
 /** Answers with the error; `isPath` when the request's path names the thing that is missing. */
 export function answerError(reply: FastifyReply, error: SkeinError, isPath: boolean): FastifyReply {
   if (error.code === 'UNAUTHENTICATED') void reply.header('www-authenticate', 'Bearer');
+  if (error.code === 'QUEUE_FULL') void reply.header('retry-after', RETRY_AFTER_S);
   return reply.code(isPath && MISSING.has(error.code) ? 404 : error.entry.http).send(errorBody(error));
 }
 

@@ -8,6 +8,7 @@ import { ERRORS, SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { silentLogger } from '#shared/log/logger.ts';
+import type { HistoryEntry, HistoryRequest } from '../../history/history-request.ts';
 import type { LiveQuery } from '../../query/live-query.ts';
 import { queryMetrics } from '../../query/query-metrics.ts';
 import type { Caller } from '../../auth/authenticate.ts';
@@ -34,6 +35,15 @@ const queries: QueryService = {
     return run(request);
   },
   timeoutMs: () => 1_000,
+  find: (caller, id) =>
+    id === '00000000-0000-0000-0000-000000000001'
+      ? {
+          ...liveQuery(caller.claims.sub, 3),
+          state: 'queued',
+          startedAtMs: null,
+          waiting: { position: 2, reason: 'root.etl runs 4 of 4' },
+        }
+      : null,
   cancel: (caller, id) => {
     cancelled.push(`${caller.claims.sub}/${id}`);
     return id === '00000000-0000-0000-0000-000000000001';
@@ -67,13 +77,36 @@ const liveQuery = (principal: LiveQuery['principal'], priority: number): LiveQue
   source: null,
   resourceGroup: '/root',
   priority,
+  classification: null,
+  waiting: null,
   state: 'running',
   queuedAtMs: 0,
   startedAtMs: 1,
   elapsedMs: 2.5,
   rowsProduced: 3,
-  progress: { tasks: 5, tasksDone: 2, tasksRunning: 1, bytesScanned: 7, workers: ['worker-1'] },
+  progress: { tasks: 5, tasksDone: 2, tasksRunning: 1, bytesScanned: 7, coreMs: 0, workers: ['worker-1'] },
 });
+const T0 = '1970-01-01T00:00:00.000Z';
+const historyRequests: HistoryRequest[] = [];
+const historyEntry: HistoryEntry = {
+  queryId: '00000000-0000-0000-0000-000000000001',
+  status: 'completed',
+  sql: 'SELECT 1',
+  userId: 'p',
+  tenantId: 't',
+  queryType: 'select',
+  resourceGroup: '/root',
+  priority: 3,
+  queuedAt: T0,
+  startedAt: T0,
+  endedAt: T0,
+  durationMs: 1,
+  rowsProduced: 1,
+  bytesScanned: 0,
+  fragments: 1,
+  errorMessage: null,
+  cuConsumed: 0.5,
+};
 const QUARANTINED = '00000000-0000-0000-0000-000000000009';
 /** Resolves when the second page of the list of tables may come. */
 let moreTables: Promise<void> = Promise.resolve();
@@ -94,6 +127,7 @@ function options(): HttpOptions {
     workersLive: zero,
     workersKnown: zero,
     sessions: zero,
+    workloadValid: zero,
     historyWaiting: zero,
     metadataCacheBytes: zero,
     fileListBytes: zero,
@@ -133,6 +167,19 @@ function options(): HttpOptions {
           : Promise.resolve(work.here(input)),
     },
     queries,
+    history: {
+      list: (_caller, request) => {
+        historyRequests.push(request);
+        return Promise.resolve([historyEntry]);
+      },
+      find: (_caller, id) => Promise.resolve(id === historyEntry.queryId ? historyEntry : undefined),
+      profile: (_caller, id) =>
+        Promise.resolve(
+          id === historyEntry.queryId
+            ? JSON.stringify({ queryId: id, status: 'completed', queuedAt: T0, startedAt: null, endedAt: T0 })
+            : undefined,
+        ),
+    },
     tables: {
       list: async function* () {
         yield [{ catalog: 'lake', schema: 'a.b', name: 't' }];
@@ -535,9 +582,20 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     ['GET', '/api/query?state=running&limit=500'],
     ['GET', '/api/query?state=gone'],
     ['GET', '/api/query', { headers: {} }],
+    ['GET', '/api/query/00000000-0000-0000-0000-000000000001'],
+    ['GET', `/api/query/${randomUUID()}`],
+    ['GET', `/api/query/${randomUUID()}`, { headers: {} }],
     ['DELETE', '/api/query/00000000-0000-0000-0000-000000000001?user_id=p'],
     ['DELETE', `/api/query/${randomUUID()}`],
     ['DELETE', `/api/query/${randomUUID()}`, { headers: {} }],
+    ['GET', '/api/query-history?limit=500&status=failed&query_type=ctas&from=2026-01-01T00:00:00Z'],
+    ['GET', '/api/query-history?limit=501'],
+    ['GET', '/api/query-history', { headers: {} }],
+    ['GET', `/api/query-history/${historyEntry.queryId}`],
+    ['GET', `/api/query-history/${randomUUID()}`],
+    ['GET', '/api/query-history/x'],
+    ['GET', `/api/query-history/${historyEntry.queryId}/profile`],
+    ['GET', `/api/query-history/${randomUUID()}/profile`],
     ['GET', '/api/tables'],
     ['GET', '/api/tables', { headers: { ...headers, 'x-skein-session': 'x' } }],
     ['GET', '/api/tables', { headers: { authorization: 'Bearer poor' } }],
@@ -573,7 +631,11 @@ test('every operation of the OpenAPI document answers as it says, when it succee
   expect(seen).toEqual({
     runQuery: [200, 400, 401],
     listQueries: [200, 400, 401],
+    getQuery: [200, 404, 401],
     cancelQuery: [204, 404, 401],
+    listHistory: [200, 400, 401],
+    getRecord: [200, 404, 400],
+    getProfile: [200, 404],
     listTables: [200, 400, 403, 401],
     describeTable: [200, 403, 401],
     listQuarantine: [200, 403, 401],
@@ -596,6 +658,69 @@ async function fromElsewhere(path: string): Promise<number> {
   return answer.statusCode;
 }
 
+test('a query that waits tells where and why', async () => {
+  const answer = await send('GET', '/api/query/00000000-0000-0000-0000-000000000001');
+  const { progress, ...state } = answer.json() as { readonly progress: object };
+  expect(state).toMatchObject({ state: 'queued', queue_position: 2, reason: 'root.etl runs 4 of 4', started_at: null });
+  expect(Object.keys(progress).length).toBe(6);
+});
+
+describe('the query history', () => {
+  test('has exactly the fields of the record, and a page of 50 from the newest', async () => {
+    const answer = await send('GET', '/api/query-history');
+    expect(answer.json()).toEqual([historyEntry]);
+    expect(historyRequests.at(-1)).toMatchObject({ limit: 50, offset: 0, status: null, user: null, queryType: null });
+  });
+
+  test('takes every filter', async () => {
+    const given =
+      'limit=7&offset=3&status=failed&user_id=u&query_type=select&resource_group=/root&min_duration_ms=5&text=a%25b' +
+      '&from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00%2B02:00';
+    await send('GET', `/api/query-history?${given}`);
+    expect(historyRequests.at(-1)).toEqual({
+      limit: 7,
+      offset: 3,
+      status: 'failed',
+      user: 'u',
+      queryType: 'select',
+      resourceGroup: '/root',
+      minDurationMs: 5,
+      text: 'a%b',
+      like: null,
+      from: new Date('2026-01-01T00:00:00Z'),
+      to: new Date('2026-01-01T22:00:00Z'),
+    });
+  });
+
+  test('a full page links to the next one, which leaves out what has come since', async () => {
+    const first = await send('GET', '/api/query-history?limit=1&status=completed');
+    const link = /^<(.*)>; rel="next"$/.exec(first.headers.get('link') ?? '')?.[1] ?? '';
+    expect(new URLSearchParams(link.split('?')[1]).get('to')).toBe(historyRequests.at(-1)?.to?.toISOString());
+    await send('GET', link);
+    expect(historyRequests.at(-1)).toEqual({ ...historyRequests.at(-2), offset: 1 });
+  });
+
+  test.each([
+    'limit=0',
+    'limit=501',
+    'limit=1.5',
+    'limit=-1',
+    'limit=1&limit=2',
+    'offset=-1',
+    'offset=1000001',
+    'status=done',
+    'query_type=',
+    'min_duration_ms=x',
+    'from=yesterday',
+    'to=2026-13-01T00:00:00Z',
+    'to=2016-12-31T23:59:60Z',
+    `text=${'x'.repeat(1_001)}`,
+  ])('%s is refused', async (query) => {
+    const answer = await send('GET', `/api/query-history?${query}`);
+    expect([answer.status, answer.json()]).toEqual([400, expect.objectContaining({ error: 'INVALID_REQUEST' })]);
+  });
+});
+
 test('live queries are listed under the names of the history, a page at a time', async () => {
   const answer = await send('GET', '/api/query?state=running&limit=7');
   expect(answer.json()).toEqual({
@@ -610,6 +735,9 @@ test('live queries are listed under the names of the history, a page at a time',
         source: null,
         resource_group: '/root',
         priority: 7,
+        workload_class: null,
+        queue_position: null,
+        reason: null,
         queued_at: '1970-01-01T00:00:00.000Z',
         started_at: '1970-01-01T00:00:00.001Z',
         elapsed_ms: 3,

@@ -13,6 +13,7 @@ import type { TableEntry } from '../../catalog-client/catalog-browser.ts';
 import type { Pages } from '../../catalog-client/pages.ts';
 import type { ClientTexts } from '../../client-texts.ts';
 import { timedOut } from '../../query/active-query.ts';
+import type { HistoryReader } from '../../history/read-history.ts';
 import type { QueryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionKey } from '../../session/session-store.ts';
@@ -20,6 +21,7 @@ import { ArrowResult } from './arrow-result.ts';
 import type { QuarantineEntry } from './api-types.ts';
 import { documentedApp, type DocumentedApp } from './documented-app.ts';
 import { answerError, sendError, toSkeinError } from './error-reply.ts';
+import { historyRoutes } from './history-routes.ts';
 import { JsonResult } from './json-result.ts';
 import { liveQueryRoutes } from './live-query-routes.ts';
 import {
@@ -53,6 +55,7 @@ export type HttpOptions = {
   readonly authenticate: Authenticate;
   readonly texts: ClientTexts;
   readonly queries: QueryService;
+  readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile'>;
   readonly tables: TableApi;
   readonly metrics: QueryMetrics;
   /** `metrics.token` */
@@ -208,6 +211,7 @@ function queryRoutes(app: DocumentedApp, options: HttpOptions): void {
     },
   });
   liveQueryRoutes(app, { queries: options.queries, onRequest: authenticate, callerOf });
+  historyRoutes(app, { history: options.history, onRequest: authenticate, callerOf });
 }
 
 async function postQuery(request: FastifyRequest, reply: FastifyReply, options: HttpOptions): Promise<FastifyReply> {

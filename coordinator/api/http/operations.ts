@@ -1,7 +1,21 @@
 import { Type, type TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '#shared/error.ts';
 import { ARROW_STREAM } from './arrow-result.ts';
-import { LiveQueryList, LiveState, NotReady, QuarantineList, ref, Status, TableList, UUID } from './api-types.ts';
+import { RECORDS_DEFAULT, RECORDS_MAX } from '../../history/history-request.ts';
+import { QUERY_TYPES } from '../../history/query-type.ts';
+import {
+  HistoryList,
+  LiveQueryList,
+  LiveState,
+  NotReady,
+  RECORD_STATUSES,
+  QuarantineList,
+  QueryStateEntry,
+  ref,
+  Status,
+  TableList,
+  UUID,
+} from './api-types.ts';
 
 /**
  * The operations of the query HTTP API as fastify schemas, by which requests are checked and the OpenAPI document is printed. Statuses and
@@ -140,9 +154,68 @@ export const RUN_QUERY = {
 /** The body of `RUN_QUERY`. */
 export const QUERY_BODY: ParsedBody = { parsedBody: ref('QueryRequest') };
 
+/** Deepest page of the history: what lies further back is reached by `to`. */
+const OFFSET_MAX = 1_000_000;
+/** Longest text that is looked for in statements, and name in another filter. */
+const SEARCH_LENGTH_MAX = 1_000;
+const DAY_MS = 86_400_000;
+
+const filter = (description: string) => Type.Optional(Type.String({ maxLength: SEARCH_LENGTH_MAX, description }));
+const moment = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
+
+export const LIST_HISTORY = {
+  operationId: 'listHistory',
+  summary: 'The query history, the newest first',
+  description:
+    'A principal sees its own statements; an administrator (role `tenant_admin`) sees those of the tenant. Statements that wait or run are ' +
+    'among them. The link to the next page leaves out what has come since this one.',
+  querystring: Type.Object({
+    limit: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: RECORDS_MAX, default: RECORDS_DEFAULT, description: 'How many at most' }),
+    ),
+    offset: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0, description: 'How many of the newest to leave out' }),
+    ),
+    status: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: RECORD_STATUSES, description: 'Only those' })),
+    user_id: filter('Only those of the principal with this id or name'),
+    query_type: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: QUERY_TYPES, description: 'Only those' })),
+    resource_group: filter('Only those of this group, as the record names it'),
+    min_duration_ms: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: DAY_MS, description: 'Only those that ran at least so long' }),
+    ),
+    text: filter('Only those whose text contains this, whatever the case'),
+    from: moment('Only those that were received then or later'),
+    to: moment('Only those that were received before then'),
+  }),
+  response: {
+    200: json(HistoryList, 'The records; a full page has the header `Link` with the next one (`rel="next"`)'),
+    ...errors(['INVALID_REQUEST', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
+  },
+};
+
+export const GET_RECORD = {
+  operationId: 'getRecord',
+  summary: 'The last record of a query id that the caller may see',
+  params: byId('query'),
+  response: {
+    200: json(ref('HistoryRecord'), 'The record'),
+    ...errors(['INVALID_REQUEST', 'QUERY_NOT_FOUND', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
+  },
+};
+
+export const GET_PROFILE = {
+  operationId: 'getProfile',
+  summary: 'How a query ran: its plan, fragments and tasks, and where its time went',
+  params: byId('query'),
+  response: {
+    200: json(ref('QueryProfile'), 'The profile; a statement that the coordinator answered by itself has times alone'),
+    ...errors(['INVALID_REQUEST', 'QUERY_NOT_FOUND', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
+  },
+};
+
 /** Queries of one answer, as of a page of the history. */
-export const QUERIES_DEFAULT = 50;
-const QUERIES_MAX = 500;
+export const QUERIES_DEFAULT = RECORDS_DEFAULT;
+const QUERIES_MAX = RECORDS_MAX;
 
 export const LIST_QUERIES = {
   operationId: 'listQueries',
@@ -158,6 +231,22 @@ export const LIST_QUERIES = {
   response: {
     200: json(LiveQueryList, 'The longest there first'),
     ...errors(['INVALID_REQUEST', 'NOT_ACTIVE']),
+  },
+};
+
+export const GET_QUERY = {
+  operationId: 'getQuery',
+  summary: 'A query that waits or runs now: where, since when, and why it waits',
+  description: 'A principal sees its own; an administrator (role `tenant_admin`) sees those of the tenant.',
+  params: byId('query'),
+  querystring: Type.Object({
+    user_id: Type.Optional(
+      Type.String({ description: 'Whose it is, when several principals of the tenant have one of this id' }),
+    ),
+  }),
+  response: {
+    200: json(QueryStateEntry, 'The query'),
+    ...errors(['INVALID_REQUEST', 'QUERY_NOT_FOUND', 'NOT_ACTIVE']),
   },
 };
 

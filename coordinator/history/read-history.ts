@@ -1,0 +1,153 @@
+import { sql, type Kysely } from 'kysely';
+import { SkeinError } from '#shared/error.ts';
+import { FairGate } from '#shared/fair/fair-gate.ts';
+import { mayDo, type Caller } from '../auth/authenticate.ts';
+import type { HistoryDatabase } from './history-database.ts';
+import type { HistoryRow } from './history-record.ts';
+import type { HistoryEntry, HistoryRequest } from './history-request.ts';
+import type { History } from './open-history.ts';
+
+/** Reads at a time: they share the connections with the writer, which must not wait for them. */
+const READS_AT_ONCE = 4;
+const READS_WAITING_MAX = 100;
+/** Time of one read, so that a filter that no index serves ends. */
+const READ_TIMEOUT = '10s';
+/** Time that a read waits for records that are not in Postgres yet. */
+const STORED_WAIT_MS = 1_000;
+
+/**
+ * Reads the history for those who may see it: a principal its own records, an administrator those of its tenant. What a caller was answered
+ * before it asks is there.
+ */
+export class HistoryReader {
+  readonly #db: Kysely<HistoryDatabase>;
+  readonly #history: History;
+  readonly #retentionMs: number;
+  readonly #gate = new FairGate({ atOnce: READS_AT_ONCE, waitingMax: READS_WAITING_MAX, what: 'the history' });
+
+  constructor(db: Kysely<HistoryDatabase>, history: History, options: { readonly retentionMs: number }) {
+    this.#db = db;
+    this.#history = history;
+    this.#retentionMs = options.retentionMs;
+  }
+
+  /** The records that match, the newest first. @throws QUEUE_FULL, QUERY_TIMEOUT, CATALOG_UNAVAILABLE */
+  list(caller: Caller, asked: HistoryRequest): Promise<readonly HistoryEntry[]> {
+    const texts = [asked.status, asked.user, asked.queryType, asked.resourceGroup, asked.text, asked.like];
+    // Postgres takes no NUL, and no record has one.
+    if (texts.some((text) => text?.includes('\0'))) return Promise.resolve([]);
+    return this.#read(caller, async (db) => {
+      let query = this.#visible(db, caller).orderBy('queued_at', 'desc').orderBy('record_id', 'desc');
+      const { status, user, queryType, resourceGroup, minDurationMs, text, like, from, to } = asked;
+      if (status !== null) query = query.where('status', '=', status as HistoryRow['status']);
+      if (user !== null) query = query.where((eb) => eb.or([eb('user_id', '=', user), eb('username', '=', user)]));
+      if (queryType !== null) query = query.where('query_type', '=', queryType);
+      if (resourceGroup !== null) query = query.where('resource_group', '=', resourceGroup);
+      if (minDurationMs !== null) query = query.where('duration_ms', '>=', minDurationMs);
+      if (text !== null) query = query.where('sql', 'ilike', `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`);
+      if (like !== null) query = query.where('sql', 'like', wholePattern(like));
+      if (from !== null) query = query.where('queued_at', '>=', from);
+      if (to !== null) query = query.where('queued_at', '<', to);
+      const rows = await query.selectAll().limit(asked.limit).offset(asked.offset).execute();
+      return rows.map(entryOf);
+    });
+  }
+
+  /** The last record under this id; undefined when the caller can see none. @throws as `list` */
+  async find(caller: Caller, queryId: string): Promise<HistoryEntry | undefined> {
+    const row = await this.#last(caller, queryId);
+    return row === undefined ? undefined : entryOf(row);
+  }
+
+  /** How the query of this id ran, as JSON; undefined when the caller can see none. @throws as `list` */
+  async profile(caller: Caller, queryId: string): Promise<string | undefined> {
+    const row = await this.#last(caller, queryId);
+    if (row === undefined) return undefined;
+    const times = JSON.stringify({
+      queryId: row.query_id,
+      status: row.status,
+      queuedAt: row.queued_at.toISOString(),
+      startedAt: row.started_at?.toISOString() ?? null,
+      endedAt: row.ended_at?.toISOString() ?? null,
+    });
+    // Both are objects, and neither is parsed again.
+    return row.profile === null ? times : `${times.slice(0, -1)},${row.profile.slice(1)}`;
+  }
+
+  #last(caller: Caller, queryId: string): Promise<HistoryRow | undefined> {
+    return this.#read(caller, (db) =>
+      this.#visible(db, caller)
+        .where('query_id', '=', queryId)
+        .orderBy('queued_at', 'desc')
+        .orderBy('record_id', 'desc')
+        .selectAll()
+        .limit(1)
+        .executeTakeFirst(),
+    );
+  }
+
+  #visible(db: Kysely<HistoryDatabase>, caller: Caller) {
+    const { tenant, sub } = caller.claims;
+    const own = db
+      .selectFrom('query_history')
+      .where('tenant_id', '=', tenant)
+      .where('queued_at', '>=', new Date(Date.now() - this.#retentionMs));
+    return mayDo(caller, 'query.list') ? own : own.where('user_id', '=', sub);
+  }
+
+  async #read<T>({ claims }: Caller, work: (db: Kysely<HistoryDatabase>) => Promise<T>): Promise<T> {
+    const asker = { tenant: claims.tenant, principal: claims.sub };
+    return this.#gate.run(asker, async () => {
+      await this.#history.stored(STORED_WAIT_MS);
+      try {
+        return await this.#db.transaction().execute(async (transaction) => {
+          await sql`set local statement_timeout = ${sql.lit(READ_TIMEOUT)}`.execute(transaction);
+          return await work(transaction);
+        });
+      } catch (cause) {
+        throw readError(cause);
+      }
+    });
+  }
+}
+
+const STATEMENT_TIMEOUT = '57014';
+
+function readError(cause: unknown): SkeinError {
+  if ((cause as { readonly code?: string }).code === STATEMENT_TIMEOUT) {
+    return new SkeinError('QUERY_TIMEOUT', `the history was not read within ${READ_TIMEOUT}: narrow it by from and to`);
+  }
+  return new SkeinError('CATALOG_UNAVAILABLE', 'the history cannot be read now', { cause });
+}
+
+/** A pattern of LIKE whose last character escapes nothing: Postgres refuses such a one. */
+function wholePattern(like: string): string {
+  let at = like.length;
+  while (at > 0 && like[at - 1] === '\\') at -= 1;
+  return (like.length - at) % 2 === 1 ? `${like}\\` : like;
+}
+
+function entryOf(row: HistoryRow): HistoryEntry {
+  return {
+    queryId: row.query_id,
+    status: row.status,
+    sql: row.sql,
+    userId: row.user_id,
+    tenantId: row.tenant_id,
+    queryType: row.query_type,
+    resourceGroup: row.resource_group,
+    priority: row.priority,
+    queuedAt: row.queued_at.toISOString(),
+    startedAt: row.started_at?.toISOString() ?? null,
+    endedAt: row.ended_at?.toISOString() ?? null,
+    durationMs: row.duration_ms === null ? null : ofBigint(row.duration_ms),
+    rowsProduced: ofBigint(row.rows_produced),
+    bytesScanned: ofBigint(row.bytes_scanned),
+    fragments: row.fragments,
+    errorMessage: row.error_message,
+    cuConsumed: row.cu_consumed,
+  };
+}
+
+/** Columns of type bigint come as text. */
+const ofBigint = (value: number | string): number => Number(value);

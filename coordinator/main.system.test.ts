@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DuckDBInstance } from '@duckdb/node-api';
@@ -40,6 +41,7 @@ let client: pg.Client;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'skein-coordinator-'));
   database = await createTestDatabase();
+  await writeFile(join(folder, 'workload.yaml'), workloadOf(RUNNING_MAX));
   const base = defaultConfig({
     data_dir: folder,
     'database.url': database.url,
@@ -49,7 +51,6 @@ beforeAll(async () => {
     'worker.port': 0,
     'worker.cores': 2,
     'planner.processes': 1,
-    'coordinator.queries_running_max': RUNNING_MAX,
     'bootstrap.warehouse': join(folder, 'warehouse'),
     'admin.password': 'not-used-here',
   });
@@ -76,6 +77,10 @@ afterAll(async () => {
   await database[Symbol.asyncDispose]();
   await rm(folder, { recursive: true, force: true });
 });
+
+/** A workload of the root group alone. */
+const workloadOf = (runningMax: number, queuedMax = 1_000): string =>
+  `resource_groups: [{name: root, hard_concurrency_limit: ${runningMax}, max_queued_queries: ${queuedMax}}]\n`;
 
 const ready = async (): Promise<number> => (await fetch(`${coordinator.queryUrl}/health/ready`)).status;
 
@@ -265,11 +270,12 @@ test('a query has the priority of its class', async () => {
     await recorded(id).toMatchObject({ status: 'completed' });
     return (await history(id))?.['priority'];
   };
-  expect(await priorityOf('SELECT 1')).toBe(7);
-  expect(await priorityOf('SELECT 1 FROM range(3) AS a, range(4) AS b')).toBe(5);
-  expect(await priorityOf('SELECT count(*) FROM range(20000000)')).toBe(3);
-  await query("SET service.workload_class = 'batch'", { headers });
   expect(await priorityOf('SELECT 1')).toBe(3);
+  expect(await priorityOf('SELECT count(*) FROM range(20000000)')).toBe(3);
+  expect(await priorityOf('SELECT 1 FROM range(3) AS a, range(4) AS b')).toBe(2);
+  expect(await priorityOf('SELECT 1 FROM range(3) AS a, range(4) AS b, range(2) AS c, range(2) AS d')).toBe(1);
+  await query("SET service.workload_class = 'batch'", { headers });
+  expect(await priorityOf('SELECT 1')).toBe(1);
 });
 
 test('settings, USE and SHOW belong to a session', async () => {
@@ -298,6 +304,77 @@ test('EXPLAIN prints a plan, EXPLAIN ANALYZE also how it went', async () => {
 });
 
 describe('a query that waits for admission', () => {
+  const state = async (id: string): Promise<Record<string, unknown>> => {
+    const answer = await fetch(`${coordinator.queryUrl}/api/query/${id}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    return (await answer.json()) as Record<string, unknown>;
+  };
+
+  /** Puts the workload of the other tests in force again: the coordinator looks at its file twice a second. */
+  const restore = async (): Promise<void> => {
+    await writeFile(join(folder, 'workload.yaml'), workloadOf(RUNNING_MAX));
+    await sleep(1_200);
+  };
+
+  test('tells its place in the queue and the reason, and a changed file lets it run within two seconds', async () => {
+    const { free, answers } = await whileFull(['SELECT 1', 'SELECT 2']);
+    const live = await fetch(`${coordinator.queryUrl}/api/query?state=queued`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    const { queries } = (await live.json()) as { queries: { query_id: string }[] };
+    const ids = queries.map(({ query_id: id }) => id);
+    expect(await Promise.all(ids.map(state))).toMatchObject([
+      {
+        state: 'queued',
+        resource_group: '/root',
+        queue_position: 1,
+        reason: 'root runs 2 of 2',
+        workload_class: 'interactive',
+      },
+      { state: 'queued', queue_position: 2, started_at: null, progress: { tasks: 0 } },
+    ]);
+    await writeFile(join(folder, 'workload.yaml'), 'resource_groups: [{name: root, hard_concurrency: 9}]');
+    await expect.poll(() => gauge('skein_workload_file_valid'), { timeout: 2_000 }).toBe(0);
+    expect(await gauge('skein_queries_queued')).toBe(2);
+    await writeFile(join(folder, 'workload.yaml'), workloadOf(9, 1));
+    expect((await Promise.all(answers)).map(({ body }) => body.rows)).toEqual([[[1]], [[2]]]);
+    expect(await gauge('skein_workload_file_valid')).toBe(1);
+    free();
+    await restore();
+  });
+
+  test('a full queue refuses at once, and says when to come again', async () => {
+    await writeFile(join(folder, 'workload.yaml'), workloadOf(1, 0));
+    const leave = new AbortController();
+    onTestFinished(() => leave.abort());
+    query(LONG, { signal: leave.signal }).catch(() => undefined);
+    const message = 'the queue of root is full: 0 queries wait, and 0 may';
+    const expected = [429, { error: 'QUEUE_FULL', message, sql_state: '53300' }];
+    await expect
+      .poll(async () => [(await query('SELECT 1')).status, (await query('SELECT 1')).body], { timeout: 5_000 })
+      .toEqual(expected);
+    leave.abort();
+    await restore();
+  });
+
+  test('an interactive query that outgrows its estimate gets another class, and says so', async () => {
+    const id = randomUUID();
+    const leave = new AbortController();
+    onTestFinished(() => leave.abort());
+    // Its client reads nothing, so the result waits.
+    const answer = await fetch(`${coordinator.queryUrl}/api/query`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-skein-query-id': id },
+      body: JSON.stringify({ sql: 'SELECT i FROM range(200000000) AS t(i)' }),
+      signal: leave.signal,
+    });
+    expect(answer.status).toBe(200);
+    await expect.poll(async () => (await state(id))['workload_class'], { timeout: 15_000 }).toBe('medium');
+    leave.abort();
+    await recorded(id).toMatchObject({ status: 'cancelled', priority: 2 });
+  });
+
   const gauge = async (name: string): Promise<number> => {
     const text = await (await fetch(`${coordinator.queryUrl}/metrics`)).text();
     return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
@@ -370,7 +447,7 @@ describe('a query that waits for admission', () => {
     const [current, pivot, old] = await Promise.all(answers);
     expect(current?.body.rows).toEqual([[2]]);
     expect(pivot?.body).toMatchObject({ columns: ['2'], rows: [[1]] });
-    expect(old).toMatchObject({ status: 400, body: { error: 'INVALID_REQUEST' } });
+    expect(old).toMatchObject({ status: 400, body: { error: 'SNAPSHOT_NOT_FOUND', sql_state: '42704' } });
   });
 
   test('keeps its snapshot while that is there, and is refused when its table has gone', async () => {

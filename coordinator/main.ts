@@ -19,6 +19,8 @@ import { authenticator, catalogKeys } from './auth/authenticate.ts';
 import { EpochWatch } from './auth/epoch-watch.ts';
 import { catalogClient, type CatalogClient } from './catalog-client/catalog-client.ts';
 import { migrateHistory, openHistoryDatabase, type HistoryDatabase } from './history/history-database.ts';
+import { HistoryReader } from './history/read-history.ts';
+import { openHistory } from './history/open-history.ts';
 import { TextThreads, type ClientTexts } from './client-texts.ts';
 import { queryMetrics, type QueryMetrics } from './query/query-metrics.ts';
 import type { QueryService } from './query/query-service.ts';
@@ -26,6 +28,7 @@ import { NameFinder } from './session/current-names.ts';
 import type { SessionServices } from './session/session-services.ts';
 import { SessionStore } from './session/session-store.ts';
 import { startFront } from './front/start-front.ts';
+import { WorkloadFile } from './workload/workload-file.ts';
 import { startTerm, type Term, type TermParts } from './start-term.ts';
 
 export type RunningCoordinator = { readonly queryUrl: string; close(): Promise<void> };
@@ -46,6 +49,8 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   const front = startFront(config, log, () => metrics.fragmentRefused());
   stack.defer(() => front.planner.close());
   const database = await openDatabase(parts);
+  const history = stack.adopt(await openHistory(config, database, log), (open) => open.close());
+  const records = new HistoryReader(database, history, { retentionMs: config['coordinator.history_retention'] });
   const cacheBytes = Math.floor(config['coordinator.metadata_cache_bytes'] / 4);
   const readers = stack.use(readerPool(config, cacheBytes, log));
   const catalog = stack.adopt(openCatalog(config, security, readers), (client) => client.close());
@@ -59,6 +64,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     pool: readers,
     fileListBytesMax: config['coordinator.file_list_bytes_max'],
   });
+  const workload = stack.use(await WorkloadFile.open(config, log));
   const active: Active = { term: undefined };
   const metrics = stack.use(
     queryMetrics({
@@ -68,7 +74,8 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
       workersLive: () => active.term?.pool.liveCount() ?? 0,
       workersKnown: () => active.term?.pool.states().length ?? 0,
       sessions: () => sessions.store.size,
-      historyWaiting: () => active.term?.history.waiting ?? 0,
+      workloadValid: () => (workload.problem === null ? 1 : 0),
+      historyWaiting: () => history.waiting,
       metadataCacheBytes: () => catalog.cacheBytes + manifestCaches.bytes,
       fileListBytes: () => fileLists.bytes,
     }),
@@ -79,9 +86,32 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     return active.term.pool.liveCount() > 0 ? undefined : active.term.pool.noWorkers().message;
   };
   const texts = stack.use(new TextThreads(config, log));
-  const http = await startApi(parts, { texts, sessions, queries: activeQueries(active), epochs, metrics, notReady });
+  const http = await startApi(parts, {
+    texts,
+    sessions,
+    queries: activeQueries(active),
+    records,
+    epochs,
+    metrics,
+    notReady,
+  });
   const coordinatorId = randomUUID();
-  const term = { config, log, security, coordinatorId, database, front, texts, sessions, tables, fileLists, metrics };
+  const term = {
+    config,
+    log,
+    security,
+    coordinatorId,
+    database,
+    history,
+    records,
+    front,
+    texts,
+    sessions,
+    tables,
+    fileLists,
+    metrics,
+    workload,
+  };
   // Closing the election ends the queries, with a reason, before the server closes.
   const election = stack.adopt(
     await openElection(config, coordinatorId, (lost, started) => lead(term, active, { lost, started }), log),
@@ -132,6 +162,7 @@ function activeQueries(active: Active): QueryService {
     execute: async (request) => queries().execute(request),
     timeoutMs: (session) => queries().timeoutMs(session),
     live: (caller, filter) => queries().live(caller, filter),
+    find: (caller, queryId, owner) => queries().find(caller, queryId, owner),
     cancel: (caller, queryId, owner) => queries().cancel(caller, queryId, owner),
     quarantined: (caller) => queries().quarantined(caller),
     lift: async (caller, id) => queries().lift(caller, id),
@@ -176,6 +207,7 @@ type ApiParts = {
   readonly texts: ClientTexts;
   readonly sessions: SessionServices;
   readonly queries: QueryService;
+  readonly records: HistoryReader;
   readonly epochs: EpochWatch;
   readonly metrics: QueryMetrics;
   readonly notReady: () => string | undefined;
@@ -200,6 +232,7 @@ async function startApi({ config, log, stack }: Parts, api: ApiParts): Promise<{
     authenticate: authenticator(verifier, catalog),
     texts: api.texts,
     queries: api.queries,
+    history: api.records,
     tables: tableApi({
       catalog,
       currentCatalog: async ({ claims }, key) => (await names.current(claims, store.get(key))).catalog,

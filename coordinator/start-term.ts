@@ -1,6 +1,6 @@
 import { systemClock } from '#shared/clock.ts';
 import type { ByteBudget } from '#shared/byte-budget.ts';
-import type { Config } from '#shared/config/config-schema.ts';
+import { parseBytes, type Config } from '#shared/config/config-schema.ts';
 import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { QueryId } from '#shared/id.ts';
@@ -8,13 +8,13 @@ import type { Logger } from '#shared/log/logger.ts';
 import { openMembership } from '#shared/membership/open-membership.ts';
 import { DUCKDB_RELEASE, SKEIN_RELEASE } from '#shared/release.ts';
 import type { Kysely } from 'kysely';
-import { singleGroupAdmission, type Admission } from './admission/admission.ts';
 import type { ClientTexts } from './client-texts.ts';
 import type { HungRun } from './cluster/worker-ending.ts';
 import { WorkerPool } from './cluster/worker-pool.ts';
 import { failOrphans, nextEpoch, type HistoryDatabase } from './history/history-database.ts';
-import { HistoryWriter } from './history/history-writer.ts';
-import { storeRows } from './history/store-rows.ts';
+import { HistoryPartitions } from './history/history-partitions.ts';
+import type { HistoryReader } from './history/read-history.ts';
+import type { History } from './history/open-history.ts';
 import type { QueryMetrics } from './query/query-metrics.ts';
 import { Quarantine } from './quarantine/quarantine.ts';
 import { RecentRuns } from './quarantine/recent-runs.ts';
@@ -24,6 +24,11 @@ import type { QueryService } from './query/query-service.ts';
 import { statementRunner } from './query/run-statement.ts';
 import type { Front } from './query/runner-services.ts';
 import { endUnknown } from './scheduler/end-unknown.ts';
+import { WriteIntents } from './write/write-intents.ts';
+import { WriteJournal } from './write/write-journal.ts';
+import { GroupAdmission } from './workload/admission.ts';
+import { NO_WORKLOAD } from './workload/workload.ts';
+import type { WorkloadFile } from './workload/workload-file.ts';
 import type { SessionServices } from './session/session-services.ts';
 
 /** The parts of a coordinator that outlive its terms as leader. */
@@ -33,6 +38,8 @@ export type TermParts = {
   readonly security: ChannelSecurity;
   readonly coordinatorId: string;
   readonly database: Kysely<HistoryDatabase>;
+  readonly history: History;
+  readonly records: HistoryReader;
   readonly front: Front;
   readonly texts: ClientTexts;
   readonly sessions: SessionServices;
@@ -40,6 +47,7 @@ export type TermParts = {
   /** Memory for the lists of files of all queries. */
   readonly fileLists: ByteBudget;
   readonly metrics: QueryMetrics;
+  readonly workload: WorkloadFile;
 };
 
 /** A coordinator while it is the active one: everything that belongs to its epoch. */
@@ -48,20 +56,24 @@ export type Term = AsyncDisposable & {
   readonly queries: QueryService;
   readonly registry: QueryRegistry;
   readonly pool: WorkerPool;
-  readonly admission: Admission;
-  readonly history: HistoryWriter;
+  readonly admission: GroupAdmission;
 };
 
 /** Begins a term: a new epoch, the end of what earlier ones left behind, and links to the workers. */
 export async function startTerm(parts: TermParts): Promise<Term> {
-  const { config, log, security, front, texts, sessions, tables, fileLists, metrics, database } = parts;
+  const { config, log, security, front, texts, sessions, tables, fileLists, metrics, database, history } = parts;
   await using stack = new AsyncDisposableStack();
   const epoch = await nextEpoch(database);
   const orphans = await failOrphans(database, epoch);
   if (orphans > 0) log.warn({ orphans }, 'statements of an earlier coordinator are marked as failed');
-  const bufferMax = config['coordinator.history_buffer_max'];
-  const writer = new HistoryWriter({ store: storeRows(database), bufferMax, log });
-  const history = stack.adopt(writer, (open) => open.close());
+  const retentionMs = config['coordinator.history_retention'];
+  const partitions = stack.use(
+    new HistoryPartitions({ db: database, retentionMs, nowMs: () => systemClock.nowMs(), log }),
+  );
+  await partitions.start();
+  const journal = new WriteJournal({ intents: new WriteIntents(database, epoch), catalog: sessions.catalog, log });
+  const writes = stack.adopt(journal, (open) => open.close());
+  await writes.resume();
   const running = new Set<QueryId>();
   const runs = new RecentRuns();
   const quarantine = new Quarantine({
@@ -79,10 +91,10 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     else quarantine.add(shape, `one step of a query took ${quantumMs} ms and did not stop when it had to`);
   };
   const pool = await startPool(parts, { epoch, running, onHung, stack });
-  const admission = singleGroupAdmission({
-    runningMax: config['coordinator.queries_running_max'],
-    queuedMax: config['coordinator.queries_queued_max'],
-  });
+  const admission = stack.use(openAdmission(parts, pool));
+  if (config['coordinator.workload'] === 'on') {
+    stack.defer(parts.workload.onChange((workload) => admission.reconfigure(workload)));
+  }
   const registry = new QueryRegistry();
   const queries = statementRunner({
     config,
@@ -108,11 +120,28 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     fileLists,
     quarantine,
     runs,
+    writes,
     record: (row) => history.record(row),
+    history: parts.records,
     metrics,
   });
   const kept = stack.move();
-  return { epoch, queries, registry, pool, admission, history, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { epoch, queries, registry, pool, admission, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** Opens the resource groups of a term; with `coordinator.workload: off` none of them limits anything. */
+function openAdmission({ config, workload }: TermParts, pool: WorkerPool): GroupAdmission {
+  const isOn = config['coordinator.workload'] === 'on';
+  const [interactive = 0, medium = 0, batch = 0] = config['coordinator.memory_reservation'].map(parseBytes);
+  return new GroupAdmission({
+    workload: isOn ? workload.current : NO_WORKLOAD,
+    memory: {
+      reservations: { interactive, medium, batch },
+      interactiveShare: config['coordinator.memory_interactive_share'] / 100,
+    },
+    memoryBytes: () => (isOn ? pool.open().reduce((sum, { info }) => sum + info.memoryLimitBytes, 0) : 0),
+    clock: systemClock,
+  });
 }
 
 type PoolParts = {

@@ -10,6 +10,8 @@ import { fromServiceError, internalMetadata } from '#shared/grpc/internal-auth.t
 import { loadService } from '#shared/grpc/load-proto.ts';
 import { parseLargeMetadata } from '#shared/iceberg/parse-large-metadata.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import { COMMIT_OUTCOMES, type CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
+import { parseJson, printJson, type Json, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import type { WorkPool } from '#shared/thread/work-pool.ts';
 import {
@@ -55,9 +57,23 @@ export interface CatalogClient {
   tablesFor(principal: Principal): TableLoader;
   listCatalogs(principal: Principal, action: CatalogsFor): Promise<readonly string[]>;
   /** @throws CATALOG_NOT_FOUND */
-  listNamespaces(principal: Principal, catalog: string, action: NamespacesFor): Pages<readonly string[]>;
+  listNamespaces(
+    principal: Principal,
+    catalog: string,
+    action: NamespacesFor,
+    /** Only those of this name, without case. */
+    name?: string,
+  ): Pages<readonly string[]>;
   /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
   listTables(principal: Principal, catalog: string, namespace: readonly string[]): Pages<string>;
+  /**
+   * Does an operation of the catalog's REST API that changes something; under one key it happens once. @returns its answer, null for none
+   * @throws the operation's errors, CATALOG_UNAVAILABLE: then it may have happened
+   */
+  runOperation(principal: Principal, key: string, operation: CatalogOperation): Promise<Json>;
+  /** `WriteCatalog` for a principal. @throws as `runOperation` */
+  commitTables(principal: Principal, key: string, transaction: Uint8Array): Promise<void>;
+  abandonCommit(principal: Principal, key: string): Promise<CommitOutcome>;
   /** The keys that verify tokens, a JSON Web Key Set. */
   signingKeys(): Promise<string>;
   /** Session epochs: all above 0 at first, then changes; ends with the signal or an error. */
@@ -65,6 +81,16 @@ export interface CatalogClient {
   readonly cacheBytes: number;
   close(): void;
 }
+
+/** An operation of the catalog's REST API (`catalog/rest/operations.ts`). */
+export type CatalogOperation = {
+  /** `operationId` of the specification. */
+  readonly id: string;
+  /** Parameters of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: JsonObject;
+};
 
 type CachedTable = { readonly version: string; readonly metadata: TableMetadata };
 export type CatalogClientOptions = {
@@ -181,9 +207,9 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       const request = { principal: toPrincipalMessage(principal), action };
       return (await call('ListCatalogs', request)).names;
     },
-    listNamespaces: (principal, catalog, action) =>
+    listNamespaces: (principal, catalog, action, name = '') =>
       pages<readonly string[]>([], async (after) => {
-        const request = { principal: toPrincipalMessage(principal), action, catalog, after, limit: PAGE_NAMES };
+        const request = { principal: toPrincipalMessage(principal), action, catalog, after, limit: PAGE_NAMES, name };
         const { namespaces, more } = await call('ListNamespaces', request);
         return { items: namespaces.map(({ levels }) => levels), more };
       }),
@@ -193,6 +219,28 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
         const { names, more } = await call('ListTables', request);
         return { items: names, more };
       }),
+    runOperation: async (principal, key, { id, params, query = {}, body }) => {
+      const request = {
+        principal: toPrincipalMessage(principal),
+        key,
+        operation: id,
+        params,
+        query,
+        body: Buffer.from(body === undefined ? '' : printJson(body)),
+      };
+      const reply = await call('RunOperation', request);
+      return reply.body.length === 0 ? null : parseJson(reply.body.toString());
+    },
+    commitTables: async (principal, key, transaction) => {
+      await call('CommitTables', { principal: toPrincipalMessage(principal), key, transaction });
+    },
+    abandonCommit: async (principal, key) => {
+      const { outcome } = await call('AbandonCommit', { principal: toPrincipalMessage(principal), key });
+      return must(
+        COMMIT_OUTCOMES.find((one) => one === outcome),
+        'the catalog says how a commit ended',
+      );
+    },
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs,
     get cacheBytes() {

@@ -1,15 +1,26 @@
+import type { ManifestReader } from '#shared/iceberg/rewrite-manifests.ts';
+import type { TableFiles } from '../rows/metadata-rows.ts';
+import type { CommittedTable } from '../write/commit-manifests.ts';
+import type { ScanFile, SqlText, TableSink, WrittenFile } from '#proto/task.ts';
 import type { Action } from '#shared/authorization/action.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Caller } from '../auth/authenticate.ts';
+import type { TableWrite } from '#shared/iceberg/write/table-write.ts';
+import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
-import type { SqlType } from '../planner/sql-type.ts';
-import type { TableSource } from '../resolver/table-source.ts';
+import type { QueryType } from '../history/query-type.ts';
+import type { HistoryEntry, HistoryRequest } from '../history/history-request.ts';
+import type { SqlField, SqlType } from '../planner/sql-type.ts';
+import type { LiveQuery } from '../query/live-query.ts';
+import type { TableName, TableSource } from '../resolver/table-source.ts';
 import type { NameFinder } from '../session/current-names.ts';
 import type { SessionState } from '../session/session.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
 import type { PreparedStatement, QueryColumn } from '../session/prepared-statement.ts';
 import type { Constant } from '../statement/parameters.ts';
-import type { TextSpan } from '../statement/statement.ts';
+import type { DerivedText } from '../statement/derived-text.ts';
+import type { ObjectName, TextSpan } from '../statement/statement.ts';
+import type { TargetColumns } from '../write/assign-columns.ts';
 import type { Answer, PagedAnswer } from './answer.ts';
 
 /**
@@ -22,6 +33,8 @@ export interface Command<Input = unknown> {
   readonly words: readonly string[];
   /** Name of the statement's kind in history (service specification, Query history record). */
   readonly queryType: QueryType;
+  /** The same for statements whose kind depends on what they say; it comes before `queryType`. */
+  typeOf?(input: Input): QueryType;
   /**
    * The source of the timeout when the request gives none: the session's `skein.query_timeout`, or the coordinator's, which lets SET and
    * RESET run in a session whose own timeout is too short for any statement.
@@ -48,20 +61,6 @@ export interface Command<Input = unknown> {
   run(input: Input, context: CommandContext): Promise<Outcome>;
 }
 
-type QueryType =
-  | 'select'
-  | 'explain'
-  | 'describe'
-  | 'summarize'
-  | 'set'
-  | 'reset'
-  | 'use'
-  | 'show'
-  | 'transaction'
-  | 'prepare'
-  | 'execute'
-  | 'deallocate';
-
 /** The outcome of a statement, for history. */
 export type Outcome = { readonly rowsProduced: number; readonly bytesScanned: number; readonly fragments: number };
 
@@ -70,6 +69,11 @@ export interface CommandContext {
   readonly caller: Caller;
   readonly config: Config;
   readonly signal: AbortSignal;
+  /**
+   * Called before a change of the catalog is sent: from now on nothing stops the statement, so that its answer says how the change ended.
+   * @throws the reason of a stop that came before
+   */
+  readonly beginCommit: () => void;
   /** The session as it was when the statement began. */
   readonly session: SessionState;
   readonly updateSession: (change: (now: SessionState) => SessionState) => void;
@@ -77,12 +81,30 @@ export interface CommandContext {
   readonly catalog: CatalogClient;
   /** The tables that the caller may read. */
   readonly tables: TableSource;
+  /** The files that only some snapshots of a table reach. */
+  readonly files: Pick<TableFiles, 'unreachable' | 'orphans'> & {
+    readonly manifests: (table: CommittedTable) => ManifestReader;
+  };
+  /** Ids of the writes of all statements that have begun and not ended; their files have them in their paths. */
+  readonly openWrites: () => Promise<ReadonlySet<string>>;
   readonly queries: Queries;
+  readonly writes: Writes;
   readonly prepared: PreparedStatements;
+  readonly records: Records;
   /** Sends rows in memory as the statement's result. */
   readonly answer: (rows: Answer) => Promise<Outcome>;
+  /** Sends the number of rows that the statement has changed as its result. */
+  readonly answerCount: (count: number) => Promise<Outcome>;
   /** The same for rows that come in parts; the next part is made when the client has taken the last. */
   readonly answerPages: (rows: PagedAnswer) => Promise<Outcome>;
+}
+
+/** The statements that the caller may see. */
+interface Records {
+  /** The newest first, those that wait or run included. @throws QUEUE_FULL, QUERY_TIMEOUT, CATALOG_UNAVAILABLE */
+  history(asked: HistoryRequest): Promise<readonly HistoryEntry[]>;
+  /** Those that wait or run now, the oldest first. */
+  live(limit: number): readonly LiveQuery[];
 }
 
 /**
@@ -98,13 +120,82 @@ export interface Queries {
    * @throws INVALID_ARGUMENT for an expression that is not constant, with its place; what its evaluation throws
    */
   constants(expressions: readonly TextSpan[]): Promise<readonly string[]>;
+  /** Whether a query of one text column, which the command has made, gives any row. */
+  hasRows(sql: string): Promise<boolean>;
   /** Runs the query; its rows are the statement's result. */
   run(query: TextSpan): Promise<Outcome>;
+  /**
+   * Runs a text that was made of the query; the tasks of its last stage write its rows as files of a table. `destinationOf` is called once,
+   * with the query's columns, before anything runs.
+   */
+  write(query: TextSpan, text: DerivedText, destinationOf: DestinationOf): Promise<WrittenRows>;
+  /**
+   * The files that a query of one table would read, after its conditions have excluded what they can.
+   * @throws NOT_SUPPORTED for a query of more tables
+   */
+  files(query: TextSpan, text: DerivedText): Promise<readonly ScanFile[]>;
+  /** Runs a text of one table for each of some parts of its files, and writes its rows as `write` does. */
+  rewrite(text: string, parts: readonly (readonly ScanFile[])[], destinationOf: DestinationOf): Promise<WrittenRows>;
   /** The lines of the query's plan. */
   explain(query: TextSpan, options: ExplainOptions): Promise<readonly string[]>;
   /** Runs the query, throws its rows away, and tells how it went. */
   explainAnalyze(query: TextSpan, format: ExplainFormat): Promise<Outcome & { readonly lines: readonly string[] }>;
 }
+
+/** Where rows go, given the columns of their query; `sql` wraps its text so that the rows are the table's. */
+export type DestinationOf = (
+  columns: readonly SqlField[],
+  /** Whether the query asks for an order of its rows. */
+  isOrdered: boolean,
+) => Promise<{ readonly sink: TableSink; readonly sql: (text: SqlText) => SqlText }>;
+export type WrittenRows = Omit<Outcome, 'rowsProduced'> & { readonly files: readonly WrittenFile[] };
+
+/** The operations that write a table: each is one commit, and answers when the catalog has taken it. */
+export interface Writes {
+  /**
+   * Adds the rows of a query to a table. @returns their number
+   * @throws TYPE_MISMATCH, NOT_NULL_VIOLATION, COMMIT_CONFLICT; COMMIT_STATE_UNKNOWN when the catalog does not say in time how the commit ended
+   */
+  insert(insert: Insert): Promise<WriteOutcome>;
+  /** Makes a table of a query; `targetOf` is called once, with the query's columns, before anything runs. @throws as `insert`, TABLE_EXISTS */
+  createAs(query: TextSpan, targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>): Promise<WriteOutcome>;
+  /** Writes the rows of small files, and of files with deletes, into larger ones. @throws as `insert` */
+  optimize(optimize: Optimize): Promise<Optimized>;
+  /** Writes small manifests of a table into larger ones, in a snapshot of the same files. */
+  optimizeManifests(table: TableName, dryRun: boolean): Promise<{ readonly rewritten: number; readonly added: number }>;
+}
+
+export type Optimize = {
+  readonly table: TableName;
+  /** Only files that may hold a row for which this holds; null = all. */
+  readonly where: TextSpan | null;
+  /** Files below this size are written anew. */
+  readonly thresholdBytes: number;
+  /** Nothing is written. */
+  readonly dryRun: boolean;
+};
+
+export type Optimized = {
+  readonly rewrittenFiles: number;
+  readonly removedDeleteFiles: number;
+  /** With `dryRun` the least number. */
+  readonly addedFiles: number;
+};
+
+export type Insert = {
+  readonly table: ObjectName;
+  readonly target: TargetColumns;
+  readonly query: TextSpan;
+  /** The values of a VALUES list, row by row: each is converted to its column's type by itself, and may be DEFAULT. */
+  readonly values: readonly (readonly TextSpan[])[] | null;
+};
+/** A table that is written, as it will be. */
+export type WriteTarget = Omit<TableWrite, 'writeId' | 'change'> & {
+  readonly allowedRoots: readonly string[];
+  readonly credential: StorageCredential;
+};
+
+export type WriteOutcome = Omit<Outcome, 'rowsProduced'> & { readonly count: number };
 
 /** The prepared statements of the statement's session. Names are folded; `position` is where a name stands in the statement. */
 export interface PreparedStatements {

@@ -3,6 +3,7 @@ import { deallocate } from './deallocate.ts';
 import { describe } from './describe.ts';
 import { execute } from './execute.ts';
 import { explain } from './explain.ts';
+import { insert } from './insert.ts';
 import { prepare } from './prepare.ts';
 import { query } from './query.ts';
 import { reset } from './reset.ts';
@@ -10,10 +11,24 @@ import { set } from './set.ts';
 import { showAllTables } from './show-all-tables.ts';
 import { showAll } from './show-all.ts';
 import { showCatalogs } from './show-catalogs.ts';
+import { showQueries } from './show-queries.ts';
+import { showQueryHistory } from './show-query-history.ts';
 import { showColumns } from './show-columns.ts';
 import { showSchemas } from './show-schemas.ts';
 import { showTables } from './show-tables.ts';
 import { show } from './show.ts';
+import { alterTable } from './alter-table/alter-table.ts';
+import { createCatalog } from './catalog/create-catalog.ts';
+import { dropCatalog } from './catalog/drop-catalog.ts';
+import { commentOn } from './comment-on.ts';
+import { optimizeTable } from './maintenance/optimize-table.ts';
+import { createSchema } from './schema/create-schema.ts';
+import { dropSchema } from './schema/drop-schema.ts';
+import { createTable } from './table/create-table.ts';
+import { dropTable } from './table/drop-table.ts';
+import { showCreateTable } from './table/show-create-table.ts';
+import { truncateTable } from './table/truncate-table.ts';
+import { undropTable } from './table/undrop-table.ts';
 import { summarize } from './summarize.ts';
 import { transaction } from './transaction.ts';
 import { use } from './use.ts';
@@ -25,6 +40,7 @@ export const COMMANDS = {
   describe,
   prepare,
   execute,
+  insert,
   deallocate,
   set,
   reset,
@@ -34,10 +50,24 @@ export const COMMANDS = {
   showAllTables,
   showCatalogs,
   showColumns,
+  showQueries,
+  showQueryHistory,
   showSchemas,
   showTables,
   summarize,
   transaction,
+  commentOn,
+  createCatalog,
+  dropCatalog,
+  createSchema,
+  dropSchema,
+  createTable,
+  dropTable,
+  undropTable,
+  truncateTable,
+  showCreateTable,
+  alterTable,
+  optimizeTable,
 } as const satisfies Readonly<Record<string, Command>>;
 
 type Commands = typeof COMMANDS;

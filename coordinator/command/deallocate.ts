@@ -8,7 +8,7 @@ type Deallocate = { readonly name: string | null; readonly position: number };
 /** `DEALLOCATE [PREPARE] name | ALL` */
 export const deallocate: Command<Deallocate> = {
   words: ['DEALLOCATE'],
-  queryType: 'deallocate',
+  queryType: 'set',
   timeout: 'coordinator',
   parse(reader) {
     reader.word();

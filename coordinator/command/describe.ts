@@ -9,7 +9,7 @@ type Describe = { readonly query: TextSpan } | { readonly table: ObjectName };
 /** `DESCRIBE [TABLE] t` and `DESCRIBE query` */
 export const describe = rowsCommand<Describe>({
   words: ['DESCRIBE', 'DESC'],
-  queryType: 'describe',
+  queryType: 'show',
   timeout: 'session',
   parse(reader) {
     reader.word();

@@ -7,7 +7,7 @@ import type { Argument, Command, Execution } from './command.ts';
 /** `EXECUTE name [(value, ...) | (name := value, ...)]` */
 export const execute: Command<Execution> = {
   words: ['EXECUTE'],
-  queryType: 'execute',
+  queryType: 'unknown',
   timeout: 'session',
   parse(reader) {
     reader.word();

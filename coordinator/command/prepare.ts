@@ -5,7 +5,7 @@ import type { Command, Definition } from './command.ts';
 /** `PREPARE name [(types)] AS statement`. Parameters of the statement are its own: they get their values from EXECUTE. */
 export const prepare: Command<Definition> = {
   words: ['PREPARE'],
-  queryType: 'prepare',
+  queryType: 'set',
   timeout: 'session',
   parse(reader) {
     reader.word();

@@ -6,7 +6,7 @@ import { takeSettingName } from './setting-name.ts';
 /** `RESET name`, `RESET ALL` (`name` is null) */
 export const reset: Command<{ readonly name: string | null }> = {
   words: ['RESET'],
-  queryType: 'reset',
+  queryType: 'set',
   timeout: 'coordinator',
   parse(reader) {
     reader.word();

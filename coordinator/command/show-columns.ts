@@ -6,7 +6,7 @@ import { rowsCommand } from './rows-command.ts';
 /** `SHOW COLUMNS FROM t`, which is `DESCRIBE t`. */
 export const showColumns = rowsCommand<{ readonly table: ObjectName }>({
   words: ['SHOW COLUMNS'],
-  queryType: 'describe',
+  queryType: 'show',
   timeout: 'coordinator',
   parse(reader) {
     reader.words(2);

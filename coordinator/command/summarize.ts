@@ -8,7 +8,7 @@ import { startsQuery } from './query-words.ts';
 /** `SUMMARIZE [TABLE] t` and `SUMMARIZE query`: a row of statistics for each column, as DuckDB's. */
 export const summarize: Command<{ readonly query: TextSpan }> = {
   words: ['SUMMARIZE'],
-  queryType: 'summarize',
+  queryType: 'select',
   timeout: 'session',
   parse(reader) {
     reader.word();

@@ -10,7 +10,7 @@ type Use = { readonly name: ObjectName } | { readonly catalog: string };
 /** `USE [SCHEMA] name`, `USE CATALOG name` */
 export const use: Command<Use> = {
   words: ['USE'],
-  queryType: 'use',
+  queryType: 'set',
   timeout: 'coordinator',
   parse(reader) {
     reader.word();

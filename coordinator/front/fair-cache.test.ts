@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { FairCache } from './fair-cache.ts';
 
+const of = (entriesMax: number, bytesMax = 2 ** 20): FairCache<string> =>
+  new FairCache<string>({ entriesMax, bytesMax }, (value) => value.length);
 const filled = (entriesMax: number, entries: readonly (readonly [owner: string, key: string])[]): FairCache<string> => {
-  const cache = new FairCache<string>(entriesMax);
+  const cache = of(entriesMax);
   for (const [owner, key] of entries) cache.set(owner, key, `${owner} ${key}`);
   return cache;
 };
@@ -50,4 +52,25 @@ test('a value that is set anew belongs to who set it; an empty cache keeps nothi
   expect([cache.get('1'), cache.size]).toEqual(['b 1', 1]);
   const none = filled(0, [['a', '1']]);
   expect([none.get('1'), none.size]).toEqual([undefined, 0]);
+});
+
+test('memory is shared like places: the owner who holds the most loses values until the rest fits', () => {
+  const cache = of(1_000, 100_000);
+  for (let i = 0; i < 10; i++) cache.set('quiet', `q${i}`, 'x'.repeat(1_000));
+  for (let i = 0; i < 100; i++) cache.set('loud', `l${i}`, 'x'.repeat(20_000));
+  expect(cache.bytes).toBeLessThanOrEqual(100_000);
+  expect(Array.from({ length: 10 }, (_none, i) => cache.get(`q${i}`)?.length)).toEqual(Array(10).fill(1_000));
+  expect([cache.get('l99')?.length, cache.get('l0')]).toEqual([20_000, undefined]);
+  // What it holds is what it counts.
+  for (let i = 0; i < 100; i++) cache.set('loud', 'l99', 'x'.repeat(i));
+  const before = cache.bytes;
+  cache.get('l99');
+  expect([cache.bytes, cache.size]).toEqual([before, 14]);
+});
+
+test('a value that takes a quarter of the memory is not kept, and pushes out none', () => {
+  const cache = of(10, 10_000);
+  cache.set('a', 'small', 'x');
+  cache.set('a', 'huge', 'x'.repeat(2_500));
+  expect([cache.get('small'), cache.get('huge'), cache.size]).toEqual(['x', undefined, 1]);
 });

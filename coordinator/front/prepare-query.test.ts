@@ -1,13 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
-import { icebergScan, SCRIPTED_ASKER, scriptedTables, TPCH_TABLES } from '#test/support/scripted/tables.ts';
+import {
+  icebergScan,
+  icebergScans,
+  SCRIPTED_ASKER,
+  scriptedTables,
+  TPCH_TABLES,
+} from '#test/support/scripted/tables.ts';
 import type { TableSource } from '../resolver/table-source.ts';
 import { explainPlan } from '../planner/explain-plan.ts';
 import type { Planner } from '../planner/planner.ts';
 import { queryPreparer } from './prepare-query.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
+import { collectGarbage } from '#test/support/collect-garbage.ts';
 import { sessionPlanner } from '#test/support/session-planner.ts';
 
 const tables = scriptedTables({
@@ -22,6 +30,8 @@ const tables = scriptedTables({
   'lake.tpch.twins': { columns: 'a int, A int' },
   'lake.tpch.shape': { columns: 'g geometry' },
   'lake.tpch.sqlite_master': { columns: 'a int' },
+  'lake.tpch.evolved': { columns: 'a int, b string', columnsBefore: 1 },
+  'lake.tpch.own': { columns: 'a int, _file string' },
   'lake.tpch.k': { columns: 'a int' },
   'lake.tpch.s': { columns: 'a int' },
   'lake.tpch.other.t': { columns: 'a int' },
@@ -36,7 +46,7 @@ const context = {
   currentCatalog: 'lake',
   currentSchema: 'tpch',
 };
-const prepare = queryPreparer({ cacheEntries: 100 });
+const prepare = queryPreparer({ cacheEntries: 100, cacheBytes: 2 ** 26 });
 let planner: Planner;
 beforeAll(async () => {
   planner = await sessionPlanner();
@@ -151,19 +161,133 @@ describe('time travel', () => {
     ["TIMESTAMP => TIMESTAMP '2024-02-01'", '12'],
     ['TIMESTAMP => now() - INTERVAL 20 DAY', '11'],
     ['TIMESTAMP => current_date', '12'],
+    ['VERSION => 5 + 6', '11'],
+    ["VERSION => 'v' || 1", '11'],
+    ["VERSION => CAST('v1' AS VARCHAR)", '11'],
+    ["VERSION => 'main'", '12'],
   ])('AT (%s)', async (at, snapshot) => {
     expect(icebergScan(await prepared(`SELECT * FROM t AT (${at})`)).snapshotId).toBe(snapshot);
   });
 
   test.each([
-    ['VERSION => 13', 'INVALID_REQUEST'],
-    ["VERSION => 'none'", 'INVALID_REQUEST'],
-    ["TIMESTAMP => '2023-01-01'", 'INVALID_REQUEST'],
-    ["TIMESTAMP => 'soon'", 'INVALID_CAST'],
-    ['TIMESTAMP => (SELECT now())', 'INVALID_REQUEST'],
-    ["TIMESTAMP => getvariable('skein_now')", 'NOT_SUPPORTED'],
-  ])('AT (%s)', async (at, code) => {
-    expect((await failure(`SELECT * FROM t AT (${at})`)).code).toBe(code);
+    ['VERSION => 13', 'SNAPSHOT_NOT_FOUND', '13)'],
+    ["VERSION => 'none'", 'SNAPSHOT_NOT_FOUND', "'none')"],
+    ['VERSION => 1.5', 'INVALID_REQUEST', '1'],
+    ['VERSION => NULL', 'INVALID_REQUEST', 'NULL)'],
+    ['VERSION => t.a', 'INVALID_REQUEST', 't'],
+    ["TIMESTAMP => '2023-01-01'", 'SNAPSHOT_NOT_FOUND', "'2023-01-01')"],
+    ["TIMESTAMP => 'soon'", 'INVALID_CAST', "'soon')"],
+    ['TIMESTAMP => (SELECT now())', 'INVALID_REQUEST', undefined],
+    ["TIMESTAMP => getvariable('skein_now')", 'NOT_SUPPORTED', 'getvariable'],
+  ])('AT (%s)', async (at, code, place) => {
+    const found = await failure(`SELECT 'ü', * FROM t AT (${at})`);
+    expect(found.code).toBe(code);
+    if (place !== undefined) expect(found.at).toBe(place);
+  });
+
+  test.each([
+    ['FROM t FOR VERSION AS OF 11', ['11'], 'FROM <0> AS "t" '],
+    ["SELECT a FROM t for system_version as of 'v1' WHERE a = 1", ['11'], 'SELECT a FROM <0> AS "t"  WHERE a = 1'],
+    ["SELECT x.p FROM t FOR TIMESTAMP AS OF TIMESTAMP '2024-01-15' AS x(p, q)", ['11'], 'SELECT x.p FROM <0> x(p, q) '],
+    ["SELECT x.a FROM t /* FOR */ FOR --\nSYSTEM_TIME AS OF now() - INTERVAL '20' DAY x", ['11'], undefined],
+    [
+      "SELECT * FROM t FOR TIMESTAMP AS OF '2024-01-15'::TIMESTAMP WITH TIME ZONE AT TIME ZONE 'UTC' x",
+      ['11'],
+      undefined,
+    ],
+    ['SELECT 1 FROM t FOR VERSION AS OF 11 n JOIN t FOR VERSION AS OF (6 * 2) AS o USING (a)', ['11', '12'], undefined],
+    ['SELECT 1 FROM t FOR VERSION AS OF -(-11) LEFT JOIN t x ON true', ['11', '12'], undefined],
+    ["SELECT 1 FROM (FROM t FOR VERSION AS OF CAST('v1' AS VARCHAR)), t", ['11', '12'], undefined],
+    ['SELECT 1 FROM "t@v1", "t@main" AS m, lake.tpch."t@12"', ['11', '12', '12'], undefined],
+    ["SELECT substring('abc' FROM 1 FOR 2), a AS of FROM t", ['12'], undefined],
+  ])('%s', async (sql, snapshots, text) => {
+    const { scans } = await prepared(sql);
+    expect(icebergScans(scans).map((scan) => scan.snapshotId)).toEqual(snapshots);
+    if (text !== undefined) expect((await sqlOf(sql)).replace(' AS x(', ' x(')).toBe(text);
+  });
+
+  test.each([
+    ["SELECT a FROM t FOR VERSION AS OF 'none' AS x", 'SNAPSHOT_NOT_FOUND', "'none'"],
+    ['SELECT x.nope FROM t FOR VERSION AS OF 11 AS x', 'COLUMN_NOT_FOUND', 'x'],
+    ['SELECT x.a, nope FROM t FOR VERSION AS OF 11 AS x, t', 'COLUMN_NOT_FOUND', 'nope'],
+    ['SELECT a FROM t FOR VERSION AS OF', 'SYNTAX_ERROR', undefined],
+    ['SELECT a FROM t FOR VERSION AS OF 11 AS x y z', 'SYNTAX_ERROR', 'y'],
+    ['SELECT a FROM "t@none"', 'SNAPSHOT_NOT_FOUND', '"t@none"'],
+    ['SELECT a FROM "none@v1"', 'TABLE_NOT_FOUND', '"none@v1"'],
+    ['SELECT a FROM "t@v1" AT (VERSION => 12)', 'INVALID_REQUEST', '12)'],
+  ])('%s', async (sql, code, place) => {
+    const found = await failure(sql);
+    expect(found.code).toBe(code);
+    if (place !== undefined) expect(found.at).toBe(place);
+  });
+
+  test('a plan of one state does not serve another', async () => {
+    for (const [version, snapshot] of [
+      [11, '11'],
+      [12, '12'],
+      [11, '11'],
+    ]) {
+      const sql = `SELECT b FROM t AT (VERSION => ${version}) WHERE a = 7`;
+      expect(icebergScan(await prepared(sql)).snapshotId).toBe(snapshot);
+    }
+    const late = `SELECT 'x' AS later, b FROM t AT (VERSION => 13) WHERE a =`;
+    for (const literal of [1, 2_000]) expect((await failure(`${late} ${literal}`)).at).toBe('13)');
+  });
+
+  test('snapshots and tags are read with their own schema, branches with the current one', async () => {
+    const names = async (sql: string) => (await prepared(sql)).columns.map(({ name }) => name);
+    expect(await names('FROM evolved')).toEqual(['a', 'b']);
+    expect(await names("FROM evolved AT (VERSION => 'old')")).toEqual(['a', 'b']);
+    expect(await names("FROM evolved AT (VERSION => 'v1')")).toEqual(['a']);
+    expect(await names('FROM evolved AT (VERSION => 12)')).toEqual(['a']);
+    expect(await names("FROM evolved AT (TIMESTAMP => '2024-01-15')")).toEqual(['a']);
+  });
+});
+
+describe('address columns', () => {
+  test.each([
+    ['SELECT _file, _pos FROM t', 'SELECT _file, _pos FROM <0> AS "t"', ['_file', '_pos']],
+    ['SELECT *, _POS FROM t WHERE a = 1', 'SELECT * EXCLUDE ("t"."_pos"), _POS FROM <0> AS "t" WHERE a = 1', ['_pos']],
+    [
+      'SELECT x.*, u.* EXCLUDE (b) REPLACE (u.a + 1 AS a) FROM t x, t u WHERE u._file = x._file',
+      'SELECT x.* EXCLUDE ("x"."_file"), u.* EXCLUDE ("u"."_file", b) REPLACE (u.a + 1 AS a) FROM <0> x, <1> u WHERE u._file = x._file',
+      ['_file'],
+    ],
+    ['FROM t WHERE lake.tpch.t._pos = 1', 'SELECT * EXCLUDE ("t"."_pos") FROM <0> AS "t" WHERE "t"._pos = 1', ['_pos']],
+    ['FROM t SELECT (SELECT count(*) FROM k WHERE t._pos = 1), *', undefined, ['_pos']],
+    ['SELECT _pos FROM (SELECT _pos, a FROM t)', 'SELECT _pos FROM (SELECT _pos, a FROM <0> AS "t")', ['_pos']],
+    ['SELECT * FROM t', 'SELECT * FROM <0> AS "t"', []],
+    ['SELECT *, _file FROM own', 'SELECT *, _file FROM <0> AS "own"', []],
+    ['SELECT a FROM t WHERE _pos IN (SELECT a FROM k)', undefined, ['_pos']],
+  ])('%s', async (sql, text, addresses) => {
+    const query = await prepared(sql);
+    if (text !== undefined) expect(await sqlOf(sql)).toBe(text);
+    expect(icebergScan(query).addresses.map(({ name }) => name)).toEqual(addresses);
+  });
+
+  test.each([
+    ['SELECT _row_id FROM t', 'COLUMN_NOT_FOUND', '_row_id'],
+    ['SELECT _partition FROM t', 'COLUMN_NOT_FOUND', '_partition'],
+    ['SELECT _pos FROM t, k', 'AMBIGUOUS_COLUMN', '_pos'],
+    ['SELECT COLUMNS(*), _pos FROM t', 'NOT_SUPPORTED', 'COLUMNS'],
+    ['SELECT t._pos FROM t NATURAL JOIN k', 'NOT_SUPPORTED', undefined],
+    ['SELECT * EXCLUDE a, _pos FROM t', 'NOT_SUPPORTED', '*'],
+    ['SELECT _pos FROM (SELECT a FROM t)', 'COLUMN_NOT_FOUND', '_pos'],
+  ])('%s', async (sql, code, place) => {
+    const found = await failure(sql);
+    expect(found.code).toBe(code);
+    if (place !== undefined) expect(found.at).toBe(place);
+  });
+
+  test('their values prune nothing by statistics, and a kept parse knows its stars', async () => {
+    for (const literal of [7, 8]) {
+      const query = await prepared(`SELECT *, _pos FROM t WHERE a = ${literal} AND _pos < 3`);
+      expect(query.columns.map(({ name }) => name)).toEqual(['a', 'b', 'c', '_pos']);
+      expect(
+        JSON.stringify(icebergScan(query).predicate, (_, v: unknown) => (typeof v === 'bigint' ? `${v}` : v)),
+      ).not.toContain('2147483645');
+      expect(icebergScan(query).readFieldIds).toContain(2_147_483_645);
+    }
   });
 });
 
@@ -297,7 +421,7 @@ describe('results', () => {
 
   test('a kept plan and a kept parse belong to their tenant, whoever of it asks', async () => {
     const asked: string[] = [];
-    const by = queryPreparer({ cacheEntries: 100 });
+    const by = queryPreparer({ cacheEntries: 100, cacheBytes: 2 ** 26 });
     const counting: Planner = {
       ...planner,
       parse: (request, asker, signal) => {
@@ -327,7 +451,7 @@ describe('results', () => {
   });
 
   test("a kept plan belongs to a version of its tables' policies", async () => {
-    const by = queryPreparer({ cacheEntries: 100 });
+    const by = queryPreparer({ cacheEntries: 100, cacheBytes: 2 ** 26 });
     const plan = async (policyVersion: string): Promise<PreparedQuery['plan']> => {
       const loadTables: TableSource['loadTables'] = async (names, signal) =>
         (await tables.loadTables(names, signal)).map((table) =>
@@ -341,8 +465,26 @@ describe('results', () => {
     expect(await plan('2')).not.toBe(first);
   });
 
+  test('a kept plan does not hold the tables that it was made for', async () => {
+    const by = queryPreparer({ cacheEntries: 100, cacheBytes: 2 ** 26 });
+    const metadata: WeakRef<object>[] = [];
+    const loadTables: TableSource['loadTables'] = async (names, signal) =>
+      (await tables.loadTables(names, signal)).map((table) => {
+        if (table.kind !== 'found') return table;
+        const own = { ...table, metadata: { ...table.metadata } };
+        metadata.push(new WeakRef(own.metadata));
+        return own;
+      });
+    const request = { sql: 'SELECT a FROM t WHERE a > 1', offset: 0, context, asker: SCRIPTED_ASKER, planner };
+    await by({ ...request, tables: { ...tables, loadTables }, signal: AbortSignal.timeout(10_000), mayShare: true });
+    // A reference that was followed in this turn holds its target until the next.
+    await sleep(1);
+    collectGarbage();
+    expect(metadata.map((each) => each.deref())).toEqual([undefined]);
+  });
+
   test('a user that fills the cache evicts its own plans', async () => {
-    const by = queryPreparer({ cacheEntries: 6 });
+    const by = queryPreparer({ cacheEntries: 6, cacheBytes: 2 ** 26 });
     const quiet = { asker: SCRIPTED_ASKER, by };
     const first = await prepared('SELECT a FROM t', {}, quiet);
     const loud = { asker: { ...SCRIPTED_ASKER, principal: principalId('loud') }, by };
@@ -375,6 +517,38 @@ describe('statements that are read like tables', () => {
     const again = await prepared('FROM (SHOW TABLES)');
     expect(again.plan).toBe(first.plan);
     expect(again.scans[0]).not.toBe(first.scans[0]);
+  });
+});
+
+describe('columns that the text may name', () => {
+  const namedIn = async (sql: string): Promise<readonly string[] | null> => {
+    const scan = icebergScan(await prepared(sql));
+    const { namedFieldIds } = scan;
+    return namedFieldIds === null
+      ? null
+      : scan.columns.filter(({ fieldId }) => namedFieldIds.includes(fieldId)).map(({ name }) => name);
+  };
+
+  test.each([
+    ['SELECT count(*) FROM t', ['a']],
+    ['SELECT A FROM t WHERE a = 1', ['a']],
+    ['SELECT a FROM t AS x WHERE EXISTS (SELECT x.b)', ['a', 'b']],
+    ["SELECT 1 FROM t WHERE false AND b = 'q'", ['b']],
+    ['SELECT c.f FROM t', ['c']],
+    ['SELECT y.a FROM t JOIN (SELECT 1) AS y(a) USING (a)', ['a']],
+    ['SELECT a, _pos FROM t', ['a', '_pos']],
+    ['SELECT * FROM t', null],
+    ['FROM t', null],
+    ["SELECT COLUMNS('a') FROM t", null],
+    ['SELECT t FROM t', null],
+    ['SELECT u.f FROM t AS u(f)', null],
+    ['SELECT a FROM t NATURAL JOIN (SELECT 1 AS a)', null],
+  ])('%s', async (sql, expected) => {
+    expect(await namedIn(sql)).toEqual(expected);
+  });
+
+  test('queries that share a plan', async () => {
+    for (const key of [1, 2, 3, 4]) expect(await namedIn(`SELECT b FROM t WHERE a = ${key}`)).toEqual(['a', 'b']);
   });
 });
 

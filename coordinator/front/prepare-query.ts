@@ -1,7 +1,8 @@
-import type { StatementContext } from '#proto/task.ts';
+import type { ScanColumn, StatementContext } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import type { PrincipalId, TenantId } from '#shared/id.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { bindTables, type BoundScan, type BoundTable } from '../resolver/bind-tables.ts';
 import { ByteOffsets } from '../resolver/byte-offsets.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';
@@ -14,9 +15,10 @@ import type { TextSpan } from '../statement/statement.ts';
 import type { ValuePlace } from '../statement/value-place.ts';
 import { checkOperators, checkPlan, checkSources } from '../planner/check-plan.ts';
 import { FairCache } from './fair-cache.ts';
+import { parsedBytes, plannedBytes, type PlannedQuery } from './planned-query.ts';
 import { usesOf } from '../planner/large-plan.ts';
 import { planFeatures, unknownFeatures } from '../planner/plan-features.ts';
-import type { DescribeReply, Planner, PlannerScan, PlanReply } from '../planner/planner.ts';
+import type { DescribeReply, ParseRequest, Planner, PlannerScan, PlanReply } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import { scanUses, type ScanUse } from '../planner/scan-predicates.ts';
 import { fromTemplate, queryTemplate, toTemplate, type QueryTemplate } from './query-template.ts';
@@ -55,29 +57,38 @@ const CACHED_TEXT_MAX = 64 * 1024;
  * the user and the time; and, where it can be shared, by its template in place of its text. All are kept for one tenant. Tables are loaded
  * and authorised every time.
  */
-export function queryPreparer(options: { readonly cacheEntries: number }): PrepareQuery {
-  const parses = new FairCache<QueryReferences>(options.cacheEntries);
-  const plans = new FairCache<PreparedQuery>(options.cacheEntries);
-  const sharedPlans = new SharedPlans(options.cacheEntries);
+export function queryPreparer(options: {
+  readonly cacheEntries: number;
+  /** Memory of all three caches. */
+  readonly cacheBytes: number;
+}): PrepareQuery {
+  const bounds = { entriesMax: options.cacheEntries, bytesMax: options.cacheBytes / 3 };
+  const parses = new FairCache<QueryReferences>(bounds, parsedBytes);
+  const plans = new FairCache<PlannedQuery>(bounds, plannedBytes);
+  const sharedPlans = new SharedPlans(bounds);
   return async (request) => {
     const { query, references, bound } = await bindNames(request, parses);
     const { sql, template, mayShare = false } = query;
-    if (references.contextual || sql.length > CACHED_TEXT_MAX) return plan(query, references, bound);
+    if (references.contextual || sql.length > CACHED_TEXT_MAX)
+      return withTables(await plan(query, references, bound), references, bound);
     const key = planKey(query, { key: sql, literals: [] }, bound);
     const known = plans.get(key);
-    if (known !== undefined) return withTables(known, bound);
+    if (known !== undefined) return withTables(known, references, bound);
     const sharedKey = template === null ? '' : planKey(query, template, bound);
     const shared = template === null || !mayShare ? undefined : sharedPlans.find(sharedKey, template.literals);
     if (shared !== undefined) return fromShared(shared, { query, references, bound });
-    const prepared = await plan(query, references, bound);
-    plans.set(ownerOf(request), key, prepared);
-    if (template !== null) sharedPlans.add(ownerOf(request), sharedKey, prepared, template.literals);
-    return prepared;
+    const planned = await plan(query, references, bound);
+    plans.set(ownerOf(request), key, planned);
+    if (template !== null) sharedPlans.add(ownerOf(request), sharedKey, planned, template.literals);
+    return withTables(planned, references, bound);
   };
 }
 
 /** Resolves the names of a query, and loads and authorises its tables. */
-async function bindNames(request: PrepareRequest, parses: FairCache<QueryReferences>): Promise<BoundQuery> {
+async function bindNames(
+  request: PrepareRequest & Pick<ParseRequest, 'withoutValues'>,
+  parses: FairCache<QueryReferences>,
+): Promise<BoundQuery> {
   const { context, offset, tables: source, signal } = request;
   const defaults = { catalog: context.currentCatalog, schema: context.currentSchema };
   const { text, statements } = nameStatements(request.sql);
@@ -89,13 +100,29 @@ async function bindNames(request: PrepareRequest, parses: FairCache<QueryReferen
   const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(query.sql).toCharacter(byte)));
   const references = await inQuery(parse(query, defaults, parses));
   const rows = await movedErrors((character) => offset + character)(rowsOf(statements, source));
-  const bound = await inQuery(bindTables({ references: references.tables, defaults, source, rows, signal }));
-  return { query, references, bound };
+  const bound = await inQuery(
+    bindTables({ references: references.tables, named: references.named, defaults, source, rows, signal }),
+  );
+  return { query, references: boundReferences(references, bound), bound };
 }
+
+/** The references with those address columns that their tables have, which a star leaves out, and the types of rows. */
+function boundReferences(references: QueryReferences, bound: readonly BoundTable[]): QueryReferences {
+  if (references.stars.length === 0 && !bound.some(({ kind }) => kind === 'rows')) return references;
+  const tables = references.tables.map((table, i) => {
+    const binding = bound[i];
+    const names = new Set(binding?.kind === 'iceberg' ? binding.addresses.map(({ name }) => name) : []);
+    const select = binding?.kind === 'rows' ? binding.rows.select : undefined;
+    return { ...table, addresses: table.addresses.filter((name) => names.has(name)), select };
+  });
+  return { ...references, tables };
+}
+
+const NO_CACHE = new FairCache<QueryReferences>({ entriesMax: 0, bytesMax: 0 }, () => 0);
 
 /** Binds a query whose parameters have no values yet: `values` are NULL. Nothing is kept. @throws as `PrepareQuery` */
 export async function describeQuery(request: PrepareRequest): Promise<DescribeReply> {
-  const { query, references, bound } = await bindNames(request, new FairCache(0));
+  const { query, references, bound } = await bindNames({ ...request, withoutValues: true }, NO_CACHE);
   const { sql, values, toStatement, context, asker, planner, signal } = query;
   const spliced = spliceTables(sql, references, values);
   const inQuery = movedErrors((byte) => toStatement(userPosition(spliced, byte)));
@@ -112,11 +139,12 @@ type BoundQuery = {
 };
 
 /** A query in which names replace its bracketed statements; `toStatement` maps a position in it to the client's statement. */
-type NamedQuery = PrepareRequest & {
-  readonly template: QueryTemplate | null;
-  readonly values: readonly ValuePlace[];
-  readonly toStatement: (character: number) => number;
-};
+type NamedQuery = PrepareRequest &
+  Pick<ParseRequest, 'withoutValues'> & {
+    readonly template: QueryTemplate | null;
+    readonly values: readonly ValuePlace[];
+    readonly toStatement: (character: number) => number;
+  };
 
 /** Runs the statements one after the other, because each may ask the catalog for many pages. */
 async function rowsOf(
@@ -135,15 +163,16 @@ async function parse(
   defaults: NameDefaults,
   cache: FairCache<QueryReferences>,
 ): Promise<QueryReferences> {
-  const { sql, template, context, asker, planner, signal } = request;
-  if (sql.length > CACHED_TEXT_MAX) return planner.parse({ sql, defaults, context }, asker, signal);
+  const { sql, template, context, asker, planner, signal, withoutValues = false } = request;
+  const asked = { sql, defaults, context, withoutValues };
+  if (sql.length > CACHED_TEXT_MAX) return planner.parse(asked, asker, signal);
   const literals = template?.literals ?? [];
   const key = JSON.stringify([asker.tenant, template?.key ?? sql, defaults.catalog, defaults.schema]);
   const known = cache.get(key);
   if (known !== undefined) return moved(known, (position) => fromTemplate(position, literals));
-  const references = await planner.parse({ sql, defaults, context }, asker, signal);
-  // The instant of a time travel may depend on the context (`now()`).
-  const isFixed = references.tables.every((table) => table.at?.kind !== 'timestamp');
+  const references = await planner.parse(asked, asker, signal);
+  // A computed value of a time travel may depend on the context (`now()`, the time zone).
+  const isFixed = references.tables.every(({ at }) => at === null || at.isLiteral);
   if (isFixed)
     cache.set(
       ownerOf(request),
@@ -159,7 +188,8 @@ function moved(references: QueryReferences, to: (position: number) => number): Q
     ...name,
     location: to(name.location),
   });
-  return { ...references, tables: references.tables.map(move), columns: references.columns.map(move) };
+  const tables = references.tables.map((table) => ({ ...move(table), at: table.at === null ? null : move(table.at) }));
+  return { ...references, tables, columns: references.columns.map(move), stars: references.stars.map(move) };
 }
 
 /** `text` is the query's template, or its text without any literal cut out. */
@@ -168,7 +198,10 @@ function planKey({ values, asker, context }: NamedQuery, text: QueryTemplate, bo
   const tables = bound.map((table) => {
     const { version, policies } = table.policies;
     const principal = policies.length === 0 ? null : asker.principal;
-    const data = table.kind === 'rows' ? [table.rows.rowCount] : [table.tableName, table.version, table.snapshotId];
+    const data =
+      table.kind === 'rows'
+        ? [table.rows.rowCount, table.rows.columns.map(({ name }) => name), table.rows.select]
+        : [table.tableName, table.version, table.snapshotId, table.schemaId];
     return [...data, version, principal];
   });
   // Columns are named after parameters, not after their values.
@@ -176,33 +209,48 @@ function planKey({ values, asker, context }: NamedQuery, text: QueryTemplate, bo
   return JSON.stringify([asker.tenant, text.key, parameters, timeZone, currentCatalog, currentSchema, tables]);
 }
 
-/** Combines a cached plan with the tables as they were authorised for this statement. */
-function withTables(known: PreparedQuery, bound: readonly BoundTable[]): PreparedQuery {
-  const scans = known.scans.map((scan, i) => {
-    const table = bound[i];
-    if (table === undefined || scan.kind === 'rows') return table?.kind === 'rows' ? table : scan;
-    return table.kind === 'rows' ? scan : { ...scan, ...bindingOf(table) };
+/** Combines a planned query with the tables as they were authorised for this statement. */
+function withTables(
+  { uses, ...query }: PlannedQuery,
+  { named }: QueryReferences,
+  bound: readonly BoundTable[],
+): PreparedQuery {
+  const names = named === null ? null : new Set(named);
+  const scans = bound.map((table, i) => {
+    if (table.kind === 'rows') return table;
+    const use = uses[i];
+    const readFieldIds = use?.readFieldIds ?? table.columns.map(({ fieldId }) => fieldId);
+    const read = new Set(readFieldIds);
+    const isNamed = ({ name, fieldId }: ScanColumn): boolean =>
+      read.has(fieldId) || names?.has(foldIdentifier(name)) === true;
+    return {
+      ...bindingOf(table),
+      predicate: use?.predicate ?? { kind: 'true' as const },
+      readFieldIds,
+      namedFieldIds: names === null ? null : table.columns.filter(isNamed).map(({ fieldId }) => fieldId),
+    };
   });
-  return { ...known, scans };
+  return { ...query, scans };
 }
 
 /** A query whose plan was made for other literals: its text and its predicates are its own. */
 function fromShared(shared: SharedPlan, { query, references, bound }: BoundQuery): PreparedQuery {
   const { sql } = query;
-  return {
+  const planned = {
     ...shared.query,
     plan: shared.plan,
     isShared: true,
     workerSql: workerSql(spliceTables(sql, references)),
-    scans: bindScans({ plan: shared.plan, large: null }, bound),
+    uses: usesIn({ plan: shared.plan, large: null }, bound),
   };
+  return withTables(planned, references, bound);
 }
 
 async function plan(
   query: NamedQuery,
   references: QueryReferences,
   bound: readonly BoundTable[],
-): Promise<PreparedQuery> {
+): Promise<PlannedQuery> {
   const { sql, values, toStatement, context, asker, planner, signal } = query;
   const spliced = spliceTables(sql, references, values);
   const scans = bound.map(plannerScan);
@@ -219,7 +267,7 @@ async function plan(
     isShared: false,
     noPlan: reply.large === null ? 'has no printed form' : 'is too long to be divided',
     workerSql: workerSql(spliced),
-    scans: bindScans(reply, bound),
+    uses: usesIn(reply, bound),
     features: featuresOf(reply, bound),
     contextual,
     bounds: references.bounds,
@@ -232,20 +280,6 @@ const plannerScan = (table: BoundTable): PlannerScan => ({
   rowCount: rowCountOf(table),
 });
 
-function bindScans(reply: PlanUses, bound: readonly BoundTable[]): PreparedQuery['scans'] {
-  const uses = usesIn(reply, bound);
-  return bound.map((table, i) => {
-    if (table.kind === 'rows') return table;
-    const use = uses[i];
-    const all = table.columns.map((column) => column.fieldId);
-    return {
-      ...bindingOf(table),
-      predicate: use?.predicate ?? { kind: 'true' },
-      readFieldIds: use?.readFieldIds ?? all,
-    };
-  });
-}
-
 type PlanUses = Pick<PlanReply, 'plan' | 'large'>;
 
 function usesIn({ plan: typed, large }: PlanUses, bound: readonly BoundTable[]): readonly ScanUse[] {
@@ -254,14 +288,14 @@ function usesIn({ plan: typed, large }: PlanUses, bound: readonly BoundTable[]):
   return scanUses(typed, bound.map(fieldsOf));
 }
 
-const fieldsOf = (table: BoundTable): readonly Field[] => (table.kind === 'rows' ? [] : table.schema.fields);
+const fieldsOf = (table: BoundTable): readonly Field[] => (table.kind === 'rows' ? [] : table.fields);
 const rowCountOf = (table: BoundTable): number | null => (table.kind === 'rows' ? table.rows.rowCount : table.rowCount);
 
 function bindingOf({
-  schema: _schema,
-  sqlFields: _fields,
+  fields: _fields,
+  sqlFields: _sqlFields,
   ...binding
-}: BoundScan): Omit<BoundScan, 'schema' | 'sqlFields'> {
+}: BoundScan): Omit<BoundScan, 'fields' | 'sqlFields'> {
   return binding;
 }
 

@@ -19,7 +19,7 @@ const context = {
   currentCatalog: 'lake',
   currentSchema: 'tpch',
 };
-const prepare = queryPreparer({ cacheEntries: 100 });
+const prepare = queryPreparer({ cacheEntries: 100, cacheBytes: 2 ** 26 });
 let planner: Planner;
 let duckdb: DuckDBConnection;
 beforeAll(async () => {
@@ -111,6 +111,8 @@ describe('a query whose parameters have no values yet', () => {
     ['SELECT a FROM t WHERE b LIKE $2 AND a = $1', [], ['a INTEGER'], ['1 INTEGER', '2 VARCHAR']],
     ['SELECT $1, a + $2 FROM t LIMIT $3', ['DATE', 'BIGINT'], ['$1 DATE', '(a + $2) BIGINT'], ['1 DATE', '2 BIGINT']],
     ['SELECT $when < now() FROM t', [], ['($when < now()) BOOLEAN'], ['when TIMESTAMP WITH TIME ZONE']],
+    ['SELECT a, $2 + 1 AS n FROM t AT (VERSION => $1)', ['BIGINT', 'INT'], ['a INTEGER', 'n INTEGER'], ['2 INTEGER']],
+    ['SELECT x.b FROM t FOR TIMESTAMP AS OF $1 x WHERE a = $2', [], ['b VARCHAR'], []],
     ['SELECT struct_extract($1, 1), a FROM t', [], ['struct_extract($1, 1) INTEGER', 'a INTEGER'], []],
   ])('%s has columns and types', async (sql, types, columns, parameters) => {
     const found = await describing(sql, types);

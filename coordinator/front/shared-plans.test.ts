@@ -54,7 +54,7 @@ const by =
 
 /** Prepares the texts one after the other; what of the last one went to the planner. */
 async function last(texts: readonly string[]): Promise<{ readonly query: PreparedQuery; readonly asked: string[] }> {
-  const prepare = by(queryPreparer({ cacheEntries: 100 }), true);
+  const prepare = by(queryPreparer({ cacheEntries: 100, cacheBytes: 2 ** 26 }), true);
   for (const text of texts.slice(0, -1)) await prepare(text);
   asked = [];
   return { query: await prepare(texts.at(-1) ?? ''), asked };
@@ -77,7 +77,7 @@ describe('a plan is shared from the third query on', () => {
     const { query, asked: requests } = await last([100, 2000, 30].map(sql));
     expect(requests).toEqual([]);
     expect(query.isShared).toBe(true);
-    const alone = await by(queryPreparer({ cacheEntries: 0 }), false)(sql(30));
+    const alone = await by(queryPreparer({ cacheEntries: 0, cacheBytes: 2 ** 26 }), false)(sql(30));
     expect(query).toEqual({ ...alone, isShared: true });
   });
 
@@ -95,7 +95,7 @@ describe('a plan is shared from the third query on', () => {
   });
 
   test('a query that is distributed gets a plan of its own', async () => {
-    const prepare = queryPreparer({ cacheEntries: 100 });
+    const prepare = queryPreparer({ cacheEntries: 100, cacheBytes: 2 ** 26 });
     for (const v of [1, 2, 3]) await by(prepare, true)(`SELECT b FROM t WHERE a = ${v}`);
     asked = [];
     expect((await by(prepare, false)('SELECT b FROM t WHERE a = 4')).isShared).toBe(false);
@@ -132,7 +132,7 @@ describe('a plan is not shared when it may depend on the value', () => {
   test.each(['2021-02-29', '2020-2-1', '0999-01-01', '2020-01-01 ', 'infinity'])(
     '%s is no plain date',
     async (date) => {
-      const prepare = by(queryPreparer({ cacheEntries: 100 }), true);
+      const prepare = by(queryPreparer({ cacheEntries: 100, cacheBytes: 2 ** 26 }), true);
       const sql = (text: string): string => `SELECT b FROM t WHERE d = '${text}'`;
       for (const text of ['2020-02-28', '2020-02-29']) await prepare(sql(text));
       asked = [];
@@ -152,7 +152,7 @@ describe('a plan is not shared when it may depend on the value', () => {
 });
 
 test('values of parameters are shared like literals, and columns are named after the parameters', async () => {
-  const prepare = queryPreparer({ cacheEntries: 100 });
+  const prepare = queryPreparer({ cacheEntries: 100, cacheBytes: 2 ** 26 });
   const queries = [];
   for (const v of ['1', '2222', '33']) {
     const sql = `SELECT 9 FROM t WHERE c > ${v} AND a = ${v}7`;
@@ -180,7 +180,7 @@ test('values of parameters are shared like literals, and columns are named after
 });
 
 test('errors have the positions of their own text', async () => {
-  const prepare = by(queryPreparer({ cacheEntries: 100 }), true);
+  const prepare = by(queryPreparer({ cacheEntries: 100, cacheBytes: 2 ** 26 }), true);
   for (const v of [1, 12, 123]) {
     const sql = `SELECT b FROM t WHERE a = ${v} AND EXISTS (FROM missing)`;
     const error = await prepare(sql).then(

@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { literalPlaces, withLiterals, type LiteralPlaces } from '../planner/compared-literals.ts';
 import type { Plan } from '../planner/plan.ts';
-import type { PreparedQuery } from '../planner/prepared-query.ts';
-import { FairCache } from './fair-cache.ts';
+import { FairCache, type CacheBounds } from './fair-cache.ts';
+import { plannedBytes, type PlannedQuery } from './planned-query.ts';
 import type { ComparedLiteral } from './query-template.ts';
 
 type Literals = readonly ComparedLiteral[];
 
 /** A query that was planned for other literals, and its plan with those asked for. */
-export type SharedPlan = { readonly query: PreparedQuery; readonly plan: Plan };
+export type SharedPlan = { readonly query: PlannedQuery; readonly plan: Plan };
 
 /** A query that was planned, its literals, and their places in its plan. */
-type Planned = {
-  readonly query: PreparedQuery;
+type Confirmed = {
+  readonly query: PlannedQuery;
   readonly plan: Plan;
   readonly places: LiteralPlaces;
   readonly literals: Literals;
@@ -26,10 +26,10 @@ type Planned = {
  * same columns.
  */
 export class SharedPlans {
-  readonly #plans: FairCache<Planned>;
+  readonly #plans: FairCache<Confirmed>;
 
-  constructor(entriesMax: number) {
-    this.#plans = new FairCache(entriesMax);
+  constructor(bounds: CacheBounds) {
+    this.#plans = new FairCache(bounds, ({ query }) => plannedBytes(query));
   }
 
   find(key: string, literals: Literals): SharedPlan | undefined {
@@ -42,7 +42,7 @@ export class SharedPlans {
   }
 
   /** Takes a query that was planned by itself. */
-  add(owner: string, key: string, query: PreparedQuery, literals: Literals): void {
+  add(owner: string, key: string, query: PlannedQuery, literals: Literals): void {
     const { plan } = query;
     const places = plan === null ? null : literalPlaces(plan, literals);
     if (plan === null || places === null) return;

@@ -30,7 +30,10 @@ export function startFront(config: Config, log: Logger, onRefused: () => void): 
   );
   return {
     planner,
-    prepareQuery: queryPreparer({ cacheEntries: config['coordinator.plan_cache_entries'] }),
+    prepareQuery: queryPreparer({
+      cacheEntries: config['coordinator.plan_cache_entries'],
+      cacheBytes: config['coordinator.plan_cache_bytes'],
+    }),
     distributor: {
       distribute: (plan, facts) => distribute(plan, facts),
       advance,

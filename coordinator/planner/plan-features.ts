@@ -10,8 +10,10 @@ export type PlanFeatures = {
   readonly windows: number;
   readonly aggregates: number;
   readonly scans: number;
-  /** Sum of the estimated rows over the scans and generators, after the filters that stand right over them. */
+  /** Sum of the estimated rows over the scans of tables, after the filters that stand right over them. */
   readonly estimatedRows: number;
+  /** The same of generators, such as `range()`. */
+  readonly generatedRows: number;
   /** The query may read many rows for each row that it gives, so a worker must be able to pause it before it gives rows. */
   readonly selective: boolean;
 };
@@ -22,22 +24,35 @@ export type PlanFeatures = {
  */
 export const COLLECTED_ROWS_MAX = 10_000_000;
 
-type Counts = { joins: number; windows: number; aggregates: number; scans: number; estimatedRows: number };
+type Counts = {
+  joins: number;
+  windows: number;
+  aggregates: number;
+  scans: number;
+  estimatedRows: number;
+  generatedRows: number;
+};
 
 export function planFeatures(plan: Plan, scanRows: ScanRows): PlanFeatures {
-  const counts: Counts = { joins: 0, windows: 0, aggregates: 0, scans: 0, estimatedRows: 0 };
+  const counts: Counts = { joins: 0, windows: 0, aggregates: 0, scans: 0, estimatedRows: 0, generatedRows: 0 };
   const visit = (node: Plan, conditions: readonly Expression[]): void => {
     count(node, counts);
     if (node.kind === 'scan' || node.kind === 'generator') {
       const share = conditions.reduce((product, condition) => product * selectivity(condition), 1);
-      counts.estimatedRows += estimateRows(node, scanRows) * share;
+      counts[node.kind === 'scan' ? 'estimatedRows' : 'generatedRows'] += estimateRows(node, scanRows) * share;
     }
     const below = node.kind === 'filter' ? node.conditions : node.kind === 'project' ? conditions : [];
     for (const child of children(node)) visit(child, below);
   };
   visit(plan, []);
   const selective = isSelective(plan) && estimateRows(plan, scanRows) <= COLLECTED_ROWS_MAX;
-  return { ...counts, estimatedRows: Math.round(counts.estimatedRows), selective };
+  const { estimatedRows, generatedRows } = counts;
+  return {
+    ...counts,
+    estimatedRows: Math.round(estimatedRows),
+    generatedRows: Math.round(generatedRows),
+    selective,
+  };
 }
 
 /** Whether rows are dropped between the last operator that holds all of its rows, or a scan, and the result. */
@@ -63,6 +78,7 @@ export function unknownFeatures(scanRows: ScanRows): PlanFeatures {
     aggregates: 1,
     scans: scanRows.length,
     estimatedRows,
+    generatedRows: 0,
     selective: true,
   };
 }

@@ -19,7 +19,7 @@ const context = {
   currentCatalog: 'lake',
   currentSchema: 'tpch',
 };
-const prepare = queryPreparer({ cacheEntries: 0 });
+const prepare = queryPreparer({ cacheEntries: 0, cacheBytes: 2 ** 26 });
 let planner: Planner;
 beforeAll(async () => {
   planner = await sessionPlanner();

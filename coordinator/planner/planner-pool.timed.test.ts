@@ -21,7 +21,7 @@ const EXPONENTIAL: readonly (readonly [string, string])[] = [
   ['BETWEEN', `SELECT ${'('.repeat(15)}a${' BETWEEN 1 AND 2)::INT'.repeat(15)} FROM t`],
   ['aliases', `SELECT a AS a0${Array.from({ length: 30 }, (_, i) => `, a${i} + a${i} AS a${i + 1}`).join('')} FROM t`],
 ];
-const prepare = queryPreparer({ cacheEntries: 0 });
+const prepare = queryPreparer({ cacheEntries: 0, cacheBytes: 2 ** 26 });
 const OPTIONS: PlannerPoolOptions = {
   processes: 2,
   timeoutMs: 3_000,

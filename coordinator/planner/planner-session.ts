@@ -8,7 +8,7 @@ import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { blankContext, contextSetupSql, contextVariablesSql } from '#shared/sql/statement-context.ts';
 import { findReferences } from '../resolver/find-references.ts';
-import type { PendingInstant, QueryReferences, TimeTravel } from '../resolver/query-references.ts';
+import type { PendingTravel, QueryReferences, TimeTravel } from '../resolver/query-references.ts';
 import { boundOperators } from './bound-operators.ts';
 import { decodePlan } from './decode-plan.ts';
 import { disabledOptimizers } from './disabled-optimizers.ts';
@@ -87,7 +87,7 @@ export class PlannerSession {
     checkReferences(found);
     const tables = [];
     for (const table of found.tables) {
-      const at = table.at?.kind === 'expression' ? await this.#instant(table.at, request.context) : table.at;
+      const at = table.at?.kind === 'expression' ? await this.#travel(table.at, request) : table.at;
       tables.push({ ...table, at });
     }
     return { ...found, tables };
@@ -262,32 +262,40 @@ export class PlannerSession {
     }
   }
 
-  /** Evaluates a constant expression to microseconds since 1970. */
-  async #instant({ expression, location }: PendingInstant, context: StatementContext): Promise<TimeTravel> {
-    await this.#setContext(context, true);
+  /** Evaluates the constant expression in `AT (...)`. */
+  async #travel({ unit, expression, location }: PendingTravel, request: ParseRequest): Promise<TimeTravel> {
+    await this.#setContext(request.context, true);
     const tree = await this.#serialize(this.#parse, 'SELECT NULL');
     const statement = must(((tree as JsonObject)['statements'] as readonly JsonObject[])[0], 'one statement');
     const node = { ...(statement['node'] as JsonObject), select_list: [expression] };
+    const place = { location, isLiteral: false };
     try {
-      const sql = await this.#scalar('SELECT json_deserialize_sql(CAST($1 AS JSON))', [
+      const [sql = null] = await this.#texts('SELECT json_deserialize_sql(CAST($1 AS JSON))', [
         printJson({ error: false, statements: [{ ...statement, node }] }),
       ]);
-      const micros = await this.#scalar(
-        `SELECT CAST(epoch_us(CAST((${sql}) AS TIMESTAMP WITH TIME ZONE)) AS VARCHAR)`,
-        [],
-      );
-      return { kind: 'timestamp', micros };
+      const value =
+        unit === 'version'
+          ? `typeof(v), CAST(v AS VARCHAR)`
+          : `'TIMESTAMP', CAST(epoch_us(CAST(v AS TIMESTAMP WITH TIME ZONE)) AS VARCHAR)`;
+      const [type = null, text = null] = await this.#texts(`SELECT ${value} FROM (${sql}) AS t(v)`, []);
+      if (text === null) {
+        if (request.withoutValues === true) return { kind: 'current', ...place };
+        throw new SkeinError('INVALID_REQUEST', 'AT wants a value, not NULL');
+      }
+      if (type === 'TIMESTAMP') return { kind: 'timestamp', micros: text, ...place };
+      if (type === 'VARCHAR') return { kind: 'ref', ref: text, ...place };
+      if (/^-?\d+$/.test(text)) return { kind: 'snapshot', snapshotId: text, ...place };
+      throw new SkeinError('INVALID_REQUEST', 'VERSION wants a snapshot id, or the name of a branch or tag');
     } catch (thrown) {
       const error = SkeinError.of(thrown);
       throw new SkeinError(error.code, error.message, { position: location, cause: error });
     }
   }
 
-  async #scalar(sql: string, values: string[]): Promise<string> {
+  /** The first row of a query that gives texts. */
+  async #texts(sql: string, values: string[]): Promise<readonly (string | null)[]> {
     const reader = await this.#guard(() => this.#connection.runAndReadAll(sql, values));
-    const value = reader.getRows()[0]?.[0];
-    if (typeof value !== 'string') throw new SkeinError('INVALID_REQUEST', 'AT wants a value, not NULL');
-    return value;
+    return (reader.getRows()[0] ?? []).map((value) => (typeof value === 'string' ? value : null));
   }
 
   /** @throws the error that the serializer reports, as one of the catalogue. */

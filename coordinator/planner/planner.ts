@@ -32,8 +32,10 @@ export interface Planner {
 export type ParseRequest = {
   readonly sql: string;
   readonly defaults: NameDefaults;
-  /** Context in which the instants of time travel are evaluated. */
+  /** Context in which the values of time travel are evaluated. */
   readonly context: StatementContext;
+  /** The query's parameters have no values yet: NULL stands for them, and in `AT (...)` for the table's current state. */
+  readonly withoutValues?: boolean;
 };
 
 export type PlanRequest = {

@@ -20,7 +20,7 @@ const context = {
   currentCatalog: 'lake',
   currentSchema: 's',
 };
-const prepare = queryPreparer({ cacheEntries: 0 });
+const prepare = queryPreparer({ cacheEntries: 0, cacheBytes: 2 ** 26 });
 let planner: Planner;
 beforeAll(async () => {
   planner = await sessionPlanner();

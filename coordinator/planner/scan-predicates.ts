@@ -1,3 +1,4 @@
+import { isAddressId } from '#shared/iceberg/address-columns.ts';
 import { FLIPPED, type CompareOp, type Predicate } from '#shared/iceberg/predicate.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { unreachable } from '#shared/must.ts';
@@ -32,7 +33,10 @@ export function scanUses(plan: Plan, schemas: readonly (readonly Field[])[]): Sc
     if (node.kind === 'scan') {
       const use = found[node.scan];
       const columns = filterColumns(node.columns, schemas[node.scan] ?? []);
-      for (const column of columns) if (column !== null) use?.fieldIds.add(column.fieldId);
+      for (const { index } of node.columns) {
+        const id = schemas[node.scan]?.[index]?.id;
+        if (id !== undefined) use?.fieldIds.add(id);
+      }
       use?.predicates.push(allOf(conditions.map((condition) => predicateOf(condition, columns))));
       return;
     }
@@ -49,7 +53,8 @@ export function scanUses(plan: Plan, schemas: readonly (readonly Field[])[]): Sc
 const filterColumns = (columns: readonly PlanColumn[], fields: readonly Field[]): (FilterColumn | null)[] =>
   columns.map(({ index }) => {
     const field = fields[index];
-    return field === undefined ? null : { fieldId: field.id, type: field.type };
+    // Statistics of a file say nothing of the addresses of its rows.
+    return field === undefined || isAddressId(field.id) ? null : { fieldId: field.id, type: field.type };
   });
 
 /** Returns each child with the conditions that hold for its rows, in terms of its columns. */

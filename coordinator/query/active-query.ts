@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '#shared/clock.ts';
 import { cutText } from '#shared/cut-text.ts';
 import { SkeinError } from '#shared/error.ts';
-import { PRIORITIES } from '../admission/classify.ts';
-import { historyRow, type HistoryRow, type QueryFacts } from '../history/history-record.ts';
+import { PRIORITIES, type WorkClass } from '../workload/work-class.ts';
+import type { QueuePlace } from '../workload/admission.ts';
+import type { Classification } from '../workload/classify.ts';
+import { historyRow, isOpen, type HistoryRow, type QueryFacts, type RecordedBy } from '../history/history-record.ts';
 import { NO_PROGRESS, type RunProgress } from '../scheduler/run-progress.ts';
 import { redactMessage, type RedactedStatement } from '../statement/redact-statement.ts';
 import type { LiveQuery, LiveState } from './live-query.ts';
@@ -16,7 +18,7 @@ export type Recorder = (row: HistoryRow) => void;
 
 type ActiveQueryOptions = {
   readonly request: StatementRequest;
-  readonly epoch: number;
+  readonly recordedBy: RecordedBy;
   readonly clock: Clock;
   readonly record: Recorder;
   readonly onEnded: Recorder;
@@ -25,6 +27,9 @@ type ActiveQueryOptions = {
 /** The error of a statement that was not answered in its time. */
 export const timedOut = (timeoutMs: number): SkeinError =>
   new SkeinError('QUERY_TIMEOUT', `the query ran longer than its timeout of ${timeoutMs} ms`);
+
+const classTimedOut = (timeoutMs: number, workClass: WorkClass): SkeinError =>
+  new SkeinError('QUERY_TIMEOUT', `the query ran longer than the ${timeoutMs} ms of its class, ${workClass}`);
 
 /** Priority of a statement that is not classified. */
 const PRIORITY_NORMAL = PRIORITIES.medium;
@@ -41,12 +46,18 @@ export class ActiveQuery implements LiveStatement {
   #state: QueryState;
   #timer: NodeJS.Timeout | undefined;
   #limitMs = Infinity;
+  #runTimer: NodeJS.Timeout | undefined;
+  #waiting: () => QueuePlace | null = () => null;
+  #commits = false;
+  #endsLater = false;
   readonly #onGone: () => void;
   #redacted: RedactedStatement = { text: '', secrets: null };
   /** Made once: to cut a statement of megabytes takes milliseconds, and a list may have many. */
   #listedSql = '';
   #progress: () => RunProgress = () => NO_PROGRESS;
   #rows: () => number = () => 0;
+  /** Time on cores of runs before the one that is followed, in ms. */
+  #earlierCoreMs = 0;
 
   constructor(options: ActiveQueryOptions) {
     this.#options = options;
@@ -64,6 +75,9 @@ export class ActiveQuery implements LiveStatement {
       source: request.source,
       resourceGroup: '/root',
       priority: PRIORITY_NORMAL,
+      scheduledMs: 0,
+      profile: null,
+      classification: null,
     };
     this.#state = { kind: 'queued', queuedAtMs: clock.nowMs() };
     this.#onGone = () => this.#abort.abort(request.clientGone.reason);
@@ -105,6 +119,7 @@ export class ActiveQuery implements LiveStatement {
 
   /** Follows a run of the query, which replaces an earlier one; `rows` counts those that it has given to the client. */
   follow(progress: () => RunProgress, rows: () => number): void {
+    this.#earlierCoreMs += this.#progress().coreMs;
     this.#progress = progress;
     this.#rows = rows;
   }
@@ -115,7 +130,7 @@ export class ActiveQuery implements LiveStatement {
   }
 
   live(): LiveQuery {
-    const { recordId: _recordId, ...facts } = this.#facts;
+    const { recordId: _recordId, profile: _profile, scheduledMs: _scheduledMs, ...facts } = this.#facts;
     return {
       ...facts,
       sql: this.#listedSql,
@@ -125,16 +140,39 @@ export class ActiveQuery implements LiveStatement {
       elapsedMs: this.elapsedMs(),
       rowsProduced: this.#rows(),
       progress: this.#progress(),
+      waiting: this.#waiting(),
     };
   }
 
   cancel(reason: SkeinError): boolean {
-    if (this.signal.aborted) return false;
+    if (this.signal.aborted || this.#commits) return false;
     this.#abort.abort(reason);
     return true;
   }
 
-  describe(facts: Partial<Pick<QueryFacts, 'queryType' | 'resourceGroup' | 'priority'>>): void {
+  /**
+   * Called before a commit is sent: from now on neither a cancel, nor the timeout, nor a client that leaves stops the statement, because its
+   * answer would not say how the commit ended. @throws the reason of a stop that came before
+   */
+  beginCommit(): void {
+    this.signal.throwIfAborted();
+    this.#commits = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#runTimer);
+    this.#options.request.clientGone.removeEventListener('abort', this.#onGone);
+  }
+
+  /** Id of its history record. */
+  get recordId(): string {
+    return this.#facts.recordId;
+  }
+
+  /** Type of the statement, which routing rules match. */
+  get queryType(): string {
+    return this.#facts.queryType;
+  }
+
+  describe(facts: Partial<Pick<QueryFacts, 'queryType' | 'resourceGroup' | 'priority' | 'classification'>>): void {
     this.#facts = { ...this.#facts, ...facts };
   }
 
@@ -143,6 +181,32 @@ export class ActiveQuery implements LiveStatement {
     clearTimeout(this.#timer);
     this.#limitMs = timeoutMs;
     this.#timer = setTimeout(() => this.#abort.abort(timedOut(timeoutMs)), timeoutMs - this.elapsedMs());
+  }
+
+  /** The query's class; null before it is planned. */
+  get classification(): Classification | null {
+    return this.#facts.classification;
+  }
+
+  /** Tells why the query waits for its place, and where in the queue; null once it runs. */
+  followQueue(waiting: () => QueuePlace | null): void {
+    this.#waiting = waiting;
+  }
+
+  /**
+   * The query has `timeoutMs` from the start of its execution; an earlier such limit is void. `replacesDefault`: neither the request nor the
+   * session has set a timeout, so that the class's alone counts from now on.
+   */
+  limitRun(timeoutMs: number, workClass: WorkClass, replacesDefault: boolean): void {
+    if (this.#commits) return;
+    if (replacesDefault) {
+      clearTimeout(this.#timer);
+      this.#limitMs = Infinity;
+    }
+    clearTimeout(this.#runTimer);
+    const startedAtMs = this.#state.kind === 'running' ? this.#state.startedAtMs : this.#options.clock.nowMs();
+    const leftMs = startedAtMs + timeoutMs - this.#options.clock.nowMs();
+    this.#runTimer = setTimeout(() => this.#abort.abort(classTimedOut(timeoutMs, workClass)), Math.max(1, leftMs));
   }
 
   /** Returns the time that is left of the limit, in ms. */
@@ -161,13 +225,26 @@ export class ActiveQuery implements LiveStatement {
   /** Returns the error that the client sees. For a stopped statement it is the reason of the stop, not an error that followed from it. */
   failed(thrown: unknown): SkeinError {
     const error = SkeinError.of(this.signal.aborted ? this.signal.reason : thrown);
-    this.#apply({ kind: 'failed', atMs: this.#options.clock.nowMs(), error });
+    if (!this.#endsLater) this.#apply({ kind: 'failed', atMs: this.#options.clock.nowMs(), error });
     return error;
+  }
+
+  /** The statement is answered with an error before it is known how it ends: it runs, for its record, until `settled`. */
+  endLater(): void {
+    this.#endsLater = true;
+  }
+
+  /** Ends a statement that was answered before; null = it was completed. */
+  settled(error: SkeinError | null): void {
+    const atMs = this.#options.clock.nowMs();
+    if (error !== null) this.#apply({ kind: 'failed', atMs, error });
+    else this.#apply({ kind: 'completed', atMs, rowsProduced: 1, bytesScanned: 0, fragments: 0 });
   }
 
   /** Frees timers and listeners. */
   end(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#runTimer);
     this.#options.request.clientGone.removeEventListener('abort', this.#onGone);
   }
 
@@ -180,7 +257,8 @@ export class ActiveQuery implements LiveStatement {
   }
 
   #record(): HistoryRow {
-    const full = historyRow(this.#facts, this.#state, this.#options.epoch);
+    const scheduledMs = isOpen(this.#state.kind) ? 0 : this.#earlierCoreMs + this.#progress().coreMs;
+    const full = historyRow({ ...this.#facts, scheduledMs }, this.#state, this.#options.recordedBy);
     const row = {
       ...full,
       error_message: full.error_message && redactMessage(full.error_message, this.#redacted),

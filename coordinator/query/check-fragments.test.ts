@@ -19,7 +19,7 @@ let planner: Planner;
 let scans: CheckedQuery['scans'];
 beforeAll(async () => {
   planner = await sessionPlanner();
-  const prepare = queryPreparer({ cacheEntries: 0 });
+  const prepare = queryPreparer({ cacheEntries: 0, cacheBytes: 2 ** 26 });
   const request = { sql: 'FROM t', offset: 0, context, asker: SCRIPTED_ASKER, tables, planner, signal };
   ({ scans } = await prepare(request));
 });

@@ -1,5 +1,5 @@
 import type { ScanNumbers } from '#shared/iceberg/planning.ts';
-import { classify, type WorkClass } from '../admission/classify.ts';
+import { classify, type Classification, type ClassifyOptions } from '../workload/classify.ts';
 import { planFeatures } from '../planner/plan-features.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { TableBinding } from '../resolver/table-binding.ts';
@@ -11,12 +11,12 @@ import { readCall, scanRequest, type ScanContext } from '../scheduler/plan-scans
  */
 export async function classifyQuery(
   { plan, scans, features }: Pick<PreparedQuery, 'plan' | 'scans' | 'features'>,
-  setting: string,
+  options: ClassifyOptions,
   context: Omit<ScanContext, 'hold'>,
-): Promise<WorkClass> {
+): Promise<Classification> {
   const numbers = await Promise.all(scans.map((scan) => numbersOf(scan, context)));
   const rows = numbers.map((one) => one.rows);
-  return classify(plan === null ? features : planFeatures(plan, rows), setting);
+  return classify(plan === null ? features : planFeatures(plan, rows), options);
 }
 
 async function numbersOf(scan: TableBinding, context: Omit<ScanContext, 'hold'>): Promise<ScanNumbers> {

@@ -1,25 +1,25 @@
-import type { StatementContext, TaskReport } from '#proto/task.ts';
-import { parseBytes } from '#shared/config/config-schema.ts';
+import type { SqlText, StatementContext, TableSink, WrittenFile } from '#proto/task.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { must } from '#shared/must.ts';
-import type { Place } from '../admission/admission.ts';
-import { PRIORITIES } from '../admission/classify.ts';
 import type { DistributionSettings, TaskWidth } from '../distributor/fragment.ts';
 import type { Encoding, ResultBatch } from '../sink/result-sink.ts';
 import { rowEncoding } from '../sink/row-encoding.ts';
+import { TextColumnReader } from '../sink/text-column.ts';
 import { singleFragment } from '../distributor/single-fragment.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';
+import type { FinishedTask } from '../scheduler/finished-task.ts';
 import { chooseWidth } from '../scheduler/choose-width.ts';
-import { planScans, type PlannedScan, type ScanContext } from '../scheduler/plan-scans.ts';
+import { namedScans, planScans, type PlannedScan, type ScanContext } from '../scheduler/plan-scans.ts';
 import { runStages } from '../scheduler/run-stages.ts';
 import { runWhole } from '../scheduler/run-whole.ts';
 import { clusterFacts } from '../scheduler/scheduler.ts';
 import type { QueryRun } from '../scheduler/one-run.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
 import { setting, type SessionState } from '../session/session.ts';
+import type { Place } from '../workload/admission.ts';
 import type { ActiveQuery } from './active-query.ts';
-import { classifyQuery } from './classify-query.ts';
+import { admitQuery, runLimits } from './admit-query.ts';
 import { distributeQuery, rescan, runsWhole, type QueryStages } from './distribute-query.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
@@ -41,10 +41,18 @@ export type QueryExecution = {
   /** Shape of the statement, which the quarantine refuses after a run of it hangs. */
   readonly shape: StatementShape;
   readonly profile: boolean;
-  readonly encoding: Encoding;
+  /** The form in which the rows come, or the table that they are written to. */
+  readonly destination: { readonly kind: 'rows'; readonly encoding: Encoding } | TableDestination;
   /** Begins the result of the query, which may have been resolved again. */
   readonly onStart: (query: PreparedQuery) => void;
   readonly onBatch: (batch: ResultBatch) => Promise<void> | undefined;
+};
+
+/** A table that a query's rows are written to; `sql` wraps the text of the last fragment so that its rows are the table's. */
+export type TableDestination = {
+  readonly kind: 'table';
+  readonly sink: TableSink;
+  readonly sql: (text: SqlText) => SqlText;
 };
 
 /** The outcome of a query that ran. */
@@ -56,8 +64,10 @@ export type QueryOutcome = {
   /** Fragments that ran. */
   readonly fragments: number;
   readonly scans: readonly PlannedScan[];
+  /** The files that its last stage has written, if its rows go to a table. */
+  readonly files: readonly WrittenFile[];
   readonly run:
-    | { readonly kind: 'whole'; readonly reason: string; readonly report: TaskReport }
+    | { readonly kind: 'whole'; readonly reason: string; readonly report: FinishedTask }
     | {
         readonly kind: 'staged';
         readonly plan: QueryStages;
@@ -72,11 +82,8 @@ export type QueryOutcome = {
  */
 export async function executeQuery(execution: QueryExecution): Promise<QueryOutcome> {
   if (execution.place !== null) return await executeAdmitted({ ...execution, place: execution.place });
-  const place = await admit(execution);
+  const place = await admitQuery(execution);
   try {
-    const { active } = execution;
-    active.describe({ resourceGroup: place.resourceGroup });
-    active.started();
     const query = place.hasWaited ? await execution.renew(place) : execution.query;
     return await executeAdmitted({ ...execution, query, place });
   } finally {
@@ -84,22 +91,14 @@ export async function executeQuery(execution: QueryExecution): Promise<QueryOutc
   }
 }
 
-/** Classifies the query and waits for its place. */
-async function admit({ services, request, active, state, query }: QueryExecution): Promise<Place> {
-  const { signal } = active;
-  const { tenant, sub: principal } = request.caller.claims;
-  const wanted = setting(state, 'service.workload_class', services.config);
-  const workClass = await classifyQuery(query, wanted, { tables: services.tables, tenant, signal });
-  active.describe({ priority: PRIORITIES[workClass] });
-  return services.admission.admit({ asker: { tenant, principal }, signal });
-}
+type AdmittedExecution = QueryExecution & { readonly place: Place };
 
 /** Runs the query whole on one worker or in stages on several, by the session's settings and the size of the data. */
-async function executeAdmitted(execution: QueryExecution & { readonly place: Place }): Promise<QueryOutcome> {
+async function executeAdmitted(execution: AdmittedExecution): Promise<QueryOutcome> {
   const { services, request, active, state, query } = execution;
   const { signal } = active;
   const { tenant, sub: principal } = request.caller.claims;
-  const { scheduler, front, clock } = services;
+  const { scheduler, front } = services;
   using hold = new FileListHold(services.fileLists, tenant);
   const scanContext = { tables: services.tables, tenant, hold, signal };
   const scans = await planScans(query.scans, scanContext);
@@ -112,7 +111,7 @@ async function executeAdmitted(execution: QueryExecution & { readonly place: Pla
   const asker = { tenant, principal };
   const context = { passes, scheduler, settings, scanContext, checker, context: execution.context, asker };
   const plan = await distributeQuery(query, scans, context);
-  const limits = { deadlineMs: clock.nowMs() + active.leftMs(), settings };
+  const limits = { settings };
   if (plan.kind === 'whole') return await executeWhole(execution, scans, { ...limits, reason: plan.reason });
   return await executeInStages(execution, plan, { ...limits, scans, scanContext });
 }
@@ -133,17 +132,11 @@ export function distributionSettings(
   };
 }
 
-type Limits = {
-  readonly deadlineMs: number;
-  readonly settings: DistributionSettings;
-};
+type Limits = { readonly settings: DistributionSettings };
 
 /** The part of a run that does not depend on how the query is distributed. `rows` counts the result's rows. */
-function queryRun(
-  execution: QueryExecution,
-  { deadlineMs }: Limits,
-): { readonly run: QueryRun; readonly rows: () => number } {
-  const { services, request, active, state, query, context, profile } = execution;
+function queryRun(execution: AdmittedExecution): { readonly run: QueryRun; readonly rows: () => number } {
+  const { services, request, active, query, context, profile, destination, place } = execution;
   const { tenant, sub: principal } = request.caller.claims;
   let rows = 0;
   const run: QueryRun = {
@@ -151,11 +144,14 @@ function queryRun(
     tenant,
     principal,
     context,
-    memoryLimitBytes: parseBytes(setting(state, 'skein.query_memory_limit', services.config)),
+    ...runLimits(execution, place),
     profile,
     bounds: query.bounds,
-    deadlineMs,
-    encoding: rowEncoding(execution.encoding, { columns: query.columns, timeZone: context.timeZone }),
+    encoding:
+      destination.kind === 'rows'
+        ? rowEncoding(destination.encoding, { columns: query.columns, timeZone: context.timeZone })
+        : { sql: destination.sql, newReader: () => new TextColumnReader() },
+    sink: destination.kind === 'table' ? destination.sink : null,
     signal: active.signal,
     onRun: (id, progress) => {
       services.runs.add(id, execution.shape);
@@ -167,6 +163,7 @@ function queryRun(
     },
     onBatch: (batch) => {
       rows += batch.rows;
+      place.worked({ rows: batch.rows, scheduledMs: 0 });
       return execution.onBatch(batch);
     },
     mayStartOver: () => !request.sink.committed,
@@ -175,15 +172,15 @@ function queryRun(
 }
 
 async function executeWhole(
-  execution: QueryExecution,
+  execution: AdmittedExecution,
   scans: readonly PlannedScan[],
   limits: Limits & { readonly reason: string },
 ): Promise<QueryOutcome> {
   const { services, state, query } = execution;
   const width = chooseWidth(scans, query.features, setting(state, 'skein.task_width', services.config));
   const fragment = singleFragment(query, width);
-  const { run, rows } = queryRun(execution, limits);
-  const report = await runWhole(services.scheduler, { ...run, scans, fragment });
+  const { run, rows } = queryRun(execution);
+  const report = await runWhole(services.scheduler, { ...run, scans: namedScans(scans, query.scans), fragment });
   const { reason } = limits;
   return {
     query,
@@ -191,6 +188,7 @@ async function executeWhole(
     bytesScanned: report.bytesScanned,
     fragments: 1,
     scans,
+    files: report.files,
     run: { kind: 'whole', reason, report },
   };
 }
@@ -202,12 +200,12 @@ type StagedLimits = Limits & {
 };
 
 async function executeInStages(
-  execution: QueryExecution,
+  execution: AdmittedExecution,
   plan: QueryStages,
   limits: StagedLimits,
 ): Promise<QueryOutcome> {
   const { services } = execution;
-  const { run, rows } = queryRun(execution, limits);
+  const { run, rows } = queryRun(execution);
   const ran = await runStages(services.scheduler, {
     ...run,
     distributed: plan.distributed,
@@ -231,6 +229,7 @@ async function executeInStages(
     bytesScanned,
     fragments: stages.length,
     scans: plan.scans,
+    files: stages.flatMap(({ tasks }) => tasks.flatMap(({ files }) => files)),
     run: { kind: 'staged', plan, stages, starts },
   };
 }

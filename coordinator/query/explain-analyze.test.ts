@@ -1,13 +1,21 @@
 import { expect, test } from 'vitest';
-import type { TaskReport } from '#proto/task.ts';
+import type { FinishedTask } from '../scheduler/finished-task.ts';
 import { taskId } from '#shared/id.ts';
 import type { PlannedScan } from '../scheduler/plan-scans.ts';
 import type { Fragment } from '../distributor/fragment.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
 import type { QueryStages } from './distribute-query.ts';
 import type { QueryOutcome } from './execute-query.ts';
+import type { Classification } from '../workload/classify.ts';
 import { explainAnalyze } from './explain-analyze.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+
+const CLASS: Classification = {
+  workClass: 'medium',
+  reasons: ['1 join', 'about 200,000 rows'],
+  estimatedRows: 200_000,
+  isSet: false,
+};
 
 const scan: PlannedScan = {
   kind: 'iceberg',
@@ -34,7 +42,8 @@ const scan: PlannedScan = {
     bytes: 1_000,
   },
 };
-const report: TaskReport = {
+const report: FinishedTask = {
+  ran: { worker: 'w', threads: 1, sentAtMs: 0, endedAtMs: 1 },
   taskId: taskId('t'),
   rows: 1,
   batches: 1,
@@ -46,6 +55,7 @@ const report: TaskReport = {
   bytesScanned: 600,
   scans: [{ scan: 0, files: 3, rowGroups: 5, rowGroupsPruned: 4, bytes: 600 }],
   partitions: [],
+  files: [],
   receivedBytes: 0,
   profile: {
     latency: 1,
@@ -76,14 +86,16 @@ const outcome: Outcome = {
   bytesScanned: 600,
   fragments: 1,
   scans: [scan],
+  files: [],
   run: { kind: 'whole', reason: 'there is one worker', report },
 };
 
 test('it shows pruned files, rows read and time spent', () => {
-  expect(explainAnalyze({ plan: ['Scan'], outcome, planMs: 1, runMs: 2 }, 'text')).toEqual([
+  expect(explainAnalyze({ plan: ['Scan'], outcome, planMs: 1, runMs: 2, classification: CLASS }, 'text')).toEqual([
     'Scan',
     '',
     'planning 1.0 ms, execution 2.0 ms, one worker (there is one worker)',
+    'Workload class: medium (1 join, about 200,000 rows)',
     'task: rows=1 batches=1 output_bytes=40 quanta=3 scheduled_ms=7 spilled_bytes=0 peak_memory_bytes=5 bytes_scanned=600',
     'scan 0 lake.tpch.orders: snapshot=7 manifests=2 manifests_pruned=1 files=9 files_pruned=6 files_pruned_by_partition=4 ' +
       'delete_files=1 row_groups=5 row_groups_pruned=4 bytes=600',
@@ -123,15 +135,20 @@ test('a stage adds its tasks up, operator by operator; the same as JSON', () => 
   };
   const plan = { kind: 'stages' } as QueryStages;
   const staged: Outcome = { ...outcome, run: { kind: 'staged', plan, stages: [stage], starts: 1 } };
-  const text = explainAnalyze({ plan: [], outcome: staged, planMs: 1, runMs: 2 }, 'text').join('\n');
+  const text = explainAnalyze({ plan: [], outcome: staged, planMs: 1, runMs: 2, classification: CLASS }, 'text').join(
+    '\n',
+  );
   expect(text).toContain('stage 3 by splits -> gather: tasks=2 rows=2 batches=2 output_bytes=80 quanta=6');
   expect(text).toContain('peak_memory_bytes=9');
   expect(text).toContain('elapsed_ms=12 retries=1 skew_splits=2');
   expect(text).toContain('row_groups=10 row_groups_pruned=8 bytes=1200');
   expect(text).toContain('dynamic filter: o_orderkey from 1 to 9');
   expect(text).toContain('    READ_PARQUET rows=4 rows_scanned=30 time_ms=0.80');
-  const [json = ''] = explainAnalyze({ plan: [], outcome: staged, planMs: 1, runMs: 2 }, 'json');
+  const [json = ''] = explainAnalyze({ plan: [], outcome: staged, planMs: 1, runMs: 2, classification: CLASS }, 'json');
   expect(JSON.parse(json)).toMatchObject({
+    workload_class: 'medium',
+    class_reasons: ['1 join', 'about 200,000 rows'],
+    estimated_rows: 200_000,
     fragments: [
       { stage: 3, tasks: 2, rows: 2, operators: [{ name: 'PROJECTION', tasks: 2, children: [{ rows: 4 }] }] },
     ],
@@ -140,5 +157,7 @@ test('a stage adds its tasks up, operator by operator; the same as JSON', () => 
 
 test('without a profile there are no operators', () => {
   const bare: Outcome = { ...outcome, run: { kind: 'whole', reason: '', report: { ...report, profile: null } } };
-  expect(explainAnalyze({ plan: [], outcome: bare, planMs: 1, runMs: 2 }, 'text').join()).not.toContain('operators');
+  expect(
+    explainAnalyze({ plan: [], outcome: bare, planMs: 1, runMs: 2, classification: CLASS }, 'text').join(),
+  ).not.toContain('operators');
 });

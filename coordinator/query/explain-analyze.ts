@@ -3,6 +3,7 @@ import { printJson, type JsonObject } from '#shared/json.ts';
 import type { Fragment } from '../distributor/fragment.ts';
 import type { PlannedScan } from '../scheduler/plan-scans.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
+import { classJson, printClass, type Classification } from '../workload/classify.ts';
 import type { QueryOutcome } from './execute-query.ts';
 import { mergeOperators, operatorJson, operatorLines, readOperators, type Operator } from './operator-profile.ts';
 
@@ -12,6 +13,8 @@ type Run = {
   readonly outcome: Omit<QueryOutcome, 'query'>;
   readonly planMs: number;
   readonly runMs: number;
+  /** The class that the query ended with. */
+  readonly classification: Classification | null;
 };
 
 /** Statistics of a fragment's tasks, by name, in printing order. */
@@ -30,12 +33,13 @@ type Part = {
 export function explainAnalyze(run: Run, format: 'text' | 'json'): readonly string[] {
   const parts = partsOf(run.outcome);
   if (format === 'json') return [printJson(jsonOf(run, parts), 2)];
-  const { plan, outcome, planMs, runMs } = run;
+  const { plan, outcome, planMs, runMs, classification } = run;
   const how = outcome.run.kind === 'whole' ? `one worker (${outcome.run.reason})` : `${outcome.fragments} stages`;
   return [
     ...plan,
     '',
     `planning ${planMs.toFixed(1)} ms, execution ${runMs.toFixed(1)} ms, ${how}`,
+    ...(classification === null ? [] : [printClass(classification)]),
     ...parts.flatMap(partLines),
   ];
 }
@@ -54,10 +58,11 @@ function partLines({ title, facts, scans, dynamicFilters, operators }: Part): st
   ];
 }
 
-function jsonOf({ outcome, planMs, runMs }: Run, parts: readonly Part[]): JsonObject {
+function jsonOf({ outcome, planMs, runMs, classification }: Run, parts: readonly Part[]): JsonObject {
   return {
     planning_ms: Number(planMs.toFixed(3)),
     execution_ms: Number(runMs.toFixed(3)),
+    ...(classification === null ? {} : classJson(classification)),
     rows: outcome.rows,
     bytes_scanned: outcome.bytesScanned,
     ...(outcome.run.kind === 'whole' ? { whole: outcome.run.reason } : { starts: outcome.run.starts }),

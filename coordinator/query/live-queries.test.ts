@@ -27,7 +27,8 @@ function statement(caller: Caller, id: string, text = 'x'.repeat(10_000)): Activ
     clientGone: new AbortController().signal,
   } as StatementRequest;
   const ignore = (): void => undefined;
-  const active = new ActiveQuery({ request, epoch: 1, clock: systemClock, record: ignore, onEnded: ignore });
+  const recordedBy = { epoch: 1, cuRate: 1 };
+  const active = new ActiveQuery({ request, recordedBy, clock: systemClock, record: ignore, onEnded: ignore });
   active.received({ text: `SELECT '${text}'`, secrets: null });
   return active;
 }
@@ -70,7 +71,7 @@ test('a list has a limit, a total, and no long text', () => {
 test('a state is that of the moment', () => {
   const { registry, live } = registryOf(ann);
   const [active] = live;
-  const progress = { tasks: 3, tasksDone: 1, tasksRunning: 2, bytesScanned: 9, workers: ['worker-2'] };
+  const progress = { tasks: 3, tasksDone: 1, tasksRunning: 2, bytesScanned: 9, coreMs: 0, workers: ['worker-2'] };
   active?.started();
   active?.follow(
     () => progress,

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
-import { principalId, type QueryId } from '#shared/id.ts';
+import { principalId, type PrincipalId, type QueryId } from '#shared/id.ts';
 import { mayDo, type Caller } from '../auth/authenticate.ts';
-import type { LiveState } from './live-query.ts';
+import type { LiveQuery, LiveState } from './live-query.ts';
 import type { LiveList, QueryRegistry } from './query-registry.ts';
 
 /** The filters of a list; null = no filter: every query that the caller may see. */
@@ -19,24 +19,38 @@ export function liveQueries(registry: QueryRegistry, caller: Caller, { state, ow
   return registry.list({ tenant, principal, state, limit });
 }
 
+type NamedQuery = { readonly queryId: QueryId; readonly owner: string | null };
+
+/** Finds a statement: a principal its own, an administrator any of the tenant. @throws as `cancelQuery` */
+export function findQuery(registry: QueryRegistry, caller: Caller, named: NamedQuery): LiveQuery | null {
+  const { tenant, sub } = caller.claims;
+  const { queryId, owner } = named;
+  const own = owner === null || owner === sub ? registry.find({ tenant, principal: sub, queryId }) : null;
+  if (own !== null || !mayDo(caller, 'query.list')) return own;
+  const [other] = othersOf(registry, caller, named);
+  return other === undefined ? null : registry.find({ tenant, principal: other, queryId });
+}
+
 /**
  * Cancels a statement: a principal its own, an administrator any of the tenant. False when there is none that the caller may cancel.
  * @throws INVALID_REQUEST when `owner` is null and several other principals have a statement of this id
  */
-export function cancelQuery(
-  registry: QueryRegistry,
-  caller: Caller,
-  { queryId, owner }: { readonly queryId: QueryId; readonly owner: string | null },
-): boolean {
+export function cancelQuery(registry: QueryRegistry, caller: Caller, { queryId, owner }: NamedQuery): boolean {
   const { tenant, sub } = caller.claims;
   const byUser = new SkeinError('QUERY_CANCELLED', 'the query was cancelled by its user');
   const isOwn = owner === null || owner === sub;
   if (isOwn && registry.cancel({ tenant, principal: sub, queryId }, byUser)) return true;
   if (!mayDo(caller, 'query.cancel')) return false;
-  const owners = registry.ownersOf(tenant, queryId).filter((one) => one !== sub && (owner === null || one === owner));
-  if (owners.length > 1) {
-    throw new SkeinError('INVALID_REQUEST', 'several principals have a query of this id: name one with user_id');
-  }
   const byAdmin = new SkeinError('QUERY_CANCELLED', 'the query was cancelled by an administrator');
-  return owners.some((principal) => registry.cancel({ tenant, principal, queryId }, byAdmin));
+  return othersOf(registry, caller, { queryId, owner }).some((principal) =>
+    registry.cancel({ tenant, principal, queryId }, byAdmin),
+  );
+}
+
+/** The other principals of the tenant, one at most, who have a statement of this id. @throws INVALID_REQUEST when several have */
+function othersOf(registry: QueryRegistry, caller: Caller, { queryId, owner }: NamedQuery): readonly PrincipalId[] {
+  const { tenant, sub } = caller.claims;
+  const owners = registry.ownersOf(tenant, queryId).filter((one) => one !== sub && (owner === null || one === owner));
+  if (owners.length <= 1) return owners;
+  throw new SkeinError('INVALID_REQUEST', 'several principals have a query of this id: name one with user_id');
 }

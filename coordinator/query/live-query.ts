@@ -1,5 +1,7 @@
 import type { PrincipalId, QueryId, TenantId } from '#shared/id.ts';
 import type { RunProgress } from '../scheduler/run-progress.ts';
+import type { QueuePlace } from '../workload/admission.ts';
+import type { Classification } from '../workload/classify.ts';
 
 /** `cancelling`: it was told to end, but its tasks have not stopped yet. */
 export type LiveState = 'queued' | 'running' | 'cancelling';
@@ -18,6 +20,8 @@ export type LiveQuery = {
   readonly source: string | null;
   readonly resourceGroup: string;
   readonly priority: number;
+  /** Null before the query is planned, and for a statement that runs no query. */
+  readonly classification: Classification | null;
   readonly state: LiveState;
   readonly queuedAtMs: number;
   readonly startedAtMs: number | null;
@@ -26,4 +30,6 @@ export type LiveQuery = {
   /** Rows that its present run has given to the client. */
   readonly rowsProduced: number;
   readonly progress: RunProgress;
+  /** Its place in the queue of its group; null unless it waits for admission. */
+  readonly waiting: QueuePlace | null;
 };

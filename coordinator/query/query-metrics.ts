@@ -10,6 +10,7 @@ export type MetricSources = {
   readonly workersLive: () => number;
   readonly workersKnown: () => number;
   readonly sessions: () => number;
+  readonly workloadValid: () => number;
   readonly historyWaiting: () => number;
   readonly metadataCacheBytes: () => number;
   readonly fileListBytes: () => number;
@@ -46,6 +47,11 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
   gauge('skein_workers_live', 'Workers that take tasks', sources.workersLive);
   gauge('skein_workers_known', 'Workers that membership names', sources.workersKnown);
   gauge('skein_sessions', 'Sessions that hold state', sources.sessions);
+  gauge(
+    'skein_workload_file_valid',
+    '0 while the workload file is not valid and one before it is in force',
+    sources.workloadValid,
+  );
   gauge('skein_history_waiting', 'History records that wait to be written', sources.historyWaiting);
   gauge('skein_metadata_cache_bytes', 'Bytes of cached table metadata', sources.metadataCacheBytes);
   gauge('skein_file_list_bytes', 'Bytes of the lists of files of queries that run', sources.fileListBytes);

@@ -68,6 +68,10 @@ export class QueryRegistry {
     return keys.filter((key) => key.tenant === tenant && isSameId(key.queryId, queryId)).map((key) => key.principal);
   }
 
+  find(key: QueryKey): LiveQuery | null {
+    return this.#live.get(keyText(key))?.live() ?? null;
+  }
+
   /** False when no such statement is live. */
   cancel(key: QueryKey, reason: SkeinError): boolean {
     return this.#live.get(keyText(key))?.cancel(reason) ?? false;

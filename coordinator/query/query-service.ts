@@ -3,6 +3,7 @@ import type { Caller } from '../auth/authenticate.ts';
 import type { SessionKey } from '../session/session-store.ts';
 import type { Kill } from '../quarantine/quarantine.ts';
 import type { LiveRequest } from './live-queries.ts';
+import type { LiveQuery } from './live-query.ts';
 import type { LiveList } from './query-registry.ts';
 import type { Parameters } from '../statement/parameters.ts';
 import type { ResultSink } from '../sink/result-sink.ts';
@@ -34,6 +35,8 @@ export interface QueryService {
   timeoutMs(session: SessionKey): number;
   /** The statements that wait or run now and that the caller may see, the oldest first. */
   live(caller: Caller, filter: LiveRequest): LiveList;
+  /** A statement that waits or runs; null when there is none that the caller may see. `owner` as for `cancel`. */
+  find(caller: Caller, queryId: QueryId, owner: string | null): LiveQuery | null;
   /**
    * Cancels a statement that waits or runs; false when there is none that the caller may cancel. `owner` is its principal; null = the
    * caller, or if the caller has none of this id, the one principal of the tenant that does.

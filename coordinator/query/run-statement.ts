@@ -11,7 +11,7 @@ import { READ_STATEMENT, type StatementText } from '../statement/read-statement.
 import { ActiveQuery } from './active-query.ts';
 import { answerInTime } from './answer-in-time.ts';
 import { inSource, withPlace } from './error-place.ts';
-import { cancelQuery, liveQueries } from './live-queries.ts';
+import { cancelQuery, findQuery, liveQueries } from './live-queries.ts';
 import type { QueryRegistry } from './query-registry.ts';
 import type { QueryService, StatementRequest } from './query-service.ts';
 import { commandContext } from './running-statement.ts';
@@ -26,6 +26,7 @@ export function statementRunner(services: RunnerServices): QueryService {
     quarantined: ({ claims }) => services.quarantine.list(claims.tenant),
     lift: ({ claims }, id) => services.quarantine.lift(claims.tenant, id),
     live: (caller, filter) => liveQueries(services.registry, caller, filter),
+    find: (caller, queryId, owner) => findQuery(services.registry, caller, { queryId, owner }),
     cancel: (caller, queryId, owner) => cancelQuery(services.registry, caller, { queryId, owner }),
   };
 }
@@ -34,7 +35,7 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
   const { clock, registry, log, metrics } = services;
   const active = new ActiveQuery({
     request,
-    epoch: services.epoch,
+    recordedBy: { epoch: services.epoch, cuRate: services.config['coordinator.cu_rate'] },
     clock,
     record: services.record,
     onEnded: metrics.ended,
@@ -51,7 +52,8 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
     active.signal.throwIfAborted();
     active.completed(outcome);
   } catch (thrown) {
-    const error = active.failed(withPlace(inSource(SkeinError.of(thrown), request.sql, edits), request.sql));
+    const placed = withPlace(inSource(SkeinError.of(thrown), request.sql, edits), request.sql);
+    const error = active.failed(placed);
     const isOurs = error.entry.kind === 'internal' || error.entry.kind === 'external';
     log[isOurs ? 'error' : 'debug']({ queryId: request.queryId, err: error }, 'statement failed');
     throw error;
@@ -108,7 +110,7 @@ type Running = {
 
 function run({ command: name, input }: Statement, { services, request, active, edits }: Running): Promise<Outcome> {
   const command: Command = COMMANDS[name];
-  active.describe({ queryType: command.queryType });
+  active.describe({ queryType: command.typeOf?.(input) ?? command.queryType });
   if (command.timeout === 'coordinator' && request.timeoutMs === undefined) {
     active.limit(services.config['coordinator.query_timeout']);
   }

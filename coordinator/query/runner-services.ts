@@ -3,15 +3,18 @@ import type { ByteBudget } from '#shared/byte-budget.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { TableReader } from '#shared/iceberg/table-reader.ts';
 import type { Logger } from '#shared/log/logger.ts';
-import type { Admission } from '../admission/admission.ts';
+
 import type { PrepareQuery } from '../front/prepare-query.ts';
 import type { ClientTexts } from '../client-texts.ts';
+import type { HistoryReader } from '../history/read-history.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
 import type { RecentRuns } from '../quarantine/recent-runs.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { SessionServices } from '../session/session-services.ts';
+import type { Admission } from '../workload/admission.ts';
+import type { WriteJournal } from '../write/write-journal.ts';
 import type { Recorder } from './active-query.ts';
 import type { FragmentChecker } from './check-fragments.ts';
 import type { DistributorPasses } from './distribute-query.ts';
@@ -44,6 +47,8 @@ export type RunnerServices = {
   readonly tables: TableReader;
   /** Memory for the lists of files of all queries. */
   readonly fileLists: ByteBudget;
+  readonly writes: WriteJournal;
   readonly record: Recorder;
+  readonly history: Pick<HistoryReader, 'list'>;
   readonly metrics: QueryMetrics;
 };

@@ -66,6 +66,7 @@ class SessionStatements implements PreparedStatements {
     try {
       if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
       const { command, input } = this.#allowed(parsed.statement);
+      active.describe({ queryType: command.typeOf?.(input) ?? command.queryType });
       return await command.run(
         input,
         commandContext(services, request, {

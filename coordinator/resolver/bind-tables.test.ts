@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { scriptedTables } from '#test/support/scripted/tables.ts';
+import type { MetadataRowsRequest } from '../rows/metadata-rows.ts';
 import { bindTables } from './bind-tables.ts';
 import type { LoadedTable } from './table-source.ts';
 
@@ -8,15 +9,18 @@ type Found = Extract<LoadedTable, { kind: 'found' }>;
 const SCRIPT = scriptedTables({ 'lake.default.t': { columns: 'a long' } });
 
 /** Binds `t`, of which the catalog has answered this. */
-const bind = (answer: Partial<Found>): ReturnType<typeof bindTables> =>
+const bind = (answer: Partial<Found>, name = 't', source = SCRIPT): ReturnType<typeof bindTables> =>
   bindTables({
-    references: [{ parts: ['t'], location: 14, alias: null, at: null }],
+    references: [{ parts: [name], location: 14, alias: null, at: null, qualifier: 't', addresses: [] }],
     defaults: { catalog: 'lake', schema: 'default' },
     source: {
-      ...SCRIPT,
+      ...source,
       loadTables: async (names, signal) =>
-        (await SCRIPT.loadTables(names, signal)).map((table) => ({ ...table, ...answer }) as LoadedTable),
+        (await SCRIPT.loadTables(names, signal)).map((table) =>
+          table.kind === 'missing' ? table : { ...table, ...answer },
+        ),
     },
+    named: null,
     rows: new Map(),
     signal: new AbortController().signal,
   });
@@ -34,4 +38,24 @@ test('a table with a policy is not read, because nothing applies policies', asyn
     code: 'NOT_SUPPORTED',
     position: 14,
   });
+});
+
+test('metadata tables ask for the right to read the table, and show no values of rows that a policy may hide', async () => {
+  const asked: MetadataRowsRequest[] = [];
+  const source = {
+    ...SCRIPT,
+    metadataRows: (request: MetadataRowsRequest) => {
+      asked.push(request);
+      return SCRIPT.metadataRows({ ...request, what: 'refs' });
+    },
+  };
+  const policies = { policies: [{ kind: 'row_access' }], policyVersion: '1' };
+  await expect(bind({ actions: new Set(['table.describe']) }, 't$files')).rejects.toMatchObject({ code: 'FORBIDDEN' });
+  await expect(bind(policies, 't$partitions')).rejects.toMatchObject({ code: 'NOT_SUPPORTED', position: 14 });
+  await bind(policies, 't$files', source);
+  await bind({}, 't@v1$FILES', source);
+  expect(asked.map(({ what, withValues, snapshot }) => [what, withValues, snapshot?.snapshotId])).toEqual([
+    ['files', false, 12n],
+    ['files', true, 11n],
+  ]);
 });

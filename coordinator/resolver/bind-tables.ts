@@ -1,34 +1,43 @@
 import { SkeinError } from '#shared/error.ts';
-import { snapshotSchema, type Snapshot, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import type { Snapshot, TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import { addressField } from '#shared/iceberg/address-columns.ts';
 import type { Schema } from '#shared/iceberg/schema.ts';
+import type { Field } from '#shared/iceberg/type.ts';
 import { scanColumn } from '#shared/iceberg/scan-column.ts';
 import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 import { fieldType } from './iceberg-sql-type.ts';
+import type { MetadataRows } from '../rows/metadata-rows.ts';
+import type { MetadataTable } from '../rows/metadata-table.ts';
 import { missingTable } from './missing-table.ts';
 import type { TableReference, TimeTravel } from './query-references.ts';
 import type { TableRows } from '../rows/table-rows.ts';
 import type { ScanBinding } from './scan-binding.ts';
 import type { RowsBinding } from './table-binding.ts';
 import { NO_POLICIES } from './table-policies.ts';
+import { suffixedName, type SuffixedName } from './table-suffix.ts';
 import { requireTableAction, type LoadedTable, type TableName, type TableSource } from './table-source.ts';
+import { travelTo } from './travel-to.ts';
 
 type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
 
 /** A table with its snapshot and columns fixed; the plan says later which of them are read. */
 export type BoundTable = BoundScan | RowsBinding;
 
-export type BoundScan = Omit<ScanBinding, 'predicate' | 'readFieldIds'> & {
-  readonly schema: Schema;
-  /** The schema's fields as DuckDB sees them. */
+export type BoundScan = Omit<ScanBinding, 'predicate' | 'readFieldIds' | 'namedFieldIds'> & {
+  /** The fields of the schema, and the address columns behind them. */
+  readonly fields: readonly Field[];
+  /** The same as DuckDB sees them. */
   readonly sqlFields: readonly SqlField[];
 };
 
 export type BindRequest = {
   readonly references: readonly TableReference[];
   readonly defaults: { readonly catalog: string; readonly schema: string };
-  readonly source: TableSource;
+  readonly source: TableSource & MetadataRows;
+  /** Columns that the query may read of a metadata table; null = all. */
+  readonly named: readonly string[] | null;
   /** Rows by the name that replaces their statement; they hide tables of the same name. */
   readonly rows: ReadonlyMap<string, TableRows>;
   readonly signal: AbortSignal;
@@ -36,16 +45,20 @@ export type BindRequest = {
 
 /**
  * Resolves every table name, once per statement and all in one call. Two parts are schema and table of the current catalog, three
- * are catalog, schema and table; dots inside of a (quoted) schema separate its levels.
- * @throws TABLE_NOT_FOUND, SCHEMA_NOT_FOUND, CATALOG_NOT_FOUND, NOT_SUPPORTED; positions are byte offsets in the query.
+ * are catalog, schema and table; dots inside of a (quoted) schema separate its levels. A table whose own name has an `@` hides a branch or tag.
+ * @throws TABLE_NOT_FOUND, SCHEMA_NOT_FOUND, CATALOG_NOT_FOUND, SNAPSHOT_NOT_FOUND, NOT_SUPPORTED; positions are byte offsets in the query.
  */
 export async function bindTables(request: BindRequest): Promise<readonly BoundTable[]> {
   const { references, rows } = request;
   if (references.length === 0) return [];
-  const names = references.map((reference) => rowsOf(reference, rows) ?? tableName(reference, request.defaults));
-  const unique = new Map(names.flatMap((name) => ('kind' in name ? [] : [[keyOf(name), name] as const])));
+  const names = references.map((reference) => rowsOf(reference, rows) ?? namesOf(reference, request.defaults));
+  const asked = names.flatMap((name) =>
+    'kind' in name ? [] : name.base === null ? [name.whole] : [name.whole, name.base],
+  );
+  const unique = new Map(asked.map((name) => [keyOf(name), name] as const));
   const loaded = unique.size === 0 ? [] : await request.source.loadTables([...unique.values()], request.signal);
   const byKey = new Map([...unique.keys()].map((key, i) => [key, must(loaded[i], 'one answer for each name')]));
+  const answer = (name: TableName): LoadedTable => must(byKey.get(keyOf(name)), 'one answer for each name');
   const width = { columns: 0 };
   const bound: BoundTable[] = [];
   for (const [i, reference] of references.entries()) {
@@ -54,15 +67,43 @@ export async function bindTables(request: BindRequest): Promise<readonly BoundTa
       bound.push(name);
       continue;
     }
-    const table = must(byKey.get(keyOf(name)), 'one answer for each name');
-    if (table.kind === 'missing') throw at(await missingTable(name, table.code, request.source), reference.location);
+    const { whole, base, suffix } = name;
+    const table = answer(whole);
+    const ofBase = table.kind === 'found' || base === null ? null : answer(base);
     try {
-      bound.push(bindTable(name, table, { travel: reference.at, width }));
+      if (table.kind === 'found') bound.push(bindTable(whole, table, { travel: reference.at, reference, width }));
+      else if (base !== null && ofBase?.kind === 'found' && suffix !== undefined) {
+        const travel = suffixTravel(suffix, reference);
+        const { metadataTable } = suffix;
+        bound.push(
+          metadataTable === null
+            ? bindTable(base, ofBase, { travel, reference, width })
+            : await bindMetadataTable(ofBase, { what: metadataTable, title: whole.table, travel }, request),
+        );
+      } else throw await missingTable(whole, table.code, request.source);
     } catch (error) {
       throw at(error, reference.location);
     }
   }
   return bound;
+}
+
+/** What a reference may mean: the table of its whole name, or else what the suffix of the name says of the table `base`. */
+type ReferenceNames = {
+  readonly whole: TableName;
+  readonly base: TableName | null;
+  readonly suffix: SuffixedName | undefined;
+};
+
+function namesOf(reference: TableReference, defaults: BindRequest['defaults']): ReferenceNames {
+  const whole = tableName(reference, defaults);
+  const suffix = suffixedName(whole.table, reference.location);
+  return { whole, base: suffix === undefined ? null : { ...whole, table: suffix.table }, suffix };
+}
+
+function suffixTravel({ travel }: SuffixedName, { at: asked }: TableReference): TimeTravel | null {
+  if (asked === null || travel === null) return asked ?? travel;
+  throw new SkeinError('INVALID_REQUEST', 'a name with a branch or tag takes no AT', { position: asked.location });
 }
 
 function rowsOf({ parts }: TableReference, rows: BindRequest['rows']): RowsBinding | undefined {
@@ -95,24 +136,21 @@ function tableName({ parts, location }: TableReference, defaults: BindRequest['d
 
 const RESERVED = /^(?:sqlite_(?:temp_)?(?:master|schema)|pg_catalog|pg_class|duckdb_\w+|pragma_\w+)$/i;
 
-function bindTable(
-  name: TableName,
-  table: FoundTable,
-  { travel, width }: { readonly travel: TimeTravel | null; readonly width: { columns: number } },
-): BoundScan {
+function bindTable(name: TableName, table: FoundTable, { travel, reference, width }: BindPlace): BoundScan {
   const written = [name.catalog, ...name.namespace, name.table].join('.');
   requireTableAction(table, 'table.select');
   if (table.policies.length > 0) {
     throw new SkeinError('NOT_SUPPORTED', `table ${written} has policies that this coordinator cannot apply`);
   }
   const { metadata } = table;
-  const snapshot = travel === null ? currentSnapshot(metadata) : travelTo(metadata, travel, written);
-  const schema = snapshotSchema(metadata, snapshot?.snapshotId ?? null);
+  const { snapshot, schema } = travelTo(metadata, travel, `table ${written}`);
   width.columns += schema.fields.length;
   if (width.columns > COLUMNS_MAX) {
     throw new SkeinError('STATEMENT_TOO_COMPLEX', `the tables of the statement have more than ${COLUMNS_MAX} columns`);
   }
   refuseCaseTwins(schema, written);
+  const addresses = addressesOf(reference, schema, metadata);
+  const fields = [...schema.fields, ...addresses];
   return {
     kind: 'iceberg',
     name: table.name,
@@ -122,36 +160,59 @@ function bindTable(
     metadata,
     snapshotId: snapshot === null ? null : snapshot.snapshotId.toString(),
     schemaId: schema.schemaId,
-    columns: schema.fields.map(scanColumn),
+    addresses,
+    columns: fields.map(scanColumn),
     allowedRoots: table.allowedRoots,
     credential: table.credential,
     policies: { version: table.policyVersion, policies: [] },
     rowCount: snapshot === null ? 0 : rowCount(snapshot),
-    schema,
-    sqlFields: schema.fields.map(fieldType),
+    fields,
+    sqlFields: fields.map(fieldType),
   };
 }
 
-function currentSnapshot(metadata: TableMetadata): Snapshot | null {
-  if (metadata.currentSnapshotId === null) return null;
-  return metadata.snapshots.get(metadata.currentSnapshotId) ?? missingSnapshot(metadata.currentSnapshotId.toString());
-}
+type BindPlace = {
+  readonly travel: TimeTravel | null;
+  readonly reference: TableReference;
+  /** Counts the columns of the statement's tables. */
+  readonly width: { columns: number };
+};
 
-function travelTo(metadata: TableMetadata, travel: TimeTravel, table: string): Snapshot {
-  if (travel.kind === 'timestamp') {
-    const entry = metadata.snapshotLog.findLast((one) => BigInt(one.timestampMs) * 1000n <= BigInt(travel.micros));
-    if (entry === undefined) throw new SkeinError('INVALID_REQUEST', `table ${table} has no snapshot at that time`);
-    return metadata.snapshots.get(entry.snapshotId) ?? missingSnapshot(entry.snapshotId.toString());
+/**
+ * Reads a metadata table. Who may read the table may read it; where a policy stands between the table and its reader, which this
+ * coordinator cannot apply, it shows no value of a row.
+ */
+async function bindMetadataTable(
+  table: FoundTable,
+  { what, title, travel }: { readonly what: MetadataTable; readonly title: string; readonly travel: TimeTravel | null },
+  { source, named, signal }: BindRequest,
+): Promise<RowsBinding> {
+  requireTableAction(table, 'table.select');
+  const { metadata, allowedRoots, credential, policies } = table;
+  if (policies.length > 0 && what === 'partitions') {
+    throw new SkeinError('NOT_SUPPORTED', `table ${title} has policies that this coordinator cannot apply`);
   }
-  const { version } = travel;
-  const id = metadata.refs.get(version)?.snapshotId ?? (/^\d{1,19}$/.test(version) ? BigInt(version) : undefined);
-  const snapshot = id === undefined ? undefined : metadata.snapshots.get(id);
-  if (snapshot === undefined) throw new SkeinError('INVALID_REQUEST', `table ${table} has no version ${version}`);
-  return snapshot;
+  const { snapshot, schema } = travelTo(metadata, travel, `table ${title}`);
+  const rows = await source.metadataRows({
+    what,
+    title,
+    metadata,
+    snapshot,
+    schema,
+    allowedRoots,
+    credential,
+    withValues: policies.length === 0,
+    named: named === null ? null : new Set(named),
+    signal,
+  });
+  return { kind: 'rows', rows, policies: NO_POLICIES };
 }
 
-function missingSnapshot(id: string): never {
-  throw new SkeinError('INVALID_TABLE_DATA', `the table's metadata lacks its snapshot ${id}`);
+/** The address columns that a reference reads and the table has. Its own columns of these names come first. */
+function addressesOf({ addresses }: TableReference, schema: Schema, metadata: TableMetadata): readonly Field[] {
+  if (addresses.length === 0) return [];
+  const own = new Set(schema.fields.map(({ name }) => foldIdentifier(name)));
+  return addresses.flatMap((name) => (own.has(name) ? [] : (addressField(name, metadata) ?? [])));
 }
 
 /** SQL ignores the case of identifiers, so one of two columns that differ in case only could never be named. */

@@ -4,6 +4,9 @@ import { must } from '#shared/must.ts';
 import { didYouMean, nearestName } from '#shared/nearest-name.ts';
 import type { BoundedFamily } from '#shared/sql/bounded-functions.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
+import { isAddressName } from '#shared/iceberg/address-columns.ts';
+import { namedColumns } from './named-columns.ts';
+import { closedStar, markAddresses, type OpenStar } from './open-star.ts';
 import { foldIdentifier, foldKeyword } from '#shared/sql/fold-identifier.ts';
 import { boundOf } from './bounded-calls.ts';
 import { CONTEXT_FUNCTIONS, isFunctionAllowed, TABLE_FUNCTIONS } from './function-policy.ts';
@@ -22,7 +25,7 @@ import {
   type Source,
 } from './name-scope.ts';
 import type {
-  PendingInstant,
+  PendingTravel,
   QualifiedColumn,
   QueryReferences,
   TableReference,
@@ -34,9 +37,9 @@ import { EXPRESSION_CLASSES, OTHER_NODES, QUERY_NODES, TABLE_NODES } from './syn
 /** The catalog and schema of unqualified names. */
 export type NameDefaults = { readonly catalog: string; readonly schema: string };
 
-/** A query's references before the instants of `AT (TIMESTAMP => ...)` are computed. */
+/** A query's references before the values of `AT (...)` are computed. */
 export type FoundReferences = Omit<QueryReferences, 'tables'> & {
-  readonly tables: readonly (Omit<TableReference, 'at'> & { readonly at: TimeTravel | PendingInstant | null })[];
+  readonly tables: readonly (Omit<TableReference, 'at'> & { readonly at: TimeTravel | PendingTravel | null })[];
 };
 
 /**
@@ -51,7 +54,9 @@ export function findReferences(tree: Json, defaults: NameDefaults): FoundReferen
   if (statements?.length !== 1) throw new SkeinError('SYNTAX_ERROR', 'only one statement at a time');
   const finder = new ReferenceFinder(defaults);
   finder.query(object(statement['node']), newScope(null));
-  return finder.found();
+  const found = finder.found();
+  const qualifiers = new Set(found.tables.map(({ qualifier }) => foldIdentifier(qualifier)));
+  return { ...found, named: namedColumns(statement, qualifiers) };
 }
 
 /** A column reference; `table` is the one whose qualified name it begins with. */
@@ -70,6 +75,9 @@ class ReferenceFinder {
   /** Location of the latest node that has one. */
   #location: number | undefined;
   readonly #bounds = new Set<BoundedFamily>();
+  /** References to columns of which one part is the name of an address column. */
+  readonly #addressed: { readonly names: readonly string[]; readonly scope: Scope }[] = [];
+  readonly #stars: OpenStar[] = [];
 
   constructor(defaults: NameDefaults) {
     this.#defaults = defaults;
@@ -77,10 +85,15 @@ class ReferenceFinder {
 
   found(): FoundReferences {
     const columns = this.#columns.flatMap((column) => this.#qualifiedColumn(column) ?? []);
-    const tables = this.#tables
-      .map((table) => ({ location: table.location, parts: table.parts, alias: this.#aliasOf(table), at: table.at }))
-      .sort((a, b) => a.location - b.location);
-    return { tables, columns, contextual: this.#contextual, bounds: [...this.#bounds].sort() };
+    for (const { names, scope } of this.#addressed) markAddresses(names, scope);
+    const open = this.#tables.toSorted((a, b) => a.location - b.location);
+    const tables = open.map((table) => {
+      const { location, parts, at, addresses } = table;
+      const alias = this.#aliasOf(table);
+      return { location, parts, alias, at, qualifier: alias ?? table.givenAlias, addresses: [...addresses] };
+    });
+    const stars = this.#stars.flatMap((star) => closedStar(star, open));
+    return { tables, columns, stars, named: null, contextual: this.#contextual, bounds: [...this.#bounds].sort() };
   }
 
   /** @throws NOT_SUPPORTED, AMBIGUOUS_COLUMN: the aliases that tables get must not give a name another meaning. */
@@ -172,6 +185,9 @@ class ReferenceFinder {
       case 'JOIN':
         this.#table(object(node['left']), scope);
         this.#table(object(node['right']), scope);
+        if (node['ref_type'] === 'NATURAL') {
+          this.#stars.push({ kind: 'natural', location: this.#location ?? 0, relation: '', scope });
+        }
         this.#rest(node, scope, 'left', 'right');
         return;
       case 'PIVOT': {
@@ -205,42 +221,51 @@ class ReferenceFinder {
       return;
     }
     if (location === undefined) throw notServed(`the table ${name} cannot be read in this place`, undefined);
-    const isNamed = node['alias'] !== '';
-    const table: OpenTable = { location, parts, at: this.#timeTravel(node), source: isNamed ? null : source };
+    const givenAlias = textOf(node['alias']);
+    const isNamed = givenAlias !== '';
+    const table: OpenTable = {
+      location,
+      parts,
+      at: this.#timeTravel(node),
+      source: isNamed ? null : source,
+      givenAlias,
+      addresses: new Set(),
+    };
     this.#tables.push(table);
+    scope.bases.push(table);
     if (!isNamed) addTable(scope, table, this.#wholeName(parts).map(foldIdentifier));
   }
 
-  #timeTravel(node: JsonObject): TimeTravel | PendingInstant | null {
+  #timeTravel(node: JsonObject): TimeTravel | PendingTravel | null {
     const at = node['at_clause'];
     if (!isObject(at)) return null;
     const expression = object(at['expr']);
     const location = locationOf(expression) ?? locationOf(node) ?? 0;
-    if (foldKeyword(textOf(at['unit'])) === 'VERSION') {
-      const constant = expression['class'] === 'CONSTANT' ? object(expression['value']) : null;
-      const value = constant?.['value'];
-      const version = typeof value === 'string' ? value : int64(value)?.toString();
-      if (version === undefined) {
-        throw refusal('INVALID_REQUEST', 'VERSION wants a snapshot id, or the name of a branch or tag', location);
-      }
-      return { kind: 'version', version };
-    }
-    if (foldKeyword(textOf(at['unit'])) !== 'TIMESTAMP') {
+    const unit = foldKeyword(textOf(at['unit']));
+    if (unit !== 'VERSION' && unit !== 'TIMESTAMP') {
       throw refusal('NOT_SUPPORTED', 'AT serves VERSION and TIMESTAMP', location);
     }
-    this.#constantOnly(expression, location);
-    return { kind: 'expression', expression, location };
+    const constant = expression['class'] === 'CONSTANT' ? object(expression['value']) : null;
+    if (unit === 'VERSION' && constant?.['is_null'] === false) {
+      const value = constant['value'];
+      const type = textOf(object(constant['type'])['id']);
+      if (type === 'VARCHAR') return { kind: 'ref', ref: textOf(value), location, isLiteral: true };
+      const id = type === 'INTEGER' || type === 'BIGINT' ? int64(value)?.toString() : undefined;
+      if (id !== undefined) return { kind: 'snapshot', snapshotId: id, location, isLiteral: true };
+    }
+    this.#constantOnly(expression, { unit, location });
+    return { kind: 'expression', unit: unit === 'VERSION' ? 'version' : 'timestamp', expression, location };
   }
 
-  #constantOnly(value: Json | undefined, location: number): void {
-    if (Array.isArray(value)) (value as readonly Json[]).forEach((one) => this.#constantOnly(one, location));
+  #constantOnly(value: Json | undefined, place: { readonly unit: string; readonly location: number }): void {
+    if (Array.isArray(value)) (value as readonly Json[]).forEach((one) => this.#constantOnly(one, place));
     if (!isObject(value)) return;
     const names = value['class'] === 'COLUMN_REF' ? (value['column_names'] as readonly string[]) : [];
     const isColumn = names.length > 1 || (names[0] !== undefined && !CONTEXT_FUNCTIONS.has(foldIdentifier(names[0])));
     if (isColumn || value['class'] === 'SUBQUERY') {
-      throw refusal('INVALID_REQUEST', 'TIMESTAMP wants a constant', location);
+      throw refusal('INVALID_REQUEST', `${place.unit} wants a constant`, place.location);
     }
-    for (const child of Object.values(value)) this.#constantOnly(child, location);
+    for (const child of Object.values(value)) this.#constantOnly(child, place);
   }
 
   #tableFunction(node: JsonObject): void {
@@ -280,8 +305,15 @@ class ReferenceFinder {
       throw refusal('UNDEFINED_PARAMETER', 'the statement has parameters, but no values for them', locationOf(node));
     }
     if (kind === 'COLUMN_REF') this.#column(node, scope);
+    if (kind === 'STAR') this.#star(node, scope);
     if (kind === 'FUNCTION' || kind === 'WINDOW') this.#function(node);
     this.#rest(node, scope);
+  }
+
+  #star(node: JsonObject, scope: Scope): void {
+    const kind = node['columns'] === true ? 'columns' : 'star';
+    const location = locationOf(node) ?? this.#location ?? 0;
+    this.#stars.push({ kind, location, relation: foldIdentifier(textOf(node['relation_name'])), scope });
   }
 
   #function(node: JsonObject): void {
@@ -299,6 +331,7 @@ class ReferenceFinder {
   #column(node: JsonObject, scope: Scope): void {
     const written = node['column_names'] as readonly string[];
     const names = written.map(foldIdentifier);
+    if (names.some(isAddressName)) this.#addressed.push({ names, scope });
     if (names.length === 1 && CONTEXT_FUNCTIONS.has(names[0] ?? '')) this.#contextual = true;
     const location = locationOf(node);
     if (location === undefined) return;

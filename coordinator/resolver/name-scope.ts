@@ -1,13 +1,18 @@
+import type { AddressName } from '#shared/iceberg/address-columns.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
-import type { PendingInstant, TimeTravel } from './query-references.ts';
+import type { PendingTravel, TimeTravel } from './query-references.ts';
 
 /** A table of FROM, before all other sources of its name are known. */
 export type OpenTable = {
   readonly location: number;
   readonly parts: readonly string[];
-  readonly at: TimeTravel | PendingInstant | null;
+  readonly at: TimeTravel | PendingTravel | null;
   /** Null when the query gives the table an alias. */
   readonly source: Source | null;
+  /** The name that the query gives it; '' when it gives none. */
+  readonly givenAlias: string;
+  /** Address columns that the query names. */
+  readonly addresses: Set<AddressName>;
 };
 
 /** All sources of one FROM that have the same name. */
@@ -28,6 +33,8 @@ export type Scope = {
   readonly sources: Map<string, Source>;
   /** Tables without an alias by `qualifiedName`, with their catalogs and without. */
   readonly tables: Map<string, NamedTable>;
+  /** All tables of FROM. */
+  readonly bases: OpenTable[];
   readonly parent: Scope | null;
 };
 
@@ -35,6 +42,7 @@ export const newScope = (parent: Scope | null): Scope => ({
   ctes: new Set(),
   sources: new Map(),
   tables: new Map(),
+  bases: [],
   parent,
 });
 

@@ -5,8 +5,9 @@ import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { Tokenizer, type Token } from '../statement/tokenizer.ts';
+import { travelClauses, type TravelClause } from './travel-clauses.ts';
 
-/** A query in which names stand for statements: the statements are read like tables. */
+/** A query as DuckDB parses it. Names stand in it for statements, which are read like tables. */
 export type NamedStatements = {
   readonly text: DerivedText;
   /** The statements by their names; an offset is one in the query. */
@@ -16,33 +17,53 @@ export type NamedStatements = {
 /** DuckDB reserves these words, so that one of them behind a bracket can only begin a statement. SUMMARIZE is one too, and a query. */
 const WORDS: ReadonlySet<string> = new Set(['SHOW', 'DESCRIBE', 'DESC']);
 
-/** Longest query, in characters, that is searched for statements. */
+/** Longest query, in characters, that is searched for statements and `FOR VERSION AS OF`. */
 const QUERY_LENGTH_MAX = 64 * 1024;
 /** Statements within one query, those within statements counted: each asks the catalog. */
 const STATEMENTS_MAX = 16;
 
 /**
- * Gives each statement in brackets a name, under which the resolver finds its rows.
+ * Gives each statement in brackets a name, under which the resolver finds its rows, and writes time travel as DuckDB does: behind the alias.
  *
  *     SELECT name FROM (SHOW TABLES) AS t          SELECT name FROM (FROM "rows 5f0c 0" AS "rows") AS t
+ *     FROM t FOR VERSION AS OF 11 AS x             FROM t AS x AT (VERSION => 11)
  *
  * The names hold a digest of the query, so the query itself cannot name them. @throws STATEMENT_TOO_COMPLEX
  */
 export function nameStatements(sql: string): NamedStatements {
   const whole: TextSpan = { text: sql, offset: 0 };
-  const spans = sql.length > QUERY_LENGTH_MAX || !BRACKET.test(sql) ? [] : findStatements(sql);
-  if (spans.length === 0) return { text: wholeText(whole), statements: new Map() };
+  const isSearched = sql.length <= QUERY_LENGTH_MAX;
+  const spans = isSearched && BRACKET.test(sql) ? findStatements(sql) : [];
+  const clauses = isSearched ? travelClauses(sql) : [];
+  const isWithin = ({ start }: Range): boolean => spans.some((span) => span.start <= start && start < span.end);
+  const rewrites: readonly Rewrite[] = [
+    ...spans.map((span) => ({ ...span, travel: null })),
+    ...clauses.filter((clause) => !isWithin(clause)).map((travel) => ({ ...travel, travel })),
+  ].toSorted((a, b) => a.start - b.start);
+  if (rewrites.length === 0) return { text: wholeText(whole), statements: new Map() };
   const digest = createHash('sha256').update(sql).digest('hex').slice(0, 16);
   const text = new DerivedText(sql);
   const statements = new Map<string, TextSpan>();
   let at = 0;
-  for (const { start, end } of spans) {
-    const name = `rows ${digest} ${statements.size}`;
-    statements.set(name, { text: sql.slice(start, end), offset: start });
-    text.slice(at, start, NOTHING).insert(`FROM ${quoteIdentifier(name)} AS "rows"`);
+  for (const { start, end, travel } of rewrites) {
+    text.slice(at, start, NOTHING);
+    if (travel !== null) insertTravel(text, travel);
+    else {
+      const name = `rows ${digest} ${statements.size}`;
+      statements.set(name, { text: sql.slice(start, end), offset: start });
+      text.insert(`FROM ${quoteIdentifier(name)} AS "rows"`);
+    }
     at = end;
   }
   return { text: text.slice(at, sql.length, NOTHING), statements };
+}
+
+/** A part of the text that is written anew: a statement, or a time travel. */
+type Rewrite = Range & { readonly travel: TravelClause | null };
+
+function insertTravel(text: DerivedText, { unit, value, alias }: TravelClause): void {
+  if (alias !== null) text.slice(alias.start, alias.end, NOTHING).insert(' ');
+  text.insert(`AT (${unit} => `).slice(value.start, value.end, NOTHING).insert(')');
 }
 
 const NOTHING: ReadonlyMap<number, string> = new Map();

@@ -1,4 +1,5 @@
 import type { ScanColumn } from '#proto/task.ts';
+import type { Field } from '#shared/iceberg/type.ts';
 import type { Predicate } from '#shared/iceberg/predicate.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
@@ -20,8 +21,12 @@ export type ScanBinding = {
   readonly snapshotId: string | null;
   /** The current schema; with time travel that of the snapshot. */
   readonly schemaId: number;
+  /** Address columns that the query reads; they stand behind the columns of the schema. */
+  readonly addresses: readonly Field[];
   /** Every column of the schema, in its order: the statement's text may name any of them; DuckDB reads what it needs. */
   readonly columns: readonly ScanColumn[];
+  /** Field ids of the columns that the statement's text may name, those of `readFieldIds` among them; null = all. */
+  readonly namedFieldIds: readonly number[] | null;
   /** Field ids of the columns that the optimised plan reads; none for a bare `count(*)`, all when there is no plan. */
   readonly readFieldIds: readonly number[];
   /** Weaker than or equal to what the query keeps; for partitions, files and row groups. */

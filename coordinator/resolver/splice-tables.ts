@@ -1,5 +1,6 @@
 import type { SqlText } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import type { ParameterQuery, ParameterValue } from '../planner/planner.ts';
@@ -50,6 +51,13 @@ export function spliceTables(
   for (const { location, parts, alias } of references.columns.toSorted((a, b) => a.location - b.location)) {
     const start = offsets.toCharacter(location);
     edits.push({ start, end: nameEnd(sql, start, parts), insert: [quoteIdentifier(alias)] });
+  }
+  for (const { location, tables } of references.stars) {
+    const excluded = tables.flatMap((index) => {
+      const { qualifier, addresses } = must(references.tables[index], 'a star names tables of the query');
+      return addresses.map((name) => `${quoteIdentifier(qualifier)}.${quoteIdentifier(name)}`);
+    });
+    if (excluded.length > 0) edits.push(starEdit(sql, offsets.toCharacter(location), excluded.join(', ')));
   }
   for (const value of values) edits.push({ start: value.start, end: value.end, insert: [{ value }], isValue: true });
   return { pieces: toPieces(sql, edits) };
@@ -116,7 +124,9 @@ function tableEdits(
 ): Edit[] {
   const end = nameEnd(sql, start, table.parts);
   const alias = table.alias === null ? '' : ` AS ${quoteIdentifier(table.alias)}`;
-  const edits: Edit[] = [{ start: word ?? start, end, insert: [word === null ? '' : 'FROM ', { scan }, alias] }];
+  const { select } = table;
+  const source = select === undefined ? [{ scan }] : [`(SELECT ${select} FROM `, { scan }, ')'];
+  const edits: Edit[] = [{ start: word ?? start, end, insert: [word === null ? '' : 'FROM ', ...source, alias] }];
   if (table.at !== null) edits.push({ ...atClause(sql, end), insert: [''] });
   return edits;
 }
@@ -149,6 +159,26 @@ function nameEnd(sql: string, start: number, parts: readonly string[]): number {
     end = token.end;
   }
   return end;
+}
+
+/** Leaves columns out of a star. @throws NOT_SUPPORTED for `* EXCLUDE name`, which takes no second name */
+function starEdit(sql: string, location: number, excluded: string): Edit {
+  const tokens = new Tokenizer(sql, location);
+  let token = tokens.next();
+  if (isWord(sql, token, 'from')) {
+    return { start: token.start, end: token.start, insert: [`SELECT * EXCLUDE (${excluded}) `] };
+  }
+  while (isName(token) || isSymbol(sql, token, '.')) token = tokens.next();
+  if (!isSymbol(sql, token, '*')) throw unreadable('*', location);
+  const { end } = token;
+  if (!isWord(sql, tokens.next(), 'exclude')) return { start: end, end, insert: [` EXCLUDE (${excluded})`] };
+  const bracket = tokens.next();
+  if (!isSymbol(sql, bracket, '(')) {
+    throw new SkeinError('NOT_SUPPORTED', 'write EXCLUDE (...), with brackets, where an address column is read', {
+      position: location,
+    });
+  }
+  return { start: bracket.end, end: bracket.end, insert: [`${excluded}, `] };
 }
 
 /** The clause `AT (...)` after a name and its alias. */

@@ -24,7 +24,7 @@ export const bindingRows = (binding: TableBinding): number | null =>
 
 /** The fields of an Iceberg table, which predicates are made over; rows have none. */
 export const icebergFields = (binding: TableBinding): readonly Field[] =>
-  binding.kind === 'rows' ? [] : schemaById(binding.metadata, binding.schemaId).fields;
+  binding.kind === 'rows' ? [] : [...schemaById(binding.metadata, binding.schemaId).fields, ...binding.addresses];
 
 /** The columns as DuckDB sees them. */
 export const sqlFields = (binding: TableBinding): readonly SqlField[] =>

@@ -1,6 +1,7 @@
 import { ACTIONS, type Action } from '#shared/authorization/action.ts';
 import { SkeinError } from '#shared/error.ts';
 import type { TextSpan } from '../statement/statement.ts';
+import type { MetadataRows } from '../rows/metadata-rows.ts';
 import type { TableRows } from '../rows/table-rows.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
@@ -58,7 +59,7 @@ export interface TableSource extends TableLoader {
 }
 
 /** Everything that a name in FROM may mean. */
-export interface QueryTables extends TableSource, StatementRows {}
+export interface QueryTables extends TableSource, StatementRows, MetadataRows {}
 
 /** Gives the rows of statements that are read like tables. */
 export interface StatementRows {

@@ -58,13 +58,16 @@ function* batchesOf(rows: readonly TextRow[]): Generator<readonly TextRow[]> {
 const EMPTY = Buffer.alloc(0);
 const inBase64 = (header: Uint8Array, body: Buffer): string => encodeFlightData(header, body).toString('base64');
 
-/** Counts the bytes of all rows that one statement makes. */
-export function rowsBudget(bytesMax: number): TakeBytes {
+/** Counts the bytes of all rows that one statement makes; `what` and the setting `key` stand in the error. */
+export function rowsBudget(
+  bytesMax: number,
+  { what, key } = { what: "the rows that the statement's SHOW and DESCRIBE give", key: 'coordinator.rows_bytes_max' },
+): TakeBytes {
   let left = bytesMax;
   return (bytes) => {
     left -= bytes;
     if (left >= 0) return;
-    const message = `the rows that the statement's SHOW and DESCRIBE give take more than ${bytesMax} bytes (coordinator.rows_bytes_max)`;
+    const message = `${what} take more than ${bytesMax} bytes (${key})`;
     throw new SkeinError('STATEMENT_TOO_COMPLEX', message);
   };
 }

@@ -5,6 +5,8 @@ export type TableRows = {
   /** The words that ask for them, for messages and EXPLAIN: `SHOW TABLES`. */
   readonly title: string;
   readonly columns: readonly SqlField[];
+  /** A SELECT list over `columns` that gives the rows their names and types; absent = they are as they stand. */
+  readonly select?: string;
   readonly rowCount: number;
   /** Length of `messages`. */
   readonly bytes: number;

@@ -60,7 +60,7 @@ export class NameFinder {
   async schema(principal: Principal, catalog: string, name: string): Promise<readonly string[] | undefined> {
     const folded = foldIdentifier(name);
     let alike: readonly string[] | undefined;
-    for await (const page of this.#options.catalog.listNamespaces(principal, catalog, 'schema.resolve')) {
+    for await (const page of this.#options.catalog.listNamespaces(principal, catalog, 'schema.resolve', name)) {
       const exact = page.find((levels) => schemaName(levels) === name);
       if (exact !== undefined) return exact;
       alike ??= page.find((levels) => foldIdentifier(schemaName(levels)) === folded);

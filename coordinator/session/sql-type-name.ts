@@ -1,23 +1,5 @@
-import type { IcebergType, PrimitiveName } from '#shared/iceberg/type.ts';
-
-const PRIMITIVE_NAMES: Readonly<Record<PrimitiveName, string>> = {
-  boolean: 'BOOLEAN',
-  int: 'INT',
-  long: 'BIGINT',
-  float: 'FLOAT',
-  double: 'DOUBLE',
-  date: 'DATE',
-  time: 'TIME',
-  timestamp: 'TIMESTAMP',
-  timestamptz: 'TIMESTAMP WITH TIME ZONE',
-  timestamp_ns: 'TIMESTAMP_NS',
-  timestamptz_ns: 'TIMESTAMP_NS WITH TIME ZONE',
-  string: 'VARCHAR',
-  uuid: 'UUID',
-  binary: 'BINARY',
-  unknown: 'NULL',
-  variant: 'VARIANT',
-};
+import { TYPE_NAMES } from '#shared/iceberg/type-names.ts';
+import type { IcebergType } from '#shared/iceberg/type.ts';
 
 /**
  * A column's type as DESCRIBE, `information_schema.columns` and the table metadata API name it (service specification,
@@ -32,5 +14,5 @@ export function sqlTypeName(type: IcebergType): string {
   if (type.kind === 'struct') {
     return `STRUCT<${type.fields.map((field) => `${field.name}: ${sqlTypeName(field.type)}`).join(', ')}>`;
   }
-  return PRIMITIVE_NAMES[type.kind];
+  return TYPE_NAMES[type.kind].sql;
 }

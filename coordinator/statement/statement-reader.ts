@@ -7,7 +7,7 @@ import { identifierText, stringText, Tokenizer, type Token } from './tokenizer.t
 /** First words of SQL statements that are not served yet: NOT_SUPPORTED. Any other unknown first word is a SYNTAX_ERROR. */
 const KNOWN_STATEMENTS: ReadonlySet<string> = new Set(
   `ALTER ANALYZE ATTACH CALL CHECKPOINT CLEAR CLOSE COMMENT COPY CREATE DECLARE DELETE DENY DETACH DISCARD DO DROP
-  EXPORT EXPUNGE FETCH FORCE GRANT IMPORT INSERT INSTALL KILL LISTEN LOAD LOCK MERGE NOTIFY OPTIMIZE PRAGMA REDEEM REFRESH
+  EXPORT EXPUNGE FETCH FORCE GRANT IMPORT INSERT INSTALL KILL LISTEN LOAD LOCK MERGE NOTIFY PRAGMA REDEEM REFRESH
   REINDEX RELEASE REPLACE REVOKE SAVEPOINT TRUNCATE UNDROP UNLISTEN UPDATE UPSERT VACUUM`.split(/\s+/),
 );
 
@@ -24,6 +24,11 @@ export class StatementReader {
   constructor(span: TextSpan) {
     this.#span = span;
     this.#tokenizer = new Tokenizer(span.text);
+  }
+
+  /** The 0-based character position of the next token in the statement. */
+  get position(): number {
+    return this.#span.offset + this.#peek(0).start;
   }
 
   peekWord(distance = 0): string {

@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Principal } from '#shared/authorization/principal.ts';
+import { SkeinError } from '#shared/error.ts';
+import { WITHOUT_ANSWER } from '#shared/iceberg/write/commit-writes.ts';
+import type { Json } from '#shared/json.ts';
+import { newUuidV7 } from '#shared/uuid-v7.ts';
+import type { CatalogClient, CatalogOperation } from './catalog-client.ts';
+
+/** Time for which a statement waits for the catalog to say how its change ended. */
+export const SETTLE_MS = 10_000;
+/** Pause before the catalog is asked again; a random part of up to 20 times of it is added. */
+const RETRY_PAUSE_MS = 50;
+
+type ChangeContext = {
+  readonly catalog: CatalogClient;
+  readonly caller: { readonly claims: Principal };
+  /** From now on the statement is not stopped. @throws the reason of a stop that came before */
+  readonly beginCommit: () => void;
+};
+
+/**
+ * Makes a change through an operation of the catalog. A change whose answer is lost is sent again under its key, which makes it the same
+ * change. @returns the operation's answer
+ * @throws the operation's errors, COMMIT_STATE_UNKNOWN when the catalog did not say in time how the change ended
+ */
+export async function changeCatalog(
+  { catalog, caller, beginCommit }: ChangeContext,
+  operation: CatalogOperation,
+): Promise<Json> {
+  beginCommit();
+  const key = newUuidV7(Date.now());
+  const endMs = performance.now() + SETTLE_MS;
+  for (;;) {
+    try {
+      return await catalog.runOperation(caller.claims, key, operation);
+    } catch (thrown) {
+      const error = SkeinError.of(thrown);
+      if (!WITHOUT_ANSWER.has(error.code)) throw error;
+      if (performance.now() >= endMs) {
+        throw new SkeinError('COMMIT_STATE_UNKNOWN', `the catalog did not say whether it made the change ${key}`, {
+          cause: error,
+        });
+      }
+    }
+    await sleep(RETRY_PAUSE_MS * (1 + Math.random() * 20));
+  }
+}

@@ -1,0 +1,97 @@
+import { setImmediate } from 'node:timers/promises';
+import { SkeinError } from '#shared/error.ts';
+import { loadForWrite } from '../../catalog-client/write-catalog.ts';
+import type { ObjectName } from '../../statement/statement.ts';
+import { statusResult } from '../answer.ts';
+import { atName } from '../at-name.ts';
+import { takeIfExists } from '../clause/exists.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { qualify } from '../qualify.ts';
+import { runProcedure, takeProcedure, type ProcedureClause } from '../maintenance/procedures.ts';
+import { changeTable } from '../table/change-table.ts';
+import { applyEdit, takeEdit, type EditClause } from './edits.ts';
+import { renameTable } from './rename-table.ts';
+import { takeSetNotNull, withNotNull } from './set-not-null.ts';
+import { changeOf, draftOf } from './table-draft.ts';
+
+type Action =
+  | { readonly kind: 'edits'; readonly edits: readonly EditClause[] }
+  | { readonly kind: 'set not null'; readonly column: ObjectName }
+  | { readonly kind: 'execute'; readonly call: ProcedureClause }
+  | { readonly kind: 'rename'; readonly newName: ObjectName };
+
+type AlterTable = { readonly ifExists: boolean; readonly name: ObjectName; readonly action: Action };
+
+/** `ALTER TABLE [IF EXISTS] name edit, ... | ALTER [COLUMN] column SET NOT NULL | RENAME TO name | EXECUTE call` */
+export const alterTable: Command<AlterTable> = {
+  words: ['ALTER TABLE'],
+  queryType: 'ddl',
+  typeOf: ({ action }) => (action.kind === 'execute' ? 'maintenance' : 'ddl'),
+  timeout: 'session',
+  parse(reader) {
+    reader.words(2);
+    const ifExists = takeIfExists(reader);
+    const name = reader.name('a table', 3);
+    const column = takeSetNotNull(reader);
+    if (column !== null) {
+      reader.end();
+      return { ifExists, name, action: { kind: 'set not null', column } };
+    }
+    if (reader.takeWord('EXECUTE')) {
+      const call = takeProcedure(reader);
+      if (call.where === null) reader.end();
+      return { ifExists, name, action: { kind: 'execute', call } };
+    }
+    if (reader.takeWords('RENAME', 'TO')) {
+      const newName = reader.name('a table', 3);
+      reader.end();
+      return { ifExists, name, action: { kind: 'rename', newName } };
+    }
+    const edits: EditClause[] = [];
+    do {
+      if (edits.length === EDITS_MAX) throw reader.error('SYNTAX_ERROR', `more than ${EDITS_MAX} changes at once`);
+      edits.push(takeEdit(reader));
+    } while (reader.takeSymbol(','));
+    reader.end();
+    return { ifExists, name, action: { kind: 'edits', edits } };
+  },
+  action: ({ action }) => (action.kind === 'rename' ? 'table.rename' : 'table.commit'),
+  async run({ ifExists, name, action }, context) {
+    try {
+      if (action.kind === 'execute') {
+        const answer = qualify(name, context).then((table) => runProcedure(action.call, table, context));
+        return await context.answer(await atName(name, answer));
+      }
+      await atName(name, alter(name, action, context));
+    } catch (error) {
+      if (!ifExists || SkeinError.of(error).code !== 'TABLE_NOT_FOUND') throw error;
+    }
+    return context.answer(statusResult('ALTER TABLE'));
+  },
+};
+
+/** Changes of one statement. */
+const EDITS_MAX = 1_000;
+
+async function alter(
+  name: ObjectName,
+  action: Exclude<Action, { kind: 'execute' }>,
+  context: CommandContext,
+): Promise<void> {
+  const table = await qualify(name, context);
+  if (action.kind === 'rename') return renameTable(table, action.newName, context);
+  if (action.kind === 'edits') {
+    return changeTable(context, table, async (base) => {
+      let draft = draftOf(base);
+      for (const edit of action.edits) {
+        draft = applyEdit(draft, edit);
+        // Each edit looks through all fields of the table: others have their turn.
+        await setImmediate();
+      }
+      return changeOf(draft);
+    });
+  }
+  const { metadata } = await loadForWrite(context.tables, table, context.signal);
+  const change = await withNotNull(metadata, { table, column: action.column }, context);
+  return changeTable(context, table, () => change);
+}

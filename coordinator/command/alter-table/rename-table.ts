@@ -1,0 +1,27 @@
+import { SkeinError } from '#shared/error.ts';
+import { changeCatalog } from '../../catalog-client/change-catalog.ts';
+import { loadOneTable, schemaName } from '../../catalog-client/catalog-browser.ts';
+import { requireTableAction, type TableName } from '../../resolver/table-source.ts';
+import type { ObjectName } from '../../statement/statement.ts';
+import { atName } from '../at-name.ts';
+import type { CommandContext } from '../command.ts';
+import { printTableName, tablePlace } from '../table/table-place.ts';
+
+/** Renames a table, also into another schema of its catalog; a new name of one part stays in the table's schema. */
+export async function renameTable(from: TableName, newName: ObjectName, context: CommandContext): Promise<void> {
+  const source = await loadOneTable(context.tables, from, context.signal);
+  requireTableAction(source, 'table.rename');
+  const { catalog, namespace, table } = source.name;
+  const { parts, position } = newName;
+  const inCatalog =
+    parts.length === 3 ? parts : [catalog, ...(parts.length === 2 ? [] : [schemaName(namespace)]), ...parts];
+  const { name, existing } = await atName(newName, tablePlace({ parts: inCatalog, position }, context));
+  if (name.catalog !== catalog) throw new SkeinError('NOT_SUPPORTED', 'a table stays in its catalog', { position });
+  const isOther = existing !== undefined && printTableName(existing.name) !== printTableName(source.name);
+  if (isOther) {
+    throw new SkeinError('TABLE_EXISTS', `table ${printTableName(existing.name)} exists already`, { position });
+  }
+  const body = { source: { namespace, name: table }, destination: { namespace: name.namespace, name: name.table } };
+  const operation = { id: 'renameTable', params: { prefix: catalog }, body };
+  await changeCatalog(context, operation);
+}

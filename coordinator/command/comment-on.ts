@@ -1,0 +1,90 @@
+import { changeCatalog } from '../catalog-client/change-catalog.ts';
+import type { ObjectName } from '../statement/statement.ts';
+import type { StatementReader } from '../statement/statement-reader.ts';
+import { changeField } from './alter-table/change-fields.ts';
+import { changeOf, draftOf } from './alter-table/table-draft.ts';
+import { statusResult } from './answer.ts';
+import { atName } from './at-name.ts';
+import type { Command, CommandContext } from './command.ts';
+import { qualify } from './qualify.ts';
+import { requireSchema } from './require-schema.ts';
+import { namespaceParam, schemaPlace } from './schema/schema-place.ts';
+import { changeTable } from './table/change-table.ts';
+import { findColumn } from './table/find-column.ts';
+
+/** What may have a comment, with the parts of its longest name, and its word for errors. */
+const KINDS = {
+  TABLE: { partsMax: 3, what: 'a table' },
+  COLUMN: { partsMax: 4, what: 'a column' },
+  SCHEMA: { partsMax: 2, what: 'a schema' },
+} as const;
+type Kind = keyof typeof KINDS;
+
+/** `text` is null to take a comment away. */
+type CommentOn = { readonly on: Kind; readonly name: ObjectName; readonly text: string | null };
+
+/** `COMMENT ON TABLE name | COLUMN table.column | SCHEMA name IS 'text' | NULL` */
+export const commentOn: Command<CommentOn> = {
+  words: ['COMMENT ON'],
+  queryType: 'ddl',
+  timeout: 'session',
+  parse(reader) {
+    reader.words(2);
+    const on = takeKind(reader);
+    const name = reader.name(KINDS[on].what, KINDS[on].partsMax);
+    if (on === 'COLUMN' && name.parts.length === 1) throw reader.error('SYNTAX_ERROR', 'expected table.column');
+    if (!reader.takeWord('IS')) throw reader.expected('IS');
+    const text = takeText(reader);
+    reader.end();
+    return { on, name, text };
+  },
+  action: ({ on }) => (on === 'SCHEMA' ? 'schema.alter' : 'table.commit'),
+  async run(input, context) {
+    await atName(input.name, COMMENT[input.on](input, context));
+    return context.answer(statusResult('COMMENT'));
+  },
+};
+
+function takeKind(reader: StatementReader): Kind {
+  const kind = (Object.keys(KINDS) as Kind[]).find((one) => reader.takeWord(one));
+  if (kind === undefined) throw reader.expected('TABLE, COLUMN or SCHEMA');
+  return kind;
+}
+
+function takeText(reader: StatementReader): string | null {
+  if (reader.takeWord('NULL')) return null;
+  const text = reader.takeString();
+  if (text === null) throw reader.expected('a text in quotes or NULL');
+  return text;
+}
+
+type Run = (input: CommentOn, context: CommandContext) => Promise<void>;
+
+const onTable: Run = async ({ name, text }, context) =>
+  changeTable(context, await qualify(name, context), ({ properties }) => {
+    if (text !== null) return { updates: [{ action: 'set-properties', updates: { comment: text } }] };
+    const isThere = Object.hasOwn(properties, 'comment');
+    return { updates: isThere ? [{ action: 'remove-properties', removals: ['comment'] }] : [] };
+  });
+
+const onColumn: Run = async ({ name: { parts, position }, text }, context) => {
+  const table = await qualify({ parts: parts.slice(0, -1), position }, context);
+  await changeTable(context, table, (base) => {
+    const draft = draftOf(base);
+    const { field } = findColumn(draft.fields, { parts: parts.slice(-1), position });
+    const fields = changeField(draft.fields, field.id, ({ doc: _doc, ...one }) =>
+      text === null ? one : { ...one, doc: text },
+    );
+    return changeOf({ ...draft, fields });
+  });
+};
+
+const onSchema: Run = async ({ name, text }, context) => {
+  const { catalog, schema } = await schemaPlace(name, context);
+  const levels = await requireSchema(context, catalog, schema);
+  const body = text === null ? { removals: ['comment'], updates: {} } : { updates: { comment: text } };
+  const params = { prefix: catalog, namespace: namespaceParam(levels) };
+  await changeCatalog(context, { id: 'updateProperties', params, body });
+};
+
+const COMMENT: Readonly<Record<Kind, Run>> = { TABLE: onTable, COLUMN: onColumn, SCHEMA: onSchema };

@@ -1,0 +1,67 @@
+import type { ColumnName, TargetColumns } from '../write/assign-columns.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import type { StatementReader } from '../statement/statement-reader.ts';
+import type { Command, Insert } from './command.ts';
+import { startsQuery } from './query-words.ts';
+
+/** `INSERT INTO [catalog.][schema.]table [(column, ...)] [BY NAME | BY POSITION] query | DEFAULT VALUES` */
+export const insert: Command<Insert> = {
+  words: ['INSERT INTO'],
+  queryType: 'insert',
+  timeout: 'session',
+  parse(reader) {
+    reader.words(2);
+    const table = reader.name('a table', 3);
+    const list = takeColumns(reader);
+    if (list === null && reader.takeWords('DEFAULT', 'VALUES')) {
+      reader.end();
+      return {
+        table,
+        target: { kind: 'defaults' },
+        query: { text: 'SELECT NULL', offset: table.position },
+        values: null,
+      };
+    }
+    const target = takeTarget(reader, list);
+    if (!startsQuery(reader) && reader.peekWord() !== 'TABLE') throw reader.expected('a query');
+    const query = reader.rest();
+    return { table, target, query, values: reader.peekWord() === 'VALUES' ? takeValues(reader) : null };
+  },
+  action: () => 'table.commit',
+  async run(input, { writes, answerCount }) {
+    const { count, ...outcome } = await writes.insert(input);
+    return { ...(await answerCount(count)), ...outcome };
+  },
+};
+
+function takeTarget(reader: StatementReader, list: readonly ColumnName[] | null): TargetColumns {
+  if (list !== null) return { kind: 'list', names: list };
+  if (reader.takeWords('BY', 'NAME')) return { kind: 'name' };
+  reader.takeWords('BY', 'POSITION');
+  return { kind: 'position' };
+}
+
+/** The values of each row; null when something follows them, such as ORDER BY: they are then a query like any other. */
+function takeValues(reader: StatementReader): readonly (readonly TextSpan[])[] | null {
+  reader.word();
+  const rows: (readonly TextSpan[])[] = [];
+  do rows.push(reader.list('a value'));
+  while (reader.takeSymbol(','));
+  return reader.atEnd() ? rows : null;
+}
+
+/** A list of columns in brackets; null where a bracket begins a query. */
+function takeColumns(reader: StatementReader): readonly ColumnName[] | null {
+  if (!reader.peekSymbol('(') || reader.peekSymbol('(', 1) || QUERY_STARTS.has(reader.peekWord(1))) return null;
+  reader.takeSymbol('(');
+  const names: ColumnName[] = [];
+  do {
+    const { parts, position } = reader.name('a column', 1);
+    names.push({ name: parts[0] ?? '', position });
+  } while (reader.takeSymbol(','));
+  if (!reader.takeSymbol(')')) throw reader.expected("')'");
+  return names;
+}
+
+/** Words that begin a query in brackets; as the name of a column they are quoted. */
+const QUERY_STARTS: ReadonlySet<string> = new Set(['SELECT', 'WITH', 'FROM', 'VALUES', 'TABLE', 'PIVOT', 'UNPIVOT']);

@@ -1,0 +1,111 @@
+import { expiredSnapshots, type ExpiryDefaults } from '#shared/iceberg/expired-snapshots.ts';
+import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
+import { loadForWrite } from '../../catalog-client/write-catalog.ts';
+import type { TableName } from '../../resolver/table-source.ts';
+import { callersTables } from '../../session/callers-tables.ts';
+import type { CommandContext } from '../command.ts';
+import { changeTable } from '../table/change-table.ts';
+import { requireCollectable } from './collectable.ts';
+import type { Procedure } from './procedure.ts';
+import { durationValue } from './values.ts';
+
+const DAY_MS = 86_400_000;
+/** Locations that one call to the storage removes. */
+const REMOVED_AT_ONCE = 1_000;
+
+/**
+ * `expire_snapshots(retention_threshold => '7d')`: removes the snapshots and references that have expired, and then the files that no
+ * snapshot reaches any more. Without a threshold the table's property counts, or 7 days.
+ */
+export const expireSnapshots: Procedure = {
+  parameters: ['retention_threshold'],
+  async run(table, values, { context, dryRun, position }) {
+    const threshold = durationValue(values, 'retention_threshold');
+    const expired = (metadata: TableMetadata) =>
+      expiredSnapshots(metadata, defaultsOf(metadata, threshold, position), Date.now());
+    let base = (await loadForWrite(context.tables, table, context.signal)).metadata;
+    let found = expired(base);
+    if (!dryRun) {
+      await changeTable(context, table, (now) => {
+        base = now;
+        found = expired(now);
+        const { snapshotIds, refs } = found;
+        return {
+          requirements: [...now.refs].map(([ref, { snapshotId }]) => ({
+            type: 'assert-ref-snapshot-id',
+            ref,
+            'snapshot-id': snapshotId,
+          })),
+          updates: [
+            ...refs.map((name) => ({ action: 'remove-snapshot-ref', 'ref-name': name })),
+            ...(snapshotIds.length === 0 ? [] : [{ action: 'remove-snapshots', 'snapshot-ids': snapshotIds }]),
+          ],
+        };
+      });
+    }
+    const files = found.snapshotIds.length === 0 ? 0 : await removeFiles(context, { table, base, found, dryRun });
+    return [
+      ['expired_snapshots_count', String(found.snapshotIds.length)],
+      ['expired_refs_count', String(found.refs.length)],
+      ['deleted_files_count', String(files)],
+    ];
+  },
+};
+
+type Removal = {
+  readonly table: TableName;
+  /** The table as it was before its snapshots were removed. */
+  readonly base: TableMetadata;
+  readonly found: { readonly snapshotIds: readonly bigint[] };
+  readonly dryRun: boolean;
+};
+
+/**
+ * Removes the files that only expired snapshots reach, of the table as it stands now: what was committed meanwhile is kept. @returns their
+ * number
+ */
+async function removeFiles(context: CommandContext, { table, base, found, dryRun }: Removal): Promise<number> {
+  const { catalog, caller, signal } = context;
+  const loaded = await loadForWrite(callersTables(catalog, caller), table, signal);
+  const { metadata, allowedRoots, credential } = loaded;
+  // A table that was made anew under this name has other files.
+  if (metadata.tableUuid !== base.tableUuid) return 0;
+  const gone = new Set(found.snapshotIds);
+  if (!dryRun && found.snapshotIds.some((id) => metadata.snapshots.has(id))) return 0;
+  const kept = [...metadata.snapshots.keys()].filter((id) => !gone.has(id));
+  const { tableUuid, formatVersion, location, fields, specs, defaultSpecId } = metadata;
+  const snapshots = new Map([...base.snapshots, ...metadata.snapshots]);
+  const request = {
+    table: { tableUuid, formatVersion, location, fields, specs, defaultSpecId, snapshots },
+    expired: [...gone],
+    kept,
+    allowedRoots,
+    credential,
+  };
+  const tableName = [table.catalog, ...table.namespace, table.table].join('.');
+  const storage = openStorage(location, credential);
+  let count = 0;
+  for await (const files of context.files.unreachable(request, { tableName, signal })) {
+    count += files.length;
+    if (dryRun) continue;
+    for (let start = 0; start < files.length; start += REMOVED_AT_ONCE) {
+      signal.throwIfAborted();
+      await storage.remove(files.slice(start, start + REMOVED_AT_ONCE));
+    }
+  }
+  return count;
+}
+
+function defaultsOf({ properties }: TableMetadata, threshold: number | null, position: number): ExpiryDefaults {
+  requireCollectable({ properties }, position);
+  const number = (name: string): number | null => {
+    const text = properties[name] ?? '';
+    return /^\d{1,15}$/.test(text) ? Number(text) : null;
+  };
+  return {
+    maxSnapshotAgeMs: threshold ?? number('history.expire.max-snapshot-age-ms') ?? 7 * DAY_MS,
+    minSnapshotsToKeep: Math.max(1, number('history.expire.min-snapshots-to-keep') ?? 1),
+    maxRefAgeMs: number('history.expire.max-ref-age-ms') ?? Infinity,
+  };
+}

@@ -1,0 +1,13 @@
+import type { Procedure } from './procedure.ts';
+
+/** `optimize_manifests`: writes the entries of small manifests into larger ones. */
+export const optimizeManifests: Procedure = {
+  parameters: [],
+  async run(table, _values, { context, dryRun }) {
+    const { rewritten, added } = await context.writes.optimizeManifests(table, dryRun);
+    return [
+      ['rewritten_manifests_count', String(rewritten)],
+      ['added_manifests_count', String(added)],
+    ];
+  },
+};

@@ -1,0 +1,25 @@
+import type { ObjectName } from '../../statement/statement.ts';
+import { atName } from '../at-name.ts';
+import type { Command } from '../command.ts';
+import { qualify } from '../qualify.ts';
+import { runProcedure, takeCondition, type ProcedureClause } from './procedures.ts';
+
+type OptimizeTable = { readonly name: ObjectName; readonly call: ProcedureClause };
+
+/** `OPTIMIZE table [WHERE condition]`: short for `ALTER TABLE table EXECUTE optimize`. */
+export const optimizeTable: Command<OptimizeTable> = {
+  words: ['OPTIMIZE'],
+  queryType: 'ddl',
+  timeout: 'session',
+  parse(reader) {
+    const { position } = reader;
+    reader.words(1);
+    const name = reader.name('a table', 3);
+    return { name, call: { procedure: 'optimize', values: [], where: takeCondition(reader), position } };
+  },
+  action: () => 'table.commit',
+  async run({ name, call }, context) {
+    const answer = qualify(name, context).then((table) => runProcedure(call, table, context));
+    return context.answer(await atName(name, answer));
+  },
+};

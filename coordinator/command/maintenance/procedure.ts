@@ -1,0 +1,29 @@
+import type { TableName } from '../../resolver/table-source.ts';
+import type { LiteralClause } from '../clause/literal.ts';
+import type { TextSpan } from '../../statement/statement.ts';
+import type { CommandContext } from '../command.ts';
+
+/** A metric of what a procedure did, or would do. */
+type Metric = readonly [name: string, value: string];
+
+/** The values that a procedure was called with, by the names of its parameters. */
+export type ProcedureValues = ReadonlyMap<string, LiteralClause>;
+
+/** A procedure of `ALTER TABLE t EXECUTE name(...)`. Every one takes `dry_run`, too. */
+export interface Procedure {
+  /** In the order of values without a name. */
+  readonly parameters: readonly string[];
+  /** WHERE may follow. */
+  readonly takesCondition?: true;
+  /** @throws SkeinError of the catalogue, with the position of a value */
+  run(table: TableName, values: ProcedureValues, call: ProcedureCall): Promise<readonly Metric[]>;
+}
+
+/** With `dryRun` nothing is changed, and the metrics are those of what would be. */
+type ProcedureCall = {
+  readonly context: CommandContext;
+  readonly dryRun: boolean;
+  readonly where: TextSpan | null;
+  /** Place of the procedure's name. */
+  readonly position: number;
+};

@@ -1,0 +1,21 @@
+import { SkeinError } from '#shared/error.ts';
+import type { ObjectName } from '../../statement/statement.ts';
+import { atName } from '../at-name.ts';
+import type { CommandContext } from '../command.ts';
+
+/** The catalog as it is stored, and the schema's name as it is written: `a.b` has the levels a and b. */
+export type SchemaPlace = { readonly catalog: string; readonly schema: string };
+
+/** Where `schema` or `catalog.schema` stands. @throws CATALOG_NOT_FOUND */
+export async function schemaPlace(name: ObjectName, context: CommandContext): Promise<SchemaPlace> {
+  const [first = '', second] = name.parts;
+  if (second !== undefined) {
+    return { catalog: await atName(name, context.names.catalog(context.caller, first)), schema: second };
+  }
+  const { catalog } = await context.names.current(context.caller.claims, context.session);
+  if (catalog === '') throw new SkeinError('CATALOG_NOT_FOUND', 'there is no catalog');
+  return { catalog, schema: first };
+}
+
+/** The levels of a namespace as the path of a REST operation has them. */
+export const namespaceParam = (levels: readonly string[]): string => levels.join('\u001f');

@@ -1,0 +1,44 @@
+import { SkeinError } from '#shared/error.ts';
+import { loadOneTable } from '../../catalog-client/catalog-browser.ts';
+import { changeCatalog } from '../../catalog-client/change-catalog.ts';
+import { requireTableAction } from '../../resolver/table-source.ts';
+import type { ObjectName } from '../../statement/statement.ts';
+import { statusResult } from '../answer.ts';
+import { atName } from '../at-name.ts';
+import { takeIfExists } from '../clause/exists.ts';
+import type { Command } from '../command.ts';
+import { qualify } from '../qualify.ts';
+import { tableParams } from './table-place.ts';
+
+type DropTable = { readonly ifExists: boolean; readonly name: ObjectName; readonly purge: boolean };
+
+/** `DROP TABLE [IF EXISTS] name [PURGE]` */
+export const dropTable: Command<DropTable> = {
+  words: ['DROP TABLE'],
+  queryType: 'ddl',
+  timeout: 'session',
+  parse(reader) {
+    reader.words(2);
+    const ifExists = takeIfExists(reader);
+    const name = reader.name('a table', 3);
+    const purge = reader.takeWord('PURGE');
+    reader.end();
+    return { ifExists, name, purge };
+  },
+  action: () => 'table.drop',
+  async run({ ifExists, name, purge }, context) {
+    const drop = async (): Promise<void> => {
+      const table = await loadOneTable(context.tables, await qualify(name, context), context.signal);
+      requireTableAction(table, 'table.drop');
+      const query = { purgeRequested: String(purge) };
+      const operation = { id: 'dropTable', params: tableParams(table.name), query };
+      await changeCatalog(context, operation);
+    };
+    await atName(name, drop()).catch((error: unknown) => {
+      if (!ifExists || !ABSENT.has(SkeinError.of(error).code)) throw error;
+    });
+    return context.answer(statusResult('DROP TABLE'));
+  },
+};
+
+const ABSENT: ReadonlySet<string> = new Set(['TABLE_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'CATALOG_NOT_FOUND']);

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { currentSchema, specById } from '#shared/iceberg/table-metadata.ts';
+import { commitWrites } from '#shared/iceberg/write/commit-writes.ts';
+import { deleteAllFiles } from '#shared/iceberg/write/delete-all-files.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
+import { SETTLE_MS } from '../../catalog-client/change-catalog.ts';
+import { loadForWrite, writeCatalog } from '../../catalog-client/write-catalog.ts';
+import { callersTables } from '../../session/callers-tables.ts';
+import type { ObjectName } from '../../statement/statement.ts';
+import { statusResult } from '../answer.ts';
+import { atName } from '../at-name.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { qualify } from '../qualify.ts';
+
+/** `TRUNCATE [TABLE] name`: a snapshot without files; those before it keep theirs */
+export const truncateTable: Command<{ readonly name: ObjectName }> = {
+  words: ['TRUNCATE', 'TRUNCATE TABLE'],
+  queryType: 'ddl',
+  timeout: 'session',
+  parse(reader) {
+    reader.word();
+    reader.takeWord('TABLE');
+    const name = reader.name('a table', 3);
+    reader.end();
+    return { name };
+  },
+  action: () => 'table.commit',
+  async run({ name }, context) {
+    await atName(name, truncate(name, context));
+    return context.answer(statusResult('TRUNCATE TABLE'));
+  },
+};
+
+async function truncate(name: ObjectName, context: CommandContext): Promise<void> {
+  const { catalog: client, caller, config, signal } = context;
+  const tables = callersTables(client, caller);
+  const table = await loadForWrite(tables, await qualify(name, context), signal);
+  const { metadata: base } = table;
+  if (base.currentSnapshotId === null) return;
+  const storage = openStorage(base.location, table.credential);
+  const write = {
+    writeId: randomUUID(),
+    name: table.name,
+    shape: 'keep',
+    base,
+    schema: currentSchema(base),
+    spec: specById(base, base.defaultSpecId),
+    change: deleteAllFiles(),
+  } as const;
+  context.beginCommit();
+  const options = {
+    retriesMax: config['catalog.commit_retries_max'],
+    settleMs: SETTLE_MS,
+    signal,
+    manifests: context.files.manifests(table),
+  };
+  await commitWrites(writeCatalog(client, caller.claims, tables), storage, [write], options);
+}

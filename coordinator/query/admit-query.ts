@@ -1,0 +1,82 @@
+import { parseBytes } from '#shared/config/config-schema.ts';
+import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { QueryRun } from '../scheduler/one-run.ts';
+import { setting, type SessionState } from '../session/session.ts';
+import type { Place } from '../workload/admission.ts';
+import { PRIORITY_HIGH } from '../workload/work-class.ts';
+import type { ActiveQuery } from './active-query.ts';
+import { classifyQuery } from './classify-query.ts';
+import type { StatementRequest } from './query-service.ts';
+import type { RunnerServices } from './runner-services.ts';
+
+/** A query that is to be admitted. */
+type AskingQuery = {
+  readonly services: RunnerServices;
+  readonly request: StatementRequest;
+  readonly active: ActiveQuery;
+  readonly state: SessionState;
+  readonly query: PreparedQuery;
+  /** Where its rows go: to a client, or to a table. */
+  readonly destination: { readonly kind: 'rows' | 'table' };
+};
+
+/** Classifies the query, waits for its place, and begins its time. */
+export async function admitQuery(asking: AskingQuery): Promise<Place> {
+  const { services, request, active, state, query, destination } = asking;
+  const { signal } = active;
+  const { tenant, sub: principal, preferred_username: username } = request.caller.claims;
+  const { config, scheduler } = services;
+  const options = { setting: setting(state, 'service.workload_class', config), writes: destination.kind === 'table' };
+  const classification = await classifyQuery(query, options, { tables: services.tables, tenant, signal });
+  active.describe({ classification });
+  const place: Place = await services.admission.admit({
+    statement: {
+      tenant,
+      principal,
+      username,
+      source: request.source,
+      resourcePool: setting(state, 'service.resource_pool', config),
+      queryType: active.queryType,
+    },
+    classification,
+    memoryLimitBytes: sessionMemory(asking) * Math.max(1, scheduler.pool.liveCount()),
+    signal,
+    onRouted: ({ resourceGroup, priority, waiting }) => {
+      active.describe({ resourceGroup, priority });
+      active.followQueue(waiting);
+    },
+    onReclassified: (to) => {
+      services.log.info({ queryId: request.queryId, class: to.classification.workClass }, 'a query has another class');
+      active.describe({ classification: to.classification, priority: to.priority });
+      limitRun(asking, place);
+    },
+  });
+  active.started();
+  limitRun(asking, place);
+  return place;
+}
+
+/** Gives the query the timeout of its class; a timeout that the request or the session has set can only shorten it. */
+function limitRun({ request, active, state }: AskingQuery, { limits, workClass }: Place): void {
+  const isDefault = request.timeoutMs === undefined && !state.settings.has('skein.query_timeout');
+  active.limitRun(limits.timeoutMs, workClass, isDefault);
+}
+
+/** What its place and its class mean for a run of a query. */
+export function runLimits(
+  asking: AskingQuery,
+  place: Place,
+): Pick<QueryRun, 'memoryLimitBytes' | 'growMemory' | 'onWork' | 'isPinned' | 'deadlineMs'> {
+  const { services, active } = asking;
+  return {
+    memoryLimitBytes: sessionMemory(asking),
+    growMemory: (wantedBytes) => place.grow(wantedBytes),
+    onWork: (done) => place.worked(done),
+    isPinned: () => place.priority >= PRIORITY_HIGH,
+    deadlineMs: services.clock.nowMs() + Math.min(active.leftMs(), place.timeoutMsMax),
+  };
+}
+
+/** Memory that the session allows the query on each worker. */
+const sessionMemory = ({ state, services }: AskingQuery): number =>
+  parseBytes(setting(state, 'skein.query_memory_limit', services.config));

@@ -1,0 +1,166 @@
+import type { ScanFile } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
+import { EMPTY_REPORT } from '#shared/iceberg/planning.ts';
+import { clusterCores } from '../distributor/estimate/cluster-cores.ts';
+import { singleFragment } from '../distributor/single-fragment.ts';
+import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { ScanBinding } from '../resolver/scan-binding.ts';
+import { stillReadable } from '../resolver/still-readable.ts';
+import type { TableSource } from '../resolver/table-source.ts';
+import type { QueryRun } from '../scheduler/one-run.ts';
+import { scanOf, type PlannedScan } from '../scheduler/plan-scans.ts';
+import { NO_PROGRESS, type RunProgress } from '../scheduler/run-progress.ts';
+import { runWhole } from '../scheduler/run-whole.ts';
+import { clusterFacts } from '../scheduler/scheduler.ts';
+import type { Place } from '../workload/admission.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import { TextColumnReader } from '../sink/text-column.ts';
+import { admitQuery, runLimits } from './admit-query.ts';
+import type { QueryExecution, QueryOutcome, TableDestination } from './execute-query.ts';
+
+/** A query over one table that runs whole for each of some parts of the table's files, and writes its rows. */
+export type PartsExecution = Pick<
+  QueryExecution,
+  'services' | 'request' | 'active' | 'state' | 'query' | 'context' | 'shape'
+> & {
+  readonly binding: ScanBinding;
+  readonly parts: readonly (readonly ScanFile[])[];
+  readonly destination: TableDestination;
+  /** Loads the table as it is when the query has waited for its place. */
+  readonly source: TableSource;
+};
+
+type PartsOutcome = Pick<QueryOutcome, 'bytesScanned' | 'fragments' | 'files'>;
+
+/**
+ * Runs the query once for each part, as many at a time as the cluster has cores; each run is one task of one core, so the rows keep their
+ * order. When a part fails, the others are stopped.
+ */
+export async function executeParts(execution: PartsExecution): Promise<PartsOutcome> {
+  const { services, request, active, parts } = execution;
+  const { scheduler } = services;
+  const place = await admitQuery(execution);
+  using hold = new FileListHold(services.fileLists, request.caller.claims.tenant);
+  try {
+    for (const files of parts)
+      hold.add(
+        files.length,
+        sum(files, ({ path }) => path.length),
+      );
+    if (place.hasWaited && !(await stillReadable(execution.query.scans, execution.source, active.signal))) {
+      throw new SkeinError('COMMIT_CONFLICT', 'the snapshot that it reads has expired');
+    }
+    await scheduler.pool.available(active.signal);
+    const atOnce = Math.min(parts.length, Math.max(1, clusterCores(clusterFacts(scheduler))));
+    const failed = new AbortController();
+    const signal = AbortSignal.any([active.signal, failed.signal]);
+    const progress = new PartsProgress(parts.length);
+    active.follow(
+      () => progress.now,
+      () => 0,
+    );
+    const outcomes: PartsOutcome[] = [];
+    const left = parts.values();
+    const runRest = async (): Promise<void> => {
+      for (const files of left) outcomes.push(await runPart({ ...execution, place }, files, { signal, progress }));
+    };
+    const runs = Array.from({ length: atOnce }, () =>
+      runRest().catch((error: unknown) => {
+        failed.abort(error);
+      }),
+    );
+    await Promise.all(runs);
+    signal.throwIfAborted();
+    return {
+      bytesScanned: sum(outcomes, ({ bytesScanned }) => bytesScanned),
+      fragments: outcomes.length,
+      files: outcomes.flatMap(({ files }) => files),
+    };
+  } finally {
+    place.release();
+  }
+}
+
+async function runPart(
+  execution: PartsExecution & { readonly place: Place },
+  files: readonly ScanFile[],
+  { signal, progress }: { readonly signal: AbortSignal; readonly progress: PartsProgress },
+): Promise<PartsOutcome> {
+  signal.throwIfAborted();
+  const { services, request, query, context, shape, binding, destination, place } = execution;
+  const { runs, scheduler } = services;
+  const { tenant, sub: principal } = request.caller.claims;
+  const run: QueryRun = {
+    queryId: request.queryId,
+    tenant,
+    principal,
+    context,
+    ...runLimits(execution, place),
+    profile: false,
+    bounds: query.bounds,
+    encoding: { sql: destination.sql, newReader: () => new TextColumnReader() },
+    sink: destination.sink,
+    signal,
+    onRun: (id, now) => {
+      runs.add(id, shape);
+      progress.begin(files, now);
+    },
+    onStart: () => undefined,
+    onBatch: () => undefined,
+    mayStartOver: () => true,
+  };
+  const scan = scanOfPart(binding, files);
+  const report = await runWhole(scheduler, { ...run, scans: [scan], fragment: singleFragment(query, 1) });
+  progress.end(files, report.bytesScanned);
+  return { bytesScanned: report.bytesScanned, fragments: 1, files: report.files };
+}
+
+function scanOfPart(binding: ScanBinding, files: readonly ScanFile[]): PlannedScan {
+  const rows = sum(files, ({ recordCount }) => recordCount);
+  const bytes = sum(files, ({ sizeBytes }) => sizeBytes);
+  return scanOf(binding, { files, report: { ...EMPTY_REPORT, files: files.length, rows, bytes } });
+}
+
+/** How far the runs of all parts have come together. */
+class PartsProgress {
+  readonly #tasks: number;
+  readonly #running = new Map<readonly ScanFile[], () => RunProgress>();
+  #done = 0;
+  #bytesScanned = 0;
+
+  constructor(tasks: number) {
+    this.#tasks = tasks;
+  }
+
+  begin(part: readonly ScanFile[], progress: () => RunProgress): void {
+    this.#running.set(part, progress);
+  }
+
+  end(part: readonly ScanFile[], bytesScanned: number): void {
+    this.#running.delete(part);
+    this.#done += 1;
+    this.#bytesScanned += bytesScanned;
+  }
+
+  get now(): RunProgress {
+    const running = [...this.#running.values()].map((progress) => progress());
+    return {
+      ...NO_PROGRESS,
+      tasks: this.#tasks,
+      tasksDone: this.#done,
+      tasksRunning: sum(running, ({ tasksRunning }) => tasksRunning),
+      bytesScanned: this.#bytesScanned,
+      workers: [...new Set(running.flatMap(({ workers }) => workers))],
+    };
+  }
+}
+
+const sum = <T>(list: readonly T[], of: (one: T) => number): number => list.reduce((total, one) => total + of(one), 0);
+
+/** The one table of a query. @throws NOT_SUPPORTED for a query of more tables, or of none */
+export function onlyTable(scans: PreparedQuery['scans'], { offset }: TextSpan): ScanBinding {
+  const [binding, ...others] = scans;
+  if (binding?.kind === 'iceberg' && others.length === 0) return binding;
+  throw new SkeinError('NOT_SUPPORTED', 'the condition may name columns of the table only', { position: offset });
+}

@@ -1,0 +1,37 @@
+import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
+import type { ExplainFormat } from '../command/command.ts';
+import type { PreparedQuery } from '../planner/prepared-query.ts';
+import { setting, type SessionState } from '../session/session.ts';
+import type { ActiveQuery } from './active-query.ts';
+import { classifyQuery } from './classify-query.ts';
+import type { StatementRequest } from './query-service.ts';
+import type { RunnerServices } from './runner-services.ts';
+import { classJson, printClass, type Classification } from '../workload/classify.ts';
+
+type Explaining = {
+  readonly services: RunnerServices;
+  readonly request: StatementRequest;
+  readonly active: ActiveQuery;
+  readonly session: SessionState;
+};
+
+/** The class that a query would have now. */
+export function classOf(
+  query: PreparedQuery,
+  { services, request, active, session }: Explaining,
+): Promise<Classification> {
+  const { tables, config } = services;
+  const options = { setting: setting(session, 'service.workload_class', config), writes: false };
+  return classifyQuery(query, options, { tables, tenant: request.caller.claims.tenant, signal: active.signal });
+}
+
+/** An explained plan with the query's class: as its last line, or as a member of the document. */
+export function withClass(
+  lines: readonly string[],
+  classification: Classification,
+  format: ExplainFormat,
+): readonly string[] {
+  if (format === 'text') return [...lines, '', printClass(classification)];
+  const document = parseJson(lines.join('\n')) as JsonObject;
+  return [printJson({ ...document, ...classJson(classification) }, 2)];
+}

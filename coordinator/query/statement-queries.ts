@@ -1,0 +1,400 @@
+import type { ScanFile, StatementContext } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
+import { must } from '#shared/must.ts';
+import { blankContext } from '#shared/sql/statement-context.ts';
+import { schemaName } from '../catalog-client/catalog-browser.ts';
+import type { Place } from '../workload/admission.ts';
+import { classOf, withClass } from './explain-class.ts';
+import type {
+  ExplainFormat,
+  ExplainOptions,
+  DestinationOf,
+  Outcome,
+  Queries,
+  WrittenRows,
+  Description,
+} from '../command/command.ts';
+import type { QueryColumn } from '../session/prepared-statement.ts';
+import { explainDistributed } from '../distributor/explain-distributed.ts';
+import type { PreparedQuery } from '../planner/prepared-query.ts';
+import { printSqlType } from '../planner/sql-type.ts';
+import type { StatementShape } from '../quarantine/quarantine.ts';
+import { statementShape } from '../quarantine/statement-shape.ts';
+import { walkPlan } from '../planner/plan-tree.ts';
+import { stillReadable } from '../resolver/still-readable.ts';
+import type { MetadataRows } from '../rows/metadata-rows.ts';
+import type { StatementRows, TableSource } from '../resolver/table-source.ts';
+import { plannedFiles, planScans } from '../scheduler/plan-scans.ts';
+import { setting, type SessionState } from '../session/session.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import type { ActiveQuery } from './active-query.ts';
+import { constantsOf, constantsQuery } from './constants-query.ts';
+import { DerivedText, wholeText } from '../statement/derived-text.ts';
+import { placesIn, type ValuePlace } from '../statement/value-place.ts';
+import { distributeQuery } from './distribute-query.ts';
+import { distributionSettings, executeQuery, type QueryExecution, type QueryOutcome } from './execute-query.ts';
+import { executeParts, onlyTable } from './execute-parts.ts';
+import { explainAnalyze } from './explain-analyze.ts';
+import { fillPivots } from '../front/fill-pivots.ts';
+import { findPivots } from '../front/find-pivots.ts';
+import { describeQuery, type PrepareRequest } from '../front/prepare-query.ts';
+import { hasOrder } from './has-order.ts';
+import type { StatementRequest } from './query-service.ts';
+import type { RunnerServices } from './runner-services.ts';
+import type { StatementTables } from './statement-tables.ts';
+import { typedColumns } from './typed-columns.ts';
+
+/** Longest text of the values of one expression of a PIVOT, because they become a part of the query. */
+const PIVOT_VALUES_BYTES_MAX = 2 ** 20;
+
+export type CheckColumns = (columns: readonly QueryColumn[]) => Promise<void>;
+
+type StatementParts = {
+  readonly services: RunnerServices;
+  readonly request: StatementRequest;
+  readonly active: ActiveQuery;
+  readonly session: SessionState;
+  readonly tables: StatementTables & StatementRows & MetadataRows;
+  /** Loads tables as they are now, past the statement's cache in `tables`. */
+  readonly source: TableSource;
+  /** The values of parameters in the statement's text. */
+  readonly values: readonly ValuePlace[];
+  readonly checkColumns: CheckColumns;
+};
+
+/** The queries of one statement: gate, plan, admission, tasks, result. */
+export class StatementQueries implements Queries {
+  readonly #parts: StatementParts;
+  #known: Promise<StatementContext> | undefined;
+  /** Costs of the queries that read the values of pivots. */
+  readonly #forValues = { bytesScanned: 0, fragments: 0 };
+
+  constructor(parts: StatementParts) {
+    this.#parts = parts;
+  }
+
+  async columns(query: TextSpan): Promise<readonly QueryColumn[]> {
+    return (await this.#prepare(query, await this.#context())).columns;
+  }
+
+  async describe(query: TextSpan): Promise<Description> {
+    // Its columns are those of the data.
+    if (findPivots(query.text).length > 0) return { columns: null, parameters: new Map() };
+    const { values } = this.#parts;
+    const { columns, parameters } = await this.#inStatement(query, wholeText(query), {
+      context: await this.#context(),
+      values: placesIn(query, values),
+      work: describeQuery,
+    });
+    return {
+      columns: columns?.map(({ name, type }) => ({ name, type, typeName: printSqlType(type) })) ?? null,
+      parameters: new Map(parameters.map(({ name, type }) => [name, type])),
+    };
+  }
+
+  async constants(expressions: readonly TextSpan[]): Promise<readonly string[]> {
+    const { query, text, values } = constantsQuery(expressions);
+    const context = await this.#context();
+    const work = this.#parts.services.front.prepareQuery;
+    return constantsOf(expressions, await this.#inStatement(query, text, { context, values, work }));
+  }
+
+  async hasRows(sql: string): Promise<boolean> {
+    const query = { text: sql, offset: 0 };
+    return (await this.#values(query, wholeText(query), { context: await this.#context(), place: null })).length > 0;
+  }
+
+  async run(query: TextSpan): Promise<Outcome> {
+    const { sink } = this.#parts.request;
+    const { signal } = this.#parts.active;
+    const shape = this.#admittedShape(query);
+    const context = await this.#context();
+    const checked = async (place: Place | null, mayShare = true): Promise<PreparedQuery> => {
+      const known = await this.#prepare(query, context, { place, mayShare });
+      await this.#parts.checkColumns(known.columns);
+      return known;
+    };
+    const prepared = await checked(null);
+    const { rows, bytesScanned, fragments } = await executeQuery({
+      ...this.#execution(prepared, context),
+      shape,
+      profile: false,
+      destination: { kind: 'rows', encoding: sink.encoding },
+      renew: (place) => this.#renewed(prepared, () => checked(place)),
+      planAlone: (place) => checked(place, false),
+      onStart: ({ columns }) => sink.start({ columns, timeZone: context.timeZone }),
+      // A statement that was stopped may have been answered already.
+      onBatch: (batch) => {
+        signal.throwIfAborted();
+        return sink.batch(batch);
+      },
+    });
+    const forValues = this.#forValues;
+    return {
+      rowsProduced: rows,
+      bytesScanned: bytesScanned + forValues.bytesScanned,
+      fragments: fragments + forValues.fragments,
+    };
+  }
+
+  async write(query: TextSpan, text: DerivedText, destinationOf: DestinationOf): Promise<WrittenRows> {
+    const shape = this.#admittedShape(query);
+    const context = await this.#context();
+    const prepare = async (place: Place | null): Promise<PreparedQuery> => {
+      // A text that was made of a VALUES list has no PIVOT.
+      if (text.text !== query.text) return this.#plan(query, text, context);
+      return this.#prepare(query, context, { place });
+    };
+    const prepared = await prepare(null);
+    const destination = await destinationOf(typedColumns(prepared), hasOrder(prepared.plan));
+    const again = (place: Place): Promise<PreparedQuery> => prepare(place);
+    const { files, bytesScanned, fragments } = await executeQuery({
+      ...this.#execution(prepared, context),
+      shape,
+      profile: false,
+      destination: { kind: 'table', ...destination },
+      renew: (place) => this.#renewed(prepared, () => again(place)),
+      planAlone: again,
+      onStart: () => undefined,
+      onBatch: () => undefined,
+    });
+    const forValues = this.#forValues;
+    return {
+      files,
+      bytesScanned: bytesScanned + forValues.bytesScanned,
+      fragments: fragments + forValues.fragments,
+    };
+  }
+
+  async files(query: TextSpan, text: DerivedText): Promise<readonly ScanFile[]> {
+    const { services, request, active } = this.#parts;
+    const { plan, scans } = await this.#plan(query, text, await this.#context());
+    const binding = onlyTable(scans, query);
+    // The optimiser has found that no row is wanted.
+    if (plan !== null && ![...walkPlan(plan)].some(({ kind }) => kind === 'scan')) return [];
+    const { tenant } = request.caller.claims;
+    using hold = new FileListHold(services.fileLists, tenant);
+    const [scan] = await planScans([binding], { tables: services.tables, tenant, hold, signal: active.signal });
+    return plannedFiles(must(scan, 'one scan for one table'));
+  }
+
+  async rewrite(
+    sql: string,
+    parts: readonly (readonly ScanFile[])[],
+    destinationOf: DestinationOf,
+  ): Promise<WrittenRows> {
+    const { services, request, active, session: state, source } = this.#parts;
+    const span = { text: sql, offset: 0 };
+    const shape = this.#admittedShape(span);
+    const context = await this.#context();
+    const query = await this.#plan(span, wholeText(span), context);
+    const destination = await destinationOf(typedColumns(query), hasOrder(query.plan));
+    return executeParts({
+      services,
+      request,
+      active,
+      state,
+      query,
+      context,
+      shape,
+      binding: onlyTable(query.scans, span),
+      parts,
+      destination: { kind: 'table', ...destination },
+      source,
+    });
+  }
+
+  async explain(text: TextSpan, { type, format }: ExplainOptions): Promise<readonly string[]> {
+    const { services, request, active, session } = this.#parts;
+    const { front, scheduler, tables, fileLists } = services;
+    const context = await this.#context();
+    const query = await this.#prepare(text, context);
+    const { tenant, sub: principal } = request.caller.claims;
+    const workload = await classOf(query, this.#parts);
+    if (type === 'logical') return withClass(front.explain(query, format), workload, format);
+    using hold = new FileListHold(fileLists, tenant);
+    const scanContext = { tables, tenant, hold, signal: active.signal };
+    const scans = await planScans(query.scans, scanContext);
+    const settings = distributionSettings(session, services);
+    const { checker, distributor: passes } = front;
+    const distribution = { passes, scheduler, settings, scanContext, checker, context, asker: { tenant, principal } };
+    const plan = await distributeQuery(query, scans, distribution);
+    const distributed = plan.kind === 'whole' ? plan : plan.distributed;
+    const bindings = plan.kind === 'whole' ? query.scans : plan.bindings;
+    return withClass(explainDistributed(distributed, { scans: bindings }, format), workload, format);
+  }
+
+  async explainAnalyze(
+    text: TextSpan,
+    format: ExplainFormat,
+  ): Promise<Outcome & { readonly lines: readonly string[] }> {
+    const { services, active } = this.#parts;
+    const shape = this.#admittedShape(text);
+    const context = await this.#context();
+    const query = await this.#prepare(text, context);
+    const planMs = active.elapsedMs();
+    const outcome: QueryOutcome = await executeQuery({
+      ...this.#execution(query, context),
+      shape,
+      profile: true,
+      destination: { kind: 'rows', encoding: 'json' },
+      renew: (place) => this.#renewed(query, () => this.#prepare(text, context, { place })),
+      planAlone: (place) => this.#prepare(text, context, { place }),
+      onStart: () => undefined,
+      onBatch: () => undefined,
+    });
+    const runMs = active.elapsedMs() - planMs;
+    const plan = services.front.explain(outcome.query, 'text');
+    const lines = explainAnalyze({ plan, outcome, planMs, runMs, classification: active.classification }, format);
+    return { lines, rowsProduced: outcome.rows, bytesScanned: outcome.bytesScanned, fragments: outcome.fragments };
+  }
+
+  /** The query's shape. @throws STATEMENT_QUARANTINED, PRINCIPAL_LIMITED */
+  #admittedShape({ text }: TextSpan): StatementShape {
+    const { services, request, active } = this.#parts;
+    const shape = statementShape(request.caller.claims, text, active.redactedSql);
+    services.quarantine.check(shape);
+    return shape;
+  }
+
+  #execution(
+    query: PreparedQuery,
+    context: StatementContext,
+  ): Omit<QueryExecution, 'shape' | 'profile' | 'destination' | 'renew' | 'planAlone' | 'onStart' | 'onBatch'> {
+    const { services, request, active, session: state } = this.#parts;
+    const known = query.contextual ? context : blankContext(context.timeZone);
+    return { services, request, active, state, query, context: known, place: null };
+  }
+
+  /** The same for all queries of the statement. */
+  #context(): Promise<StatementContext> {
+    this.#known ??= this.#newContext();
+    return this.#known;
+  }
+
+  async #newContext(): Promise<StatementContext> {
+    const { services, request, session } = this.#parts;
+    const { sessions, clock, config } = services;
+    const { claims } = request.caller;
+    const { catalog, schema } = await sessions.names.current(claims, session);
+    return {
+      nowMicros: `${clock.nowMs()}000`,
+      timeZone: setting(session, 'timezone', config),
+      currentUser: claims.preferred_username,
+      currentCatalog: catalog,
+      currentSchema: schemaName(schema),
+    };
+  }
+
+  /** The query as it runs: with the values of its pivots, which are read at the same `place` if the query has one. */
+  async #prepare(
+    query: TextSpan,
+    context: StatementContext,
+    { place = null, mayShare = false }: { readonly place?: Place | null; readonly mayShare?: boolean } = {},
+  ): Promise<PreparedQuery> {
+    const filled = await fillPivots(query, (values) => this.#values(query, values, { context, place }));
+    return this.#plan(query, filled, context, mayShare);
+  }
+
+  /**
+   * Returns the query after its wait for a place. If one of its snapshots has expired, all tables of the statement are loaded again, so
+   * that its queries still read one snapshot of each.
+   */
+  async #renewed(query: PreparedQuery, again: () => Promise<PreparedQuery>): Promise<PreparedQuery> {
+    const { tables, source, active } = this.#parts;
+    if (await stillReadable(query.scans, source, active.signal)) return query;
+    tables.forget();
+    return again();
+  }
+
+  /** Reads the one column of a query that the pivots of `query` need. */
+  async #values(
+    query: TextSpan,
+    text: DerivedText,
+    { context, place }: { readonly context: StatementContext; readonly place: Place | null },
+  ): Promise<readonly string[]> {
+    const { active } = this.#parts;
+    const shape = this.#admittedShape(query);
+    const prepared = await this.#plan(query, text, context);
+    let pieces: Buffer[] = [];
+    let bytes = 0;
+    const { bytesScanned, fragments } = await executeQuery({
+      ...this.#execution(prepared, context),
+      place,
+      renew: () => this.#renewed(prepared, () => this.#plan(query, text, context)),
+      planAlone: () => this.#plan(query, text, context),
+      shape,
+      profile: false,
+      destination: { kind: 'rows', encoding: 'json' },
+      onStart: () => {
+        pieces = [];
+        bytes = 0;
+      },
+      onBatch: ({ body: piece }) => {
+        active.signal.throwIfAborted();
+        bytes += piece.length;
+        if (bytes > PIVOT_VALUES_BYTES_MAX) {
+          throw new SkeinError(
+            'STATEMENT_TOO_COMPLEX',
+            `the values of the PIVOT have more than ${PIVOT_VALUES_BYTES_MAX} bytes`,
+          );
+        }
+        pieces.push(Buffer.from(piece));
+        return undefined;
+      },
+    });
+    this.#forValues.bytesScanned += bytesScanned;
+    this.#forValues.fragments += fragments;
+    return (JSON.parse(`[${Buffer.concat(pieces).toString().slice(1)}]`) as [string][]).map(([value]) => value);
+  }
+
+  /** Binds and plans a text that was made of the query; `mayShare`: a plan that was made for other literals will do. */
+  async #plan(
+    query: TextSpan,
+    derived: DerivedText,
+    context: StatementContext,
+    mayShare = false,
+  ): Promise<PreparedQuery> {
+    const { services, active, values } = this.#parts;
+    const startMs = active.elapsedMs();
+    const places = derived.places(placesIn(query, values));
+    const work = (request: PrepareRequest): Promise<PreparedQuery> =>
+      services.front.prepareQuery({ ...request, mayShare });
+    const prepared = await this.#inStatement(query, derived, { context, values: places, work });
+    services.metrics.planned(active.elapsedMs() - startMs);
+    return prepared;
+  }
+
+  /** Does the work on a text that was made of the query; errors have their place in the statement. */
+  async #inStatement<T>(query: TextSpan, derived: DerivedText, { context, values, work }: TextWork<T>): Promise<T> {
+    const { services, request, active, tables } = this.#parts;
+    const { tenant, sub: principal } = request.caller.claims;
+    const asker = { tenant, principal };
+    const { planner } = services.front;
+    try {
+      return await work({
+        sql: derived.text,
+        offset: 0,
+        values,
+        context,
+        asker,
+        tables,
+        planner,
+        signal: active.signal,
+      });
+    } catch (thrown) {
+      const error = SkeinError.of(thrown);
+      if (error.position === undefined) throw error;
+      const position = query.offset + derived.toSource(error.position);
+      throw new SkeinError(error.code, error.message, { position, cause: error.cause });
+    }
+  }
+}
+
+type TextWork<T> = {
+  readonly context: StatementContext;
+  /** The values of parameters in the text. */
+  readonly values: readonly ValuePlace[];
+  readonly work: (request: PrepareRequest) => Promise<T>;
+};

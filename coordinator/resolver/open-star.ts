@@ -1,0 +1,41 @@
+import { SkeinError } from '#shared/error.ts';
+import { isAddressName } from '#shared/iceberg/address-columns.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import type { OpenTable, Scope } from './name-scope.ts';
+import type { StarReference } from './query-references.ts';
+
+/** A place where all columns of a FROM are meant. */
+export type OpenStar = {
+  readonly kind: 'star' | 'columns' | 'natural';
+  readonly location: number;
+  /** The table before `.*`, folded; '' for all. */
+  readonly relation: string;
+  readonly scope: Scope;
+};
+
+const nameOfTable = (table: OpenTable): string => foldIdentifier(table.givenAlias || (table.parts.at(-1) ?? ''));
+
+/** Gives the tables that a reference to an address column may mean that column. The nearest FROM that can give it does. */
+export function markAddresses(names: readonly string[], scope: Scope): void {
+  const at = names.findIndex(isAddressName);
+  const name = names[at] ?? '';
+  const qualifier = names[at - 1];
+  if (!isAddressName(name)) return;
+  for (let from: Scope | null = scope; from !== null; from = from.parent) {
+    if (qualifier === undefined ? from.sources.size === 0 : !from.sources.has(qualifier)) continue;
+    for (const table of from.bases) {
+      if (qualifier === undefined || nameOfTable(table) === qualifier) table.addresses.add(name);
+    }
+    return;
+  }
+}
+
+/** @throws NOT_SUPPORTED where the columns of a table cannot be told from its address columns */
+export function closedStar({ kind, location, relation, scope }: OpenStar, all: readonly OpenTable[]): StarReference[] {
+  const named = scope.bases.filter((table) => table.addresses.size > 0 && ['', nameOfTable(table)].includes(relation));
+  if (named.length === 0) return [];
+  if (kind === 'star') return [{ location, tables: named.map((table) => all.indexOf(table)) }];
+  const what = kind === 'columns' ? 'COLUMNS' : 'NATURAL JOIN';
+  const beside = [...(named[0]?.addresses ?? [])].join(', ');
+  throw new SkeinError('NOT_SUPPORTED', `${what} is not served beside ${beside}`, { position: location });
+}

@@ -1,0 +1,136 @@
+import { SkeinError } from '#shared/error.ts';
+import { printValue } from '#shared/iceberg/print-value.ts';
+import type { Field } from '#shared/iceberg/type.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { must } from '#shared/must.ts';
+import { printSqlType, type SqlField } from '../planner/sql-type.ts';
+import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
+import { DerivedText } from '../statement/derived-text.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import { isAssignable } from './is-assignable.ts';
+
+/** A column of a table and the column of a query that gives its values; null = its default. */
+export type Assignment = { readonly field: Field; readonly source: number | null };
+
+/** How the columns of an INSERT's query find theirs of the table. */
+export type TargetColumns =
+  | { readonly kind: 'position' }
+  | { readonly kind: 'list'; readonly names: readonly ColumnName[] }
+  | { readonly kind: 'name' }
+  /** DEFAULT VALUES: no column of the query is used. */
+  | { readonly kind: 'defaults' };
+
+export type ColumnName = { readonly name: string; readonly position: number };
+
+type Insert = {
+  /** The table's columns. */
+  readonly fields: readonly Field[];
+  readonly target: TargetColumns;
+  /** The query's columns. */
+  readonly columns: readonly SqlField[];
+  /** Place of the query in the statement. */
+  readonly position: number;
+};
+
+/**
+ * Finds for each column of the table what an INSERT gives it.
+ * @throws COLUMN_NOT_FOUND, SYNTAX_ERROR for a column named twice and for another number of columns than the query has, TYPE_MISMATCH
+ */
+export function assignColumns(insert: Insert): readonly Assignment[] {
+  const { fields, columns, position } = insert;
+  const sources = sourcesOf(insert);
+  return fields.map((field, i) => {
+    const source = sources.get(i) ?? null;
+    if (source === null) return { field, source };
+    const from = must(columns[source], 'a column of the query').type;
+    const to = icebergSqlType(field.type);
+    if (!isAssignable(from, to)) {
+      const types = `${printSqlType(to)}, and the value is ${printSqlType(from)}`;
+      throw new SkeinError('TYPE_MISMATCH', `column ${field.name} has the type ${types}`, { position });
+    }
+    return { field, source };
+  });
+}
+
+/**
+ * The text of a VALUES list in which each value is converted to its column's type, and DEFAULT is the column's default.
+ * @param fields the columns that the values are for
+ * @throws SYNTAX_ERROR for a row of another number of values
+ */
+export function typedValues(
+  query: TextSpan,
+  values: readonly (readonly TextSpan[])[],
+  fields: readonly Field[],
+): DerivedText {
+  const text = new DerivedText(query.text);
+  const casts = fields.map(({ type }) => `) AS ${printSqlType(icebergSqlType(type))})`);
+  text.insert('VALUES ');
+  for (const [i, row] of values.entries()) {
+    requireCount(fields.length, row.length, row[0]?.offset ?? query.offset);
+    text.insert(i === 0 ? '(' : ', (');
+    for (const [column, { text: value, offset }] of row.entries()) {
+      const field = must(fields[column], 'a column for each value');
+      if (column > 0) text.insert(', ');
+      if (foldIdentifier(value) === 'default') {
+        text.insert(printValue(field.type, field.writeDefault ?? null));
+        continue;
+      }
+      const start = offset - query.offset;
+      // A value may end in a comment.
+      text
+        .insert('CAST((')
+        .slice(start, start + value.length, new Map())
+        .insert(`\n${casts[column] ?? ''}`);
+    }
+    text.insert(')');
+  }
+  return text;
+}
+
+/** The columns that a query fills, in the order of its own. */
+export function filledFields({ fields, target }: Pick<Insert, 'fields' | 'target'>): readonly Field[] {
+  if (target.kind !== 'list') return fields;
+  const sources = [...find(fields, target.names)].toSorted(([, a], [, b]) => a - b);
+  return sources.map(([at]) => must(fields[at], 'a column that was found'));
+}
+
+/** The query's column by the position of the table's. */
+function sourcesOf({ fields, target, columns, position }: Insert): ReadonlyMap<number, number> {
+  switch (target.kind) {
+    case 'defaults':
+      return new Map();
+    case 'position':
+      requireCount(fields.length, columns.length, position);
+      return new Map(fields.map((_, i) => [i, i]));
+    case 'list':
+      requireCount(target.names.length, columns.length, position);
+      return find(fields, target.names);
+    case 'name':
+      return find(
+        fields,
+        columns.map(({ name }) => ({ name, position })),
+      );
+    default:
+      return target satisfies never;
+  }
+}
+
+function requireCount(wanted: number, given: number, position: number): void {
+  if (wanted === given) return;
+  const many = (count: number): string => `${count} column${count === 1 ? '' : 's'}`;
+  throw new SkeinError('SYNTAX_ERROR', `the INSERT fills ${many(wanted)}, and its query has ${many(given)}`, {
+    position,
+  });
+}
+
+function find(fields: readonly Field[], names: readonly ColumnName[]): ReadonlyMap<number, number> {
+  const byName = new Map(fields.map((field, i) => [foldIdentifier(field.name), i]));
+  const found = new Map<number, number>();
+  for (const [source, { name, position }] of names.entries()) {
+    const at = byName.get(foldIdentifier(name));
+    if (at === undefined) throw new SkeinError('COLUMN_NOT_FOUND', `the table has no column ${name}`, { position });
+    if (found.has(at)) throw new SkeinError('SYNTAX_ERROR', `column ${name} is filled twice`, { position });
+    found.set(at, source);
+  }
+  return found;
+}

@@ -1,0 +1,311 @@
+import { randomUUID } from 'node:crypto';
+import type { TableSink } from '#proto/task.ts';
+import { decodeWrittenFile } from '#proto/written-file.ts';
+import type { Principal } from '#shared/authorization/principal.ts';
+import type { Config } from '#shared/config/config-schema.ts';
+import { SkeinError } from '#shared/error.ts';
+import { printPartitionFields } from '#shared/iceberg/partition-spec.ts';
+import { printSchema, type Schema } from '#shared/iceberg/schema.ts';
+import { dataFolder, metadataFolder } from '#shared/iceberg/table-folders.ts';
+import { currentSchema, specById, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
+import { appendFiles } from '#shared/iceberg/write/append-files.ts';
+import {
+  commitWrites,
+  isUnknown,
+  manifestBytes,
+  rootsOf,
+  writtenVersion,
+} from '#shared/iceberg/write/commit-writes.ts';
+import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
+import { mergeAllManifests, type ManifestMerging } from '#shared/iceberg/write/merge-manifests.ts';
+import { NOTHING_ADDED } from '#shared/iceberg/write/snapshot-summary.ts';
+import { replaceFiles } from '#shared/iceberg/write/replace-files.ts';
+import { requireWritable } from '#shared/iceberg/write/require-writable.ts';
+import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
+import type { TableWrite } from '#shared/iceberg/write/table-write.ts';
+import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
+import { printJson } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
+import { loadForWrite, writeCatalog } from '../catalog-client/write-catalog.ts';
+import { atName } from '../command/at-name.ts';
+import type {
+  CommandContext,
+  DestinationOf,
+  Insert,
+  Optimize,
+  Optimized,
+  WriteOutcome,
+  Writes,
+  WriteTarget,
+  WrittenRows,
+} from '../command/command.ts';
+import { qualify } from '../command/qualify.ts';
+import type { SqlField } from '../planner/sql-type.ts';
+import type { ActiveQuery } from '../query/active-query.ts';
+import type { TableName } from '../resolver/table-source.ts';
+import { callersTables } from '../session/callers-tables.ts';
+import { DerivedText, wholeText } from '../statement/derived-text.ts';
+import type { ObjectName, TextSpan } from '../statement/statement.ts';
+import { assignColumns, filledFields, typedValues, type Assignment } from './assign-columns.ts';
+import { chooseFiles, droppedDeletes } from './choose-files.ts';
+import { rewriteQuery } from './rewrite-query.ts';
+import { nullColumn, tableRows } from './table-rows.ts';
+import { failureOf, type OpenWrite, type WriteJournal } from './write-journal.ts';
+
+/** Time for which a statement waits for the catalog to say how its commit ended. */
+const SETTLE_MS = 10_000;
+
+export type WriteServices = {
+  readonly config: Config;
+  readonly journal: WriteJournal;
+  readonly statement: Pick<ActiveQuery, 'recordId' | 'beginCommit' | 'endLater' | 'settled'>;
+};
+
+/** A query whose rows go to the target. */
+type RowsOf = {
+  /** Runs the query. */
+  readonly run: (destinationOf: DestinationOf) => Promise<WrittenRows>;
+  /** Called once, with the query's columns, before anything runs. */
+  readonly assign: (columns: readonly SqlField[]) => Promise<Assigned>;
+  /** The columns of the files when they are more than the table's. */
+  readonly schema?: Schema;
+  /** The change of the table by the files with these rows; null = there is none. */
+  readonly change: (files: readonly NewDataFile[]) => SnapshotChange | null;
+};
+
+type Assigned = { readonly target: WriteTarget; readonly assignments: readonly Assignment[] };
+
+/**
+ * The writes of one statement:
+ * ```
+ * target table ─▶ intent ─▶ query, whose last stage writes files ─▶ file facts ─▶ one commit
+ * ```
+ * A statement that fails deletes its files. When the outcome of its commit is unknown, it is answered with that, and ends in the background.
+ */
+export class StatementWrites implements Writes {
+  readonly #services: WriteServices;
+  readonly #context: () => CommandContext;
+
+  constructor(services: WriteServices, context: () => CommandContext) {
+    this.#services = services;
+    this.#context = context;
+  }
+
+  async insert({ table: name, target: into, query, values }: Insert): Promise<WriteOutcome> {
+    const { queries } = this.#context();
+    const target = await this.#target(name);
+    const { fields } = target.schema;
+    const text =
+      values === null || into.kind === 'name'
+        ? wholeText(query)
+        : typedValues(query, values, filledFields({ fields, target: into }));
+    return this.#write({
+      run: (destinationOf) => queries.write(query, text, destinationOf),
+      assign: (columns) => {
+        const assignments = assignColumns({ fields, target: into, columns, position: query.offset });
+        return Promise.resolve({ target, assignments });
+      },
+      change: (files) => (files.length === 0 ? null : appendFiles(files)),
+    });
+  }
+
+  createAs(query: TextSpan, targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>): Promise<WriteOutcome> {
+    const { queries } = this.#context();
+    return this.#write({
+      run: (destinationOf) => queries.write(query, wholeText(query), destinationOf),
+      assign: async (columns) => {
+        const target = await targetOf(columns);
+        requireWritable(target.schema.fields);
+        return { target, assignments: target.schema.fields.map((field, source) => ({ field, source })) };
+      },
+      // The table is made, though the query has no row.
+      change: appendFiles,
+    });
+  }
+
+  async optimize({ table, where, thresholdBytes, dryRun }: Optimize): Promise<Optimized> {
+    const { queries } = this.#context();
+    const target = await this.#targetOf(table);
+    const { base, spec } = target;
+    const { schema, sql, files: list } = rewriteQuery(target);
+    const all = await queries.files(...ownQuery(list));
+    const wanted = where === null ? all : await queries.files(where, withCondition(list, where));
+    const { parts, bins } = chooseFiles(wanted, { thresholdBytes, targetBytes: this.#fileBytes(base) });
+    const removed = new Set(parts.flatMap((files) => files.map(({ path }) => path)));
+    const removedDeletes = droppedDeletes(all, removed);
+    let addedFiles = bins;
+    if (!dryRun && removed.size > 0) {
+      const readAt = must(base.snapshots.get(must(base.currentSnapshotId, 'it has files')), 'it is there');
+      await this.#write({
+        run: (destinationOf) => queries.rewrite(sql, parts, destinationOf),
+        assign: () =>
+          Promise.resolve({ target, assignments: schema.fields.map((field, source) => ({ field, source })) }),
+        schema,
+        change: (added) => {
+          addedFiles = added.length;
+          const { sequenceNumber } = readAt;
+          const change = { operation: 'replace', removed, removedDeletes, added, specId: spec.specId } as const;
+          return replaceFiles({ ...change, sequenceNumber, readAt: sequenceNumber });
+        },
+      });
+    }
+    return { rewrittenFiles: removed.size, removedDeleteFiles: removedDeletes.size, addedFiles };
+  }
+
+  async optimizeManifests(table: TableName, dryRun: boolean): Promise<{ rewritten: number; added: number }> {
+    const target = await this.#targetOf(table);
+    const { base, name, credential } = target;
+    const { currentSnapshotId: snapshotId } = base;
+    if (snapshotId === null) return { rewritten: 0, added: 0 };
+    const { tableUuid, formatVersion, location, fields, specs, defaultSpecId, snapshots } = base;
+    const known = { tableUuid, formatVersion, location, fields, specs, defaultSpecId, snapshots };
+    const allowedRoots = rootsOf(base);
+    const reader = this.#context().files.manifests({ name, credential });
+    const manifests = await reader.list({ table: known, snapshotId, allowedRoots });
+    const merging = mergeAllManifests(base.properties, allowedRoots, manifestBytes(base));
+    const bins = merging.bins(manifests, null);
+    if (!dryRun && bins.length > 0) {
+      await this.#commit(target, { writeId: randomUUID(), change: rearranged(merging) }, undefined);
+    }
+    return { rewritten: bins.reduce((sum, { length }) => sum + length, 0), added: bins.length };
+  }
+
+  /** @throws as a query of the table does, FORBIDDEN, NOT_SUPPORTED for a table that cannot be written */
+  #target(name: ObjectName): Promise<WriteTarget> {
+    const found = qualify(name, this.#context()).then((table) => this.#targetOf(table));
+    return atName(name, found);
+  }
+
+  async #targetOf(table: TableName): Promise<WriteTarget> {
+    const { tables, signal } = this.#context();
+    const { name, metadata: base, allowedRoots, credential } = await loadForWrite(tables, table, signal);
+    const schema = currentSchema(base);
+    writtenVersion(base);
+    requireWritable(schema.fields);
+    const spec = specById(base, base.defaultSpecId);
+    const unknown = spec.fields.find(({ transform }) => transform.kind === 'unknown');
+    if (unknown !== undefined) {
+      throw new SkeinError('NOT_SUPPORTED', `the transform of the partition field ${unknown.name} is not known`);
+    }
+    return { name, shape: 'keep', base, schema, spec, allowedRoots, credential };
+  }
+
+  async #write({ run, assign, schema: written, change }: RowsOf): Promise<WriteOutcome> {
+    const { caller } = this.#context();
+    const { journal, statement } = this.#services;
+    const writeId = randomUUID();
+    const mark = `skein-${writeId}`;
+    let assigned: Assigned | undefined;
+    let open: OpenWrite | undefined;
+    try {
+      const { files: reported, ...outcome } = await run(async (columns, isOrdered) => {
+        assigned = await assign(columns);
+        const { target, assignments } = assigned;
+        const { base, credential } = target;
+        const places = { data: `${dataFolder(base)}/${writeId}`, metadata: metadataFolder(base), credential };
+        const principal = principalOf(caller.claims);
+        open = await journal.begin({ writeId, recordId: statement.recordId, principal, places });
+        const sink = {
+          ...this.#sink({ ...target, schema: written ?? target.schema }, places.data),
+          keepsOrder: isOrdered,
+        };
+        return { sink, sql: (sql) => tableRows(sql, { assignments, columns, mark }) };
+      });
+      const { target } = must(assigned, 'a query that ran has its destination');
+      const { schema, spec } = target;
+      const types = partitionTypes(schema, spec);
+      const files = reported.map((file) => decodeWrittenFile(file, types));
+      const made = change(files);
+      if (made !== null) await this.#commit(target, { writeId, change: made }, open);
+      open?.committed(files.map(({ path }) => path));
+      return { ...outcome, count: files.reduce((sum, file) => sum + file.recordCount, 0) };
+    } catch (error) {
+      if (!isUnknown(error)) await open?.discard();
+      else if (open !== undefined) this.#endLater(open);
+      throw nullColumn(error, assigned?.assignments ?? [], mark);
+    }
+  }
+
+  #sink({ base, schema, spec, allowedRoots, credential }: WriteTarget, folder: string): Omit<TableSink, 'keepsOrder'> {
+    const { config } = this.#services;
+    return {
+      schema: printJson(printSchema(schema)),
+      spec: printJson({ 'spec-id': spec.specId, fields: printPartitionFields(spec.fields) }),
+      folder,
+      allowedRoots,
+      credential,
+      codec: base.properties['write.parquet.compression-codec'] ?? null,
+      codecLevel: base.properties['write.parquet.compression-level'] ?? null,
+      rowGroupRows: config['load.row_group_rows'],
+      fileBytes: this.#fileBytes(base),
+    };
+  }
+
+  /** Size at which a file of the table ends and the next one begins. */
+  #fileBytes({ properties }: TableMetadata): number {
+    return Number(properties['write.target-file-size-bytes']) || this.#services.config['load.data_file_bytes'];
+  }
+
+  async #commit(
+    { allowedRoots: _roots, credential, ...target }: WriteTarget,
+    { writeId, change }: Pick<TableWrite, 'writeId' | 'change'>,
+    open: OpenWrite | undefined,
+  ): Promise<void> {
+    const { caller, catalog, signal, files } = this.#context();
+    const { config, statement } = this.#services;
+    statement.beginCommit();
+    // The statement's own tables would stay as they were when it began.
+    const tables = callersTables(catalog, caller);
+    const write = { ...target, writeId, change };
+    await commitWrites(
+      writeCatalog(catalog, caller.claims, tables),
+      openStorage(target.base.location, credential),
+      [write],
+      {
+        ...(open === undefined ? {} : { newKey: () => open.newKey() }),
+        retriesMax: config['catalog.commit_retries_max'],
+        settleMs: SETTLE_MS,
+        signal,
+        manifests: files.manifests({ name: target.name, credential }),
+      },
+    );
+  }
+
+  /** Ends the statement's history record when the catalog has said how its commit ended. */
+  #endLater(open: OpenWrite): void {
+    const { statement } = this.#services;
+    statement.endLater();
+    open.settle().then(
+      (outcome) => statement.settled(failureOf(outcome)),
+      // This coordinator ends; the next one settles the write and its record.
+      () => undefined,
+    );
+  }
+}
+
+/** The change that leaves the files as they are, in merged manifests. */
+const rearranged = (merging: ManifestMerging): SnapshotChange => ({
+  operation: 'replace',
+  counts: NOTHING_ADDED,
+  manifests: (writer, parent) => merging.apply(writer, parent),
+});
+
+const ownQuery = (text: string): [TextSpan, DerivedText] => {
+  const span = { text, offset: 0 };
+  return [span, wholeText(span)];
+};
+
+/** A query with a condition that the user has written. */
+const withCondition = (query: string, where: TextSpan): DerivedText =>
+  new DerivedText(where.text).insert(`${query} WHERE (`).slice(0, where.text.length, new Map()).insert('\n)');
+
+const principalOf = ({
+  sub,
+  tenant,
+  preferred_username,
+  roles,
+  scope,
+  sess_epoch,
+  auth_method,
+}: Principal): Principal => ({ sub, tenant, preferred_username, roles, scope, sess_epoch, auth_method });

@@ -1,0 +1,52 @@
+import type { SqlText } from '#proto/task.ts';
+import { SkeinError } from '#shared/error.ts';
+import { printValue } from '#shared/iceberg/print-value.ts';
+import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
+import { printSqlType, type SqlField, type SqlType } from '../planner/sql-type.ts';
+import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
+import type { Assignment } from './assign-columns.ts';
+
+/**
+ * Wraps a query so that its rows are those of a table: the table's columns in name, type and order, with defaults where it gives none. A row
+ * without a value in a required column fails the query; `nullColumn` finds the column in that error.
+ * @param mark begins that error's message; it is unique, so that no other error is taken for it
+ */
+export function tableRows(
+  sql: SqlText,
+  {
+    assignments,
+    columns,
+    mark,
+  }: {
+    readonly assignments: readonly Assignment[];
+    /** The query's columns. */
+    readonly columns: readonly SqlField[];
+    readonly mark: string;
+  },
+): SqlText {
+  const list = assignments.map(({ field, source }, i) => {
+    const type = printSqlType(icebergSqlType(field.type));
+    const from = source === null ? undefined : columns[source];
+    const given =
+      from === undefined ? printValue(field.type, field.writeDefault ?? null) : cast(`c${source}`, from, type);
+    const value = field.required
+      ? `CASE WHEN ${given} IS NULL THEN CAST(error(${quoteLiteral(`${mark} ${i}`)}) AS ${type}) ELSE ${given} END`
+      : given;
+    return `${value} AS ${quoteIdentifier(field.name)}`;
+  });
+  const names = columns.map((_, i) => `c${i}`).join(', ');
+  return [`SELECT ${list.join(', ')} FROM (`, ...sql, `\n) AS t(${names})`];
+}
+
+const cast = (column: string, { type: from }: SqlField, type: string): string =>
+  printSqlType(from) === type ? column : `CAST(${isNull(from) ? 'NULL' : column} AS ${type})`;
+
+const isNull = (type: SqlType): boolean => type.kind === 'scalar' && type.name === '"NULL"';
+
+/** Turns the error of a missing value into the client's; any other error stays. */
+export function nullColumn(thrown: unknown, assignments: readonly Assignment[], mark: string): unknown {
+  const { message } = SkeinError.of(thrown);
+  if (!message.startsWith(`${mark} `)) return thrown;
+  const field = assignments[Number(message.slice(mark.length + 1))]?.field;
+  return new SkeinError('NOT_NULL_VIOLATION', `column ${field?.name ?? ''} is NOT NULL, and a row has no value for it`);
+}

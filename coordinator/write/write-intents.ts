@@ -1,0 +1,113 @@
+import type { Kysely } from 'kysely';
+import type { Principal } from '#shared/authorization/principal.ts';
+import { SkeinError } from '#shared/error.ts';
+import type { StorageCredential } from '#shared/storage/credential.ts';
+import type { HistoryDatabase } from '../history/history-database.ts';
+
+/** A write that has begun: what a coordinator needs to end it for one that died. */
+export type WriteIntent = {
+  readonly writeId: string;
+  /** Id of the statement's history record. */
+  readonly recordId: string;
+  readonly principal: Principal;
+  /** Key of the commit's last attempt. All earlier attempts have been refused. */
+  readonly key: string;
+  readonly places: WritePlaces;
+};
+
+/** Where the files of a write lie. */
+type WritePlaces = {
+  /** Folder of its data files, and of no other file. */
+  readonly data: string;
+  /** Folder of the table's metadata files; those of the write have its id in their names. */
+  readonly metadata: string;
+  readonly credential: StorageCredential;
+};
+
+/** Intents in `coordinator.write_intents`, as the coordinator of one epoch keeps them. */
+export class WriteIntents {
+  readonly #db: Kysely<HistoryDatabase>;
+  readonly #epoch: number;
+
+  constructor(db: Kysely<HistoryDatabase>, epoch: number) {
+    this.#db = db;
+    this.#epoch = epoch;
+  }
+
+  /** @throws CATALOG_UNAVAILABLE when Postgres does not answer */
+  async add({ writeId, recordId, principal, key, places }: WriteIntent): Promise<void> {
+    const row = {
+      write_id: writeId,
+      record_id: recordId,
+      principal: JSON.stringify(principal),
+      commit_key: key,
+      places: JSON.stringify(places),
+      epoch: this.#epoch,
+      begun_at: new Date(),
+    };
+    await answered(this.#db.insertInto('write_intents').values(row).execute());
+  }
+
+  /** @throws COMMIT_CONFLICT when a later coordinator has taken the write over, CATALOG_UNAVAILABLE */
+  async setKey(writeId: string, key: string): Promise<void> {
+    const change = this.#db
+      .updateTable('write_intents')
+      .set({ commit_key: key })
+      .where('write_id', '=', writeId)
+      .where('epoch', '=', this.#epoch);
+    const { numUpdatedRows } = await answered(change.executeTakeFirstOrThrow());
+    if (numUpdatedRows === 0n) {
+      throw new SkeinError('COMMIT_CONFLICT', 'another coordinator has taken the write over');
+    }
+  }
+
+  async remove(writeId: string): Promise<void> {
+    await this.#db.deleteFrom('write_intents').where('write_id', '=', writeId).execute();
+  }
+
+  /** Ids of all writes. @throws CATALOG_UNAVAILABLE when Postgres does not answer */
+  async ids(): Promise<ReadonlySet<string>> {
+    const rows = await answered(this.#db.selectFrom('write_intents').select('write_id').execute());
+    return new Set(rows.map(({ write_id }) => write_id));
+  }
+
+  /** Takes over the writes of earlier epochs: from now on their coordinators get no new key. */
+  async takeOver(): Promise<readonly WriteIntent[]> {
+    const rows = await this.#db
+      .updateTable('write_intents')
+      .set({ epoch: this.#epoch })
+      .where('epoch', '<', this.#epoch)
+      .returningAll()
+      .execute();
+    return rows.map((row) => ({
+      writeId: row.write_id,
+      recordId: row.record_id,
+      principal: JSON.parse(row.principal) as Principal,
+      key: row.commit_key,
+      places: JSON.parse(row.places) as WritePlaces,
+    }));
+  }
+
+  /** Ends the history record of a write whose coordinator died; without a failure it was completed. */
+  async record(recordId: string, failure: SkeinError | null): Promise<void> {
+    await this.#db
+      .updateTable('query_history')
+      .set({
+        status: failure === null ? 'completed' : 'failed',
+        ended_at: new Date(),
+        error_code: failure?.code ?? null,
+        error_message: failure?.message ?? null,
+      })
+      .where('record_id', '=', recordId)
+      .where('status', 'in', ['queued', 'running'])
+      .execute();
+  }
+}
+
+async function answered<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    throw new SkeinError('CATALOG_UNAVAILABLE', 'the coordinator cannot note the write in its database', { cause });
+  }
+}

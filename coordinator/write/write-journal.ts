@@ -1,0 +1,176 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SkeinError } from '#shared/error.ts';
+import type { CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import { fileName } from '#shared/storage/location.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
+import { newUuidV7, timeOfUuidV7 } from '#shared/uuid-v7.ts';
+import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import type { WriteIntent, WriteIntents } from './write-intents.ts';
+
+/** Age up to which the key of the intent is that of the first attempt to commit; the catalog takes no old keys. */
+const KEY_AGE_MAX_MS = 60_000;
+/** Pause before the catalog is asked again how a commit ended. */
+const ASK_PAUSE_MS = 1_000;
+/** Time after which the files of a write that did not happen are looked for once more: a task that was given up may have gone on. */
+const SWEEP_AGAIN_MS = 30_000;
+
+/** A write of this coordinator, from before its first file until nothing of it is left open. */
+export interface OpenWrite {
+  /** The key of the next attempt to commit, which is in the intent when this resolves. @throws COMMIT_CONFLICT, CATALOG_UNAVAILABLE */
+  newKey(): Promise<string>;
+  /** The catalog has taken the commit: these data files stay, and those of lost attempts to run a task go. */
+  committed(files: readonly string[]): void;
+  /** The commit was not sent, or was refused: deletes the write's files. */
+  discard(): Promise<void>;
+  /** Asks the catalog how the commit ended until it answers, and deletes the files of a commit that did not happen. */
+  settle(): Promise<CommitOutcome>;
+}
+
+type Options = {
+  readonly intents: WriteIntents;
+  readonly catalog: Pick<CatalogClient, 'abandonCommit'>;
+  readonly log: Logger;
+};
+
+/**
+ * The writes that have begun and not ended, durable before their first file:
+ * ```
+ * begin ─▶ files ─▶ commit(key) ─▶ committed: the intent goes
+ *            │          └─ no answer ─▶ settle: abandonCommit(key) ─▶ COMMITTED, or as below
+ *            └─ failed ─▶ files are deleted, now and a while later ─▶ the intent goes
+ * ```
+ * A coordinator that begins settles what earlier ones left.
+ */
+export class WriteJournal {
+  readonly #options: Options;
+  readonly #stop = new AbortController();
+  /** Work that goes on behind the statements. */
+  readonly #pending = new Set<Promise<unknown>>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** @throws CATALOG_UNAVAILABLE when the intent cannot be written: then no file may be */
+  async begin(begun: Omit<WriteIntent, 'key'>): Promise<OpenWrite> {
+    const { intents } = this.#options;
+    let intent: WriteIntent = { ...begun, key: newUuidV7(Date.now()) };
+    let isFirst = true;
+    await intents.add(intent);
+    return {
+      newKey: async () => {
+        const isYoung = Date.now() - (timeOfUuidV7(intent.key) ?? 0) < KEY_AGE_MAX_MS;
+        if (!isFirst || !isYoung) {
+          const key = newUuidV7(Date.now());
+          await intents.setKey(intent.writeId, key);
+          intent = { ...intent, key };
+        }
+        isFirst = false;
+        return intent.key;
+      },
+      committed: (files) => this.#behind(this.#keepOnly(intent, files)),
+      discard: () => this.#discard(intent),
+      settle: () => this.#settle(intent),
+    };
+  }
+
+  /** Settles the writes of coordinators before this one, in the background; their history records end with it. */
+  async resume(): Promise<void> {
+    const { intents, log } = this.#options;
+    const left = await intents.takeOver();
+    if (left.length > 0) log.warn({ writes: left.length }, 'writes of an earlier coordinator are settled');
+    for (const intent of left) {
+      const settled = this.#settle(intent).then((outcome) => intents.record(intent.recordId, failureOf(outcome)));
+      this.#behind(settled);
+    }
+  }
+
+  /** Ids of all writes that have begun and not ended. @throws CATALOG_UNAVAILABLE */
+  open(): Promise<ReadonlySet<string>> {
+    return this.#options.intents.ids();
+  }
+
+  /** Stops; what is still open is settled by the next coordinator. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await Promise.allSettled(this.#pending);
+  }
+
+  async #settle(intent: WriteIntent): Promise<CommitOutcome> {
+    const { catalog, intents, log } = this.#options;
+    for (;;) {
+      try {
+        const outcome = await catalog.abandonCommit(intent.principal, intent.key);
+        log.info({ writeId: intent.writeId, outcome }, 'the catalog has said how a commit ended');
+        if (outcome === 'NOT_COMMITTED') await this.#discard(intent);
+        else await intents.remove(intent.writeId);
+        return outcome;
+      } catch (error) {
+        log.debug({ err: error, writeId: intent.writeId }, 'the catalog has not said how a commit ended');
+      }
+      await sleep(ASK_PAUSE_MS, undefined, { signal: this.#stop.signal });
+    }
+  }
+
+  async #discard(intent: WriteIntent): Promise<void> {
+    await this.#removeFiles(intent);
+    const again = async (): Promise<void> => {
+      await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#stop.signal, ref: false });
+      await this.#removeFiles(intent);
+      await this.#options.intents.remove(intent.writeId);
+    };
+    this.#behind(again());
+  }
+
+  async #keepOnly({ writeId, places: { data, credential } }: WriteIntent, files: readonly string[]): Promise<void> {
+    // File names are unique by themselves, and a storage may spell the rest of a location in another way.
+    const kept = new Set(files.map(fileName));
+    const storage = openStorage(data, credential);
+    for await (const found of storage.list(data)) {
+      const others = found.filter((file) => !kept.has(fileName(file)));
+      if (others.length > 0) await storage.remove(others);
+    }
+    await this.#options.intents.remove(writeId);
+  }
+
+  /** Deletes every file of a write. A storage that fails now is asked again with the next look. */
+  async #removeFiles({ writeId, places: { data, metadata, credential } }: WriteIntent): Promise<void> {
+    try {
+      const storage = openStorage(data, credential);
+      for await (const files of storage.list(data)) await storage.remove(files);
+      await storage.removeEmptyFolders(data);
+      for await (const files of storage.list(metadata)) {
+        await storage.remove(files.filter((file) => file.includes(writeId)));
+      }
+    } catch (error) {
+      this.#options.log.warn({ err: error, writeId }, 'files of a write that did not happen cannot be deleted');
+    }
+  }
+
+  #behind(work: Promise<unknown>): void {
+    const ended = work.then(
+      () => undefined,
+      (error: unknown) => {
+        if (!this.#stop.signal.aborted)
+          this.#options.log.warn({ err: error }, 'a write is left to the next coordinator');
+      },
+    );
+    this.#pending.add(ended);
+    void ended.finally(() => this.#pending.delete(ended));
+  }
+}
+
+/** The error of a statement that could not be told how its commit ended; null when the commit happened. */
+export function failureOf(outcome: CommitOutcome): SkeinError | null {
+  switch (outcome) {
+    case 'COMMITTED':
+      return null;
+    case 'NOT_COMMITTED':
+      return new SkeinError('INTERNAL_ERROR', 'the commit did not happen: nothing was written');
+    case 'FORGOTTEN':
+      return new SkeinError('COMMIT_STATE_UNKNOWN', 'the catalog no longer knows whether it took the commit');
+    default:
+      return outcome satisfies never;
+  }
+}

@@ -11,6 +11,7 @@ COPY catalog ./catalog
 COPY coordinator ./coordinator
 COPY worker ./worker
 COPY cli ./cli
+COPY workload.example.yaml ./
 RUN ln -s /app/cli/skein.js /usr/local/bin/skein \
   && for folder in ca catalog coordinator worker operator etcd secret; do mkdir -p "/tls/$folder"; done \
   && mkdir -p /data /spill && chown -R node:node /data /spill /tls && chmod -R go-rwx /tls

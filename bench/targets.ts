@@ -19,8 +19,17 @@ export type Figures = {
     readonly p50Ms: number;
     readonly perSecond: number;
   }[];
+  readonly copies?: readonly { readonly ratio: number }[];
+  readonly inserts?: readonly {
+    readonly p50Ms: number;
+    readonly perSecond: number;
+    readonly failed: number;
+    readonly lastToFirst: number;
+    readonly probeLastToFirst: number;
+  }[];
   readonly pointQueryRatio?: number;
   readonly pointQueryRatioCached?: number;
+  readonly optimizeMs?: number;
   readonly groupsRatio?: number;
   readonly attackRatio?: number;
   readonly memory?: readonly { readonly residentBytes: number }[];
@@ -57,6 +66,12 @@ const sizeOf = ({ sizes }: Figures, workers: number, slots: number) =>
     sizes?.find((one) => one.workers === workers && one.slots === slots),
     `${workers} workers of ${slots} slots`,
   );
+
+const copyRatio =
+  (index: number) =>
+  ({ copies }: Figures): number =>
+    must(copies?.[index], 'a copy').ratio;
+const insertsOf = ({ inserts }: Figures, index: number) => must(inserts?.[index], 'INSERTs');
 
 /** Ratios are to plain DuckDB over the same files and cores, in the same run. */
 export const TARGETS: readonly Target[] = [
@@ -101,6 +116,34 @@ export const TARGETS: readonly Target[] = [
     figure: ({ groupsRatio }) => must(groupsRatio, 'a ratio'),
     atMost: 1.3,
   },
+  { result: 'writes', what: 'CTAS of lineitem, to a COPY of DuckDB', figure: copyRatio(0), atMost: 1.25 },
+  { result: 'writes', what: 'the same, partitioned by month', figure: copyRatio(1), atMost: 1.5 },
+  {
+    result: 'writes',
+    what: 'OPTIMIZE of 300 files of 1,000 rows, ms',
+    figure: ({ optimizeMs }) => must(optimizeMs, 'a figure'),
+    atMost: 10_000,
+  },
+  { result: 'writes', what: 'INSERT of a row, 1 client, ms', figure: (all) => insertsOf(all, 0).p50Ms, atMost: 30 },
+  {
+    result: 'writes',
+    what: 'INSERT of a row, 8 clients, 8 tables, a second',
+    figure: (all) => insertsOf(all, 1).perSecond,
+    atLeast: 60,
+  },
+  {
+    result: 'writes',
+    what: 'its rate in the last tenth to the first, to that of a probe',
+    figure: (all) => insertsOf(all, 1).lastToFirst / insertsOf(all, 1).probeLastToFirst,
+    atLeast: 0.8,
+  },
+  {
+    result: 'writes',
+    what: 'INSERT of a row, 16 clients, 1 table, a second',
+    figure: (all) => insertsOf(all, 2).perSecond,
+    atLeast: 60,
+  },
+  { result: 'writes', what: 'of these, failed', figure: (all) => insertsOf(all, 2).failed, atMost: 0 },
   { result: 'catalog', what: 'loadTable, 16 clients, ms', figure: p50('loadTable', 16), atMost: 5 },
   { result: 'catalog', what: 'loadTable, 16 clients, a second', figure: rate('loadTable', 16), atLeast: 1_500 },
   {

@@ -1,6 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { SkeinError } from '#shared/error.ts';
+import { sameText } from '#shared/keyring.ts';
 
 /** A request for `/metrics`: the peer of its connection, and the headers. */
 type MetricsRequest = { readonly peer: string | undefined; readonly headers: IncomingHttpHeaders };
@@ -44,8 +44,3 @@ const FORWARDING =
 
 const isPassedOn = (headers: IncomingHttpHeaders): boolean =>
   Object.keys(headers).some((name) => FORWARDING.test(name));
-
-/** Compares digests, so that not even the timing reveals the length. */
-const sameText = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
-
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

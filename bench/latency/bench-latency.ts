@@ -16,12 +16,14 @@ const CLIENTS = [1, 16] as const;
 /** TPC-H order keys are the first 8 of every 32 integers. */
 const ORDER_KEYS_PER_SCALE = 6_000_000;
 const GROUPS = 'ten groups, 100 files';
+const COMMITS = 'lake.bench.commits';
 const LONG_QUERY = 'SELECT max(hash(n)) FROM range(1000000000000) AS r(n)';
 
 /**
- * Measures small queries over HTTP keep-alive: SELECT 1, one order by its key, and ten groups out of a table of 100 files; the first two
- * again while a long query runs on every slot. For comparison it runs plain DuckDB in this process: SQL text, one connection per client, over
- * the same files, with default settings and with its cache of file metadata.
+ * Measures small statements over HTTP keep-alive: SELECT 1, one order by its key, ten groups out of a table of 100 files, and a commit, whose
+ * latency is the price of reads that are always fresh; the first two again while a long query runs on every slot. For comparison it runs
+ * plain DuckDB in this process: SQL text, one connection per client, over the same files, with default settings and with its cache of file
+ * metadata.
  */
 export async function benchLatency(options: { readonly scale: string; readonly seconds: number }): Promise<void> {
   const { cluster, files } = await startBenchCluster(options.scale);
@@ -38,6 +40,8 @@ export async function benchLatency(options: { readonly scale: string; readonly s
     for (const n of CLIENTS) await add('point query', n, () => ask(point('lake.tpch.orders')));
     const hundred = await hundredFiles(cluster);
     await add(GROUPS, 1, () => ask(tenGroups(HUNDRED_FILES)));
+    for (const sql of [`DROP TABLE IF EXISTS ${COMMITS} PURGE`, `CREATE TABLE ${COMMITS} (id BIGINT)`]) await ask(sql);
+    await add('commit: INSERT of a row', 1, () => ask(`INSERT INTO ${COMMITS} VALUES (1)`));
     const views = `${createViews(files)}CREATE VIEW hundred AS SELECT * FROM read_parquet(${listOf(hundred)});`;
     const peer = await duckdbClients(views, false);
     for (const n of CLIENTS) await add('DuckDB SELECT 1', n, (id) => peer(id, 'SELECT 1'));

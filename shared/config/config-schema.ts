@@ -1,3 +1,4 @@
+// long file: one table of all settings, so that each is declared, described and checked in one place
 import { availableParallelism } from 'node:os';
 import { SkeinError } from '#shared/error.ts';
 import { machineMemory, WORKER_MEMORY_MIN } from './machine-memory.ts';
@@ -83,6 +84,16 @@ const list = (doc: string): Key<readonly string[]> => ({
       .map((x) => x.trim())
       .filter((x) => x !== ''),
 });
+/** Three sizes: of an interactive, a medium and a batch query. */
+const sizes = (value: readonly [string, string, string], doc: string): Key<readonly string[]> => ({
+  ...list(doc),
+  default: value,
+  parse: (t) => {
+    const given = t.split(',').map((one) => one.trim());
+    if (given.length === 3 && given.map(parseBytes).every((size) => size >= 1)) return given;
+    return invalid('three sizes such as 256MB,512MB,1GB', t);
+  },
+});
 const integer = (value: number, min: number, max: number, doc: string): Key<number> => ({
   type: 'integer',
   default: value,
@@ -91,6 +102,13 @@ const integer = (value: number, min: number, max: number, doc: string): Key<numb
   parse: (t) => {
     const n = /^\s*-?\d+\s*$/.test(t) ? Number(t) : Number.NaN;
     return n >= min && n <= max ? n : invalid(`an integer from ${min} to ${max}`, t);
+  },
+});
+const decimal = (value: number, min: number, max: number, doc: string): Key<number> => ({
+  ...integer(value, min, max, doc),
+  parse: (t) => {
+    const n = /^\s*\d+(\.\d+)?\s*$/.test(t) ? Number(t) : Number.NaN;
+    return n >= min && n <= max ? n : invalid(`a number from ${min} to ${max}`, t);
   },
 });
 const choice = <T extends string>(value: T, others: readonly T[], doc: string): Key<T> => ({
@@ -257,8 +275,25 @@ export const CONFIG = {
     10_000,
     'Time that a running query waits for a worker when none is left that can run its tasks',
   ),
-  'coordinator.queries_running_max': integer(100, 1, 100_000, 'Queries that run at once'),
-  'coordinator.queries_queued_max': integer(1_000, 0, 1_000_000, 'Queries that wait; more are refused'),
+  'coordinator.workload': choice<'on' | 'off'>(
+    'on',
+    ['off'],
+    'off = every query runs at once, at one level and without limits of classes: to compare with',
+  ),
+  'coordinator.workload_file': string(
+    '',
+    'YAML of resource groups, routing rules, classes and levels (docs/workload.md), read again when it changes; empty = <data_dir>/workload.yaml if it is there',
+  ),
+  'coordinator.memory_reservation': sizes(
+    ['256MB', '512MB', '1GB'],
+    'Memory that an interactive, a medium and a batch query reserve at admission; less on a small cluster',
+  ),
+  'coordinator.memory_interactive_share': integer(
+    25,
+    0,
+    90,
+    'Percent of the workers’ memory that batch queries never get',
+  ),
   'coordinator.session_idle': duration(1_800_000, 'Idle time after which a session ends'),
   'coordinator.sessions_max': integer(10_000, 1, 1_000_000, 'Sessions held at once'),
   'coordinator.sessions_per_principal_max': integer(
@@ -273,7 +308,27 @@ export const CONFIG = {
     'Memory for the prepared statements of all sessions of one user',
   ),
   'coordinator.prepared_bytes_max': bytes(512 * MIB, 'Memory for the prepared statements of all users'),
-  'coordinator.history_buffer_max': integer(10_000, 1, 1_000_000, 'History records waiting to be written'),
+  'coordinator.history': choice('on', ['off'], 'off: statements are not recorded; only to compare with'),
+  'coordinator.history_dir': string(
+    '',
+    'Folder of the journal of history records that Postgres does not have yet; empty = <data_dir>/history',
+  ),
+  'coordinator.history_buffer_max': integer(
+    10_000,
+    1,
+    1_000_000,
+    'History records in memory that wait for Postgres; more wait in the journal alone',
+  ),
+  'coordinator.history_journal_bytes_max': bytes(
+    GIB,
+    'Size of that journal, over which the oldest records are lost: Postgres was away for too long',
+  ),
+  'coordinator.history_flush_interval': duration(100, 'Interval at which history records go to Postgres'),
+  'coordinator.history_retention': duration(
+    90 * 86_400_000,
+    'Age up to which history is shown; a month’s records go when all of them are older',
+  ),
+  'coordinator.cu_rate': decimal(1, 0, 1_000_000, 'Compute units that an hour of a core costs, as history counts them'),
   'coordinator.metadata_cache_bytes': bytes(256 * MIB, 'Cache of table metadata and manifests'),
   'coordinator.file_list_bytes_max': bytes(64 * MIB, 'Longest list of the files of one scan'),
   'coordinator.file_lists_bytes_max': bytes(
@@ -284,13 +339,25 @@ export const CONFIG = {
     8 * MIB,
     'Rows of all SHOW and DESCRIBE statements that one statement reads like tables; each task that reads them carries them',
   ),
+  'coordinator.metadata_rows_bytes_max': bytes(
+    40 * MIB,
+    'Rows of all metadata tables ("t$files", ...) that one statement reads, of the columns that it names; each task that reads them carries them, so it is less than worker.task_bytes_max',
+  ),
   'coordinator.plan_cache_entries': integer(
     1_000,
     0,
     1_000_000,
     'Plans cached for repeated statements; when there are too many, the user with the most loses one',
   ),
+  'coordinator.plan_cache_bytes': bytes(
+    96 * MIB,
+    'Memory for the plans cached for repeated statements, and for their parses; when it is short, the user who takes the most loses a plan',
+  ),
 
+  'coordinator.orphan_retention_min': duration(
+    7 * 86_400_000,
+    'Shortest retention_threshold of remove_orphan_files: files of other engines’ writes that run may be so old',
+  ),
   'coordinator.quarantine_ttl': duration(
     3_600_000,
     'Time for which statements of a shape are refused after one of them has ended a worker’s process',

@@ -35,6 +35,8 @@ const ALIASES: Readonly<Record<string, ConfigKey>> = {
  * limit that an operator set.
  */
 const RETIRED: Readonly<Record<string, ConfigKey>> = {
+  'coordinator.queries_running_max': 'coordinator.workload_file',
+  'coordinator.queries_queued_max': 'coordinator.workload_file',
   'catalog.token_chain_max': 'catalog.refresh_token_ttl',
 };
 

@@ -1,6 +1,13 @@
+import { once } from 'node:events';
+import { constants, createServer, type ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { credentials } from '@grpc/grpc-js';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { SkeinError } from '#shared/error.ts';
+import { fixedKeyring } from '#shared/keyring.ts';
+import { callUnary } from './call-unary.ts';
+import { loadService } from './load-proto.ts';
 import { decodeError, encodeError, fromServiceError, toServiceError } from './internal-auth.ts';
 
 /** Bytes of headers that every implementation of HTTP/2 accepts, with room for those that gRPC adds. */
@@ -38,4 +45,32 @@ test.each([
   '{"code":"',
 ])('what is no error of ours (%j) is an internal error', (json) => {
   expect(decodeError(Buffer.from(json)).toData()).toEqual({ code: 'INTERNAL_ERROR', message: 'internal error' });
+});
+
+test.each([
+  ['is reset', (stream: ServerHttp2Stream) => stream.close(constants.NGHTTP2_INTERNAL_ERROR)],
+  ['ends without a status', (stream: ServerHttp2Stream) => stream.end()],
+  ['ends with trailers that have no status', (stream: ServerHttp2Stream) => stream.end()],
+])('a call whose stream %s was not answered: its connection broke', async (what, end) => {
+  const server = createServer();
+  server.on('stream', (stream) => {
+    stream.on('error', () => undefined);
+    const waitForTrailers = what.includes('trailers');
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc+proto' }, { waitForTrailers });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'x-other': '1' }));
+    end(stream);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const { Client } = loadService('worker.proto', 'skein.worker.v1.Worker');
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  try {
+    const settings = { keyring: fixedKeyring('secret'), lost: 'CONNECTION_LOST' } as const;
+    await expect(callUnary(client, 'EndQuery', { query_id: 'q' }, settings)).rejects.toMatchObject({
+      code: 'CONNECTION_LOST',
+    });
+  } finally {
+    client.close();
+    server.close();
+  }
 });

@@ -70,10 +70,16 @@ export function readError(data: Partial<ErrorData> | null): SkeinError {
 export const isAnswer = (thrown: unknown): boolean =>
   (thrown as Partial<ServiceError>).metadata?.get(ERROR_KEY)[0] instanceof Buffer;
 
+/**
+ * The statuses of a call that no service answered. INTERNAL and UNKNOWN are grpc-js's names for a stream that ended otherwise than a service
+ * ends one: a socket whose network was unplugged (EPIPE, EHOSTUNREACH), or no status at its end.
+ */
 const UNANSWERED_STATUS: ReadonlySet<status | undefined> = new Set([
   status.UNAVAILABLE,
   status.DEADLINE_EXCEEDED,
   status.CANCELLED,
+  status.INTERNAL,
+  status.UNKNOWN,
 ]);
 /** The codes of an unanswered call, with their messages. */
 const UNANSWERED = {

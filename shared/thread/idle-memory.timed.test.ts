@@ -18,6 +18,16 @@ const program = (when: 'before' | 'after'): string => `
     setInterval(say, 500);
   });`;
 
+/** Program of a thread that drops 60 MB of objects, and reports every call of its allocator's trim. */
+const TRIMS = `
+  const { parentPort } = require('node:worker_threads');
+  import(${MODULE}).then(({ returnMemoryWhenIdle }) => {
+    let objects = Array.from({ length: 1_000_000 }, (_none, i) => ({ i }));
+    returnMemoryWhenIdle(() => parentPort.postMessage(performance.now()));
+    setTimeout(() => { objects = null; }, 100);
+    setInterval(() => undefined, 500);
+  });`;
+
 // Without the code under test V8 returns garbage later by itself.
 setFlagsFromString('--no-memory-reducer');
 
@@ -40,3 +50,14 @@ test.concurrent.each([
     await worker.terminate();
   }
 });
+
+test.concurrent('memory that V8 frees after a collection has returned is given back as well: a second trim follows', async () => {
+  const worker = new Worker(TRIMS, { eval: true });
+  try {
+    const next = async (): Promise<number> => ((await once(worker, 'message')) as [number])[0];
+    const first = await next();
+    expect((await next()) - first).toBeGreaterThan(1_000);
+  } finally {
+    await worker.terminate();
+  }
+}, 15_000);

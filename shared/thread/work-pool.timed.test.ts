@@ -1,6 +1,7 @@
+import { setFlagsFromString } from 'node:v8';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silentLogger } from '#shared/log/logger.ts';
-import { FAIL, FILL_HEAP, NUMBERS, SPIN, WAIT } from '#test/support/costly-work.ts';
+import { FAIL, FILL_HEAP, NUMBERS, SPIN, WAIT, YOUNG_BYTES } from '#test/support/costly-work.ts';
 import { readFrames } from './frames.ts';
 import { Turns } from './turns.ts';
 import { WorkPool } from './work-pool.ts';
@@ -90,4 +91,10 @@ test('owners that wait take turns', async () => {
   await expect(Promise.all(Array.from({ length: 13 }, () => turns.take('d', undefined)))).rejects.toMatchObject({
     code: 'QUEUE_FULL',
   });
+});
+
+test("a thread begins with a small young generation, whatever the process's own is", async () => {
+  setFlagsFromString('--min-semi-space-size=16');
+  await using later = poolOf(TIMEOUT_MS);
+  expect(await later.run(YOUNG_BYTES, null, call)).toBeLessThan(16 * 2 ** 20);
 });

@@ -97,6 +97,8 @@ test.each([
       expect(body.message).toContain('/metadata/m');
       const scan = post(`/namespaces/default/tables/${name}/plan`, { select: ['a'], 'case-sensitive': i % 2 === 0 });
       await expect(scan).rejects.toThrow('406');
+      const truncated = await cluster.query(`TRUNCATE TABLE rival_lake.default.${name}`, { token: rival });
+      expect([truncated.status, truncated.body.error]).toEqual([400, 'TABLE_DATA_TOO_COMPLEX']);
     });
     await Promise.all(attacks);
     const url = `${cluster.catalogUrl}/v1/rival_lake/namespaces/default/tables/${name}?purgeRequested=true`;

@@ -3,7 +3,7 @@ import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { BOUNDED_FAMILIES, boundSql } from '#shared/sql/bounded-functions.ts';
 import { must } from '#shared/must.ts';
 import { Instance, interruptConnection } from '#worker/duckdb/instance.ts';
-import { destroyChunk, Statement } from '#worker/duckdb/statement.ts';
+import { destroyChunk, PreparedStatement, Statement } from '#worker/duckdb/statement.ts';
 import { limitProcessMemory } from '#worker/process-limit.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 
@@ -55,7 +55,8 @@ function runStatements(): void {
   for (const sql of BOUNDED_FAMILIES.flatMap(boundSql)) connection.run(sql);
   port.on('message', (sql: string) => {
     try {
-      using statement = new Statement(connection, sql);
+      using prepared = new PreparedStatement(connection, sql);
+      using statement = new Statement(prepared);
       while (statement.step() !== 'ready');
       for (let chunk = statement.fetch(); chunk !== undefined; chunk = statement.fetch()) destroyChunk(chunk);
     } catch {

@@ -20,6 +20,8 @@ const GROWTH_MAX = 1.05;
 /** Connections that are about to close, files that are open at the moment. */
 const HANDLES_MORE_MAX = 16;
 const SAMPLE_MS = 250;
+/** Time for which the victims run alone before a sample, as a part of the attack's. */
+const WARM_UP_SHARE = 0.05;
 /** Time in which memory and handles are back. */
 const SETTLE_MS = 15_000;
 /** Services with state that cannot be rebuilt at once: they must not end at all. */
@@ -101,14 +103,18 @@ export async function runAttack(
   const attacks: Record<string, number> = {};
   const reports: VictimReport[] = [];
   const samples: Sample[] = [];
-  // Warm-up: fills caches and compiles code before the measurement.
-  await victims.run(AbortSignal.timeout(options.forMs / 10), options.seed);
+  // Alone, the victims fill caches and let code be compiled: before every sample, because an attack replaces workers, and one that has just
+  // started would grow in the next round.
+  const warmUp = (): Promise<VictimReport> =>
+    victims.run(AbortSignal.timeout(options.forMs * WARM_UP_SHARE), options.seed);
+  await warmUp();
   samples.push(await sample(cluster, inspected));
   watch.start();
   for (const _round of [1, 2]) {
     const attackers = cluster.attack('hostile', options.seed, ATTACKERS);
     reports.push(await victims.run(AbortSignal.timeout(options.forMs / 2), options.seed));
     for (const [name, count] of Object.entries(await attackers.stop())) attacks[name] = (attacks[name] ?? 0) + count;
+    reports.push(await warmUp());
     await sleep(SETTLE_MS);
     samples.push(await sample(cluster, inspected));
   }

@@ -119,6 +119,16 @@ export class ChaosCluster implements AsyncDisposable {
     }
   }
 
+  /** What the coordinator logged of a statement, cut to a few lines: an answer that should not be is rarely given twice. */
+  async logged(queryId: string): Promise<string> {
+    const log = await readFile(join(this.cluster.dataDir, 'logs', 'coordinator.log'), 'utf8');
+    return log
+      .split('\n')
+      .filter((line) => line.includes(queryId))
+      .join('\n')
+      .slice(0, LOGGED_CHARACTERS_MAX);
+  }
+
   /** Tasks that the coordinator has run again so far. */
   async retries(): Promise<number> {
     const page = await readPage(`${this.cluster.queryUrl}/metrics`);
@@ -153,6 +163,7 @@ export class ChaosCluster implements AsyncDisposable {
 }
 
 const RECORD_TIMEOUT_MS = 5_000;
+const LOGGED_CHARACTERS_MAX = 4_000;
 const LEAK_GAUGES = ['skein_worker_tasks_running', 'skein_worker_spool_bytes'] as const;
 
 function gaugeOf(page: string, gauge: string): number {

@@ -166,7 +166,7 @@ async function ask(chaos: ChaosCluster, sessionId: string, { name, sql, rows }: 
     }
     const code = body.error ?? String(status);
     if (EXPECTED_ERRORS.has(code)) tally.refused[code] = (tally.refused[code] ?? 0) + 1;
-    else tally.wrong.push(`${name}: ${code}: ${body.message}`);
+    else tally.wrong.push(`${name}: ${code}: ${body.message}; ${await chaos.logged(queryId)}`);
   } catch (error) {
     if (error instanceof DOMException && error.name === 'TimeoutError') tally.hung.push(name);
     else if (await brokeOff(chaos, { name, queryId, error })) tally.brokenOff++;

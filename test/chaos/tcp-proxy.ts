@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A wire that can be cut, slowed and held: it listens on one address and forwards to another. */
@@ -23,6 +23,10 @@ export class TcpProxy implements AsyncDisposable {
     server.listen(at.port, at.host);
     await once(server, 'listening');
     return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
   }
 
   /** Ends every connection; new ones are taken. */

@@ -209,6 +209,8 @@ def time_travel():
     table = catalog.create_table(f"{NS}.time_travel", ID_NAME)
     table.append(rows((1, "a")))
     snapshots["first"] = str(table.current_snapshot().snapshot_id)
+    table.manage_snapshots().create_tag(table.current_snapshot().snapshot_id, "begun").commit()
+    table.manage_snapshots().create_branch(table.current_snapshot().snapshot_id, "side").commit()
     table.append(rows((2, "b")))
     snapshots["second"] = str(table.current_snapshot().snapshot_id)
     with table.update_schema() as update:
@@ -224,4 +226,23 @@ for write in (*TABLES, name_mapping, partition_constant, time_travel):
         write()
     except Exception as error:  # every table is tried; the test of a table that could not be written fails with this
         failed[write.__name__] = f"{type(error).__name__}: {error}"
-print(json.dumps({"snapshots": snapshots, "failed": failed}))
+
+
+def inspected(name):
+    """The metadata tables of a table as PyIceberg gives them, of the columns that both have, every value as text."""
+    inspect = catalog.load_table(f"{NS}.{name}").inspect
+    columns = {
+        "snapshots": ["snapshot_id", "parent_id", "operation", "manifest_list"],
+        "history": ["snapshot_id", "parent_id", "is_current_ancestor"],
+        "refs": ["name", "type", "snapshot_id", "max_reference_age_in_ms"],
+        "manifests": ["path", "length", "partition_spec_id", "added_snapshot_id", "added_data_files_count", "existing_data_files_count", "deleted_data_files_count"],
+        "files": ["content", "file_path", "record_count", "file_format", "file_size_in_bytes", "spec_id"],
+        "partitions": ["record_count", "file_count"],
+        "entries": ["status", "snapshot_id", "sequence_number", "file_sequence_number"],
+    }
+    print_value = lambda value: None if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    rows = lambda table, names: sorted([[print_value(row[one]) for one in names] for row in table.to_pylist()], key=str)
+    return {what: {"columns": names, "rows": rows(getattr(inspect, what)(), names)} for what, names in columns.items()}
+
+
+print(json.dumps({"snapshots": snapshots, "failed": failed, "inspected": {name: inspected(name) for name in ("time_travel", "partition_evolution", "append_delete")}}))

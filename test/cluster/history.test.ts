@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { decodeJwt } from 'jose';
 import { Client } from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import type { StartedCluster } from '#test/support/cluster.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
@@ -15,10 +18,15 @@ type Row = Readonly<Record<string, string | number | Date | null>>;
 let database: TestDatabase;
 let cluster: StartedCluster;
 let client: Client;
+let folder: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  cluster = await startOwnCluster({ env: { DATABASE_URL: database.url, SKEIN_COORDINATOR_QUERIES_RUNNING_MAX: '1' } });
+  folder = await mkdtemp(join(tmpdir(), 'skein-history-'));
+  const workload = join(folder, 'workload.yaml');
+  await writeFile(workload, 'resource_groups: [{name: root, hard_concurrency_limit: 1}]');
+  const env = { DATABASE_URL: database.url, SKEIN_COORDINATOR_WORKLOAD_FILE: workload };
+  cluster = await startOwnCluster({ env });
   client = new Client({ connectionString: database.url });
   await client.connect();
   await cluster.load(['tpch', '--scale', '0.01']);
@@ -28,6 +36,7 @@ afterAll(async () => {
   await client?.end();
   await cluster?.stop();
   await database?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
 });
 
 /** The record of a query, once it has a terminal status, or once it has this one. */
@@ -69,7 +78,7 @@ test('a query that completed: who, what, when, how many rows', async () => {
     username: 'admin',
     tenant_id: 'default',
     resource_group: '/root',
-    priority: 7,
+    priority: 3,
     rows_produced: '7',
     bytes_scanned: '0',
     fragments: 1,
@@ -236,4 +245,56 @@ test('literals of a statement that does not parse and speaks of secrets are mask
   const queryId = randomUUID();
   await cluster.query("CREATE USER x PASSWORD = 'hunter2' NONSENSE '", { queryId });
   expect((await record(queryId))['sql']).toBe("CREATE USER x PASSWORD = '***' NONSENSE '***'");
+});
+
+describe('what is shown of it', () => {
+  const get = async (path: string): Promise<unknown> => {
+    const headers = { authorization: `Bearer ${await cluster.token()}` };
+    return (await fetch(`${cluster.queryUrl}/api/query-history${path}`, { headers })).json();
+  };
+
+  test('a statement that was answered is the newest of the list, and so is SHOW QUERY HISTORY itself, which runs', async () => {
+    const queryId = randomUUID();
+    await cluster.sql('SELECT 42 AS shown', { queryId });
+    const shown = { queryId, status: 'completed', sql: 'SELECT 42 AS shown', queryType: 'select', rowsProduced: 1 };
+    expect(await get('?limit=1')).toEqual([expect.objectContaining(shown)]);
+    expect(await get(`/${queryId}`)).toMatchObject(shown);
+    const { body } = await cluster.query("SHOW QUERY HISTORY LIMIT 1 LIKE '%AS shown'");
+    expect(body.columns).toEqual(
+      `query_id status sql user_id tenant_id query_type resource_group priority queued_at started_at ended_at duration_ms
+       rows_produced bytes_scanned fragments error_message cu_consumed`.split(/\s+/),
+    );
+    expect(body.rows?.map((row) => row.slice(0, 3))).toEqual([[queryId, 'completed', 'SELECT 42 AS shown']]);
+    expect((await cluster.sql('SHOW QUERY HISTORY LIMIT 1'))[0]?.slice(1, 3)).toEqual([
+      'queued',
+      'SHOW QUERY HISTORY LIMIT 1',
+    ]);
+    expect((await cluster.sql('SHOW QUERIES')).map((row) => row.at(-1))).toEqual(['SHOW QUERIES']);
+  });
+
+  test.each([
+    ['SHOW QUERY HISTORY LIMIT 0', 'INVALID_REQUEST'],
+    ['SHOW QUERY HISTORY LIMIT 501', 'INVALID_REQUEST'],
+    ['SHOW QUERY HISTORY LIMIT x', 'SYNTAX_ERROR'],
+    ['SHOW QUERY HISTORY LIKE', 'SYNTAX_ERROR'],
+  ])('%s is refused', async (statement, code) => {
+    expect((await cluster.query(statement)).body.error).toBe(code);
+  });
+
+  test.each([
+    ['CREATE TABLE lake.tpch.kinds AS SELECT 1 AS a', 'ctas'],
+    ['INSERT INTO lake.tpch.kinds VALUES (2)', 'insert'],
+    ['ALTER TABLE lake.tpch.kinds EXECUTE expire_snapshots', 'maintenance'],
+    ['DROP TABLE lake.tpch.kinds', 'ddl'],
+    ['DESCRIBE lake.tpch.orders', 'show'],
+    ['SUMMARIZE lake.tpch.region', 'select'],
+    ["SET timezone = 'UTC'", 'set'],
+    ['USE lake.tpch', 'set'],
+    ['EXPLAIN SELECT 1', 'explain'],
+    ['ROLLBACK', 'transaction'],
+    ['SELEC 1', 'unknown'],
+  ])('%s is recorded as %s', async (statement, queryType) => {
+    const { queryId } = await cluster.query(statement);
+    expect(await get(`/${queryId}`)).toMatchObject({ sql: statement, queryType });
+  });
 });

@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readSecret } from '#cli/up/secrets.ts';
 import { must } from '#shared/must.ts';
-import { projectRoot, type StartedCluster } from '#test/support/cluster.ts';
+import type { StartedCluster } from '#test/support/cluster.ts';
+import { startCoordinatorProcess, type CoordinatorProcess } from '#test/support/coordinator-process.ts';
 import { startEtcd, type Etcd } from '#test/support/etcd.ts';
 import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
 import { WorkerMetrics } from '#test/support/worker-metrics.ts';
@@ -16,12 +14,10 @@ import { WorkerMetrics } from '#test/support/worker-metrics.ts';
 const TAKEOVER_MS_MAX = 20_000;
 const LONG = 'SELECT max(hash(n)) FROM range(20000000000) AS r(n)';
 
-type Coordinator = AsyncDisposable & { readonly url: string; readonly pid: number };
-
 let etcd: Etcd;
 let database: TestDatabase;
 let cluster: StartedCluster;
-let second: Coordinator;
+let second: CoordinatorProcess;
 
 beforeAll(async () => {
   etcd = await startEtcd();
@@ -38,38 +34,19 @@ afterAll(async () => {
 });
 
 /** `skein coordinator` beside the launcher's own. */
-async function startCoordinator(): Promise<Coordinator> {
+async function startCoordinator(): Promise<CoordinatorProcess> {
   const file = JSON.parse(await readFile(join(cluster.dataDir, 'services.json'), 'utf8')) as {
     readonly catalog_internal_url: string;
   };
-  const skein = ['--disable-warning=ExperimentalWarning', join(projectRoot, 'cli/skein.js'), 'coordinator'];
-  const child = spawn(process.execPath, skein, {
-    cwd: projectRoot,
-    env: {
-      ...process.env,
-      DATABASE_URL: database.url,
-      ETCD_ENDPOINTS: etcd.endpoint,
-      SKEIN_DATA_DIR: cluster.dataDir,
-      SKEIN_CLUSTER_SECRET: must(readSecret(cluster.dataDir, 'cluster-secret'), 'the launcher has made it'),
-      SKEIN_CATALOG_URL: cluster.catalogUrl,
-      SKEIN_CATALOG_INTERNAL_URL: file.catalog_internal_url,
-      SKEIN_COORDINATOR_HTTP_PORT: '0',
-      SKEIN_LOG_LEVEL: 'warn',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
+  return startCoordinatorProcess({
+    'database.url': database.url,
+    'cluster.etcd_endpoints': etcd.endpoint,
+    data_dir: cluster.dataDir,
+    'cluster.secret': must(readSecret(cluster.dataDir, 'cluster-secret'), 'the launcher has made it'),
+    'catalog.url': cluster.catalogUrl,
+    'catalog.internal_url': file.catalog_internal_url,
+    log_level: 'warn',
   });
-  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
-  const { url } = JSON.parse(line) as { readonly url: string };
-  return {
-    url,
-    pid: must(child.pid, 'it has started'),
-    [Symbol.asyncDispose]: async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const closed = once(child, 'close');
-      child.kill('SIGKILL');
-      await closed;
-    },
-  };
 }
 
 async function query(url: string, sql: string): Promise<{ status: number; body: Record<string, unknown> }> {

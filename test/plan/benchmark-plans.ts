@@ -56,7 +56,7 @@ async function planner(
   factsOf: (scan: ScanBinding) => ScanFacts,
 ): Promise<PlanBenchmark> {
   const session = await sessionPlanner();
-  const prepare = queryPreparer({ cacheEntries: 0 });
+  const prepare = queryPreparer({ cacheEntries: 0, cacheBytes: 2 ** 26 });
   const context = {
     nowMicros: '1708000000000000',
     timeZone: 'UTC',

@@ -3,8 +3,21 @@
 /** Other people's clients judge the catalog; virtual machines of Java and Python make these suites dear. */
 export const CLIENT_SUITES: readonly string[] = ['test/clients/**/*.test.ts', 'test/conformance/rest-kit.test.ts'];
 
-/** As large as a laptop's data. */
-export const SCALE_SUITES: readonly string[] = ['test/tpch/tpch-scale-1.test.ts'];
+/** As large as a laptop's data, or on more workers than the laptop has cores. */
+export const SCALE_SUITES: readonly string[] = [
+  'test/cluster/distributed-on-three.test.ts',
+  'test/tpcds/fragments.test.ts',
+  'test/tpch/tpch-scale-1.test.ts',
+];
+
+/** Every cell of a matrix, every point of a kill, every order of messages. */
+export const EXHAUSTIVE_SUITES: readonly string[] = [
+  'catalog/rest/crashes.system.test.ts',
+  'catalog/token/key-rotation.system.test.ts',
+  'test/cluster/fresh-reads.test.ts',
+  'test/conformance/scope-matrix.test.ts',
+  'test/simulation/workload-all.test.ts',
+];
 
 /** Attacks and faults of one kind each, alone, for as long as it takes to see who waits. */
 export const SIEGE_SUITES: readonly string[] = [
@@ -25,4 +38,4 @@ export const SIEGE_SUITES: readonly string[] = [
     'test/cluster/streaming.timed.test.ts',
   );
 
-export const CI_SUITES: readonly string[] = [...CLIENT_SUITES, ...SCALE_SUITES, ...SIEGE_SUITES];
+export const CI_SUITES: readonly string[] = [...CLIENT_SUITES, ...SCALE_SUITES, ...EXHAUSTIVE_SUITES, ...SIEGE_SUITES];

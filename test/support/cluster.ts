@@ -43,6 +43,9 @@ const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 15_000;
 const EVENT_TIMEOUT_MS = 30_000;
 
+/** The resource groups of every cluster under test: those that the example ships, which keep tenants apart. */
+const WORKLOAD_FILE = join(ROOT, 'workload.example.yaml');
+
 /** The project's own folder: where every process of a test starts. */
 export const projectRoot = ROOT;
 
@@ -319,7 +322,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Starte
   const args = ['up', '--data-dir', dataDir, '--port-base', '0', '--workers', String(options.workers ?? 2)];
   const child = spawn(process.execPath, [...SKEIN, ...args, ...(options.args ?? [])], {
     cwd: ROOT,
-    env: { ...process.env, SKEIN_ADMIN_PASSWORD: ADMIN_PASSWORD, ...settingsEnv(options.tls ?? {}), ...options.env },
+    env: {
+      ...process.env,
+      SKEIN_ADMIN_PASSWORD: ADMIN_PASSWORD,
+      SKEIN_COORDINATOR_WORKLOAD_FILE: WORKLOAD_FILE,
+      ...settingsEnv(options.tls ?? {}),
+      ...options.env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = new LauncherOutput(child);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getHeapSpaceStatistics } from 'node:v8';
 import { SkeinError } from '#shared/error.ts';
 import { FrameWriter, type Frames } from '#shared/thread/frames.ts';
 import { inThread, work } from '#shared/thread/work.ts';
@@ -38,3 +39,12 @@ export const numbers = inThread<number, Frames<{ readonly n: bigint }>>(
   ({ buffers }) => buffers,
 );
 export const NUMBERS = work<number, Frames<{ readonly n: bigint }>>(MODULE, 'numbers');
+
+/** Returns the bytes of this thread's young generation, after it has allocated a little. */
+export const youngBytes = inThread<null, number>(() => {
+  let sum = 0;
+  for (let i = 0; i < 1_000_000; i++) sum += [i].length;
+  const young = getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space');
+  return sum === 0 ? 0 : (young?.space_size ?? 0);
+});
+export const YOUNG_BYTES = work<null, number>(MODULE, 'youngBytes');

@@ -5,7 +5,7 @@ import { ArrowForm, ArrowWriter, paddedBytes, schemaMessage, type ArrowMessage }
 import type { ArrowField } from '#worker/duckdb/arrow-schema.ts';
 import { must } from '#shared/must.ts';
 import type { Connection, Instance } from '#worker/duckdb/instance.ts';
-import { destroyChunk, Statement } from '#worker/duckdb/statement.ts';
+import { destroyChunk, PreparedStatement, Statement } from '#worker/duckdb/statement.ts';
 
 /** For tests: the whole result of a query, as an IPC stream and as what `ArrowInput` takes. */
 export type ArrowResult = {
@@ -26,7 +26,17 @@ export function eachMessage(
   send: (message: ArrowMessage) => void,
   instance?: Instance,
 ): readonly ArrowField[] {
-  using statement = new Statement(connection, sql, { mayBe: 'anything' });
+  using prepared = new PreparedStatement(connection, sql, 'anything');
+  return eachMessageOf(prepared, send, instance);
+}
+
+/** The messages of one run of a prepared statement. */
+function eachMessageOf(
+  prepared: PreparedStatement,
+  send: (message: ArrowMessage) => void,
+  instance?: Instance,
+): readonly ArrowField[] {
+  using statement = new Statement(prepared);
   while (statement.step() !== 'ready');
   using form = ArrowForm.exact(statement.result, () =>
     must(instance, 'an instance where there are views').arrowWithoutViews(),
@@ -43,6 +53,12 @@ export function eachMessage(
 }
 
 export function queryArrow(connection: Connection, sql: string, instance?: Instance): ArrowResult {
+  using prepared = new PreparedStatement(connection, sql, 'anything');
+  return preparedArrow(prepared, instance);
+}
+
+/** The whole result of one run of a prepared statement. */
+export function preparedArrow(prepared: PreparedStatement, instance?: Instance): ArrowResult {
   const parts: Uint8Array[] = [];
   const batches: ArrowBatch[] = [];
   const dictionaries: ArrowBatch[] = [];
@@ -56,7 +72,7 @@ export function queryArrow(connection: Connection, sql: string, instance?: Insta
       dictionaries.push({ rows: message.rows, nodes: metadata.header().nodes, buffers });
     }
   };
-  const fields = eachMessage(connection, sql, send, instance);
+  const fields = eachMessageOf(prepared, send, instance);
   return {
     stream: Buffer.concat(parts),
     fields,

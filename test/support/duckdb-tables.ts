@@ -1,5 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { FieldIds, fieldsOf } from '#cli/load/column-type.ts';
+import { fieldsOf } from '#cli/load/column-type.ts';
+import { FieldIds } from '#shared/iceberg/field-ids.ts';
 import type { LoadedTable, TableSource } from '#coordinator/resolver/table-source.ts';
 import { printField } from '#shared/iceberg/type.ts';
 import { readTableMetadata } from '#shared/iceberg/table-metadata.ts';

@@ -1,7 +1,6 @@
 import { writeAvroFile } from '#shared/iceberg/avro/write-container.ts';
 import { manifestSchema } from '#shared/iceberg/write/manifest-schema.ts';
 import { newManifestFile, writeManifestList } from '#test/support/manifest-files.ts';
-import type { JsonObject } from '#shared/json.ts';
 import { fileStorage } from '#shared/storage/file-storage.ts';
 import { SCHEMA, setMain, snapshot } from './catalog-requests.ts';
 import type { CatalogPost } from './hostile-table.ts';
@@ -51,24 +50,7 @@ const withRowIds = (update: object): object => {
   return { ...rest, snapshot: { ...added, 'first-row-id': 0, 'added-rows': 0 } };
 };
 
-const VECTOR_FIELDS: readonly JsonObject[] = (
-  [
-    ['referenced_data_file', 143, 'string'],
-    ['content_offset', 144, 'long'],
-    ['content_size_in_bytes', 145, 'long'],
-  ] as const
-).map(([name, id, type]) => ({ name, type: ['null', type], default: null, 'field-id': id }));
-
-const ENTRY_SCHEMA: JsonObject = withVectorFields(manifestSchema([], 2));
-
-function withVectorFields(schema: JsonObject): JsonObject {
-  const fields = (schema['fields'] as readonly JsonObject[]).map((field) => {
-    if (field['name'] !== 'data_file') return field;
-    const type = field['type'] as JsonObject;
-    return { ...field, type: { ...type, fields: [...(type['fields'] as readonly JsonObject[]), ...VECTOR_FIELDS] } };
-  });
-  return { ...schema, fields };
-}
+const ENTRY_SCHEMA = manifestSchema([], 3);
 
 const entryRow = ({ path, sizeBytes, content, vector }: ListedFile): object => ({
   status: 1,
@@ -92,6 +74,7 @@ const entryRow = ({ path, sizeBytes, content, vector }: ListedFile): object => (
     split_offsets: null,
     equality_ids: null,
     sort_order_id: null,
+    first_row_id: null,
     referenced_data_file: vector?.dataFile ?? null,
     content_offset: vector === undefined ? null : 0,
     content_size_in_bytes: vector === undefined ? null : sizeBytes,

@@ -180,7 +180,7 @@ export class LoadHarness implements AsyncDisposable {
     const files: ScanFile[] = [];
     const report = await planFiles(fileStorage, metadata, snapshotId, predicate, options, (file) => files.push(file));
     const list = files.map(({ path }) => `'${localPath(path)}'`).join(', ');
-    return { files, report, sql: `read_parquet([${list}])` };
+    return { files, report, sql: `read_parquet([${list}], hive_partitioning = false)` };
   }
 
   /** Every file below the warehouse. */

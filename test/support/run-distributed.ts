@@ -77,7 +77,7 @@ const CHECK_TIMEOUT_MS = 60_000;
 /** `connection` has the tables, and is used by nobody else while a query runs; names without a schema mean `schema`. */
 export async function distributedRunner(connection: DuckDBConnection, schema: string): Promise<DistributedRunner> {
   const planner = await sessionPlanner();
-  const prepare = queryPreparer({ cacheEntries: 100 });
+  const prepare = queryPreparer({ cacheEntries: 100, cacheBytes: 2 ** 26 });
   const tables = tablesAlone(duckdbTables(connection));
   const context = { ...CONTEXT, currentSchema: schema };
   for (const sql of [...contextSetupSql, ...contextVariablesSql(context)]) await connection.run(sql);

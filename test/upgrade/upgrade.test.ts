@@ -30,7 +30,9 @@ describe.each(fixtureNames())('the data directory of %s', (name) => {
     fixture = await readFixture(name);
     place = await takePlace();
     await restoreFixture(name, place.dataDir);
-    cluster = await startCluster({ dataDir: place.dataDir, workers: 1 });
+    // A fixture grows old, and none of its records may be dropped for its age.
+    const env = { SKEIN_COORDINATOR_HISTORY_RETENTION: '36500d' };
+    cluster = await startCluster({ dataDir: place.dataDir, workers: 1, env });
     const postgres = (await cluster.services()).find(({ kind }) => kind === 'postgres');
     const { port } = new URL(must(postgres?.url, 'the cluster has a Postgres of its own'));
     database = await connect(embeddedUrl(place.dataDir, Number(port)));

@@ -48,7 +48,7 @@ export class GateOracle {
   readonly outcomes: Outcomes = { bound: 0, refused: 0, unbound: 0, invalid: 0 };
   readonly #duckdb: DuckDBConnection;
   readonly #planner: Planner;
-  readonly #prepare: PrepareQuery = queryPreparer({ cacheEntries: 1 });
+  readonly #prepare: PrepareQuery = queryPreparer({ cacheEntries: 1, cacheBytes: 2 ** 26 });
   readonly #tables: TableSource;
 
   private constructor(duckdb: DuckDBConnection, planner: Planner, tables: TableSource) {

@@ -34,7 +34,7 @@ export type ScriptedPlans = {
 
 export async function scriptedPlans(): Promise<ScriptedPlans> {
   const planner = await sessionPlanner();
-  const prepare = queryPreparer({ cacheEntries: 0 });
+  const prepare = queryPreparer({ cacheEntries: 0, cacheBytes: 2 ** 26 });
   const tables = scriptedTables(TABLES);
   const context = {
     nowMicros: '1708000000000000',

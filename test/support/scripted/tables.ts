@@ -8,6 +8,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { onePage } from '#coordinator/catalog-client/pages.ts';
 import type { ScanBinding } from '#coordinator/resolver/scan-binding.ts';
 import type { TableBinding } from '#coordinator/resolver/table-binding.ts';
+import { metadataRows } from '#coordinator/rows/metadata-rows.ts';
 import { encodeRows } from '#coordinator/rows/encode-rows.ts';
 import type { LoadedTable, QueryTables, TableName, TableSource } from '#coordinator/resolver/table-source.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
@@ -16,7 +17,13 @@ import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
  * Tables for tests, without files: `lake.tpch.orders` -> its columns as `name type, name type`, types in Iceberg's spelling or `struct(f
  * int)`.
  */
-export type TableScript = Readonly<Record<string, { readonly columns: string; readonly rows?: number }>>;
+export type TableScript = Readonly<Record<string, ScriptedTable>>;
+type ScriptedTable = {
+  readonly columns: string;
+  readonly rows?: number;
+  /** Columns that the table had when its snapshots were made; absent = all. */
+  readonly columnsBefore?: number;
+};
 
 /** The user who asks for them, unless it matters. */
 export const SCRIPTED_ASKER = { tenant: tenantId('default'), principal: principalId('p') };
@@ -31,6 +38,7 @@ const SCRIPTED_ROWS = [
 export const tablesAlone = (tables: TableSource): QueryTables => ({
   ...tables,
   rows: ({ text }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${text} is not served in FROM`)),
+  metadataRows: ({ what }) => Promise.reject(new SkeinError('NOT_SUPPORTED', `${what} is not scripted`)),
 });
 
 /** The tables of a query that reads no rows. */
@@ -44,9 +52,28 @@ export function icebergScan({ scans }: { readonly scans: readonly TableBinding[]
   return scan;
 }
 
+const noFiles = (): never => {
+  throw new Error('a scripted table has no files');
+};
+const NO_FILES = {
+  files: noFiles,
+  columns: noFiles,
+  numbers: noFiles,
+  inspect: noFiles,
+  unreachable: noFiles,
+  list: noFiles,
+  rewrite: noFiles,
+  remove: noFiles,
+  orphans: noFiles,
+  newDeletes: noFiles,
+};
+
 const SNAPSHOTS = [11n, 12n] as const;
 
-/** A source that knows these tables, names without case. Each has two snapshots: 11 of 2024-01-01, and 12 of 2024-02-01, a tag `v1`. */
+/**
+ * A source that knows these tables, names without case. Each has two snapshots: 11 of 2024-01-01, and 12 of 2024-02-01, a tag `v1` and a
+ * branch `old` at the first.
+ */
 export function scriptedTables(script: TableScript): QueryTables & { readonly asked: TableName[][] } {
   const tables = new Map(
     Object.entries(script).map(([name, table]) => [foldIdentifier(name), scriptedTable(name, table)]),
@@ -65,6 +92,7 @@ export function scriptedTables(script: TableScript): QueryTables & { readonly as
     },
     rows: ({ text }) =>
       encodeRows({ title: text, columns: ['name', 'about'] }, onePage(SCRIPTED_ROWS), () => undefined),
+    metadataRows: (request) => metadataRows(NO_FILES, SCRIPTED_ASKER.tenant, 2 ** 20).metadataRows(request),
     nearest: ({ table }) => {
       const names = [...tables.keys()].map((name) => name.split('.').at(-1) ?? '');
       return Promise.resolve(nearestName(table, names));
@@ -72,7 +100,7 @@ export function scriptedTables(script: TableScript): QueryTables & { readonly as
   };
 }
 
-function scriptedTable(name: string, { columns, rows = 1_000 }: TableScript[string]): LoadedTable {
+function scriptedTable(name: string, { columns, rows = 1_000, columnsBefore }: ScriptedTable): LoadedTable {
   const [catalog = '', ...rest] = name.split('.');
   const fields = columns.split(/,\s*(?![^()]*\))/).map((column, i): JsonObject => {
     const [, columnName = '', type = ''] = /^\s*(\S+)\s+(.+?)\s*$/.exec(column) ?? [];
@@ -83,18 +111,25 @@ function scriptedTable(name: string, { columns, rows = 1_000 }: TableScript[stri
     'timestamp-ms': Date.UTC(2024, i, 1),
     'manifest-list': `file:///none/${id}.avro`,
     summary: { 'total-records': String(rows) },
-    'schema-id': 0,
+    'schema-id': columnsBefore === undefined ? 0 : 1,
   }));
   const metadata = readTableMetadata({
     'format-version': 2,
     'table-uuid': '00000000-0000-4000-8000-000000000001',
     location: `file:///warehouse/${rest.join('/')}`,
     'current-schema-id': 0,
-    schemas: [{ type: 'struct', 'schema-id': 0, fields }],
+    schemas: [
+      { type: 'struct', 'schema-id': 0, fields },
+      { type: 'struct', 'schema-id': 1, fields: fields.slice(0, columnsBefore) },
+    ],
     'partition-specs': [{ 'spec-id': 0, fields: [] }],
     'current-snapshot-id': 12n,
     snapshots,
-    refs: { v1: { 'snapshot-id': 11n, type: 'tag' } },
+    refs: {
+      main: { 'snapshot-id': 12n, type: 'branch' },
+      v1: { 'snapshot-id': 11n, type: 'tag' },
+      old: { 'snapshot-id': 11n, type: 'branch' },
+    },
     'snapshot-log': snapshots.map((s) => ({
       'timestamp-ms': s['timestamp-ms'] ?? 0,
       'snapshot-id': s['snapshot-id'] ?? 0,

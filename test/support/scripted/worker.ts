@@ -218,6 +218,7 @@ export function taskReport(spec: TaskSpec, rows: number): TaskReport {
     bytesScanned: 7,
     scans: [],
     partitions: Array.from({ length: partitions }, () => ({ rows, batches: 1, bytes: rows })),
+    files: [],
     receivedBytes: 0,
     profile: null,
   };

@@ -1,0 +1,249 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
+import { TcpProxy } from '#test/chaos/tcp-proxy.ts';
+import { startCatalogProcess } from '#test/support/catalog-process.ts';
+import { NS } from '#test/support/catalog-requests.ts';
+import { startTestCatalog, TEST_SECRET, type TestCatalog } from '#test/support/catalog.ts';
+import type { QueryBody } from '#test/support/cluster.ts';
+import { startCoordinatorProcess } from '#test/support/coordinator-process.ts';
+import { fixedSeed } from '#test/support/seed.ts';
+import { startWorkerProcess, workerSettings } from '#test/support/worker-process.ts';
+
+/**
+ * A statement sees every commit that was acknowledged before it began. Two coordinators, each with a catalog and a worker of its own, on one
+ * Postgres; the wire between a coordinator and its catalog delays messages, loses them, and lets those of the other overtake.
+ */
+const PAIRS = 2;
+const SCHEMA = 'lake.default';
+const CASES = 4;
+/** Every case ends with reads over good wires, which must succeed within this time. */
+const HEALED_MS_MAX = 20_000;
+
+type Pair = { readonly queryUrl: string; readonly catalogUrl: string; readonly wire: TcpProxy };
+
+let stack: AsyncDisposableStack;
+let catalog: TestCatalog;
+let pairs: readonly Pair[];
+
+beforeAll(async () => {
+  stack = new AsyncDisposableStack();
+  catalog = stack.use(await startTestCatalog());
+  const folder = await mkdtemp(join(tmpdir(), 'skein-fresh-'));
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const second = stack.adopt(await startCatalogProcess(catalog.config), (process) => process.kill());
+  const first = catalog.running;
+  // One after the other: a coordinator closes the records that earlier ones have left open.
+  const started: Pair[] = [];
+  for (const [i, at] of [first, second].entries()) started.push(await startPair(i, at, folder));
+  pairs = started;
+}, 120_000);
+
+afterAll(() => stack?.[Symbol.asyncDispose]());
+
+async function startPair(i: number, at: { url: string; internalAddress: string }, folder: string): Promise<Pair> {
+  const [host = '', port = ''] = at.internalAddress.split(':');
+  const wire = stack.use(await TcpProxy.listen({ host, port: 0 }, { host, port: Number(port) }));
+  const common = { 'cluster.secret': TEST_SECRET, log_level: 'silent' };
+  const worker = stack.use(
+    await startWorkerProcess({ ...workerSettings(folder, `worker-${i}`), ...common, 'worker.cores': '1' }),
+  );
+  const coordinator = stack.use(
+    await startCoordinatorProcess({
+      ...common,
+      data_dir: join(folder, `coordinator-${i}`),
+      'database.url': catalog.databaseUrl,
+      'catalog.url': at.url,
+      'catalog.internal_url': `${host}:${wire.port}`,
+      'cluster.workers': worker.at.url,
+      'planner.processes': '1',
+    }),
+  );
+  return { queryUrl: coordinator.url, catalogUrl: at.url, wire };
+}
+
+type Answer = { readonly status: number; readonly body: QueryBody };
+
+async function post(url: string, body: object): Promise<Answer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${catalog.token}` },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, body: (await response.json()) as QueryBody };
+}
+
+const pairAt = (i: number): Pair => must(pairs[i], 'a pair');
+const sql = (pair: number, text: string): Promise<Answer> => post(`${pairAt(pair).queryUrl}/api/query`, { sql: text });
+
+/** Asks again until the answer is good: the wires are. */
+async function untilOk(pair: number, text: string): Promise<QueryBody> {
+  const end = performance.now() + HEALED_MS_MAX;
+  for (;;) {
+    const { status, body } = await sql(pair, text);
+    if (status === 200) return body;
+    if (performance.now() > end) throw new Error(`${text}: ${body.error} ${body.message}`);
+    await sleep(50);
+  }
+}
+
+/** Errors of a statement whose catalog does not answer; any other is a fault. */
+const UNREACHABLE: ReadonlySet<string> = new Set(['CATALOG_UNAVAILABLE', 'COMMIT_STATE_UNKNOWN', 'COMMIT_NOT_APPLIED']);
+
+/** A table, and what the answers to its writers have promised to its readers. */
+class Promised {
+  readonly table: string;
+  readonly rows = new Set<number>();
+  readonly columns = new Set<string>();
+  /** Reads that were answered although the table had changed since the last read of the same coordinator. */
+  told = 0;
+  #next = 0;
+  #changes = 0;
+  readonly #seen = new Map<number, number>();
+
+  constructor(table: string) {
+    this.table = table;
+  }
+
+  get name(): string {
+    return `${SCHEMA}.${this.table}`;
+  }
+
+  async insert(pair: number): Promise<void> {
+    const id = this.#next++;
+    const { status, body } = await sql(pair, `INSERT INTO ${this.name} (id) VALUES (${id})`);
+    if (status !== 200) return allow(body, 'COMMIT_CONFLICT');
+    this.rows.add(id);
+    this.#changes++;
+  }
+
+  /** A client of the REST catalog adds a column: no coordinator knows of it. */
+  async addColumn(pair: number): Promise<void> {
+    const url = `${pairAt(pair).catalogUrl}${NS}/default/tables/${this.table}`;
+    const loaded = await fetch(url, { headers: { authorization: `Bearer ${catalog.token}` } });
+    const { metadata } = (await loaded.json()) as { metadata: TableDocument };
+    const current = must(
+      metadata.schemas.find((schema) => schema['schema-id'] === metadata['current-schema-id']),
+      'a table has a schema',
+    );
+    const id = metadata['last-column-id'] + 1;
+    const schema = { ...current, fields: [...current.fields, { id, name: `c${id}`, required: false, type: 'long' }] };
+    const { status } = await post(url, {
+      requirements: [{ type: 'assert-current-schema-id', 'current-schema-id': current['schema-id'] }],
+      updates: [
+        { action: 'add-schema', schema },
+        { action: 'set-current-schema', 'schema-id': -1 },
+      ],
+    });
+    expect([200, 409]).toContain(status);
+    if (status !== 200) return;
+    this.columns.add(`c${id}`);
+    this.#changes++;
+  }
+
+  async readAll(pair: number, ask = sql): Promise<void> {
+    const [rows, columns] = [[...this.rows], [...this.columns]];
+    const isNew = this.#isNewTo(pair);
+    const { status, body } = await ask(pair, `SELECT * FROM ${this.name}`);
+    if (status !== 200) return allow(body);
+    const ids = new Set(body.rows?.map(([id]) => id));
+    expect(
+      rows.filter((id) => !ids.has(id)),
+      `rows that coordinator ${pair} has missed`,
+    ).toEqual([]);
+    expect(
+      columns.filter((name) => !body.columns?.includes(name)),
+      `columns that coordinator ${pair} has missed`,
+    ).toEqual([]);
+    if (isNew) this.told++;
+  }
+
+  /** Reads the row that was acknowledged last: queries that differ in a literal share a plan. */
+  async readLast(pair: number): Promise<void> {
+    const id = [...this.rows].at(-1);
+    if (id === undefined) return;
+    const isNew = this.#isNewTo(pair);
+    const { status, body } = await sql(pair, `SELECT id FROM ${this.name} WHERE id = ${id}`);
+    if (status !== 200) return allow(body);
+    expect(body.rows, `row ${id} at coordinator ${pair}`).toEqual([[id]]);
+    if (isNew) this.told++;
+  }
+
+  #isNewTo(pair: number): boolean {
+    const isNew = this.#seen.get(pair) !== this.#changes;
+    this.#seen.set(pair, this.#changes);
+    return isNew;
+  }
+}
+
+type TableDocument = {
+  readonly 'last-column-id': number;
+  readonly 'current-schema-id': number;
+  readonly schemas: readonly { readonly 'schema-id': number; readonly fields: readonly object[] }[];
+};
+
+function allow({ error = '', message }: QueryBody, ...more: readonly string[]): void {
+  if (!UNREACHABLE.has(error) && !more.includes(error)) throw new Error(`${error}: ${message}`);
+}
+
+type Step = { readonly does: 'insert' | 'addColumn' | 'readAll' | 'readLast'; readonly pair: number };
+type Fault = { readonly does: 'delay' | 'hold' | 'lose' | 'drop'; readonly pair: number; readonly ms: number };
+
+const aPair = fc.nat({ max: PAIRS - 1 });
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.record({
+    does: fc.oneof(
+      { arbitrary: fc.constantFrom('readAll' as const, 'readLast' as const), weight: 4 },
+      { arbitrary: fc.constant('insert' as const), weight: 2 },
+      { arbitrary: fc.constant('addColumn' as const), weight: 1 },
+    ),
+    pair: aPair,
+  }),
+  { minLength: 6, maxLength: 12 },
+);
+const faults: fc.Arbitrary<Fault[]> = fc.array(
+  fc.record({
+    does: fc.constantFrom('delay' as const, 'hold' as const, 'lose' as const, 'drop' as const),
+    pair: aPair,
+    ms: fc.integer({ min: 5, max: 150 }),
+  }),
+  { minLength: 4, maxLength: 10 },
+);
+
+/** `lose` loses the messages that are under way: they are held, and then the connection ends. */
+async function breakWire({ does, pair, ms }: Fault): Promise<void> {
+  const { wire } = pairAt(pair);
+  wire.delay(does === 'delay' ? ms / 5 : 0);
+  wire.hold(does === 'hold' || does === 'lose');
+  await sleep(ms);
+  if (does === 'drop' || does === 'lose') wire.drop();
+  wire.hold(false);
+}
+
+async function one<T>(list: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+  for (const item of list) await run(item);
+}
+
+test(`no stale read in ${CASES} random runs of four clients over wires that delay and lose messages`, async () => {
+  let told = 0;
+  const property = fc.asyncProperty(fc.tuple(steps, steps, steps, steps), faults, async (clients, broken) => {
+    const promised = new Promised(`t${told}_${Math.trunc(performance.now())}`);
+    await untilOk(0, `CREATE TABLE ${promised.name} (id BIGINT)`);
+    await Promise.all([
+      ...clients.map((list) => one(list, ({ does, pair }) => promised[does](pair))),
+      one(broken, breakWire),
+    ]);
+    for (const { wire } of pairs) wire.delay(0);
+    for (const pair of pairs.keys()) {
+      await promised.readAll(pair, async (at, text) => ({ status: 200, body: await untilOk(at, text) }));
+    }
+    told += promised.told;
+  });
+  await fc.assert(property, { numRuns: CASES, seed: fixedSeed(), endOnFailure: true });
+  // Otherwise the clients have seen nothing but errors.
+  expect(told).toBeGreaterThan(CASES * 4);
+}, 120_000);

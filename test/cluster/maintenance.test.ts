@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Cluster } from '#test/support/cluster.ts';
+import { sharedCluster } from '#test/support/resources.ts';
+
+const SCHEMA = 'lake.maintained';
+const DAY_MS = 86_400_000;
+let cluster: Cluster;
+let databaseUrl: string;
+
+beforeAll(async () => {
+  ({ cluster, databaseUrl } = await sharedCluster());
+  await cluster.sql(`CREATE SCHEMA ${SCHEMA}`);
+});
+afterAll(async () => {
+  for (const table of ['orphans', 'small']) await cluster.sql(`DROP TABLE IF EXISTS ${SCHEMA}.${table} PURGE`);
+  await cluster.sql(`DROP SCHEMA ${SCHEMA}`);
+});
+
+async function folderOf(table: string): Promise<string> {
+  const { body } = await cluster.catalog('GET', `/v1/lake/namespaces/maintained/tables/${table}`);
+  return fileURLToPath(new URL((body as { metadata: { location: string } }).metadata.location));
+}
+
+/** Writes a file as if it had been there for some days. */
+async function leave(path: string, days: number): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, 'x');
+  await age(path, days);
+}
+
+async function age(path: string, days: number): Promise<void> {
+  const time = new Date(Date.now() - days * DAY_MS);
+  await utimes(path, time, time);
+}
+
+test('orphans that are old go; files of snapshots, of open writes and of other tables stay, and young ones', async () => {
+  await cluster.sql(`CREATE TABLE ${SCHEMA}.orphans (id INT) PARTITIONED BY (id)`);
+  await cluster.sql(`INSERT INTO ${SCHEMA}.orphans VALUES (1), (2)`);
+  await cluster.sql(`INSERT INTO ${SCHEMA}.orphans VALUES (3)`);
+  const folder = await folderOf('orphans');
+  // Every file of the table is old.
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  for (const entry of entries) if (entry.isFile()) await age(join(entry.parentPath, entry.name), 30);
+  const writeId = randomUUID();
+  const left = {
+    old: join(folder, 'data/old.parquet'),
+    manifest: join(folder, `metadata/${randomUUID()}-m0.avro`),
+    young: join(folder, 'data/young.parquet'),
+    open: join(folder, `data/${writeId}/task/open.parquet`),
+    document: join(folder, 'metadata/00009-lost.metadata.json'),
+    inner: join(folder, 'inner/metadata/00000-a.metadata.json'),
+    innerData: join(folder, 'inner/data/theirs.parquet'),
+  };
+  for (const [name, path] of Object.entries(left)) await leave(path, name === 'young' ? 6 : 8);
+  const database = new Client(databaseUrl);
+  await database.connect();
+  try {
+    await database.query(
+      `INSERT INTO coordinator.write_intents (write_id, record_id, principal, commit_key, places, epoch, begun_at)
+      VALUES ($1, $2, '{}', $3, '{}', 2147483647, now())`,
+      [writeId, randomUUID(), randomUUID()],
+    );
+    const run = (call: string) => cluster.sql(`ALTER TABLE ${SCHEMA}.orphans EXECUTE remove_orphan_files${call}`);
+    const isThere = async (): Promise<readonly string[]> => {
+      const files = new Set(await readdir(folder, { recursive: true }));
+      return Object.entries(left).flatMap(([name, path]) => (files.has(path.slice(folder.length + 1)) ? [name] : []));
+    };
+    const [, deleted] = await run('(dry_run => true)');
+    expect(deleted).toEqual(['deleted_files_count', '2']);
+    expect(await isThere()).toEqual(Object.keys(left));
+    expect((await run(''))[1]).toEqual(['deleted_files_count', '2']);
+    expect(await isThere()).toEqual(['young', 'open', 'document', 'inner', 'innerData']);
+    expect(await cluster.sql(`SELECT id FROM ${SCHEMA}.orphans ORDER BY id`)).toEqual([[1], [2], [3]]);
+    await database.query('DELETE FROM coordinator.write_intents WHERE write_id = $1', [writeId]);
+    expect((await run("(retention_threshold => '7d')"))[1]).toEqual(['deleted_files_count', '1']);
+  } finally {
+    await database.query('DELETE FROM coordinator.write_intents WHERE write_id = $1', [writeId]);
+    await database.end();
+  }
+  const { body } = await cluster.query(`ALTER TABLE ${SCHEMA}.orphans EXECUTE remove_orphan_files('6d')`);
+  expect(body).toMatchObject({
+    error: 'INVALID_ARGUMENT',
+    message: expect.stringContaining('coordinator.orphan_retention_min'),
+  });
+});
+
+test('small manifests become one, in a snapshot of the same files', async () => {
+  const manifests = () => cluster.sql(`SELECT count(*)::INT FROM ${SCHEMA}."small$manifests"`);
+  await cluster.sql(`CREATE TABLE ${SCHEMA}.small (id INT) WITH ('commit.manifest-merge.enabled' = 'false')`);
+  for (let i = 0; i < 4; i++) await cluster.sql(`INSERT INTO ${SCHEMA}.small VALUES (${i})`);
+  const run = (call: string) => cluster.sql(`ALTER TABLE ${SCHEMA}.small EXECUTE optimize_manifests${call}`);
+  const done = [
+    ['rewritten_manifests_count', '4'],
+    ['added_manifests_count', '1'],
+  ];
+  expect(await run('(dry_run => true)')).toEqual(done);
+  expect(await manifests()).toEqual([[4]]);
+  expect(await run('')).toEqual(done);
+  expect(await manifests()).toEqual([[1]]);
+  expect(await cluster.sql(`SELECT id FROM ${SCHEMA}.small ORDER BY id`)).toEqual([[0], [1], [2], [3]]);
+  expect((await run(''))[0]).toEqual(['rewritten_manifests_count', '0']);
+  expect(await cluster.sql(`SELECT count(*)::INT FROM ${SCHEMA}."small$snapshots"`)).toEqual([[5]]);
+});

@@ -22,6 +22,7 @@ import { migrateHistory, openHistoryDatabase, type HistoryDatabase } from './his
 import { HistoryReader } from './history/read-history.ts';
 import { openHistory } from './history/open-history.ts';
 import { TextThreads, type ClientTexts } from './client-texts.ts';
+import type { ClusterView } from './observe/cluster-view.ts';
 import { queryMetrics, type QueryMetrics } from './query/query-metrics.ts';
 import type { QueryService } from './query/query-service.ts';
 import { NameFinder } from './session/current-names.ts';
@@ -90,6 +91,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     texts,
     sessions,
     queries: activeQueries(active),
+    view: activeView(active),
     records,
     epochs,
     metrics,
@@ -169,6 +171,14 @@ function activeQueries(active: Active): QueryService {
   };
 }
 
+function activeView(active: Active): ClusterView {
+  const view = (): ClusterView => {
+    if (active.term === undefined) throw new SkeinError('NOT_ACTIVE', STANDBY);
+    return active.term.view;
+  };
+  return { groups: (caller) => view().groups(caller), cluster: () => view().cluster() };
+}
+
 /** Opens the coordinator's schema in Postgres and migrates it. */
 async function openDatabase({ config, log, stack }: Parts): Promise<Kysely<HistoryDatabase>> {
   const options = { url: config['database.url'], poolMax: config['database.pool_max'], log };
@@ -207,6 +217,7 @@ type ApiParts = {
   readonly texts: ClientTexts;
   readonly sessions: SessionServices;
   readonly queries: QueryService;
+  readonly view: ClusterView;
   readonly records: HistoryReader;
   readonly epochs: EpochWatch;
   readonly metrics: QueryMetrics;
@@ -232,6 +243,7 @@ async function startApi({ config, log, stack }: Parts, api: ApiParts): Promise<{
     authenticate: authenticator(verifier, catalog),
     texts: api.texts,
     queries: api.queries,
+    view: api.view,
     history: api.records,
     tables: tableApi({
       catalog,

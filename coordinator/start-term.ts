@@ -16,6 +16,7 @@ import { HistoryPartitions } from './history/history-partitions.ts';
 import type { HistoryReader } from './history/read-history.ts';
 import type { History } from './history/open-history.ts';
 import type { QueryMetrics } from './query/query-metrics.ts';
+import { clusterView, type ClusterView } from './observe/cluster-view.ts';
 import { Quarantine } from './quarantine/quarantine.ts';
 import { RecentRuns } from './quarantine/recent-runs.ts';
 import { storeKills } from './quarantine/store-kills.ts';
@@ -57,6 +58,7 @@ export type Term = AsyncDisposable & {
   readonly registry: QueryRegistry;
   readonly pool: WorkerPool;
   readonly admission: GroupAdmission;
+  readonly view: ClusterView;
 };
 
 /** Begins a term: a new epoch, the end of what earlier ones left behind, and links to the workers. */
@@ -125,8 +127,10 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     history: parts.records,
     metrics,
   });
+  const { coordinatorId } = parts;
+  const view = clusterView({ coordinatorId, epoch, activeSinceMs: systemClock.nowMs(), admission, pool });
   const kept = stack.move();
-  return { epoch, queries, registry, pool, admission, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { epoch, queries, registry, pool, admission, view, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 /** Opens the resource groups of a term; with `coordinator.workload: off` none of them limits anything. */

@@ -118,6 +118,7 @@ export async function startWorker(
     cores: slots,
     memory_limit_bytes: String(config['worker.memory_limit']),
     running_tasks: tasks.active,
+    memory_granted_bytes: String(memory.grantedBytes),
     spool_bytes: String(spool.bytes),
     draining: tasks.draining,
     pid: String(process.pid),

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 /** A list that comes in parts, so that one of any length holds up nobody else. */
 export type Pages<T> = AsyncGenerator<readonly T[], void>;
 
@@ -9,6 +11,14 @@ export async function firstOf<T>(pages: Pages<T>, itemsMax: number): Promise<rea
     if (items.length >= itemsMax) break;
   }
   return items;
+}
+
+/** A list in memory, in pages of this size, each in a turn of its own. */
+export async function* inPages<T>(items: readonly T[], size: number): Pages<T> {
+  for (let begin = 0; begin < items.length; begin += size) {
+    if (begin > 0) await nextTurn();
+    yield items.slice(begin, begin + size);
+  }
 }
 
 /** A list in memory as a single page. */

@@ -39,6 +39,8 @@ export type WorkerInfo = {
   readonly memoryLimitBytes: number;
   readonly runningTasks: number;
   readonly spoolBytes: number;
+  /** Memory limits of its running tasks, in all. */
+  readonly memoryGrantedBytes: number;
   readonly draining: boolean;
   /** The machine that it runs on, whose cores it may share with other workers. */
   readonly machine: { readonly id: string; readonly cores: number };
@@ -104,6 +106,8 @@ export class WorkerLink {
   /** Whether the worker has attached, or its silence has been logged. */
   #known = false;
   #expectedUntilMs = 0;
+  #sinceMs = Date.now();
+  #info: WorkerInfo | null = null;
   /** Threads that this coordinator's tasks have on the worker now. */
   load = 0;
 
@@ -133,6 +137,16 @@ export class WorkerLink {
 
   get state(): LinkState {
     return this.#state;
+  }
+
+  /** Time at which the link came into its state, in ms since 1970. */
+  get sinceMs(): number {
+    return this.#sinceMs;
+  }
+
+  /** The worker's last heartbeat, also of one that was refused or lost; null before the first. */
+  get info(): WorkerInfo | null {
+    return this.#info;
   }
 
   /** Whether the worker ended itself a moment ago and is expected to restart. */
@@ -202,6 +216,7 @@ export class WorkerLink {
   #onBeat(info: WorkerInfo): void {
     this.#expectBeat();
     this.#known = true;
+    this.#info = info;
     this.#beat.resolve();
     this.#beat = Promise.withResolvers();
     const { release, log } = this.#options;
@@ -276,7 +291,9 @@ export class WorkerLink {
       this.#options.log.warn({ worker: this.address }, 'worker lost');
       before.lost.abort(reason ?? new SkeinError('WORKER_LOST', 'a worker was lost while it ran the query'));
     }
-    if (before.kind !== state.kind) this.#onChange();
+    if (before.kind === state.kind) return;
+    this.#sinceMs = Date.now();
+    this.#onChange();
   }
 }
 
@@ -311,6 +328,7 @@ const workerInfo = (wire: WorkerBeat): WorkerInfo => ({
   memoryLimitBytes: Number(wire.memory_limit_bytes),
   runningTasks: wire.running_tasks,
   spoolBytes: Number(wire.spool_bytes),
+  memoryGrantedBytes: Number(wire.memory_granted_bytes),
   draining: wire.draining,
   machine: { id: wire.machine_id, cores: Math.max(1, wire.machine_cores) },
   queryIds: wire.query_ids.map(queryId),

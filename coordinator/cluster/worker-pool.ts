@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
 import type { Member, Membership } from '#shared/membership/member.ts';
-import { WorkerLink, type LinkOptions, type LinkState, type WorkerInfo } from './worker-link.ts';
+import { WorkerLink, type LinkOptions, type WorkerInfo } from './worker-link.ts';
 
 /** A worker in one of its lives. `lost` is aborted with WORKER_LOST when that ends. */
 export type LiveWorker = { readonly link: WorkerLink; readonly info: WorkerInfo; readonly lost: AbortSignal };
+
+/** A worker that membership names, whether it lives or not; `info` is its last heartbeat, null before the first. */
+export type KnownWorker = Pick<WorkerLink, 'address' | 'state' | 'sinceMs' | 'load' | 'info'>;
 
 /** Refused workers that an error names. */
 const REASONS_MAX = 3;
@@ -25,8 +28,14 @@ export class WorkerPool {
   }
 
   /** Every known worker, for health, metrics and status. */
-  states(): readonly { readonly address: string; readonly state: LinkState; readonly load: number }[] {
-    return [...this.#links.values()].map(({ address, state, load }) => ({ address, state, load }));
+  states(): readonly KnownWorker[] {
+    return [...this.#links.values()].map(({ address, state, sinceMs, load, info }) => ({
+      address,
+      state,
+      sinceMs,
+      load,
+      info,
+    }));
   }
 
   /** The workers that are there now; those that drain still serve what they have spooled. */

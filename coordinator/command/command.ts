@@ -11,6 +11,7 @@ import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { QueryType } from '../history/query-type.ts';
 import type { HistoryEntry, HistoryRequest } from '../history/history-request.ts';
 import type { SqlField, SqlType } from '../planner/sql-type.ts';
+import type { GroupSnapshot } from '../workload/group-snapshot.ts';
 import type { LiveQuery } from '../query/live-query.ts';
 import type { TableName, TableSource } from '../resolver/table-source.ts';
 import type { NameFinder } from '../session/current-names.ts';
@@ -99,12 +100,14 @@ export interface CommandContext {
   readonly answerPages: (rows: PagedAnswer) => Promise<Outcome>;
 }
 
-/** The statements that the caller may see. */
+/** The statements and groups that the caller may see. */
 interface Records {
   /** The newest first, those that wait or run included. @throws QUEUE_FULL, QUERY_TIMEOUT, CATALOG_UNAVAILABLE */
   history(asked: HistoryRequest): Promise<readonly HistoryEntry[]>;
   /** Those that wait or run now, the oldest first. */
   live(limit: number): readonly LiveQuery[];
+  /** The resource groups that statements of the caller's tenant can reach, each before the groups below it. */
+  groups(): readonly GroupSnapshot[];
 }
 
 /**

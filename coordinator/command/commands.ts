@@ -14,6 +14,7 @@ import { showCatalogs } from './show-catalogs.ts';
 import { showQueries } from './show-queries.ts';
 import { showQueryHistory } from './show-query-history.ts';
 import { showColumns } from './show-columns.ts';
+import { showResourceGroups } from './show-resource-groups.ts';
 import { showSchemas } from './show-schemas.ts';
 import { showTables } from './show-tables.ts';
 import { show } from './show.ts';
@@ -52,6 +53,7 @@ export const COMMANDS = {
   showColumns,
   showQueries,
   showQueryHistory,
+  showResourceGroups,
   showSchemas,
   showTables,
   summarize,

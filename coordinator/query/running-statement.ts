@@ -5,6 +5,7 @@ import type { CommandContext, Outcome, PreparedStatements } from '../command/com
 import { COUNT_COLUMNS, countBatch } from '../sink/count-batch.ts';
 import { textBatch } from '../sink/text-batch.ts';
 import { StatementWrites } from '../write/statement-writes.ts';
+import { tenantGroups } from '../workload/group-snapshot.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import type { ActiveQuery } from './active-query.ts';
 import { liveQueries } from './live-queries.ts';
@@ -69,6 +70,7 @@ export function commandContext(
     records: {
       history: (asked) => services.history.list(request.caller, asked),
       live: (limit) => liveQueries(services.registry, request.caller, { state: null, owner: null, limit }).queries,
+      groups: () => tenantGroups(services.admission, request.caller.claims.tenant),
     },
     writes: new StatementWrites(
       { config: services.config, journal: services.writes, statement: active },

@@ -1,8 +1,8 @@
 import { unreachable } from '#shared/must.ts';
-import type { RoutingRule, SchedulingPolicy } from './workload.ts';
+import type { GroupLimits, RoutingRule } from './workload.ts';
 
 /** A resource group as it is now; running, queued, memory and CPU time count its subtree. */
-export type GroupSnapshot = {
+export type GroupSnapshot = GroupLimits & {
   /** Dotted, from the root on. */
   readonly path: string;
   /** The path as the file spells it when the group was made from a template; null = the group stands in the file. */
@@ -11,15 +11,9 @@ export type GroupSnapshot = {
   readonly tenants: ReadonlySet<string> | null;
   readonly running: number;
   readonly queued: number;
-  readonly hardConcurrencyLimit: number;
-  readonly softConcurrencyLimit: number;
   /** Queries that may run at once now: less than the hard limit while the group is over its soft CPU limit. */
   readonly effectiveConcurrency: number;
-  readonly maxQueuedQueries: number;
   readonly memoryBytes: number;
-  readonly softMemoryLimitBytes: number | null;
-  readonly schedulingPolicy: SchedulingPolicy;
-  readonly schedulingWeight: number;
   readonly cpuTimeMs: number;
   /** CPU time that counts against the limits. */
   readonly cpuUsageMs: number;
@@ -72,3 +66,9 @@ export function visibleTo(
   ]);
   return groups.filter(({ path, tenants }) => (tenants === null ? reached.has(path) : tenants.has(tenant)));
 }
+
+/** The groups of an admission that a tenant may see. */
+export const tenantGroups = (
+  admission: { describe(): readonly GroupSnapshot[]; readonly rules: readonly RoutingRule[] },
+  tenant: string,
+): readonly GroupSnapshot[] => visibleTo(tenant, admission.describe(), admission.rules);

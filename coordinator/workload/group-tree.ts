@@ -376,6 +376,7 @@ function* walk(group: Group): Generator<Group> {
 }
 
 const snapshot = (group: Group): GroupSnapshot => ({
+  ...group.limits,
   path: group.path,
   template: group.isDynamic
     ? [...group.upward()]
@@ -386,14 +387,8 @@ const snapshot = (group: Group): GroupSnapshot => ({
   tenants: group.isDynamic ? new Set(group.tenants) : null,
   running: group.running,
   queued: group.queued,
-  hardConcurrencyLimit: group.spec.hardConcurrencyLimit,
-  softConcurrencyLimit: group.spec.softConcurrencyLimit,
   effectiveConcurrency: group.effectiveConcurrency,
-  maxQueuedQueries: group.spec.maxQueuedQueries,
   memoryBytes: group.memoryBytes,
-  softMemoryLimitBytes: group.spec.softMemoryLimitBytes,
-  schedulingPolicy: group.spec.schedulingPolicy,
-  schedulingWeight: group.spec.schedulingWeight,
   cpuTimeMs: group.cpuTimeMs,
   cpuUsageMs: group.cpuUsageMs,
 });

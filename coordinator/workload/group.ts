@@ -1,6 +1,6 @@
 import type { PathStep } from './route.ts';
 import type { WorkClass } from './work-class.ts';
-import { isTemplate, type GroupSpec, type SchedulingPolicy } from './workload.ts';
+import { isTemplate, type GroupSpec, type SchedulingPolicy, type GroupLimits } from './workload.ts';
 import type { MemoryHold } from './memory-ledger.ts';
 
 /** A query in the tree, from its submission to its end. */
@@ -48,10 +48,15 @@ export class Group {
   /** Tenants of the queries that this group, made from a template, has had. */
   readonly tenants = new Set<string>();
 
+  /** The properties that the file gives it. */
+  readonly limits: GroupLimits;
+
   constructor(parent: Group | null, step: PathStep, spec: GroupSpec) {
+    const { name: _name, groups: _groups, ...limits } = spec;
     this.parent = parent;
     this.step = step;
     this.spec = spec;
+    this.limits = limits;
   }
 
   /** Made from a template, or below such a group. */

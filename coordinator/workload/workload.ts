@@ -27,6 +27,9 @@ export type GroupSpec = {
   readonly groups: readonly GroupSpec[];
 };
 
+/** The properties of a group, without its place in the tree. */
+export type GroupLimits = Omit<GroupSpec, 'name' | 'groups'>;
+
 /** A routing rule; null matches anything. */
 export type RoutingRule = {
   readonly tenant: string | null;

@@ -3,6 +3,8 @@ import { ERRORS, type ErrorCode } from '#shared/error.ts';
 import { QUERY_TYPES, type QueryType } from '../../history/query-type.ts';
 import { PARAMETERS_MAX } from '../../statement/parameters.ts';
 import { LIVE_STATES, type LiveState as State } from '../../query/live-query.ts';
+import { WORKER_STATES, type WorkerView } from '../../observe/cluster-view.ts';
+import { SCHEDULING_POLICIES, type SchedulingPolicy } from '../../workload/workload.ts';
 
 /**
  * The bodies of the query HTTP API. Each is a schema that the OpenAPI document names, that requests are checked against, and whose
@@ -134,6 +136,69 @@ const HistoryRecord = record({
   cuConsumed: Type.Number({ description: 'Compute units: hours of cores by coordinator.cu_rate' }),
 });
 
+export type ResourceGroupEntry = Static<typeof ResourceGroup>;
+/** A group of the workload file (service specification, Resource group), or one made from a template of it. */
+const ResourceGroup = record({
+  path: text('Its names from the root on, joined by dots; what is special in a name is percent-encoded'),
+  running: integer('Queries that run in it or below it'),
+  queued: integer('Queries that wait in it or below it'),
+  hard_concurrency_limit: integer('Most queries that run at once'),
+  soft_concurrency_limit: integer('Queries from which on it comes after its siblings'),
+  effective_concurrency: integer('Queries that may run at once now: fewer while it is over its soft CPU limit'),
+  max_queued_queries: integer('Most queries that wait; one more is refused'),
+  memory_bytes: integer('Memory that its running queries hold'),
+  soft_memory_limit_bytes: orNull(Type.Integer(), 'Memory above which no query starts; null = no limit'),
+  soft_cpu_limit_ms: orNull(Type.Integer(), 'CPU time from which on fewer queries run; null = no limit'),
+  hard_cpu_limit_ms: orNull(
+    Type.Integer(),
+    'CPU time from which on one query runs; null = twice the soft limit, or none',
+  ),
+  scheduling_policy: Type.Unsafe<SchedulingPolicy>({
+    type: 'string',
+    enum: SCHEDULING_POLICIES,
+    description: 'Order in which queries start',
+  }),
+  scheduling_weight: integer('Weight in a weighted parent'),
+  cpu_time_ms: integer('CPU time of all its queries so far'),
+  cpu_usage_ms: integer('CPU time that counts against the limits'),
+});
+
+export type WorkerEntry = Static<typeof Worker>;
+const figure = (description: string) => orNull(Type.Integer(), `${description}; null before its first heartbeat`);
+const Worker = record({
+  name: orNull(Type.String(), 'Its name; null before its first heartbeat'),
+  state: Type.Unsafe<WorkerView['state']>({
+    type: 'string',
+    enum: WORKER_STATES,
+    description:
+      'draining: it takes no new tasks and ends after those it has; refused: it is of another release, or unproven',
+  }),
+  since: Type.Unsafe<string>({ ...TIME, description: 'Since when it is in this state' }),
+  version: orNull(Type.String(), 'Release of Skein'),
+  duckdb_version: orNull(Type.String(), 'Release of DuckDB'),
+  slots: figure('Cores that run tasks'),
+  threads: integer('Threads that tasks have there now'),
+  running_tasks: figure('Tasks that have begun and not ended'),
+  memory_limit_bytes: figure('Memory for tasks and what they spool'),
+  memory_granted_bytes: figure('Memory limits of its running tasks, in all'),
+  spool_bytes: figure('Output that waits for its readers'),
+});
+
+export type ClusterEntry = Static<typeof Cluster>;
+const Cluster = record({
+  coordinator: record({
+    id: UUID,
+    version: text('Release of Skein'),
+    duckdb_version: text('Release of DuckDB'),
+    epoch: integer('Number of its term as the active coordinator'),
+    active_since: TIME,
+  }),
+  queries_running: integer('Queries that run, of all tenants'),
+  queries_queued: integer('Queries that wait for admission, of all tenants'),
+  workers: Type.Array(Type.Ref('Worker#'), { description: 'A page of them, by name' }),
+  total: integer('How many workers there are'),
+});
+
 const QueryProfile = Type.Object({
   queryId: text('Id of the query'),
   status,
@@ -184,6 +249,9 @@ export const COMPONENTS = {
   LiveQuery,
   HistoryRecord,
   QueryProfile,
+  ResourceGroup,
+  Worker,
+  Cluster,
   TableEntry,
   TableMetadata,
   QuarantineEntry,
@@ -194,6 +262,10 @@ export const ref = (name: keyof typeof COMPONENTS) => Type.Ref(`${name}#`);
 
 export const LiveQueryList = record({
   queries: Type.Array(ref('LiveQuery')),
+  total: integer('How many there are'),
+});
+export const ResourceGroupList = record({
+  resource_groups: Type.Array(ref('ResourceGroup')),
   total: integer('How many there are'),
 });
 export const HistoryList = Type.Array(ref('HistoryRecord'));

@@ -5,15 +5,15 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ERRORS, SkeinError } from '#shared/error.ts';
-import { principalId, queryId, tenantId } from '#shared/id.ts';
+import { principalId, tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
 import { silentLogger } from '#shared/log/logger.ts';
-import type { HistoryEntry, HistoryRequest } from '../../history/history-request.ts';
-import type { LiveQuery } from '../../query/live-query.ts';
+import type { HistoryRequest } from '../../history/history-request.ts';
 import { queryMetrics } from '../../query/query-metrics.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { QueryService, StatementRequest } from '../../query/query-service.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
+import { historyEntry, liveQuery, T0, view } from '#test/support/api-fixtures.ts';
 import { allowing } from '#test/support/decisions.ts';
 import type { ResultBatch, ResultShape } from '../../sink/result-sink.ts';
 import { httpApp, startHttp, type HttpOptions } from './http-server.ts';
@@ -67,46 +67,7 @@ const queries: QueryService = {
   ],
   lift: (_caller, id) => Promise.resolve(id === QUARANTINED),
 };
-const liveQuery = (principal: LiveQuery['principal'], priority: number): LiveQuery => ({
-  queryId: queryId('00000000-0000-0000-0000-000000000001'),
-  tenant: tenantId('t'),
-  principal,
-  username: 'u',
-  sql: 'SELECT 1',
-  queryType: 'select',
-  source: null,
-  resourceGroup: '/root',
-  priority,
-  classification: null,
-  waiting: null,
-  state: 'running',
-  queuedAtMs: 0,
-  startedAtMs: 1,
-  elapsedMs: 2.5,
-  rowsProduced: 3,
-  progress: { tasks: 5, tasksDone: 2, tasksRunning: 1, bytesScanned: 7, coreMs: 0, workers: ['worker-1'] },
-});
-const T0 = '1970-01-01T00:00:00.000Z';
 const historyRequests: HistoryRequest[] = [];
-const historyEntry: HistoryEntry = {
-  queryId: '00000000-0000-0000-0000-000000000001',
-  status: 'completed',
-  sql: 'SELECT 1',
-  userId: 'p',
-  tenantId: 't',
-  queryType: 'select',
-  resourceGroup: '/root',
-  priority: 3,
-  queuedAt: T0,
-  startedAt: T0,
-  endedAt: T0,
-  durationMs: 1,
-  rowsProduced: 1,
-  bytesScanned: 0,
-  fragments: 1,
-  errorMessage: null,
-  cuConsumed: 0.5,
-};
 const QUARANTINED = '00000000-0000-0000-0000-000000000009';
 /** Resolves when the second page of the list of tables may come. */
 let moreTables: Promise<void> = Promise.resolve();
@@ -167,6 +128,7 @@ function options(): HttpOptions {
           : Promise.resolve(work.here(input)),
     },
     queries,
+    view,
     history: {
       list: (_caller, request) => {
         historyRequests.push(request);
@@ -596,6 +558,15 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     ['GET', '/api/query-history/x'],
     ['GET', `/api/query-history/${historyEntry.queryId}/profile`],
     ['GET', `/api/query-history/${randomUUID()}/profile`],
+    ['GET', '/api/resource-groups?limit=1&offset=0'],
+    ['GET', '/api/resource-groups?limit=501'],
+    ['GET', '/api/resource-groups', { headers: {} }],
+    ['GET', '/api/resource-groups/root'],
+    ['GET', '/api/resource-groups/root.other'],
+    ['GET', '/api/resource-groups/root', { headers: {} }],
+    ['GET', '/api/cluster'],
+    ['GET', '/api/cluster?offset=-1'],
+    ['GET', '/api/cluster', { headers: {} }],
     ['GET', '/api/tables'],
     ['GET', '/api/tables', { headers: { ...headers, 'x-skein-session': 'x' } }],
     ['GET', '/api/tables', { headers: { authorization: 'Bearer poor' } }],
@@ -636,6 +607,9 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     listHistory: [200, 400, 401],
     getRecord: [200, 404, 400],
     getProfile: [200, 404],
+    listResourceGroups: [200, 400, 401],
+    getResourceGroup: [200, 404, 401],
+    getCluster: [200, 400, 401],
     listTables: [200, 400, 403, 401],
     describeTable: [200, 403, 401],
     listQuarantine: [200, 403, 401],

@@ -14,13 +14,16 @@ import type { Pages } from '../../catalog-client/pages.ts';
 import type { ClientTexts } from '../../client-texts.ts';
 import { timedOut } from '../../query/active-query.ts';
 import type { HistoryReader } from '../../history/read-history.ts';
+import type { ClusterView } from '../../observe/cluster-view.ts';
 import type { QueryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionKey } from '../../session/session-store.ts';
 import { ArrowResult } from './arrow-result.ts';
 import type { QuarantineEntry } from './api-types.ts';
+import { clusterRoutes } from './cluster-routes.ts';
 import { documentedApp, type DocumentedApp } from './documented-app.ts';
 import { answerError, sendError, toSkeinError } from './error-reply.ts';
+import { groupRoutes } from './group-routes.ts';
 import { historyRoutes } from './history-routes.ts';
 import { JsonResult } from './json-result.ts';
 import { liveQueryRoutes } from './live-query-routes.ts';
@@ -55,6 +58,7 @@ export type HttpOptions = {
   readonly authenticate: Authenticate;
   readonly texts: ClientTexts;
   readonly queries: QueryService;
+  readonly view: ClusterView;
   readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile'>;
   readonly tables: TableApi;
   readonly metrics: QueryMetrics;
@@ -211,6 +215,8 @@ function queryRoutes(app: DocumentedApp, options: HttpOptions): void {
     },
   });
   liveQueryRoutes(app, { queries: options.queries, onRequest: authenticate, callerOf });
+  groupRoutes(app, { view: options.view, onRequest: authenticate, callerOf });
+  clusterRoutes(app, { view: options.view, onRequest: authenticate });
   historyRoutes(app, { history: options.history, onRequest: authenticate, callerOf });
 }
 

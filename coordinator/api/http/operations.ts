@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox';
-import { ERRORS, type ErrorCode } from '#shared/error.ts';
+import type { ErrorCode } from '#shared/error.ts';
 import { ARROW_STREAM } from './arrow-result.ts';
 import { RECORDS_DEFAULT, RECORDS_MAX } from '../../history/history-request.ts';
 import { QUERY_TYPES } from '../../history/query-type.ts';
@@ -16,6 +16,7 @@ import {
   TableList,
   UUID,
 } from './api-types.ts';
+import { byId, errors, json } from './operation-parts.ts';
 
 /**
  * The operations of the query HTTP API as fastify schemas, by which requests are checked and the OpenAPI document is printed. Statuses and
@@ -37,35 +38,6 @@ export const HEADER_RULES: Readonly<Record<string, string>> = {
  * with `validateInput`.
  */
 export type ParsedBody = { readonly parsedBody: TSchema };
-
-type Answer = Readonly<Record<string, unknown>>;
-
-const json = (schema: TSchema, description: string, headers?: Answer): Answer => ({
-  description,
-  ...(headers === undefined ? {} : { headers }),
-  content: { 'application/json': { schema } },
-});
-
-const CHALLENGE = { 'WWW-Authenticate': { type: 'string', const: 'Bearer', description: 'How to authenticate' } };
-
-/** The answers of the catalogue's errors, by HTTP status; `missing` are codes of things that a path names, with status 404. */
-function errors(
-  codes: readonly ErrorCode[],
-  { missing = [], headers = {} }: { readonly missing?: readonly ErrorCode[]; readonly headers?: Answer } = {},
-): Answer {
-  const byStatus = new Map<number, ErrorCode[]>();
-  const all: readonly ErrorCode[] = [...codes, 'UNAUTHENTICATED', 'CATALOG_UNAVAILABLE', 'INTERNAL_ERROR'];
-  for (const code of all) byStatus.set(ERRORS[code].http, [...(byStatus.get(ERRORS[code].http) ?? []), code]);
-  if (missing.length > 0) byStatus.set(404, [...(byStatus.get(404) ?? []), ...missing]);
-  const describe = (code: ErrorCode): string => `\`${code}\` (${ERRORS[code].sqlState}): ${ERRORS[code].meaning}`;
-  const headersOf = (status: number): Answer => (status === 401 ? { ...headers, ...CHALLENGE } : headers);
-  return Object.fromEntries(
-    [...byStatus].map(([status, list]) => [
-      String(status),
-      json(ref('Error'), list.map(describe).join('\n\n'), headersOf(status)),
-    ]),
-  );
-}
 
 const STATEMENT_ERRORS: readonly ErrorCode[] = [
   'SYNTAX_ERROR',
@@ -121,7 +93,6 @@ const SESSION = {
 };
 
 const QUERY_ID = { 'X-Skein-Query-Id': { ...UUID, description: 'Id of the query' } };
-const byId = (what: string) => Type.Object({ id: Type.String({ ...UUID, description: `Id of the ${what}` }) });
 
 export const RUN_QUERY = {
   operationId: 'runQuery',

@@ -75,6 +75,7 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
           duckdb_version: `v${script.release?.duckdb ?? SCRIPTED_RELEASE.duckdb}`,
           cores: script.cores ?? 2,
           memory_limit_bytes: '1000000000',
+          memory_granted_bytes: '0',
           running_tasks: 0,
           spool_bytes: '0',
           draining,

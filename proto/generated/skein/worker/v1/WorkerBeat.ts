@@ -18,6 +18,7 @@ export interface WorkerBeatInput {
   readonly machine_cores?: (number);
   readonly skein_release?: (string);
   readonly hung?: (_skein_worker_v1_HungTaskInput | null);
+  readonly memory_granted_bytes?: (number | string | Long);
 }
 
 export interface WorkerBeat {
@@ -35,4 +36,5 @@ export interface WorkerBeat {
   readonly machine_cores: (number);
   readonly skein_release: (string);
   readonly hung: (_skein_worker_v1_HungTask | null);
+  readonly memory_granted_bytes: (string);
 }

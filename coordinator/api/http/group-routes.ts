@@ -1,0 +1,52 @@
+import type { FastifyRequest } from 'fastify';
+import { SkeinError } from '#shared/error.ts';
+import type { Caller } from '../../auth/authenticate.ts';
+import type { ClusterView } from '../../observe/cluster-view.ts';
+import type { GroupSnapshot } from '../../workload/group-snapshot.ts';
+import type { ResourceGroupEntry } from './api-types.ts';
+import type { DocumentedApp } from './documented-app.ts';
+import { GET_GROUP, LIST_GROUPS, PAGE_DEFAULT } from './observe-operations.ts';
+
+type Options = {
+  readonly view: Pick<ClusterView, 'groups'>;
+  /** @throws UNAUTHENTICATED */
+  readonly onRequest: (request: FastifyRequest) => Promise<void>;
+  readonly callerOf: (request: FastifyRequest) => Caller;
+};
+
+/** Longest path that an error repeats. */
+const SHOWN_PATH_MAX = 200;
+
+/** The routes of the resource groups: a page of them, and one. */
+export function groupRoutes(app: DocumentedApp, { view, onRequest, callerOf }: Options): void {
+  app.get('/api/resource-groups', { schema: LIST_GROUPS, onRequest }, (request) => {
+    const { limit = PAGE_DEFAULT, offset = 0 } = request.query;
+    const groups = view.groups(callerOf(request));
+    return { resource_groups: groups.slice(offset, offset + limit).map(groupEntry), total: groups.length };
+  });
+  app.get('/api/resource-groups/:path', { schema: GET_GROUP, onRequest }, (request) => {
+    const { path } = request.params;
+    const found = view.groups(callerOf(request)).find((group) => group.path === path);
+    if (found === undefined)
+      throw new SkeinError('NOT_FOUND', `no resource group is called ${path.slice(0, SHOWN_PATH_MAX)}`);
+    return groupEntry(found);
+  });
+}
+
+const groupEntry = (group: GroupSnapshot): ResourceGroupEntry => ({
+  path: group.path,
+  running: group.running,
+  queued: group.queued,
+  hard_concurrency_limit: group.hardConcurrencyLimit,
+  soft_concurrency_limit: group.softConcurrencyLimit,
+  effective_concurrency: group.effectiveConcurrency,
+  max_queued_queries: group.maxQueuedQueries,
+  memory_bytes: group.memoryBytes,
+  soft_memory_limit_bytes: group.softMemoryLimitBytes,
+  soft_cpu_limit_ms: group.softCpuLimitMs,
+  hard_cpu_limit_ms: group.hardCpuLimitMs,
+  scheduling_policy: group.schedulingPolicy,
+  scheduling_weight: group.schedulingWeight,
+  cpu_time_ms: Math.round(group.cpuTimeMs),
+  cpu_usage_ms: Math.round(group.cpuUsageMs),
+});

@@ -1,0 +1,94 @@
+import { DUCKDB_RELEASE, SKEIN_RELEASE, type Release } from '#shared/release.ts';
+import type { Caller } from '../auth/authenticate.ts';
+import type { KnownWorker, WorkerPool } from '../cluster/worker-pool.ts';
+import { tenantGroups, type GroupSnapshot } from '../workload/group-snapshot.ts';
+import type { Admission } from '../workload/admission.ts';
+
+/** What can be seen of a cluster beside its statements. */
+export interface ClusterView {
+  /** The resource groups that statements of the caller's tenant can reach, each before the groups below it. */
+  groups(caller: Caller): readonly GroupSnapshot[];
+  /** The coordinator that is active and its workers. */
+  cluster(): ClusterState;
+}
+
+type ClusterState = {
+  readonly coordinator: {
+    readonly id: string;
+    readonly release: Release;
+    /** Number of its term as the active coordinator. */
+    readonly epoch: number;
+    readonly activeSinceMs: number;
+  };
+  /** Queries of all tenants. */
+  readonly running: number;
+  readonly queued: number;
+  /** By name; those that have never answered come last. */
+  readonly workers: readonly WorkerView[];
+};
+
+/** `draining`: it takes no new tasks, and ends when its tasks have ended. */
+export const WORKER_STATES = ['live', 'draining', 'connecting', 'refused', 'lost'] as const;
+type WorkerViewState = (typeof WORKER_STATES)[number];
+
+/** A worker as the coordinator knows it: figures are those of its last heartbeat, null before the first. */
+export type WorkerView = {
+  /** Null before its first heartbeat. */
+  readonly name: string | null;
+  readonly state: WorkerViewState;
+  /** Time since which its link is in this state, whether it drains or not. */
+  readonly sinceMs: number;
+  readonly release: Release | null;
+  /** Cores that run tasks. */
+  readonly slots: number | null;
+  /** Threads that this coordinator's tasks have there now. */
+  readonly threads: number;
+  readonly runningTasks: number | null;
+  readonly memoryLimitBytes: number | null;
+  /** Memory limits of its running tasks, in all. */
+  readonly memoryGrantedBytes: number | null;
+  readonly spoolBytes: number | null;
+};
+
+type ViewParts = {
+  readonly coordinatorId: string;
+  readonly epoch: number;
+  readonly activeSinceMs: number;
+  readonly admission: Pick<Admission, 'running' | 'queued' | 'describe' | 'rules'>;
+  readonly pool: Pick<WorkerPool, 'states'>;
+};
+
+/** The view of a coordinator's term. */
+export function clusterView({ coordinatorId, epoch, activeSinceMs, admission, pool }: ViewParts): ClusterView {
+  const release = { skein: SKEIN_RELEASE, duckdb: DUCKDB_RELEASE };
+  const coordinator = { id: coordinatorId, release, epoch, activeSinceMs };
+  return {
+    groups: ({ claims }) => tenantGroups(admission, claims.tenant),
+    cluster: () => ({
+      coordinator,
+      running: admission.running,
+      queued: admission.queued,
+      workers: pool.states().map(workerView).toSorted(byName),
+    }),
+  };
+}
+
+function workerView({ state, sinceMs, load, info }: KnownWorker): WorkerView {
+  return {
+    name: info?.name ?? null,
+    state: state.kind === 'live' && state.info.draining ? 'draining' : state.kind,
+    sinceMs,
+    release: info?.release ?? null,
+    slots: info?.cores ?? null,
+    threads: load,
+    runningTasks: info?.runningTasks ?? null,
+    memoryLimitBytes: info?.memoryLimitBytes ?? null,
+    memoryGrantedBytes: info?.memoryGrantedBytes ?? null,
+    spoolBytes: info?.spoolBytes ?? null,
+  };
+}
+
+function byName({ name: a }: WorkerView, { name: b }: WorkerView): number {
+  if (a === b) return 0;
+  return b === null || (a !== null && a < b) ? -1 : 1;
+}

@@ -1,0 +1,87 @@
+import type { HistoryEntry } from '#coordinator/history/history-request.ts';
+import type { ClusterView } from '#coordinator/observe/cluster-view.ts';
+import type { LiveQuery } from '#coordinator/query/live-query.ts';
+import { GroupTree } from '#coordinator/workload/group-tree.ts';
+import { DEFAULT_WORKLOAD } from '#coordinator/workload/workload.ts';
+import { queryId, tenantId } from '#shared/id.ts';
+
+/** Things that the query HTTP API shows, for tests of its routes. */
+
+export const liveQuery = (principal: LiveQuery['principal'], priority: number): LiveQuery => ({
+  queryId: queryId('00000000-0000-0000-0000-000000000001'),
+  tenant: tenantId('t'),
+  principal,
+  username: 'u',
+  sql: 'SELECT 1',
+  queryType: 'select',
+  source: null,
+  resourceGroup: '/root',
+  priority,
+  classification: null,
+  waiting: null,
+  state: 'running',
+  queuedAtMs: 0,
+  startedAtMs: 1,
+  elapsedMs: 2.5,
+  rowsProduced: 3,
+  progress: { tasks: 5, tasksDone: 2, tasksRunning: 1, bytesScanned: 7, coreMs: 0, workers: ['worker-1'] },
+});
+export const T0 = '1970-01-01T00:00:00.000Z';
+export const historyEntry: HistoryEntry = {
+  queryId: '00000000-0000-0000-0000-000000000001',
+  status: 'completed',
+  sql: 'SELECT 1',
+  userId: 'p',
+  tenantId: 't',
+  queryType: 'select',
+  resourceGroup: '/root',
+  priority: 3,
+  queuedAt: T0,
+  startedAt: T0,
+  endedAt: T0,
+  durationMs: 1,
+  rowsProduced: 1,
+  bytesScanned: 0,
+  fragments: 1,
+  errorMessage: null,
+  cuConsumed: 0.5,
+};
+
+const RELEASE = { skein: '0.1.0', duckdb: '1.5.5' };
+const MEMORY = { reservations: { interactive: 1, medium: 2, batch: 4 }, interactiveShare: 0.25 };
+
+/** A cluster of one worker that has answered and one that has not, and of one group. */
+export const view: ClusterView = {
+  groups: () => new GroupTree(DEFAULT_WORKLOAD, MEMORY).describe(),
+  cluster: () => ({
+    coordinator: { id: '00000000-0000-0000-0000-00000000000c', release: RELEASE, epoch: 3, activeSinceMs: 0 },
+    running: 1,
+    queued: 2,
+    workers: [
+      {
+        name: 'worker-1',
+        state: 'live',
+        sinceMs: 0,
+        release: RELEASE,
+        slots: 2,
+        threads: 1,
+        runningTasks: 1,
+        memoryLimitBytes: 1_000,
+        memoryGrantedBytes: 100,
+        spoolBytes: 10,
+      },
+      {
+        name: null,
+        state: 'connecting',
+        sinceMs: 0,
+        release: null,
+        slots: null,
+        threads: 0,
+        runningTasks: null,
+        memoryLimitBytes: null,
+        memoryGrantedBytes: null,
+        spoolBytes: null,
+      },
+    ],
+  }),
+};

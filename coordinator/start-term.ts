@@ -26,6 +26,7 @@ import { statementRunner } from './query/run-statement.ts';
 import type { Front } from './query/runner-services.ts';
 import { endUnknown } from './scheduler/end-unknown.ts';
 import { WriteIntents } from './write/write-intents.ts';
+import { CommitQueue } from './write/commit-queue.ts';
 import { WriteJournal } from './write/write-journal.ts';
 import { GroupAdmission } from './workload/admission.ts';
 import { NO_WORKLOAD } from './workload/workload.ts';
@@ -123,6 +124,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     quarantine,
     runs,
     writes,
+    commits: new CommitQueue(),
     record: (row) => history.record(row),
     history: parts.records,
     metrics,

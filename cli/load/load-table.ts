@@ -79,9 +79,9 @@ export async function loadTable(context: LoadContext, request: LoadRequest): Pro
       signal,
       manifests: ownManifestReader(storage),
     };
-    const [snapshotId] = await commitWrites(catalog, storage, [write], options);
+    const [made] = await commitWrites(catalog, storage, [write], options);
     return {
-      snapshotId: must(snapshotId, 'one write, one snapshot'),
+      snapshotId: must(made, 'one write, one snapshot').snapshotId,
       rows: files.reduce((sum, file) => sum + file.recordCount, 0),
       files: files.length,
     };

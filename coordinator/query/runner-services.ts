@@ -14,6 +14,8 @@ import type { RecentRuns } from '../quarantine/recent-runs.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { SessionServices } from '../session/session-services.ts';
 import type { Admission } from '../workload/admission.ts';
+import type { CommitQueue } from '../write/commit-queue.ts';
+import type { TableCommit } from '../write/table-commit.ts';
 import type { WriteJournal } from '../write/write-journal.ts';
 import type { Recorder } from './active-query.ts';
 import type { FragmentChecker } from './check-fragments.ts';
@@ -48,6 +50,7 @@ export type RunnerServices = {
   /** Memory for the lists of files of all queries. */
   readonly fileLists: ByteBudget;
   readonly writes: WriteJournal;
+  readonly commits: CommitQueue<TableCommit>;
   readonly record: Recorder;
   readonly history: Pick<HistoryReader, 'list'>;
   readonly metrics: QueryMetrics;

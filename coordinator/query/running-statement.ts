@@ -73,7 +73,7 @@ export function commandContext(
       groups: () => tenantGroups(services.admission, request.caller.claims.tenant),
     },
     writes: new StatementWrites(
-      { config: services.config, journal: services.writes, statement: active },
+      { config: services.config, journal: services.writes, commits: services.commits, statement: active },
       () => context,
     ),
     answer: ({ columns, rows }) => answer({ columns, pages: onePage(rows) }, request, active),

@@ -9,20 +9,13 @@ import { printSchema, type Schema } from '#shared/iceberg/schema.ts';
 import { dataFolder, metadataFolder } from '#shared/iceberg/table-folders.ts';
 import { currentSchema, specById, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
-import {
-  commitWrites,
-  isUnknown,
-  manifestBytes,
-  rootsOf,
-  writtenVersion,
-} from '#shared/iceberg/write/commit-writes.ts';
+import { isUnknown, manifestBytes, rootsOf, writtenVersion } from '#shared/iceberg/write/commit-writes.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import { mergeAllManifests, type ManifestMerging } from '#shared/iceberg/write/merge-manifests.ts';
 import { NOTHING_ADDED } from '#shared/iceberg/write/snapshot-summary.ts';
 import { replaceFiles } from '#shared/iceberg/write/replace-files.ts';
 import { requireWritable } from '#shared/iceberg/write/require-writable.ts';
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
-import type { TableWrite } from '#shared/iceberg/write/table-write.ts';
 import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
 import { printJson } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
@@ -49,16 +42,16 @@ import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import type { ObjectName, TextSpan } from '../statement/statement.ts';
 import { assignColumns, filledFields, typedValues, type Assignment } from './assign-columns.ts';
 import { chooseFiles, droppedDeletes } from './choose-files.ts';
+import type { CommitQueue } from './commit-queue.ts';
 import { rewriteQuery } from './rewrite-query.ts';
+import { TableCommit } from './table-commit.ts';
 import { nullColumn, tableRows } from './table-rows.ts';
 import { failureOf, type OpenWrite, type WriteJournal } from './write-journal.ts';
-
-/** Time for which a statement waits for the catalog to say how its commit ended. */
-const SETTLE_MS = 10_000;
 
 export type WriteServices = {
   readonly config: Config;
   readonly journal: WriteJournal;
+  readonly commits: CommitQueue<TableCommit>;
   readonly statement: Pick<ActiveQuery, 'recordId' | 'beginCommit' | 'endLater' | 'settled'>;
 };
 
@@ -72,6 +65,15 @@ type RowsOf = {
   readonly schema?: Schema;
   /** The change of the table by the files with these rows; null = there is none. */
   readonly change: (files: readonly NewDataFile[]) => SnapshotChange | null;
+  /** The change is that the files are appended. */
+  readonly isAppend?: boolean;
+};
+
+type Commit = {
+  readonly writeId: string;
+  readonly change: SnapshotChange;
+  readonly appended: readonly NewDataFile[] | null;
+  readonly open: OpenWrite | undefined;
 };
 
 type Assigned = { readonly target: WriteTarget; readonly assignments: readonly Assignment[] };
@@ -107,6 +109,7 @@ export class StatementWrites implements Writes {
         return Promise.resolve({ target, assignments });
       },
       change: (files) => (files.length === 0 ? null : appendFiles(files)),
+      isAppend: true,
     });
   }
 
@@ -166,7 +169,8 @@ export class StatementWrites implements Writes {
     const merging = mergeAllManifests(base.properties, allowedRoots, manifestBytes(base));
     const bins = merging.bins(manifests, null);
     if (!dryRun && bins.length > 0) {
-      await this.#commit(target, { writeId: randomUUID(), change: rearranged(merging) }, undefined);
+      const writeId = randomUUID();
+      await this.#commit(target, { writeId, change: rearranged(merging), appended: null, open: undefined });
     }
     return { rewritten: bins.reduce((sum, { length }) => sum + length, 0), added: bins.length };
   }
@@ -191,7 +195,7 @@ export class StatementWrites implements Writes {
     return { name, shape: 'keep', base, schema, spec, allowedRoots, credential };
   }
 
-  async #write({ run, assign, schema: written, change }: RowsOf): Promise<WriteOutcome> {
+  async #write({ run, assign, schema: written, change, isAppend = false }: RowsOf): Promise<WriteOutcome> {
     const { caller } = this.#context();
     const { journal, statement } = this.#services;
     const writeId = randomUUID();
@@ -217,7 +221,9 @@ export class StatementWrites implements Writes {
       const types = partitionTypes(schema, spec);
       const files = reported.map((file) => decodeWrittenFile(file, types));
       const made = change(files);
-      if (made !== null) await this.#commit(target, { writeId, change: made }, open);
+      if (made !== null) {
+        await this.#commit(target, { writeId, change: made, appended: isAppend ? files : null, open });
+      }
       open?.committed(files.map(({ path }) => path));
       return { ...outcome, count: files.reduce((sum, file) => sum + file.recordCount, 0) };
     } catch (error) {
@@ -249,27 +255,25 @@ export class StatementWrites implements Writes {
 
   async #commit(
     { allowedRoots: _roots, credential, ...target }: WriteTarget,
-    { writeId, change }: Pick<TableWrite, 'writeId' | 'change'>,
-    open: OpenWrite | undefined,
+    { writeId, change, ...commit }: Commit,
   ): Promise<void> {
     const { caller, catalog, signal, files } = this.#context();
-    const { config, statement } = this.#services;
-    statement.beginCommit();
+    const { config, statement, journal, commits } = this.#services;
     // The statement's own tables would stay as they were when it began.
     const tables = callersTables(catalog, caller);
-    const write = { ...target, writeId, change };
-    await commitWrites(
-      writeCatalog(catalog, caller.claims, tables),
-      openStorage(target.base.location, credential),
-      [write],
-      {
-        ...(open === undefined ? {} : { newKey: () => open.newKey() }),
-        retriesMax: config['catalog.commit_retries_max'],
-        settleMs: SETTLE_MS,
-        signal,
-        manifests: files.manifests({ name: target.name, credential }),
-      },
-    );
+    const tableCommit = new TableCommit({
+      ...commit,
+      write: { ...target, writeId, change },
+      principal: principalOf(caller.claims),
+      catalog: writeCatalog(catalog, caller.claims, tables),
+      storage: openStorage(target.base.location, credential),
+      manifests: files.manifests({ name: target.name, credential }),
+      journal,
+      retriesMax: config['catalog.commit_retries_max'],
+      signal,
+      begin: () => statement.beginCommit(),
+    });
+    await commits.run(target.base.tableUuid, tableCommit);
   }
 
   /** Ends the statement's history record when the catalog has said how its commit ended. */

@@ -48,15 +48,18 @@ export class WriteIntents {
     await answered(this.#db.insertInto('write_intents').values(row).execute());
   }
 
-  /** @throws COMMIT_CONFLICT when a later coordinator has taken the write over, CATALOG_UNAVAILABLE */
-  async setKey(writeId: string, key: string): Promise<void> {
+  /**
+   * Sets the key of the next attempt to commit these writes, of all or of none that this coordinator has.
+   * @throws COMMIT_CONFLICT when a later coordinator has taken one of them over, CATALOG_UNAVAILABLE
+   */
+  async setKey(writeIds: readonly string[], key: string): Promise<void> {
     const change = this.#db
       .updateTable('write_intents')
       .set({ commit_key: key })
-      .where('write_id', '=', writeId)
+      .where('write_id', 'in', writeIds)
       .where('epoch', '=', this.#epoch);
     const { numUpdatedRows } = await answered(change.executeTakeFirstOrThrow());
-    if (numUpdatedRows === 0n) {
+    if (numUpdatedRows !== BigInt(writeIds.length)) {
       throw new SkeinError('COMMIT_CONFLICT', 'another coordinator has taken the write over');
     }
   }

@@ -17,8 +17,12 @@ const SWEEP_AGAIN_MS = 30_000;
 
 /** A write of this coordinator, from before its first file until nothing of it is left open. */
 export interface OpenWrite {
-  /** The key of the next attempt to commit, which is in the intent when this resolves. @throws COMMIT_CONFLICT, CATALOG_UNAVAILABLE */
-  newKey(): Promise<string>;
+  /** What is durable of it. */
+  readonly intent: WriteIntent;
+  /** Whether no attempt to commit has used the intent's key. */
+  readonly isNew: boolean;
+  /** The next attempt to commit has this key, which is in the intent. */
+  usesKey(key: string): void;
   /** The catalog has taken the commit: these data files stay, and those of lost attempts to run a task go. */
   committed(files: readonly string[]): void;
   /** The commit was not sent, or was refused: deletes the write's files. */
@@ -54,25 +58,39 @@ export class WriteJournal {
 
   /** @throws CATALOG_UNAVAILABLE when the intent cannot be written: then no file may be */
   async begin(begun: Omit<WriteIntent, 'key'>): Promise<OpenWrite> {
-    const { intents } = this.#options;
     let intent: WriteIntent = { ...begun, key: newUuidV7(Date.now()) };
-    let isFirst = true;
-    await intents.add(intent);
+    let isNew = true;
+    await this.#options.intents.add(intent);
     return {
-      newKey: async () => {
-        const isYoung = Date.now() - (timeOfUuidV7(intent.key) ?? 0) < KEY_AGE_MAX_MS;
-        if (!isFirst || !isYoung) {
-          const key = newUuidV7(Date.now());
-          await intents.setKey(intent.writeId, key);
-          intent = { ...intent, key };
-        }
-        isFirst = false;
-        return intent.key;
+      get intent() {
+        return intent;
+      },
+      get isNew() {
+        return isNew;
+      },
+      usesKey: (key) => {
+        intent = { ...intent, key };
+        isNew = false;
       },
       committed: (files) => this.#behind(this.#keepOnly(intent, files)),
       discard: () => this.#discard(intent),
       settle: () => this.#settle(intent),
     };
+  }
+
+  /**
+   * Returns the key of the next attempt to commit these writes as one, which is in the intent of each when this resolves: so each of them
+   * learns by itself how the commit ended. @throws COMMIT_CONFLICT, CATALOG_UNAVAILABLE
+   */
+  async newKey(writes: readonly OpenWrite[]): Promise<string> {
+    const key = unusedKey(writes) ?? newUuidV7(Date.now());
+    const others = writes.filter(({ intent }) => intent.key !== key);
+    if (others.length > 0) {
+      const ids = others.map(({ intent }) => intent.writeId);
+      await this.#options.intents.setKey(ids, key);
+    }
+    for (const write of writes) write.usesKey(key);
+    return key;
   }
 
   /** Settles the writes of coordinators before this one, in the background; their history records end with it. */
@@ -159,6 +177,12 @@ export class WriteJournal {
     this.#pending.add(ended);
     void ended.finally(() => this.#pending.delete(ended));
   }
+}
+
+/** The key of a write that has not been tried yet, which its intent has already. */
+function unusedKey(writes: readonly OpenWrite[]): string | undefined {
+  const youngMs = Date.now() - KEY_AGE_MAX_MS;
+  return writes.find(({ intent, isNew }) => isNew && (timeOfUuidV7(intent.key) ?? 0) > youngMs)?.intent.key;
 }
 
 /** The error of a statement that could not be told how its commit ended; null when the commit happened. */

@@ -34,6 +34,8 @@ export type CommitOptions = {
    * resolves: all earlier ones have been refused. Absent = nobody keeps it.
    */
   readonly newKey?: () => Promise<string>;
+  /** The tables have changed since they were loaded: the first attempt loads them again. */
+  readonly isStale?: boolean;
   /** How often a commit is tried again when another one came first. */
   readonly retriesMax: number;
   /** Time for which the catalog is asked how a commit ended. */
@@ -63,7 +65,7 @@ const RETRY_PAUSE_MS = 50;
  *                    └── conflict: new key  └─ no answer: same key, until it answers or `settleMs` are over
  *
  * Metadata files of a commit that did not happen are deleted once the catalog has said that it cannot happen any more.
- * @returns the new snapshots' ids, in the order of the writes
+ * @returns the new snapshots, in the order of the writes
  * @throws COMMIT_CONFLICT, TABLE_EXISTS, COMMIT_STATE_UNKNOWN: then all files must stay, also the data files
  */
 export async function commitWrites(
@@ -71,7 +73,7 @@ export async function commitWrites(
   storage: Storage,
   writes: readonly TableWrite[],
   options: CommitOptions,
-): Promise<readonly bigint[]> {
+): Promise<readonly NewSnapshot[]> {
   const snapshots = writes.map((write) => new SnapshotAttempts(storage, write, options.manifests));
   try {
     await commitAttempts(catalog, snapshots, options);
@@ -87,8 +89,10 @@ export async function commitWrites(
     storage,
     snapshots.flatMap(({ superseded }) => superseded),
   );
-  return snapshots.map(({ snapshotId }) => snapshotId);
+  return snapshots.map(({ snapshotId, sequenceNumber }) => ({ snapshotId, sequenceNumber }));
 }
+
+export type NewSnapshot = { readonly snapshotId: bigint; readonly sequenceNumber: bigint };
 
 /** Whether the outcome of the commit is unknown. */
 export const isUnknown = (error: unknown): boolean =>
@@ -99,6 +103,7 @@ async function commitAttempts(
   snapshots: readonly SnapshotAttempts[],
   options: CommitOptions,
 ): Promise<void> {
+  if (options.isStale === true) for (const snapshot of snapshots) await snapshot.rebase(catalog);
   for (let attempt = 0; ; attempt++) {
     const changes: JsonObject[] = [];
     for (const snapshot of snapshots) changes.push(await snapshot.nextChange());
@@ -200,6 +205,11 @@ class SnapshotAttempts {
     });
   }
 
+  /** Of the snapshot, on top of the table as last loaded. */
+  get sequenceNumber(): bigint {
+    return this.#base.lastSequenceNumber + 1n;
+  }
+
   /** Paths of all files that it wrote. */
   get made(): readonly string[] {
     return this.#writer.made;
@@ -219,7 +229,7 @@ class SnapshotAttempts {
     const ids = {
       snapshotId: this.snapshotId,
       parentSnapshotId: parentId,
-      sequenceNumber: base.lastSequenceNumber + 1n,
+      sequenceNumber: this.sequenceNumber,
       firstRowId: base.nextRowId,
     };
     const manifests = await this.#merging.apply(this.#writer, await change.manifests(this.#writer, parent));

@@ -23,6 +23,7 @@ import { HistoryReader } from './history/read-history.ts';
 import { openHistory } from './history/open-history.ts';
 import { TextThreads, type ClientTexts } from './client-texts.ts';
 import type { ClusterView } from './observe/cluster-view.ts';
+import type { Events } from './observe/event-hub.ts';
 import { queryMetrics, type QueryMetrics } from './query/query-metrics.ts';
 import type { QueryService } from './query/query-service.ts';
 import { NameFinder } from './session/current-names.ts';
@@ -92,6 +93,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     sessions,
     queries: activeQueries(active),
     view: activeView(active),
+    events: activeEvents(active),
     records,
     epochs,
     metrics,
@@ -179,6 +181,13 @@ function activeView(active: Active): ClusterView {
   return { groups: (caller) => view().groups(caller), cluster: () => view().cluster() };
 }
 
+const activeEvents = (active: Active): Events => ({
+  open: (caller, request, sink) => {
+    if (active.term === undefined) throw new SkeinError('NOT_ACTIVE', STANDBY);
+    return active.term.events.open(caller, request, sink);
+  },
+});
+
 /** Opens the coordinator's schema in Postgres and migrates it. */
 async function openDatabase({ config, log, stack }: Parts): Promise<Kysely<HistoryDatabase>> {
   const options = { url: config['database.url'], poolMax: config['database.pool_max'], log };
@@ -218,6 +227,7 @@ type ApiParts = {
   readonly sessions: SessionServices;
   readonly queries: QueryService;
   readonly view: ClusterView;
+  readonly events: Events;
   readonly records: HistoryReader;
   readonly epochs: EpochWatch;
   readonly metrics: QueryMetrics;
@@ -244,6 +254,7 @@ async function startApi({ config, log, stack }: Parts, api: ApiParts): Promise<{
     texts: api.texts,
     queries: api.queries,
     view: api.view,
+    events: api.events,
     history: api.records,
     tables: tableApi({
       catalog,

@@ -17,6 +17,7 @@ import type { HistoryReader } from './history/read-history.ts';
 import type { History } from './history/open-history.ts';
 import type { QueryMetrics } from './query/query-metrics.ts';
 import { clusterView, type ClusterView } from './observe/cluster-view.ts';
+import { EventHub } from './observe/event-hub.ts';
 import { Quarantine } from './quarantine/quarantine.ts';
 import { RecentRuns } from './quarantine/recent-runs.ts';
 import { storeKills } from './quarantine/store-kills.ts';
@@ -60,6 +61,7 @@ export type Term = AsyncDisposable & {
   readonly pool: WorkerPool;
   readonly admission: GroupAdmission;
   readonly view: ClusterView;
+  readonly events: EventHub;
 };
 
 /** Begins a term: a new epoch, the end of what earlier ones left behind, and links to the workers. */
@@ -99,6 +101,9 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     stack.defer(parts.workload.onChange((workload) => admission.reconfigure(workload)));
   }
   const registry = new QueryRegistry();
+  const { coordinatorId } = parts;
+  const view = clusterView({ coordinatorId, epoch, activeSinceMs: systemClock.nowMs(), admission, pool });
+  const events = stack.use(new EventHub({ epoch, view, admission, registry, clock: systemClock }));
   const queries = statementRunner({
     config,
     clock: systemClock,
@@ -125,14 +130,15 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     runs,
     writes,
     commits: new CommitQueue(),
-    record: (row) => history.record(row),
+    record: (row) => {
+      history.record(row);
+      events.record(row);
+    },
     history: parts.records,
     metrics,
   });
-  const { coordinatorId } = parts;
-  const view = clusterView({ coordinatorId, epoch, activeSinceMs: systemClock.nowMs(), admission, pool });
   const kept = stack.move();
-  return { epoch, queries, registry, pool, admission, view, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  return { epoch, queries, registry, pool, admission, view, events, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 /** Opens the resource groups of a term; with `coordinator.workload: off` none of them limits anything. */

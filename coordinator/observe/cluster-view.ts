@@ -12,7 +12,7 @@ export interface ClusterView {
   cluster(): ClusterState;
 }
 
-type ClusterState = {
+export type ClusterState = {
   readonly coordinator: {
     readonly id: string;
     readonly release: Release;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { must } from '#shared/must.ts';
 import { SKEIN_RELEASE } from '#shared/release.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
 import type { Cluster } from '#test/support/cluster.ts';
@@ -97,6 +98,99 @@ describe('resource groups', () => {
     expect(await get(path)).toMatchObject({ running: 1, effective_concurrency: 87 });
     expect(await get(path, await cluster.token())).toMatchObject({ error: 'NOT_FOUND' });
   });
+});
+
+type Event = { readonly id: string | null; readonly type: string; readonly data: Readonly<Record<string, unknown>> };
+
+/** Reads a stream of events until one of them is what is waited for; answers all until then. */
+async function readEvents(
+  path: string,
+  isLast: (event: Event) => boolean,
+  { by = token, after }: { readonly by?: string; readonly after?: string } = {},
+): Promise<readonly Event[]> {
+  const stream = new AbortController();
+  streams.push(stream);
+  const headers = { authorization: `Bearer ${by}`, ...(after === undefined ? {} : { 'last-event-id': after }) };
+  const response = await fetch(`${cluster.queryUrl}/api/events${path}`, { headers, signal: stream.signal });
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
+  const events: Event[] = [];
+  let text = '';
+  for await (const part of must(response.body, 'a body').pipeThrough(new TextDecoderStream())) {
+    text += part;
+    const blocks = text.split('\n\n');
+    text = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const fields = new Map(block.split('\n').map((line) => line.split(/: (.*)/) as [string, string]));
+      if (!fields.has('event')) continue;
+      const data = JSON.parse(fields.get('data') ?? '') as Event['data'];
+      events.push({ id: fields.get('id') ?? null, type: fields.get('event') ?? '', data });
+      if (events.some(isLast)) {
+        stream.abort();
+        return events;
+      }
+    }
+  }
+  throw new Error(`the stream ended: ${JSON.stringify(events.at(-1))}`);
+}
+
+describe('events', () => {
+  test('tell the life of a statement, its group and its tasks to its tenant, and nothing of it to another', async () => {
+    const queryId = randomUUID();
+    const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let stream: AbortController | undefined;
+    const own = readEvents('', ({ type, data }) => {
+      if (type === 'reset') begun[0]?.resolve();
+      // It has been seen to run.
+      if (type === 'tasks' && data['query_id'] === queryId && data['tasks_running'] === 1) stream?.abort();
+      return type === 'query' && data['query_id'] === queryId && data['ended_at'] !== null;
+    });
+    const last = randomUUID();
+    const isLast = ({ type, data }: Event): boolean => {
+      if (type === 'reset') begun[1]?.resolve();
+      return data['query_id'] === last && data['status'] === 'completed';
+    };
+    const other = readEvents('', isLast, { by: await cluster.token() });
+    await Promise.all(begun.map(({ promise }) => promise));
+    stream = await holdQuery(queryId);
+    const events = await own;
+    const states = events.filter(({ data }) => data['query_id'] === queryId && 'status' in data);
+    expect(states.map(({ data }) => data['status'])).toEqual(['queued', 'running', 'cancelled']);
+    expect(states.at(-1)?.data).toMatchObject({
+      username: ADMIN,
+      query_type: 'select',
+      resource_group: `/root/${TENANT}/${ADMIN}`,
+      error_code: 'QUERY_CANCELLED',
+    });
+    const paths = events.flatMap(({ type, data }) => (type === 'group' ? [data['path']] : []));
+    expect(new Set(paths)).toEqual(new Set(['root', `root.${TENANT}`, `root.${TENANT}.${ADMIN}`]));
+    const tasks = events.filter(({ type, data }) => type === 'tasks' && data['query_id'] === queryId);
+    expect(tasks.map(({ data }) => data)).toContainEqual(
+      expect.objectContaining({ tasks_running: 1, workers: [expect.stringMatching(/^worker-/)] }),
+    );
+    const workers = events.filter(({ type }) => type === 'worker');
+    expect(workers.length).toBeGreaterThanOrEqual(2);
+    await cluster.query('SELECT 1', { queryId: last });
+    const told = JSON.stringify(await other);
+    expect(told).not.toContain(queryId);
+    expect(told).not.toContain(TENANT);
+  });
+
+  test('a client that comes back is told what it has missed', async () => {
+    const [first] = await readEvents('?topics=queries', ({ type }) => type === 'reset');
+    const ids = [randomUUID(), randomUUID()];
+    for (const queryId of ids) await cluster.query('SELECT 1', { token, queryId });
+    const isLast = ({ data }: Event): boolean => data['query_id'] === ids[1] && data['status'] === 'completed';
+    const missed = await readEvents('?topics=queries', isLast, { after: must(first?.id, 'reset has an id') });
+    expect(missed.flatMap(({ data }) => (data['status'] === 'completed' ? [data['query_id']] : []))).toEqual(ids);
+    expect(missed.map(({ type }) => type)).not.toContain('reset');
+  });
+
+  test.each(['topics=', 'topics=all', 'topics=queries,', 'topics=queries,,tasks', 'topics=tasks&topics=queries'])(
+    '%s is refused',
+    async (query) => {
+      expect(await get(`/api/events?${query}`)).toMatchObject({ error: 'INVALID_REQUEST' });
+    },
+  );
 });
 
 test('the cluster shows its coordinator, and its workers with what they do', async () => {

@@ -1,9 +1,14 @@
+import type { Caller } from '#coordinator/auth/authenticate.ts';
 import type { HistoryEntry } from '#coordinator/history/history-request.ts';
+import type { HistoryRow } from '#coordinator/history/history-record.ts';
 import type { ClusterView } from '#coordinator/observe/cluster-view.ts';
+import { EventHub } from '#coordinator/observe/event-hub.ts';
 import type { LiveQuery } from '#coordinator/query/live-query.ts';
+import { QueryRegistry } from '#coordinator/query/query-registry.ts';
 import { GroupTree } from '#coordinator/workload/group-tree.ts';
 import { DEFAULT_WORKLOAD } from '#coordinator/workload/workload.ts';
-import { queryId, tenantId } from '#shared/id.ts';
+import { systemClock } from '#shared/clock.ts';
+import { principalId, queryId, tenantId } from '#shared/id.ts';
 
 /** Things that the query HTTP API shows, for tests of its routes. */
 
@@ -50,9 +55,11 @@ export const historyEntry: HistoryEntry = {
 const RELEASE = { skein: '0.1.0', duckdb: '1.5.5' };
 const MEMORY = { reservations: { interactive: 1, medium: 2, batch: 4 }, interactiveShare: 0.25 };
 
+const admission = { describe: () => new GroupTree(DEFAULT_WORKLOAD, MEMORY).describe(), rules: [] };
+
 /** A cluster of one worker that has answered and one that has not, and of one group. */
 export const view: ClusterView = {
-  groups: () => new GroupTree(DEFAULT_WORKLOAD, MEMORY).describe(),
+  groups: () => admission.describe(),
   cluster: () => ({
     coordinator: { id: '00000000-0000-0000-0000-00000000000c', release: RELEASE, epoch: 3, activeSinceMs: 0 },
     running: 1,
@@ -85,3 +92,54 @@ export const view: ClusterView = {
     ],
   }),
 };
+
+/** Events of that cluster, in which no statement runs. */
+export const eventHub = (epoch = 3): EventHub =>
+  new EventHub({ epoch, view, admission, registry: new QueryRegistry(), clock: systemClock });
+
+/** The record of a statement. */
+export const historyRow = (changes: Partial<HistoryRow> = {}): HistoryRow => ({
+  record_id: '00000000-0000-0000-0000-0000000000f1',
+  query_id: '00000000-0000-0000-0000-000000000001',
+  status: 'queued',
+  sql: 'SELECT 1',
+  user_id: 'p',
+  username: 'u',
+  tenant_id: 't',
+  query_type: 'select',
+  source: null,
+  resource_group: '/root',
+  priority: 2,
+  queued_at: new Date(0),
+  started_at: null,
+  ended_at: null,
+  duration_ms: null,
+  rows_produced: 0,
+  bytes_scanned: 0,
+  fragments: 0,
+  error_code: null,
+  error_message: null,
+  cu_consumed: 0,
+  profile: null,
+  epoch: 3,
+  ...changes,
+});
+
+/** A caller of a tenant; `decisions` are what it may do. */
+export const callerOf = (tenant: string, sub = 'p', decisions: Caller['decisions'] = new Map()): Caller => ({
+  claims: {
+    iss: '',
+    aud: '',
+    sub: principalId(sub),
+    tenant: tenantId(tenant),
+    jti: 'j',
+    preferred_username: sub,
+    roles: [],
+    scope: '',
+    sess_epoch: 0,
+    auth_method: 'operator',
+    iat: 0,
+    exp: 0,
+  },
+  decisions,
+});

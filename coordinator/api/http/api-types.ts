@@ -163,7 +163,6 @@ const ResourceGroup = record({
   cpu_usage_ms: integer('CPU time that counts against the limits'),
 });
 
-export type WorkerEntry = Static<typeof Worker>;
 const figure = (description: string) => orNull(Type.Integer(), `${description}; null before its first heartbeat`);
 const Worker = record({
   name: orNull(Type.String(), 'Its name; null before its first heartbeat'),
@@ -195,8 +194,37 @@ const Cluster = record({
   }),
   queries_running: integer('Queries that run, of all tenants'),
   queries_queued: integer('Queries that wait for admission, of all tenants'),
-  workers: Type.Array(Type.Ref('Worker#'), { description: 'A page of them, by name' }),
+  workers: Type.Array(Worker, { description: 'A page of them, by name' }),
   total: integer('How many workers there are'),
+});
+
+/** Data of an event `query`: the record of a statement that has come, started or ended. */
+const QueryEvent = record({
+  query_id: UUID,
+  status,
+  sql: text('The statement, without secrets; a long one is cut'),
+  user_id: text('Id of the principal that sent it'),
+  username: text('Its name'),
+  query_type: queryType,
+  source: orNull(Type.String(), 'Its X-Skein-Source'),
+  resource_group: text('Path of the group that it was admitted to, slash-separated'),
+  priority: integer('Higher means more important'),
+  queued_at: TIME,
+  started_at: orNull(TIME, 'Begin of its execution; null when it has not begun'),
+  ended_at: orNull(TIME, 'null while it waits or runs'),
+  duration_ms: orNull(Type.Integer(), 'Milliseconds of its execution; null while it waits or runs'),
+  rows_produced: integer('Rows of its result'),
+  bytes_scanned: integer('Bytes read from storage'),
+  error_code: orNull(Type.String(), 'Why it failed or was cancelled'),
+  error_message: orNull(Type.String(), 'The same for people; a long one is cut'),
+});
+
+/** Data of an event `tasks`: how far a statement is that runs. */
+const TasksEvent = record({
+  query_id: UUID,
+  user_id: text('Id of the principal that sent it'),
+  ...Type.Pick(LiveQuery, ['rows_produced', 'bytes_scanned', 'tasks', 'tasks_running', 'tasks_done', 'workers'])
+    .properties,
 });
 
 const QueryProfile = Type.Object({
@@ -252,6 +280,8 @@ export const COMPONENTS = {
   ResourceGroup,
   Worker,
   Cluster,
+  QueryEvent,
+  TasksEvent,
   TableEntry,
   TableMetadata,
   QuarantineEntry,
@@ -264,6 +294,7 @@ export const LiveQueryList = record({
   queries: Type.Array(ref('LiveQuery')),
   total: integer('How many there are'),
 });
+export type ResourceGroupPage = { readonly resource_groups: readonly ResourceGroupEntry[]; readonly total: number };
 export const ResourceGroupList = record({
   resource_groups: Type.Array(ref('ResourceGroup')),
   total: integer('How many there are'),

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
-import type { ClusterView, WorkerView } from '../../observe/cluster-view.ts';
-import type { ClusterEntry, WorkerEntry } from './api-types.ts';
+import type { ClusterView } from '../../observe/cluster-view.ts';
+import { clusterEntry, workerEntry } from '../../observe/entries.ts';
+import type { ClusterEntry } from './api-types.ts';
 import type { DocumentedApp } from './documented-app.ts';
 import { GET_CLUSTER, PAGE_DEFAULT } from './observe-operations.ts';
 
@@ -14,35 +15,12 @@ type Options = {
 export function clusterRoutes(app: DocumentedApp, { view, onRequest }: Options): void {
   app.get('/api/cluster', { schema: GET_CLUSTER, onRequest }, (request): ClusterEntry => {
     const { limit = PAGE_DEFAULT, offset = 0 } = request.query;
-    const { coordinator, running, queued, workers } = view.cluster();
+    const state = view.cluster();
+    const { workers } = state;
     return {
-      coordinator: {
-        id: coordinator.id,
-        version: coordinator.release.skein,
-        duckdb_version: coordinator.release.duckdb,
-        epoch: coordinator.epoch,
-        active_since: timeOf(coordinator.activeSinceMs),
-      },
-      queries_running: running,
-      queries_queued: queued,
+      ...clusterEntry(state),
       workers: workers.slice(offset, offset + limit).map(workerEntry),
       total: workers.length,
     };
   });
 }
-
-const workerEntry = (worker: WorkerView): WorkerEntry => ({
-  name: worker.name,
-  state: worker.state,
-  since: timeOf(worker.sinceMs),
-  version: worker.release?.skein ?? null,
-  duckdb_version: worker.release?.duckdb ?? null,
-  slots: worker.slots,
-  threads: worker.threads,
-  running_tasks: worker.runningTasks,
-  memory_limit_bytes: worker.memoryLimitBytes,
-  memory_granted_bytes: worker.memoryGrantedBytes,
-  spool_bytes: worker.spoolBytes,
-});
-
-const timeOf = (ms: number): string => new Date(ms).toISOString();

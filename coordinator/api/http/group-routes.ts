@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import { SkeinError } from '#shared/error.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { ClusterView } from '../../observe/cluster-view.ts';
-import type { GroupSnapshot } from '../../workload/group-snapshot.ts';
-import type { ResourceGroupEntry } from './api-types.ts';
+import { groupEntry } from '../../observe/entries.ts';
+import type { ResourceGroupEntry, ResourceGroupPage } from './api-types.ts';
 import type { DocumentedApp } from './documented-app.ts';
 import { GET_GROUP, LIST_GROUPS, PAGE_DEFAULT } from './observe-operations.ts';
 
@@ -19,12 +19,12 @@ const SHOWN_PATH_MAX = 200;
 
 /** The routes of the resource groups: a page of them, and one. */
 export function groupRoutes(app: DocumentedApp, { view, onRequest, callerOf }: Options): void {
-  app.get('/api/resource-groups', { schema: LIST_GROUPS, onRequest }, (request) => {
+  app.get('/api/resource-groups', { schema: LIST_GROUPS, onRequest }, (request): ResourceGroupPage => {
     const { limit = PAGE_DEFAULT, offset = 0 } = request.query;
     const groups = view.groups(callerOf(request));
     return { resource_groups: groups.slice(offset, offset + limit).map(groupEntry), total: groups.length };
   });
-  app.get('/api/resource-groups/:path', { schema: GET_GROUP, onRequest }, (request) => {
+  app.get('/api/resource-groups/:path', { schema: GET_GROUP, onRequest }, (request): ResourceGroupEntry => {
     const { path } = request.params;
     const found = view.groups(callerOf(request)).find((group) => group.path === path);
     if (found === undefined)
@@ -32,21 +32,3 @@ export function groupRoutes(app: DocumentedApp, { view, onRequest, callerOf }: O
     return groupEntry(found);
   });
 }
-
-const groupEntry = (group: GroupSnapshot): ResourceGroupEntry => ({
-  path: group.path,
-  running: group.running,
-  queued: group.queued,
-  hard_concurrency_limit: group.hardConcurrencyLimit,
-  soft_concurrency_limit: group.softConcurrencyLimit,
-  effective_concurrency: group.effectiveConcurrency,
-  max_queued_queries: group.maxQueuedQueries,
-  memory_bytes: group.memoryBytes,
-  soft_memory_limit_bytes: group.softMemoryLimitBytes,
-  soft_cpu_limit_ms: group.softCpuLimitMs,
-  hard_cpu_limit_ms: group.hardCpuLimitMs,
-  scheduling_policy: group.schedulingPolicy,
-  scheduling_weight: group.schedulingWeight,
-  cpu_time_ms: Math.round(group.cpuTimeMs),
-  cpu_usage_ms: Math.round(group.cpuUsageMs),
-});

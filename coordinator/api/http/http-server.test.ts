@@ -13,7 +13,7 @@ import { queryMetrics } from '../../query/query-metrics.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { QueryService, StatementRequest } from '../../query/query-service.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
-import { historyEntry, liveQuery, T0, view } from '#test/support/api-fixtures.ts';
+import { eventHub, historyEntry, liveQuery, T0, view } from '#test/support/api-fixtures.ts';
 import { allowing } from '#test/support/decisions.ts';
 import type { ResultBatch, ResultShape } from '../../sink/result-sink.ts';
 import { httpApp, startHttp, type HttpOptions } from './http-server.ts';
@@ -73,6 +73,7 @@ const QUARANTINED = '00000000-0000-0000-0000-000000000009';
 let moreTables: Promise<void> = Promise.resolve();
 /** Whether a body waits for a thread to read it. */
 let threadsAreTaken = false;
+const events = eventHub();
 const zero = (): number => 0;
 const BODY_BYTES_MAX = 100_000;
 /** More than the buffers of two sockets hold. */
@@ -129,6 +130,7 @@ function options(): HttpOptions {
     },
     queries,
     view,
+    events,
     history: {
       list: (_caller, request) => {
         historyRequests.push(request);
@@ -164,7 +166,10 @@ beforeAll(async () => {
   close = () => started.close();
   document = new ApiDocument(await (await fetch(`${url}/openapi.json`)).json());
 });
-afterAll(() => close());
+afterAll(async () => {
+  events[Symbol.dispose]();
+  await close();
+});
 beforeEach(() => {
   requests.length = 0;
   run = async ({ sink }) => {
@@ -564,6 +569,8 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     ['GET', '/api/resource-groups/root'],
     ['GET', '/api/resource-groups/root.other'],
     ['GET', '/api/resource-groups/root', { headers: {} }],
+    ['GET', '/api/events?topics=queries,queries,tasks,groups,cluster'],
+    ['GET', '/api/events', { headers: {} }],
     ['GET', '/api/cluster'],
     ['GET', '/api/cluster?offset=-1'],
     ['GET', '/api/cluster', { headers: {} }],
@@ -598,6 +605,10 @@ test('every operation of the OpenAPI document answers as it says, when it succee
   }
   notReady = 'no worker';
   note('ready', (await send('GET', '/health/ready')).status);
+  const stream = await fetch(`${url}/api/events`, { headers });
+  events[Symbol.dispose]();
+  const told = { status: stream.status, headers: stream.headers, text: await stream.text() };
+  note(document.check({ method: 'GET', path: '/api/events', ...told }), told.status);
   note('metrics', await fromElsewhere('/metrics'));
   expect(seen).toEqual({
     runQuery: [200, 400, 401],
@@ -610,6 +621,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     listResourceGroups: [200, 400, 401],
     getResourceGroup: [200, 404, 401],
     getCluster: [200, 400, 401],
+    streamEvents: [400, 401, 200],
     listTables: [200, 400, 403, 401],
     describeTable: [200, 403, 401],
     listQuarantine: [200, 403, 401],

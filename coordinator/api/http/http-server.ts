@@ -15,6 +15,7 @@ import type { ClientTexts } from '../../client-texts.ts';
 import { timedOut } from '../../query/active-query.ts';
 import type { HistoryReader } from '../../history/read-history.ts';
 import type { ClusterView } from '../../observe/cluster-view.ts';
+import type { Events } from '../../observe/event-hub.ts';
 import type { QueryMetrics } from '../../query/query-metrics.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { SessionKey } from '../../session/session-store.ts';
@@ -23,6 +24,7 @@ import type { QuarantineEntry } from './api-types.ts';
 import { clusterRoutes } from './cluster-routes.ts';
 import { documentedApp, type DocumentedApp } from './documented-app.ts';
 import { answerError, sendError, toSkeinError } from './error-reply.ts';
+import { eventRoutes } from './event-routes.ts';
 import { groupRoutes } from './group-routes.ts';
 import { historyRoutes } from './history-routes.ts';
 import { JsonResult } from './json-result.ts';
@@ -59,6 +61,7 @@ export type HttpOptions = {
   readonly texts: ClientTexts;
   readonly queries: QueryService;
   readonly view: ClusterView;
+  readonly events: Events;
   readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile'>;
   readonly tables: TableApi;
   readonly metrics: QueryMetrics;
@@ -217,6 +220,7 @@ function queryRoutes(app: DocumentedApp, options: HttpOptions): void {
   liveQueryRoutes(app, { queries: options.queries, onRequest: authenticate, callerOf });
   groupRoutes(app, { view: options.view, onRequest: authenticate, callerOf });
   clusterRoutes(app, { view: options.view, onRequest: authenticate });
+  eventRoutes(app, { events: options.events, authenticate: options.authenticate, onRequest: authenticate, callerOf });
   historyRoutes(app, { history: options.history, onRequest: authenticate, callerOf });
 }
 

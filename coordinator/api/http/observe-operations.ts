@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { RECORDS_DEFAULT, RECORDS_MAX } from '../../history/history-request.ts';
+import { TOPICS } from '../../observe/event-stream.ts';
 import { ref, ResourceGroupList } from './api-types.ts';
 import { errors, json } from './operation-parts.ts';
 
@@ -52,5 +53,38 @@ export const GET_CLUSTER = {
   response: {
     200: json(ref('Cluster'), 'The cluster'),
     ...errors(['INVALID_REQUEST', 'NOT_ACTIVE']),
+  },
+};
+
+/** Longest id of an event that is taken. */
+const EVENT_ID_LENGTH_MAX = 100;
+const TOPIC = `(?:${TOPICS.join('|')})`;
+
+export const STREAM_EVENTS = {
+  operationId: 'streamEvents',
+  summary: 'Server-sent events of statements, their tasks, resource groups and the cluster',
+  description:
+    'Each event has JSON as its data: `query` (QueryEvent) for every statement that comes, starts or ends, with an id; `tasks` (TasksEvent), ' +
+    '`group` (ResourceGroup), `worker` (Worker) and `cluster` (Cluster without workers) when they differ from a second ago; a group or worker ' +
+    'that is gone has `path` or `name`, and `gone`. A stream begins with all that is there. One that goes on after `Last-Event-ID` has every ' +
+    '`query` since; when those are not kept any more, or at the first time, `reset` comes first and then the statements that wait and run. ' +
+    '`end` says why the stream ends: the token has expired or was revoked, or the coordinator is no longer active. A reader that is ' +
+    'far behind is cut off. A principal sees its own statements; an administrator (role `tenant_admin`) those of the tenant.',
+  headers: Type.Object({
+    'last-event-id': Type.Optional(
+      Type.String({ maxLength: EVENT_ID_LENGTH_MAX, description: 'Id of the last event that the client has' }),
+    ),
+  }),
+  querystring: Type.Object({
+    topics: Type.Optional(
+      Type.String({
+        pattern: `^${TOPIC}(?:,${TOPIC}){0,${TOPICS.length - 1}}$`,
+        description: `What to tell of, joined by commas: ${TOPICS.join(', ')}; all without it`,
+      }),
+    ),
+  }),
+  response: {
+    200: { description: 'The events', content: { 'text/event-stream': { schema: Type.String() } } },
+    ...errors(['INVALID_REQUEST', 'QUEUE_FULL', 'NOT_ACTIVE']),
   },
 };

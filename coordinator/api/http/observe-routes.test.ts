@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { principalId, tenantId } from '#shared/id.ts';
 import { ApiDocument } from '#test/support/api-document.ts';
-import { allowing } from '#test/support/decisions.ts';
-import { view } from '#test/support/api-fixtures.ts';
+import { callerOf, view } from '#test/support/api-fixtures.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import { clusterView } from '../../observe/cluster-view.ts';
 import { GroupAdmission, type Place } from '../../workload/admission.ts';
@@ -37,24 +35,6 @@ const app = documentedApp({});
 let document: ApiDocument;
 /** The caller of the next requests. */
 let caller: Caller;
-
-const callerOf = (tenant: string): Caller => ({
-  claims: {
-    iss: '',
-    aud: '',
-    sub: principalId('p'),
-    tenant: tenantId(tenant),
-    jti: 'j',
-    preferred_username: 'u',
-    roles: [],
-    scope: '',
-    sess_epoch: 0,
-    auth_method: 'operator',
-    iat: 0,
-    exp: 0,
-  },
-  decisions: allowing('query.list'),
-});
 
 /** Asks for a place for a query; the returned promise is of the place. */
 function admit(tenant: string, username: string, source: string | null = null): Promise<Place> {

@@ -123,6 +123,13 @@ export interface Queries {
    * @throws INVALID_ARGUMENT for an expression that is not constant, with its place; what its evaluation throws
    */
   constants(expressions: readonly TextSpan[]): Promise<readonly string[]>;
+  /**
+   * Runs a text that was made of the query, and whose one column is text without NULL, for the statement itself.
+   * @returns what it has cost
+   */
+  texts(query: TextSpan, text: DerivedText, rows: TextRows): Promise<Omit<Outcome, 'rowsProduced'>>;
+  /** Has the queries that follow read the tables as they are now. */
+  forget(): void;
   /** Whether a query of one text column, which the command has made, gives any row. */
   hasRows(sql: string): Promise<boolean>;
   /** Runs the query; its rows are the statement's result. */
@@ -145,6 +152,14 @@ export interface Queries {
   explainAnalyze(query: TextSpan, format: ExplainFormat): Promise<Outcome & { readonly lines: readonly string[] }>;
 }
 
+/** Receives the rows of a query that a statement makes for itself. */
+export interface TextRows {
+  /** Begins the rows; they may begin again. */
+  start(): void;
+  /** @throws what ends the query */
+  add(texts: readonly string[]): void;
+}
+
 /** Where rows go, given the columns of their query; `sql` wraps its text so that the rows are the table's. */
 export type DestinationOf = (
   columns: readonly SqlField[],
@@ -160,6 +175,8 @@ export interface Writes {
    * @throws TYPE_MISMATCH, NOT_NULL_VIOLATION, COMMIT_CONFLICT; COMMIT_STATE_UNKNOWN when the catalog does not say in time how the commit ended
    */
   insert(insert: Insert): Promise<WriteOutcome>;
+  /** Deletes rows of a table. @returns their number @throws COMMIT_CONFLICT, COMMIT_STATE_UNKNOWN, STATEMENT_TOO_COMPLEX for too many rows */
+  delete(input: Delete): Promise<WriteOutcome>;
   /** Makes a table of a query; `targetOf` is called once, with the query's columns, before anything runs. @throws as `insert`, TABLE_EXISTS */
   createAs(query: TextSpan, targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>): Promise<WriteOutcome>;
   /** Writes the rows of small files, and of files with deletes, into larger ones. @throws as `insert` */
@@ -191,6 +208,13 @@ export type Insert = {
   readonly query: TextSpan;
   /** The values of a VALUES list, row by row: each is converted to its column's type by itself, and may be DEFAULT. */
   readonly values: readonly (readonly TextSpan[])[] | null;
+};
+export type Delete = {
+  readonly table: ObjectName;
+  /** The name by which the condition calls the table. */
+  readonly alias: string | null;
+  /** Null = every row. */
+  readonly where: TextSpan | null;
 };
 /** A table that is written, as it will be. */
 export type WriteTarget = Omit<TableWrite, 'writeId' | 'change'> & {

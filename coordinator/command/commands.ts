@@ -1,4 +1,5 @@
 import type { Command } from './command.ts';
+import { deleteFrom } from './delete-from.ts';
 import { deallocate } from './deallocate.ts';
 import { describe } from './describe.ts';
 import { execute } from './execute.ts';
@@ -42,6 +43,7 @@ export const COMMANDS = {
   prepare,
   execute,
   insert,
+  deleteFrom,
   deallocate,
   set,
   reset,

@@ -12,6 +12,7 @@ import type {
   DestinationOf,
   Outcome,
   Queries,
+  TextRows,
   WrittenRows,
   Description,
 } from '../command/command.ts';
@@ -103,6 +104,14 @@ export class StatementQueries implements Queries {
   async hasRows(sql: string): Promise<boolean> {
     const query = { text: sql, offset: 0 };
     return (await this.#values(query, wholeText(query), { context: await this.#context(), place: null })).length > 0;
+  }
+
+  async texts(query: TextSpan, text: DerivedText, rows: TextRows): Promise<Omit<Outcome, 'rowsProduced'>> {
+    return this.#texts(query, text, { context: await this.#context(), place: null, rows });
+  }
+
+  forget(): void {
+    this.#parts.tables.forget();
   }
 
   async run(query: TextSpan): Promise<Outcome> {
@@ -314,12 +323,44 @@ export class StatementQueries implements Queries {
     text: DerivedText,
     { context, place }: { readonly context: StatementContext; readonly place: Place | null },
   ): Promise<readonly string[]> {
+    let values: string[] = [];
+    let bytes = 0;
+    const rows: TextRows = {
+      start: () => {
+        values = [];
+        bytes = 0;
+      },
+      add: (texts) => {
+        for (const one of texts) bytes += Buffer.byteLength(one);
+        if (bytes > PIVOT_VALUES_BYTES_MAX) {
+          throw new SkeinError(
+            'STATEMENT_TOO_COMPLEX',
+            `the values of the PIVOT have more than ${PIVOT_VALUES_BYTES_MAX} bytes`,
+          );
+        }
+        values.push(...texts);
+      },
+    };
+    const { bytesScanned, fragments } = await this.#texts(query, text, { context, place, rows });
+    this.#forValues.bytesScanned += bytesScanned;
+    this.#forValues.fragments += fragments;
+    return values;
+  }
+
+  /** Runs a query of one text column for the statement itself. */
+  async #texts(
+    query: TextSpan,
+    text: DerivedText,
+    {
+      context,
+      place,
+      rows,
+    }: { readonly context: StatementContext; readonly place: Place | null; readonly rows: TextRows },
+  ): Promise<QueryOutcome> {
     const { active } = this.#parts;
     const shape = this.#admittedShape(query);
     const prepared = await this.#plan(query, text, context);
-    let pieces: Buffer[] = [];
-    let bytes = 0;
-    const { bytesScanned, fragments } = await executeQuery({
+    return executeQuery({
       ...this.#execution(prepared, context),
       place,
       renew: () => this.#renewed(prepared, () => this.#plan(query, text, context)),
@@ -327,26 +368,13 @@ export class StatementQueries implements Queries {
       shape,
       profile: false,
       destination: { kind: 'rows', encoding: 'json' },
-      onStart: () => {
-        pieces = [];
-        bytes = 0;
-      },
-      onBatch: ({ body: piece }) => {
+      onStart: () => rows.start(),
+      onBatch: ({ body }) => {
         active.signal.throwIfAborted();
-        bytes += piece.length;
-        if (bytes > PIVOT_VALUES_BYTES_MAX) {
-          throw new SkeinError(
-            'STATEMENT_TOO_COMPLEX',
-            `the values of the PIVOT have more than ${PIVOT_VALUES_BYTES_MAX} bytes`,
-          );
-        }
-        pieces.push(Buffer.from(piece));
+        rows.add((JSON.parse(`[${body.toString().slice(1)}]`) as [string][]).map(([value]) => value));
         return undefined;
       },
     });
-    this.#forValues.bytesScanned += bytesScanned;
-    this.#forValues.fragments += fragments;
-    return (JSON.parse(`[${Buffer.concat(pieces).toString().slice(1)}]`) as [string][]).map(([value]) => value);
   }
 
   /** Binds and plans a text that was made of the query; `mayShare`: a plan that was made for other literals will do. */

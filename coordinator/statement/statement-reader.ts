@@ -141,6 +141,34 @@ export class StatementReader {
     }
   }
 
+  /**
+   * Takes an expression as it is written, up to a comma or one of the words outside of brackets, or to the end of the statement.
+   * @param ends in capitals @throws SYNTAX_ERROR when there is nothing, and for a bracket without its other half
+   */
+  expression(what: string, ...ends: readonly string[]): TextSpan {
+    let first: Token | null = null;
+    let end = 0;
+    let before = '';
+    for (let depth = 0; ; this.#ahead.shift()) {
+      const token = this.#peek(0);
+      const symbol = token.kind === 'symbol' ? this.#text(token) : '';
+      const word = this.peekWord();
+      // `IS DISTINCT FROM` is an operator.
+      const endsHere = symbol === ',' || (ends.includes(word) && !(word === 'FROM' && before === 'DISTINCT'));
+      if (token.kind === 'end' || (depth === 0 && endsHere)) {
+        if (depth > 0) throw this.expected("')'");
+        if (first === null) throw this.expected(what);
+        return { text: this.#span.text.slice(first.start, end), offset: this.#span.offset + first.start };
+      }
+      if (OPEN.has(symbol)) depth += 1;
+      else if (CLOSE.has(symbol)) depth -= 1;
+      if (depth < 0) throw this.expected('the end of the statement');
+      first ??= token;
+      end = token.end;
+      before = word;
+    }
+  }
+
   /** Returns the rest of the statement as text. */
   rest(): TextSpan {
     const { start } = this.#peek(0);

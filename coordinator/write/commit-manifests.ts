@@ -19,5 +19,6 @@ export function commitManifests(
     rewrite: (request) => reader.rewrite({ ...request, tenant, credential }, call),
     remove: (request) => reader.remove({ ...request, tenant, credential }, call),
     newDeletes: (request) => reader.newDeletes({ ...request, tenant, credential }, call),
+    find: (request) => reader.find({ ...request, tenant, credential }, call),
   };
 }

@@ -5,7 +5,7 @@ import type { Principal } from '#shared/authorization/principal.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { printPartitionFields } from '#shared/iceberg/partition-spec.ts';
-import { printSchema, type Schema } from '#shared/iceberg/schema.ts';
+import { printSchema } from '#shared/iceberg/schema.ts';
 import { dataFolder, metadataFolder } from '#shared/iceberg/table-folders.ts';
 import { currentSchema, specById, type TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
@@ -24,14 +24,13 @@ import { loadForWrite, writeCatalog } from '../catalog-client/write-catalog.ts';
 import { atName } from '../command/at-name.ts';
 import type {
   CommandContext,
-  DestinationOf,
+  Delete,
   Insert,
   Optimize,
   Optimized,
   WriteOutcome,
   Writes,
   WriteTarget,
-  WrittenRows,
 } from '../command/command.ts';
 import { qualify } from '../command/qualify.ts';
 import type { SqlField } from '../planner/sql-type.ts';
@@ -40,10 +39,12 @@ import type { TableName } from '../resolver/table-source.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import type { ObjectName, TextSpan } from '../statement/statement.ts';
-import { assignColumns, filledFields, typedValues, type Assignment } from './assign-columns.ts';
+import { assignColumns, filledFields, typedValues } from './assign-columns.ts';
 import { chooseFiles, droppedDeletes } from './choose-files.ts';
 import type { CommitQueue } from './commit-queue.ts';
+import { deleteRows } from './delete-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
+import type { Assigned, RowsOf } from './rows-of.ts';
 import { TableCommit } from './table-commit.ts';
 import { nullColumn, tableRows } from './table-rows.ts';
 import { failureOf, type OpenWrite, type WriteJournal } from './write-journal.ts';
@@ -55,28 +56,12 @@ export type WriteServices = {
   readonly statement: Pick<ActiveQuery, 'recordId' | 'beginCommit' | 'endLater' | 'settled'>;
 };
 
-/** A query whose rows go to the target. */
-type RowsOf = {
-  /** Runs the query. */
-  readonly run: (destinationOf: DestinationOf) => Promise<WrittenRows>;
-  /** Called once, with the query's columns, before anything runs. */
-  readonly assign: (columns: readonly SqlField[]) => Promise<Assigned>;
-  /** The columns of the files when they are more than the table's. */
-  readonly schema?: Schema;
-  /** The change of the table by the files with these rows; null = there is none. */
-  readonly change: (files: readonly NewDataFile[]) => SnapshotChange | null;
-  /** The change is that the files are appended. */
-  readonly isAppend?: boolean;
-};
-
 type Commit = {
   readonly writeId: string;
   readonly change: SnapshotChange;
   readonly appended: readonly NewDataFile[] | null;
   readonly open: OpenWrite | undefined;
 };
-
-type Assigned = { readonly target: WriteTarget; readonly assignments: readonly Assignment[] };
 
 /**
  * The writes of one statement:
@@ -110,6 +95,14 @@ export class StatementWrites implements Writes {
       },
       change: (files) => (files.length === 0 ? null : appendFiles(files)),
       isAppend: true,
+    });
+  }
+
+  delete(input: Delete): Promise<WriteOutcome> {
+    return deleteRows(input, {
+      queries: this.#context().queries,
+      target: (name) => this.#target(name),
+      write: (rows) => this.#write(rows),
     });
   }
 
@@ -195,7 +188,8 @@ export class StatementWrites implements Writes {
     return { name, shape: 'keep', base, schema, spec, allowedRoots, credential };
   }
 
-  async #write({ run, assign, schema: written, change, isAppend = false }: RowsOf): Promise<WriteOutcome> {
+  async #write(rows: RowsOf): Promise<WriteOutcome> {
+    const { run, assign, schema: written, change, others = () => [], isAppend = false } = rows;
     const { caller } = this.#context();
     const { journal, statement } = this.#services;
     const writeId = randomUUID();
@@ -224,7 +218,7 @@ export class StatementWrites implements Writes {
       if (made !== null) {
         await this.#commit(target, { writeId, change: made, appended: isAppend ? files : null, open });
       }
-      open?.committed(files.map(({ path }) => path));
+      open?.committed([...files.map(({ path }) => path), ...others()]);
       return { ...outcome, count: files.reduce((sum, file) => sum + file.recordCount, 0) };
     } catch (error) {
       if (!isUnknown(error)) await open?.discard();

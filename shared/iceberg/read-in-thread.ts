@@ -12,15 +12,17 @@ import { packMetadata, type MetadataPart } from './metadata-parts.ts';
 import { orphanFiles, type OrphansRequest } from './orphan-files.ts';
 import type { PlanReport, ScanNumbers } from './planning.ts';
 import {
+  findFiles,
   findNewDeletes,
+  type FoundFiles,
   removeFromManifests,
   rewriteManifests,
   type ListRequest,
-  type NewDeletesRequest,
   type Removal,
   type RemoveRequest,
   type RewriteRequest,
   type Rewritten,
+  type SearchRequest,
 } from './rewrite-manifests.ts';
 import { snapshotManifests } from './snapshot-manifests.ts';
 import { parseTableMetadata } from './table-metadata.ts';
@@ -96,7 +98,7 @@ export const inspectInThread = inThread<InspectInput, Frames<InspectedRow>>(
 export type ListInput = ListRequest & Pick<ScanRequest, 'tenant' | 'credential'>;
 export type RewriteInput = RewriteRequest & Pick<ScanRequest, 'credential'>;
 export type RemoveInput = RemoveRequest & Pick<ScanRequest, 'credential'>;
-export type NewDeletesInput = NewDeletesRequest & Pick<ScanRequest, 'credential'>;
+export type SearchInput = SearchRequest & Pick<ScanRequest, 'credential'>;
 
 export const listInThread = inThread<ListInput, Frames<ManifestFile>>(
   async (request) => {
@@ -121,8 +123,12 @@ export const removeInThread = inThread<RemoveInput, readonly Removal[]>(({ crede
   removeFromManifests(openStorage(request.table.location, credential), request, limitsApart(settings.fileBytes)),
 );
 
-export const newDeletesInThread = inThread<NewDeletesInput, string | null>(({ credential, ...request }) =>
+export const newDeletesInThread = inThread<SearchInput, string | null>(({ credential, ...request }) =>
   findNewDeletes(openStorage(request.table.location, credential), request, limitsApart(settings.fileBytes)),
+);
+
+export const findInThread = inThread<SearchInput, FoundFiles>(({ credential, ...request }) =>
+  findFiles(openStorage(request.table.location, credential), request, limitsApart(settings.fileBytes)),
 );
 
 export const unreachableInThread = inThread<UnreachableRequest, Frames<string>>(

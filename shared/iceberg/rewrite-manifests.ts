@@ -44,11 +44,18 @@ export type Removal = {
   readonly files: RemovedFiles;
 };
 
-/** Delete manifests of one spec, in which deletes are looked for that came after a snapshot. */
-export type NewDeletesRequest = Omit<RewriteRequest, 'status' | 'target'> & {
+/** Manifests of one spec, in which files are looked for, and such that came after a snapshot. */
+export type SearchRequest = Omit<RewriteRequest, 'status' | 'target'> & {
   readonly afterSequenceNumber: bigint;
   /** Paths of data files. */
   readonly dataFiles: ReadonlySet<string>;
+};
+
+export type FoundFiles = {
+  /** Those of the files that are there. */
+  readonly files: readonly Pick<DataFile, 'path' | 'specId' | 'partition'>[];
+  /** Path of a file whose rows came after the sequence number; null = there is none. */
+  readonly newer: string | null;
 };
 
 export type Rewritten = {
@@ -67,7 +74,8 @@ export interface ManifestReader {
   rewrite(request: RewriteRequest): Promise<Rewritten>;
   remove(request: RemoveRequest): Promise<readonly Removal[]>;
   /** Path of a newer delete file that may delete rows of the data files by their positions; null = there is none. */
-  newDeletes(request: NewDeletesRequest): Promise<string | null>;
+  newDeletes(request: SearchRequest): Promise<string | null>;
+  find(request: SearchRequest): Promise<FoundFiles>;
 }
 
 /** What tells a file of a snapshot from all others: the deletion vectors of one Puffin file differ in their offset. */
@@ -128,7 +136,7 @@ export async function removeFromManifests(
 /** See `ManifestReader.newDeletes`. @throws as `rewriteManifests` */
 export async function findNewDeletes(
   io: FileReader,
-  { table, allowedRoots, manifests, afterSequenceNumber, dataFiles }: NewDeletesRequest,
+  { table, allowedRoots, manifests, afterSequenceNumber, dataFiles }: SearchRequest,
   limits: DecodeLimits,
 ): Promise<string | null> {
   const check = requireWithin(allowedRoots);
@@ -141,6 +149,26 @@ export async function findNewDeletes(
     }
   }
   return null;
+}
+
+/** See `ManifestReader.find`. @throws as `rewriteManifests` */
+export async function findFiles(
+  io: FileReader,
+  { table, allowedRoots, manifests, afterSequenceNumber, dataFiles }: SearchRequest,
+  limits: DecodeLimits,
+): Promise<FoundFiles> {
+  const check = requireWithin(allowedRoots);
+  const files: FoundFiles['files'][number][] = [];
+  let newer: string | null = null;
+  for (const manifest of manifests) {
+    check(manifest.path);
+    for await (const { sequenceNumber, file } of liveEntries(io, table, manifest, limits)) {
+      const { path, specId, partition } = file;
+      if (dataFiles.has(path)) files.push({ path, specId, partition });
+      if (sequenceNumber > afterSequenceNumber) newer ??= path;
+    }
+  }
+  return { files, newer };
 }
 
 /** Whether a position delete file may name one of the paths, which are given as a set and in their order. */
@@ -178,5 +206,6 @@ export function ownManifestReader(io: FileReader): ManifestReader {
     rewrite: (request) => rewriteManifests(io, request, limitsApart(FILE_BYTES)),
     remove: (request) => removeFromManifests(io, request, limitsApart(FILE_BYTES)),
     newDeletes: (request) => findNewDeletes(io, request, limitsApart(FILE_BYTES)),
+    find: (request) => findFiles(io, request, limitsApart(FILE_BYTES)),
   };
 }

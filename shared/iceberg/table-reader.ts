@@ -22,13 +22,15 @@ import type {
   FilesOutput,
   InspectInput,
   ListInput,
-  NewDeletesInput,
+  SearchInput,
   RemoveInput,
   RewriteInput,
   SentFile,
 } from './read-in-thread.ts';
 import {
+  findFiles,
   findNewDeletes,
+  type FoundFiles,
   removeFromManifests,
   rewriteManifests,
   type Removal,
@@ -67,7 +69,9 @@ export interface TableReader {
   /** Takes files out of manifests. */
   remove(request: RemoveInput & Pick<ScanRequest, 'tenant'>, call: ReadCall): Promise<readonly Removal[]>;
   /** See `ManifestReader.newDeletes`. */
-  newDeletes(request: NewDeletesInput & Pick<ScanRequest, 'tenant'>, call: ReadCall): Promise<string | null>;
+  newDeletes(request: SearchInput & Pick<ScanRequest, 'tenant'>, call: ReadCall): Promise<string | null>;
+  /** See `ManifestReader.find`. */
+  find(request: SearchInput & Pick<ScanRequest, 'tenant'>, call: ReadCall): Promise<FoundFiles>;
   /** Finds the files that only the expired snapshots reach, in portions; a thread looks for them. */
   unreachable(request: UnreachableRequest, call: ReadCall): AsyncIterable<readonly string[]>;
   /** Finds the files that no snapshot reaches, among candidates; a thread looks for them. */
@@ -83,7 +87,8 @@ const ORPHANS = work<OrphansRequest, Frames<string>>(MODULE, 'orphansInThread');
 const LIST = work<ListInput, Frames<ManifestFile>>(MODULE, 'listInThread');
 const REWRITE = work<RewriteInput, Rewritten>(MODULE, 'rewriteInThread');
 const REMOVE = work<RemoveInput, readonly Removal[]>(MODULE, 'removeInThread');
-const NEW_DELETES = work<NewDeletesInput, string | null>(MODULE, 'newDeletesInThread');
+const NEW_DELETES = work<SearchInput, string | null>(MODULE, 'newDeletesInThread');
+const FIND = work<SearchInput, FoundFiles>(MODULE, 'findInThread');
 const COLUMNS = work<ColumnsInput, readonly ColumnSummary[]>(MODULE, 'columnsInThread');
 
 export type TableReaderParts = {
@@ -185,10 +190,14 @@ export class GuardedTableReader implements TableReader {
   }
 
   newDeletes(
-    { tenant, ...request }: NewDeletesInput & Pick<ScanRequest, 'tenant'>,
+    { tenant, ...request }: SearchInput & Pick<ScanRequest, 'tenant'>,
     call: ReadCall,
   ): Promise<string | null> {
     return this.#change(request, { tenant, call }, findNewDeletes, NEW_DELETES);
+  }
+
+  find({ tenant, ...request }: SearchInput & Pick<ScanRequest, 'tenant'>, call: ReadCall): Promise<FoundFiles> {
+    return this.#change(request, { tenant, call }, findFiles, FIND);
   }
 
   async *unreachable(request: UnreachableRequest, call: ReadCall): AsyncGenerator<readonly string[]> {

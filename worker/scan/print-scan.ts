@@ -9,7 +9,7 @@ import type { DeletedPositions } from './deleted-positions.ts';
 import { fileFactsJoin, isAddress } from './print-address.ts';
 import { baseName, columnSource, planFile, type EqualityDelete, type PlannedFile } from './plan-file.ts';
 import type { ReadFooter } from './footer.ts';
-import { readDeletionVector } from './deletion-vector.ts';
+import { readDeletionVector } from './read-vector.ts';
 import { withFieldIds } from './name-mapping.ts';
 import { readablePath, type OpenScanned } from './readable-path.ts';
 
@@ -95,7 +95,7 @@ async function printBranch(scan: ScanSpec, files: readonly PlannedFile[], tools:
   const joins = [
     fileFactsJoin(scan.columns, located),
     ...(await positionJoin(files, tools)),
-    ...(await vectorJoin(must(first, 'a branch has a file'), tools)),
+    ...(await vectorJoins(must(first, 'a branch has a file'), tools)),
     ...(await equalityJoins(scan, equality, tools)),
   ];
   const where = bounds.length === 0 ? '' : ` WHERE ${bounds.join(' AND ')}`;
@@ -152,11 +152,17 @@ function spellings(location: string): Set<string> {
   return new Set([location, normal, path, `file:${path}`]);
 }
 
-async function vectorJoin({ file }: PlannedFile, { open, positions }: ScanTools): Promise<string[]> {
-  const vector = file.deletes.find((one) => one.kind === 'vector');
-  if (vector === undefined) return [];
-  const key = positions.add(await readDeletionVector(open(vector.path), vector, positions));
-  return [` ANTI JOIN (SELECT pos FROM ${positions.table} WHERE file = ${key}) AS p ON p.pos = f.file_row_number`];
+/** A file that is written anew has a vector of the table, and another one of the rows that go. */
+async function vectorJoins({ file }: PlannedFile, { open, positions }: ScanTools): Promise<string[]> {
+  const joins: string[] = [];
+  for (const vector of file.deletes) {
+    if (vector.kind !== 'vector') continue;
+    const key = positions.add(await readDeletionVector(open(vector.path), vector, positions));
+    const alias = `v${joins.length}`;
+    const source = `(SELECT pos FROM ${positions.table} WHERE file = ${key}) AS ${alias}`;
+    joins.push(` ANTI JOIN ${source} ON ${alias}.pos = f.file_row_number`);
+  }
+  return joins;
 }
 
 /** One anti join for all delete files that compare the same columns; NULL equals NULL there (Iceberg spec, Equality Delete Files). */

@@ -16,3 +16,19 @@ export type NewDataFile = {
   /** Offsets of the row groups, ascending. */
   readonly splitOffsets: readonly number[];
 };
+
+/** A delete file that a writer made for one data file: a file of positions, or a vector within a Puffin file. */
+export type NewDeleteFile = {
+  readonly path: string;
+  readonly format: 'parquet' | 'puffin';
+  /** Rows that it deletes. */
+  readonly recordCount: number;
+  /** Size of the whole file. */
+  readonly sizeBytes: number;
+  readonly dataFile: string;
+  /** Spec and partition of the data file. */
+  readonly specId: number;
+  readonly partition: readonly (Literal | null)[];
+  /** Place of a vector. */
+  readonly content?: { readonly offset: number; readonly lengthBytes: number };
+};

@@ -1,9 +1,9 @@
 import type { Storage } from '#shared/storage/storage.ts';
 import type { ManifestFile } from '../manifest.ts';
-import type { ManifestReader, NewDeletesRequest, Removal, RewriteRequest } from '../rewrite-manifests.ts';
+import type { FoundFiles, ManifestReader, Removal, RewriteRequest, SearchRequest } from '../rewrite-manifests.ts';
 import { specById } from '../table-metadata.ts';
-import type { NewDataFile } from './data-file.ts';
-import { encodeManifests, type EncodedManifest, type ManifestTarget } from './write-manifest.ts';
+import type { NewDataFile, NewDeleteFile } from './data-file.ts';
+import { encodeDeletes, encodeManifests, type EncodedManifest, type ManifestTarget } from './write-manifest.ts';
 import type { RemovedFiles } from './snapshot-summary.ts';
 import { encodeManifestList, type SnapshotIds } from './write-manifest-list.ts';
 
@@ -17,7 +17,7 @@ export type ManifestPlace = ManifestTarget & {
   readonly targetBytes: number;
   /** The manifests that the table has. */
   readonly parents: Pick<RewriteRequest, 'table' | 'allowedRoots'> & {
-    readonly reader: Pick<ManifestReader, 'rewrite' | 'remove' | 'newDeletes'>;
+    readonly reader: Pick<ManifestReader, 'rewrite' | 'remove' | 'newDeletes' | 'find'>;
   };
 };
 
@@ -112,7 +112,7 @@ export class ManifestWriter {
   /** See `ManifestReader.newDeletes`. */
   async newDeletes(
     manifests: readonly ManifestFile[],
-    search: Pick<NewDeletesRequest, 'afterSequenceNumber' | 'dataFiles'>,
+    search: Pick<SearchRequest, 'afterSequenceNumber' | 'dataFiles'>,
   ): Promise<string | null> {
     const { table, allowedRoots, reader } = this.#place.parents;
     for (const group of alike(manifests)) {
@@ -122,7 +122,35 @@ export class ManifestWriter {
     return null;
   }
 
-  #targetOf({ specId }: ManifestFile): ManifestTarget {
+  /** See `ManifestReader.find`. */
+  async find(
+    manifests: readonly ManifestFile[],
+    search: Pick<SearchRequest, 'afterSequenceNumber' | 'dataFiles'>,
+  ): Promise<FoundFiles> {
+    const { table, allowedRoots, reader } = this.#place.parents;
+    const parts: FoundFiles[] = [];
+    for (const group of alike(manifests)) {
+      parts.push(await reader.find({ table, allowedRoots, manifests: group, ...search }));
+    }
+    return {
+      files: parts.flatMap(({ files }) => files),
+      newer: parts.find(({ newer }) => newer !== null)?.newer ?? null,
+    };
+  }
+
+  /** Writes manifests of delete files that the snapshot adds: one for each spec. */
+  async writeDeletes(files: readonly NewDeleteFile[]): Promise<readonly ManifestFile[]> {
+    const manifests: ManifestFile[] = [];
+    for (const [specId, list] of Map.groupBy(files, (file) => file.specId)) {
+      const { fields } = this.#place.parents.table;
+      manifests.push(
+        await this.#writeManifest(await encodeDeletes(this.#targetOf({ specId }), [...fields.values()], list)),
+      );
+    }
+    return manifests;
+  }
+
+  #targetOf({ specId }: Pick<ManifestFile, 'specId'>): ManifestTarget {
     const { parents, formatVersion, schema, snapshotId } = this.#place;
     return { formatVersion, schema, spec: specById(parents.table, specId), snapshotId };
   }

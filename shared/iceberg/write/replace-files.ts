@@ -61,7 +61,7 @@ export function replaceFiles({ removed, removedDeletes, ...change }: Replacement
 }
 
 /** Deletes of positions are written for files by their paths: they would be lost with these files. */
-async function refuseNewDeletes(
+export async function refuseNewDeletes(
   writer: ManifestWriter,
   manifests: readonly ManifestFile[],
   search: { readonly afterSequenceNumber: bigint; readonly dataFiles: ReadonlySet<string> },
@@ -72,7 +72,8 @@ async function refuseNewDeletes(
 }
 
 /** Whether a manifest may have live files; others end with the next commit that looks through the manifests. */
-const hasFiles = ({ addedFiles, existingFiles }: ManifestFile): boolean =>
+export const hasFiles = ({ addedFiles, existingFiles }: ManifestFile): boolean =>
   addedFiles === undefined || existingFiles === undefined || addedFiles + existingFiles > 0;
 
-const conflict = (why: string): SkeinError => new SkeinError('COMMIT_CONFLICT', `another commit came first: ${why}`);
+export const conflict = (why: string): SkeinError =>
+  new SkeinError('COMMIT_CONFLICT', `another commit came first: ${why}`);

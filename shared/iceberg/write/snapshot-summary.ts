@@ -1,5 +1,5 @@
 import type { DataFile } from '../manifest.ts';
-import type { NewDataFile } from './data-file.ts';
+import type { NewDataFile, NewDeleteFile } from './data-file.ts';
 
 /** The files and rows that a snapshot adds to its table. */
 export type SnapshotCounts = {
@@ -8,6 +8,15 @@ export type SnapshotCounts = {
   readonly bytes: number;
   readonly partitions: number;
   readonly removed?: RemovedCounts;
+  readonly deletes?: AddedDeletes;
+};
+
+/** The delete files that a snapshot adds to its table; `vectors`: those of them that are deletion vectors. */
+export type AddedDeletes = {
+  readonly files: number;
+  readonly positions: number;
+  readonly bytes: number;
+  readonly vectors: number;
 };
 
 /** The files that a snapshot removes from its table; `bytes` are those of delete files, too. */
@@ -33,7 +42,7 @@ export class RemovedCounter {
     return { ...this.#counts, partitions: this.#partitions };
   }
 
-  add({ content, recordCount, sizeBytes, specId, partition }: DataFile): void {
+  add({ content, recordCount, sizeBytes, specId, partition, contentSizeBytes }: DataFile): void {
     const now = this.#counts;
     this.#partitions.add(partitionKey(specId, partition));
     const isData = content === 'data';
@@ -41,7 +50,7 @@ export class RemovedCounter {
     this.#counts = {
       files: now.files + (isData ? 1 : 0),
       records: now.records + rows('data'),
-      bytes: now.bytes + sizeBytes,
+      bytes: now.bytes + (contentSizeBytes ?? sizeBytes),
       deleteFiles: now.deleteFiles + (isData ? 0 : 1),
       positionDeletes: now.positionDeletes + rows('position-deletes'),
       equalityDeletes: now.equalityDeletes + rows('equality-deletes'),
@@ -83,13 +92,36 @@ export function countAdded(files: readonly NewDataFile[]): SnapshotCounts {
 
 /** Counts files that a snapshot adds in the place of others. */
 export function countReplaced(
-  { added, specId }: { readonly added: readonly NewDataFile[]; readonly specId: number },
+  {
+    added,
+    specId,
+    deletes = [],
+  }: {
+    readonly added: readonly NewDataFile[];
+    /** The spec of the added files. */
+    readonly specId: number;
+    readonly deletes?: readonly NewDeleteFile[];
+  },
   parts: readonly RemovedFiles[],
 ): SnapshotCounts {
   const partitions = new Set(parts.flatMap((part) => [...part.partitions]));
   for (const { partition } of added) partitions.add(partitionKey(specId, partition));
-  return { ...countAdded(added), partitions: partitions.size, removed: countRemoved(parts) };
+  for (const file of deletes) partitions.add(partitionKey(file.specId, file.partition));
+  return {
+    ...countAdded(added),
+    partitions: partitions.size,
+    removed: countRemoved(parts),
+    ...(deletes.length === 0 ? {} : { deletes: countDeletes(deletes) }),
+  };
 }
+
+export const countDeletes = (files: readonly NewDeleteFile[]): AddedDeletes => ({
+  files: files.length,
+  positions: files.reduce((sum, { recordCount }) => sum + recordCount, 0),
+  // Vectors share a file.
+  bytes: files.reduce((sum, { sizeBytes, content }) => sum + (content?.lengthBytes ?? sizeBytes), 0),
+  vectors: files.filter(({ format }) => format === 'puffin').length,
+});
 
 type Count = (counts: SnapshotCounts) => number;
 
@@ -97,9 +129,9 @@ type Count = (counts: SnapshotCounts) => number;
 const TOTALS: Readonly<Record<string, Count>> = {
   'data-files': ({ files, removed }) => files - (removed?.files ?? 0),
   records: ({ records, removed }) => records - (removed?.records ?? 0),
-  'files-size': ({ bytes, removed }) => bytes - (removed?.bytes ?? 0),
-  'delete-files': ({ removed }) => -(removed?.deleteFiles ?? 0),
-  'position-deletes': ({ removed }) => -(removed?.positionDeletes ?? 0),
+  'files-size': ({ bytes, removed, deletes }) => bytes + (deletes?.bytes ?? 0) - (removed?.bytes ?? 0),
+  'delete-files': ({ removed, deletes }) => (deletes?.files ?? 0) - (removed?.deleteFiles ?? 0),
+  'position-deletes': ({ removed, deletes }) => (deletes?.positions ?? 0) - (removed?.positionDeletes ?? 0),
   'equality-deletes': ({ removed }) => -(removed?.equalityDeletes ?? 0),
 };
 
@@ -107,7 +139,11 @@ const TOTALS: Readonly<Record<string, Count>> = {
 const CHANGES: Readonly<Record<string, Count>> = {
   'added-data-files': ({ files }) => files,
   'added-records': ({ records }) => records,
-  'added-files-size': ({ bytes }) => bytes,
+  'added-files-size': ({ bytes, deletes }) => bytes + (deletes?.bytes ?? 0),
+  'added-delete-files': ({ deletes }) => deletes?.files ?? 0,
+  'added-position-deletes': ({ deletes }) => deletes?.positions ?? 0,
+  'added-position-delete-files': ({ deletes }) => (deletes === undefined ? 0 : deletes.files - deletes.vectors),
+  'added-dvs': ({ deletes }) => deletes?.vectors ?? 0,
   'deleted-data-files': ({ removed }) => removed?.files ?? 0,
   'deleted-records': ({ removed }) => removed?.records ?? 0,
   'removed-files-size': ({ removed }) => removed?.bytes ?? 0,
@@ -115,6 +151,8 @@ const CHANGES: Readonly<Record<string, Count>> = {
   'removed-position-deletes': ({ removed }) => removed?.positionDeletes ?? 0,
   'removed-equality-deletes': ({ removed }) => removed?.equalityDeletes ?? 0,
 };
+
+const OF_APPENDS: ReadonlySet<string> = new Set(['added-data-files', 'added-records', 'added-files-size']);
 
 /**
  * Returns the summary of a snapshot. A total is left out when the parent's summary lacks it.
@@ -132,7 +170,7 @@ export function summarize(
   };
   for (const [name, count] of Object.entries(CHANGES)) {
     // An append says what it adds, also when it is nothing.
-    if (count(counts) > 0 || (counts.removed === undefined && name.startsWith('added-'))) {
+    if (count(counts) > 0 || (counts.removed === undefined && OF_APPENDS.has(name))) {
       summary[name] = String(count(counts));
     }
   }

@@ -6,6 +6,7 @@ import type { AvroSpan } from '../avro/compile-avro.ts';
 import { AvroFile, toBuffer } from '../avro/write-container.ts';
 import { bytesOfInteger } from '../big-endian.ts';
 import { compareLiterals } from '../compare-literals.ts';
+import { FILE_PATH_ID } from '../delete-index.ts';
 import type { DataFile, ManifestEntry, ManifestFile, PartitionSummary } from '../manifest.ts';
 import { printPartitionFields, type PartitionSpec } from '../partition-spec.ts';
 import type { Literal } from '../predicate.ts';
@@ -13,7 +14,7 @@ import { printSchema, type Schema } from '../schema.ts';
 import { encodeBound } from '../single-value.ts';
 import { resultType } from '../transform.ts';
 import { invalid, walkFields, type Field, type IcebergType } from '../type.ts';
-import type { NewDataFile } from './data-file.ts';
+import type { NewDataFile, NewDeleteFile } from './data-file.ts';
 import { decimalBytes, manifestSchema, type WrittenVersion } from './manifest-schema.ts';
 
 /** The table and snapshot that manifests are written for. */
@@ -56,6 +57,20 @@ export async function* encodeManifests(
     yield encoder.end();
     start = end;
   }
+}
+
+/** Encodes a manifest of delete files that a snapshot adds. @param fields those in which the sources of the spec are found */
+export async function encodeDeletes(
+  target: ManifestTarget,
+  fields: readonly Field[],
+  files: readonly NewDeleteFile[],
+): Promise<EncodedManifest> {
+  const encoder = new ManifestEncoder(target, { fields, content: 'deletes' });
+  for (const [i, file] of files.entries()) {
+    encoder.addDeletes(file);
+    if (i % ROWS_PER_TURN === 0) await setImmediate();
+  }
+  return encoder.end();
 }
 
 /** Encodes a manifest of files that the parent has, each of which stays or goes. Undefined when there are no files. */
@@ -136,6 +151,20 @@ export class ManifestEncoder {
       sequence_number: isAssigned ? sequenceNumber : null,
       file_sequence_number: null,
       data_file: { ...toRow(file, this.#partitionRow(file.partition)), first_row_id: null },
+    });
+  }
+
+  /** Adds a delete file; its sequence number is the snapshot's. */
+  addDeletes(file: NewDeleteFile): void {
+    this.#files += 1;
+    this.#rows += file.recordCount;
+    for (const [index, summary] of this.#summaries.entries()) summary.add(file.partition[index] ?? null);
+    this.#file.add({
+      status: 1,
+      snapshot_id: this.#target.snapshotId,
+      sequence_number: null,
+      file_sequence_number: null,
+      data_file: deleteRow(file, this.#partitionRow(file.partition)),
     });
   }
 
@@ -265,6 +294,28 @@ const toRow = (file: NewDataFile, partition: Readonly<Record<string, unknown>>):
   content_offset: null,
   content_size_in_bytes: null,
 });
+
+const deleteRow = (file: NewDeleteFile, partition: Readonly<Record<string, unknown>>): object => ({
+  content: CONTENTS.indexOf('position-deletes'),
+  file_path: file.path,
+  file_format: foldKeyword(file.format),
+  partition,
+  record_count: file.recordCount,
+  file_size_in_bytes: file.sizeBytes,
+  ...NO_STATISTICS,
+  ...(file.format === 'puffin' ? {} : pathBounds(file.dataFile)),
+  sort_order_id: null,
+  first_row_id: null,
+  referenced_data_file: file.dataFile,
+  content_offset: file.content?.offset ?? null,
+  content_size_in_bytes: file.content?.lengthBytes ?? null,
+});
+
+/** Both bounds of `file_path` are the path of the only data file: readers of format 2 find it by them. */
+function pathBounds(dataFile: string): object {
+  const bound = [{ key: FILE_PATH_ID, value: Buffer.from(dataFile) }];
+  return { lower_bounds: bound, upper_bounds: bound };
+}
 
 const CONTENTS: readonly DataFile['content'][] = ['data', 'position-deletes', 'equality-deletes'];
 

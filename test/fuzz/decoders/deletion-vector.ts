@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { SkeinError } from '#shared/error.ts';
-import { decodeDeletionVector } from '#worker/scan/deletion-vector.ts';
+import { decodeDeletionVector } from '#shared/iceberg/deletion-vector.ts';
 import type { Decoder } from '../decoder.ts';
 import type { Random } from '../random.ts';
 

@@ -66,6 +66,7 @@ const NO_FILES = {
   remove: noFiles,
   orphans: noFiles,
   newDeletes: noFiles,
+  find: noFiles,
 };
 
 const SNAPSHOTS = [11n, 12n] as const;

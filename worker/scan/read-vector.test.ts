@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DeletedPositions } from './deleted-positions.ts';
-import { decodeDeletionVector, readDeletionVector } from './deletion-vector.ts';
+import { readDeletionVector } from './read-vector.ts';
+import { decodeDeletionVector } from '#shared/iceberg/deletion-vector.ts';
 import { fileStorage } from '#shared/storage/file-storage.ts';
 
 let dir: string;

@@ -1,0 +1,24 @@
+import type { Schema } from '#shared/iceberg/schema.ts';
+import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
+import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
+import type { DestinationOf, WriteTarget, WrittenRows } from '../command/command.ts';
+import type { SqlField } from '../planner/sql-type.ts';
+import type { Assignment } from './assign-columns.ts';
+
+/** A query whose rows go to the target. */
+export type RowsOf = {
+  /** Runs the query. */
+  readonly run: (destinationOf: DestinationOf) => Promise<WrittenRows>;
+  /** Called once, with the query's columns, before anything runs. */
+  readonly assign: (columns: readonly SqlField[]) => Promise<Assigned>;
+  /** The columns of the files when they are more than the table's. */
+  readonly schema?: Schema;
+  /** The change of the table by the files with these rows; null = there is none. */
+  readonly change: (files: readonly NewDataFile[]) => SnapshotChange | null;
+  /** The change is that the files are appended. */
+  readonly isAppend?: boolean;
+  /** Paths of the files that the change adds beside those with rows. */
+  readonly others?: () => readonly string[];
+};
+
+export type Assigned = { readonly target: WriteTarget; readonly assignments: readonly Assignment[] };

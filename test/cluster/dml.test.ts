@@ -1,0 +1,135 @@
+import { glob, readFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { projectRoot, type Cluster } from '#test/support/cluster.ts';
+import { python } from '#test/support/python.ts';
+import { sharedCluster } from '#test/support/resources.ts';
+
+const SCHEMA = 'lake.dml';
+let cluster: Cluster;
+
+beforeAll(async () => {
+  ({ cluster } = await sharedCluster());
+  await cluster.sql(`CREATE SCHEMA ${SCHEMA}`);
+});
+afterAll(async () => {
+  for (const table of ['failing', 'meeting', 'snapshots', 'vectors', 'months'])
+    await cluster.sql(`DROP TABLE IF EXISTS ${SCHEMA}.${table} PURGE`);
+  await cluster.sql(`DROP SCHEMA ${SCHEMA}`);
+});
+
+/** Every file of a table but its metadata documents. */
+async function filesOf(table: string): Promise<readonly string[]> {
+  const { body } = await cluster.catalog('GET', `/v1/lake/namespaces/dml/tables/${table}`);
+  const { location } = (body as { metadata: { location: string } }).metadata;
+  const files: string[] = [];
+  for await (const file of glob('**/*.{parquet,puffin,avro}', { cwd: fileURLToPath(new URL(location)) }))
+    files.push(file);
+  return files.toSorted();
+}
+
+test('a DELETE that fails or finds nothing leaves no file, and one that succeeds only those of its snapshot', async () => {
+  await cluster.sql(`CREATE TABLE ${SCHEMA}.failing AS SELECT i AS id, 'n' || i AS name FROM range(5000) AS r(i)`);
+  const before = await filesOf('failing');
+  const { body } = await cluster.query(`DELETE FROM ${SCHEMA}.failing WHERE CAST(name AS INTEGER) = 1`);
+  expect(body.error).toBe('INVALID_CAST');
+  expect(await cluster.sql(`DELETE FROM ${SCHEMA}.failing WHERE id < 0`)).toEqual([[0]]);
+  expect(await filesOf('failing')).toEqual(before);
+  expect(await cluster.sql(`DELETE FROM ${SCHEMA}.failing WHERE id < 10`)).toEqual([[10]]);
+  await expect
+    .poll(async () => (await filesOf('failing')).filter((file) => file.endsWith('.puffin')), { timeout: 10_000 })
+    .toEqual([]);
+  // The file that was written anew, and manifest and list of the snapshot with it: the old one with its file as deleted, the new one's.
+  expect(await filesOf('failing')).toHaveLength(before.length + 4);
+});
+
+test('a condition that calls random() is evaluated once', async () => {
+  const table = `${SCHEMA}.failing`;
+  const [[before] = []] = await cluster.sql(`SELECT count(*)::INT FROM ${table}`);
+  const [[gone] = []] = await cluster.sql(`DELETE FROM ${table} WHERE random() < 0.5`);
+  expect(Number(gone)).toBeGreaterThan(1_000);
+  expect(await cluster.sql(`SELECT count(*)::INT FROM ${table}`)).toEqual([[Number(before) - Number(gone)]]);
+});
+
+test('statements that meet on one table: each deletes its rows, and inserted rows that match a later condition stay or go as a whole', async () => {
+  const table = `${SCHEMA}.meeting`;
+  await cluster.sql(`CREATE TABLE ${table} (id INT, part INT) PARTITIONED BY (part)`);
+  await cluster.sql(`INSERT INTO ${table} SELECT i, i % 4 FROM range(400) AS r(i)`);
+  const answers = await Promise.all(
+    [0, 1, 2, 3].flatMap((part) => [
+      cluster.sql(`DELETE FROM ${table} WHERE part = ${part} AND id < 200`),
+      cluster.sql(`DELETE FROM ${table} WHERE part = ${part} AND id >= 390`),
+      cluster.sql(`INSERT INTO ${table} VALUES (1000, ${part})`),
+    ]),
+  );
+  const deleted = answers.filter((_, i) => i % 3 !== 2).reduce((sum, [row]) => sum + Number(row?.[0]), 0);
+  const inserted = 4;
+  const [[left] = []] = await cluster.sql(`SELECT count(*)::INT FROM ${table}`);
+  expect(left).toBe(400 + inserted - deleted);
+  expect(await cluster.sql(`SELECT count(*)::INT FROM ${table} WHERE id < 200`)).toEqual([[0]]);
+  expect(await cluster.sql(`SELECT count(*)::INT FROM ${table} WHERE id BETWEEN 200 AND 389`)).toEqual([[190]]);
+}, 60_000);
+
+test('with isolation level snapshot a DELETE does not begin again for rows that came later', async () => {
+  const table = `${SCHEMA}.snapshots`;
+  await cluster.sql(`CREATE TABLE ${table} (id INT) WITH ('write.delete.isolation-level' = 'snapshot')`);
+  await cluster.sql(`INSERT INTO ${table} SELECT i FROM range(100) AS r(i)`);
+  const answers = await Promise.all([
+    cluster.sql(`DELETE FROM ${table} WHERE id < 50`),
+    ...[1, 2, 3].map((i) => cluster.sql(`INSERT INTO ${table} VALUES (${100 + i})`)),
+  ]);
+  expect(answers[0]).toEqual([[50]]);
+  expect(await cluster.sql(`SELECT count(*)::INT FROM ${table}`)).toEqual([[53]]);
+});
+
+describe('PyIceberg reads what is left', () => {
+  const inspect = async (
+    table: string,
+  ): Promise<{ readonly rows: number; readonly mismatches: readonly unknown[] }> => {
+    const name = `dml.${table}`;
+    const text = await python('cli/load/inspect-tables.py', cluster.catalogUrl, await cluster.token(), 'lake', name);
+    return (
+      (JSON.parse(text) as Record<string, { rows: number; mismatches: readonly unknown[] }>)[name] ?? {
+        rows: -1,
+        mismatches: [],
+      }
+    );
+  };
+
+  test('of partitions that were written anew', async () => {
+    const table = `${SCHEMA}.months`;
+    await cluster.sql(
+      `CREATE TABLE ${table} (id BIGINT, day DATE, name VARCHAR) PARTITIONED BY (month(day), bucket(3, id))`,
+    );
+    await cluster.sql(
+      `INSERT INTO ${table} SELECT i, DATE '2024-01-01' + (i % 366)::INT, 'n' || i FROM range(4000) AS r(i)`,
+    );
+    expect(await cluster.sql(`DELETE FROM ${table} WHERE month(day) = 2 OR id % 5 = 0`)).toEqual([[1056]]);
+    expect(await inspect('months')).toMatchObject({ rows: 2944, mismatches: [] });
+  }, 60_000);
+});
+
+describe('docs/sql.md', () => {
+  test('its statements that delete run', async () => {
+    const [, section = ''] = (await readFile(join(projectRoot, 'docs/sql.md'), 'utf8')).split('\n### DELETE\n');
+    const blocks =
+      section
+        .split('\n## ')[0]
+        ?.split('\n### ')[0]
+        ?.matchAll(/^```sql\n([^]*?)^```$/gm) ?? [];
+    const statements = [...blocks]
+      .flatMap(([, block = '']) => block.split(/;[^\n;]*$/m))
+      .filter((sql) => sql.trim() !== '');
+    expect(statements.length).toBeGreaterThan(2);
+    const session = { sessionId: randomUUID() };
+    await cluster.sql('CREATE SCHEMA lake.docs_delete', session);
+    await cluster.sql('USE lake.docs_delete', session);
+    await cluster.sql("CREATE TABLE orders AS SELECT 1 AS id, DATE '2024-02-29' AS day, 7 AS customer", session);
+    await cluster.sql('CREATE TABLE blocked AS SELECT 7 AS customer', session);
+    for (const sql of statements) await cluster.sql(sql, session);
+    for (const table of ['orders', 'blocked']) await cluster.sql(`DROP TABLE ${table} PURGE`, session);
+    await cluster.sql('DROP SCHEMA lake.docs_delete', session);
+  });
+});

@@ -30,6 +30,7 @@ import { plannedFiles, planScans } from '../scheduler/plan-scans.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { ActiveQuery } from './active-query.ts';
+import { BoundedValues } from './bounded-values.ts';
 import { constantsOf, constantsQuery } from './constants-query.ts';
 import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import { placesIn, type ValuePlace } from '../statement/value-place.ts';
@@ -45,9 +46,6 @@ import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
 import type { StatementTables } from './statement-tables.ts';
 import { typedColumns } from './typed-columns.ts';
-
-/** Longest text of the values of one expression of a PIVOT, because they become a part of the query. */
-const PIVOT_VALUES_BYTES_MAX = 2 ** 20;
 
 export type CheckColumns = (columns: readonly QueryColumn[]) => Promise<void>;
 
@@ -323,40 +321,15 @@ export class StatementQueries implements Queries {
     text: DerivedText,
     { context, place }: { readonly context: StatementContext; readonly place: Place | null },
   ): Promise<readonly string[]> {
-    let values: string[] = [];
-    let bytes = 0;
-    const rows: TextRows = {
-      start: () => {
-        values = [];
-        bytes = 0;
-      },
-      add: (texts) => {
-        for (const one of texts) bytes += Buffer.byteLength(one);
-        if (bytes > PIVOT_VALUES_BYTES_MAX) {
-          throw new SkeinError(
-            'STATEMENT_TOO_COMPLEX',
-            `the values of the PIVOT have more than ${PIVOT_VALUES_BYTES_MAX} bytes`,
-          );
-        }
-        values.push(...texts);
-      },
-    };
+    const rows = new BoundedValues();
     const { bytesScanned, fragments } = await this.#texts(query, text, { context, place, rows });
     this.#forValues.bytesScanned += bytesScanned;
     this.#forValues.fragments += fragments;
-    return values;
+    return rows.values;
   }
 
   /** Runs a query of one text column for the statement itself. */
-  async #texts(
-    query: TextSpan,
-    text: DerivedText,
-    {
-      context,
-      place,
-      rows,
-    }: { readonly context: StatementContext; readonly place: Place | null; readonly rows: TextRows },
-  ): Promise<QueryOutcome> {
+  async #texts(query: TextSpan, text: DerivedText, { context, place, rows }: TextsRun): Promise<QueryOutcome> {
     const { active } = this.#parts;
     const shape = this.#admittedShape(query);
     const prepared = await this.#plan(query, text, context);
@@ -400,17 +373,9 @@ export class StatementQueries implements Queries {
     const { tenant, sub: principal } = request.caller.claims;
     const asker = { tenant, principal };
     const { planner } = services.front;
+    const { signal } = active;
     try {
-      return await work({
-        sql: derived.text,
-        offset: 0,
-        values,
-        context,
-        asker,
-        tables,
-        planner,
-        signal: active.signal,
-      });
+      return await work({ sql: derived.text, offset: 0, values, context, asker, tables, planner, signal });
     } catch (thrown) {
       const error = SkeinError.of(thrown);
       if (error.position === undefined) throw error;
@@ -419,6 +384,8 @@ export class StatementQueries implements Queries {
     }
   }
 }
+
+type TextsRun = { readonly context: StatementContext; readonly place: Place | null; readonly rows: TextRows };
 
 type TextWork<T> = {
   readonly context: StatementContext;

@@ -27,7 +27,7 @@ export const deleteFrom: Command<Delete> = {
 const CLAUSES: ReadonlySet<string> = new Set(['SET', 'USING', 'WHERE', 'RETURNING']);
 
 /** `[AS] alias`; null when there is none. @throws SYNTAX_ERROR */
-export function takeAlias(reader: StatementReader): string | null {
+function takeAlias(reader: StatementReader): string | null {
   const isNamed = reader.takeWord('AS');
   if (!isNamed && CLAUSES.has(reader.peekWord())) return null;
   const alias = reader.takeName();
@@ -36,7 +36,7 @@ export function takeAlias(reader: StatementReader): string | null {
 }
 
 /** `WHERE condition`; null when there is none. @throws SYNTAX_ERROR, NOT_SUPPORTED for RETURNING */
-export function takeWhere(reader: StatementReader): TextSpan | null {
+function takeWhere(reader: StatementReader): TextSpan | null {
   const where = reader.takeWord('WHERE') ? reader.expression('a condition', 'RETURNING') : null;
   refuseClause(reader, 'RETURNING');
   return where;

@@ -12,7 +12,7 @@ export type SnapshotCounts = {
 };
 
 /** The delete files that a snapshot adds to its table; `vectors`: those of them that are deletion vectors. */
-export type AddedDeletes = {
+type AddedDeletes = {
   readonly files: number;
   readonly positions: number;
   readonly bytes: number;
@@ -115,7 +115,7 @@ export function countReplaced(
   };
 }
 
-export const countDeletes = (files: readonly NewDeleteFile[]): AddedDeletes => ({
+const countDeletes = (files: readonly NewDeleteFile[]): AddedDeletes => ({
   files: files.length,
   positions: files.reduce((sum, { recordCount }) => sum + recordCount, 0),
   // Vectors share a file.

@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
 import { measureTurns } from '#shared/turn-metrics.ts';
 import type { TaskRegistry } from './task/task-registry.ts';
 import type { MemoryGate } from './slot/memory-gate.ts';
@@ -42,6 +42,23 @@ export function createMetrics(parts: {
     'Output in memory that waits for its readers, and inputs that were fetched',
     () => parts.spool.bytes,
   );
+  const levelTasks = new Gauge({
+    name: 'skein_worker_level_tasks',
+    help: 'Tasks that can run, those that run included, by level of the feedback queue',
+    labelNames: ['level'] as const,
+    registers: [registry],
+    collect: () => parts.pool.levels.tasks.forEach((count, level) => levelTasks.set({ level }, count)),
+  });
+  const levelSeconds = new Counter({
+    name: 'skein_worker_level_seconds_total',
+    help: 'Time that tasks have had on slots, by level of the feedback queue',
+    labelNames: ['level'] as const,
+    registers: [registry],
+    collect: () => {
+      levelSeconds.reset();
+      parts.pool.levels.scheduledMs.forEach((ms, level) => levelSeconds.inc({ level }, ms / 1_000));
+    },
+  });
   gauge('spool_disk_bytes', 'The same in files', () => parts.store.diskBytes);
   return {
     contentType: registry.contentType,

@@ -73,6 +73,11 @@ export class FairQueue {
     share.tasks = chargeTask(share.tasks, id, quantumMs);
   }
 
+  /** Level of a task. */
+  levelOf(id: string): number {
+    return this.#shareOf.get(id)?.tasks.tasks.get(id)?.level ?? 0;
+  }
+
   /** Runnable tasks per level. */
   depths(): number[] {
     const sums = levelDepths(emptyMlfq);

@@ -6,7 +6,7 @@ import { must } from '#shared/must.ts';
  * state, and the caller passes in measured times, in milliseconds.
  */
 const LEVEL_THRESHOLDS_MS = [0, 1_000, 10_000, 60_000, 300_000] as const;
-const LEVELS = LEVEL_THRESHOLDS_MS.length;
+export const LEVELS = LEVEL_THRESHOLDS_MS.length;
 /** Each level gets this many times the share of the one below. */
 const LEVEL_RATIO = 2;
 /** Most that one quantum adds to a level's account: a hung quantum must not starve its level for long. */

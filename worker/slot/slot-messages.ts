@@ -18,6 +18,8 @@ export type SlotSettings = {
   readonly activity: Int32Array<SharedArrayBuffer>;
   /** The slot's own `QuantumStamp`. */
   readonly stamp: SharedArrayBuffer;
+  /** The slot's own `LevelStats`. */
+  readonly levels: SharedArrayBuffer;
   /** Longest time that helper threads may spend on one piece of a task. */
   readonly quantumMaxMs: number;
 };

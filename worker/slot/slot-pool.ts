@@ -6,6 +6,7 @@ import type { MemoryWork } from '../memory/memory-watch.ts';
 import type { Attempt } from './attempt.ts';
 import type { IdleLimits } from './instance-pool.ts';
 import { Slot } from './slot.ts';
+import { addLevels, type Levels } from './level-stats.ts';
 import { ACTIVITY, type SlotOutput, type SlotSettings, type SlotStart } from './slot-messages.ts';
 import { ownerOf, SlotRun } from './slot-run.ts';
 
@@ -58,7 +59,7 @@ const RESERVE_MS = 400;
  */
 export class SlotPool {
   readonly #options: SlotPoolOptions;
-  readonly #settings: Omit<SlotSettings, 'stamp'>;
+  readonly #settings: Omit<SlotSettings, 'stamp' | 'levels'>;
   readonly #slots: Slot[] = [];
   readonly #runs = new Set<SlotRun>();
   readonly #turns = new Set<() => void>();
@@ -68,6 +69,8 @@ export class SlotPool {
   #reserveWantedMs = 0;
   #jobs = 0;
   #hasHung = false;
+  /** Of the slots that have ended. */
+  #endedLevels = addLevels([]);
 
   constructor(options: SlotPoolOptions) {
     this.#options = options;
@@ -91,6 +94,11 @@ export class SlotPool {
   /** Quanta that are long now. */
   get longQuanta(): number {
     return this.#slots.filter(({ life }) => life === 'slow').length;
+  }
+
+  /** Tasks and time by level, of all slots since the start. */
+  get levels(): Levels {
+    return addLevels([this.#endedLevels, ...this.#slots.map((slot) => slot.levels)]);
   }
 
   /** Tells all slots whether the spool is over its limit. */
@@ -281,6 +289,8 @@ export class SlotPool {
 
   #closeSlot(slot: Slot): void {
     this.#slots.splice(this.#slots.indexOf(slot), 1);
+    const { scheduledMs } = slot.levels;
+    this.#endedLevels = addLevels([this.#endedLevels, { tasks: [], scheduledMs }]);
     void this.#retire(slot);
     this.#makeUp();
   }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Asker } from '#shared/fair/asker.ts';
 import { FairQueue } from './fair-queue.ts';
+import { LevelStats } from './level-stats.ts';
 import type { SlotTask } from './slot-task.ts';
 
 /** The words that the thread shares with the main thread. */
@@ -58,12 +59,14 @@ export class SlotScheduler {
   readonly #running = new Map<number, Running>();
   readonly #marks: QuantumMarks;
   readonly #busy: BusyTasks;
+  readonly #levels: LevelStats;
   readonly #queue = new FairQueue();
   #turning = false;
 
-  constructor(marks: QuantumMarks, busy: BusyTasks) {
+  constructor(marks: QuantumMarks, busy: BusyTasks, levels = new LevelStats()) {
     this.#marks = marks;
     this.#busy = busy;
+    this.#levels = levels;
   }
 
   /** Runs a task to its end. @throws what `runQuantum` throws. */
@@ -73,6 +76,7 @@ export class SlotScheduler {
       this.#running.set(scheduled.job, { ...scheduled, ...start, resolve, reject });
       this.#busy.change(1);
       this.#queue.add(idOf(scheduled.job), scheduled.asker, scheduled);
+      this.#tellTasks();
       void this.#turn();
     });
   }
@@ -85,12 +89,8 @@ export class SlotScheduler {
       this.#busy.change(1);
     }
     this.#queue.wake(idOf(job));
+    this.#tellTasks();
     void this.#turn();
-  }
-
-  /** Runnable tasks per level. */
-  depths(): number[] {
-    return this.#queue.depths();
   }
 
   async #turn(): Promise<void> {
@@ -98,6 +98,7 @@ export class SlotScheduler {
     this.#turning = true;
     for (let id = this.#queue.pick(); id !== undefined; id = this.#queue.pick()) {
       this.#runQuantum(Number(id));
+      this.#tellTasks();
       await nextTurn();
     }
     this.#turning = false;
@@ -140,7 +141,12 @@ export class SlotScheduler {
     setTimeout(() => this.wake(job), HELPER_POLL_MS);
   }
 
+  #tellTasks(): void {
+    this.#levels.setTasks(this.#queue.depths());
+  }
+
   #charge(running: Running, quantumMs: number): void {
+    this.#levels.charge(this.#queue.levelOf(idOf(running.job)), quantumMs);
     this.#queue.charge(idOf(running.job), quantumMs);
     running.times = { scheduledMs: running.times.scheduledMs + quantumMs, quanta: running.times.quanta + 1 };
     running.task.charge(running.times.scheduledMs);

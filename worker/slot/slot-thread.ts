@@ -17,10 +17,11 @@ import { returnFreedMemory } from '../duckdb/library.ts';
 import { readProfile } from '../duckdb/profile.ts';
 import { InstancePool, type MemoryUse, type TaskInstance } from './instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
+import { LevelStats } from './level-stats.ts';
 import { openWriter, type RowsOutput } from './output-writer.ts';
 import { QuantumStamp } from './quantum-stamp.ts';
 import { ACTIVITY, type SlotJob, type SlotSettings } from './slot-messages.ts';
-import { SlotScheduler, type TaskTimes } from './slot-scheduler.ts';
+import { SlotScheduler, type BusyTasks, type TaskTimes } from './slot-scheduler.ts';
 import { fragmentError, SlotTask, type TaskText } from './slot-task.ts';
 import { TaskInputs } from './task-inputs.ts';
 import { TaskOutput } from './task-output.ts';
@@ -33,10 +34,11 @@ const pool = new InstancePool(join(settings.spillDir, `slot-${threadId}`), setti
 const footers = new FooterCache();
 const stamp = new QuantumStamp(settings.stamp);
 stamp.setThread(currentThread());
-const scheduler = new SlotScheduler(stamp, {
+const busy: BusyTasks = {
   count: () => Atomics.load(settings.activity, ACTIVITY.busy),
   change: (by) => Atomics.add(settings.activity, ACTIVITY.busy, by),
-});
+};
+const scheduler = new SlotScheduler(stamp, busy, new LevelStats(settings.levels));
 
 /** Errors after which the state of an instance cannot be trusted, so it is closed. */
 const SPOILS_INSTANCE: ReadonlySet<ErrorCode> = new Set([

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';
 import type { Logger } from '#shared/log/logger.ts';
 import { Attempt } from './attempt.ts';
+import { LevelStats, type Levels } from './level-stats.ts';
 import { QuantumStamp } from './quantum-stamp.ts';
 import { BETWEEN, observe, type Watched } from './quantum-watch.ts';
 import type { SlotJob, SlotOutput, SlotSettings, SlotStart } from './slot-messages.ts';
@@ -39,19 +40,24 @@ export class Slot {
   stoppedMs = 0;
   #waitedMs = 0;
   readonly #stamp = new QuantumStamp();
+  readonly #levels = new LevelStats();
   #pages = 0;
   readonly #pool: Piscina<SlotJob | undefined, void>;
 
   constructor(
     life: SlotLife,
     options: {
-      readonly settings: Omit<SlotSettings, 'stamp'>;
+      readonly settings: Omit<SlotSettings, 'stamp' | 'levels'>;
       readonly tasksMax: number;
       readonly log: Logger;
     },
   ) {
     this.life = life;
-    const settings: SlotSettings = { ...options.settings, stamp: this.#stamp.buffer };
+    const settings: SlotSettings = {
+      ...options.settings,
+      stamp: this.#stamp.buffer,
+      levels: this.#levels.buffer,
+    };
     this.#pool = new Piscina({
       filename: fileURLToPath(new URL('slot-thread.ts', import.meta.url)),
       name: 'runTask',
@@ -94,6 +100,11 @@ export class Slot {
     this.stoppedMs =
       isStopped && this.watched.kind === 'inside' && this.watched.ageMs > 0 ? this.stoppedMs + elapsedMs : 0;
     return this.watched;
+  }
+
+  /** The thread's tasks and time by level. */
+  get levels(): Levels {
+    return this.#levels.read();
   }
 
   /** The attempt for which the thread was inside DuckDB at the last poll. */

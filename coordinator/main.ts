@@ -23,6 +23,7 @@ import { HistoryReader } from './history/read-history.ts';
 import { openHistory } from './history/open-history.ts';
 import { TextThreads, type ClientTexts } from './client-texts.ts';
 import type { ClusterView } from './observe/cluster-view.ts';
+import { workloadMetrics } from './observe/workload-metrics.ts';
 import type { Events } from './observe/event-hub.ts';
 import { queryMetrics, type QueryMetrics } from './query/query-metrics.ts';
 import type { QueryService } from './query/query-service.ts';
@@ -82,6 +83,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
       fileListBytes: () => fileLists.bytes,
     }),
   );
+  workloadMetrics(metrics.registry, () => active.term);
   const notReady = (): string | undefined => {
     if (active.term === undefined) return STANDBY;
     if (!epochs.isFresh()) return 'the catalog does not answer';

@@ -21,7 +21,7 @@ type ActiveQueryOptions = {
   readonly recordedBy: RecordedBy;
   readonly clock: Clock;
   readonly record: Recorder;
-  readonly onEnded: Recorder;
+  readonly onEnded: (row: HistoryRow, workClass: WorkClass | null) => void;
 };
 
 /** The error of a statement that was not answered in its time. */
@@ -253,7 +253,7 @@ export class ActiveQuery implements LiveStatement {
     this.#state = next(before, event);
     if (this.#state === before) return;
     const row = this.#record();
-    if (this.#state.kind !== 'running') this.#options.onEnded(row);
+    if (this.#state.kind !== 'running') this.#options.onEnded(row, this.#facts.classification?.workClass ?? null);
   }
 
   #record(): HistoryRow {

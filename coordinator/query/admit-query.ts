@@ -1,9 +1,10 @@
 import { parseBytes } from '#shared/config/config-schema.ts';
+import { SkeinError } from '#shared/error.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { QueryRun } from '../scheduler/one-run.ts';
 import { setting, type SessionState } from '../session/session.ts';
-import type { Place } from '../workload/admission.ts';
-import { PRIORITY_HIGH } from '../workload/work-class.ts';
+import type { AdmissionRequest, Place } from '../workload/admission.ts';
+import { PRIORITY_HIGH, type WorkClass } from '../workload/work-class.ts';
 import type { ActiveQuery } from './active-query.ts';
 import { classifyQuery } from './classify-query.ts';
 import type { StatementRequest } from './query-service.ts';
@@ -29,7 +30,7 @@ export async function admitQuery(asking: AskingQuery): Promise<Place> {
   const options = { setting: setting(state, 'service.workload_class', config), writes: destination.kind === 'table' };
   const classification = await classifyQuery(query, options, { tables: services.tables, tenant, signal });
   active.describe({ classification });
-  const place: Place = await services.admission.admit({
+  const place: Place = await admitted(asking, classification.workClass, {
     statement: {
       tenant,
       principal,
@@ -47,6 +48,7 @@ export async function admitQuery(asking: AskingQuery): Promise<Place> {
     },
     onReclassified: (to) => {
       services.log.info({ queryId: request.queryId, class: to.classification.workClass }, 'a query has another class');
+      services.metrics.reclassified((active.classification ?? classification).workClass, to.classification.workClass);
       active.describe({ classification: to.classification, priority: to.priority });
       limitRun(asking, place);
     },
@@ -54,6 +56,24 @@ export async function admitQuery(asking: AskingQuery): Promise<Place> {
   active.started();
   limitRun(asking, place);
   return place;
+}
+
+/** Waits for a place, and counts how that ended. @throws as `Admission.admit` */
+async function admitted(
+  { services: { admission, clock, metrics } }: AskingQuery,
+  workClass: WorkClass,
+  request: AdmissionRequest,
+): Promise<Place> {
+  const askedMs = clock.monotonicMs();
+  try {
+    const place = await admission.admit(request);
+    metrics.admission(workClass, 'admitted', clock.monotonicMs() - askedMs);
+    return place;
+  } catch (error) {
+    const isRefused = SkeinError.of(error).code === 'QUEUE_FULL';
+    metrics.admission(workClass, isRefused ? 'refused' : 'left', clock.monotonicMs() - askedMs);
+    throw error;
+  }
 }
 
 /** Gives the query the timeout of its class; a timeout that the request or the session has set can only shorten it. */

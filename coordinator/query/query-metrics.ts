@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { measureTurns } from '#shared/turn-metrics.ts';
+import { WORK_CLASSES, type WorkClass } from '../workload/work-class.ts';
 import type { HistoryRow } from '../history/history-record.ts';
 
 /** Sources of the gauges' values, read at every scrape. */
@@ -19,11 +20,22 @@ export type MetricSources = {
 export type QueryMetrics = Disposable & {
   readonly registry: Registry;
   /** Counts a statement that has ended. */
-  readonly ended: (row: HistoryRow) => void;
+  readonly ended: (row: HistoryRow, workClass: WorkClass | null) => void;
+  /** Counts a query that asked for a place, and how long it waited. */
+  readonly admission: (workClass: WorkClass, outcome: AdmissionOutcome, waitedMs: number) => void;
+  /** Counts a query that has outgrown the estimate of its class. */
+  readonly reclassified: (from: WorkClass, to: WorkClass) => void;
   readonly planned: (elapsedMs: number) => void;
   readonly taskRetried: () => void;
   readonly fragmentRefused: () => void;
 };
+
+/** How a query's wait for a place ended: `refused` when a queue was full, `left` when it was stopped before. */
+const ADMISSION_OUTCOMES = ['admitted', 'refused', 'left'] as const;
+type AdmissionOutcome = (typeof ADMISSION_OUTCOMES)[number];
+
+/** Label of statements that were not classified. */
+const NO_CLASS = 'none';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
@@ -64,16 +76,46 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
   const duration = new Histogram({
     name: 'skein_query_seconds',
     help: 'Time from receipt to end',
-    labelNames: ['status'] as const,
+    labelNames: ['status', 'workload_class'] as const,
     buckets: SECONDS,
     registers,
   });
   const waiting = new Histogram({
     name: 'skein_query_wait_seconds',
     help: 'Time from receipt to the start of execution: parsing, planning and the queue',
+    labelNames: ['workload_class'] as const,
     buckets: SECONDS,
     registers,
   });
+  const admissions = new Counter({
+    name: 'skein_admissions_total',
+    help: 'Queries that asked for a place, by class and by how their wait ended',
+    labelNames: ['workload_class', 'outcome'] as const,
+    registers,
+  });
+  const admissionWait = new Histogram({
+    name: 'skein_admission_wait_seconds',
+    help: 'Time that admitted queries have waited for their place',
+    labelNames: ['workload_class'] as const,
+    buckets: SECONDS,
+    registers,
+  });
+  const reclassified = new Counter({
+    name: 'skein_reclassified_total',
+    help: 'Running queries that have outgrown the estimate of their class',
+    labelNames: ['from', 'to'] as const,
+    registers,
+  });
+  for (const workload_class of WORK_CLASSES) {
+    admissionWait.zero({ workload_class });
+    for (const outcome of ADMISSION_OUTCOMES) admissions.inc({ workload_class, outcome }, 0);
+  }
+  for (const [from, to] of [
+    ['interactive', 'medium'],
+    ['interactive', 'batch'],
+    ['medium', 'batch'],
+  ] as const)
+    reclassified.inc({ from, to }, 0);
   const planning = new Histogram({
     name: 'skein_plan_seconds',
     help: 'Time to resolve and plan a query',
@@ -95,14 +137,21 @@ export function queryMetrics(sources: MetricSources): QueryMetrics {
 
   return {
     registry,
-    ended: (row) => {
+    ended: (row, given) => {
+      const workload_class = given ?? NO_CLASS;
       queries.inc({ status: row.status, query_type: row.query_type, code: row.error_code ?? '' });
       const queuedMs = row.queued_at.getTime();
-      if (row.ended_at !== null) duration.observe({ status: row.status }, (row.ended_at.getTime() - queuedMs) / 1000);
-      if (row.started_at !== null) waiting.observe((row.started_at.getTime() - queuedMs) / 1000);
+      if (row.ended_at !== null)
+        duration.observe({ status: row.status, workload_class }, (row.ended_at.getTime() - queuedMs) / 1000);
+      if (row.started_at !== null) waiting.observe({ workload_class }, (row.started_at.getTime() - queuedMs) / 1000);
       rows.inc(row.rows_produced);
       bytes.inc(row.bytes_scanned);
     },
+    admission: (workload_class, outcome, waitedMs) => {
+      admissions.inc({ workload_class, outcome });
+      if (outcome === 'admitted') admissionWait.observe({ workload_class }, waitedMs / 1000);
+    },
+    reclassified: (from, to) => reclassified.inc({ from, to }),
     planned: (elapsedMs) => planning.observe(elapsedMs / 1000),
     taskRetried: () => retries.inc(),
     fragmentRefused: () => refused.inc(),

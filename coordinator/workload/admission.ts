@@ -5,7 +5,7 @@ import { printReason, type GroupSnapshot } from './group-snapshot.ts';
 import { GroupTree } from './group-tree.ts';
 import type { MemoryOptions } from './memory-ledger.ts';
 import { route, type RoutedStatement } from './route.ts';
-import { PRIORITIES, WORK_CLASSES, type WorkClass } from './work-class.ts';
+import { PRIORITIES, WORK_CLASSES, type ClassCounts, type WorkClass } from './work-class.ts';
 import type { ClassLimits, MlfqSpec, RoutingRule, Workload } from './workload.ts';
 
 /** A query that asks for a place. */
@@ -115,6 +115,14 @@ export class GroupAdmission implements Admission, Disposable {
 
   describe(): readonly GroupSnapshot[] {
     return this.#tree.describe();
+  }
+
+  countClasses(): ClassCounts {
+    return this.#tree.countClasses();
+  }
+
+  get memory(): { readonly heldBytes: number; readonly totalBytes: number } {
+    return this.#tree.memory;
   }
 
   /** Puts another workload file in force. */

@@ -1,4 +1,5 @@
 import { unreachable } from '#shared/must.ts';
+import type { Group } from './group.ts';
 import type { GroupLimits, RoutingRule } from './workload.ts';
 
 /** A resource group as it is now; running, queued, memory and CPU time count its subtree. */
@@ -18,6 +19,25 @@ export type GroupSnapshot = GroupLimits & {
   /** CPU time that counts against the limits. */
   readonly cpuUsageMs: number;
 };
+
+/** A group as it is now. */
+export const snapshotOf = (group: Group): GroupSnapshot => ({
+  ...group.limits,
+  path: group.path,
+  template: group.isDynamic
+    ? [...group.upward()]
+        .toReversed()
+        .map(({ step }) => step.spec)
+        .join('.')
+    : null,
+  tenants: group.isDynamic ? new Set(group.tenants) : null,
+  running: group.running,
+  queued: group.queued,
+  effectiveConcurrency: group.effectiveConcurrency,
+  memoryBytes: group.memoryBytes,
+  cpuTimeMs: group.cpuTimeMs,
+  cpuUsageMs: group.cpuUsageMs,
+});
 
 /** Why a query waits. */
 export type WaitReason =

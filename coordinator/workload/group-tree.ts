@@ -1,11 +1,13 @@
 import { must } from '#shared/must.ts';
 import { Group, type GroupQuery } from './group.ts';
-import type { GroupSnapshot, WaitReason } from './group-snapshot.ts';
+import { snapshotOf, type GroupSnapshot, type WaitReason } from './group-snapshot.ts';
+import { noQueries, type ClassCounts } from './work-class.ts';
+import { rootOf, stepsOf, walk } from './walk-groups.ts';
 import { MemoryLedger, type MemoryOptions } from './memory-ledger.ts';
 import { goesBefore, memberOrder, type Member } from './member-order.ts';
 import type { PathStep } from './route.ts';
 import type { WorkClass } from './work-class.ts';
-import { isTemplate, type Workload } from './workload.ts';
+import type { Workload } from './workload.ts';
 
 /** A query as it is submitted. */
 export type NewQuery = {
@@ -187,9 +189,23 @@ export class GroupTree {
     return this.#startAll();
   }
 
+  /** Queries that run and wait, by class. */
+  countClasses(): ClassCounts {
+    const counts = noQueries();
+    for (const { workClass, hold } of this.#queries.values())
+      counts[workClass][hold === null ? 'queued' : 'running'] += 1;
+    return counts;
+  }
+
+  /** The workers' memory, and how much of it queries hold. */
+  get memory(): { readonly heldBytes: number; readonly totalBytes: number } {
+    const { heldBytes, totalBytes } = this.#memory;
+    return { heldBytes, totalBytes };
+  }
+
   /** Every group of the file, and those made from templates, each before the groups below it. */
   describe(): readonly GroupSnapshot[] {
-    return [...walk(this.#root)].map(snapshot);
+    return [...walk(this.#root)].map(snapshotOf);
   }
 
   /** Path of the group that a query waits or runs in. */
@@ -220,8 +236,7 @@ export class GroupTree {
       if (!group.hasMemory)
         return { kind: 'groupMemory', group: path, memoryBytes, limitBytes: spec.softMemoryLimitBytes ?? 0 };
     }
-    const { heldBytes, totalBytes } = this.#memory;
-    return { kind: 'memory', heldBytes, totalBytes };
+    return { kind: 'memory', ...this.memory };
   }
 
   #groupOf(path: readonly PathStep[]): Group {
@@ -352,43 +367,3 @@ export class GroupTree {
     group.parent?.forget(group);
   }
 }
-
-/** Makes the root and the groups of the file below it, but those of templates. */
-function rootOf({ root }: Workload): Group {
-  const made = new Group(null, { spec: root.name, name: root.name }, root);
-  const fill = (group: Group): void => {
-    for (const { name } of group.spec.groups) {
-      if (isTemplate(name)) continue;
-      const child = group.child({ spec: name, name });
-      if (child !== null) fill(child);
-    }
-  };
-  fill(made);
-  return made;
-}
-
-const stepsOf = (group: Group): readonly PathStep[] => [...group.upward()].toReversed().map(({ step }) => step);
-
-/** A group and all below it, each before the groups below it. */
-function* walk(group: Group): Generator<Group> {
-  yield group;
-  for (const child of group.children) yield* walk(child);
-}
-
-const snapshot = (group: Group): GroupSnapshot => ({
-  ...group.limits,
-  path: group.path,
-  template: group.isDynamic
-    ? [...group.upward()]
-        .toReversed()
-        .map(({ step }) => step.spec)
-        .join('.')
-    : null,
-  tenants: group.isDynamic ? new Set(group.tenants) : null,
-  running: group.running,
-  queued: group.queued,
-  effectiveConcurrency: group.effectiveConcurrency,
-  memoryBytes: group.memoryBytes,
-  cpuTimeMs: group.cpuTimeMs,
-  cpuUsageMs: group.cpuUsageMs,
-});

@@ -11,3 +11,12 @@ export const PRIORITY_HIGH = PRIORITIES.interactive;
 
 /** Priorities that a routing rule may give. */
 export const PRIORITY_MAX = 4;
+
+/** Queries of each class that run, and that wait for admission. */
+export type ClassCounts = Record<WorkClass, { running: number; queued: number }>;
+
+export const noQueries = (): ClassCounts => ({
+  interactive: { running: 0, queued: 0 },
+  medium: { running: 0, queued: 0 },
+  batch: { running: 0, queued: 0 },
+});

@@ -1,0 +1,26 @@
+import { Group } from './group.ts';
+import type { PathStep } from './route.ts';
+import { isTemplate, type Workload } from './workload.ts';
+
+/** Makes the root and the groups of the file below it, but those of templates. */
+export function rootOf({ root }: Workload): Group {
+  const made = new Group(null, { spec: root.name, name: root.name }, root);
+  const fill = (group: Group): void => {
+    for (const { name } of group.spec.groups) {
+      if (isTemplate(name)) continue;
+      const child = group.child({ spec: name, name });
+      if (child !== null) fill(child);
+    }
+  };
+  fill(made);
+  return made;
+}
+
+/** The steps from the root to a group. */
+export const stepsOf = (group: Group): readonly PathStep[] => [...group.upward()].toReversed().map(({ step }) => step);
+
+/** A group and all below it, each before the groups below it. */
+export function* walk(group: Group): Generator<Group> {
+  yield group;
+  for (const child of group.children) yield* walk(child);
+}

@@ -3,6 +3,7 @@ import type { TableFiles } from '../rows/metadata-rows.ts';
 import type { CommittedTable } from '../write/commit-manifests.ts';
 import type { ScanFile, SqlText, TableSink, WrittenFile } from '#proto/task.ts';
 import type { Action } from '#shared/authorization/action.ts';
+import type { QueryId } from '#shared/id.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import type { TableWrite } from '#shared/iceberg/write/table-write.ts';
@@ -106,6 +107,8 @@ interface Records {
   history(asked: HistoryRequest): Promise<readonly HistoryEntry[]>;
   /** Those that wait or run now, the oldest first. */
   live(limit: number): readonly LiveQuery[];
+  /** Cancels one of these. False when there is none that the caller may cancel. @throws INVALID_REQUEST as `cancelQuery` */
+  cancel(queryId: QueryId): boolean;
   /** The resource groups that statements of the caller's tenant can reach, each before the groups below it. */
   groups(): readonly GroupSnapshot[];
 }

@@ -5,6 +5,7 @@ import { describe } from './describe.ts';
 import { execute } from './execute.ts';
 import { explain } from './explain.ts';
 import { insert } from './insert.ts';
+import { killQuery } from './kill-query.ts';
 import { prepare } from './prepare.ts';
 import { query } from './query.ts';
 import { reset } from './reset.ts';
@@ -58,6 +59,7 @@ export const COMMANDS = {
   showResourceGroups,
   showSchemas,
   showTables,
+  killQuery,
   summarize,
   transaction,
   commentOn,

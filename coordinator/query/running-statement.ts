@@ -8,7 +8,7 @@ import { StatementWrites } from '../write/statement-writes.ts';
 import { tenantGroups } from '../workload/group-snapshot.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import type { ActiveQuery } from './active-query.ts';
-import { liveQueries } from './live-queries.ts';
+import { cancelQuery, liveQueries } from './live-queries.ts';
 import { valuePlaces, type Edit } from '../statement/bind-parameters.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
@@ -70,6 +70,7 @@ export function commandContext(
     records: {
       history: (asked) => services.history.list(request.caller, asked),
       live: (limit) => liveQueries(services.registry, request.caller, { state: null, owner: null, limit }).queries,
+      cancel: (queryId) => cancelQuery(services.registry, request.caller, { queryId, owner: null }),
       groups: () => tenantGroups(services.admission, request.caller.claims.tenant),
     },
     writes: new StatementWrites(

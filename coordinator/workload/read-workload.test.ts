@@ -68,6 +68,20 @@ mlfq: {levels_ms: [1, 2, 3, 4], level_weight_ratio: 3}
     expect(read('# nothing\n')).toEqual(DEFAULT_WORKLOAD);
   });
 
+  test('a group has room for 100 queries, softly for 100, and a queue of 1000 by default', () => {
+    const { root } = read('resource_groups: [{name: root, groups: [{name: etl}]}]');
+    for (const group of [root, ...root.groups])
+      expect(group).toMatchObject({ hardConcurrencyLimit: 100, softConcurrencyLimit: 100, maxQueuedQueries: 1_000 });
+  });
+
+  test.each([
+    ['interactive', 30_000, 1e9],
+    ['medium', 180_000, 4e9],
+    ['batch', 600_000, 8e9],
+  ] as const)('a class has its limits by default: %s', (name, timeoutMs, memoryBytes) => {
+    expect(read('').classes[name]).toEqual({ timeoutMs, memoryBytes });
+  });
+
   test.each([
     ['resource_group: []', '1:1: unknown key "resource_group"'],
     ['resource_groups:\n  - name: root\n    hard_limit: 3', '3:5: unknown key "hard_limit"'],

@@ -421,6 +421,43 @@ describe('POST /api/query', () => {
   }, 120_000);
 });
 
+describe('KILL QUERY', () => {
+  const ENDLESS = 'SELECT max(hash(n)) FROM range(1000000000000) AS r(n)';
+
+  async function begun(): Promise<{ readonly queryId: string; readonly answer: Promise<Raw> }> {
+    const queryId = randomUUID();
+    const answer = post(ENDLESS, { headers: { 'x-skein-query-id': queryId } });
+    const isListed = async (): Promise<boolean> =>
+      (await cluster.sql('SHOW QUERIES')).some((row) => row[0] === queryId && row[1] === 'running');
+    await expect.poll(isListed).toBe(true);
+    return { queryId, answer };
+  }
+
+  test('cancels a query of one’s own', async () => {
+    const { queryId, answer } = await begun();
+    expect((await post(`KILL QUERY '${queryId.toUpperCase()}'`)).body['rows']).toEqual([['KILL QUERY']]);
+    expect(code(await answer)).toBe('499 QUERY_CANCELLED 57014');
+    expect(code(await post(`KILL QUERY '${queryId}'`))).toBe('404 QUERY_NOT_FOUND 02000');
+  });
+
+  test('finds none of another tenant’s', async () => {
+    await cluster.cliOk(['admin', 'tenant', 'create', 'killer', '--user', 'mallory']);
+    const token = await cluster.token({ tenant: 'killer', user: 'mallory' });
+    const { queryId, answer } = await begun();
+    expect(code(await post(`KILL QUERY '${queryId}'`, { token }))).toBe('404 QUERY_NOT_FOUND 02000');
+    await cluster.sql(`KILL QUERY '${queryId}'`);
+    expect(code(await answer)).toBe('499 QUERY_CANCELLED 57014');
+  });
+
+  test.each([
+    ['KILL', '400 SYNTAX_ERROR 42601'],
+    ['KILL QUERY 5', '400 SYNTAX_ERROR 42601'],
+    ["KILL QUERY 'x'", '400 INVALID_REQUEST 22023'],
+  ])('%s is refused', async (statement, refused) => {
+    expect(code(await post(statement))).toBe(refused);
+  });
+});
+
 describe('tokens', () => {
   test('without a token, or with a bad one, every path is UNAUTHENTICATED', async () => {
     for (const token of [null, 'x', 'a.b.c', `${await cluster.token()}x`]) {

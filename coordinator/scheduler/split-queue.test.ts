@@ -91,6 +91,16 @@ test('batches get smaller towards the end; where every task reads much beside it
   expect(sizes(50 * MIB, 0.25, 16_000_000)).toEqual([200, 200]);
 });
 
+test('where each slot takes its share at once, there is a task for each slot, whatever hashing gave its worker', () => {
+  const parts = (address: string, count: number): Split[] =>
+    Array.from({ length: count }, (_, task) => ({ kind: 'output', input: 0, task, bytes: MIB, address }));
+  const workers = ['w1', 'w2', 'w3'].map((address) => ({ address, slots: 1 }));
+  const splits = [...parts('w1', 7), ...parts('w2', 1), ...parts('w3', 4)];
+  const queue = new SplitQueue(splits, { workers, repeatedBytes: 0, readPart: 1, groups: 0 });
+  const sizes = workers.map(({ address }) => queue.take(address, false).length);
+  expect([sizes, queue.size]).toEqual([[4, 4, 4], 0]);
+});
+
 test('neighbouring splits of a file are one range, a whole file has none', () => {
   const splits = splitFile(1, file('a', 400_000, 8 * MIB));
   expect(batchFiles(splits.slice(1, 3).toReversed(), 2).map((files) => files.map(({ rows }) => rows))).toEqual([

@@ -67,7 +67,8 @@ export type SplitQueueOptions = {
 /**
  * The splits of a stage that no task has taken yet. Each worker has its own share, by rendezvous hashing of the files, so that the same
  * files, and the same parts of a big one, go to the same worker every time. A worker without splits takes from the end of the longest
- * queue. The first batches are big and the last ones small, so a slow worker takes fewer.
+ * queue. The first batches are big and the last ones small, so a slow worker takes fewer. When every slot takes its share in one task, what
+ * hashing gave one worker beyond its share goes to those with less: else it would become one more task, which starts when all others end.
  */
 export class SplitQueue {
   readonly #options: SplitQueueOptions;
@@ -85,6 +86,7 @@ export class SplitQueue {
     this.#totalBytes = splits.reduce((sum, split) => sum + split.bytes, 0);
     this.#leftBytes = this.#totalBytes;
     this.#left = splits.length;
+    if (this.#takesShares) this.#level();
   }
 
   get size(): number {
@@ -122,15 +124,54 @@ export class SplitQueue {
     return isSmall ? own.splice(0) : [];
   }
 
+  get #slots(): number {
+    return this.#options.workers.reduce((sum, worker) => sum + worker.slots, 0) || 1;
+  }
+
+  /** The share of a slot up to which it takes it in one task because of what every task reads beside its batch. */
+  get #repeatedShare(): number {
+    const { repeatedBytes, readPart } = this.#options;
+    return (repeatedBytes * REPEATED_SHARE) / readPart;
+  }
+
+  /** Whether a slot takes its whole share in its first task. */
+  get #takesShares(): boolean {
+    return this.#totalBytes / this.#slots <= Math.max(SHARE_BYTES_MIN / this.#options.readPart, this.#repeatedShare);
+  }
+
+  /** Moves splits from the ends of workers' queues that are longer than their share to the queues, not empty, that are shorter. */
+  #level(): void {
+    const share = this.#totalBytes / this.#slots;
+    const queues = this.#options.workers.map(({ address, slots }) => {
+      const splits = this.#queues.get(address) ?? [];
+      return { splits, target: share * slots, bytes: splits.reduce((sum, split) => sum + split.bytes, 0) };
+    });
+    for (const short of queues) {
+      if (short.splits.length === 0) continue;
+      for (const long of queues) {
+        for (let last = long.splits.at(-1); last !== undefined; last = long.splits.at(-1)) {
+          const isLong = long !== short && long.bytes - last.bytes / 2 > long.target;
+          if (!isLong || short.bytes + last.bytes / 2 > short.target) break;
+          long.splits.pop();
+          long.bytes -= last.bytes;
+          short.splits.push(last);
+          short.bytes += last.bytes;
+        }
+      }
+    }
+  }
+
   /** Size of the next batch, in bytes of splits. */
   #batchBytes(): number {
-    const { workers, repeatedBytes, readPart, groups } = this.#options;
-    const slots = workers.reduce((sum, worker) => sum + worker.slots, 0) || 1;
+    const { readPart, groups } = this.#options;
+    const slots = this.#slots;
     const share = this.#totalBytes / slots;
     const isFirst = this.#batches < slots;
-    const repeated = (repeatedBytes * REPEATED_SHARE) / readPart;
-    const most = Math.max(repeated, this.#totalBytes / Math.max(1, groups / DISTRIBUTION_LIMITS.hashedRowsMax));
-    if (isFirst && share <= Math.max(SHARE_BYTES_MIN / readPart, repeated)) return Math.min(most, share);
+    const most = Math.max(
+      this.#repeatedShare,
+      this.#totalBytes / Math.max(1, groups / DISTRIBUTION_LIMITS.hashedRowsMax),
+    );
+    if (isFirst && this.#takesShares) return Math.min(most, share);
     const least = Math.max(BATCH_BYTES_MIN / readPart, share / BATCHES_MAX_PER_SLOT);
     const part = isFirst ? share * FIRST_BATCH_PART : (this.#leftBytes / slots) * NEXT_BATCH_PART;
     return Math.min(most, Math.max(Math.min(share, least), part));

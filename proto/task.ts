@@ -115,6 +115,11 @@ export type TableSink = {
   readonly fileBytes: number;
   /** The rows of a file keep the order of the query, which costs a wide task its parallel writers. */
   readonly keepsOrder: boolean;
+  /**
+   * The text has three more columns behind the table's, of these names: the file and the position of the row of the table that the row
+   * replaces, or NULL, and whether there is a row to be written. The task's report has the addresses.
+   */
+  readonly addresses?: { readonly file: string; readonly pos: string; readonly row: string };
 };
 
 /** A data file as a task reports it (`written-file.ts`): its manifest entry as JSON. */
@@ -237,6 +242,8 @@ export type TaskReport = {
   readonly partitions: readonly PartitionReport[];
   /** The files that a task with a `table` output has written; empty for every other. */
   readonly files: readonly WrittenFile[];
+  /** The addresses of the rows that those of a table with `addresses` replace (`print-positions.ts`). */
+  readonly replaced?: readonly string[];
   /** Bytes that came from other workers. */
   readonly receivedBytes: number;
   /** DuckDB's operator tree, when the task asked for it. */

@@ -163,13 +163,19 @@ export interface TextRows {
   add(texts: readonly string[]): void;
 }
 
-/** Where rows go, given the columns of their query; `sql` wraps its text so that the rows are the table's. */
+/** Where rows go, given the columns of their query. */
 export type DestinationOf = (
   columns: readonly SqlField[],
   /** Whether the query asks for an order of its rows. */
   isOrdered: boolean,
-) => Promise<{ readonly sink: TableSink; readonly sql: (text: SqlText) => SqlText }>;
-export type WrittenRows = Omit<Outcome, 'rowsProduced'> & { readonly files: readonly WrittenFile[] };
+) => Promise<Destination>;
+/** `sql` wraps a query's text so that its rows are the table's. */
+export type Destination = { readonly sink: TableSink; readonly sql: (text: SqlText) => SqlText };
+export type WrittenRows = Omit<Outcome, 'rowsProduced'> & {
+  readonly files: readonly WrittenFile[];
+  /** The addresses of the rows that theirs replace, where the sink asks for them. */
+  readonly replaced?: readonly string[];
+};
 
 /** The operations that write a table: each is one commit, and answers when the catalog has taken it. */
 export interface Writes {
@@ -180,6 +186,8 @@ export interface Writes {
   insert(insert: Insert): Promise<WriteOutcome>;
   /** Deletes rows of a table. @returns their number @throws COMMIT_CONFLICT, COMMIT_STATE_UNKNOWN, STATEMENT_TOO_COMPLEX for too many rows */
   delete(input: Delete): Promise<WriteOutcome>;
+  /** Changes rows of a table. @returns their number @throws as `delete` and `insert`, CARDINALITY_VIOLATION for a row that two rows of FROM change */
+  update(input: Update): Promise<WriteOutcome>;
   /** Makes a table of a query; `targetOf` is called once, with the query's columns, before anything runs. @throws as `insert`, TABLE_EXISTS */
   createAs(query: TextSpan, targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>): Promise<WriteOutcome>;
   /** Writes the rows of small files, and of files with deletes, into larger ones. @throws as `insert` */
@@ -219,6 +227,15 @@ export type Delete = {
   /** Null = every row. */
   readonly where: TextSpan | null;
 };
+export type Update = Delete & {
+  readonly set: readonly SetColumn[];
+  /** The other tables, as FROM has them. */
+  readonly from: TextSpan | null;
+  /** The statement's text behind the name of the table, of which `set`, `from` and `where` are parts. */
+  readonly rest: TextSpan;
+};
+/** `value` null = the column's default. */
+export type SetColumn = { readonly name: string; readonly position: number; readonly value: TextSpan | null };
 /** A table that is written, as it will be. */
 export type WriteTarget = Omit<TableWrite, 'writeId' | 'change'> & {
   readonly allowedRoots: readonly string[];

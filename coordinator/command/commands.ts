@@ -34,6 +34,7 @@ import { truncateTable } from './table/truncate-table.ts';
 import { undropTable } from './table/undrop-table.ts';
 import { summarize } from './summarize.ts';
 import { transaction } from './transaction.ts';
+import { update } from './update.ts';
 import { use } from './use.ts';
 
 /** Every statement that is served. */
@@ -45,6 +46,7 @@ export const COMMANDS = {
   execute,
   insert,
   deleteFrom,
+  update,
   deallocate,
   set,
   reset,

@@ -66,6 +66,8 @@ export type QueryOutcome = {
   readonly scans: readonly PlannedScan[];
   /** The files that its last stage has written, if its rows go to a table. */
   readonly files: readonly WrittenFile[];
+  /** The addresses of the rows that theirs replace. */
+  readonly replaced: readonly string[];
   readonly run:
     | { readonly kind: 'whole'; readonly reason: string; readonly report: FinishedTask }
     | {
@@ -189,6 +191,7 @@ async function executeWhole(
     fragments: 1,
     scans,
     files: report.files,
+    replaced: report.replaced ?? [],
     run: { kind: 'whole', reason, report },
   };
 }
@@ -230,6 +233,7 @@ async function executeInStages(
     fragments: stages.length,
     scans: plan.scans,
     files: stages.flatMap(({ tasks }) => tasks.flatMap(({ files }) => files)),
+    replaced: stages.flatMap(({ tasks }) => tasks.flatMap(({ replaced = [] }) => replaced)),
     run: { kind: 'staged', plan, stages, starts },
   };
 }

@@ -87,6 +87,7 @@ const outcome: Outcome = {
   fragments: 1,
   scans: [scan],
   files: [],
+  replaced: [],
   run: { kind: 'whole', reason: 'there is one worker', report },
 };
 

@@ -156,7 +156,7 @@ export class StatementQueries implements Queries {
     const prepared = await prepare(null);
     const destination = await destinationOf(typedColumns(prepared), hasOrder(prepared.plan));
     const again = (place: Place): Promise<PreparedQuery> => prepare(place);
-    const { files, bytesScanned, fragments } = await executeQuery({
+    const { files, replaced, bytesScanned, fragments } = await executeQuery({
       ...this.#execution(prepared, context),
       shape,
       profile: false,
@@ -169,6 +169,7 @@ export class StatementQueries implements Queries {
     const forValues = this.#forValues;
     return {
       files,
+      replaced,
       bytesScanned: bytesScanned + forValues.bytesScanned,
       fragments: fragments + forValues.fragments,
     };

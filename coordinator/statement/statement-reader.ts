@@ -146,6 +146,15 @@ export class StatementReader {
    * @param ends in capitals @throws SYNTAX_ERROR when there is nothing, and for a bracket without its other half
    */
   expression(what: string, ...ends: readonly string[]): TextSpan {
+    return this.#until(what, ends, ',');
+  }
+
+  /** The same for a clause, in which commas may stand. */
+  clause(what: string, ...ends: readonly string[]): TextSpan {
+    return this.#until(what, ends, null);
+  }
+
+  #until(what: string, ends: readonly string[], separator: ',' | null): TextSpan {
     let first: Token | null = null;
     let end = 0;
     let before = '';
@@ -154,7 +163,7 @@ export class StatementReader {
       const symbol = token.kind === 'symbol' ? this.#text(token) : '';
       const word = this.peekWord();
       // `IS DISTINCT FROM` is an operator.
-      const endsHere = symbol === ',' || (ends.includes(word) && !(word === 'FROM' && before === 'DISTINCT'));
+      const endsHere = symbol === separator || (ends.includes(word) && !(word === 'FROM' && before === 'DISTINCT'));
       if (token.kind === 'end' || (depth === 0 && endsHere)) {
         if (depth > 0) throw this.expected("')'");
         if (first === null) throw this.expected(what);

@@ -3,7 +3,7 @@ import { printValue } from '#shared/iceberg/print-value.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { must } from '#shared/must.ts';
-import { printSqlType, type SqlField } from '../planner/sql-type.ts';
+import { printSqlType, type SqlField, type SqlType } from '../planner/sql-type.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
 import { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
@@ -42,14 +42,17 @@ export function assignColumns(insert: Insert): readonly Assignment[] {
   return fields.map((field, i) => {
     const source = sources.get(i) ?? null;
     if (source === null) return { field, source };
-    const from = must(columns[source], 'a column of the query').type;
-    const to = icebergSqlType(field.type);
-    if (!isAssignable(from, to)) {
-      const types = `${printSqlType(to)}, and the value is ${printSqlType(from)}`;
-      throw new SkeinError('TYPE_MISMATCH', `column ${field.name} has the type ${types}`, { position });
-    }
+    requireAssignable(field, must(columns[source], 'a column of the query').type, position);
     return { field, source };
   });
+}
+
+/** @throws TYPE_MISMATCH for a type that has no conversion to the column's */
+export function requireAssignable({ name, type }: Field, from: SqlType, position: number): void {
+  const to = icebergSqlType(type);
+  if (isAssignable(from, to)) return;
+  const types = `${printSqlType(to)}, and the value is ${printSqlType(from)}`;
+  throw new SkeinError('TYPE_MISMATCH', `column ${name} has the type ${types}`, { position });
 }
 
 /**

@@ -13,6 +13,8 @@ export type RowsOf = {
   readonly assign: (columns: readonly SqlField[]) => Promise<Assigned>;
   /** The columns of the files when they are more than the table's. */
   readonly schema?: Schema;
+  /** The query has three more columns (`TableSink.addresses`). */
+  readonly isAddressed?: boolean;
   /** The change of the table by the files with these rows; null = there is none. */
   readonly change: (files: readonly NewDataFile[]) => SnapshotChange | null;
   /** The change is that the files are appended. */

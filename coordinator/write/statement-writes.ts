@@ -28,6 +28,7 @@ import type {
   Insert,
   Optimize,
   Optimized,
+  Update,
   WriteOutcome,
   Writes,
   WriteTarget,
@@ -43,10 +44,12 @@ import { assignColumns, filledFields, typedValues } from './assign-columns.ts';
 import { chooseFiles, droppedDeletes } from './choose-files.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { deleteRows } from './delete-rows.ts';
+import type { RowServices } from './replace-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
 import type { Assigned, RowsOf } from './rows-of.ts';
 import { TableCommit } from './table-commit.ts';
-import { nullColumn, tableRows } from './table-rows.ts';
+import { addressNames, nullColumn, tableRows } from './table-rows.ts';
+import { updateRows } from './update-rows.ts';
 import { failureOf, type OpenWrite, type WriteJournal } from './write-journal.ts';
 
 export type WriteServices = {
@@ -99,11 +102,16 @@ export class StatementWrites implements Writes {
   }
 
   delete(input: Delete): Promise<WriteOutcome> {
-    return deleteRows(input, {
-      queries: this.#context().queries,
-      target: (name) => this.#target(name),
-      write: (rows) => this.#write(rows),
-    });
+    return deleteRows(input, this.#rowServices());
+  }
+
+  update(input: Update): Promise<WriteOutcome> {
+    return updateRows(input, this.#rowServices());
+  }
+
+  #rowServices(): RowServices {
+    const { queries } = this.#context();
+    return { queries, target: (name) => this.#target(name), write: (rows) => this.#write(rows) };
   }
 
   createAs(query: TextSpan, targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>): Promise<WriteOutcome> {
@@ -189,7 +197,7 @@ export class StatementWrites implements Writes {
   }
 
   async #write(rows: RowsOf): Promise<WriteOutcome> {
-    const { run, assign, schema: written, change, others = () => [], isAppend = false } = rows;
+    const { run, assign, schema: written, change, others = () => [], isAppend = false, isAddressed = false } = rows;
     const { caller } = this.#context();
     const { journal, statement } = this.#services;
     const writeId = randomUUID();
@@ -197,7 +205,11 @@ export class StatementWrites implements Writes {
     let assigned: Assigned | undefined;
     let open: OpenWrite | undefined;
     try {
-      const { files: reported, ...outcome } = await run(async (columns, isOrdered) => {
+      const {
+        files: reported,
+        bytesScanned,
+        fragments,
+      } = await run(async (columns, isOrdered) => {
         assigned = await assign(columns);
         const { target, assignments } = assigned;
         const { base, credential } = target;
@@ -208,7 +220,12 @@ export class StatementWrites implements Writes {
           ...this.#sink({ ...target, schema: written ?? target.schema }, places.data),
           keepsOrder: isOrdered,
         };
-        return { sink, sql: (sql) => tableRows(sql, { assignments, columns, mark }) };
+        if (!isAddressed) return { sink, sql: (sql) => tableRows(sql, { assignments, columns, mark }) };
+        const addresses = addressNames(assignments);
+        return {
+          sink: { ...sink, addresses },
+          sql: (sql) => tableRows(sql, { assignments, columns, mark, addresses }),
+        };
       });
       const { target } = must(assigned, 'a query that ran has its destination');
       const { schema, spec } = target;
@@ -219,7 +236,7 @@ export class StatementWrites implements Writes {
         await this.#commit(target, { writeId, change: made, appended: isAppend ? files : null, open });
       }
       open?.committed([...files.map(({ path }) => path), ...others()]);
-      return { ...outcome, count: files.reduce((sum, file) => sum + file.recordCount, 0) };
+      return { bytesScanned, fragments, count: files.reduce((sum, file) => sum + file.recordCount, 0) };
     } catch (error) {
       if (!isUnknown(error)) await open?.discard();
       else if (open !== undefined) this.#endLater(open);

@@ -1,6 +1,7 @@
-import type { SqlText } from '#proto/task.ts';
+import type { SqlText, TableSink } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { printValue } from '#shared/iceberg/print-value.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
 import { printSqlType, type SqlField, type SqlType } from '../planner/sql-type.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
@@ -17,11 +18,14 @@ export function tableRows(
     assignments,
     columns,
     mark,
+    addresses,
   }: {
     readonly assignments: readonly Assignment[];
     /** The query's columns. */
     readonly columns: readonly SqlField[];
     readonly mark: string;
+    /** The query's last three columns are these. */
+    readonly addresses?: NonNullable<TableSink['addresses']>;
   },
 ): SqlText {
   const list = assignments.map(({ field, source }, i) => {
@@ -29,13 +33,23 @@ export function tableRows(
     const from = source === null ? undefined : columns[source];
     const given =
       from === undefined ? printValue(field.type, field.writeDefault ?? null) : cast(`c${source}`, from, type);
+    const isMissing = addresses === undefined ? `${given} IS NULL` : `c${columns.length - 1} AND ${given} IS NULL`;
     const value = field.required
-      ? `CASE WHEN ${given} IS NULL THEN CAST(error(${quoteLiteral(`${mark} ${i}`)}) AS ${type}) ELSE ${given} END`
+      ? `CASE WHEN ${isMissing} THEN CAST(error(${quoteLiteral(`${mark} ${i}`)}) AS ${type}) ELSE ${given} END`
       : given;
     return `${value} AS ${quoteIdentifier(field.name)}`;
   });
+  const last = addresses === undefined ? [] : [addresses.file, addresses.pos, addresses.row];
+  for (const [i, name] of last.entries()) list.push(`c${columns.length - 3 + i} AS ${quoteIdentifier(name)}`);
   const names = columns.map((_, i) => `c${i}`).join(', ');
   return [`SELECT ${list.join(', ')} FROM (`, ...sql, `\n) AS t(${names})`];
+}
+
+/** Names for the columns of `TableSink.addresses` that no column of the table has. */
+export function addressNames(assignments: readonly Assignment[]): NonNullable<TableSink['addresses']> {
+  const used = new Set(assignments.map(({ field }) => foldIdentifier(field.name)));
+  const unused = (name: string): string => (used.has(name) ? unused(`${name}_`) : name);
+  return { file: unused('replaced_file'), pos: unused('replaced_pos'), row: unused('is_written') };
 }
 
 const cast = (column: string, { type: from }: SqlField, type: string): string =>

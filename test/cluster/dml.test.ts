@@ -15,7 +15,7 @@ beforeAll(async () => {
   await cluster.sql(`CREATE SCHEMA ${SCHEMA}`);
 });
 afterAll(async () => {
-  for (const table of ['failing', 'meeting', 'snapshots', 'vectors', 'months'])
+  for (const table of ['failing', 'meeting', 'snapshots', 'months', 'changed', 'counters'])
     await cluster.sql(`DROP TABLE IF EXISTS ${SCHEMA}.${table} PURGE`);
   await cluster.sql(`DROP SCHEMA ${SCHEMA}`);
 });
@@ -84,6 +84,38 @@ test('with isolation level snapshot a DELETE does not begin again for rows that 
   expect(await cluster.sql(`SELECT count(*)::INT FROM ${table}`)).toEqual([[53]]);
 });
 
+test('an UPDATE evaluates values and condition once, and leaves no file but those of its snapshot', async () => {
+  const table = `${SCHEMA}.changed`;
+  await cluster.sql(`CREATE TABLE ${table} AS SELECT i AS id, 0.0::DOUBLE AS x FROM range(50000) AS r(i)`);
+  const [[count] = []] = await cluster.sql(`UPDATE ${table} SET x = random() + 1 WHERE random() < 0.3`);
+  expect(Number(count)).toBeGreaterThan(10_000);
+  const [seen] = await cluster.sql(
+    `SELECT count(*)::INT, count(DISTINCT id)::INT, sum((x >= 1)::INT)::INT FROM ${table}`,
+  );
+  expect(seen).toEqual([50_000, 50_000, count]);
+  const listed = await cluster.sql(`SELECT count(*)::INT FROM ${SCHEMA}."changed$files"`);
+  await expect
+    .poll(async () => (await filesOf('changed')).filter((file) => /staged|puffin/.test(file)), { timeout: 10_000 })
+    .toEqual([]);
+  const data = (await filesOf('changed')).filter((file) => file.endsWith('.parquet'));
+  // Those of the first snapshot are there, too.
+  expect(data.length).toBeGreaterThan(Number(listed[0]?.[0]));
+  const before = await filesOf('changed');
+  const { body } = await cluster.query(`UPDATE ${table} SET x = CAST('n' || id AS DOUBLE)`);
+  expect(body.error).toBe('INVALID_CAST');
+  await expect.poll(() => filesOf('changed'), { timeout: 10_000 }).toEqual(before);
+}, 60_000);
+
+test('UPDATEs that meet on the same rows are all there', async () => {
+  const table = `${SCHEMA}.counters`;
+  await cluster.sql(`CREATE TABLE ${table} AS SELECT i AS id, 0 AS n FROM range(100) AS r(i)`);
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () => cluster.sql(`UPDATE ${table} SET n = n + 1 WHERE id % 2 = 0`)),
+  );
+  expect(answers).toEqual(Array.from({ length: 5 }, () => [[50]]));
+  expect(await cluster.sql(`SELECT sum(n)::INT, max(n), count(*)::INT FROM ${table}`)).toEqual([[250, 5, 100]]);
+}, 60_000);
+
 describe('PyIceberg reads what is left', () => {
   const inspect = async (
     table: string,
@@ -108,12 +140,16 @@ describe('PyIceberg reads what is left', () => {
     );
     expect(await cluster.sql(`DELETE FROM ${table} WHERE month(day) = 2 OR id % 5 = 0`)).toEqual([[1056]]);
     expect(await inspect('months')).toMatchObject({ rows: 2944, mismatches: [] });
+    expect(await cluster.sql(`UPDATE ${table} SET day = day + 40, id = id + 1 WHERE month(day) = 1`)).not.toEqual([
+      [0],
+    ]);
+    expect(await inspect('months')).toMatchObject({ rows: 2944, mismatches: [] });
   }, 60_000);
 });
 
 describe('docs/sql.md', () => {
-  test('its statements that delete run', async () => {
-    const [, section = ''] = (await readFile(join(projectRoot, 'docs/sql.md'), 'utf8')).split('\n### DELETE\n');
+  test.each(['DELETE', 'UPDATE'])('its examples of %s run', async (title) => {
+    const [, section = ''] = (await readFile(join(projectRoot, 'docs/sql.md'), 'utf8')).split(`\n### ${title}\n`);
     const blocks =
       section
         .split('\n## ')[0]
@@ -126,10 +162,14 @@ describe('docs/sql.md', () => {
     const session = { sessionId: randomUUID() };
     await cluster.sql('CREATE SCHEMA lake.docs_delete', session);
     await cluster.sql('USE lake.docs_delete', session);
-    await cluster.sql("CREATE TABLE orders AS SELECT 1 AS id, DATE '2024-02-29' AS day, 7 AS customer", session);
+    await cluster.sql(
+      "CREATE TABLE orders AS SELECT 1 AS id, DATE '2024-02-29' AS day, 7 AS customer, 1.5 AS price",
+      session,
+    );
+    await cluster.sql('CREATE TABLE prices AS SELECT 1 AS id, 2.5 AS price', session);
     await cluster.sql('CREATE TABLE blocked AS SELECT 7 AS customer', session);
     for (const sql of statements) await cluster.sql(sql, session);
-    for (const table of ['orders', 'blocked']) await cluster.sql(`DROP TABLE ${table} PURGE`, session);
+    for (const table of ['orders', 'blocked', 'prices']) await cluster.sql(`DROP TABLE ${table} PURGE`, session);
     await cluster.sql('DROP SCHEMA lake.docs_delete', session);
   });
 });

@@ -246,10 +246,10 @@ async function runWrite(
     runs.push(await runStatement(running, { ...at, text: { loading: loads, sql, ...rest } }));
     loads = [].values();
   };
-  const files = await writeTable(text.sql, sink, { connection, run });
+  const { files, replaced } = await writeTable(text.sql, sink, { connection, run });
   running.output.rows = files.reduce((sum, file) => sum + file.recordCount, 0);
   running.output.bytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
-  return { ...runs.reduce(addRuns), files };
+  return { ...runs.reduce(addRuns), files, replaced };
 }
 
 /** The profile is that of the first statement, which computes the rows. */
@@ -278,7 +278,7 @@ async function runStatement({ job, spec, control, output }: Running, at: InInsta
       threads: at.threads,
     });
     const profile = spec.profile ? readProfile(at.instance.connection) : null;
-    return { times, peak: task.peakUse, profile, files: [] };
+    return { times, peak: task.peakUse, profile, files: [], replaced: [] };
   } finally {
     stamp.during(job.job, () => task[Symbol.dispose]());
   }
@@ -306,6 +306,7 @@ type TaskRun = {
   readonly peak: MemoryUse;
   readonly profile: Json;
   readonly files: readonly WrittenFile[];
+  readonly replaced: readonly string[];
 };
 
 function reportOf(
@@ -328,6 +329,7 @@ function reportOf(
     // The spool fills in the partitions of a spooled output.
     partitions: [],
     files: run.files,
+    ...(run.replaced.length === 0 ? {} : { replaced: run.replaced }),
     receivedBytes,
     profile: run.profile,
   };

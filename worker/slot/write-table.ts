@@ -4,7 +4,9 @@ import { SkeinError } from '#shared/error.ts';
 import { parsePartitionSpec } from '#shared/iceberg/partition-spec.ts';
 import { parseSchema } from '#shared/iceberg/schema.ts';
 import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
+import { printPositions } from '#shared/iceberg/print-positions.ts';
 import { parseJson } from '#shared/json.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { isWithin } from '#shared/storage/location.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Connection } from '../duckdb/instance.ts';
@@ -12,13 +14,16 @@ import { duckdb, type Address } from '../duckdb/library.ts';
 import { readCounts, readMaps, readTexts } from '../duckdb/read-values.ts';
 import type { StatementKind } from '../duckdb/statement.ts';
 import { HASH_MACROS } from '../write/hash-macros.ts';
-import { TableFileWriter, type CopiedFile } from '../write/table-file-writer.ts';
+import { TableFileWriter, type CopiedFile, type WriteDatabase } from '../write/table-file-writer.ts';
 import type { OutputWriter } from './output-writer.ts';
 
 /** Most files that a task may write: each has a writer with buffers of its own, and takes its place in the task's report. */
 const TASK_FILES_MAX = 10_000;
 /** Largest description of a task's files. */
 const REPORT_BYTES_MAX = 32 * 2 ** 20;
+
+/** The files that a task has written, and the addresses of the rows that theirs replace. */
+export type WrittenTable = { readonly files: readonly WrittenFile[]; readonly replaced: readonly string[] };
 
 /** Runs a statement by quanta, as a part of the task; its chunks go to `take`. The first one loads the task's inputs. */
 export type RunStatement = (sql: string, mayBe: StatementKind, take: (chunk: Address) => void) => Promise<void>;
@@ -31,7 +36,7 @@ export async function writeTable(
   sql: string,
   sink: TableSink,
   { connection, run }: { readonly connection: Connection; readonly run: RunStatement },
-): Promise<readonly WrittenFile[]> {
+): Promise<WrittenTable> {
   const schema = parseSchema(parseJson(sink.schema));
   const spec = parsePartitionSpec(parseJson(sink.spec));
   if (spec.fields.some(({ transform }) => transform.kind === 'bucket')) connection.run(HASH_MACROS.join(';'));
@@ -60,14 +65,38 @@ export async function writeTable(
   const writer = new TableFileWriter(database, storage, { schema, spec, folder: sink.folder }, format);
   try {
     const types = partitionTypes(schema, spec);
-    const files = (await writer.write(sql)).map((file) => encodeWrittenFile(file, types));
+    const { query, replaced } = await stage(sql, sink, { database, writer });
+    const files = (await writer.write(query)).map((file) => encodeWrittenFile(file, types));
     if (JSON.stringify(files).length > REPORT_BYTES_MAX) throw tooMany(`${files.length} files, too many to report`);
-    return files;
+    await writer.clear();
+    return { files, replaced };
   } catch (error) {
     // Best effort: whatever stays is deleted when the coordinator has ended the write.
     await writer.remove().catch(() => undefined);
     throw error;
   }
+}
+
+type Staging = { readonly database: WriteDatabase; readonly writer: TableFileWriter };
+
+/**
+ * Rows that replace others are computed once, into a file of their own; their addresses are read from it, and then the rows themselves.
+ * @throws STATEMENT_TOO_COMPLEX for too many addresses
+ */
+async function stage(
+  sql: string,
+  { addresses }: TableSink,
+  { database, writer }: Staging,
+): Promise<{ readonly query: string; readonly replaced: readonly string[] }> {
+  if (addresses === undefined) return { query: sql, replaced: [] };
+  const [file, pos, row] = [addresses.file, addresses.pos, addresses.row].map(quoteIdentifier);
+  const staged = await writer.stage(sql);
+  const [before, after] = printPositions({ file: file ?? '', pos: pos ?? '' });
+  const replaced = await database.texts(`${before}FROM ${staged} WHERE ${file} IS NOT NULL${after}`);
+  if (replaced.reduce((bytes, { length }) => bytes + length, 0) > REPORT_BYTES_MAX) {
+    throw new SkeinError('STATEMENT_TOO_COMPLEX', 'a task of the statement changes too many rows to report them');
+  }
+  return { query: `SELECT * EXCLUDE (${[file, pos, row].join(', ')}) FROM ${staged} WHERE ${row}`, replaced };
 }
 
 const tooMany = (what: string): SkeinError =>

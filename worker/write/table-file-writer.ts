@@ -53,6 +53,8 @@ export class TableFileWriter {
   readonly #leaves: readonly Leaf[];
   /** The folders of all COPYs so far. */
   readonly #made: string[] = [];
+  /** Those of files that are read again, and then go. */
+  readonly #staged: string[] = [];
 
   /** @throws NOT_SUPPORTED naming a column whose type cannot be written */
   constructor(database: WriteDatabase, storage: Storage, table: WrittenTable, format: FileFormat) {
@@ -88,6 +90,25 @@ export class TableFileWriter {
     }
     if (files.length === 0) await this.#storage.removeEmptyFolders(this.#table.folder);
     return files;
+  }
+
+  /** Writes the rows of a query into one file that does not belong to the table. @returns the text to read it in FROM */
+  async stage(query: string): Promise<string> {
+    const folder = `${this.#table.folder}/${randomUUID()}`;
+    this.#made.push(folder);
+    this.#staged.push(folder);
+    await this.#storage.makeFolder(folder);
+    const path = `${this.#storage.localPath(folder)}/staged.parquet`;
+    await this.#database.copy(
+      `COPY (${query}\n) TO ${quoteLiteral(path)} (FORMAT parquet, COMPRESSION lz4_raw, RETURN_STATS true)`,
+    );
+    return readParquet([path]);
+  }
+
+  /** Deletes what was staged. */
+  async clear(): Promise<void> {
+    for (const folder of this.#staged) await this.#storage.remove([`${folder}/staged.parquet`]);
+    await this.#storage.removeEmptyFolders(this.#table.folder);
   }
 
   /** Deletes everything that was written. */

@@ -1,0 +1,167 @@
+import { SkeinError } from '#shared/error.ts';
+import { ADDRESS_IDS } from '#shared/iceberg/address-columns.ts';
+import type { Field } from '#shared/iceberg/type.ts';
+import type { DeletesOf } from '#shared/iceberg/write/change-rows.ts';
+import { must } from '#shared/must.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import type { Destination, SetColumn, Update, WriteOutcome, WriteTarget } from '../command/command.ts';
+import type { SqlField } from '../planner/sql-type.ts';
+import { DerivedText } from '../statement/derived-text.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import { requireAssignable, type Assignment } from './assign-columns.ts';
+import { MatchedRows, tableText } from './matched-rows.ts';
+import { planChanges } from './plan-changes.ts';
+import {
+  changeOf,
+  modeOf,
+  readTarget,
+  requireSame,
+  withRestarts,
+  writeChanges,
+  type Replaced,
+  type RowServices,
+} from './replace-rows.ts';
+import { rewriteQuery } from './rewrite-query.ts';
+
+const LAST_UPDATED = ADDRESS_IDS._last_updated_sequence_number;
+
+/**
+ * Changes the rows for which a condition holds, in one snapshot:
+ * ```
+ * one query ─▶ files with the new rows                                      ─▶ one commit
+ *          └─▶ the addresses of the old ones ─▶ they go as those of a DELETE ─┘
+ * ```
+ * Values and condition are evaluated once.
+ */
+export const updateRows = (input: Update, services: RowServices): Promise<WriteOutcome> =>
+  withRestarts(services, () => updateOnce(input, services));
+
+async function updateOnce(input: Update, services: RowServices): Promise<WriteOutcome> {
+  const { queries, write } = services;
+  const { target, all } = await readTarget(input.table, services);
+  const { schema } = rewriteQuery(target);
+  const columns = newColumns(input.set, target);
+  let replaced: Replaced = { target, all, changes: [] };
+  let deletes: readonly DeletesOf[] = [];
+  let added: ReadonlySet<string> = new Set();
+  let count = 0;
+  const written = await write({
+    run: async (destinationOf) => {
+      let destination: Destination | undefined;
+      const rows = await queries.write(input.rest, newRows(target, { ...input, columns }), async (given, isOrdered) => {
+        const made = await destinationOf(given, isOrdered);
+        destination = made;
+        return made;
+      });
+      const matched = new MatchedRows();
+      matched.add(rows.replaced ?? []);
+      count = matched.size;
+      if (matched.rows > count) throw twice();
+      if (count === 0) return { ...rows, files: [] };
+      await requireSame(input.table, target, services);
+      added = new Set(rows.files.map(({ path }) => path));
+      const { formatVersion } = target.base;
+      const changes = planChanges(all, matched.files, { mode: modeOf(target, 'update'), formatVersion });
+      replaced = { target, all, changes };
+      const { addresses: _addresses, ...sink } = must(destination, 'a query that ran has its destination').sink;
+      const inPlace = await writeChanges(
+        replaced,
+        { sink: { ...sink, keepsOrder: true }, sql: keptRows(schema.fields) },
+        queries,
+      );
+      ({ deletes } = inPlace);
+      return {
+        files: [...rows.files, ...inPlace.files],
+        bytesScanned: rows.bytesScanned + inPlace.bytesScanned,
+        fragments: rows.fragments + inPlace.fragments,
+      };
+    },
+    assign: (given) => {
+      requireTypes(columns, given);
+      return Promise.resolve({ target, assignments: columns });
+    },
+    schema,
+    isAddressed: true,
+    change: (files) => {
+      if (count === 0) return null;
+      const isNew = Map.groupBy(files, ({ path }) => added.has(path));
+      return changeOf(replaced, { deletes, rewritten: isNew.get(false) ?? [], added: isNew.get(true) ?? [] }, 'update');
+    },
+    others: () => deletes.map(({ path }) => path),
+  });
+  return { ...written, count };
+}
+
+/** The rows of a file that is written anew are the table's as they are. */
+const keptRows = (fields: readonly Field[]): Destination['sql'] => {
+  const names = fields.map(({ name }) => quoteIdentifier(name)).join(', ');
+  return (sql) => [`SELECT ${names} FROM (`, ...sql, '\n)'];
+};
+
+const twice = (): SkeinError =>
+  new SkeinError('CARDINALITY_VIOLATION', 'a row of the table matches more than one row of FROM');
+
+/** What a query of new rows gives a column; `source` is its column. */
+type NewColumn = Assignment & { readonly value: TextSpan | null };
+
+/**
+ * The columns of the new rows: those that are set come first, in the order of the statement. Of the lineage a row keeps its id.
+ * @throws COLUMN_NOT_FOUND, SYNTAX_ERROR for one that is set twice
+ */
+function newColumns(set: readonly SetColumn[], target: WriteTarget): readonly NewColumn[] {
+  const { fields } = rewriteQuery(target).schema;
+  const own = new Map(target.schema.fields.map((field) => [foldIdentifier(field.name), field]));
+  const columns = new Map<Field, NewColumn>();
+  let source = 0;
+  for (const { name, position, value } of set) {
+    const field = own.get(foldIdentifier(name));
+    if (field === undefined) throw new SkeinError('COLUMN_NOT_FOUND', `the table has no column ${name}`, { position });
+    if (columns.has(field)) throw new SkeinError('SYNTAX_ERROR', `column ${name} is set twice`, { position });
+    columns.set(field, { field, source: value === null ? null : source++, value });
+  }
+  const kept = fields.filter((field) => !columns.has(field) && field.id !== LAST_UPDATED);
+  for (const field of kept) columns.set(field, { field, source: source++, value: null });
+  return fields.map((field) => columns.get(field) ?? { field, source: null, value: null });
+}
+
+/** The new rows, with the addresses of the old ones. */
+function newRows(
+  { name }: WriteTarget,
+  { alias, from, where, rest, columns }: Update & { readonly columns: readonly NewColumn[] },
+): DerivedText {
+  const t = quoteIdentifier(alias ?? name.table);
+  const text = new DerivedText(rest.text);
+  const copy = ({ text: part, offset }: TextSpan): DerivedText => {
+    const start = offset - rest.offset;
+    // A part may end in a comment.
+    return text.slice(start, start + part.length, new Map()).insert('\n');
+  };
+  text.insert('SELECT ');
+  for (const { field, value } of inOrder(columns)) {
+    if (value === null) text.insert(`${t}.${quoteIdentifier(field.name)}`);
+    else copy(value);
+    text.insert(', ');
+  }
+  text.insert(`${t}._file, ${t}._pos, true FROM ${tableText(name)} AS ${t}`);
+  if (from !== null) {
+    text.insert(', ');
+    copy(from);
+  }
+  if (where !== null) {
+    text.insert(' WHERE (');
+    copy(where).insert(')');
+  }
+  return text;
+}
+
+const inOrder = (columns: readonly NewColumn[]): readonly NewColumn[] =>
+  columns.filter(({ source }) => source !== null).toSorted((a, b) => (a.source ?? 0) - (b.source ?? 0));
+
+/** @throws TYPE_MISMATCH at the place of the value */
+function requireTypes(columns: readonly NewColumn[], given: readonly SqlField[]): void {
+  for (const { field, source, value } of columns) {
+    if (source === null || value === null) continue;
+    requireAssignable(field, must(given[source], 'a column of the query').type, value.offset);
+  }
+}

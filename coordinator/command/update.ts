@@ -1,3 +1,4 @@
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
 import { takeAlias, takeWhere } from './clause/row-clauses.ts';
 import type { Command, SetColumn, Update } from './command.ts';
@@ -32,5 +33,5 @@ function takeColumn(reader: StatementReader): SetColumn {
   const { parts, position } = reader.name('a column', 1);
   if (!reader.takeSymbol('=')) throw reader.expected("'='");
   const value = reader.expression('a value', 'FROM', 'WHERE', 'RETURNING');
-  return { name: parts[0] ?? '', position, value: value.text.toUpperCase() === 'DEFAULT' ? null : value };
+  return { name: parts[0] ?? '', position, value: foldIdentifier(value.text) === 'default' ? null : value };
 }

@@ -18,6 +18,49 @@ function failure(text: string): { code: string; position: number | undefined } {
   throw new Error(`accepted: ${text}`);
 }
 
+describe('DELETE and UPDATE', () => {
+  test('their parts are texts of the statement', () => {
+    const text =
+      'UPDATE a.t AS x SET b = (SELECT 1, 2 FROM u), "C" = DEFAULT, d = e IS DISTINCT FROM f FROM v, w WHERE g = [1, 2]';
+    const at = (part: string) => ({ text: part, offset: text.indexOf(part) });
+    expect(parse(text)).toEqual({
+      command: 'update',
+      input: {
+        table: { parts: ['a', 't'], position: 7 },
+        alias: 'x',
+        set: [
+          { name: 'b', position: 20, value: at('(SELECT 1, 2 FROM u)') },
+          { name: 'C', position: 46, value: null },
+          { name: 'd', position: 61, value: at('e IS DISTINCT FROM f') },
+        ],
+        from: at('v, w'),
+        where: at('g = [1, 2]'),
+        rest: { text: text.slice(16), offset: 16 },
+      },
+    });
+    expect(parse('DELETE FROM t x')).toEqual({
+      command: 'deleteFrom',
+      input: { table: { parts: ['t'], position: 12 }, alias: 'x', where: null },
+    });
+  });
+
+  test.each([
+    ['DELETE t', 'SYNTAX_ERROR'],
+    ['DELETE FROM t WHERE', 'SYNTAX_ERROR'],
+    ['DELETE FROM t WHERE a) OR (b', 'SYNTAX_ERROR'],
+    ['DELETE FROM t WHERE (a', 'SYNTAX_ERROR'],
+    ['DELETE FROM t WHERE a, b', 'SYNTAX_ERROR'],
+    ['DELETE FROM t USING u', 'NOT_SUPPORTED'],
+    ['UPDATE t WHERE a', 'SYNTAX_ERROR'],
+    ['UPDATE t SET a', 'SYNTAX_ERROR'],
+    ['UPDATE t SET a = , b = 1', 'SYNTAX_ERROR'],
+    ['UPDATE t SET a = 1 FROM', 'SYNTAX_ERROR'],
+    ['UPDATE t SET a = 1 RETURNING a', 'NOT_SUPPORTED'],
+  ])('%s: %s', (text, code) => {
+    expect(failure(text).code).toBe(code);
+  });
+});
+
 describe('queries are text', () => {
   test.each([
     'SELECT 1',

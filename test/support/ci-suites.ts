@@ -14,6 +14,7 @@ export const SCALE_SUITES: readonly string[] = [
 export const EXHAUSTIVE_SUITES: readonly string[] = [
   'catalog/rest/crashes.system.test.ts',
   'catalog/token/key-rotation.system.test.ts',
+  'test/cluster/dml.test.ts',
   'test/cluster/fresh-reads.test.ts',
   'test/conformance/scope-matrix.test.ts',
   'test/simulation/workload-all.test.ts',

@@ -45,7 +45,6 @@ describe('DELETE and UPDATE', () => {
   });
 
   test.each([
-    ['DELETE t', 'SYNTAX_ERROR'],
     ['DELETE FROM t WHERE', 'SYNTAX_ERROR'],
     ['DELETE FROM t WHERE a) OR (b', 'SYNTAX_ERROR'],
     ['DELETE FROM t WHERE (a', 'SYNTAX_ERROR'],

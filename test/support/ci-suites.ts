@@ -16,6 +16,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'catalog/token/key-rotation.system.test.ts',
   'test/cluster/dml.test.ts',
   'test/cluster/fresh-reads.test.ts',
+  'test/cluster/write-kills.test.ts',
   'test/conformance/scope-matrix.test.ts',
   'test/simulation/workload-all.test.ts',
 ];

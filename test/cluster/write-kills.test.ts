@@ -1,0 +1,312 @@
+import { randomUUID } from 'node:crypto';
+import { glob } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { must } from '#shared/must.ts';
+import type { QueryAnswer, StartedCluster } from '#test/support/cluster.ts';
+import { createTestDatabase, startOwnCluster, type TestDatabase } from '#test/support/resources.ts';
+
+/**
+ * kill -9 of each process at each step of a write. Locks in Postgres hold the write where it is to be killed:
+ * ```
+ *   intent ─▶ data files, manifests ─▶ the catalog's transaction: key, compare-and-swap, metadata file, COMMIT ─▶ answer
+ *   ▲                                                              ▲    ▲                              ▲
+ *   before the intent                      after the files and before the commit    in it    committed, not answered
+ * ```
+ */
+
+/** Time from the death of a process until nothing is left of what it was writing, and its history record has ended. */
+const GONE_MS_MAX = 60_000;
+/** Of the advisory lock that a commit waits for. */
+const LOCK = 15;
+const TABLE = 'lake.kills.t';
+
+/** The cluster's own database, whose locks hold its writes. */
+let database: TestDatabase;
+let cluster: StartedCluster;
+let client: Client;
+let holder: Client;
+let folder: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  cluster = await startOwnCluster({ env: { DATABASE_URL: database.url } });
+  [client, holder] = [new Client(database.url), new Client(database.url)];
+  await client.connect();
+  await holder.connect();
+  await client.query(`CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql
+    AS 'BEGIN PERFORM pg_advisory_xact_lock(${LOCK}); RETURN NULL; END'`);
+  await ok('CREATE SCHEMA lake.kills');
+}, 120_000);
+
+afterAll(async () => {
+  await client?.end();
+  await holder?.end();
+  await cluster?.stop();
+  await database?.[Symbol.asyncDispose]();
+});
+
+beforeEach(async () => {
+  await expect.poll(() => ok(`CREATE TABLE ${TABLE} (i BIGINT, t VARCHAR)`), { timeout: GONE_MS_MAX }).toBeDefined();
+  const { body } = await cluster.catalog('GET', '/v1/lake/namespaces/kills/tables/t');
+  folder = fileURLToPath(new URL((body as { metadata: { location: string } }).metadata.location));
+});
+
+afterEach(async () => {
+  await ok(`DROP TABLE ${TABLE} PURGE`);
+});
+
+async function ok(sql: string): Promise<QueryAnswer['body']> {
+  const { status, body } = await cluster.query(sql);
+  if (status !== 200) throw new Error(`${sql}: ${body.error} ${body.message}`);
+  return body;
+}
+
+const one = async (sql: string): Promise<unknown> => (await ok(sql)).rows?.[0]?.[0];
+
+/** Asks until there is an answer: a process may be starting again. */
+async function settled<T>(ask: () => Promise<T>): Promise<T> {
+  for (const endMs = performance.now() + GONE_MS_MAX; ; await sleep(200)) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (performance.now() > endMs) throw error;
+    }
+  }
+}
+
+async function files(pattern: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const file of glob(pattern, { cwd: folder })) found.push(file);
+  return found;
+}
+
+type Kind = 'coordinator' | 'worker' | 'catalog' | 'connections';
+
+/** Kills the process; of several workers the first. `connections`: those of all processes with Postgres, as when it crashes. */
+async function kill(kind: Kind): Promise<void> {
+  if (kind === 'connections') {
+    const ours = [client, holder].map((one) => (one as Client & { readonly processID: number }).processID);
+    await client.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> ALL($1)',
+      [ours],
+    );
+    return;
+  }
+  const services = await cluster.services();
+  process.kill(must(services.find((service) => service.kind === kind)?.pid, `a ${kind} runs`), 'SIGKILL');
+}
+
+/** A place in a write. `hold` keeps every write from passing it until `release`. */
+type Step = { readonly hold: () => Promise<unknown>; readonly release: () => Promise<unknown> };
+
+const lockIn = (lock: string) => async (): Promise<void> => {
+  await holder.query('BEGIN');
+  await holder.query(lock);
+};
+const rollback = (): Promise<unknown> => holder.query('ROLLBACK');
+
+/** Holds the COMMIT of each transaction that changes a table where `condition` holds. @returns lets them go on */
+async function holdCommits(by: Client, condition: string): Promise<() => Promise<void>> {
+  await by.query('SELECT pg_advisory_lock($1)', [LOCK]);
+  await client.query(`CREATE CONSTRAINT TRIGGER hold AFTER UPDATE ON catalog.iceberg_table
+    DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (${condition}) EXECUTE FUNCTION wait_for_test()`);
+  return async () => {
+    await by.query('SELECT pg_advisory_unlock($1)', [LOCK]);
+    await client.query('DROP TRIGGER hold ON catalog.iceberg_table');
+  };
+}
+let letCommit: () => Promise<void> = () => Promise.resolve();
+
+const STEPS = {
+  'before the intent': {
+    hold: lockIn('LOCK TABLE coordinator.write_intents IN SHARE MODE'),
+    release: rollback,
+  },
+  'after the files, before the commit': {
+    hold: lockIn('LOCK TABLE catalog.idempotency_key IN SHARE MODE'),
+    release: rollback,
+  },
+  'in the commit, before the compare-and-swap': {
+    hold: lockIn(`SELECT 1 FROM catalog.iceberg_table WHERE name = 't' FOR UPDATE`),
+    release: rollback,
+  },
+  'committed, before the answer': {
+    hold: async () => {
+      letCommit = await holdCommits(holder, 'true');
+    },
+    release: () => letCommit(),
+  },
+} satisfies Record<string, Step>;
+
+const isHeld = async (): Promise<boolean> =>
+  ((await client.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rowCount ?? 0) > 0;
+
+type Sent = { readonly ids: readonly string[]; readonly answers: readonly (QueryAnswer | 'lost')[] };
+
+/** INSERTs of 10 rows each, which `answers` sends all at once. */
+function insertTen(statements: number): {
+  readonly ids: Sent['ids'];
+  readonly answers: () => Promise<Sent['answers']>;
+} {
+  const ids = Array.from({ length: statements }, () => randomUUID());
+  const insert = (queryId: string, i: number): Promise<QueryAnswer | 'lost'> =>
+    cluster
+      .query(`INSERT INTO ${TABLE} SELECT i, md5(i::VARCHAR) FROM range(${10 * i}, ${10 * i + 10}) r(i)`, { queryId })
+      .catch(() => 'lost' as const);
+  return { ids, answers: () => Promise.all(ids.map(insert)) };
+}
+
+/** Runs INSERTs that `step` holds, kills a process there, and lets the others go on. */
+async function killed(step: Step, kind: Kind, statements: number): Promise<Sent> {
+  const { ids, answers } = insertTen(statements);
+  await step.hold();
+  const answer = answers();
+  try {
+    await expect.poll(isHeld, { timeout: 20_000, interval: 10 }).toBe(true);
+    await kill(kind);
+    // The others notice it, and those who start again find the write held.
+    await sleep(200);
+  } finally {
+    await step.release();
+  }
+  return { ids, answers: await answer };
+}
+
+const recordOf = async (id: string): Promise<unknown> =>
+  (await client.query('SELECT status FROM coordinator.query_history WHERE query_id = $1', [id])).rows[0]?.status;
+
+/** The law of every write: what is acknowledged is there, nothing is half done, and nothing is left of what failed. @returns whether the rows of each are there */
+async function checkLaw({ ids, answers }: Sent): Promise<readonly boolean[]> {
+  const endMs = performance.now() + GONE_MS_MAX;
+  const left = (): { readonly timeout: number } => ({ timeout: Math.max(1_000, endMs - performance.now()) });
+  const open = async (): Promise<unknown> => (await client.query('SELECT * FROM coordinator.write_intents')).rows;
+  for (const id of ids) await expect.poll(() => recordOf(id), left()).toMatch(/^(completed|failed)$/);
+  const made: boolean[] = [];
+  for (const [i, id] of ids.entries()) {
+    const rows = await settled(() =>
+      one(`SELECT count(*)::INT FROM ${TABLE} WHERE i >= ${10 * i} AND i < ${10 * i + 10}`),
+    );
+    expect([0, 10]).toContain(rows);
+    made.push(rows === 10);
+    expect(await recordOf(id)).toBe(rows === 10 ? 'completed' : 'failed');
+    const answer = must(answers[i], 'one answer for one statement');
+    if (answer === 'lost' || answer.body.error === 'COMMIT_STATE_UNKNOWN') continue;
+    expect(answer.status === 200).toBe(rows === 10);
+  }
+  const read = must(
+    (
+      await settled(() =>
+        ok(`SELECT (SELECT count(DISTINCT _file)::INT FROM ${TABLE}),
+      (SELECT count(*)::INT FROM lake.kills."t$snapshots"),
+      (SELECT count(*)::INT FROM lake.kills."t$manifests")`),
+      )
+    ).rows?.[0],
+    'one row',
+  );
+  const [dataFiles, snapshots, manifests] = read.map(Number);
+  await expect.poll(async () => (await files('**/*.parquet')).length, left()).toBe(dataFiles);
+  const lists = must(snapshots, 'a count') + must(manifests, 'a count');
+  await expect.poll(async () => (await files('**/*.avro')).length, left()).toBe(lists);
+  await expect.poll(open, left()).toEqual([]);
+  await settled(() => ok(`INSERT INTO ${TABLE} VALUES (-1, 'after')`));
+  return made;
+}
+
+const POINTS = Object.keys(STEPS) as (keyof typeof STEPS)[];
+
+describe('kill -9 of the coordinator', () => {
+  test.each(POINTS)('%s', async (point) => {
+    const sent = await killed(STEPS[point], 'coordinator', 1);
+    expect(sent.answers).toEqual(['lost']);
+    const made = await checkLaw(sent);
+    if (point === 'before the intent') expect(made).toEqual([false]);
+    if (point === 'committed, before the answer') expect(made).toEqual([true]);
+  });
+
+  test('committed, before the answers of small INSERTs that share the commit', async () => {
+    const { ids, answers } = insertTen(6);
+    const { hold, release } = STEPS['after the files, before the commit'];
+    await hold();
+    const answer = answers();
+    // One commit is under way, and the others have come to theirs.
+    await expect.poll(isHeld, { timeout: 20_000, interval: 10 }).toBe(true);
+    await expect.poll(async () => (await files('**/*.parquet')).length, { timeout: 20_000 }).toBe(6);
+    await sleep(1_000);
+    const later = await holdCommits(
+      client,
+      'NEW.version > OLD.version AND NEW.metadata LIKE \'%"total-records":"60"%\'',
+    );
+    await release();
+    await expect.poll(isHeld, { timeout: 20_000, interval: 10 }).toBe(true);
+    await kill('coordinator');
+    await later();
+    const sent = { ids, answers: await answer };
+    expect(await checkLaw(sent)).toEqual(ids.map(() => true));
+    expect(sent.answers.filter((one) => one === 'lost')).toHaveLength(5);
+  });
+});
+
+describe('kill -9 of the catalog', () => {
+  test.each(POINTS)('%s', async (point) => {
+    const sent = await killed(STEPS[point], 'catalog', 3);
+    const made = await checkLaw(sent);
+    if (point === 'committed, before the answer') expect(made).toContain(true);
+  });
+});
+
+describe('kill -9 of a worker', () => {
+  test.each(POINTS)('%s: the statement completes', async (point) => {
+    const sent = await killed(STEPS[point], 'worker', 1);
+    expect(sent.answers).toMatchObject([{ status: 200 }]);
+    expect(await checkLaw(sent)).toEqual([true]);
+  });
+});
+
+describe('Postgres ends every connection', () => {
+  test.each(POINTS)('%s', async (point) => {
+    await checkLaw(await killed(STEPS[point], 'connections', 3));
+  });
+});
+
+test('kill -9 of one process after the other, beside clients that insert: acknowledged is there, failed is not', async () => {
+  const acknowledged = new Set<number>();
+  const refused = new Set<number>();
+  const ids: string[] = [];
+  const over = new AbortController();
+  let next = 0;
+  const insert = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      const i = next++;
+      const queryId = randomUUID();
+      ids.push(queryId);
+      const answer = await cluster.query(`INSERT INTO ${TABLE} VALUES (${i}, 'x')`, { queryId }).catch(() => undefined);
+      if (answer?.status === 200) acknowledged.add(i);
+      else if (answer !== undefined && answer.body.error !== 'COMMIT_STATE_UNKNOWN') refused.add(i);
+      // A process that is down refuses at once.
+      if (answer?.status !== 200) await sleep(100);
+    }
+  };
+  const clients = Array.from({ length: 8 }, insert);
+  for (const kind of ['catalog', 'worker', 'coordinator', 'catalog', 'coordinator'] as const) {
+    await sleep(3_000);
+    await kill(kind);
+  }
+  await sleep(4_000);
+  over.abort();
+  await Promise.all(clients);
+  const running = `SELECT query_id FROM coordinator.query_history WHERE status IN ('queued', 'running') AND query_id = ANY($1)`;
+  await expect.poll(async () => (await client.query(running, [ids])).rows, { timeout: GONE_MS_MAX }).toEqual([]);
+  const rows = must((await settled(() => ok(`SELECT i FROM ${TABLE}`))).rows, 'rows').map(([i]) => Number(i));
+  const there = new Set(rows);
+  expect(rows).toHaveLength(there.size);
+  expect([...acknowledged].filter((i) => !there.has(i))).toEqual([]);
+  expect([...refused].filter((i) => there.has(i))).toEqual([]);
+  expect(acknowledged.size).toBeGreaterThan(50);
+  const completed = `SELECT count(*)::INT AS n FROM coordinator.query_history WHERE status = 'completed' AND query_id = ANY($1)`;
+  await expect.poll(async () => (await client.query(completed, [ids])).rows[0]?.n).toBe(there.size);
+  const read = await settled(() => one(`SELECT count(DISTINCT _file)::INT FROM ${TABLE}`));
+  await expect.poll(async () => (await files('**/*.parquet')).length, { timeout: GONE_MS_MAX }).toBe(read);
+}, 240_000);

@@ -240,6 +240,11 @@ describe('duckDbError', () => {
       'Cannot open file "b.parquet": No such file or directory',
     ],
     [
+      'IO Error: Could not write file "/data/a/b.parquet": No space left on device',
+      'STORAGE_FULL',
+      'Could not write file "b.parquet": No space left on device',
+    ],
+    [
       "Invalid Input Error: No magic bytes found at end of file '/data/a/b.parquet'",
       'INVALID_TABLE_DATA',
       "No magic bytes found at end of file 'b.parquet'",

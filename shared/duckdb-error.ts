@@ -157,6 +157,9 @@ const PAGE_DATA: readonly string[] = [
 ];
 
 const isPageData = ({ message }: Report): boolean => PAGE_DATA.some((start) => message.startsWith(start));
+/** What the operating system says when there is no space to write: as `strerror` prints ENOSPC, EDQUOT and EFBIG. */
+const FULL = /\b(?:No space left on device|Disk quota exceeded|File too large)$/;
+const isFull = ({ message }: Report): boolean => FULL.test(message);
 const isFileData = (report: Report): boolean => FILE_DATA.test(report.message) || isPageData(report);
 
 /** The error code by type of exception (`ExceptionType` of DuckDB 1.5); a type that is not listed is a fault of Skein. */
@@ -189,7 +192,12 @@ const CODE_OF_TYPE: Readonly<Record<string, (report: Report) => ErrorCode>> = {
   dependency: () => 'NOT_SUPPORTED',
   'missing extension': () => 'NOT_SUPPORTED',
   autoload: () => 'NOT_SUPPORTED',
-  io: (r) => (isFileData(r) && !/no such file|cannot open/i.test(r.message) ? 'INVALID_TABLE_DATA' : 'STORAGE_ERROR'),
+  io: (r) =>
+    isFull(r)
+      ? 'STORAGE_FULL'
+      : isFileData(r) && !/no such file|cannot open/i.test(r.message)
+        ? 'INVALID_TABLE_DATA'
+        : 'STORAGE_ERROR',
   // Thrown by C++ code that does not use DuckDB's errors.
   invalid: (r) => (isPageData(r) ? 'INVALID_TABLE_DATA' : 'INTERNAL_ERROR'),
   http: () => 'STORAGE_ERROR',
@@ -280,6 +288,7 @@ const MESSAGES: Partial<Record<ErrorCode, (message: string) => string>> = {
   MEMORY_EXHAUSTED: (text) => `the worker has no more memory for the query: ${shortPaths(text)}`,
   SPILL_LIMIT: (text) => `the query needs more disk than its spill limit: ${shortPaths(text)}`,
   STORAGE_ERROR: shortPaths,
+  STORAGE_FULL: shortPaths,
   INVALID_TABLE_DATA: shortPaths,
   NOT_SUPPORTED: shortPaths,
   // A suggestion would come from DuckDB's own catalog.

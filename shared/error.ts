@@ -205,6 +205,7 @@ export const ERRORS = {
     'The connection to the metadata store broke during a commit: it may have happened or not.',
   ),
   STORAGE_ERROR: entry('external', '58030', 503, 14, 'A data or metadata file cannot be read or written.', true),
+  STORAGE_FULL: entry('resource', '53100', 507, 8, 'A file cannot be written: there is no space for it.'),
   INVALID_TABLE_DATA: entry(
     'external',
     'XX001',

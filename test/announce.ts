@@ -27,7 +27,9 @@ function announce(missing: readonly MissingPeer[], say: (line: string) => void):
   for (const suites of CI_SUITES) say(`  ${suites}`);
   say('and to .ci/run --full these named parts:');
   for (const { name, what } of PARTS) say(`  ${name.padEnd(8)} ${what}`);
-  if (process.getuid?.() !== 0) say('Not root: the chaos suite has no worker in a network of its own.');
+  if (process.getuid?.() !== 0) {
+    say('Not root: the chaos suite has no worker in a network of its own, and no warehouse is on a full file system.');
+  }
   for (const { peer, suites } of missing) {
     say(`No ${peer.name} on this machine (Debian: ${peer.packages.join(', ')}); left out: ${suites.join(' ')}`);
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SkeinError } from '#shared/error.ts';
+import { SkeinError, type ErrorCode } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import type { CatalogContext } from '../context.ts';
 import { requireCatalog, type CatalogRow } from '../store/postgres/catalog-store.ts';
@@ -78,6 +78,9 @@ async function commitInTurn(
   throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: other commits kept coming first');
 }
 
+/** Errors of the stores that a commit needs, which are no one's fault and leave nothing behind. */
+const NOT_APPLIED: ReadonlySet<ErrorCode> = new Set(['CATALOG_UNAVAILABLE', 'STORAGE_ERROR', 'STORAGE_FULL']);
+
 /**
  * Maps the failure of a commit to the error that the client gets. On a 5xx clients assume that the commit may have happened, and leave the
  * new files and the table to the user. When the catalog knows that nothing happened it answers with a conflict instead, which clients may
@@ -85,7 +88,7 @@ async function commitInTurn(
  */
 export function commitFailure(thrown: unknown): unknown {
   const error = thrown instanceof Error ? toCatalogError(thrown) : undefined;
-  if (error?.code !== 'CATALOG_UNAVAILABLE' && error?.code !== 'STORAGE_ERROR') return thrown;
+  if (error === undefined || !NOT_APPLIED.has(error.code)) return thrown;
   return new SkeinError('COMMIT_NOT_APPLIED', `Commit failed, nothing was changed: ${error.message}`, {
     cause: thrown,
   });

@@ -36,6 +36,7 @@ const ICEBERG_ERRORS: Partial<Record<ErrorCode, readonly [status: number, type: 
   QUEUE_FULL: [429, 'TooManyRequestsException'],
   CATALOG_UNAVAILABLE: [503, 'ServiceUnavailableException'],
   STORAGE_ERROR: [503, 'ServiceUnavailableException'],
+  STORAGE_FULL: [503, 'ServiceUnavailableException'],
 };
 
 export function icebergError(error: SkeinError): { readonly status: number; readonly body: Json } {

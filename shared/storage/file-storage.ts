@@ -134,6 +134,9 @@ async function guard<T>(uri: string, work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof SkeinError || error instanceof FileNotFound || error instanceof FileTooLarge) throw error;
     if (isMissing(error)) throw new FileNotFound(uri);
+    if (FULL.has(codeOf(error))) {
+      throw new SkeinError('STORAGE_FULL', `there is no space to write ${uri}`, { cause: error });
+    }
     throw new SkeinError('STORAGE_ERROR', `cannot access ${uri}`, { cause: error });
   }
 }
@@ -141,7 +144,11 @@ async function guard<T>(uri: string, work: () => Promise<T>): Promise<T> {
 /** Error codes for a name that is missing, is a folder, or is not possible. */
 const MISSING = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR', 'ENAMETOOLONG']);
 
-const isMissing = (error: unknown): boolean => MISSING.has((error as NodeJS.ErrnoException).code ?? '');
+/** Error codes for a file system, a quota or a file that is full. */
+const FULL = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? '';
+const isMissing = (error: unknown): boolean => MISSING.has(codeOf(error));
 
 function ignoreMissing(error: unknown): undefined {
   if (isMissing(error)) return undefined;

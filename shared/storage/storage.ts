@@ -2,8 +2,8 @@
  * The files of a warehouse, by location. The catalog, coordinators, workers and `skein load` access them only through `openStorage`. The
  * methods are those that both a file system and an object store can implement: a file is written once and whole, and never changes.
  *
- * Every method may throw STORAGE_ERROR, and INVALID_REQUEST or NOT_SUPPORTED for a location outside of this storage. A missing file is
- * `FileNotFound`, which callers convert to their own "not found".
+ * Every method may throw STORAGE_ERROR, and INVALID_REQUEST or NOT_SUPPORTED for a location outside of this storage; one that writes also
+ * STORAGE_FULL. A missing file is `FileNotFound`, which callers convert to their own "not found".
  */
 export interface Storage {
   /** Reads a whole file. @throws FileTooLarge when it has more than `bytesMax` bytes, FileNotFound */

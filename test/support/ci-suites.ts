@@ -12,6 +12,7 @@ export const SCALE_SUITES: readonly string[] = [
 
 /** Every cell of a matrix, every point of a kill, every order of messages. */
 export const EXHAUSTIVE_SUITES: readonly string[] = [
+  'catalog/internal/commit-interleavings.system.test.ts',
   'catalog/rest/crashes.system.test.ts',
   'catalog/token/key-rotation.system.test.ts',
   'test/cluster/dml.test.ts',

@@ -45,7 +45,9 @@ export async function benchInserts(
     for (const { name, clients, tables } of CASES) {
       const names = Array.from({ length: tables }, (_, i) => `inserted_${clients}_${i}`);
       for (const table of names) {
-        await cluster.sql(`CREATE OR REPLACE TABLE ${schema}.${table} (a BIGINT, b VARCHAR)`);
+        // A table that is replaced keeps the snapshots of the run before.
+        await cluster.sql(`DROP TABLE IF EXISTS ${schema}.${table} PURGE`);
+        await cluster.sql(`CREATE TABLE ${schema}.${table} (a BIGINT, b VARCHAR)`);
       }
       const before = await metadataBytes(cluster, names);
       const endMs = performance.now() + seconds * 1_000;

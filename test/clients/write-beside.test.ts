@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest';
+import { python } from '#test/support/python.ts';
+import { sharedCluster } from '#test/support/resources.ts';
+
+const TABLE = 'lake.beside_others.t';
+/** Rows that PyIceberg appends, and clients of Skein that insert until it is done. */
+const THEIRS = 15;
+const CLIENTS = 4;
+
+test('PyIceberg and small INSERTs that share commits write one table at once, and lose nothing', async () => {
+  const { cluster } = await sharedCluster();
+  await cluster.sql('CREATE SCHEMA lake.beside_others');
+  await cluster.sql(`CREATE TABLE ${TABLE} (i BIGINT, t VARCHAR)`);
+  const over = new AbortController();
+  const inserted: number[] = [];
+  const insert = async (_: unknown, client: number): Promise<void> => {
+    for (let i = client * 100_000; !over.signal.aborted; i++) {
+      await cluster.sql(`INSERT INTO ${TABLE} VALUES (${i}, 'skein')`);
+      inserted.push(i);
+    }
+  };
+  const clients = Array.from({ length: CLIENTS }, insert);
+  const appending = python(
+    'test/clients/write_beside.py',
+    cluster.catalogUrl,
+    await cluster.token(),
+    'beside_others.t',
+    '1000000',
+    String(THEIRS),
+  );
+  const output = await appending.finally(() => over.abort());
+  await Promise.all(clients);
+  const { appended } = JSON.parse(output) as { readonly appended: readonly number[] };
+  expect(appended).toHaveLength(THEIRS);
+  expect(inserted.length).toBeGreaterThan(CLIENTS);
+  const wanted = [...inserted, ...appended].sort((a, b) => a - b);
+  const rows = await cluster.sql(`SELECT i FROM ${TABLE} ORDER BY i`);
+  expect(rows.map(([i]) => i)).toEqual(wanted);
+  // And PyIceberg reads what was written last.
+  const again = await python(
+    'test/clients/write_beside.py',
+    cluster.catalogUrl,
+    await cluster.token(),
+    'beside_others.t',
+    '2000000',
+    '1',
+  );
+  expect((JSON.parse(again) as { readonly rows: readonly number[] }).rows).toEqual([...wanted, 2_000_000]);
+  await cluster.sql(`DROP TABLE ${TABLE} PURGE`);
+  await cluster.sql('DROP SCHEMA lake.beside_others');
+});

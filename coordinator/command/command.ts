@@ -119,8 +119,8 @@ interface Records {
 export interface Queries {
   /** Binds the query: the columns of its result. */
   columns(query: TextSpan): Promise<readonly QueryColumn[]>;
-  /** Binds the query with its parameters in place, before they have values. */
-  describe(query: TextSpan): Promise<Description>;
+  /** Binds the query, or a text that was made of it, with its parameters in place, before they have values. */
+  describe(query: TextSpan, text?: DerivedText): Promise<Description>;
   /**
    * Evaluates constant expressions, which are parts of the statement. @returns each value as an SQL literal of its type
    * @throws INVALID_ARGUMENT for an expression that is not constant, with its place; what its evaluation throws
@@ -184,6 +184,8 @@ export interface Writes {
    * @throws TYPE_MISMATCH, NOT_NULL_VIOLATION, COMMIT_CONFLICT; COMMIT_STATE_UNKNOWN when the catalog does not say in time how the commit ended
    */
   insert(insert: Insert): Promise<WriteOutcome>;
+  /** Checks an INSERT before its parameters have values. @returns their types @throws as `insert` before it runs */
+  describeInsert(insert: Insert): Promise<Description['parameters']>;
   /** Deletes rows of a table. @returns their number @throws COMMIT_CONFLICT, COMMIT_STATE_UNKNOWN, STATEMENT_TOO_COMPLEX for too many rows */
   delete(input: Delete): Promise<WriteOutcome>;
   /** Changes rows of a table. @returns their number @throws as `delete` and `insert`, CARDINALITY_VIOLATION for a row that two rows of FROM change */

@@ -1,4 +1,5 @@
 import type { ColumnName, TargetColumns } from '../write/assign-columns.ts';
+import { COUNT_COLUMNS } from '../sink/count-batch.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
 import type { Command, Insert } from './command.ts';
@@ -28,6 +29,9 @@ export const insert: Command<Insert> = {
     return { table, target, query, values: reader.peekWord() === 'VALUES' ? takeValues(reader) : null };
   },
   action: () => 'table.commit',
+  async describe(input, { writes }) {
+    return { columns: COUNT_COLUMNS, parameters: await writes.describeInsert(input) };
+  },
   async run(input, { writes, answerCount }) {
     const { count, ...outcome } = await writes.insert(input);
     return { ...(await answerCount(count)), ...outcome };

@@ -77,13 +77,13 @@ export class StatementQueries implements Queries {
     return (await this.#prepare(query, await this.#context())).columns;
   }
 
-  async describe(query: TextSpan): Promise<Description> {
+  async describe(query: TextSpan, text = wholeText(query)): Promise<Description> {
     // Its columns are those of the data.
     if (findPivots(query.text).length > 0) return { columns: null, parameters: new Map() };
     const { values } = this.#parts;
-    const { columns, parameters } = await this.#inStatement(query, wholeText(query), {
+    const { columns, parameters } = await this.#inStatement(query, text, {
       context: await this.#context(),
-      values: placesIn(query, values),
+      values: text.places(placesIn(query, values)),
       work: describeQuery,
     });
     return {

@@ -5,7 +5,7 @@ import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { must } from '#shared/must.ts';
 import { printSqlType, type SqlField, type SqlType } from '../planner/sql-type.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
-import { DerivedText } from '../statement/derived-text.ts';
+import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { isAssignable } from './is-assignable.ts';
 
@@ -55,16 +55,25 @@ export function requireAssignable({ name, type }: Field, from: SqlType, position
   throw new SkeinError('TYPE_MISMATCH', `column ${name} has the type ${types}`, { position });
 }
 
+/** The rows that an INSERT gives, as the text of a query. @throws SYNTAX_ERROR, COLUMN_NOT_FOUND */
+export function insertedRows({ query, values, target }: InsertedRows, fields: readonly Field[]): DerivedText {
+  if (values === null || target.kind === 'name') return wholeText(query);
+  return typedValues(query, values, filledFields({ fields, target }));
+}
+
+type InsertedRows = {
+  readonly query: TextSpan;
+  /** The values of each row of a VALUES list; null for another query. */
+  readonly values: readonly (readonly TextSpan[])[] | null;
+  readonly target: TargetColumns;
+};
+
 /**
  * The text of a VALUES list in which each value is converted to its column's type, and DEFAULT is the column's default.
  * @param fields the columns that the values are for
  * @throws SYNTAX_ERROR for a row of another number of values
  */
-export function typedValues(
-  query: TextSpan,
-  values: readonly (readonly TextSpan[])[],
-  fields: readonly Field[],
-): DerivedText {
+function typedValues(query: TextSpan, values: readonly (readonly TextSpan[])[], fields: readonly Field[]): DerivedText {
   const text = new DerivedText(query.text);
   const casts = fields.map(({ type }) => `) AS ${printSqlType(icebergSqlType(type))})`);
   text.insert('VALUES ');
@@ -91,7 +100,7 @@ export function typedValues(
 }
 
 /** The columns that a query fills, in the order of its own. */
-export function filledFields({ fields, target }: Pick<Insert, 'fields' | 'target'>): readonly Field[] {
+function filledFields({ fields, target }: Pick<Insert, 'fields' | 'target'>): readonly Field[] {
   if (target.kind !== 'list') return fields;
   const sources = [...find(fields, target.names)].toSorted(([, a], [, b]) => a - b);
   return sources.map(([at]) => must(fields[at], 'a column that was found'));

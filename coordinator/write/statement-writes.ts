@@ -25,6 +25,7 @@ import { atName } from '../command/at-name.ts';
 import type {
   CommandContext,
   Delete,
+  Description,
   Insert,
   Optimize,
   Optimized,
@@ -40,7 +41,7 @@ import type { TableName } from '../resolver/table-source.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import type { ObjectName, TextSpan } from '../statement/statement.ts';
-import { assignColumns, filledFields, typedValues } from './assign-columns.ts';
+import { assignColumns, insertedRows } from './assign-columns.ts';
 import { chooseFiles, droppedDeletes } from './choose-files.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { deleteRows } from './delete-rows.ts';
@@ -82,14 +83,12 @@ export class StatementWrites implements Writes {
     this.#context = context;
   }
 
-  async insert({ table: name, target: into, query, values }: Insert): Promise<WriteOutcome> {
+  async insert(insert: Insert): Promise<WriteOutcome> {
     const { queries } = this.#context();
+    const { table: name, target: into, query } = insert;
     const target = await this.#target(name);
     const { fields } = target.schema;
-    const text =
-      values === null || into.kind === 'name'
-        ? wholeText(query)
-        : typedValues(query, values, filledFields({ fields, target: into }));
+    const text = insertedRows(insert, fields);
     return this.#write({
       run: (destinationOf) => queries.write(query, text, destinationOf),
       assign: (columns) => {
@@ -99,6 +98,14 @@ export class StatementWrites implements Writes {
       change: (files) => (files.length === 0 ? null : appendFiles(files)),
       isAppend: true,
     });
+  }
+
+  async describeInsert(insert: Insert): Promise<Description['parameters']> {
+    const { table: name, target: into, query } = insert;
+    const { fields } = (await this.#target(name)).schema;
+    const { columns, parameters } = await this.#context().queries.describe(query, insertedRows(insert, fields));
+    if (columns !== null) assignColumns({ fields, target: into, columns, position: query.offset });
+    return parameters;
   }
 
   delete(input: Delete): Promise<WriteOutcome> {

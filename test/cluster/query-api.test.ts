@@ -256,6 +256,41 @@ describe('prepared statements', () => {
     expect(body['message']).toContain(message);
   });
 
+  test('of an INSERT has the types of the table’s columns, and adds rows each time', async () => {
+    const table = 'lake.tpch.prepared_rows';
+    await cluster.sql(`CREATE TABLE ${table} (n INTEGER, d DECIMAL(9, 2), s VARCHAR)`);
+    await session(`PREPARE put AS INSERT INTO ${table} (s, n) VALUES ($1, $2), (upper($1), $2 + 1)`);
+    expect((await session("EXECUTE put('a', 6)")).body).toMatchObject({ rows: [[2]] });
+    expect((await session('EXECUTE put(?, ?)', ['b', 8])).body['rows']).toEqual([[2]]);
+    await session(`PREPARE one AS INSERT INTO ${table} (n) VALUES ($1)`);
+    expect((await session("EXECUTE one('5')")).body).toMatchObject({ rows: [[1]] });
+    expect(code(await session("EXECUTE one('x')"))).toBe('400 INVALID_CAST 22P02');
+    await session(`PREPARE copied AS INSERT INTO ${table} SELECT $1, 1.5, 'q' FROM range($2)`);
+    expect((await session('EXECUTE copied(1, 3)')).body['rows']).toEqual([[3]]);
+    expect(await cluster.sql(`SELECT s, n, d::VARCHAR FROM ${table} ORDER BY n, s`)).toEqual([
+      ...Array.from({ length: 3 }, () => ['q', 1, '1.50']),
+      [null, 5, null],
+      ['a', 6, null],
+      ['A', 7, null],
+      ['b', 8, null],
+      ['B', 9, null],
+    ]);
+    await cluster.sql(`DROP TABLE ${table}`);
+  });
+
+  test.each([
+    ['PREPARE a AS INSERT INTO lake.tpch.region VALUES ($1)', '42601', 'line 1, column'],
+    ['PREPARE a AS INSERT INTO lake.tpch.region (nothing) VALUES ($1)', '42703', '(line 1, column 44)'],
+    [
+      "PREPARE a AS INSERT INTO lake.tpch.region (r_name, r_regionkey) SELECT $1, DATE '2024-01-01'",
+      '42804',
+      'r_regionkey',
+    ],
+  ])('%s is refused before it runs', async (sql, state, message) => {
+    const { body } = await session(sql);
+    expect([body['sql_state'], body['message']]).toEqual([state, expect.stringContaining(message)]);
+  });
+
   test('are bounded by number and by memory, and an EXECUTE takes no more text than a statement', async () => {
     const own = inSession(randomUUID());
     const long = (i: number) => own(`PREPARE long${i} AS SELECT 1 /* ${'x'.repeat(7 * 2 ** 20)} */, $1`);

@@ -358,6 +358,28 @@ describe('a query that waits for admission', () => {
     await restore();
   });
 
+  test('other levels of the feedback queue are in force for queries that run; one of High priority stays on the top level', async () => {
+    /** Tasks that can run, by level. */
+    const levels = async (): Promise<readonly number[]> => {
+      const text = await (await fetch(worker.metricsUrl)).text();
+      const found = text.matchAll(/^skein_worker_level_tasks\{level="\d",worker="[^"]*"\} (\d+)$/gm);
+      return [...found].map(([, count]) => Number(count));
+    };
+    const leave = new AbortController();
+    onTestFinished(() => leave.abort());
+    const headers = { 'x-skein-session': randomUUID() };
+    await query("SET service.workload_class = 'batch'", { headers });
+    for (const one of [headers, {}]) query(LONG, { headers: one, signal: leave.signal }).catch(() => undefined);
+    await expect.poll(async () => (await levels()).reduce((sum, count) => sum + count, 0), { timeout: 10_000 }).toBe(2);
+    expect((await levels())[4]).toBe(0);
+    const file = `${workloadOf(RUNNING_MAX)}mlfq: {levels_ms: [1, 2, 3, 4], level_weight_ratio: 3}\n`;
+    await writeFile(join(folder, 'workload.yaml'), file);
+    await expect.poll(levels, { timeout: 5_000 }).toEqual([1, 0, 0, 0, 1]);
+    leave.abort();
+    await restore();
+    await expect.poll(levels, { timeout: 5_000 }).toEqual([0, 0, 0, 0, 0]);
+  });
+
   test('an interactive query that outgrows its estimate gets another class, and says so', async () => {
     const id = randomUUID();
     const leave = new AbortController();

@@ -164,7 +164,7 @@ type PoolParts = {
 };
 
 async function startPool(
-  { config, log, coordinatorId, security }: TermParts,
+  { config, log, coordinatorId, security, workload }: TermParts,
   { epoch, running, onHung, stack }: PoolParts,
 ): Promise<WorkerPool> {
   const membership = stack.adopt(await openMembership(config, log), (open) => open.close());
@@ -174,6 +174,7 @@ async function startPool(
     epoch,
     heartbeatIntervalMs: config['cluster.heartbeat_interval'],
     heartbeatTimeoutMs: config['cluster.heartbeat_timeout'],
+    mlfq: () => (config['coordinator.workload'] === 'on' ? workload.current : NO_WORKLOAD).mlfq,
     release: { skein: SKEIN_RELEASE, duckdb: DUCKDB_RELEASE },
     log,
     onHung,

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolders } from '#shared/storage/make-folders.ts';
 import { Server, type ServerCredentials } from '@grpc/grpc-js';
+import type { MlfqSpec } from '#shared/mlfq-spec.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { errorBody, SkeinError } from '#shared/error.ts';
@@ -127,7 +128,7 @@ export async function startWorker(
     query_ids: tasks.queries(),
     hung: end.hung,
   });
-  const server = createGrpcServer(config, { tasks, security, beat, end });
+  const server = createGrpcServer(config, { tasks, security, beat, end, onLevels: (spec) => pool.setLevels(spec) });
   const metrics = createMetrics({ pool, memory, spool, store, tasks, name: config['worker.name'] });
   const port = await bindGrpc(server, credentials, `${config.internal_host}:${config['worker.port']}`);
   const http = await serveMetrics(metrics, config);
@@ -176,9 +177,10 @@ type ServerParts = {
   readonly security: ChannelSecurity;
   readonly beat: () => WorkerState;
   readonly end: OrderedEnd;
+  readonly onLevels: (spec: MlfqSpec) => void;
 };
 
-function createGrpcServer(config: Config, { tasks, security, beat, end }: ServerParts): Server {
+function createGrpcServer(config: Config, { tasks, security, beat, end, onLevels }: ServerParts): Server {
   const server = new Server({ 'grpc.max_receive_message_length': config['worker.task_bytes_max'] });
   server.addService(
     loadService('worker.proto', 'skein.worker.v1.Worker').definition,
@@ -189,6 +191,7 @@ function createGrpcServer(config: Config, { tasks, security, beat, end }: Server
       clock: systemClock,
       beat,
       beatIntervalMs: config['cluster.heartbeat_interval'],
+      onLevels,
     }),
   );
   server.addService(flightDefinition(), {

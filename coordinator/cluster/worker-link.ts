@@ -7,6 +7,7 @@ import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { internalMetadata } from '#shared/grpc/internal-auth.ts';
 import { queryId, type QueryId } from '#shared/id.ts';
 import { loadService } from '#shared/grpc/load-proto.ts';
+import type { MlfqSpec } from '#shared/mlfq-spec.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { printRelease, type Release } from '#shared/release.ts';
 import { WorkerEnding, type HungRun } from './worker-ending.ts';
@@ -18,6 +19,8 @@ export type LinkOptions = {
   readonly epoch: number;
   readonly heartbeatIntervalMs: number;
   readonly heartbeatTimeoutMs: number;
+  /** How slots share their time now. */
+  readonly mlfq: () => MlfqSpec;
   /**
    * The coordinator's release. A worker of another release is refused, because task messages depend on Skein's release, and plans and
    * `hash()` on DuckDB's.
@@ -178,12 +181,16 @@ export class WorkerLink {
 
   #attach(): void {
     if (this.#closed) return;
-    const { coordinatorId, epoch, heartbeatIntervalMs } = this.#options;
+    const { coordinatorId, epoch, heartbeatIntervalMs, mlfq } = this.#options;
     // A refused worker stays refused until a beat shows that it was replaced.
     if (this.#state.kind !== 'refused') this.#become({ kind: 'connecting' });
     const stream = this.#beats.Attach(internalMetadata(this.#options.security.keyring));
     this.#stream = stream;
-    const beat = (): void => void stream.write({ coordinator_id: coordinatorId, epoch: String(epoch) });
+    const beat = (): void => {
+      const { levelsMs, levelWeightRatio: ratio } = mlfq();
+      const levels = { levels_ms: [...levelsMs], level_weight_ratio: ratio };
+      stream.write({ coordinator_id: coordinatorId, epoch: String(epoch), ...levels });
+    };
     this.#timer = setInterval(beat, heartbeatIntervalMs);
     this.#expectBeat();
     stream.on('data', (wire: WorkerBeat) => this.#onBeat(workerInfo(wire)));

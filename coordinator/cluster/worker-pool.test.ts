@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { afterEach, expect, test, vi } from 'vitest';
 import { plainSecurity } from '#shared/grpc/channel-security.ts';
+import { DEFAULT_MLFQ } from '#shared/mlfq-spec.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import type { Membership } from '#shared/membership/member.ts';
@@ -26,6 +27,7 @@ const options = {
   epoch: 7,
   heartbeatIntervalMs: 50,
   heartbeatTimeoutMs: 1_500,
+  mlfq: () => DEFAULT_MLFQ,
   release: SCRIPTED_RELEASE,
 };
 

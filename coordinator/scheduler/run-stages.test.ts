@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { ScanFile, TaskSpec } from '#proto/task.ts';
 import { plainSecurity } from '#shared/grpc/channel-security.ts';
+import { DEFAULT_MLFQ } from '#shared/mlfq-spec.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import { SkeinError } from '#shared/error.ts';
 import { principalId, queryId, tenantId } from '#shared/id.ts';
@@ -91,6 +92,7 @@ async function cluster(
     epoch: 1,
     heartbeatIntervalMs: 50,
     heartbeatTimeoutMs: HEARTBEAT_TIMEOUT_MS,
+    mlfq: () => DEFAULT_MLFQ,
     release: SCRIPTED_RELEASE,
     log: silentLogger,
     onBeat: endUnknown({ running, epoch: 1, keyring }),

@@ -2,6 +2,7 @@ import { Utf8 } from 'apache-arrow';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { TaskSpec } from '#proto/task.ts';
 import { plainSecurity } from '#shared/grpc/channel-security.ts';
+import { DEFAULT_MLFQ } from '#shared/mlfq-spec.ts';
 import { fixedKeyring } from '#shared/keyring.ts';
 import { SkeinError } from '#shared/error.ts';
 import { decodeFlightData } from '#shared/flight/flight-data.ts';
@@ -39,7 +40,14 @@ const cluster = (...outputs: WorkerScript['output'][]): Promise<{ scheduler: Sch
 async function clusterOf(scripts: readonly WorkerScript[]): Promise<{ scheduler: Scheduler; workers: Worker[] }> {
   retries = 0;
   const workers = await Promise.all(scripts.map((script) => startScriptedWorker(script)));
-  const options = { security, coordinatorId: 'c', epoch: 1, heartbeatIntervalMs: 50, heartbeatTimeoutMs: 2_000 };
+  const options = {
+    security,
+    coordinatorId: 'c',
+    epoch: 1,
+    heartbeatIntervalMs: 50,
+    heartbeatTimeoutMs: 2_000,
+    mlfq: () => DEFAULT_MLFQ,
+  };
   const pool = new WorkerPool(staticMembership(workers.map((w) => w.address)), {
     ...options,
     release: SCRIPTED_RELEASE,
@@ -336,6 +344,7 @@ test("an error of the worker's keeps its code", async () => {
     epoch: 1,
     heartbeatIntervalMs: 50,
     heartbeatTimeoutMs: 2_000,
+    mlfq: () => DEFAULT_MLFQ,
     release: SCRIPTED_RELEASE,
     log: silentLogger,
   });

@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import type { MlfqSpec } from '#shared/mlfq-spec.ts';
 import type { Clock } from '#shared/clock.ts';
 import { reclassify, type Classification, type WorkDone } from './classify.ts';
 import { printReason, type GroupSnapshot } from './group-snapshot.ts';
@@ -6,7 +7,7 @@ import { GroupTree } from './group-tree.ts';
 import type { MemoryOptions } from './memory-ledger.ts';
 import { route, type RoutedStatement } from './route.ts';
 import { PRIORITIES, WORK_CLASSES, type ClassCounts, type WorkClass } from './work-class.ts';
-import type { ClassLimits, MlfqSpec, RoutingRule, Workload } from './workload.ts';
+import type { ClassLimits, RoutingRule, Workload } from './workload.ts';
 
 /** A query that asks for a place. */
 export type AdmissionRequest = {

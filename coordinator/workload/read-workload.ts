@@ -1,3 +1,4 @@
+import { LEVELS } from '#shared/mlfq-spec.ts';
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node, type YAMLMap } from 'yaml';
 import { parseBytes, parseDuration } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
@@ -21,7 +22,6 @@ const RULES_MAX = 1_000;
 const DEPTH_MAX = 10;
 const LIMIT_MAX = 1_000_000;
 const WEIGHT_MAX = 1_000_000;
-const LEVELS = 5;
 
 /**
  * Reads the text of a workload file (service specification, Resource group; docs/workload.md).

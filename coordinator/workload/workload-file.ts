@@ -38,7 +38,7 @@ export class WorkloadFile implements AsyncDisposable {
     if (version === MISSING && config['coordinator.workload_file'] !== '')
       throw new SkeinError('INVALID_CONFIGURATION', `coordinator.workload_file: there is no file ${path}`);
     return new WorkloadFile(
-      { path, version, workload: version === MISSING ? DEFAULT_WORKLOAD : await read(path) },
+      { path, version, workload: version === MISSING ? DEFAULT_WORKLOAD : readWorkload(await textOf(path), path) },
       log,
     );
   }
@@ -67,14 +67,18 @@ export class WorkloadFile implements AsyncDisposable {
     try {
       const version = await versionOf(this.#path);
       if (version === this.#version) return;
-      this.#version = version;
       if (version === MISSING) throw new SkeinError('INVALID_CONFIGURATION', `${this.#path} is gone`);
-      this.#current = await read(this.#path);
+      // One that cannot be read now may be readable at the next look.
+      const text = await textOf(this.#path);
+      this.#version = version;
+      this.#current = readWorkload(text, this.#path);
       this.#problem = null;
       this.#log.info({ file: this.#path }, 'the workload file has changed and is in force');
       for (const listener of this.#listeners) listener(this.#current);
     } catch (error) {
-      this.#problem = SkeinError.of(error).message;
+      const { message } = SkeinError.of(error);
+      if (message === this.#problem) return;
+      this.#problem = message;
       this.#log.error({ reason: this.#problem }, 'the workload file is not valid: the one before it stays in force');
     }
   }
@@ -100,9 +104,9 @@ async function versionOf(path: string): Promise<string> {
   }
 }
 
-async function read(path: string): Promise<Workload> {
+async function textOf(path: string): Promise<string> {
   const { size } = await stat(path);
   if (size > WORKLOAD_BYTES_MAX)
     throw new SkeinError('INVALID_CONFIGURATION', `${path} has more than ${WORKLOAD_BYTES_MAX} bytes`);
-  return readWorkload(await readFile(path, 'utf8'), path);
+  return readFile(path, 'utf8');
 }

@@ -1,3 +1,4 @@
+import { DEFAULT_MLFQ, type MlfqSpec } from '#shared/mlfq-spec.ts';
 import type { WorkClass } from './work-class.ts';
 
 /** What the operator says of resource groups, routing, classes and levels: the file `coordinator.workload_file`, read and checked. */
@@ -45,13 +46,6 @@ export type RoutingRule = {
 
 export type ClassLimits = { readonly timeoutMs: number; readonly memoryBytes: number };
 
-export type MlfqSpec = {
-  /** Scheduled time of a query at which it leaves each level but the last. */
-  readonly levelsMs: readonly number[];
-  /** Each level gets this many times the slot time of the next. */
-  readonly levelWeightRatio: number;
-};
-
 const GB = 1e9;
 
 /** A longer duration overflows the timers. */
@@ -78,7 +72,7 @@ export const DEFAULT_WORKLOAD: Workload = {
     medium: { timeoutMs: 180_000, memoryBytes: 4 * GB },
     batch: { timeoutMs: 600_000, memoryBytes: 8 * GB },
   },
-  mlfq: { levelsMs: [1_000, 10_000, 60_000, 300_000], levelWeightRatio: 2 },
+  mlfq: DEFAULT_MLFQ,
   cpuQuotaPeriodMs: 0,
 };
 
@@ -93,7 +87,7 @@ export const NO_WORKLOAD: Workload = {
     medium: { timeoutMs: DURATION_MAX_MS, memoryBytes: Number.MAX_SAFE_INTEGER },
     batch: { timeoutMs: DURATION_MAX_MS, memoryBytes: Number.MAX_SAFE_INTEGER },
   },
-  mlfq: { ...DEFAULT_WORKLOAD.mlfq, levelWeightRatio: 1 },
+  mlfq: { ...DEFAULT_MLFQ, levelWeightRatio: 1 },
 };
 
 /** The variables that a group's name may hold. */

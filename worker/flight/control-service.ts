@@ -17,6 +17,7 @@ import type { ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { ClusterRole } from '#shared/grpc/cluster-role.ts';
 import { encodeError, toServiceError } from '#shared/grpc/internal-auth.ts';
 import { queryId, taskId } from '#shared/id.ts';
+import type { MlfqSpec } from '#shared/mlfq-spec.ts';
 import { verifyTicket, type Ticket } from '#shared/ticket.ts';
 import type { OrderedEnd } from '../ordered-end.ts';
 import type { TaskRegistry } from '../task/task-registry.ts';
@@ -31,6 +32,8 @@ export type ControlOptions = {
   readonly clock: Clock;
   readonly beat: () => WorkerState;
   readonly beatIntervalMs: number;
+  /** Takes what the coordinator says of how slots share their time. */
+  readonly onLevels: (spec: MlfqSpec) => void;
 };
 
 /** The handlers of `skein.worker.v1.Worker`. */
@@ -94,7 +97,7 @@ function unary<Request, Reply>(
  * at once when it begins to drain or when its process ends.
  */
 function attachHandler(options: ControlOptions): WorkerHandlers['Attach'] {
-  const { tasks, end, security, beat, beatIntervalMs } = options;
+  const { tasks, end, security, beat, beatIntervalMs, onLevels } = options;
   return (call) => {
     const tell = (): void => void call.write(beat());
     const stop = (): void => {
@@ -115,9 +118,10 @@ function attachHandler(options: ControlOptions): WorkerHandlers['Attach'] {
       fail(error);
       return;
     }
-    call.on('data', ({ epoch }: CoordinatorBeat) => {
+    call.on('data', ({ epoch, levels_ms: levelsMs, level_weight_ratio: levelWeightRatio }: CoordinatorBeat) => {
       try {
         tasks.hear(Number(epoch));
+        onLevels({ levelsMs, levelWeightRatio });
       } catch (error) {
         fail(error);
       }

@@ -1,5 +1,6 @@
 import type { Asker } from '#shared/fair/asker.ts';
 import { Turns } from '#shared/fair/turns.ts';
+import { DEFAULT_MLFQ, type MlfqSpec } from '#shared/mlfq-spec.ts';
 import { must } from '#shared/must.ts';
 import {
   addTask,
@@ -11,6 +12,7 @@ import {
   pickTask,
   removeTask,
   wakeTask,
+  withSpec,
   type Mlfq,
 } from './mlfq.ts';
 
@@ -23,6 +25,7 @@ type Share = Asker & { tasks: Mlfq };
  */
 export class FairQueue {
   readonly #turns = new Turns();
+  #spec: MlfqSpec = DEFAULT_MLFQ;
   readonly #shares = new Map<string, Share>();
   readonly #shareOf = new Map<string, Share>();
 
@@ -33,10 +36,16 @@ export class FairQueue {
     level: { readonly scheduledMs: number; readonly pinned: boolean },
   ): void {
     const key = keyOf({ tenant, principal });
-    const share = this.#shares.get(key) ?? { tenant, principal, tasks: emptyMlfq };
+    const share = this.#shares.get(key) ?? { tenant, principal, tasks: withSpec(emptyMlfq, this.#spec) };
     this.#shares.set(key, share);
     this.#shareOf.set(id, share);
     share.tasks = addTask(share.tasks, id, level.scheduledMs, level.pinned);
+  }
+
+  /** Puts other levels in force, for the tasks that are here too. */
+  setSpec(spec: MlfqSpec): void {
+    this.#spec = spec;
+    for (const share of this.#shares.values()) share.tasks = withSpec(share.tasks, spec);
   }
 
   remove(id: string): void {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { LevelSpec } from './level-spec.ts';
 import { addLevels, LevelStats } from './level-stats.ts';
 import { SlotScheduler, type ScheduledTask } from './slot-scheduler.ts';
 import type { QuantumEnd, SlotTask } from './slot-task.ts';
@@ -22,7 +23,7 @@ test('a slot tells the tasks and the time of each level', async () => {
   const stats = new LevelStats();
   const busy = { count: () => 1, change: () => undefined };
   const marks = { during: <T>(_job: number, work: () => T): T => work(), jobsSent: 0 };
-  const scheduler = new SlotScheduler(marks, busy, stats);
+  const scheduler = new SlotScheduler(marks, busy, { stats, spec: new LevelSpec() });
   const seen: (readonly number[])[] = [];
   /** A task that takes two quanta of a few milliseconds. */
   const task = (job: number, scheduledMs: number): ScheduledTask => {

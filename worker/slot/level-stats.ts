@@ -1,4 +1,4 @@
-import { LEVELS } from './mlfq.ts';
+import { LEVELS } from '#shared/mlfq-spec.ts';
 
 /** By level of the feedback queue, the top one first. */
 export type Levels = {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_MLFQ } from '#shared/mlfq-spec.ts';
 import { must } from '#shared/must.ts';
 import {
   addTask,
@@ -10,6 +11,7 @@ import {
   pickTask,
   removeTask,
   wakeTask,
+  withSpec,
   type Mlfq,
 } from './mlfq.ts';
 
@@ -29,9 +31,8 @@ function simulate(start: Mlfq, totalMs: number, quantumMs = 10): { state: Mlfq; 
 const had = (map: Map<string, number>, id: string): number => must(map.get(id), `${id} had a turn`);
 
 test('levels by scheduled time', () => {
-  expect([0, 999, 1_000, 9_999, 10_000, 60_000, 299_999, 300_000, 1e9].map(levelOf)).toEqual([
-    0, 0, 1, 1, 2, 3, 3, 4, 4,
-  ]);
+  const times = [0, 999, 1_000, 9_999, 10_000, 60_000, 299_999, 300_000, 1e9];
+  expect(times.map((ms) => levelOf(ms, DEFAULT_MLFQ))).toEqual([0, 0, 1, 1, 2, 3, 3, 4, 4]);
 });
 
 describe('turns', () => {
@@ -130,5 +131,28 @@ describe('charges', () => {
     blockTask(before, 'a');
     expect(before.tasks.get('a')).toMatchObject({ level: 0, scheduledMs: 0, runnable: true });
     expect(before.levelMs).toEqual([0, 0, 0, 0, 0]);
+  });
+});
+
+describe('other levels', () => {
+  const spec = { levelsMs: [10, 20, 30, 40], levelWeightRatio: 3 };
+
+  test('are in force for the tasks that run, pinned ones apart', () => {
+    let state = addTask(addTask(emptyMlfq, 'a', 25, false), 'vip', 900, true);
+    expect(levelDepths(state)).toEqual([2, 0, 0, 0, 0]);
+    state = withSpec(state, spec);
+    expect(levelDepths(state)).toEqual([1, 0, 1, 0, 0]);
+    expect(levelDepths(addTask(state, 'b', 40, false))).toEqual([1, 0, 1, 0, 1]);
+  });
+
+  test('share the time by their ratio, whatever the levels had before', () => {
+    const before = simulate(addTask(addTask(emptyMlfq, 'top', 0, true), 'old', 500_000, false), 50_000).state;
+    for (const [ratio, share] of [
+      [3, 81 / 82],
+      [1, 1 / 2],
+    ] as const) {
+      const { hadMs } = simulate(withSpec(before, { ...DEFAULT_MLFQ, levelWeightRatio: ratio }), 82_000);
+      expect(had(hadMs, 'top') / 82_000).toBeCloseTo(share, 2);
+    }
   });
 });

@@ -1,14 +1,11 @@
+import { DEFAULT_MLFQ, LEVELS, type MlfqSpec } from '#shared/mlfq-spec.ts';
 import { must } from '#shared/must.ts';
 
 /**
  * A multilevel feedback queue of tasks, after Trino's MultilevelSplitQueue: a task sinks to lower levels as its query's scheduled time
- * grows, and the levels share the slot 16 : 8 : 4 : 2 : 1 while all of them are busy. The functions are pure: each returns the next
+ * grows, and the levels share the slot, by default 16 : 8 : 4 : 2 : 1, while all of them are busy. The functions are pure: each returns the next
  * state, and the caller passes in measured times, in milliseconds.
  */
-const LEVEL_THRESHOLDS_MS = [0, 1_000, 10_000, 60_000, 300_000] as const;
-export const LEVELS = LEVEL_THRESHOLDS_MS.length;
-/** Each level gets this many times the share of the one below. */
-const LEVEL_RATIO = 2;
 /** Most that one quantum adds to a level's account: a hung quantum must not starve its level for long. */
 const LEVEL_CHARGE_MAX_MS = 30_000;
 
@@ -24,6 +21,7 @@ type Entry = {
 };
 
 export type Mlfq = {
+  readonly spec: MlfqSpec;
   readonly tasks: ReadonlyMap<string, Entry>;
   /** Account of every level. */
   readonly levelMs: readonly number[];
@@ -34,15 +32,36 @@ export type Mlfq = {
 
 const zeros = (): number[] => Array.from({ length: LEVELS }, () => 0);
 
-export const emptyMlfq: Mlfq = { tasks: new Map(), levelMs: zeros(), levelPriorityMs: zeros(), sequence: 0 };
+export const emptyMlfq: Mlfq = {
+  spec: DEFAULT_MLFQ,
+  tasks: new Map(),
+  levelMs: zeros(),
+  levelPriorityMs: zeros(),
+  sequence: 0,
+};
 
 /** The level of a query by its scheduled time. */
-export const levelOf = (scheduledMs: number): number =>
-  LEVEL_THRESHOLDS_MS.findLastIndex((threshold) => scheduledMs >= threshold);
+export const levelOf = (scheduledMs: number, { levelsMs }: MlfqSpec): number => {
+  const level = levelsMs.findIndex((endMs) => scheduledMs < endMs);
+  return level < 0 ? levelsMs.length : level;
+};
+
+/**
+ * Puts another spec in force: each task is on the level that its time has there, and the levels begin anew to share the slot, because
+ * their accounts were of other shares.
+ */
+export function withSpec(state: Mlfq, spec: MlfqSpec): Mlfq {
+  const tasks = [...state.tasks].map(([id, entry]): readonly [string, Entry] => {
+    const level = entry.pinned ? 0 : levelOf(entry.scheduledMs, spec);
+    const priorityMs = level === entry.level ? entry.priorityMs : (state.levelPriorityMs[level] ?? 0);
+    return [id, { ...entry, level, priorityMs }];
+  });
+  return { ...state, spec, tasks: new Map(tasks), levelMs: zeros() };
+}
 
 /** Adds a runnable task. `scheduledMs` is its query's scheduled time so far; a pinned task stays on the top level. */
 export function addTask(state: Mlfq, id: string, scheduledMs: number, pinned: boolean): Mlfq {
-  const level = pinned ? 0 : levelOf(scheduledMs);
+  const level = pinned ? 0 : levelOf(scheduledMs, state.spec);
   const entry: Entry = {
     level,
     priorityMs: state.levelPriorityMs[level] ?? 0,
@@ -93,16 +112,17 @@ export function chargeTask(state: Mlfq, id: string, quantumMs: number): Mlfq {
   const entry = state.tasks.get(id);
   if (entry === undefined) return state;
   const scheduledMs = entry.scheduledMs + quantumMs;
-  const level = entry.pinned ? 0 : levelOf(scheduledMs);
+  const level = entry.pinned ? 0 : levelOf(scheduledMs, state.spec);
   let rest = Math.min(quantumMs, LEVEL_CHARGE_MAX_MS);
   if (level === entry.level) {
     const charged = { ...state, levelMs: state.levelMs.with(level, (state.levelMs[level] ?? 0) + rest) };
     return withTask(charged, id, { ...entry, scheduledMs, priorityMs: entry.priorityMs + quantumMs });
   }
+  const { levelsMs } = state.spec;
   const levelMs = state.levelMs.slice();
   let own = quantumMs;
   for (let crossed = entry.level; crossed < level; crossed++) {
-    const width = (LEVEL_THRESHOLDS_MS[crossed + 1] ?? 0) - (LEVEL_THRESHOLDS_MS[crossed] ?? 0);
+    const width = (levelsMs[crossed] ?? 0) - (levelsMs[crossed - 1] ?? 0);
     const share = Math.min(width, rest);
     levelMs[crossed] = (levelMs[crossed] ?? 0) + share;
     rest -= share;
@@ -137,19 +157,19 @@ function pickLevel(state: Mlfq): number | undefined {
       const ratio = spentMs === 0 && targetMs === 0 ? 0 : targetMs / spentMs;
       if (picked === undefined || ratio > picked.ratio) picked = { level, ratio };
     }
-    targetMs /= LEVEL_RATIO;
+    targetMs /= state.spec.levelWeightRatio;
   }
   return picked?.level;
 }
 
 /** The time that the top level should have had, in proportion to the level that is furthest ahead of its share. */
-const topTargetMs = (state: Mlfq): number =>
-  Math.max(...state.levelMs.map((spentMs, level) => spentMs * LEVEL_RATIO ** level));
+const topTargetMs = ({ spec, levelMs }: Mlfq): number =>
+  Math.max(...levelMs.map((spentMs, level) => spentMs * spec.levelWeightRatio ** level));
 
 /** Credits a level that was empty with its share, so that it cannot reclaim the time in which it had no work. */
 function compensate(state: Mlfq, level: number): Mlfq {
   if (!isEmpty(state, level)) return state;
-  return { ...state, levelMs: state.levelMs.with(level, topTargetMs(state) / LEVEL_RATIO ** level) };
+  return { ...state, levelMs: state.levelMs.with(level, topTargetMs(state) / state.spec.levelWeightRatio ** level) };
 }
 
 function isEmpty(state: Mlfq, level: number): boolean {

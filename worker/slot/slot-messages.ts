@@ -16,6 +16,8 @@ export type SlotSettings = {
   readonly outputBufferBytes: number;
   /** Shared by all slots; `ACTIVITY` names its words. */
   readonly activity: Int32Array<SharedArrayBuffer>;
+  /** Shared by all slots: a `LevelSpec`. */
+  readonly levelSpec: SharedArrayBuffer;
   /** The slot's own `QuantumStamp`. */
   readonly stamp: SharedArrayBuffer;
   /** The slot's own `LevelStats`. */

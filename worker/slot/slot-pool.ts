@@ -1,11 +1,13 @@
 import { SkeinError } from '#shared/error.ts';
 import type { SentTask } from '#proto/task.ts';
+import type { MlfqSpec } from '#shared/mlfq-spec.ts';
 import { Holdings, inTurn } from '#shared/fair/holdings.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { MemoryWork } from '../memory/memory-watch.ts';
 import type { Attempt } from './attempt.ts';
 import type { IdleLimits } from './instance-pool.ts';
 import { Slot } from './slot.ts';
+import { LevelSpec } from './level-spec.ts';
 import { addLevels, type Levels } from './level-stats.ts';
 import { ACTIVITY, type SlotOutput, type SlotSettings, type SlotStart } from './slot-messages.ts';
 import { ownerOf, SlotRun } from './slot-run.ts';
@@ -69,6 +71,7 @@ export class SlotPool {
   #reserveWantedMs = 0;
   #jobs = 0;
   #hasHung = false;
+  readonly #levelSpec = new LevelSpec();
   /** Of the slots that have ended. */
   #endedLevels = addLevels([]);
 
@@ -78,6 +81,7 @@ export class SlotPool {
       spillDir: options.spillDir,
       idle: options.idle,
       outputBufferBytes: options.outputBufferBytes,
+      levelSpec: this.#levelSpec.buffer,
       quantumMaxMs: options.quanta.ageMaxMs,
       activity: new Int32Array(new SharedArrayBuffer(ACTIVITY.words * 4)),
     };
@@ -99,6 +103,11 @@ export class SlotPool {
   /** Tasks and time by level, of all slots since the start. */
   get levels(): Levels {
     return addLevels([this.#endedLevels, ...this.#slots.map((slot) => slot.levels)]);
+  }
+
+  /** Tells all slots how the levels share their time; a spec that makes no sense is ignored. */
+  setLevels(spec: MlfqSpec): void {
+    this.#levelSpec.set(spec);
   }
 
   /** Tells all slots whether the spool is over its limit. */

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Asker } from '#shared/fair/asker.ts';
 import { FairQueue } from './fair-queue.ts';
+import { LevelSpec } from './level-spec.ts';
 import { LevelStats } from './level-stats.ts';
 import type { SlotTask } from './slot-task.ts';
 
@@ -41,6 +42,9 @@ export type ScheduledTask = {
   readonly threads: number;
 };
 
+/** The levels of the feedback queue: how they share the slot's time, and how much they have had. */
+export type SlotLevels = { readonly stats: LevelStats; readonly spec: LevelSpec };
+
 export type TaskTimes = { readonly scheduledMs: number; readonly quanta: number };
 
 type Running = ScheduledTask & {
@@ -59,14 +63,14 @@ export class SlotScheduler {
   readonly #running = new Map<number, Running>();
   readonly #marks: QuantumMarks;
   readonly #busy: BusyTasks;
-  readonly #levels: LevelStats;
+  readonly #levels: SlotLevels;
   readonly #queue = new FairQueue();
   #turning = false;
 
-  constructor(marks: QuantumMarks, busy: BusyTasks, levels = new LevelStats()) {
+  constructor(marks: QuantumMarks, busy: BusyTasks, levels?: SlotLevels) {
     this.#marks = marks;
     this.#busy = busy;
-    this.#levels = levels;
+    this.#levels = levels ?? { stats: new LevelStats(), spec: new LevelSpec() };
   }
 
   /** Runs a task to its end. @throws what `runQuantum` throws. */
@@ -96,12 +100,19 @@ export class SlotScheduler {
   async #turn(): Promise<void> {
     if (this.#turning) return;
     this.#turning = true;
-    for (let id = this.#queue.pick(); id !== undefined; id = this.#queue.pick()) {
+    for (let id = this.#pick(); id !== undefined; id = this.#pick()) {
       this.#runQuantum(Number(id));
       this.#tellTasks();
       await nextTurn();
     }
     this.#turning = false;
+  }
+
+  /** The next task, by the levels that are in force now. */
+  #pick(): string | undefined {
+    const spec = this.#levels.spec.take();
+    if (spec !== null) this.#queue.setSpec(spec);
+    return this.#queue.pick();
   }
 
   #runQuantum(job: number): void {
@@ -142,11 +153,11 @@ export class SlotScheduler {
   }
 
   #tellTasks(): void {
-    this.#levels.setTasks(this.#queue.depths());
+    this.#levels.stats.setTasks(this.#queue.depths());
   }
 
   #charge(running: Running, quantumMs: number): void {
-    this.#levels.charge(this.#queue.levelOf(idOf(running.job)), quantumMs);
+    this.#levels.stats.charge(this.#queue.levelOf(idOf(running.job)), quantumMs);
     this.#queue.charge(idOf(running.job), quantumMs);
     running.times = { scheduledMs: running.times.scheduledMs + quantumMs, quanta: running.times.quanta + 1 };
     running.task.charge(running.times.scheduledMs);

@@ -17,6 +17,7 @@ import { returnFreedMemory } from '../duckdb/library.ts';
 import { readProfile } from '../duckdb/profile.ts';
 import { InstancePool, type MemoryUse, type TaskInstance } from './instance-pool.ts';
 import { InterruptControl } from './interrupt-control.ts';
+import { LevelSpec } from './level-spec.ts';
 import { LevelStats } from './level-stats.ts';
 import { openWriter, type RowsOutput } from './output-writer.ts';
 import { QuantumStamp } from './quantum-stamp.ts';
@@ -38,7 +39,10 @@ const busy: BusyTasks = {
   count: () => Atomics.load(settings.activity, ACTIVITY.busy),
   change: (by) => Atomics.add(settings.activity, ACTIVITY.busy, by),
 };
-const scheduler = new SlotScheduler(stamp, busy, new LevelStats(settings.levels));
+const scheduler = new SlotScheduler(stamp, busy, {
+  stats: new LevelStats(settings.levels),
+  spec: new LevelSpec(settings.levelSpec),
+});
 
 /** Errors after which the state of an instance cannot be trusted, so it is closed. */
 const SPOILS_INSTANCE: ReadonlySet<ErrorCode> = new Set([

@@ -334,6 +334,17 @@ describe('a query that waits for admission', () => {
       },
       { state: 'queued', queue_position: 2, started_at: null, progress: { tasks: 0 } },
     ]);
+    const leave = new AbortController();
+    onTestFinished(() => leave.abort());
+    const headers = { authorization: `Bearer ${token}` };
+    const events = await fetch(`${coordinator.queryUrl}/api/events?topics=queries`, { headers, signal: leave.signal });
+    const told = events.body?.pipeThrough(new TextDecoderStream()).getReader();
+    query('SELECT 3', { signal: leave.signal }).catch(() => undefined);
+    let text = '';
+    while (!text.includes('"queue_position":3')) text += (await told?.read())?.value ?? '';
+    expect(text).toContain('"workload_class":"interactive","queue_position":3,"reason":"root runs 2 of 2"');
+    leave.abort();
+    await expect.poll(() => gauge('skein_queries_queued'), { timeout: 5_000 }).toBe(2);
     await writeFile(join(folder, 'workload.yaml'), 'resource_groups: [{name: root, hard_concurrency: 9}]');
     await expect.poll(() => gauge('skein_workload_file_valid'), { timeout: 2_000 }).toBe(0);
     expect(await gauge('skein_queries_queued')).toBe(2);

@@ -134,6 +134,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
       history.record(row);
       events.record(row);
     },
+    onWaits: (statement) => events.waits(statement),
     history: parts.records,
     metrics,
   });

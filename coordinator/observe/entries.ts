@@ -54,6 +54,17 @@ export const clusterEntry = ({ coordinator, running, queued }: ClusterState) => 
   queries_queued: queued,
 });
 
+/** What a record does not tell: it is known while the statement waits and runs. */
+const NOT_WAITING: {
+  readonly workload_class: string | null;
+  readonly queue_position: number | null;
+  readonly reason: string | null;
+} = {
+  workload_class: null,
+  queue_position: null,
+  reason: null,
+};
+
 export type QueryEntry = ReturnType<typeof recordEntry>;
 
 /** A statement as its history record tells. */
@@ -67,6 +78,7 @@ export const recordEntry = (row: HistoryRow) => ({
   source: row.source,
   resource_group: row.resource_group,
   priority: row.priority,
+  ...NOT_WAITING,
   queued_at: row.queued_at.toISOString(),
   started_at: row.started_at?.toISOString() ?? null,
   ended_at: row.ended_at?.toISOString() ?? null,
@@ -88,6 +100,9 @@ export const liveEntry = (live: LiveQuery): QueryEntry => ({
   source: live.source,
   resource_group: live.resourceGroup,
   priority: live.priority,
+  workload_class: live.classification?.workClass ?? null,
+  queue_position: live.waiting?.position ?? null,
+  reason: live.waiting?.reason ?? null,
   queued_at: timeOf(live.queuedAtMs),
   started_at: live.startedAtMs === null ? null : timeOf(live.startedAtMs),
   ended_at: null,

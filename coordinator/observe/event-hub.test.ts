@@ -125,6 +125,23 @@ describe('a stream', () => {
     expect(reader.take()).toMatchObject([{ type: 'tasks', data: { rows_produced: 9 } }]);
   });
 
+  test('tells that a statement begins to wait, where and why', () => {
+    const reader = open(callerOf('t'));
+    reader.take();
+    const live = liveQuery(callerOf('t').claims.sub, 1);
+    const waiting = { position: 2, reason: 'root.t runs 1 of 1' };
+    const waits = { ...live, state: 'queued', startedAtMs: null, resourceGroup: '/root/t', waiting } as const;
+    const key = { tenant: live.tenant, principal: live.principal, queryId: live.queryId };
+    hub.waits({ key, liveState: 'queued', live: () => waits, cancel: () => false });
+    expect(reader.take()).toMatchObject([
+      {
+        id: '7.1.1',
+        type: 'query',
+        data: { status: 'queued', resource_group: '/root/t', queue_position: 2, reason: 'root.t runs 1 of 1' },
+      },
+    ]);
+  });
+
   test('tells only of the topics that it is asked for', async () => {
     run(liveQuery(callerOf('t').claims.sub, 3));
     const reader = open(callerOf('t'), { topics: new Set(['tasks']) });

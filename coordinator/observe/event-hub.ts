@@ -5,11 +5,19 @@ import type { Authenticate, Caller } from '../auth/authenticate.ts';
 import { RECORDS_MAX } from '../history/history-request.ts';
 import type { HistoryRow } from '../history/history-record.ts';
 import { liveQueries } from '../query/live-queries.ts';
-import type { QueryRegistry } from '../query/query-registry.ts';
+import type { LiveStatement, QueryRegistry } from '../query/query-registry.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { Admission } from '../workload/admission.ts';
 import { visibleTo, type GroupSnapshot } from '../workload/group-snapshot.ts';
-import { clusterEntry, groupEntry, liveEntry, recordEntry, tasksEntry, workerEntry } from './entries.ts';
+import {
+  clusterEntry,
+  groupEntry,
+  liveEntry,
+  recordEntry,
+  tasksEntry,
+  workerEntry,
+  type QueryEntry,
+} from './entries.ts';
 import { EventStream, type EventSink, type Sample, type Topic } from './event-stream.ts';
 import { QueryLog } from './query-log.ts';
 
@@ -73,11 +81,12 @@ export class EventHub implements Events, Disposable {
 
   /** Takes the record of a statement that has begun, started or ended. */
   record(row: HistoryRow): void {
-    const tenant = this.#tenants.get(tenantId(row.tenant_id));
-    if (tenant === undefined) return;
-    const change = tenant.log.add(recordEntry(row));
-    const id = tenant.log.idOf(change.number);
-    for (const { stream } of tenant.streams) stream.query(change.query, id);
+    this.#tell(tenantId(row.tenant_id), () => recordEntry(row));
+  }
+
+  /** Tells of a statement that waits in a resource group from now on, and why. */
+  waits(statement: LiveStatement): void {
+    this.#tell(statement.key.tenant, () => liveEntry(statement.live()));
   }
 
   open(caller: Caller, request: EventRequest, sink: EventSink): () => void {
@@ -105,6 +114,14 @@ export class EventHub implements Events, Disposable {
     const why = JSON.stringify(errorBody(ended()));
     for (const { streams } of this.#tenants.values()) for (const { stream } of streams) stream.end(why);
     this.#tenants.clear();
+  }
+
+  #tell(tenant: TenantId, entry: () => QueryEntry): void {
+    const of = this.#tenants.get(tenant);
+    if (of === undefined) return;
+    const { query, number } = of.log.add(entry());
+    const id = of.log.idOf(number);
+    for (const { stream } of of.streams) stream.query(query, id);
   }
 
   #requireRoom({ claims }: Caller): void {

@@ -45,6 +45,7 @@ export async function admitQuery(asking: AskingQuery): Promise<Place> {
     onRouted: ({ resourceGroup, priority, waiting }) => {
       active.describe({ resourceGroup, priority });
       active.followQueue(waiting);
+      if (waiting() !== null) services.onWaits(active);
     },
     onReclassified: (to) => {
       services.log.info({ queryId: request.queryId, class: to.classification.workClass }, 'a query has another class');

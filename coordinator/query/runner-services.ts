@@ -21,7 +21,7 @@ import type { Recorder } from './active-query.ts';
 import type { FragmentChecker } from './check-fragments.ts';
 import type { DistributorPasses } from './distribute-query.ts';
 import type { QueryMetrics } from './query-metrics.ts';
-import type { QueryRegistry } from './query-registry.ts';
+import type { LiveStatement, QueryRegistry } from './query-registry.ts';
 
 /** The steps that turn a query's text into the work of the workers. */
 export type Front = {
@@ -52,6 +52,8 @@ export type RunnerServices = {
   readonly writes: WriteJournal;
   readonly commits: CommitQueue<TableCommit>;
   readonly record: Recorder;
+  /** Called when a statement begins to wait for its place. */
+  readonly onWaits: (statement: LiveStatement) => void;
   readonly history: Pick<HistoryReader, 'list'>;
   readonly metrics: QueryMetrics;
 };

@@ -198,7 +198,7 @@ const Cluster = record({
   total: integer('How many workers there are'),
 });
 
-/** Data of an event `query`: the record of a statement that has come, started or ended. */
+/** Data of an event `query`: the record of a statement that has come, waits for a place, has started or ended. */
 const QueryEvent = record({
   query_id: UUID,
   status,
@@ -209,6 +209,12 @@ const QueryEvent = record({
   source: orNull(Type.String(), 'Its X-Skein-Source'),
   resource_group: text('Path of the group that it was admitted to, slash-separated'),
   priority: integer('Higher means more important'),
+  workload_class: orNull(
+    Type.String(),
+    'interactive, medium or batch, when it begins to wait; null at the other changes',
+  ),
+  queue_position: orNull(Type.Integer(), 'Its place then in the queue of its group, from 1'),
+  reason: orNull(Type.String(), 'Why it waits: root.etl runs 4 of 4'),
   queued_at: TIME,
   started_at: orNull(TIME, 'Begin of its execution; null when it has not begun'),
   ended_at: orNull(TIME, 'null while it waits or runs'),

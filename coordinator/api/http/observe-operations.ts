@@ -64,7 +64,7 @@ export const STREAM_EVENTS = {
   operationId: 'streamEvents',
   summary: 'Server-sent events of statements, their tasks, resource groups and the cluster',
   description:
-    'Each event has JSON as its data: `query` (QueryEvent) for every statement that comes, starts or ends, with an id; `tasks` (TasksEvent), ' +
+    'Each event has JSON as its data: `query` (QueryEvent) for every statement that comes, waits, starts or ends, with an id; `tasks` (TasksEvent), ' +
     '`group` (ResourceGroup), `worker` (Worker) and `cluster` (Cluster without workers) when they differ from a second ago; a group or worker ' +
     'that is gone has `path` or `name`, and `gone`. A stream begins with all that is there. One that goes on after `Last-Event-ID` has every ' +
     '`query` since; when those are not kept any more, or at the first time, `reset` comes first and then the statements that wait and run. ' +

@@ -20,17 +20,12 @@ export type GroupSnapshot = GroupLimits & {
   readonly cpuUsageMs: number;
 };
 
-/** A group as it is now. */
+/** A group as it is now; `tenants` goes on with the group. */
 export const snapshotOf = (group: Group): GroupSnapshot => ({
   ...group.limits,
   path: group.path,
-  template: group.isDynamic
-    ? [...group.upward()]
-        .toReversed()
-        .map(({ step }) => step.spec)
-        .join('.')
-    : null,
-  tenants: group.isDynamic ? new Set(group.tenants) : null,
+  template: group.isDynamic ? group.specPath : null,
+  tenants: group.isDynamic ? group.tenants : null,
   running: group.running,
   queued: group.queued,
   effectiveConcurrency: group.effectiveConcurrency,

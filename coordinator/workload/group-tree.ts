@@ -151,7 +151,7 @@ export class GroupTree {
     this.#nowMs = nowMs;
     const periodMs = this.#workload.cpuQuotaPeriodMs;
     if (periodMs > 0) {
-      for (const group of [...walk(this.#root)].toReversed()) {
+      for (const group of walk(this.#root).toReversed()) {
         const hardMs = group.spec.hardCpuLimitMs ?? (group.spec.softCpuLimitMs ?? 0) * 2;
         if (hardMs > 0) group.cpuUsageMs = Math.max(0, group.cpuUsageMs - (hardMs * elapsedMs) / periodMs);
         this.#refreshOne(group);
@@ -166,7 +166,7 @@ export class GroupTree {
    * running ones count there. No query is refused, however many wait.
    */
   reconfigure(workload: Workload): readonly string[] {
-    const counters = [...walk(this.#root)];
+    const counters = walk(this.#root);
     this.#workload = workload;
     this.#root = rootOf(workload);
     this.#idle.clear();
@@ -182,7 +182,7 @@ export class GroupTree {
       if (query.hold === null) this.#enqueue(query);
       else this.#countRunning(query.group, query.hold.bytes);
     }
-    for (const group of [...walk(this.#root)].toReversed()) {
+    for (const group of walk(this.#root).toReversed()) {
       this.#refreshOne(group);
       this.#forgetIdle(group);
     }
@@ -205,7 +205,7 @@ export class GroupTree {
 
   /** Every group of the file, and those made from templates, each before the groups below it. */
   describe(): readonly GroupSnapshot[] {
-    return [...walk(this.#root)].map(snapshotOf);
+    return walk(this.#root).map(snapshotOf);
   }
 
   /** Path of the group that a query waits or runs in. */

@@ -48,6 +48,12 @@ export class Group {
   /** Tenants of the queries that this group, made from a template, has had. */
   readonly tenants = new Set<string>();
 
+  /** Dotted names from the root on. */
+  readonly path: string;
+  /** The same as the file spells it. */
+  readonly specPath: string;
+  /** Made from a template, or below such a group. */
+  readonly isDynamic: boolean;
   /** The properties that the file gives it. */
   readonly limits: GroupLimits;
 
@@ -57,21 +63,14 @@ export class Group {
     this.step = step;
     this.spec = spec;
     this.limits = limits;
-  }
-
-  /** Made from a template, or below such a group. */
-  get isDynamic(): boolean {
-    return isTemplate(this.step.spec) || (this.parent?.isDynamic ?? false);
+    const above = parent === null ? '' : `${parent.path}.`;
+    this.path = `${above}${printName(step.name)}`;
+    this.specPath = parent === null ? step.spec : `${parent.specPath}.${step.spec}`;
+    this.isDynamic = isTemplate(step.spec) || (parent?.isDynamic ?? false);
   }
 
   get children(): Iterable<Group> {
     return this.#children.values();
-  }
-
-  /** Dotted names from the root on. */
-  get path(): string {
-    const name = printName(this.step.name);
-    return this.parent === null ? name : `${this.parent.path}.${name}`;
   }
 
   /** Finds the group of a step below this one, made on first use from its template; null when the file has none. */

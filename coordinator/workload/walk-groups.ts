@@ -20,7 +20,12 @@ export function rootOf({ root }: Workload): Group {
 export const stepsOf = (group: Group): readonly PathStep[] => [...group.upward()].toReversed().map(({ step }) => step);
 
 /** A group and all below it, each before the groups below it. */
-export function* walk(group: Group): Generator<Group> {
-  yield group;
-  for (const child of group.children) yield* walk(child);
+export function walk(group: Group): readonly Group[] {
+  const found: Group[] = [];
+  const visit = (one: Group): void => {
+    found.push(one);
+    for (const child of one.children) visit(child);
+  };
+  visit(group);
+  return found;
 }

@@ -190,6 +190,8 @@ export interface Writes {
   delete(input: Delete): Promise<WriteOutcome>;
   /** Changes rows of a table. @returns their number @throws as `delete` and `insert`, CARDINALITY_VIOLATION for a row that two rows of FROM change */
   update(input: Update): Promise<WriteOutcome>;
+  /** Merges rows into a table. @returns the number of those that go, change and come @throws as `update` */
+  merge(input: Merge): Promise<WriteOutcome>;
   /** Makes a table of a query; `targetOf` is called once, with the query's columns, before anything runs. @throws as `insert`, TABLE_EXISTS */
   createAs(query: TextSpan, targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>): Promise<WriteOutcome>;
   /** Writes the rows of small files, and of files with deletes, into larger ones. @throws as `insert` */
@@ -236,6 +238,38 @@ export type Update = Delete & {
   /** The statement's text behind the name of the table, of which `set`, `from` and `where` are parts. */
   readonly rest: TextSpan;
 };
+export type Merge = {
+  readonly table: ObjectName;
+  readonly alias: string | null;
+  readonly source: MergeSource;
+  readonly on: TextSpan;
+  /** The first that fits a row decides. */
+  readonly branches: readonly MergeBranch[];
+  /** The statement's text behind the name of the table, of which all others are parts. */
+  readonly rest: TextSpan;
+};
+/** `query` is the name of a table, or a query in brackets, without them. */
+export type MergeSource = {
+  readonly kind: 'table' | 'query';
+  readonly query: TextSpan;
+  readonly alias: string;
+  readonly columns: readonly TextSpan[];
+};
+export type MergeBranch = {
+  readonly when: 'matched' | 'not-matched' | 'not-matched-by-source';
+  readonly condition: TextSpan | null;
+  readonly action: MergeAction;
+};
+/** `set` and `values` null: `*`, the source's columns by their names; a value null: DEFAULT. */
+export type MergeAction =
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'delete' }
+  | { readonly kind: 'update'; readonly set: readonly SetColumn[] | null }
+  | {
+      readonly kind: 'insert';
+      readonly columns: readonly { readonly name: string; readonly position: number }[] | null;
+      readonly values: readonly (TextSpan | null)[] | null;
+    };
 /** `value` null = the column's default. */
 export type SetColumn = { readonly name: string; readonly position: number; readonly value: TextSpan | null };
 /** A table that is written, as it will be. */

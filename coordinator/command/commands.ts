@@ -6,6 +6,7 @@ import { execute } from './execute.ts';
 import { explain } from './explain.ts';
 import { insert } from './insert.ts';
 import { killQuery } from './kill-query.ts';
+import { merge } from './merge.ts';
 import { prepare } from './prepare.ts';
 import { query } from './query.ts';
 import { reset } from './reset.ts';
@@ -47,6 +48,7 @@ export const COMMANDS = {
   insert,
   deleteFrom,
   update,
+  merge,
   deallocate,
   set,
   reset,

@@ -18,7 +18,7 @@ function failure(text: string): { code: string; position: number | undefined } {
   throw new Error(`accepted: ${text}`);
 }
 
-describe('DELETE and UPDATE', () => {
+describe('DELETE, UPDATE and MERGE', () => {
   test('their parts are texts of the statement', () => {
     const text =
       'UPDATE a.t AS x SET b = (SELECT 1, 2 FROM u), "C" = DEFAULT, d = e IS DISTINCT FROM f FROM v, w WHERE g = [1, 2]';
@@ -38,6 +38,18 @@ describe('DELETE and UPDATE', () => {
         rest: { text: text.slice(16), offset: 16 },
       },
     });
+    const merged =
+      "MERGE INTO t USING (SELECT ')' AS a) AS s(b) ON CASE WHEN t.a THEN s.b END WHEN MATCHED AND s.b = 1 THEN DELETE";
+    const inMerged = (part: string) => ({ text: part, offset: merged.indexOf(part) });
+    expect(parse(merged)).toMatchObject({
+      command: 'merge',
+      input: {
+        alias: null,
+        source: { kind: 'query', query: inMerged("SELECT ')' AS a"), alias: 's', columns: [{ text: 'b' }] },
+        on: inMerged('CASE WHEN t.a THEN s.b END'),
+        branches: [{ when: 'matched', condition: inMerged('s.b = 1'), action: { kind: 'delete' } }],
+      },
+    });
     expect(parse('DELETE FROM t x')).toEqual({
       command: 'deleteFrom',
       input: { table: { parts: ['t'], position: 12 }, alias: 'x', where: null },
@@ -55,6 +67,11 @@ describe('DELETE and UPDATE', () => {
     ['UPDATE t SET a = , b = 1', 'SYNTAX_ERROR'],
     ['UPDATE t SET a = 1 FROM', 'SYNTAX_ERROR'],
     ['UPDATE t SET a = 1 RETURNING a', 'NOT_SUPPORTED'],
+    ['MERGE INTO t USING s ON a', 'SYNTAX_ERROR'],
+    ['MERGE INTO t USING (SELECT 1) ON a WHEN MATCHED THEN DELETE', 'SYNTAX_ERROR'],
+    ['MERGE INTO t USING s ON a WHEN NOT MATCHED THEN DELETE', 'SYNTAX_ERROR'],
+    ['MERGE INTO t USING s ON a WHEN MATCHED THEN INSERT *', 'SYNTAX_ERROR'],
+    ['MERGE INTO t USING s ON a WHEN MATCHED AND THEN DELETE', 'SYNTAX_ERROR'],
   ])('%s: %s', (text, code) => {
     expect(failure(text).code).toBe(code);
   });

@@ -149,7 +149,7 @@ export class StatementReader {
     return this.#until(what, ends, ',');
   }
 
-  /** The same for a clause, in which commas may stand. */
+  /** The same for a clause, in which commas may stand; it may end at a closing bracket, too. */
   clause(what: string, ...ends: readonly string[]): TextSpan {
     return this.#until(what, ends, null);
   }
@@ -163,14 +163,17 @@ export class StatementReader {
       const symbol = token.kind === 'symbol' ? this.#text(token) : '';
       const word = this.peekWord();
       // `IS DISTINCT FROM` is an operator.
-      const endsHere = symbol === separator || (ends.includes(word) && !(word === 'FROM' && before === 'DISTINCT'));
+      const endsHere =
+        symbol === separator ||
+        (symbol === ')' && ends.includes(')')) ||
+        (ends.includes(word) && !(word === 'FROM' && before === 'DISTINCT'));
       if (token.kind === 'end' || (depth === 0 && endsHere)) {
         if (depth > 0) throw this.expected("')'");
         if (first === null) throw this.expected(what);
         return { text: this.#span.text.slice(first.start, end), offset: this.#span.offset + first.start };
       }
-      if (OPEN.has(symbol)) depth += 1;
-      else if (CLOSE.has(symbol)) depth -= 1;
+      if (OPEN.has(symbol) || word === 'CASE') depth += 1;
+      else if (CLOSE.has(symbol) || word === 'END') depth -= 1;
       if (depth < 0) throw this.expected('the end of the statement');
       first ??= token;
       end = token.end;

@@ -15,7 +15,7 @@ const ANSWER_BYTES_MAX = 128 * 2 ** 20;
  */
 export function matchQuery({ name }: Pick<WriteTarget, 'name'>, { alias, where }: Omit<Delete, 'table'>): DerivedText {
   const t = quoteIdentifier(alias ?? name.table);
-  const [before, after] = printPositions({ file: `${t}._file`, pos: `${t}._pos` });
+  const [before, after] = printPositions({ file: `${t}._file`, pos: `${t}._pos`, isReplaced: 'false' });
   const text = new DerivedText(where?.text ?? '').insert(`${before}FROM ${tableText(name)} AS ${t}`);
   if (where !== null) text.insert(' WHERE (').slice(0, where.text.length, new Map()).insert('\n)');
   return text.insert(after);
@@ -30,10 +30,16 @@ export class MatchedRows implements TextRows {
   readonly files = new Map<string, PositionSet>();
   #bytes = 0;
   #rows = 0;
+  #replaced = 0;
 
   /** Number of rows that came; one that came twice counts twice. */
   get rows(): number {
     return this.#rows;
+  }
+
+  /** Number of rows that another one takes the place of. */
+  get replaced(): number {
+    return this.#replaced;
   }
 
   /** Number of different rows. */
@@ -45,6 +51,7 @@ export class MatchedRows implements TextRows {
     this.files.clear();
     this.#bytes = 0;
     this.#rows = 0;
+    this.#replaced = 0;
   }
 
   /** @throws STATEMENT_TOO_COMPLEX for too many rows */
@@ -57,8 +64,9 @@ export class MatchedRows implements TextRows {
           `the positions of the rows take more than ${ANSWER_BYTES_MAX} bytes: divide the statement by its condition`,
         );
       }
-      const [file, buckets, bits, rows] = JSON.parse(text) as [string, number[], string[], number];
+      const [file, buckets, bits, rows, replaced] = JSON.parse(text) as [string, number[], string[], number, number];
       this.#rows += rows;
+      this.#replaced += replaced;
       const positions = this.files.get(file) ?? new PositionSet();
       this.files.set(file, positions);
       for (const [i, bucket] of buckets.entries()) positions.addBits(bucket, Buffer.from(bits[i] ?? '', 'base64'));

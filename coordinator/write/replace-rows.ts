@@ -22,7 +22,7 @@ import type { RowsOf } from './rows-of.ts';
 
 /** What the change of a table's rows needs of its statement. */
 export type RowServices = {
-  readonly queries: Pick<Queries, 'texts' | 'write' | 'files' | 'rewrite' | 'forget'>;
+  readonly queries: Pick<Queries, 'texts' | 'columns' | 'write' | 'files' | 'rewrite' | 'forget'>;
   readonly target: (name: ObjectName) => Promise<WriteTarget>;
   readonly write: (rows: RowsOf) => Promise<WriteOutcome>;
 };

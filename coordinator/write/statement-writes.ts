@@ -27,6 +27,7 @@ import type {
   Delete,
   Description,
   Insert,
+  Merge,
   Optimize,
   Optimized,
   Update,
@@ -45,6 +46,7 @@ import { assignColumns, insertedRows } from './assign-columns.ts';
 import { chooseFiles, droppedDeletes } from './choose-files.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { deleteRows } from './delete-rows.ts';
+import { mergeRows } from './merge-rows.ts';
 import type { RowServices } from './replace-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
 import type { Assigned, RowsOf } from './rows-of.ts';
@@ -114,6 +116,10 @@ export class StatementWrites implements Writes {
 
   update(input: Update): Promise<WriteOutcome> {
     return updateRows(input, this.#rowServices());
+  }
+
+  merge(input: Merge): Promise<WriteOutcome> {
+    return mergeRows(input, this.#rowServices());
   }
 
   #rowServices(): RowServices {

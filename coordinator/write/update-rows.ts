@@ -1,28 +1,18 @@
 import { SkeinError } from '#shared/error.ts';
 import { ADDRESS_IDS } from '#shared/iceberg/address-columns.ts';
 import type { Field } from '#shared/iceberg/type.ts';
-import type { DeletesOf } from '#shared/iceberg/write/change-rows.ts';
 import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import type { Destination, SetColumn, Update, WriteOutcome, WriteTarget } from '../command/command.ts';
+import type { SetColumn, Update, WriteOutcome, WriteTarget } from '../command/command.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 import { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { requireAssignable, type Assignment } from './assign-columns.ts';
-import { MatchedRows, tableText } from './matched-rows.ts';
-import { planChanges } from './plan-changes.ts';
-import {
-  changeOf,
-  modeOf,
-  readTarget,
-  requireSame,
-  withRestarts,
-  writeChanges,
-  type Replaced,
-  type RowServices,
-} from './replace-rows.ts';
+import { tableText } from './matched-rows.ts';
+import { readTarget, withRestarts, type RowServices } from './replace-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
+import { writeNewRows } from './write-new-rows.ts';
 
 const LAST_UPDATED = ADDRESS_IDS._last_updated_sequence_number;
 
@@ -38,69 +28,21 @@ export const updateRows = (input: Update, services: RowServices): Promise<WriteO
   withRestarts(services, () => updateOnce(input, services));
 
 async function updateOnce(input: Update, services: RowServices): Promise<WriteOutcome> {
-  const { queries, write } = services;
-  const { target, all } = await readTarget(input.table, services);
-  const { schema } = rewriteQuery(target);
-  const columns = newColumns(input.set, target);
-  let replaced: Replaced = { target, all, changes: [] };
-  let deletes: readonly DeletesOf[] = [];
-  let added: ReadonlySet<string> = new Set();
-  let count = 0;
-  const written = await write({
-    run: async (destinationOf) => {
-      let destination: Destination | undefined;
-      const rows = await queries.write(input.rest, newRows(target, { ...input, columns }), async (given, isOrdered) => {
-        const made = await destinationOf(given, isOrdered);
-        destination = made;
-        return made;
-      });
-      const matched = new MatchedRows();
-      matched.add(rows.replaced ?? []);
-      count = matched.size;
-      if (matched.rows > count) throw twice();
-      if (count === 0) return { ...rows, files: [] };
-      await requireSame(input.table, target, services);
-      added = new Set(rows.files.map(({ path }) => path));
-      const { formatVersion } = target.base;
-      const changes = planChanges(all, matched.files, { mode: modeOf(target, 'update'), formatVersion });
-      replaced = { target, all, changes };
-      const { addresses: _addresses, ...sink } = must(destination, 'a query that ran has its destination').sink;
-      const inPlace = await writeChanges(
-        replaced,
-        { sink: { ...sink, keepsOrder: true }, sql: keptRows(schema.fields) },
-        queries,
-      );
-      ({ deletes } = inPlace);
-      return {
-        files: [...rows.files, ...inPlace.files],
-        bytesScanned: rows.bytesScanned + inPlace.bytesScanned,
-        fragments: rows.fragments + inPlace.fragments,
-      };
+  const table = await readTarget(input.table, services);
+  const columns = newColumns(input.set, table.target);
+  return writeNewRows(
+    {
+      ...table,
+      verb: 'update',
+      name: input.table,
+      query: input.rest,
+      text: newRows(table.target, { ...input, columns }),
+      assignments: columns,
+      check: (given) => requireTypes(columns, given),
     },
-    assign: (given) => {
-      requireTypes(columns, given);
-      return Promise.resolve({ target, assignments: columns });
-    },
-    schema,
-    isAddressed: true,
-    change: (files) => {
-      if (count === 0) return null;
-      const isNew = Map.groupBy(files, ({ path }) => added.has(path));
-      return changeOf(replaced, { deletes, rewritten: isNew.get(false) ?? [], added: isNew.get(true) ?? [] }, 'update');
-    },
-    others: () => deletes.map(({ path }) => path),
-  });
-  return { ...written, count };
+    services,
+  );
 }
-
-/** The rows of a file that is written anew are the table's as they are. */
-const keptRows = (fields: readonly Field[]): Destination['sql'] => {
-  const names = fields.map(({ name }) => quoteIdentifier(name)).join(', ');
-  return (sql) => [`SELECT ${names} FROM (`, ...sql, '\n)'];
-};
-
-const twice = (): SkeinError =>
-  new SkeinError('CARDINALITY_VIOLATION', 'a row of the table matches more than one row of FROM');
 
 /** What a query of new rows gives a column; `source` is its column. */
 type NewColumn = Assignment & { readonly value: TextSpan | null };

@@ -91,7 +91,7 @@ async function stage(
   if (addresses === undefined) return { query: sql, replaced: [] };
   const [file, pos, row] = [addresses.file, addresses.pos, addresses.row].map(quoteIdentifier);
   const staged = await writer.stage(sql);
-  const [before, after] = printPositions({ file: file ?? '', pos: pos ?? '' });
+  const [before, after] = printPositions({ file: file ?? '', pos: pos ?? '', isReplaced: row ?? '' });
   const replaced = await database.texts(`${before}FROM ${staged} WHERE ${file} IS NOT NULL${after}`);
   if (replaced.reduce((bytes, { length }) => bytes + length, 0) > REPORT_BYTES_MAX) {
     throw new SkeinError('STATEMENT_TOO_COMPLEX', 'a task of the statement changes too many rows to report them');

@@ -43,7 +43,7 @@ export function changeRows(change: RowsChange): SnapshotChange {
   let written: readonly ManifestFile[] | undefined;
   let counts: SnapshotCounts = NOTHING_ADDED;
   return {
-    operation: rewritten.length + added.length === 0 ? 'delete' : 'overwrite',
+    operation: operationOf(change),
     get counts() {
       return counts;
     },
@@ -67,6 +67,11 @@ export function changeRows(change: RowsChange): SnapshotChange {
       return [...written, ...live.map((one) => inPlace.get(one.path) ?? one)];
     },
   };
+}
+
+function operationOf({ removed, deletes, rewritten, added }: RowsChange): SnapshotChange['operation'] {
+  if (removed.size + deletes.length === 0) return 'append';
+  return rewritten.length + added.length === 0 ? 'delete' : 'overwrite';
 }
 
 async function write(

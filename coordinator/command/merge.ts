@@ -1,0 +1,94 @@
+import type { StatementReader } from '../statement/statement-reader.ts';
+import { notDefault, takeAlias, takeSet } from './clause/row-clauses.ts';
+import type { Command, Merge, MergeAction, MergeBranch, MergeSource } from './command.ts';
+
+/**
+ * `MERGE INTO table [[AS] alias] USING table | (query) [[AS] alias [(column, ...)]] ON condition WHEN ... THEN ...`; a branch is
+ * ```
+ * WHEN MATCHED | NOT MATCHED [BY TARGET | BY SOURCE] [AND condition]
+ *   THEN UPDATE SET column = value, ... | UPDATE SET * | DELETE | INSERT [(column, ...)] VALUES (...) | INSERT * | DO NOTHING
+ * ```
+ */
+export const merge: Command<Merge> = {
+  words: ['MERGE INTO'],
+  queryType: 'merge',
+  timeout: 'session',
+  parse(reader) {
+    reader.words(2);
+    const table = reader.name('a table', 3);
+    const alias = takeAlias(reader);
+    const rest = reader.rest();
+    if (!reader.takeWord('USING')) throw reader.expected('USING');
+    const source = takeSource(reader);
+    if (!reader.takeWord('ON')) throw reader.expected('ON');
+    const on = reader.clause('a condition', 'WHEN');
+    const branches: MergeBranch[] = [];
+    while (reader.takeWord('WHEN')) branches.push(takeBranch(reader));
+    if (branches.length === 0) throw reader.expected('WHEN');
+    reader.end();
+    return { table, alias, source, on, branches, rest };
+  },
+  action: () => 'table.commit',
+  async run(input, { writes, answerCount }) {
+    const { count, ...outcome } = await writes.merge(input);
+    return { ...(await answerCount(count)), ...outcome };
+  },
+};
+
+function takeSource(reader: StatementReader): MergeSource {
+  const from = reader.rest();
+  if (reader.takeSymbol('(')) {
+    const query = reader.clause('a query', ')');
+    reader.takeSymbol(')');
+    const alias = takeAlias(reader);
+    if (alias === null) throw reader.expected('an alias');
+    const columns = reader.peekSymbol('(') ? reader.list('a column') : [];
+    return { kind: 'query', query, alias, columns };
+  }
+  const { parts } = reader.name('a table', 3);
+  const query = { text: from.text.slice(0, reader.position - from.offset).trimEnd(), offset: from.offset };
+  return { kind: 'table', query, alias: takeAlias(reader) ?? parts.at(-1) ?? '', columns: [] };
+}
+
+function takeBranch(reader: StatementReader): MergeBranch {
+  const when = takeWhen(reader);
+  const condition = reader.takeWord('AND') ? reader.clause('a condition', 'THEN') : null;
+  if (!reader.takeWord('THEN')) throw reader.expected('THEN');
+  const { position } = reader;
+  const action = takeAction(reader);
+  const fits = action.kind === 'nothing' || (action.kind === 'insert') === (when === 'not-matched');
+  if (fits) return { when, condition, action };
+  throw reader.error('SYNTAX_ERROR', `this branch cannot ${action.kind.toUpperCase()} (at character ${position + 1})`);
+}
+
+function takeWhen(reader: StatementReader): MergeBranch['when'] {
+  if (reader.takeWord('MATCHED')) return 'matched';
+  if (!reader.takeWords('NOT', 'MATCHED')) throw reader.expected('MATCHED or NOT MATCHED');
+  if (reader.takeWords('BY', 'SOURCE')) return 'not-matched-by-source';
+  reader.takeWords('BY', 'TARGET');
+  return 'not-matched';
+}
+
+function takeAction(reader: StatementReader): MergeAction {
+  if (reader.takeWords('DO', 'NOTHING')) return { kind: 'nothing' };
+  if (reader.takeWord('DELETE')) return { kind: 'delete' };
+  if (reader.takeWords('UPDATE', 'SET')) {
+    return { kind: 'update', set: reader.takeSymbol('*') ? null : takeSet(reader, 'WHEN') };
+  }
+  if (!reader.takeWord('INSERT')) throw reader.expected('UPDATE SET, DELETE, INSERT or DO NOTHING');
+  if (reader.takeSymbol('*')) return { kind: 'insert', columns: null, values: null };
+  const columns = reader.peekSymbol('(') ? takeColumns(reader) : null;
+  if (!reader.takeWord('VALUES')) throw reader.expected('VALUES');
+  return { kind: 'insert', columns, values: reader.list('a value').map(notDefault) };
+}
+
+function takeColumns(reader: StatementReader): readonly { readonly name: string; readonly position: number }[] {
+  const names: { name: string; position: number }[] = [];
+  reader.takeSymbol('(');
+  do {
+    const { parts, position } = reader.name('a column', 1);
+    names.push({ name: parts[0] ?? '', position });
+  } while (reader.takeSymbol(','));
+  if (!reader.takeSymbol(')')) throw reader.expected("')'");
+  return names;
+}

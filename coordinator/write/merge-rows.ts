@@ -1,0 +1,177 @@
+import { SkeinError } from '#shared/error.ts';
+import { ADDRESS_IDS } from '#shared/iceberg/address-columns.ts';
+import { printValue } from '#shared/iceberg/print-value.ts';
+import type { Field } from '#shared/iceberg/type.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import type { Merge, MergeBranch, MergeSource, WriteOutcome, WriteTarget } from '../command/command.ts';
+import { printSqlType } from '../planner/sql-type.ts';
+import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
+import { DerivedText } from '../statement/derived-text.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import { tableText } from './matched-rows.ts';
+import { readTarget, withRestarts, type RowServices } from './replace-rows.ts';
+import { rewriteQuery } from './rewrite-query.ts';
+import { writeNewRows } from './write-new-rows.ts';
+
+/** Names that nobody writes: the number of the branch that a row takes, and the sign of a row of the source. */
+const BRANCH = '"skein branch"';
+const IS_SOURCE = '"skein source"';
+
+/**
+ * Merges a source into a table, in one snapshot:
+ * ```
+ * target JOIN source ─▶ the first branch that fits each row ─▶ new rows, addresses of old ones ─▶ as UPDATE
+ * ```
+ */
+export const mergeRows = (input: Merge, services: RowServices): Promise<WriteOutcome> =>
+  withRestarts(services, () => mergeOnce(input, services));
+
+async function mergeOnce(input: Merge, services: RowServices): Promise<WriteOutcome> {
+  const table = await readTarget(input.table, services);
+  const { fields } = rewriteQuery(table.target).schema;
+  const source = input.branches.some(isStar) ? await sourceColumns(input, services) : [];
+  const branches = input.branches.map((branch) => valuesOf(branch, { input, target: table.target, source }));
+  const kept = fields.filter(({ id }) => id !== ADDRESS_IDS._last_updated_sequence_number);
+  const assignments = fields.map((field) => ({ field, source: kept.includes(field) ? kept.indexOf(field) + 1 : null }));
+  const text = newRows(table.target, { input, branches, fields: kept });
+  const { rest, table: name } = input;
+  return writeNewRows(
+    { ...table, verb: 'merge', name, query: rest, text, assignments, check: () => undefined },
+    services,
+  );
+}
+
+/** The value of a column in a row that a branch writes: a part of the statement, or a text of our own. */
+type Value = TextSpan | string;
+type Branch = {
+  readonly branch: MergeBranch;
+  /** By field; a column of the table that is absent stays as it is. Null = the branch writes no row. */
+  readonly values: ReadonlyMap<Field, Value> | null;
+};
+
+const isStar = ({ action }: MergeBranch): boolean =>
+  (action.kind === 'update' && action.set === null) || (action.kind === 'insert' && action.values === null);
+
+const targetName = ({ alias }: Merge, { name }: WriteTarget): string => quoteIdentifier(alias ?? name.table);
+const sourceName = ({ alias }: MergeSource): string => quoteIdentifier(alias);
+
+/** The names of the source's columns. */
+async function sourceColumns({ source, rest }: Merge, { queries }: RowServices): Promise<readonly string[]> {
+  const { kind, query, columns } = source;
+  // The text of our own has no place in the statement.
+  const own = { text: `SELECT * FROM ${query.text}`, offset: rest.offset + rest.text.length };
+  const found = await queries.columns(kind === 'query' ? query : own);
+  const names = columns.map(({ text }) => identifierOf(text));
+  return found.map(({ name }, i) => names[i] ?? name);
+}
+
+/** An identifier as it was written, without its quotes. */
+const identifierOf = (text: string): string => (text.startsWith('"') ? text.slice(1, -1).replaceAll('""', '"') : text);
+
+type BranchContext = { readonly input: Merge; readonly target: WriteTarget; readonly source: readonly string[] };
+
+/** @throws COLUMN_NOT_FOUND, SYNTAX_ERROR */
+function valuesOf(branch: MergeBranch, { input, target, source }: BranchContext): Branch {
+  const { action } = branch;
+  if (action.kind === 'delete' || action.kind === 'nothing') return { branch, values: null };
+  const { fields } = target.schema;
+  const values = new Map<Field, Value>();
+  const put = (name: string, position: number, value: TextSpan | null | string): void => {
+    const field = fields.find((one) => foldIdentifier(one.name) === foldIdentifier(name));
+    if (field === undefined) throw new SkeinError('COLUMN_NOT_FOUND', `the table has no column ${name}`, { position });
+    if (values.has(field)) throw new SkeinError('SYNTAX_ERROR', `column ${name} is given twice`, { position });
+    values.set(field, value ?? printValue(field.type, field.writeDefault ?? null));
+  };
+  const { position } = input.table;
+  const star = (): void => {
+    for (const name of source) put(name, position, `${sourceName(input.source)}.${quoteIdentifier(name)}`);
+  };
+  if (action.kind === 'update') {
+    if (action.set === null) star();
+    else for (const { name, position: at, value } of action.set) put(name, at, value);
+    return { branch, values };
+  }
+  if (action.values === null) star();
+  else {
+    const columns = action.columns ?? fields.map(({ name }) => ({ name, position }));
+    if (columns.length !== action.values.length) {
+      const counts = `${columns.length} columns, and ${action.values.length} values are given`;
+      throw new SkeinError('SYNTAX_ERROR', `an INSERT fills ${counts}`, { position });
+    }
+    for (const [i, { name, position: at }] of columns.entries()) put(name, at, action.values[i] ?? null);
+  }
+  for (const field of fields) if (!values.has(field)) put(field.name, position, null);
+  return { branch, values };
+}
+
+type Rows = { readonly input: Merge; readonly branches: readonly Branch[]; readonly fields: readonly Field[] };
+
+/**
+ * The new rows, with the addresses of the old ones. The first column is the number of the branch, which those behind it name:
+ * ```
+ * SELECT CASE ... END AS "skein branch", CASE "skein branch" WHEN 0 THEN ... END, t._file, t._pos, written? FROM t FULL JOIN s ON ...
+ * ```
+ */
+function newRows(target: WriteTarget, { input, branches, fields }: Rows): DerivedText {
+  const { source, on, rest } = input;
+  const [t, s] = [targetName(input, target), sourceName(source)];
+  const text = new DerivedText(rest.text);
+  const copy = (part: Value): DerivedText => {
+    if (typeof part === 'string') return text.insert(part);
+    const start = part.offset - rest.offset;
+    // A part may end in a comment.
+    return text.slice(start, start + part.text.length, new Map()).insert('\n');
+  };
+  const choose = (kind: MergeBranch['when']): void => {
+    text.insert('CASE WHEN false THEN 0');
+    for (const [i, { branch }] of branches.entries()) {
+      if (branch.when !== kind) continue;
+      text.insert(' WHEN (');
+      copy(branch.condition ?? 'true').insert(`) THEN ${branch.action.kind === 'nothing' ? 'NULL' : i}`);
+    }
+    text.insert(' END');
+  };
+  text.insert(`SELECT CASE WHEN ${t}._pos IS NOT NULL AND ${s}.${IS_SOURCE} THEN `);
+  choose('matched');
+  text.insert(` WHEN ${s}.${IS_SOURCE} THEN `);
+  choose('not-matched');
+  text.insert(' ELSE ');
+  choose('not-matched-by-source');
+  text.insert(` END AS ${BRANCH}, `);
+  for (const field of fields) {
+    const type = printSqlType(icebergSqlType(field.type));
+    text.insert(`CASE ${BRANCH} WHEN -1 THEN CAST(NULL AS ${type})`);
+    for (const [i, { values }] of branches.entries()) {
+      if (values === null) continue;
+      text.insert(` WHEN ${i} THEN CAST((`);
+      copy(values.get(field) ?? `${t}.${quoteIdentifier(field.name)}`).insert(`) AS ${type})`);
+    }
+    text.insert(' END, ');
+  }
+  const written = ['-1', ...branches.flatMap(({ values }, i) => (values === null ? [] : [i]))];
+  const joined = `${tableText(target.name)} AS ${t} ${joinOf(branches)} JOIN (SELECT *, true AS ${IS_SOURCE} FROM `;
+  text.insert(`${t}._file, ${t}._pos, ${BRANCH} IN (${written.join(', ')}) FROM ${joined}`);
+  printSource(source, copy);
+  text.insert(`) AS ${s} ON (`);
+  copy(on);
+  return text.insert(`) WHERE ${BRANCH} IS NOT NULL`);
+}
+
+/** The source in FROM, under its alias. */
+function printSource({ kind, query, alias, columns }: MergeSource, copy: (part: Value) => DerivedText): void {
+  if (kind === 'query') copy('(');
+  copy(query).insert(`${kind === 'query' ? ')' : ''} AS ${quoteIdentifier(alias)}`);
+  for (const [i, column] of columns.entries()) {
+    copy(i === 0 ? '(' : ', ');
+    copy(column);
+  }
+  if (columns.length > 0) copy(')');
+}
+
+/** The join that keeps the rows which a branch may take. */
+function joinOf(branches: readonly Branch[]): string {
+  const has = (kind: MergeBranch['when']): boolean => branches.some(({ branch }) => branch.when === kind);
+  if (has('not-matched')) return has('not-matched-by-source') ? 'FULL' : 'RIGHT';
+  return has('not-matched-by-source') ? 'LEFT' : 'INNER';
+}

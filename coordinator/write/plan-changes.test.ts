@@ -57,6 +57,16 @@ test('a file that cannot be marked is written anew', () => {
   expect(kindOf(file('a', { deletes: [vector(10)] }), 1, 'merge-on-read')).toBe('mark');
 });
 
+test('in format 2 positions are listed in files, of which a data file gets so many', () => {
+  expect(kindOf(file('a'), 50, null, 2)).toBe('mark');
+  expect(kindOf(file('a', { deletes: Array.from({ length: 19 }, () => position) }), 1, 'merge-on-read', 2)).toBe(
+    'mark',
+  );
+  expect(kindOf(file('a', { deletes: Array.from({ length: 20 }, () => position) }), 1, 'merge-on-read', 2)).toBe(
+    'rewrite',
+  );
+});
+
 test('live rows are known but for deletes that are files of rows', () => {
   expect(liveRows(file('a', { deletes: [vector(10)] }))).toBe(990);
   expect(liveRows(file('a', { deletes: [vector(10), position] }))).toBe(null);

@@ -20,6 +20,9 @@ const MARKED_FILE_BYTES = 4 * 2 ** 20;
 /** Longest vector that is merged with another here, and most positions of one; beyond it the file is written anew. */
 const MERGED_BYTES_MAX = 8 * 2 ** 20;
 const MERGED_POSITIONS_MAX = 4_000_000;
+/** Most positions of a position delete file, of 8 bytes each, and most such files of a data file; beyond them it is written anew. */
+const LISTED_POSITIONS_MAX = 4_000_000;
+const DELETE_FILES_MAX = 20;
 
 /**
  * Decides for each file with matched rows how they go:
@@ -28,7 +31,6 @@ const MERGED_POSITIONS_MAX = 4_000_000;
  * merge-on-read, or few rows   ─▶ their positions are written
  * otherwise                    ─▶ the rows that stay are written anew
  * ```
- * @param canMark whether the format of the table, and this file's deletes, allow it
  */
 export function planChanges(
   files: readonly ScanFile[],
@@ -41,7 +43,7 @@ export function planChanges(
     if (positions.size === liveRows(file)) return [{ kind: 'remove', file }];
     const isFew = positions.size <= file.recordCount * MARKED_SHARE_MAX && file.sizeBytes >= MARKED_FILE_BYTES;
     const isMarked = mode === null ? isFew : mode === 'merge-on-read';
-    return [{ kind: isMarked && canMark(file, formatVersion) ? 'mark' : 'rewrite', file, positions }];
+    return [{ kind: isMarked && canMark(file, positions, formatVersion) ? 'mark' : 'rewrite', file, positions }];
   });
 }
 
@@ -59,8 +61,8 @@ export const vectorOf = ({ deletes }: ScanFile): Extract<ScanDelete, { kind: 've
   deletes.find((one) => one.kind === 'vector');
 
 /** In format 3 a file has one vector and no other deletes by position beside it (specification, "Position Deletes"). */
-function canMark(file: ScanFile, formatVersion: number): boolean {
-  if (formatVersion < 3) return false;
+function canMark(file: ScanFile, positions: PositionSet, formatVersion: number): boolean {
+  if (formatVersion < 3) return positions.size <= LISTED_POSITIONS_MAX && file.deletes.length < DELETE_FILES_MAX;
   const vector = vectorOf(file);
   const isLarge =
     vector !== undefined && (vector.lengthBytes > MERGED_BYTES_MAX || vector.cardinality > MERGED_POSITIONS_MAX);

@@ -6,6 +6,7 @@ import type { PositionSet } from '#shared/iceberg/position-set.ts';
 import { fileKey } from '#shared/iceberg/rewrite-manifests.ts';
 import { changeRows, type DeletesOf } from '#shared/iceberg/write/change-rows.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
+import { encodePositionDeletes } from '#shared/iceberg/write/position-deletes.ts';
 import { encodeVectors } from '#shared/iceberg/write/puffin.ts';
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
 import { must } from '#shared/must.ts';
@@ -34,6 +35,8 @@ type Verb = 'delete' | 'update' | 'merge';
 const RESTARTS_MAX = 10;
 /** Files below this size meet in one task, up to it. */
 const PART_BYTES = 32 * 2 ** 20;
+/** Position delete files that are written at once. */
+const LISTS_AT_ONCE = 8;
 
 /** Does the work, again when another commit came first that it has not seen and may not miss. @throws COMMIT_CONFLICT when that goes on */
 export async function withRestarts(
@@ -99,7 +102,8 @@ export async function writeChanges(
 ): Promise<InPlace> {
   const storage = openStorage(target.base.location, target.credential);
   const place = { storage, folder: destination.sink.folder };
-  const deletes = await writeMarks(changes, place);
+  const isListed = target.base.formatVersion < 3;
+  const deletes = await (isListed ? writeLists(changes, place) : writeMarks(changes, place));
   const parts = partsOf(await withVectors(changes, place));
   if (parts.length === 0) return { deletes, files: [], bytesScanned: 0, fragments: 0 };
   return { deletes, ...(await queries.rewrite(rewriteQuery(target).sql, parts, () => Promise.resolve(destination))) };
@@ -157,6 +161,23 @@ async function writeMarks(changes: readonly FileChange[], { storage, folder }: P
     dataFile,
     content: { offset, lengthBytes },
   }));
+}
+
+/** Writes the positions that go in files of their own, one for each data file (format 2). */
+async function writeLists(changes: readonly FileChange[], { storage, folder }: Place): Promise<readonly DeletesOf[]> {
+  const marked = changes.flatMap((one) => (one.kind === 'mark' ? [one] : [])).values();
+  const made: DeletesOf[] = [];
+  const writeRest = async (): Promise<void> => {
+    for (const { file, positions } of marked) {
+      const path = `${folder}/${randomUUID()}-deletes.parquet`;
+      const bytes = encodePositionDeletes(file.path, positions);
+      await storage.write(path, bytes);
+      const sizeBytes = bytes.length;
+      made.push({ path, format: 'parquet', recordCount: positions.size, sizeBytes, dataFile: file.path });
+    }
+  };
+  await Promise.all(Array.from({ length: LISTS_AT_ONCE }, writeRest));
+  return made;
 }
 
 /** Adds the positions of the vector that a file has. @throws INVALID_TABLE_DATA */

@@ -15,7 +15,17 @@ beforeAll(async () => {
   await cluster.sql(`CREATE SCHEMA ${SCHEMA}`);
 });
 afterAll(async () => {
-  for (const table of ['failing', 'meeting', 'snapshots', 'months', 'changed', 'counters', 'merged'])
+  for (const table of [
+    'failing',
+    'meeting',
+    'snapshots',
+    'months',
+    'changed',
+    'counters',
+    'merged',
+    'marked_2',
+    'marked_3',
+  ])
     await cluster.sql(`DROP TABLE IF EXISTS ${SCHEMA}.${table} PURGE`);
   await cluster.sql(`DROP SCHEMA ${SCHEMA}`);
 });
@@ -157,6 +167,43 @@ describe('PyIceberg reads what is left', () => {
     ]);
     expect(await inspect('months')).toMatchObject({ rows: 2944, mismatches: [] });
   }, 60_000);
+});
+
+describe('PyIceberg reads rows that are marked as deleted', () => {
+  test.each([
+    ['position delete files', 2, 4],
+    ['deletion vectors', 3, 3],
+  ])(
+    'by %s',
+    async (_, version, deleteFiles) => {
+      const name = `marked_${version}`;
+      const table = `${SCHEMA}.${name}`;
+      const properties = `'format-version' = '${version}', 'write.delete.mode' = 'merge-on-read', 'write.update.mode' = 'merge-on-read'`;
+      await cluster.sql(`CREATE TABLE ${table} (id BIGINT, day DATE) PARTITIONED BY (month(day)) WITH (${properties})`);
+      await cluster.sql(`INSERT INTO ${table} SELECT i, DATE '2024-01-01' + (i % 90)::INT FROM range(3000) AS r(i)`);
+      expect(await cluster.sql(`DELETE FROM ${table} WHERE id % 3 = 0`)).toEqual([[1000]]);
+      expect(await cluster.sql(`UPDATE ${table} SET day = day + 100 WHERE id < 10`)).toEqual([[6]]);
+      const files = await cluster.sql(
+        `SELECT content::INT, count(*)::INT FROM ${SCHEMA}."${name}$files" GROUP BY 1 ORDER BY 1`,
+      );
+      expect(files).toEqual([
+        [0, 4],
+        [1, deleteFiles],
+      ]);
+      const text = await python(
+        'test/clients/read_ids.py',
+        cluster.catalogUrl,
+        await cluster.token(),
+        '--namespace',
+        'dml',
+        name,
+      );
+      const seen = JSON.parse(text) as Record<string, { readonly ids: readonly number[] }>;
+      const ids = Array.from({ length: 3000 }, (_, i) => i).filter((i) => i % 3 !== 0);
+      expect(seen[name]?.ids).toEqual(ids.slice(0, 1000));
+    },
+    60_000,
+  );
 });
 
 describe('docs/sql.md', () => {

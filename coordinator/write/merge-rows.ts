@@ -108,10 +108,11 @@ function valuesOf(branch: MergeBranch, { input, target, source }: BranchContext)
 type Rows = { readonly input: Merge; readonly branches: readonly Branch[]; readonly fields: readonly Field[] };
 
 /**
- * The new rows, with the addresses of the old ones. The first column is the number of the branch, which those behind it name:
+ * The new rows, with the addresses of the old ones. The number of the branch is found once for each row:
  * ```
  * SELECT CASE ... END AS "skein branch", CASE "skein branch" WHEN 0 THEN ... END, t._file, t._pos, written? FROM t FULL JOIN s ON ...
  * ```
+ * An alias cannot stand for an expression with a subquery; the number is then found by a LATERAL one.
  */
 function newRows(target: WriteTarget, { input, branches, fields }: Rows): DerivedText {
   const { source, on, rest } = input;
@@ -132,13 +133,20 @@ function newRows(target: WriteTarget, { input, branches, fields }: Rows): Derive
     }
     text.insert(' END');
   };
-  text.insert(`SELECT CASE WHEN ${t}._pos IS NOT NULL AND ${s}.${IS_SOURCE} THEN `);
-  choose('matched');
-  text.insert(` WHEN ${s}.${IS_SOURCE} THEN `);
-  choose('not-matched');
-  text.insert(' ELSE ');
-  choose('not-matched-by-source');
-  text.insert(` END AS ${BRANCH}, `);
+  const printBranch = (): void => {
+    text.insert(`CASE WHEN ${t}._pos IS NOT NULL AND ${s}.${IS_SOURCE} THEN `);
+    choose('matched');
+    text.insert(` WHEN ${s}.${IS_SOURCE} THEN `);
+    choose('not-matched');
+    text.insert(' ELSE ');
+    choose('not-matched-by-source');
+    text.insert(` END AS ${BRANCH}`);
+  };
+  const isNested = branches.some(({ branch }) => mayHaveQuery(branch.condition));
+  text.insert('SELECT ');
+  if (isNested) text.insert(BRANCH);
+  else printBranch();
+  text.insert(', ');
   for (const field of fields) {
     const type = printSqlType(icebergSqlType(field.type));
     text.insert(`CASE ${BRANCH} WHEN -1 THEN CAST(NULL AS ${type})`);
@@ -155,8 +163,15 @@ function newRows(target: WriteTarget, { input, branches, fields }: Rows): Derive
   printSource(source, copy);
   text.insert(`) AS ${s} ON (`);
   copy(on);
-  return text.insert(`) WHERE ${BRANCH} IS NOT NULL`);
+  if (!isNested) return text.insert(`) WHERE ${BRANCH} IS NOT NULL`);
+  text.insert('), LATERAL (SELECT ');
+  printBranch();
+  return text.insert(`) AS "skein merge" WHERE ${BRANCH} IS NOT NULL`);
 }
+
+const QUERY_WORDS = /\b(?:select|from|values|table|with)\b/;
+const mayHaveQuery = (condition: TextSpan | null): boolean =>
+  condition !== null && QUERY_WORDS.test(foldIdentifier(condition.text));
 
 /** The source in FROM, under its alias. */
 function printSource({ kind, query, alias, columns }: MergeSource, copy: (part: Value) => DerivedText): void {

@@ -15,6 +15,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'catalog/internal/commit-interleavings.system.test.ts',
   'catalog/rest/crashes.system.test.ts',
   'catalog/token/key-rotation.system.test.ts',
+  'test/cluster/dml-random.test.ts',
   'test/cluster/dml.test.ts',
   'test/cluster/fresh-reads.test.ts',
   'test/cluster/write-kills.test.ts',

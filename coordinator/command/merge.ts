@@ -1,3 +1,4 @@
+import { SkeinError } from '#shared/error.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
 import { notDefault, takeAlias, takeSet } from './clause/row-clauses.ts';
 import type { Command, Merge, MergeAction, MergeBranch, MergeSource } from './command.ts';
@@ -58,7 +59,11 @@ function takeBranch(reader: StatementReader): MergeBranch {
   const action = takeAction(reader);
   const fits = action.kind === 'nothing' || (action.kind === 'insert') === (when === 'not-matched');
   if (fits) return { when, condition, action };
-  throw reader.error('SYNTAX_ERROR', `this branch cannot ${action.kind.toUpperCase()} (at character ${position + 1})`);
+  throw new SkeinError(
+    'SYNTAX_ERROR',
+    when === 'not-matched' ? 'rows that are not there can only be inserted' : 'rows that are there cannot be inserted',
+    { position },
+  );
 }
 
 function takeWhen(reader: StatementReader): MergeBranch['when'] {

@@ -59,6 +59,13 @@ export const ERRORS = {
     'No such snapshot, branch or tag of the table, or it has expired.',
   ),
   VIEW_NOT_FOUND: entry('user', '42P01', 400, 5, 'No such view, or one that you may not see.'),
+  WRONG_OBJECT_TYPE: entry(
+    'user',
+    '42809',
+    400,
+    9,
+    'The statement is for a table, and this is a view; or the other way round.',
+  ),
   PLAN_NOT_FOUND: entry('user', '02000', 404, 5, 'No such scan plan, or it has expired.'),
   PLAN_TASK_NOT_FOUND: entry('user', '02000', 404, 5, 'No such task of a scan plan, or it has expired.'),
   INVALID_VIEW: entry('user', '42P17', 400, 3, 'The parts of a view do not fit together.'),

@@ -8,7 +8,7 @@ import type { CatalogContext } from '../context.ts';
 import { listCatalogs as catalogsOf, requireCatalog } from '../store/postgres/catalog-store.ts';
 import { joinPath, listAllNamespaces, requireNamespace } from '../store/postgres/namespace-store.ts';
 import type { Page } from '../store/postgres/page.ts';
-import { listTables as tablesOf } from '../store/postgres/table-store.ts';
+import { listTables as tablesOf, listTablesAndViews } from '../store/postgres/table-store.ts';
 
 /** Paged lists for SHOW and for resolving names without a catalog; names as stored, sorted. */
 
@@ -47,6 +47,6 @@ export async function listTables(
   const { after, limit } = request;
   const catalog = await requireCatalog(db, tenant, request.catalog);
   const namespace = await requireNamespace(db, catalog.id, request.namespace);
-  const names = await tablesOf(db, namespace.id, pageAfter(after, limit));
+  const names = await (request.with_views ? listTablesAndViews : tablesOf)(db, namespace.id, pageAfter(after, limit));
   return { names, more: hasMore(names, limit) };
 }

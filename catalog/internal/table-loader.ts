@@ -22,15 +22,19 @@ type FoundRow = {
   readonly metadata: string | null;
   /** Size of a document that the caller does not know. */
   readonly bytes: number | null;
+  readonly is_view: boolean;
 };
 
 /**
- * Resolves every name in one round trip. At each level the exact name wins, else the first name that differs only in case. Every query runs
- * this statement: it is prepared once per connection, and it does not return metadata that the caller already has.
+ * Resolves every name in one round trip. At each level the exact name wins, else the first name that differs only in case; a view is looked
+ * for where there is no table. Every query runs this statement: it is prepared once per connection, and it does not return metadata that
+ * the caller already has.
  */
 const RESOLVE = `
-  select c.roots, n.path, t.name, t.metadata_location, t.id, t.version, t.bytes,
-    case when t.bytes <= ${LARGE_DOCUMENT_BYTES} then t.metadata end as metadata
+  select c.roots, n.path, u.id is not null as is_view,
+    coalesce(t.name, u.name) as name, coalesce(t.metadata_location, u.metadata_location) as metadata_location,
+    coalesce(t.id, u.id) as id, coalesce(t.version, u.version) as version, t.bytes,
+    case when t.id is null then u.metadata when t.bytes <= ${LARGE_DOCUMENT_BYTES} then t.metadata end as metadata
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
     with ordinality as w(tenant, catalog, catalog_folded, path, path_folded, name, name_folded, known, i)
   left join lateral (
@@ -50,6 +54,12 @@ const RESOLVE = `
     where b.namespace_id = n.id and b.name_folded = w.name_folded
     order by b.name <> w.name, b.name limit 1
   ) t on true
+  left join lateral (
+    select b.name, b.metadata_location, b.id, v.version, case when v.version = w.known then null else b.metadata end as metadata
+    from catalog.iceberg_view b cross join lateral (select 'v' || b.id || '.' || b.version as version) v
+    where t.id is null and b.namespace_id = n.id and b.name_folded = w.name_folded
+    order by b.name <> w.name, b.name limit 1
+  ) u on true
   order by w.i`;
 
 /** Reads a large document, and the version that it has by now. */
@@ -193,7 +203,7 @@ function toLoadedTable(row: FoundRow, actions: readonly Action[]): LoadedTableIn
   if (path === null) return { status: 'SCHEMA_NOT_FOUND' };
   if (name === null || metadata_location === null) return { status: 'TABLE_NOT_FOUND' };
   return {
-    status: 'FOUND',
+    status: row.is_view ? 'VIEW' : 'FOUND',
     metadata_location,
     version: version ?? '',
     metadata_json: metadata ?? '',

@@ -5,7 +5,13 @@ import type { PartitionField } from '#shared/iceberg/partition-spec.ts';
 import { printTransform } from '#shared/iceberg/transform.ts';
 import { must } from '#shared/must.ts';
 import { missingTable } from '../resolver/missing-table.ts';
-import { requireTableAction, type LoadedTable, type TableName, type TableSource } from '../resolver/table-source.ts';
+import {
+  requireTable,
+  requireTableAction,
+  type LoadedTable,
+  type TableName,
+  type TableSource,
+} from '../resolver/table-source.ts';
 import type { CatalogClient } from './catalog-client.ts';
 import type { Pages } from './pages.ts';
 
@@ -54,7 +60,7 @@ export async function loadOneTable(
   const loaded = must(table, 'one answer for one name');
   if (loaded.kind === 'missing') throw await missingTable(name, loaded.code, tables);
   requireTableAction(loaded, 'table.describe');
-  return loaded;
+  return requireTable(loaded);
 }
 
 /** The default partition spec as expressions over columns: `month(ts)`, `bucket(16, id)`, `region`. */

@@ -21,6 +21,7 @@ import {
   type TableLoader,
   type TableName,
 } from '../resolver/table-source.ts';
+import { readViewDefinition, type ViewDefinition } from '../resolver/view/view-definition.ts';
 import type { Pages } from './pages.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 
@@ -65,7 +66,7 @@ export interface CatalogClient {
     name?: string,
   ): Pages<readonly string[]>;
   /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
-  listTables(principal: Principal, catalog: string, namespace: readonly string[]): Pages<string>;
+  listTables(principal: Principal, catalog: string, namespace: readonly string[], withViews?: boolean): Pages<string>;
   /**
    * Does an operation of the catalog's REST API that changes something; under one key it happens once. @returns its answer, null for none
    * @throws the operation's errors, CATALOG_UNAVAILABLE: then it may have happened
@@ -92,7 +93,7 @@ export type CatalogOperation = {
   readonly body?: JsonObject;
 };
 
-type CachedTable = { readonly version: string; readonly metadata: TableMetadata };
+type CachedTable = { readonly version: string; readonly metadata: TableMetadata | ViewDefinition };
 export type CatalogClientOptions = {
   readonly address: string;
   readonly security: ChannelSecurity;
@@ -144,30 +145,39 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     const loadTable = async (table: LoadedTableMessage, i: number): Promise<LoadedTable> => {
       const key = must(keys[i], 'one answer for each name');
       const { catalog } = must(names[i], 'one answer for each name');
-      if (table.status !== 'FOUND') {
+      const isView = table.status === 'VIEW';
+      if (table.status !== 'FOUND' && !isView) {
         cache.delete(key);
         return { kind: 'missing', code: missingCode(table.status) };
       }
       const cached = known[i];
+      const what = [catalog, ...table.namespace, table.table].join('.');
       const current =
         cached !== undefined && table.metadata_json === '' && cached.version === table.version
           ? cached
           : {
               version: table.version,
-              metadata: await parseLargeMetadata(options.readers, table.metadata_json, {
-                owner: tenant,
-                what: `the metadata of ${[catalog, ...table.namespace, table.table].join('.')}`,
-                signal,
-              }),
+              metadata: isView
+                ? readViewDefinition(parseJson(table.metadata_json))
+                : await parseLargeMetadata(options.readers, table.metadata_json, {
+                    owner: tenant,
+                    what: `the metadata of ${what}`,
+                    signal,
+                  }),
             };
       if (current !== cached) cache.set(key, current, { size: table.metadata_json.length * PARSED_FACTOR });
+      const name = { catalog, namespace: table.namespace, table: table.table };
+      const actions = new Set(table.actions);
+      if ('representations' in current.metadata) {
+        return { kind: 'view', name, version: current.version, view: current.metadata, actions };
+      }
       return {
         kind: 'found',
-        name: { catalog, namespace: table.namespace, table: table.table },
+        name,
         version: current.version,
         metadata: current.metadata,
         allowedRoots: table.allowed_roots,
-        actions: new Set(table.actions),
+        actions,
         policies: table.policies,
         policyVersion: table.policy_version,
         // The storage of every root is `file:`, for which the catalog vends nothing.
@@ -213,9 +223,10 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
         const { namespaces, more } = await call('ListNamespaces', request);
         return { items: namespaces.map(({ levels }) => levels), more };
       }),
-    listTables: (principal, catalog, namespace) =>
+    listTables: (principal, catalog, namespace, withViews = false) =>
       pages('', async (after) => {
-        const request = { principal: toPrincipalMessage(principal), catalog, namespace, after, limit: PAGE_NAMES };
+        const asker = toPrincipalMessage(principal);
+        const request = { principal: asker, catalog, namespace, after, limit: PAGE_NAMES, with_views: withViews };
         const { names, more } = await call('ListTables', request);
         return { items: names, more };
       }),

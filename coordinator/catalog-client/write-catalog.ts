@@ -2,7 +2,13 @@ import type { Principal } from '#shared/authorization/principal.ts';
 import type { WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
 import { must } from '#shared/must.ts';
 import { missingTable } from '../resolver/missing-table.ts';
-import { requireTableAction, type LoadedTable, type TableName, type TableSource } from '../resolver/table-source.ts';
+import {
+  requireTable,
+  requireTableAction,
+  type LoadedTable,
+  type TableName,
+  type TableSource,
+} from '../resolver/table-source.ts';
 import type { CatalogClient } from './catalog-client.ts';
 
 /** The catalog as a write of a principal uses it: tables as they are now, and commits. */
@@ -22,5 +28,5 @@ export async function loadForWrite(
   const loaded = must(table, 'one answer for one name');
   if (loaded.kind === 'missing') throw await missingTable(name, loaded.code, tables);
   requireTableAction(loaded, 'table.commit');
-  return loaded;
+  return requireTable(loaded);
 }

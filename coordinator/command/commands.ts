@@ -33,6 +33,10 @@ import { dropTable } from './table/drop-table.ts';
 import { showCreateTable } from './table/show-create-table.ts';
 import { truncateTable } from './table/truncate-table.ts';
 import { undropTable } from './table/undrop-table.ts';
+import { alterView } from './view/alter-view.ts';
+import { createView } from './view/create-view.ts';
+import { dropView } from './view/drop-view.ts';
+import { showCreateView } from './view/show-create-view.ts';
 import { summarize } from './summarize.ts';
 import { transaction } from './transaction.ts';
 import { update } from './update.ts';
@@ -76,6 +80,10 @@ export const COMMANDS = {
   undropTable,
   truncateTable,
   showCreateTable,
+  createView,
+  dropView,
+  alterView,
+  showCreateView,
   alterTable,
   optimizeTable,
 } as const satisfies Readonly<Record<string, Command>>;

@@ -1,4 +1,6 @@
 import type { Json } from '#shared/json.ts';
+import type { Field } from '#shared/iceberg/type.ts';
+import { requireTableAction, type TableName } from '../resolver/table-source.ts';
 import { columnsOf, loadOneTable } from '../catalog-client/catalog-browser.ts';
 import { sqlTypeName } from '../session/sql-type-name.ts';
 import type { ObjectName } from '../statement/statement.ts';
@@ -7,17 +9,25 @@ import { atName } from './at-name.ts';
 import type { CommandContext } from './command.ts';
 import { qualify } from './qualify.ts';
 
-/** The columns of a table. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
+/** The columns of a table or view. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND */
 export async function describeTable(name: ObjectName, context: CommandContext): Promise<Answer> {
   const table = await qualify(name, context);
-  const { metadata } = await atName(name, loadOneTable(context.tables, table, context.signal));
-  const rows = columnsOf(metadata).map((field) => [
+  const fields = await atName(name, fieldsOf(table, context));
+  const rows = fields.map((field) => [
     field.name,
     sqlTypeName(field.type),
     field.required ? 'NO' : 'YES',
     defaultText(field.writeDefault),
   ]);
   return describeResult(rows);
+}
+
+/** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, TABLE_NOT_FOUND, FORBIDDEN */
+async function fieldsOf(name: TableName, { tables, signal }: CommandContext): Promise<readonly Field[]> {
+  const [loaded] = await tables.loadTables([name], signal);
+  if (loaded?.kind !== 'view') return columnsOf((await loadOneTable(tables, name, signal)).metadata);
+  requireTableAction(loaded, 'table.describe');
+  return loaded.view.schema.fields;
 }
 
 /** `[name, type, 'YES' | 'NO', default]` for each column. */

@@ -32,6 +32,6 @@ export const showTables = rowsCommand<ShowTables>({
     if (catalog === '') throw new SkeinError('CATALOG_NOT_FOUND', 'there is no catalog');
     const wanted = second ?? first;
     const schema = wanted === undefined ? current.schema : await requireSchema(context, catalog, wanted);
-    return listing('table_name', context.catalog.listTables(claims, catalog, schema), input.like);
+    return listing('table_name', context.catalog.listTables(claims, catalog, schema, true), input.like);
   },
 });

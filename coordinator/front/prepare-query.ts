@@ -7,7 +7,15 @@ import { bindTables, type BoundScan, type BoundTable } from '../resolver/bind-ta
 import { ByteOffsets } from '../resolver/byte-offsets.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';
 import type { QueryReferences } from '../resolver/query-references.ts';
-import { parameterQuery, plannerSql, spliceTables, userPosition, workerSql } from '../resolver/splice-tables.ts';
+import {
+  parameterQuery,
+  plannerSql,
+  spliceTables,
+  userPosition,
+  workerSql,
+  type SplicedQuery,
+} from '../resolver/splice-tables.ts';
+import { expandViews, viewError } from '../resolver/view/expand-views.ts';
 import { nameStatements } from '../resolver/name-statements.ts';
 import type { QueryTables, StatementRows } from '../resolver/table-source.ts';
 import type { TableRows } from '../rows/table-rows.ts';
@@ -95,16 +103,48 @@ async function bindNames(
   const toStatement = (character: number): number => offset + text.toSource(character);
   const sql = text.text;
   const values = text.places(request.values ?? []);
-  const template = sql.length > CACHED_TEXT_MAX ? null : queryTemplate(sql);
-  const query: NamedQuery = { ...request, sql, template, values, toStatement };
+  const template = templateOf(sql);
+  const query: NamedQuery = { ...request, sql, template, values, toStatement, viewAt: () => undefined };
   const inQuery = movedErrors((byte) => toStatement(new ByteOffsets(query.sql).toCharacter(byte)));
   const references = await inQuery(parse(query, defaults, parses));
   const rows = await movedErrors((character) => offset + character)(rowsOf(statements, source));
-  const bound = await inQuery(
-    bindTables({ references: references.tables, named: references.named, defaults, source, rows, signal }),
+  const bind = ({ tables, named }: QueryReferences) =>
+    bindTables({ references: tables, named, defaults, source, rows, signal });
+  const bound = await inQuery(bind(references));
+  const tables = bound.filter((table) => table.kind !== 'view');
+  if (tables.length === bound.length) return { query, references: boundReferences(references, tables), bound: tables };
+  const expanded = await inQuery(expandQuery(query, references, { defaults, rows, parses }));
+  const inExpanded = movedErrors(
+    (byte) => expanded.toStatement(new ByteOffsets(expanded.sql).toCharacter(byte)),
+    (byte) => expanded.viewAt(new ByteOffsets(expanded.sql).toCharacter(byte)),
   );
-  return { query, references: boundReferences(references, bound), bound };
+  const names = await inExpanded(parse(expanded, defaults, parses));
+  const all = (await inExpanded(bind(names))).filter((table) => table.kind !== 'view');
+  return { query: expanded, references: boundReferences(names, all), bound: all };
 }
+
+/** The query with the queries of its views in it. */
+async function expandQuery(
+  query: NamedQuery,
+  references: QueryReferences,
+  names: {
+    readonly defaults: NameDefaults;
+    readonly rows: ReadonlyMap<string, TableRows>;
+    readonly parses: FairCache<QueryReferences>;
+  },
+): Promise<NamedQuery> {
+  const { defaults, rows, parses } = names;
+  const parseView = (sql: string, viewDefaults: NameDefaults): Promise<QueryReferences> =>
+    parse({ ...query, sql, template: templateOf(sql), withoutValues: false }, viewDefaults, parses);
+  const context = { parse: parseView, tables: query.tables, signal: query.signal };
+  const named = { sql: query.sql, references, defaults, rows: new Set(rows.keys()) };
+  const { text, viewAt } = await expandViews(named, context);
+  const sql = text.text;
+  const toStatement = (character: number): number => query.toStatement(text.toSource(character));
+  return { ...query, sql, template: templateOf(sql), values: text.places(query.values), toStatement, viewAt };
+}
+
+const templateOf = (sql: string): QueryTemplate | null => (sql.length > CACHED_TEXT_MAX ? null : queryTemplate(sql));
 
 /** The references with those address columns that their tables have, which a star leaves out, and the types of rows. */
 function boundReferences(references: QueryReferences, bound: readonly BoundTable[]): QueryReferences {
@@ -123,9 +163,9 @@ const NO_CACHE = new FairCache<QueryReferences>({ entriesMax: 0, bytesMax: 0 }, 
 /** Binds a query whose parameters have no values yet: `values` are NULL. Nothing is kept. @throws as `PrepareQuery` */
 export async function describeQuery(request: PrepareRequest): Promise<DescribeReply> {
   const { query, references, bound } = await bindNames({ ...request, withoutValues: true }, NO_CACHE);
-  const { sql, values, toStatement, context, asker, planner, signal } = query;
+  const { sql, values, context, asker, planner, signal } = query;
   const spliced = spliceTables(sql, references, values);
-  const inQuery = movedErrors((byte) => toStatement(userPosition(spliced, byte)));
+  const inQuery = plannerErrors(query, spliced);
   const scans = bound.map(plannerScan);
   const { contextual } = references;
   const texts = { sql: plannerSql(spliced), parameters: parameterQuery(spliced) };
@@ -144,6 +184,8 @@ type NamedQuery = PrepareRequest &
     readonly template: QueryTemplate | null;
     readonly values: readonly ValuePlace[];
     readonly toStatement: (character: number) => number;
+    /** The view whose query stands at a position of `sql`. */
+    readonly viewAt: (character: number) => string | undefined;
   };
 
 /** Runs the statements one after the other, because each may ask the catalog for many pages. */
@@ -251,10 +293,10 @@ async function plan(
   references: QueryReferences,
   bound: readonly BoundTable[],
 ): Promise<PlannedQuery> {
-  const { sql, values, toStatement, context, asker, planner, signal } = query;
+  const { sql, values, context, asker, planner, signal } = query;
   const spliced = spliceTables(sql, references, values);
   const scans = bound.map(plannerScan);
-  const inPlan = movedErrors((byte) => toStatement(userPosition(spliced, byte)));
+  const inPlan = plannerErrors(query, spliced);
   const { contextual } = references;
   const texts = { sql: plannerSql(spliced), parameters: parameterQuery(spliced) };
   const reply = await inPlan(planner.plan({ ...texts, scans, context, contextual }, asker, signal));
@@ -305,15 +347,23 @@ function featuresOf({ plan: typed, large }: PlanReply, bound: readonly BoundTabl
   return typed === null ? unknownFeatures(rows) : planFeatures(typed, rows);
 }
 
-/** Moves the positions of `work`'s errors to characters of the statement. */
+const plannerErrors = ({ toStatement, viewAt }: NamedQuery, spliced: SplicedQuery) =>
+  movedErrors(
+    (byte) => toStatement(userPosition(spliced, byte)),
+    (byte) => viewAt(userPosition(spliced, byte)),
+  );
+
+/** Moves the positions of `work`'s errors to characters of the statement; one in the query of a view names the view. */
 const movedErrors =
-  (toStatement: (position: number) => number) =>
+  (toStatement: (position: number) => number, viewAt: (position: number) => string | undefined = () => undefined) =>
   async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work;
     } catch (thrown) {
       const error = SkeinError.of(thrown);
       if (error.position === undefined) throw error;
+      const view = viewAt(error.position);
+      if (view !== undefined) throw viewError(error, view, toStatement(error.position));
       throw new SkeinError(error.code, error.message, { position: toStatement(error.position), cause: error.cause });
     }
   };

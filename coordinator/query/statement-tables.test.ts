@@ -25,7 +25,7 @@ function busyCatalog(): TableSource & { readonly asked: string[][] } {
 }
 
 const versions = async (tables: TableSource, ...names: readonly string[]): Promise<readonly string[]> =>
-  (await tables.loadTables(names.map(name), never)).map((one) => (one.kind === 'found' ? one.version : one.code));
+  (await tables.loadTables(names.map(name), never)).map((one) => (one.kind === 'missing' ? one.code : one.version));
 
 test('a table is loaded once, and keeps its snapshot for the whole statement', async () => {
   const catalog = busyCatalog();

@@ -20,7 +20,7 @@ export function statementTables(source: TableSource): StatementTables {
       const loaded = unknown.length === 0 ? [] : await source.loadTables(unknown, signal);
       unknown.forEach((name, i) => {
         const table = must(loaded[i], 'one answer for each name');
-        const stored = table.kind === 'found' ? keyOf(table.name) : null;
+        const stored = table.kind === 'missing' ? null : keyOf(table.name);
         const known = stored === null ? undefined : found.get(stored);
         if (stored !== null && known === undefined) found.set(stored, table);
         asked.set(keyOf(name), known ?? table);

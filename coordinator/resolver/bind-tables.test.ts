@@ -17,7 +17,7 @@ const bind = (answer: Partial<Found>, name = 't', source = SCRIPT): ReturnType<t
       ...source,
       loadTables: async (names, signal) =>
         (await SCRIPT.loadTables(names, signal)).map((table) =>
-          table.kind === 'missing' ? table : { ...table, ...answer },
+          table.kind === 'found' ? { ...table, ...answer } : table,
         ),
     },
     named: null,

@@ -17,10 +17,19 @@ import type { ScanBinding } from './scan-binding.ts';
 import type { RowsBinding } from './table-binding.ts';
 import { NO_POLICIES } from './table-policies.ts';
 import { suffixedName, type SuffixedName } from './table-suffix.ts';
-import { requireTableAction, type LoadedTable, type TableName, type TableSource } from './table-source.ts';
+import {
+  requireTable,
+  requireTableAction,
+  type LoadedTable,
+  type TableName,
+  type TableSource,
+} from './table-source.ts';
 import { travelTo } from './travel-to.ts';
 
 type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
+
+/** A name that means a view; `expandViews` replaces it. */
+export type BoundView = { readonly kind: 'view' };
 
 /** A table with its snapshot and columns fixed; the plan says later which of them are read. */
 export type BoundTable = BoundScan | RowsBinding;
@@ -48,7 +57,7 @@ export type BindRequest = {
  * are catalog, schema and table; dots inside of a (quoted) schema separate its levels. A table whose own name has an `@` hides a branch or tag.
  * @throws TABLE_NOT_FOUND, SCHEMA_NOT_FOUND, CATALOG_NOT_FOUND, SNAPSHOT_NOT_FOUND, NOT_SUPPORTED; positions are byte offsets in the query.
  */
-export async function bindTables(request: BindRequest): Promise<readonly BoundTable[]> {
+export async function bindTables(request: BindRequest): Promise<readonly (BoundTable | BoundView)[]> {
   const { references, rows } = request;
   if (references.length === 0) return [];
   const names = references.map((reference) => rowsOf(reference, rows) ?? namesOf(reference, request.defaults));
@@ -60,7 +69,7 @@ export async function bindTables(request: BindRequest): Promise<readonly BoundTa
   const byKey = new Map([...unique.keys()].map((key, i) => [key, must(loaded[i], 'one answer for each name')]));
   const answer = (name: TableName): LoadedTable => must(byKey.get(keyOf(name)), 'one answer for each name');
   const width = { columns: 0 };
-  const bound: BoundTable[] = [];
+  const bound: (BoundTable | BoundView)[] = [];
   for (const [i, reference] of references.entries()) {
     const name = must(names[i], 'one name for each reference');
     if ('kind' in name) {
@@ -69,9 +78,11 @@ export async function bindTables(request: BindRequest): Promise<readonly BoundTa
     }
     const { whole, base, suffix } = name;
     const table = answer(whole);
-    const ofBase = table.kind === 'found' || base === null ? null : answer(base);
+    const ofBase = table.kind !== 'missing' || base === null ? null : answer(base);
     try {
-      if (table.kind === 'found') bound.push(bindTable(whole, table, { travel: reference.at, reference, width }));
+      if (table.kind === 'view') bound.push({ kind: 'view' });
+      else if (table.kind === 'found') bound.push(bindTable(whole, table, { travel: reference.at, reference, width }));
+      else if (ofBase?.kind === 'view') requireTable(ofBase);
       else if (base !== null && ofBase?.kind === 'found' && suffix !== undefined) {
         const travel = suffixTravel(suffix, reference);
         const { metadataTable } = suffix;
@@ -95,7 +106,8 @@ type ReferenceNames = {
   readonly suffix: SuffixedName | undefined;
 };
 
-function namesOf(reference: TableReference, defaults: BindRequest['defaults']): ReferenceNames {
+/** @throws TABLE_NOT_FOUND, SCHEMA_NOT_FOUND, CATALOG_NOT_FOUND for a name that can mean nothing */
+export function namesOf(reference: TableReference, defaults: BindRequest['defaults']): ReferenceNames {
   const whole = tableName(reference, defaults);
   const suffix = suffixedName(whole.table, reference.location);
   return { whole, base: suffix === undefined ? null : { ...whole, table: suffix.table }, suffix };

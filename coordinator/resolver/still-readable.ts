@@ -19,7 +19,7 @@ export async function stillReadable(
 }
 
 function isReadable({ tableUuid, snapshotId, policies }: ScanBinding, table: LoadedTable): boolean {
-  if (table.kind === 'missing' || table.metadata.tableUuid !== tableUuid) return false;
+  if (table.kind !== 'found' || table.metadata.tableUuid !== tableUuid) return false;
   if (!table.actions.has('table.select') || table.policyVersion !== policies.version) return false;
   return snapshotId === null || table.metadata.snapshots.has(BigInt(snapshotId));
 }

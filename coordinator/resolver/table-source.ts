@@ -4,6 +4,7 @@ import type { TextSpan } from '../statement/statement.ts';
 import type { MetadataRows } from '../rows/metadata-rows.ts';
 import type { TableRows } from '../rows/table-rows.ts';
 import type { StorageCredential } from '#shared/storage/credential.ts';
+import type { ViewDefinition } from './view/view-definition.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 
 /** A table's name, every level spelled out. */
@@ -33,14 +34,34 @@ export type LoadedTable =
       /** The right to read the files below these roots. */
       readonly credential: StorageCredential;
     }
+  | LoadedView
   | { readonly kind: 'missing'; readonly code: MissingCode };
+
+export type LoadedView = {
+  readonly kind: 'view';
+  /** The stored name. */
+  readonly name: TableName;
+  /** As that of a table. */
+  readonly version: string;
+  readonly view: ViewDefinition;
+  readonly actions: ReadonlySet<string>;
+};
 
 /** `Policy` of `proto/catalog.proto`. */
 type Policy = { readonly kind: string };
 
 /** @throws FORBIDDEN unless the principal may do the action with the table. */
-export function requireTableAction(table: Extract<LoadedTable, { kind: 'found' }>, action: Action): void {
+export function requireTableAction(table: Pick<LoadedView, 'actions'>, action: Action): void {
   if (!table.actions.has(action)) throw new SkeinError('FORBIDDEN', `you may not ${ACTIONS[action]}`);
+}
+
+/** The table that was looked for. @throws WRONG_OBJECT_TYPE for a view */
+export function requireTable(
+  loaded: Exclude<LoadedTable, { kind: 'missing' }>,
+): Extract<LoadedTable, { kind: 'found' }> {
+  if (loaded.kind === 'found') return loaded;
+  const { catalog, namespace, table } = loaded.name;
+  throw new SkeinError('WRONG_OBJECT_TYPE', `${[catalog, ...namespace, table].join('.')} is a view, not a table`);
 }
 
 export const MISSING_CODES = ['CATALOG_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'TABLE_NOT_FOUND'] as const;

@@ -233,6 +233,24 @@ export async function listTables(db: Database, namespaceId: string, page: Page):
   return (await query.execute()).map(({ name }) => name);
 }
 
+/** Names of tables and views, whose names differ. */
+export async function listTablesAndViews(db: Database, namespaceId: string, page: Page): Promise<string[]> {
+  let query = db
+    .selectFrom((from) =>
+      from
+        .selectFrom('iceberg_table')
+        .select('name')
+        .where('namespace_id', '=', namespaceId)
+        .unionAll(from.selectFrom('iceberg_view').select('name').where('namespace_id', '=', namespaceId))
+        .as('relation'),
+    )
+    .select('name')
+    .orderBy('name');
+  if (page.after !== undefined) query = query.where('name', '>', page.after);
+  if (page.limit !== undefined) query = query.limit(page.limit);
+  return (await query.execute()).map(({ name }) => name);
+}
+
 const LIST = `
   select n.id as "namespaceId",
     array_to_json(array(

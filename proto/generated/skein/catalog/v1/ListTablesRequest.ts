@@ -8,6 +8,7 @@ export interface ListTablesRequestInput {
   readonly limit?: (number);
   readonly after?: (string);
   readonly principal?: (_skein_catalog_v1_PrincipalInput | null);
+  readonly with_views?: (boolean);
 }
 
 export interface ListTablesRequest {
@@ -16,4 +17,5 @@ export interface ListTablesRequest {
   readonly limit: (number);
   readonly after: (string);
   readonly principal: (_skein_catalog_v1_Principal | null);
+  readonly with_views: (boolean);
 }

@@ -1,0 +1,60 @@
+import { SkeinError } from '#shared/error.ts';
+import { schemaName } from '../../catalog-client/catalog-browser.ts';
+import { changeCatalog } from '../../catalog-client/change-catalog.ts';
+import type { ObjectName } from '../../statement/statement.ts';
+import { statusResult } from '../answer.ts';
+import { atName } from '../at-name.ts';
+import { takeIfExists } from '../clause/exists.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { qualify } from '../qualify.ts';
+import { checkIdentifier } from '#shared/sql/check-identifier.ts';
+import { printTableName } from '../table/table-place.ts';
+import { isAbsent, loadView, viewPlace } from './view-place.ts';
+
+type AlterView = { readonly ifExists: boolean; readonly name: ObjectName; readonly newName: ObjectName };
+
+/** `ALTER VIEW [IF EXISTS] name RENAME TO name` */
+export const alterView: Command<AlterView> = {
+  words: ['ALTER VIEW'],
+  queryType: 'ddl',
+  timeout: 'session',
+  parse(reader) {
+    reader.words(2);
+    const ifExists = takeIfExists(reader);
+    const name = reader.name('a view', 3);
+    if (!reader.takeWords('RENAME', 'TO')) throw reader.expected('RENAME TO');
+    const newName = reader.name('a view', 3);
+    checkIdentifier(newName.parts.at(-1) ?? '', newName.position);
+    reader.end();
+    return { ifExists, name, newName };
+  },
+  action: () => 'view.rename',
+  async run({ ifExists, name, newName }, context) {
+    const done = statusResult('ALTER VIEW');
+    const wanted = await qualify(name, context);
+    const view = await atName(name, loadView(context.tables, wanted, context.signal)).catch((error: unknown) => {
+      if (!ifExists || !isAbsent(error)) throw error;
+    });
+    if (view !== undefined) await rename(view.name, newName, context);
+    return context.answer(done);
+  },
+};
+
+/** Renames a view, also into another schema of its catalog; a new name of one part stays in the view's schema. */
+async function rename(
+  from: Awaited<ReturnType<typeof loadView>>['name'],
+  newName: ObjectName,
+  context: CommandContext,
+): Promise<void> {
+  const { catalog, namespace, table } = from;
+  const { parts, position } = newName;
+  const inCatalog =
+    parts.length === 3 ? parts : [catalog, ...(parts.length === 2 ? [] : [schemaName(namespace)]), ...parts];
+  const { name, loaded } = await atName(newName, viewPlace({ parts: inCatalog, position }, context));
+  if (name.catalog !== catalog) throw new SkeinError('NOT_SUPPORTED', 'a view stays in its catalog', { position });
+  if (loaded.kind !== 'missing' && printTableName(loaded.name) !== printTableName(from)) {
+    throw new SkeinError('ALREADY_EXISTS', `${printTableName(loaded.name)} exists already`, { position });
+  }
+  const body = { source: { namespace, name: table }, destination: { namespace: name.namespace, name: name.table } };
+  await changeCatalog(context, { id: 'renameView', params: { prefix: catalog }, body });
+}

@@ -1,0 +1,35 @@
+import { changeCatalog } from '../../catalog-client/change-catalog.ts';
+import type { ObjectName } from '../../statement/statement.ts';
+import { statusResult } from '../answer.ts';
+import { atName } from '../at-name.ts';
+import { takeIfExists } from '../clause/exists.ts';
+import type { Command } from '../command.ts';
+import { qualify } from '../qualify.ts';
+import { isAbsent, loadView, viewParams } from './view-place.ts';
+
+type DropView = { readonly ifExists: boolean; readonly name: ObjectName };
+
+/** `DROP VIEW [IF EXISTS] name` */
+export const dropView: Command<DropView> = {
+  words: ['DROP VIEW'],
+  queryType: 'ddl',
+  timeout: 'session',
+  parse(reader) {
+    reader.words(2);
+    const ifExists = takeIfExists(reader);
+    const name = reader.name('a view', 3);
+    reader.end();
+    return { ifExists, name };
+  },
+  action: () => 'view.drop',
+  async run({ ifExists, name }, context) {
+    const drop = async (): Promise<void> => {
+      const view = await loadView(context.tables, await qualify(name, context), context.signal);
+      await changeCatalog(context, { id: 'dropView', params: viewParams(view.name) });
+    };
+    await atName(name, drop()).catch((error: unknown) => {
+      if (!ifExists || !isAbsent(error)) throw error;
+    });
+    return context.answer(statusResult('DROP VIEW'));
+  },
+};

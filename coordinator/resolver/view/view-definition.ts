@@ -1,0 +1,55 @@
+import { SkeinError } from '#shared/error.ts';
+import { parseSchema, type Schema } from '#shared/iceberg/schema.ts';
+import { isObject } from '#shared/iceberg/type.ts';
+import type { Json, JsonObject } from '#shared/json.ts';
+
+/** The current version of an Iceberg view (view specification, format version 1). */
+export type ViewDefinition = {
+  readonly uuid: string;
+  readonly schema: Schema;
+  /** Null = the catalog that has the view. */
+  readonly defaultCatalog: string | null;
+  readonly defaultNamespace: readonly string[];
+  readonly representations: readonly Representation[];
+  readonly properties: Readonly<Record<string, string>>;
+};
+
+export type Representation = { readonly type: 'sql'; readonly dialect: string; readonly sql: string };
+
+/** The dialect of the queries that this engine writes and reads: DuckDB's. */
+export const DIALECT = 'duckdb';
+
+export const ownRepresentation = ({ representations }: Pick<ViewDefinition, 'representations'>) =>
+  representations.find(isOwnDialect);
+export const isOwnDialect = ({ dialect }: Representation): boolean => dialect.toLowerCase() === DIALECT;
+
+/** Reads a view's document, which the catalog has checked. @throws INVALID_VIEW when it does not fit together all the same */
+export function readViewDefinition(json: Json): ViewDefinition {
+  const object = objectOf(json);
+  const currentId = object['current-version-id'];
+  const version = objectOf(listOf(object['versions']).find((one) => objectOf(one)['version-id'] === currentId));
+  const schemaId = version['schema-id'];
+  const { 'default-catalog': catalog } = version;
+  return {
+    uuid: textOf(object['view-uuid']),
+    schema: parseSchema(listOf(object['schemas']).find((one) => objectOf(one)['schema-id'] === schemaId)),
+    defaultCatalog: typeof catalog === 'string' && catalog !== '' ? catalog : null,
+    defaultNamespace: listOf(version['default-namespace']).map(textOf),
+    representations: listOf(version['representations']).map((one) => {
+      const { dialect, sql } = objectOf(one);
+      return { type: 'sql', dialect: textOf(dialect), sql: textOf(sql) };
+    }),
+    properties: Object.fromEntries(
+      Object.entries(objectOf(object['properties'] ?? {})).map(([name, value]) => [name, textOf(value)]),
+    ),
+  };
+}
+
+function objectOf(json: Json | undefined): JsonObject {
+  if (json !== undefined && isObject(json)) return json;
+  throw new SkeinError('INVALID_VIEW', "the view's document does not fit together");
+}
+
+const listOf = (json: Json | undefined): readonly Json[] => (Array.isArray(json) ? json : []);
+
+const textOf = (json: Json | undefined): string => (typeof json === 'string' ? json : '');

@@ -73,9 +73,9 @@ test("another engine's view is read in our dialect, with its columns' types, and
     ['duckdb', 'SELECT id FROM t WHERE id = 2'],
     ['spark', 'select `id` from t'],
   ]);
-  await create('foreign', [{ type: 'sql', dialect: 'spark', sql: 'select `id` from t' }]);
-  expect(await errorOf('SELECT 1, * FROM foreign')).toMatch(
-    /NOT_SUPPORTED.*view lake\.sql_views\.foreign: its query is written in spark.*line 1, column 18/s,
+  await create('sparks', [{ type: 'sql', dialect: 'spark', sql: 'select `id` from t' }]);
+  expect(await errorOf('SELECT 1, * FROM sparks')).toMatch(
+    /NOT_SUPPORTED.*view lake\.sql_views\.sparks: its query is written in spark.*line 1, column 18/s,
   );
 });
 

@@ -1,6 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { parseSchema, type Schema } from '#shared/iceberg/schema.ts';
 import { isObject } from '#shared/iceberg/type.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 
 /** The current version of an Iceberg view (view specification, format version 1). */
@@ -21,7 +22,7 @@ export const DIALECT = 'duckdb';
 
 export const ownRepresentation = ({ representations }: Pick<ViewDefinition, 'representations'>) =>
   representations.find(isOwnDialect);
-export const isOwnDialect = ({ dialect }: Representation): boolean => dialect.toLowerCase() === DIALECT;
+export const isOwnDialect = ({ dialect }: Representation): boolean => foldIdentifier(dialect) === DIALECT;
 
 /** Reads a view's document, which the catalog has checked. @throws INVALID_VIEW when it does not fit together all the same */
 export function readViewDefinition(json: Json): ViewDefinition {

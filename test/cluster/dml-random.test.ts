@@ -39,10 +39,10 @@ const inDuckDb = async (sql: string): Promise<readonly (readonly unknown[])[]> =
   (await duckdb.runAndReadAll(sql.replaceAll('@', 'main'))).getRowsJson();
 
 /** The counts of both. */
-async function both(sql: string): Promise<readonly [string, string]> {
+async function both(sql: string): Promise<readonly [number, number]> {
   const [ours] = await cluster.sql(sql.replaceAll('@', SCHEMA));
   const [theirs] = await inDuckDb(sql);
-  return [String(ours?.[0]), String(theirs?.[0])];
+  return [Number(ours?.[0]), Number(theirs?.[0])];
 }
 
 /** A condition on the columns of `t`, which may be NULL. */

@@ -60,7 +60,7 @@ const SETTINGS = [
 /** Statements that an instance keeps, and the longest text of one, in characters. */
 const KEPT_MAX = 4;
 const KEPT_LENGTH_MAX = 64 * 1024;
-/** A statement that took longer to prepare is not kept: its plan may hold a constant of many megabytes, which no memory limit counts. */
+/** A statement that took more CPU time to prepare is not kept: its plan may hold a constant of many megabytes, which no memory limit counts. */
 const KEPT_PREPARED_MS_MAX = 10;
 
 /** One DuckDB instance: it serves one task at a time, and tasks of one tenant and one set of roots only. */

@@ -56,6 +56,8 @@ export class ActiveQuery implements LiveStatement {
   #listedSql = '';
   #progress: () => RunProgress = () => NO_PROGRESS;
   #rows: () => number = () => 0;
+  /** Runs of queries that were followed. */
+  #runs = 0;
   /** Time on cores of runs before the one that is followed, in ms. */
   #earlierCoreMs = 0;
 
@@ -119,9 +121,15 @@ export class ActiveQuery implements LiveStatement {
 
   /** Follows a run of the query, which replaces an earlier one; `rows` counts those that it has given to the client. */
   follow(progress: () => RunProgress, rows: () => number): void {
+    this.#runs += 1;
     this.#earlierCoreMs += this.#progress().coreMs;
     this.#progress = progress;
     this.#rows = rows;
+  }
+
+  /** Whether a task may have run more than once: an attempt that was given up may go on for a while. */
+  get mayHaveRetried(): boolean {
+    return this.#runs > 1 || this.#progress().retries > 0;
   }
 
   get liveState(): LiveState {

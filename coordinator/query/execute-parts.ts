@@ -128,6 +128,7 @@ class PartsProgress {
   readonly #running = new Map<readonly ScanFile[], () => RunProgress>();
   #done = 0;
   #bytesScanned = 0;
+  #retries = 0;
 
   constructor(tasks: number) {
     this.#tasks = tasks;
@@ -138,6 +139,7 @@ class PartsProgress {
   }
 
   end(part: readonly ScanFile[], bytesScanned: number): void {
+    this.#retries += this.#running.get(part)?.().retries ?? 0;
     this.#running.delete(part);
     this.#done += 1;
     this.#bytesScanned += bytesScanned;
@@ -151,6 +153,7 @@ class PartsProgress {
       tasksDone: this.#done,
       tasksRunning: sum(running, ({ tasksRunning }) => tasksRunning),
       bytesScanned: this.#bytesScanned,
+      retries: sum(running, ({ retries }) => retries) + this.#retries,
       workers: [...new Set(running.flatMap(({ workers }) => workers))],
     };
   }

@@ -71,7 +71,15 @@ test('a list has a limit, a total, and no long text', () => {
 test('a state is that of the moment', () => {
   const { registry, live } = registryOf(ann);
   const [active] = live;
-  const progress = { tasks: 3, tasksDone: 1, tasksRunning: 2, bytesScanned: 9, coreMs: 0, workers: ['worker-2'] };
+  const progress = {
+    tasks: 3,
+    tasksDone: 1,
+    tasksRunning: 2,
+    bytesScanned: 9,
+    coreMs: 0,
+    retries: 0,
+    workers: ['worker-2'],
+  };
   active?.started();
   active?.follow(
     () => progress,

@@ -80,10 +80,7 @@ export class TaskDispatcher {
   /** Progress of the stages that were started so far. */
   get progress(): RunProgress {
     const workers = Array.from(this.#running.values(), ({ worker }) => worker.info.name);
-    return runProgress(
-      Array.from(this.#stages, ({ state }) => state),
-      workers,
-    );
+    return runProgress([...this.#stages], workers);
   }
 
   /** Runs stages, whose producers are done, to their end. @throws StartOver, FragmentRefused, or the error that ends the query. */

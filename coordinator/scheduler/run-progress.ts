@@ -11,6 +11,8 @@ export type RunProgress = {
   readonly bytesScanned: number;
   /** Time that they have had on cores, in ms. */
   readonly coreMs: number;
+  /** Attempts to run a task that were given up for another. */
+  readonly retries: number;
   /** Names of the workers that run tasks of it now. */
   readonly workers: readonly string[];
 };
@@ -21,12 +23,15 @@ export const NO_PROGRESS: RunProgress = {
   tasksRunning: 0,
   bytesScanned: 0,
   coreMs: 0,
+  retries: 0,
   workers: [],
 };
 
+type Stage = { readonly state: StageState; readonly retries: number };
+
 /** `workers` has one name for each task that runs. */
-export function runProgress(stages: readonly StageState[], workers: readonly string[]): RunProgress {
-  const tasks = stages.flatMap(stageTasks);
+export function runProgress(stages: readonly Stage[], workers: readonly string[]): RunProgress {
+  const tasks = stages.flatMap(({ state }) => stageTasks(state));
   const done = tasks.flatMap((task) => (task.kind === 'done' ? [task.output.report] : []));
   return {
     tasks: tasks.length,
@@ -34,6 +39,7 @@ export function runProgress(stages: readonly StageState[], workers: readonly str
     tasksRunning: workers.length,
     bytesScanned: done.reduce((sum, report) => sum + report.bytesScanned, 0),
     coreMs: done.reduce((sum, report) => sum + coreMs(report), 0),
+    retries: stages.reduce((sum, { retries }) => sum + retries, 0),
     workers: [...new Set(workers)],
   };
 }

@@ -59,7 +59,7 @@ export type WriteServices = {
   readonly config: Config;
   readonly journal: WriteJournal;
   readonly commits: CommitQueue<TableCommit>;
-  readonly statement: Pick<ActiveQuery, 'recordId' | 'beginCommit' | 'endLater' | 'settled'>;
+  readonly statement: Pick<ActiveQuery, 'recordId' | 'mayHaveRetried' | 'beginCommit' | 'endLater' | 'settled'>;
 };
 
 type Commit = {
@@ -248,7 +248,7 @@ export class StatementWrites implements Writes {
       if (made !== null) {
         await this.#commit(target, { writeId, change: made, appended: isAppend ? files : null, open });
       }
-      open?.committed([...files.map(({ path }) => path), ...others()]);
+      open?.committed([...files.map(({ path }) => path), ...others()], statement.mayHaveRetried);
       return { bytesScanned, fragments, count: files.reduce((sum, file) => sum + file.recordCount, 0) };
     } catch (error) {
       if (!isUnknown(error)) await open?.discard();

@@ -12,7 +12,7 @@ import type { WriteIntent, WriteIntents } from './write-intents.ts';
 const KEY_AGE_MAX_MS = 60_000;
 /** Pause before the catalog is asked again how a commit ended. */
 const ASK_PAUSE_MS = 1_000;
-/** Time after which the files of a write that did not happen are looked for once more: a task that was given up may have gone on. */
+/** Time after which files that no commit names are looked for once more: an attempt to run a task that was given up may have gone on. */
 const SWEEP_AGAIN_MS = 30_000;
 
 /** A write of this coordinator, from before its first file until nothing of it is left open. */
@@ -23,8 +23,8 @@ export interface OpenWrite {
   readonly isNew: boolean;
   /** The next attempt to commit has this key, which is in the intent. */
   usesKey(key: string): void;
-  /** The catalog has taken the commit: these data files stay, and those of lost attempts to run a task go. */
-  committed(files: readonly string[]): void;
+  /** The catalog has taken the commit: these data files stay, and those of lost attempts to run a task go, if there may be any. */
+  committed(files: readonly string[], mayHaveRetried: boolean): void;
   /** The commit was not sent, or was refused: deletes the write's files. */
   discard(): Promise<void>;
   /** Asks the catalog how the commit ended until it answers, and deletes the files of a commit that did not happen. */
@@ -40,7 +40,7 @@ type Options = {
 /**
  * The writes that have begun and not ended, durable before their first file:
  * ```
- * begin ─▶ files ─▶ commit(key) ─▶ committed: the intent goes
+ * begin ─▶ files ─▶ commit(key) ─▶ committed: files of lost attempts are deleted, and a while later ─▶ the intent goes
  *            │          └─ no answer ─▶ settle: abandonCommit(key) ─▶ COMMITTED, or as below
  *            └─ failed ─▶ files are deleted, now and a while later ─▶ the intent goes
  * ```
@@ -72,7 +72,7 @@ export class WriteJournal {
         intent = { ...intent, key };
         isNew = false;
       },
-      committed: (files) => this.#behind(this.#keepOnly(intent, files)),
+      committed: (files, mayHaveRetried) => this.#behind(this.#keepOnly(intent, files, mayHaveRetried)),
       discard: () => this.#discard(intent),
       settle: () => this.#settle(intent),
     };
@@ -141,7 +141,16 @@ export class WriteJournal {
     this.#behind(again());
   }
 
-  async #keepOnly({ writeId, places: { data, credential } }: WriteIntent, files: readonly string[]): Promise<void> {
+  async #keepOnly(intent: WriteIntent, files: readonly string[], mayHaveRetried: boolean): Promise<void> {
+    await this.#removeOthers(intent, files);
+    if (mayHaveRetried) {
+      await sleep(SWEEP_AGAIN_MS, undefined, { signal: this.#stop.signal, ref: false });
+      await this.#removeOthers(intent, files);
+    }
+    await this.#options.intents.remove(intent.writeId);
+  }
+
+  async #removeOthers({ places: { data, credential } }: WriteIntent, files: readonly string[]): Promise<void> {
     // File names are unique by themselves, and a storage may spell the rest of a location in another way.
     const kept = new Set(files.map(fileName));
     const storage = openStorage(data, credential);
@@ -149,7 +158,6 @@ export class WriteJournal {
       const others = found.filter((file) => !kept.has(fileName(file)));
       if (others.length > 0) await storage.remove(others);
     }
-    await this.#options.intents.remove(writeId);
   }
 
   /** Deletes every file of a write. A storage that fails now is asked again with the next look. */

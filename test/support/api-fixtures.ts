@@ -29,7 +29,7 @@ export const liveQuery = (principal: LiveQuery['principal'], priority: number): 
   startedAtMs: 1,
   elapsedMs: 2.5,
   rowsProduced: 3,
-  progress: { tasks: 5, tasksDone: 2, tasksRunning: 1, bytesScanned: 7, coreMs: 0, workers: ['worker-1'] },
+  progress: { tasks: 5, tasksDone: 2, tasksRunning: 1, bytesScanned: 7, coreMs: 0, retries: 0, workers: ['worker-1'] },
 });
 export const T0 = '1970-01-01T00:00:00.000Z';
 export const historyEntry: HistoryEntry = {

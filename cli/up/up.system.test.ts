@@ -120,7 +120,7 @@ function expectNothingLeft(dataDir: string): void {
   expect(processesOf(dataDir)).toEqual([]);
   const kept = ['catalogs', 'format.json', 'history', 'logs', 'postgres', 'secrets', 'spill', 'tmp', 'warehouse'];
   expect(readdirSync(dataDir).sort()).toEqual(kept);
-  for (const folder of ['history', 'spill', 'tmp']) expect(readdirSync(join(dataDir, folder))).toEqual([]);
+  for (const folder of ['spill', 'tmp']) expect(readdirSync(join(dataDir, folder))).toEqual([]);
   expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
 }
 

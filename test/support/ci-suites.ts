@@ -10,17 +10,23 @@ export const SCALE_SUITES: readonly string[] = [
   'test/tpch/tpch-scale-1.test.ts',
 ];
 
-/** Every cell of a matrix, every point of a kill, every order of messages. */
+/** Every cell of a matrix, every point of a kill, every order of messages; members that come and go, with their leases. */
 export const EXHAUSTIVE_SUITES: readonly string[] = [
   'catalog/internal/commit-interleavings.system.test.ts',
   'catalog/rest/crashes.system.test.ts',
   'catalog/token/key-rotation.system.test.ts',
+  'test/cluster/between-machines.test.ts',
+  'test/cluster/disk-full.test.ts',
   'test/cluster/dml-random.test.ts',
   'test/cluster/dml.test.ts',
+  'test/cluster/etcd.test.ts',
   'test/cluster/fresh-reads.test.ts',
+  'test/cluster/worker-memory.test.ts',
   'test/cluster/write-kills.test.ts',
   'test/conformance/scope-matrix.test.ts',
+  'test/plan/shapes.system.test.ts',
   'test/simulation/workload-all.test.ts',
+  'test/slt/slt-writes.test.ts',
 ];
 
 /** Attacks and faults of one kind each, alone, for as long as it takes to see who waits. */

@@ -1,11 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { python } from '#test/support/python.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 
 const TABLE = 'lake.beside_others.t';
-/** Rows that PyIceberg appends, and clients of Skein that insert until it is done. */
-const THEIRS = 15;
+/** Rows that PyIceberg appends, and clients of Skein that insert at once, again and again until it is done. */
+const THEIRS = 8;
 const CLIENTS = 4;
+/** Between two rounds of INSERTs: PyIceberg, which is slower, would lose every race against clients that never rest. */
+const PAUSE_MS = 500;
 
 test('PyIceberg and small INSERTs that share commits write one table at once, and lose nothing', async () => {
   const { cluster } = await sharedCluster();
@@ -13,13 +16,17 @@ test('PyIceberg and small INSERTs that share commits write one table at once, an
   await cluster.sql(`CREATE TABLE ${TABLE} (i BIGINT, t VARCHAR)`);
   const over = new AbortController();
   const inserted: number[] = [];
-  const insert = async (_: unknown, client: number): Promise<void> => {
-    for (let i = client * 100_000; !over.signal.aborted; i++) {
-      await cluster.sql(`INSERT INTO ${TABLE} VALUES (${i}, 'skein')`);
-      inserted.push(i);
+  const insert = async (i: number): Promise<void> => {
+    await cluster.sql(`INSERT INTO ${TABLE} VALUES (${i}, 'skein')`);
+    inserted.push(i);
+  };
+  const rounds = async (): Promise<void> => {
+    for (let round = 0; !over.signal.aborted; round++) {
+      await Promise.all(Array.from({ length: CLIENTS }, (_, client) => insert(round * CLIENTS + client)));
+      await sleep(PAUSE_MS);
     }
   };
-  const clients = Array.from({ length: CLIENTS }, insert);
+  const inserting = rounds();
   const appending = python(
     'test/clients/write_beside.py',
     cluster.catalogUrl,
@@ -29,7 +36,7 @@ test('PyIceberg and small INSERTs that share commits write one table at once, an
     String(THEIRS),
   );
   const output = await appending.finally(() => over.abort());
-  await Promise.all(clients);
+  await inserting;
   const { appended } = JSON.parse(output) as { readonly appended: readonly number[] };
   expect(appended).toHaveLength(THEIRS);
   expect(inserted.length).toBeGreaterThan(CLIENTS);

@@ -184,8 +184,8 @@ export interface Writes {
    * @throws TYPE_MISMATCH, NOT_NULL_VIOLATION, COMMIT_CONFLICT; COMMIT_STATE_UNKNOWN when the catalog does not say in time how the commit ended
    */
   insert(insert: Insert): Promise<WriteOutcome>;
-  /** Checks an INSERT before its parameters have values. @returns their types @throws as `insert` before it runs */
-  describeInsert(insert: Insert): Promise<Description['parameters']>;
+  /** Checks a statement before its parameters have values. @returns their types @throws as the statement before it runs */
+  describe(write: RowWrite): Promise<Description['parameters']>;
   /** Deletes rows of a table. @returns their number @throws COMMIT_CONFLICT, COMMIT_STATE_UNKNOWN, STATEMENT_TOO_COMPLEX for too many rows */
   delete(input: Delete): Promise<WriteOutcome>;
   /** Changes rows of a table. @returns their number @throws as `delete` and `insert`, CARDINALITY_VIOLATION for a row that two rows of FROM change */
@@ -224,20 +224,26 @@ export type Insert = {
   /** The values of a VALUES list, row by row: each is converted to its column's type by itself, and may be DEFAULT. */
   readonly values: readonly (readonly TextSpan[])[] | null;
 };
-export type Delete = {
+/** A statement that writes rows of a table which is there. */
+export type RowWrite =
+  | { readonly kind: 'insert'; readonly input: Insert }
+  | { readonly kind: 'delete'; readonly input: Delete }
+  | { readonly kind: 'update'; readonly input: Update }
+  | { readonly kind: 'merge'; readonly input: Merge };
+/** Rows of a table for which a condition holds. */
+export type MatchingRows = {
   readonly table: ObjectName;
   /** The name by which the condition calls the table. */
   readonly alias: string | null;
-  /** Null = every row. */
-  readonly where: TextSpan | null;
-};
-export type Update = Delete & {
-  readonly set: readonly SetColumn[];
   /** The other tables, as FROM has them. */
   readonly from: TextSpan | null;
-  /** The statement's text behind the name of the table, of which `set`, `from` and `where` are parts. */
+  /** Null = every row. */
+  readonly where: TextSpan | null;
+  /** The statement's text behind the name of the table, of which all others are parts. */
   readonly rest: TextSpan;
 };
+export type Delete = MatchingRows;
+export type Update = MatchingRows & { readonly set: readonly SetColumn[] };
 export type Merge = {
   readonly table: ObjectName;
   readonly alias: string | null;

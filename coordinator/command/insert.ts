@@ -30,7 +30,7 @@ export const insert: Command<Insert> = {
   },
   action: () => 'table.commit',
   async describe(input, { writes }) {
-    return { columns: COUNT_COLUMNS, parameters: await writes.describeInsert(input) };
+    return { columns: COUNT_COLUMNS, parameters: await writes.describe({ kind: 'insert', input }) };
   },
   async run(input, { writes, answerCount }) {
     const { count, ...outcome } = await writes.insert(input);

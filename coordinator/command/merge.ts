@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import { COUNT_COLUMNS } from '../sink/count-batch.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
 import { notDefault, takeAlias, takeSet } from './clause/row-clauses.ts';
 import type { Command, Merge, MergeAction, MergeBranch, MergeSource } from './command.ts';
@@ -30,6 +31,9 @@ export const merge: Command<Merge> = {
     return { table, alias, source, on, branches, rest };
   },
   action: () => 'table.commit',
+  async describe(input, { writes }) {
+    return { columns: COUNT_COLUMNS, parameters: await writes.describe({ kind: 'merge', input }) };
+  },
   async run(input, { writes, answerCount }) {
     const { count, ...outcome } = await writes.merge(input);
     return { ...(await answerCount(count)), ...outcome };

@@ -1,3 +1,4 @@
+import { COUNT_COLUMNS } from '../sink/count-batch.ts';
 import { takeAlias, takeSet, takeWhere } from './clause/row-clauses.ts';
 import type { Command, Update } from './command.ts';
 
@@ -19,6 +20,9 @@ export const update: Command<Update> = {
     return { table, alias, set, from, where, rest };
   },
   action: () => 'table.commit',
+  async describe(input, { writes }) {
+    return { columns: COUNT_COLUMNS, parameters: await writes.describe({ kind: 'update', input }) };
+  },
   async run(input, { writes, answerCount }) {
     const { count, ...outcome } = await writes.update(input);
     return { ...(await answerCount(count)), ...outcome };

@@ -52,7 +52,16 @@ describe('DELETE, UPDATE and MERGE', () => {
     });
     expect(parse('DELETE FROM t x')).toEqual({
       command: 'deleteFrom',
-      input: { table: { parts: ['t'], position: 12 }, alias: 'x', where: null },
+      input: {
+        table: { parts: ['t'], position: 12 },
+        alias: 'x',
+        from: null,
+        where: null,
+        rest: { text: '', offset: 15 },
+      },
+    });
+    expect(parse('DELETE FROM t USING a, (SELECT 1) AS b WHERE c')).toMatchObject({
+      input: { from: { text: 'a, (SELECT 1) AS b', offset: 20 }, where: { text: 'c', offset: 45 } },
     });
   });
 
@@ -61,7 +70,7 @@ describe('DELETE, UPDATE and MERGE', () => {
     ['DELETE FROM t WHERE a) OR (b', 'SYNTAX_ERROR'],
     ['DELETE FROM t WHERE (a', 'SYNTAX_ERROR'],
     ['DELETE FROM t WHERE a, b', 'SYNTAX_ERROR'],
-    ['DELETE FROM t USING u', 'NOT_SUPPORTED'],
+    ['DELETE FROM t USING WHERE a', 'SYNTAX_ERROR'],
     ['UPDATE t WHERE a', 'SYNTAX_ERROR'],
     ['UPDATE t SET a', 'SYNTAX_ERROR'],
     ['UPDATE t SET a = , b = 1', 'SYNTAX_ERROR'],

@@ -1,9 +1,10 @@
 import type { DeletesOf } from '#shared/iceberg/write/change-rows.ts';
-import type { Delete, WriteOutcome } from '../command/command.ts';
+import type { Delete, Description, WriteOutcome } from '../command/command.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
 import { MatchedRows, matchQuery } from './matched-rows.ts';
 import { liveRows, planChanges } from './plan-changes.ts';
 import {
+  addressedTarget,
   changeOf,
   modeOf,
   readTarget,
@@ -25,18 +26,25 @@ import { rewriteQuery } from './rewrite-query.ts';
 export const deleteRows = (input: Delete, services: RowServices): Promise<WriteOutcome> =>
   withRestarts(services, () => deleteOnce(input, services));
 
+/** The types of the parameters. */
+export async function describeDelete(
+  input: Delete,
+  { target, queries }: RowServices,
+): Promise<Description['parameters']> {
+  const text = matchQuery(await addressedTarget(input.table, target), input);
+  return (await queries.describe(input.rest, text)).parameters;
+}
+
 async function deleteOnce(input: Delete, services: RowServices): Promise<WriteOutcome> {
   const { target, all } = await readTarget(input.table, services);
-  const rows = input.where === null ? sumOf(all.map(liveRows)) : null;
+  const rows = input.where === null && input.from === null ? sumOf(all.map(liveRows)) : null;
   if (rows !== null) {
     const outcome = { count: rows, bytesScanned: 0, fragments: 0 };
     const changes = all.map((file) => ({ kind: 'remove', file }) as const);
     return all.length === 0 ? outcome : change({ target, all, changes }, outcome, services);
   }
-  const { alias, where } = input;
   const matched = new MatchedRows();
-  const span = where ?? { text: '', offset: input.table.position };
-  const found = await services.queries.texts(span, matchQuery(target, { alias, where }), matched);
+  const found = await services.queries.texts(input.rest, matchQuery(target, input), matched);
   await requireSame(input.table, target, services);
   const outcome = { ...found, count: matched.size };
   if (matched.size === 0) return outcome;

@@ -3,22 +3,45 @@ import { PositionSet } from '#shared/iceberg/position-set.ts';
 import { printPositions } from '#shared/iceberg/print-positions.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
-import type { Delete, TextRows, WriteTarget } from '../command/command.ts';
+import type { MatchingRows, TextRows, WriteTarget } from '../command/command.ts';
 import { DerivedText } from '../statement/derived-text.ts';
+import type { TextSpan } from '../statement/statement.ts';
 
 /** Largest answer: the positions of more than 600 million rows that lie together, of 700,000 that lie far apart. */
 const ANSWER_BYTES_MAX = 128 * 2 ** 20;
 
 /**
  * Prints the query that finds the rows for which a condition holds: which files, which positions. It runs where the files are read.
- * @param where the text of the condition, which is a part of the statement
+ * A row that several rows of other tables match comes as often, and goes once.
  */
-export function matchQuery({ name }: Pick<WriteTarget, 'name'>, { alias, where }: Omit<Delete, 'table'>): DerivedText {
-  const t = quoteIdentifier(alias ?? name.table);
+export function matchQuery({ name }: Pick<WriteTarget, 'name'>, matching: Omit<MatchingRows, 'table'>): DerivedText {
+  const t = quoteIdentifier(matching.alias ?? name.table);
   const [before, after] = printPositions({ file: `${t}._file`, pos: `${t}._pos`, isReplaced: 'false' });
-  const text = new DerivedText(where?.text ?? '').insert(`${before}FROM ${tableText(name)} AS ${t}`);
-  if (where !== null) text.insert(' WHERE (').slice(0, where.text.length, new Map()).insert('\n)');
+  const text = new DerivedText(matching.rest.text).insert(before);
+  printMatching(text, name, matching);
   return text.insert(after);
+}
+
+/** Prints FROM and WHERE. @param text of `rest` */
+export function printMatching(
+  text: DerivedText,
+  name: WriteTarget['name'],
+  { alias, from, where, rest }: Omit<MatchingRows, 'table'>,
+): void {
+  const copy = (part: TextSpan): void => {
+    const start = part.offset - rest.offset;
+    // A part may end in a comment.
+    text.slice(start, start + part.text.length, new Map()).insert('\n');
+  };
+  text.insert(`FROM ${tableText(name)} AS ${quoteIdentifier(alias ?? name.table)}`);
+  if (from !== null) {
+    text.insert(', ');
+    copy(from);
+  }
+  if (where === null) return;
+  text.insert(' WHERE (');
+  copy(where);
+  text.insert(')');
 }
 
 /** The name of a table in SQL. */

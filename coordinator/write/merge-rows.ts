@@ -4,13 +4,14 @@ import { printValue } from '#shared/iceberg/print-value.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import type { Merge, MergeBranch, MergeSource, WriteOutcome, WriteTarget } from '../command/command.ts';
+import type { Description, Merge, MergeBranch, MergeSource, WriteOutcome, WriteTarget } from '../command/command.ts';
 import { printSqlType } from '../planner/sql-type.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
 import { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
+import type { Assignment } from './assign-columns.ts';
 import { tableText } from './matched-rows.ts';
-import { readTarget, withRestarts, type RowServices } from './replace-rows.ts';
+import { addressedTarget, readTarget, withRestarts, type RowServices } from './replace-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
 import { writeNewRows } from './write-new-rows.ts';
 
@@ -27,14 +28,28 @@ const IS_SOURCE = '"skein source"';
 export const mergeRows = (input: Merge, services: RowServices): Promise<WriteOutcome> =>
   withRestarts(services, () => mergeOnce(input, services));
 
-async function mergeOnce(input: Merge, services: RowServices): Promise<WriteOutcome> {
-  const table = await readTarget(input.table, services);
-  const { fields } = rewriteQuery(table.target).schema;
+/** The types of the parameters. */
+export async function describeMerge(input: Merge, services: RowServices): Promise<Description['parameters']> {
+  const target = await addressedTarget(input.table, services.target);
+  const { text } = await mergedRows(input, target, services);
+  return (await services.queries.describe(input.rest, text)).parameters;
+}
+
+type MergedRows = { readonly text: DerivedText; readonly assignments: readonly Assignment[] };
+
+/** The query of the rows that the branches write, and of the addresses of those that go. */
+async function mergedRows(input: Merge, target: WriteTarget, services: RowServices): Promise<MergedRows> {
+  const { fields } = rewriteQuery(target).schema;
   const source = input.branches.some(isStar) ? await sourceColumns(input, services) : [];
-  const branches = input.branches.map((branch) => valuesOf(branch, { input, target: table.target, source }));
+  const branches = input.branches.map((branch) => valuesOf(branch, { input, target, source }));
   const kept = fields.filter(({ id }) => id !== ADDRESS_IDS._last_updated_sequence_number);
   const assignments = fields.map((field) => ({ field, source: kept.includes(field) ? kept.indexOf(field) + 1 : null }));
-  const text = newRows(table.target, { input, branches, fields: kept });
+  return { text: newRows(target, { input, branches, fields: kept }), assignments };
+}
+
+async function mergeOnce(input: Merge, services: RowServices): Promise<WriteOutcome> {
+  const table = await readTarget(input.table, services);
+  const { text, assignments } = await mergedRows(input, table.target, services);
   const { rest, table: name } = input;
   return writeNewRows(
     { ...table, verb: 'merge', name, query: rest, text, assignments, check: () => undefined },

@@ -23,7 +23,7 @@ import type { RowsOf } from './rows-of.ts';
 
 /** What the change of a table's rows needs of its statement. */
 export type RowServices = {
-  readonly queries: Pick<Queries, 'texts' | 'columns' | 'write' | 'files' | 'rewrite' | 'forget'>;
+  readonly queries: Pick<Queries, 'describe' | 'texts' | 'columns' | 'write' | 'files' | 'rewrite' | 'forget'>;
   readonly target: (name: ObjectName) => Promise<WriteTarget>;
   readonly write: (rows: RowsOf) => Promise<WriteOutcome>;
 };
@@ -53,19 +53,22 @@ export async function withRestarts(
   }
 }
 
-/**
- * The table, and every file of its snapshot.
- * @throws NOT_SUPPORTED for a table whose own columns hide the addresses of its rows
- */
-export async function readTarget(
-  name: ObjectName,
-  { target: targetOf, queries }: RowServices,
-): Promise<{ readonly target: WriteTarget; readonly all: readonly ScanFile[] }> {
+/** The table. @throws NOT_SUPPORTED for one whose own columns hide the addresses of its rows */
+export async function addressedTarget(name: ObjectName, targetOf: RowServices['target']): Promise<WriteTarget> {
   const target = await targetOf(name);
   const twin = target.schema.fields.find((field) => ['_file', '_pos'].includes(foldIdentifier(field.name)));
   if (twin !== undefined) {
     throw new SkeinError('NOT_SUPPORTED', `the column ${twin.name} has the name of a row's address`);
   }
+  return target;
+}
+
+/** The table, and every file of its snapshot. @throws as `addressedTarget` */
+export async function readTarget(
+  name: ObjectName,
+  { target: targetOf, queries }: RowServices,
+): Promise<{ readonly target: WriteTarget; readonly all: readonly ScanFile[] }> {
+  const target = await addressedTarget(name, targetOf);
   const { files } = rewriteQuery(target);
   const span = { text: files, offset: 0 };
   return { target, all: target.base.currentSnapshotId === null ? [] : await queries.files(span, wholeText(span)) };

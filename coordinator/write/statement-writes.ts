@@ -18,7 +18,7 @@ import { requireWritable } from '#shared/iceberg/write/require-writable.ts';
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
 import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
 import { printJson } from '#shared/json.ts';
-import { must } from '#shared/must.ts';
+import { must, unreachable } from '#shared/must.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { loadForWrite, writeCatalog } from '../catalog-client/write-catalog.ts';
 import { atName } from '../command/at-name.ts';
@@ -30,6 +30,7 @@ import type {
   Merge,
   Optimize,
   Optimized,
+  RowWrite,
   Update,
   WriteOutcome,
   Writes,
@@ -45,14 +46,14 @@ import type { ObjectName, TextSpan } from '../statement/statement.ts';
 import { assignColumns, insertedRows } from './assign-columns.ts';
 import { chooseFiles, droppedDeletes } from './choose-files.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import { deleteRows } from './delete-rows.ts';
-import { mergeRows } from './merge-rows.ts';
+import { deleteRows, describeDelete } from './delete-rows.ts';
+import { describeMerge, mergeRows } from './merge-rows.ts';
 import type { RowServices } from './replace-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
 import type { Assigned, RowsOf } from './rows-of.ts';
 import { TableCommit } from './table-commit.ts';
 import { addressNames, nullColumn, tableRows } from './table-rows.ts';
-import { updateRows } from './update-rows.ts';
+import { describeUpdate, updateRows } from './update-rows.ts';
 import { failureOf, type OpenWrite, type WriteJournal } from './write-journal.ts';
 
 export type WriteServices = {
@@ -102,7 +103,22 @@ export class StatementWrites implements Writes {
     });
   }
 
-  async describeInsert(insert: Insert): Promise<Description['parameters']> {
+  describe({ kind, input }: RowWrite): Promise<Description['parameters']> {
+    switch (kind) {
+      case 'insert':
+        return this.#describeInsert(input);
+      case 'delete':
+        return describeDelete(input, this.#rowServices());
+      case 'update':
+        return describeUpdate(input, this.#rowServices());
+      case 'merge':
+        return describeMerge(input, this.#rowServices());
+      default:
+        return unreachable(kind);
+    }
+  }
+
+  async #describeInsert(insert: Insert): Promise<Description['parameters']> {
     const { table: name, target: into, query } = insert;
     const { fields } = (await this.#target(name)).schema;
     const { columns, parameters } = await this.#context().queries.describe(query, insertedRows(insert, fields));

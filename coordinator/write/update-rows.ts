@@ -4,13 +4,14 @@ import type { Field } from '#shared/iceberg/type.ts';
 import { must } from '#shared/must.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import type { SetColumn, Update, WriteOutcome, WriteTarget } from '../command/command.ts';
-import type { SqlField } from '../planner/sql-type.ts';
+import type { Description, SetColumn, Update, WriteOutcome, WriteTarget } from '../command/command.ts';
+import { printSqlType, type SqlField } from '../planner/sql-type.ts';
+import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
 import { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { requireAssignable, type Assignment } from './assign-columns.ts';
-import { tableText } from './matched-rows.ts';
-import { readTarget, withRestarts, type RowServices } from './replace-rows.ts';
+import { printMatching } from './matched-rows.ts';
+import { addressedTarget, readTarget, withRestarts, type RowServices } from './replace-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
 import { writeNewRows } from './write-new-rows.ts';
 
@@ -26,6 +27,18 @@ const LAST_UPDATED = ADDRESS_IDS._last_updated_sequence_number;
  */
 export const updateRows = (input: Update, services: RowServices): Promise<WriteOutcome> =>
   withRestarts(services, () => updateOnce(input, services));
+
+/** The types of the parameters. */
+export async function describeUpdate(
+  input: Update,
+  { target: targetOf, queries }: RowServices,
+): Promise<Description['parameters']> {
+  const target = await addressedTarget(input.table, targetOf);
+  const columns = newColumns(input.set, target);
+  const { columns: given, parameters } = await queries.describe(input.rest, newRows(target, { ...input, columns }));
+  if (given !== null) requireTypes(columns, given);
+  return parameters;
+}
 
 async function updateOnce(input: Update, services: RowServices): Promise<WriteOutcome> {
   const table = await readTarget(input.table, services);
@@ -70,8 +83,9 @@ function newColumns(set: readonly SetColumn[], target: WriteTarget): readonly Ne
 /** The new rows, with the addresses of the old ones. */
 function newRows(
   { name }: WriteTarget,
-  { alias, from, where, rest, columns }: Update & { readonly columns: readonly NewColumn[] },
+  { columns, ...matching }: Update & { readonly columns: readonly NewColumn[] },
 ): DerivedText {
+  const { alias, rest } = matching;
   const t = quoteIdentifier(alias ?? name.table);
   const text = new DerivedText(rest.text);
   const copy = ({ text: part, offset }: TextSpan): DerivedText => {
@@ -82,18 +96,15 @@ function newRows(
   text.insert('SELECT ');
   for (const { field, value } of inOrder(columns)) {
     if (value === null) text.insert(`${t}.${quoteIdentifier(field.name)}`);
-    else copy(value);
+    else if (foldIdentifier(value.text) === 'null') {
+      // So is a parameter that has no value yet: it takes the column's type.
+      text.insert('CAST(');
+      copy(value).insert(` AS ${printSqlType(icebergSqlType(field.type))})`);
+    } else copy(value);
     text.insert(', ');
   }
-  text.insert(`${t}._file, ${t}._pos, true FROM ${tableText(name)} AS ${t}`);
-  if (from !== null) {
-    text.insert(', ');
-    copy(from);
-  }
-  if (where !== null) {
-    text.insert(' WHERE (');
-    copy(where).insert(')');
-  }
+  text.insert(`${t}._file, ${t}._pos, true `);
+  printMatching(text, name, matching);
   return text;
 }
 

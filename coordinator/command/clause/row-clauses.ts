@@ -23,7 +23,7 @@ export function takeWhere(reader: StatementReader): TextSpan | null {
 }
 
 /** @throws NOT_SUPPORTED when the word is there */
-export function refuseClause(reader: StatementReader, word: string): void {
+function refuseClause(reader: StatementReader, word: string): void {
   if (reader.peekWord() === word) throw reader.error('NOT_SUPPORTED', `${word} is not served here`);
 }
 

@@ -201,6 +201,8 @@ export type ScanFile = {
   readonly sequenceNumber?: string;
   /** Partition values by the ids of the partition fields, JSON single-value form, for a scan that reads `_partition`. */
   readonly partition?: JsonObject;
+  /** The partition spec of these values. */
+  readonly specId?: number;
 };
 
 export type ScanDelete =

@@ -218,6 +218,8 @@ export type Optimized = {
 };
 
 export type Insert = {
+  /** `overwrite`: the rows of the partitions that get rows go; in a table without partitions all of them. */
+  readonly mode: 'append' | 'overwrite';
   readonly table: ObjectName;
   readonly target: TargetColumns;
   readonly query: TextSpan;

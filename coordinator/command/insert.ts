@@ -5,18 +5,21 @@ import type { StatementReader } from '../statement/statement-reader.ts';
 import type { Command, Insert } from './command.ts';
 import { startsQuery } from './query-words.ts';
 
-/** `INSERT INTO [catalog.][schema.]table [(column, ...)] [BY NAME | BY POSITION] query | DEFAULT VALUES` */
+/** `INSERT INTO | OVERWRITE [TABLE] [catalog.][schema.]table [(column, ...)] [BY NAME | BY POSITION] query | DEFAULT VALUES` */
 export const insert: Command<Insert> = {
-  words: ['INSERT INTO'],
+  words: ['INSERT INTO', 'INSERT OVERWRITE'],
   queryType: 'insert',
   timeout: 'session',
   parse(reader) {
-    reader.words(2);
+    reader.word();
+    const mode = reader.word() === 'OVERWRITE' ? 'overwrite' : 'append';
+    if (mode === 'overwrite') reader.takeWord('TABLE');
     const table = reader.name('a table', 3);
     const list = takeColumns(reader);
     if (list === null && reader.takeWords('DEFAULT', 'VALUES')) {
       reader.end();
       return {
+        mode,
         table,
         target: { kind: 'defaults' },
         query: { text: 'SELECT NULL', offset: table.position },
@@ -26,7 +29,7 @@ export const insert: Command<Insert> = {
     const target = takeTarget(reader, list);
     if (!startsQuery(reader) && reader.peekWord() !== 'TABLE') throw reader.expected('a query');
     const query = reader.rest();
-    return { table, target, query, values: reader.peekWord() === 'VALUES' ? takeValues(reader) : null };
+    return { mode, table, target, query, values: reader.peekWord() === 'VALUES' ? takeValues(reader) : null };
   },
   action: () => 'table.commit',
   async describe(input, { writes }) {

@@ -69,9 +69,17 @@ export async function readTarget(
   { target: targetOf, queries }: RowServices,
 ): Promise<{ readonly target: WriteTarget; readonly all: readonly ScanFile[] }> {
   const target = await addressedTarget(name, targetOf);
+  return { target, all: await snapshotFiles(target, queries) };
+}
+
+/** Every file of the table's snapshot. */
+export async function snapshotFiles(
+  target: WriteTarget,
+  queries: Pick<Queries, 'files'>,
+): Promise<readonly ScanFile[]> {
   const { files } = rewriteQuery(target);
   const span = { text: files, offset: 0 };
-  return { target, all: target.base.currentSnapshotId === null ? [] : await queries.files(span, wholeText(span)) };
+  return target.base.currentSnapshotId === null ? [] : queries.files(span, wholeText(span));
 }
 
 /** The statement's tables are loaded again when a snapshot expires while it waits. @throws COMMIT_CONFLICT when they were */
@@ -112,7 +120,7 @@ export async function writeChanges(
   return { deletes, ...(await queries.rewrite(rewriteQuery(target).sql, parts, () => Promise.resolve(destination))) };
 }
 
-/** The change of the table's snapshot. @param verb says whose isolation level counts */
+/** The change of the table's snapshot. @param verb says whose isolation level counts @param operation absent = by what it does */
 export function changeOf(
   { target, all, changes }: Replaced,
   files: {
@@ -121,6 +129,7 @@ export function changeOf(
     readonly added: readonly NewDataFile[];
   },
   verb: Verb,
+  operation?: SnapshotChange['operation'],
 ): SnapshotChange {
   const { base, spec } = target;
   const removed = new Set(changes.filter(({ kind }) => kind !== 'mark').map(({ file }) => file.path));
@@ -129,6 +138,7 @@ export function changeOf(
   const snapshot = base.currentSnapshotId === null ? undefined : base.snapshots.get(base.currentSnapshotId);
   return changeRows({
     ...files,
+    ...(operation === undefined ? {} : { operation }),
     removed,
     removedDeletes: droppedDeletes(all, removed).union(new Set(mergedKeys)),
     specId: spec.specId,

@@ -46,6 +46,7 @@ import type { ObjectName, TextSpan } from '../statement/statement.ts';
 import { assignColumns, insertedRows } from './assign-columns.ts';
 import { chooseFiles, droppedDeletes } from './choose-files.ts';
 import type { CommitQueue } from './commit-queue.ts';
+import { overwriteRows } from './overwrite-rows.ts';
 import { deleteRows, describeDelete } from './delete-rows.ts';
 import { describeMerge, mergeRows } from './merge-rows.ts';
 import type { RowServices } from './replace-rows.ts';
@@ -87,6 +88,7 @@ export class StatementWrites implements Writes {
   }
 
   async insert(insert: Insert): Promise<WriteOutcome> {
+    if (insert.mode === 'overwrite') return overwriteRows(insert, this.#rowServices());
     const { queries } = this.#context();
     const { table: name, target: into, query } = insert;
     const target = await this.#target(name);

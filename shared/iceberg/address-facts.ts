@@ -13,16 +13,18 @@ export function addressFacts(
   { file, sequenceNumber }: ManifestEntry,
   partitioning: Partitioning,
   needed: ReadonlySet<number> = new Set(),
-): Pick<ScanFile, 'firstRowId' | 'sequenceNumber' | 'partition'> {
+): Pick<ScanFile, 'firstRowId' | 'sequenceNumber' | 'partition' | 'specId'> {
   return {
     firstRowId: file.firstRowId?.toString() ?? null,
     ...(needed.has(ADDRESS_IDS._last_updated_sequence_number) ? { sequenceNumber: sequenceNumber.toString() } : {}),
-    ...(needed.has(ADDRESS_IDS._partition) ? { partition: partitionJson(file, partitioning) } : {}),
+    ...(needed.has(ADDRESS_IDS._partition)
+      ? { partition: partitionJson(file, partitioning), specId: file.specId }
+      : {}),
   };
 }
 
 /** The partition values by the ids of the partition fields. */
-function partitionJson({ partition }: DataFile, { spec, types }: Partitioning): JsonObject {
+export function partitionJson({ partition }: Pick<DataFile, 'partition'>, { spec, types }: Partitioning): JsonObject {
   const values: Record<string, Json> = {};
   for (const [index, { fieldId }] of spec.fields.entries()) {
     const [value, type] = [partition[index] ?? null, types[index]];

@@ -23,6 +23,7 @@ afterAll(async () => {
     'changed',
     'counters',
     'merged',
+    'replaced',
     'marked_2',
     'marked_3',
   ])
@@ -126,6 +127,29 @@ test('UPDATEs that meet on the same rows are all there', async () => {
   expect(await cluster.sql(`SELECT sum(n)::INT, max(n), count(*)::INT FROM ${table}`)).toEqual([[250, 5, 100]]);
 }, 60_000);
 
+test('INSERT OVERWRITEs that meet on one table: each sees the rows of the one before, and none of an INSERT is lost', async () => {
+  const table = `${SCHEMA}.replaced`;
+  await cluster.sql(`CREATE TABLE ${table} (id INT, part INT, n INT) PARTITIONED BY (part)`);
+  await cluster.sql(`INSERT INTO ${table} SELECT i, i % 2, 0 FROM range(100) AS r(i)`);
+  const more = `INSERT OVERWRITE ${table} SELECT id, part, n + 1 FROM ${table} WHERE part = 0`;
+  const answers = await Promise.all([
+    ...Array.from({ length: 4 }, () => cluster.sql(more)),
+    cluster.sql(`INSERT INTO ${table} VALUES (1000, 0, 10)`),
+    cluster.sql(`INSERT INTO ${table} VALUES (1001, 1, 10)`),
+  ]);
+  for (const [[count] = []] of answers.slice(0, 4)) expect([50, 51]).toContain(count);
+  expect(
+    await cluster.sql(`SELECT part, count(*)::INT, min(n), max(n) >= 10 FROM ${table} GROUP BY part ORDER BY part`),
+  ).toEqual([
+    [0, 51, 4, true],
+    [1, 51, 0, true],
+  ]);
+  const operations = await cluster.sql(
+    `SELECT operation, count(*)::INT FROM ${SCHEMA}."replaced$snapshots" GROUP BY 1 ORDER BY 1`,
+  );
+  expect(operations[1]).toEqual(['overwrite', 4]);
+}, 60_000);
+
 test('MERGEs that meet insert each row once', async () => {
   const table = `${SCHEMA}.merged`;
   await cluster.sql(`CREATE TABLE ${table} (id INT, n INT)`);
@@ -207,7 +231,7 @@ describe('PyIceberg reads rows that are marked as deleted', () => {
 });
 
 describe('docs/sql.md', () => {
-  test.each(['DELETE', 'UPDATE', 'MERGE'])('its examples of %s run', async (title) => {
+  test.each(['INSERT OVERWRITE', 'DELETE', 'UPDATE', 'MERGE'])('its examples of %s run', async (title) => {
     const [, section = ''] = (await readFile(join(projectRoot, 'docs/sql.md'), 'utf8')).split(`\n### ${title}\n`);
     const blocks =
       section

@@ -8,6 +8,8 @@ import { countReplaced, NOTHING_ADDED, type SnapshotCounts } from './snapshot-su
 
 /** What a statement does to rows that a table has; files that go are named by `fileKey`. */
 export type RowsChange = {
+  /** That of the snapshot; absent = by what it does. */
+  readonly operation?: SnapshotChange['operation'];
   readonly removed: ReadonlySet<string>;
   /** Delete files that no data file needs any more. One that is gone already is no conflict. */
   readonly removedDeletes: ReadonlySet<string>;
@@ -29,7 +31,7 @@ export type RowsChange = {
 export type DeletesOf = Omit<NewDeleteFile, 'specId' | 'partition'>;
 
 /**
- * Returns the change of a DELETE or UPDATE:
+ * Returns the change of a DELETE, UPDATE, MERGE or INSERT OVERWRITE:
  * ```
  *   parent: manifest of a, b, c ─▶ the same with b as deleted         (b goes, or is written anew)
  *           manifest of the deletes of a ─▶ without those that are merged into new ones
@@ -43,7 +45,7 @@ export function changeRows(change: RowsChange): SnapshotChange {
   let written: readonly ManifestFile[] | undefined;
   let counts: SnapshotCounts = NOTHING_ADDED;
   return {
-    operation: operationOf(change),
+    operation: change.operation ?? operationOf(change),
     get counts() {
       return counts;
     },

@@ -14,6 +14,7 @@ import type { HistoryEntry, HistoryRequest } from '../history/history-request.ts
 import type { SqlField, SqlType } from '../planner/sql-type.ts';
 import type { GroupSnapshot } from '../workload/group-snapshot.ts';
 import type { LiveQuery } from '../query/live-query.ts';
+import type { NameDefaults } from '../resolver/find-references.ts';
 import type { TableName, TableSource } from '../resolver/table-source.ts';
 import type { NameFinder } from '../session/current-names.ts';
 import type { SessionState } from '../session/session.ts';
@@ -117,6 +118,8 @@ interface Records {
  * The operations on queries that a command may use. All queries of a statement read the same snapshot of a table and have the same time.
  */
 export interface Queries {
+  /** The same for queries whose names without a catalog or schema mean those of `names`, not the session's. */
+  in(names: NameDefaults): Queries;
   /** Binds the query: the columns of its result. */
   columns(query: TextSpan): Promise<readonly QueryColumn[]>;
   /** Binds the query, or a text that was made of it, with its parameters in place, before they have values. */
@@ -193,7 +196,12 @@ export interface Writes {
   /** Merges rows into a table. @returns the number of those that go, change and come @throws as `update` */
   merge(input: Merge): Promise<WriteOutcome>;
   /** Makes a table of a query; `targetOf` is called once, with the query's columns, before anything runs. @throws as `insert`, TABLE_EXISTS */
-  createAs(query: TextSpan, targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>): Promise<WriteOutcome>;
+  createAs(
+    query: TextSpan,
+    targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>,
+    /** What names without a catalog or schema mean; absent = those of the session. */
+    names?: NameDefaults,
+  ): Promise<WriteOutcome>;
   /** Writes the rows of small files, and of files with deletes, into larger ones. @throws as `insert` */
   optimize(optimize: Optimize): Promise<Optimized>;
   /** Writes small manifests of a table into larger ones, in a snapshot of the same files. */

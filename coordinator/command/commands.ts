@@ -33,6 +33,10 @@ import { dropTable } from './table/drop-table.ts';
 import { showCreateTable } from './table/show-create-table.ts';
 import { truncateTable } from './table/truncate-table.ts';
 import { undropTable } from './table/undrop-table.ts';
+import { createMaterializedView } from './materialized-view/create-materialized-view.ts';
+import { dropMaterializedView } from './materialized-view/drop-materialized-view.ts';
+import { refreshMaterializedView } from './materialized-view/refresh-materialized-view.ts';
+import { showCreateMaterializedView } from './materialized-view/show-create-materialized-view.ts';
 import { alterView } from './view/alter-view.ts';
 import { createView } from './view/create-view.ts';
 import { dropView } from './view/drop-view.ts';
@@ -84,6 +88,10 @@ export const COMMANDS = {
   dropView,
   alterView,
   showCreateView,
+  createMaterializedView,
+  refreshMaterializedView,
+  dropMaterializedView,
+  showCreateMaterializedView,
   alterTable,
   optimizeTable,
 } as const satisfies Readonly<Record<string, Command>>;

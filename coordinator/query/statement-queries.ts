@@ -3,7 +3,6 @@ import { SkeinError } from '#shared/error.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { must } from '#shared/must.ts';
 import { blankContext } from '#shared/sql/statement-context.ts';
-import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { Place } from '../workload/admission.ts';
 import { classOf, withClass } from './explain-class.ts';
 import type {
@@ -24,10 +23,11 @@ import type { StatementShape } from '../quarantine/quarantine.ts';
 import { statementShape } from '../quarantine/statement-shape.ts';
 import { walkPlan } from '../planner/plan-tree.ts';
 import { stillReadable } from '../resolver/still-readable.ts';
+import type { NameDefaults } from '../resolver/find-references.ts';
 import type { MetadataRows } from '../rows/metadata-rows.ts';
 import type { StatementRows, TableSource } from '../resolver/table-source.ts';
 import { plannedFiles, planScans } from '../scheduler/plan-scans.ts';
-import { setting, type SessionState } from '../session/session.ts';
+import type { SessionState } from '../session/session.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { ActiveQuery } from './active-query.ts';
 import { BoundedValues } from './bounded-values.ts';
@@ -42,6 +42,7 @@ import { fillPivots } from '../front/fill-pivots.ts';
 import { findPivots } from '../front/find-pivots.ts';
 import { describeQuery, type PrepareRequest } from '../front/prepare-query.ts';
 import { hasOrder } from './has-order.ts';
+import { newContext } from './new-context.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
 import type { StatementTables } from './statement-tables.ts';
@@ -60,6 +61,8 @@ type StatementParts = {
   /** The values of parameters in the statement's text. */
   readonly values: readonly ValuePlace[];
   readonly checkColumns: CheckColumns;
+  /** What names without a catalog or schema mean; absent = those of the session. */
+  readonly names?: NameDefaults;
 };
 
 /** The queries of one statement: gate, plan, admission, tasks, result. */
@@ -71,6 +74,10 @@ export class StatementQueries implements Queries {
 
   constructor(parts: StatementParts) {
     this.#parts = parts;
+  }
+
+  in(names: NameDefaults): StatementQueries {
+    return new StatementQueries({ ...this.#parts, names });
   }
 
   async columns(query: TextSpan): Promise<readonly QueryColumn[]> {
@@ -277,22 +284,8 @@ export class StatementQueries implements Queries {
 
   /** The same for all queries of the statement. */
   #context(): Promise<StatementContext> {
-    this.#known ??= this.#newContext();
+    this.#known ??= newContext(this.#parts);
     return this.#known;
-  }
-
-  async #newContext(): Promise<StatementContext> {
-    const { services, request, session } = this.#parts;
-    const { sessions, clock, config } = services;
-    const { claims } = request.caller;
-    const { catalog, schema } = await sessions.names.current(claims, session);
-    return {
-      nowMicros: `${clock.nowMs()}000`,
-      timeZone: setting(session, 'timezone', config),
-      currentUser: claims.preferred_username,
-      currentCatalog: catalog,
-      currentSchema: schemaName(schema),
-    };
   }
 
   /** The query as it runs: with the values of its pivots, which are read at the same `place` if the query has one. */

@@ -39,6 +39,7 @@ import type {
 import { qualify } from '../command/qualify.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 import type { ActiveQuery } from '../query/active-query.ts';
+import type { NameDefaults } from '../resolver/find-references.ts';
 import type { TableName } from '../resolver/table-source.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import { DerivedText, wholeText } from '../statement/derived-text.ts';
@@ -145,8 +146,13 @@ export class StatementWrites implements Writes {
     return { queries, target: (name) => this.#target(name), write: (rows) => this.#write(rows) };
   }
 
-  createAs(query: TextSpan, targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>): Promise<WriteOutcome> {
-    const { queries } = this.#context();
+  createAs(
+    query: TextSpan,
+    targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>,
+    names?: NameDefaults,
+  ): Promise<WriteOutcome> {
+    const { queries: ofSession } = this.#context();
+    const queries = names === undefined ? ofSession : ofSession.in(names);
     return this.#write({
       run: (destinationOf) => queries.write(query, wholeText(query), destinationOf),
       assign: async (columns) => {

@@ -4,6 +4,7 @@ import { schemaText } from '../schema.ts';
 import type { Properties, Schema } from '../table-metadata.ts';
 import {
   checkRepresentations,
+  currentVersion,
   dialectsOf,
   refuseView,
   VIEW_FORMAT_VERSION,
@@ -172,6 +173,7 @@ const behaviour = (version: ViewVersion): string =>
     version['default-catalog'] ?? null,
     version['default-namespace'],
     version['schema-id'],
+    ...(version['storage-table'] === undefined ? [] : [version['storage-table']]),
   ]);
 
 function setCurrent(draft: Draft, wanted: number): void {
@@ -189,9 +191,9 @@ function setCurrent(draft: Draft, wanted: number): void {
 
 function finish(draft: Draft): ViewMetadata {
   const { metadata, base } = draft;
-  const current = versionOf(metadata);
+  const current = currentVersion(metadata);
   if (base !== undefined && metadata.properties[DROP_DIALECT_PROPERTY]?.toLowerCase() !== 'true') {
-    checkDialects(versionOf(base), current);
+    checkDialects(currentVersion(base), current);
   }
   const log =
     draft.becameCurrentMs === undefined
@@ -203,10 +205,6 @@ function finish(draft: Draft): ViewMetadata {
   const gap = log.findLastIndex((entry) => !ids.has(entry['version-id']));
   return { ...metadata, versions, 'version-log': log.slice(gap + 1) };
 }
-
-const versionOf = (metadata: ViewMetadata): ViewVersion =>
-  metadata.versions.find((version) => version['version-id'] === metadata['current-version-id']) ??
-  refuseView('Invalid view: no versions were added');
 
 function checkDialects(before: ViewVersion, after: ViewVersion): void {
   const now = new Set(dialectsOf(after));

@@ -24,6 +24,7 @@ import {
 import { commitFailure } from '../commit-tables.ts';
 import type { TableTarget } from '../creation.ts';
 import { commitViewMetadata, newViewMetadata } from './apply-view-updates.ts';
+import { storagePlace } from './storage-place.ts';
 import type { ViewMetadata } from './view-metadata.ts';
 import type { CreateViewRequest, ViewCommit } from './view-request.ts';
 import type { UnitOfWork } from '../../store/postgres/transact.ts';
@@ -57,7 +58,8 @@ export async function createView(
   checkViewLocations(metadata, undefined, catalog.roots);
   const view = written(context, metadata, 0);
   await unit.transact(async (tx) => {
-    await insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, ...view });
+    const storage = await storagePlace(tx, catalog.id, { metadata });
+    await insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, ...view, storage });
     await writeFile(view).catch((error: unknown) => {
       throw chosen !== undefined && (error as Error).cause instanceof FileNotFound ? inTheWay(chosen, error) : error;
     });
@@ -99,17 +101,23 @@ async function commitInTurn(
     if (metadata === base) return row;
     checkViewLocations(metadata, base, row.roots);
     const view = written(context, metadata, row.version + 1);
-    if (await swap(unit, row, view)) return view;
+    if (await swap(unit, row, view, { metadata, base })) return view;
     context.metrics.commitRetries.inc();
   }
   throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: other commits kept coming first');
 }
 
 /** Swaps the row and writes the file; false when another commit came first. */
-async function swap(unit: UnitOfWork, row: ViewRow, view: Written): Promise<boolean> {
+async function swap(
+  unit: UnitOfWork,
+  row: ViewRow,
+  view: Written,
+  change: { readonly metadata: ViewMetadata; readonly base: ViewMetadata },
+): Promise<boolean> {
   try {
     await unit.transact(async (tx) => {
-      if (!(await swapViewMetadata(tx, row, view))) throw new LostRace();
+      const storage = await storagePlace(tx, row.catalogId, change);
+      if (!(await swapViewMetadata(tx, row, { ...view, storage }))) throw new LostRace();
       await writeFile(view);
     });
     return true;

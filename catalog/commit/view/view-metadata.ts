@@ -36,7 +36,10 @@ export type ViewVersion = {
   readonly 'default-catalog'?: string;
   readonly 'default-namespace': readonly string[];
   readonly representations: readonly SqlRepresentation[];
+  /** The table that holds the rows of a materialized view (draft of Iceberg's materialized views), in the view's catalog. */
+  readonly 'storage-table'?: StorageTable;
 };
+export type StorageTable = { readonly namespace: readonly string[]; readonly name: string };
 type SqlRepresentation = { readonly type: 'sql'; readonly sql: string; readonly dialect: string };
 type ViewHistoryEntry = { readonly 'timestamp-ms': number; readonly 'version-id': number };
 
@@ -61,7 +64,16 @@ export function parseViewVersion(json: Json | undefined): ViewVersion {
     ...maybe('default-catalog', optionalString(object, 'default-catalog')),
     'default-namespace': stringList(requiredArray(object, 'default-namespace'), 'default-namespace'),
     representations: list.map(parseRepresentation),
+    ...maybe('storage-table', parseStorageTable(get(object, 'storage-table'))),
   };
+}
+
+function parseStorageTable(json: Json | undefined): StorageTable | undefined {
+  if (json === undefined || json === null) return undefined;
+  const object = asObject(json, 'storage table');
+  const namespace = stringList(requiredArray(object, 'namespace'), 'namespace');
+  if (namespace.length === 0) refuseView('Invalid view version: the storage table has no namespace');
+  return { namespace, name: requiredString(object, 'name') };
 }
 
 function parseRepresentation(json: Json): SqlRepresentation {
@@ -85,6 +97,11 @@ export function checkRepresentations(version: ViewVersion): void {
   }
   if (seen.size === 0) refuseView('Invalid view version: it has no query');
 }
+
+/** The version that a view has now. */
+export const currentVersion = (metadata: ViewMetadata): ViewVersion =>
+  metadata.versions.find((version) => version['version-id'] === metadata['current-version-id']) ??
+  refuseView('Invalid view: no versions were added');
 
 /** The document of a view's metadata file. @throws INVALID_REQUEST, INVALID_VIEW */
 export function parseViewMetadata(json: Json): ViewMetadata {

@@ -10,9 +10,10 @@ export const isUniqueViolation = (error: unknown): boolean => sqlStateOf(error) 
 export const isForeignKeyViolation = (error: unknown): boolean => sqlStateOf(error) === '23503';
 
 /** Returns which kind holds a name already, when a table collides with a view or a view with a table (migration `0002_views`). */
-export function nameTakenBy(error: unknown): 'table' | 'view' | undefined {
+export function nameTakenBy(error: unknown): 'table' | 'view' | 'storage' | undefined {
   const constraint = isUniqueViolation(error) ? (error as { constraint?: unknown }).constraint : undefined;
   if (constraint === 'name_taken_by_table') return 'table';
+  if (constraint === 'iceberg_view_storage') return 'storage';
   return constraint === 'name_taken_by_view' ? 'view' : undefined;
 }
 

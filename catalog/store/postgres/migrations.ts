@@ -5,6 +5,7 @@ import { JOBS_MIGRATION } from './jobs-migration.ts';
 import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
 import { NAMES_MIGRATION } from './names-migration.ts';
 import { ROOTS_MIGRATION } from './roots-migration.ts';
+import { STORAGE_TABLES_MIGRATION } from './storage-tables-migration.ts';
 import { VIEWS_MIGRATION } from './views-migration.ts';
 
 /**
@@ -22,6 +23,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0005_former_roots': { up: (db) => run(db, ROOTS_MIGRATION) },
     '0006_jobs': { up: (db) => run(db, JOBS_MIGRATION) },
     '0007_names': { up: (db) => run(db, NAMES_MIGRATION) },
+    '0008_storage_tables': { up: (db) => run(db, STORAGE_TABLES_MIGRATION) },
   },
 };
 

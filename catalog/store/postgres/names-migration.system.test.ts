@@ -51,8 +51,9 @@ test('names that were folded as JavaScript folds them are folded again', async (
         .execute(store.db);
     }
     expect(await foldedNames(store)).toContain('ÖTable ötable');
-    await sql`delete from catalog.kysely_migration where name = '0007_names'`.execute(store.db);
-    await migrateSchema(store.db, CATALOG_SCHEMA);
+    await sql`delete from catalog.kysely_migration where name >= '0007_names'`.execute(store.db);
+    const upToNames = Object.entries(CATALOG_SCHEMA.migrations).filter(([name]) => name <= '0007_names');
+    await migrateSchema(store.db, { ...CATALOG_SCHEMA, migrations: Object.fromEntries(upToNames) });
     expect(await foldedNames(store)).toEqual(folded);
   } finally {
     await store.close();

@@ -1,4 +1,4 @@
-import { CompiledQuery } from 'kysely';
+import { CompiledQuery, sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
 import type { TenantId } from '#shared/id.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
@@ -103,6 +103,12 @@ async function lookUpTable<Row extends TableHead>(
   if (row === undefined) return catalogNotFound(catalog);
   if (row.namespaceId === null) return 'no namespace';
   return row.id === null ? undefined : row;
+}
+
+/** Whether a namespace has a table of this name. */
+export async function hasTable(db: Database, namespaceId: string, name: string): Promise<boolean> {
+  const found = db.selectFrom('iceberg_table').select('id').where('namespace_id', '=', namespaceId);
+  return (await found.where('name', '=', name).executeTakeFirst()) !== undefined;
 }
 
 export type NewTable = {
@@ -226,8 +232,18 @@ export async function deleteTable(
     .executeTakeFirst();
 }
 
+/** A table that holds the rows of a materialized view is not in lists. */
+const isListed = sql<boolean>`not exists (
+  select from catalog.iceberg_view v where v.storage_namespace_id = t.namespace_id and v.storage_name = t.name
+)`;
+
 export async function listTables(db: Database, namespaceId: string, page: Page): Promise<string[]> {
-  let query = db.selectFrom('iceberg_table').select('name').where('namespace_id', '=', namespaceId).orderBy('name');
+  let query = db
+    .selectFrom('iceberg_table as t')
+    .select('name')
+    .where('namespace_id', '=', namespaceId)
+    .where(isListed)
+    .orderBy('name');
   if (page.after !== undefined) query = query.where('name', '>', page.after);
   if (page.limit !== undefined) query = query.limit(page.limit);
   return (await query.execute()).map(({ name }) => name);
@@ -238,9 +254,10 @@ export async function listTablesAndViews(db: Database, namespaceId: string, page
   let query = db
     .selectFrom((from) =>
       from
-        .selectFrom('iceberg_table')
+        .selectFrom('iceberg_table as t')
         .select('name')
         .where('namespace_id', '=', namespaceId)
+        .where(isListed)
         .unionAll(from.selectFrom('iceberg_view').select('name').where('namespace_id', '=', namespaceId))
         .as('relation'),
     )
@@ -254,7 +271,11 @@ export async function listTablesAndViews(db: Database, namespaceId: string, page
 const LIST = `
   select n.id as "namespaceId",
     array_to_json(array(
-      select t.name from catalog.iceberg_table t where t.namespace_id = n.id and t.name > $4 order by t.name limit $5
+      select t.name from catalog.iceberg_table t
+      where t.namespace_id = n.id and t.name > $4 and not exists (
+        select from catalog.iceberg_view v where v.storage_namespace_id = t.namespace_id and v.storage_name = t.name
+      )
+      order by t.name limit $5
     )) as names
   from catalog.catalog c
   join catalog.tenant o on o.id = c.tenant_id

@@ -105,6 +105,9 @@ export type Tables = {
     metadata: string;
     /** Number of commits; the value that a compare-and-swap compares. */
     version: number;
+    /** The table of a materialized view's rows, which may not be there yet. */
+    storage_namespace_id: ColumnType<string | null, string | null | undefined, string | null>;
+    storage_name: ColumnType<string | null, string | null | undefined, string | null>;
     created_at: Created;
   };
   iceberg_function: {

@@ -3,7 +3,7 @@ import type { TenantId } from '#shared/id.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { catalogNotFound } from './catalog-store.ts';
 import { isForeignKeyViolation, isUniqueViolation, nameTakenBy } from './errors.ts';
-import { LEVEL_SEPARATOR, namespaceNotFound } from './namespace-store.ts';
+import { LEVEL_SEPARATOR, namespaceNotFound, splitPath } from './namespace-store.ts';
 import type { Page } from './page.ts';
 import { displayIdent, viewWithSameName, type TableIdent } from './table-store.ts';
 import type { Database, Tx } from './tables.ts';
@@ -19,7 +19,11 @@ export type ViewRow = {
   readonly metadataLocation: string;
   readonly metadata: string;
   readonly version: number;
+  readonly storage: StoragePlace | null;
 };
+
+/** The table of a materialized view's rows, which may not be there yet; `namespaceId` is that of its namespace. */
+export type StoragePlace = { readonly namespaceId: string; readonly ident: TableIdent };
 
 export function viewNotFound(ident: TableIdent): never {
   throw new SkeinError('VIEW_NOT_FOUND', `View does not exist: ${displayIdent(ident)}`);
@@ -44,6 +48,7 @@ export async function findView(
       join.onRef('n.catalog_id', '=', 'c.id').on('n.path', '=', ident.namespace.join(LEVEL_SEPARATOR)),
     )
     .leftJoin('iceberg_view as v', (join) => join.onRef('v.namespace_id', '=', 'n.id').on('v.name', '=', ident.name))
+    .leftJoin('namespace as s', 's.id', 'v.storage_namespace_id')
     .select([
       'c.id as catalogId',
       'c.location as root',
@@ -53,6 +58,9 @@ export async function findView(
       'v.metadata_location as metadataLocation',
       'v.metadata as metadata',
       'v.version as version',
+      's.id as storageNamespaceId',
+      's.path as storagePath',
+      'v.storage_name as storageName',
     ])
     .where('tenant.name', '=', tenant)
     .where('c.name', '=', catalog)
@@ -61,7 +69,18 @@ export async function findView(
   const { id, catalogId, namespaceId, root, allowedRoots, metadataLocation, metadata, version } = row;
   if (id === null || namespaceId === null) return undefined;
   if (metadataLocation === null || metadata === null || version === null) return undefined;
-  return { id, catalogId, namespaceId, roots: [root, ...allowedRoots], metadataLocation, metadata, version };
+  const storage = storageOf(row);
+  return { id, catalogId, namespaceId, roots: [root, ...allowedRoots], metadataLocation, metadata, version, storage };
+}
+
+function storageOf(row: {
+  readonly storageNamespaceId: string | null;
+  readonly storagePath: string | null;
+  readonly storageName: string | null;
+}): StoragePlace | null {
+  const { storageNamespaceId: namespaceId, storagePath: path, storageName: name } = row;
+  if (namespaceId === null || path === null || name === null) return null;
+  return { namespaceId, ident: { namespace: splitPath(path), name } };
 }
 
 /** @throws VIEW_NOT_FOUND, also when the namespace is absent (Iceberg's clients expect that); CATALOG_NOT_FOUND */
@@ -80,7 +99,12 @@ export async function requireNoView(db: Database, tenant: TenantId, catalog: str
   if ((await findView(db, tenant, catalog, ident)) !== undefined) throw viewWithSameName(ident);
 }
 
-type ViewDocument = { readonly location: string; readonly metadataLocation: string; readonly metadata: string };
+type ViewDocument = {
+  readonly location: string;
+  readonly metadataLocation: string;
+  readonly metadata: string;
+  readonly storage: StoragePlace | null;
+};
 export type NewView = ViewDocument & {
   readonly catalogId: string;
   readonly namespaceId: string;
@@ -101,15 +125,25 @@ export async function insertView(tx: Tx, view: NewView): Promise<void> {
         metadata_location: view.metadataLocation,
         metadata: view.metadata,
         version: 0,
+        ...storageColumns(view.storage),
       })
       .execute();
   } catch (error) {
     if (nameTakenBy(error) === 'table') throw tableWithSameName(view.ident);
+    if (nameTakenBy(error) === 'storage' && view.storage !== null) throw storageTaken(view.storage);
     if (isUniqueViolation(error)) throw viewExistsError(view.ident);
     if (isForeignKeyViolation(error)) namespaceNotFound(view.ident.namespace);
     throw error;
   }
 }
+
+const storageColumns = (storage: StoragePlace | null) => ({
+  storage_namespace_id: storage?.namespaceId ?? null,
+  storage_name: storage?.ident.name ?? null,
+});
+
+export const storageTaken = ({ ident }: StoragePlace): SkeinError =>
+  new SkeinError('ALREADY_EXISTS', `Storage table exists already: ${displayIdent(ident)}`);
 
 const tableWithSameName = (ident: TableIdent): SkeinError =>
   new SkeinError('ALREADY_EXISTS', `Table with same name already exists: ${displayIdent(ident)}`);
@@ -127,6 +161,7 @@ export async function swapViewMetadata(
       metadata_location: next.metadataLocation,
       metadata: next.metadata,
       version: view.version + 1,
+      ...storageColumns(next.storage),
     })
     .where('id', '=', view.id)
     .where('version', '=', view.version)

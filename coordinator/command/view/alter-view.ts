@@ -1,38 +1,48 @@
 import { SkeinError } from '#shared/error.ts';
 import { schemaName } from '../../catalog-client/catalog-browser.ts';
 import { changeCatalog } from '../../catalog-client/change-catalog.ts';
+import type { TableName } from '../../resolver/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import { statusResult } from '../answer.ts';
 import { atName } from '../at-name.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { loadMaterializedView } from '../materialized-view/materialized-view.ts';
 import { qualify } from '../qualify.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { printTableName } from '../table/table-place.ts';
-import { isAbsent, loadView, viewPlace } from './view-place.ts';
+import { isAbsent, loadPlainView, viewPlace } from './view-place.ts';
 
-type AlterView = { readonly ifExists: boolean; readonly name: ObjectName; readonly newName: ObjectName };
+type AlterView = {
+  readonly isMaterialized: boolean;
+  readonly ifExists: boolean;
+  readonly name: ObjectName;
+  readonly newName: ObjectName;
+};
 
-/** `ALTER VIEW [IF EXISTS] name RENAME TO name` */
+/** `ALTER [MATERIALIZED] VIEW [IF EXISTS] name RENAME TO name`; the table of a materialized view keeps its name */
 export const alterView: Command<AlterView> = {
-  words: ['ALTER VIEW'],
+  words: ['ALTER VIEW', 'ALTER MATERIALIZED VIEW'],
   queryType: 'ddl',
   timeout: 'session',
   parse(reader) {
-    reader.words(2);
+    const isMaterialized = reader.peekWord(1) === 'MATERIALIZED';
+    reader.words(isMaterialized ? 3 : 2);
     const ifExists = takeIfExists(reader);
     const name = reader.name('a view', 3);
     if (!reader.takeWords('RENAME', 'TO')) throw reader.expected('RENAME TO');
     const newName = reader.name('a view', 3);
     checkIdentifier(newName.parts.at(-1) ?? '', newName.position);
     reader.end();
-    return { ifExists, name, newName };
+    return { isMaterialized, ifExists, name, newName };
   },
   action: () => 'view.rename',
-  async run({ ifExists, name, newName }, context) {
-    const done = statusResult('ALTER VIEW');
-    const wanted = await qualify(name, context);
-    const view = await atName(name, loadView(context.tables, wanted, context.signal)).catch((error: unknown) => {
+  async run({ isMaterialized, ifExists, name, newName }, context) {
+    const done = statusResult(isMaterialized ? 'ALTER MATERIALIZED VIEW' : 'ALTER VIEW');
+    const found = isMaterialized
+      ? loadMaterializedView(name, context)
+      : atName(name, loadPlainView(context.tables, await qualify(name, context), context.signal));
+    const view = await found.catch((error: unknown) => {
       if (!ifExists || !isAbsent(error)) throw error;
     });
     if (view !== undefined) await rename(view.name, newName, context);
@@ -41,11 +51,7 @@ export const alterView: Command<AlterView> = {
 };
 
 /** Renames a view, also into another schema of its catalog; a new name of one part stays in the view's schema. */
-async function rename(
-  from: Awaited<ReturnType<typeof loadView>>['name'],
-  newName: ObjectName,
-  context: CommandContext,
-): Promise<void> {
+async function rename(from: TableName, newName: ObjectName, context: CommandContext): Promise<void> {
   const { catalog, namespace, table } = from;
   const { parts, position } = newName;
   const inCatalog =

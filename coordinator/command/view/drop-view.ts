@@ -5,7 +5,7 @@ import { atName } from '../at-name.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command } from '../command.ts';
 import { qualify } from '../qualify.ts';
-import { isAbsent, loadView, viewParams } from './view-place.ts';
+import { isAbsent, loadPlainView, viewParams } from './view-place.ts';
 
 type DropView = { readonly ifExists: boolean; readonly name: ObjectName };
 
@@ -24,7 +24,7 @@ export const dropView: Command<DropView> = {
   action: () => 'view.drop',
   async run({ ifExists, name }, context) {
     const drop = async (): Promise<void> => {
-      const view = await loadView(context.tables, await qualify(name, context), context.signal);
+      const view = await loadPlainView(context.tables, await qualify(name, context), context.signal);
       await changeCatalog(context, { id: 'dropView', params: viewParams(view.name) });
     };
     await atName(name, drop()).catch((error: unknown) => {

@@ -1,7 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { schemaName } from '../../catalog-client/catalog-browser.ts';
-import type { LoadedTable, LoadedView, TableName, TableSource } from '../../resolver/table-source.ts';
+import type { LoadedTable, LoadedView, TableLoader, TableName } from '../../resolver/table-source.ts';
 import type { ObjectName } from '../../statement/statement.ts';
 import type { CommandContext } from '../command.ts';
 import { qualify } from '../qualify.ts';
@@ -25,7 +25,7 @@ export async function viewPlace(object: ObjectName, context: CommandContext): Pr
 }
 
 /** @throws VIEW_NOT_FOUND, SCHEMA_NOT_FOUND, CATALOG_NOT_FOUND, WRONG_OBJECT_TYPE for a table */
-export async function loadView(tables: TableSource, name: TableName, signal: AbortSignal): Promise<LoadedView> {
+export async function loadView(tables: TableLoader, name: TableName, signal: AbortSignal): Promise<LoadedView> {
   const loaded = must((await tables.loadTables([name], signal))[0], 'one answer for one name');
   if (loaded.kind === 'view') return loaded;
   if (loaded.kind === 'found') throw isTable(loaded.name);
@@ -34,6 +34,13 @@ export async function loadView(tables: TableSource, name: TableName, signal: Abo
     throw new SkeinError(loaded.code, `${schema === '' ? `catalog ${name.catalog}` : schema} does not exist`);
   }
   throw new SkeinError('VIEW_NOT_FOUND', `view ${printTableName(name)} does not exist`);
+}
+
+/** A view that has no rows of its own. @throws as `loadView`, WRONG_OBJECT_TYPE for a materialized view */
+export async function loadPlainView(...place: Parameters<typeof loadView>): Promise<LoadedView> {
+  const loaded = await loadView(...place);
+  if (loaded.view.storageTable === null) return loaded;
+  throw new SkeinError('WRONG_OBJECT_TYPE', `${printTableName(loaded.name)} is a materialized view`);
 }
 
 export const isTable = (name: TableName): SkeinError =>

@@ -1,16 +1,15 @@
 import { SkeinError } from '#shared/error.ts';
 import { must } from '#shared/must.ts';
 import { quoteIdentifier, quoteLiteral } from '#shared/sql/quote.ts';
-import { printSqlType } from '../../planner/sql-type.ts';
 import { checkShape } from '../../statement/check-shape.ts';
 import { DerivedText } from '../../statement/derived-text.ts';
 import { namesOf } from '../bind-tables.ts';
 import type { NameDefaults } from '../find-references.ts';
-import { fieldType } from '../iceberg-sql-type.ts';
 import type { QueryReferences, TableReference, TimeTravel } from '../query-references.ts';
 import { spliceTables } from '../splice-tables.ts';
 import { requireTableAction, type LoadedTable, type LoadedView, type TableLoader } from '../table-source.ts';
-import { DIALECT, ownRepresentation } from './view-definition.ts';
+import { typedColumns } from './typed-columns.ts';
+import { ownQuery } from './view-definition.ts';
 
 /** Views within views. */
 const DEPTH_MAX = 32;
@@ -124,6 +123,10 @@ class Expansion {
   async #view(loaded: LoadedView, { at }: TableReference, within: readonly string[]): Promise<Source> {
     const { catalog, namespace, table } = loaded.name;
     const view = [catalog, ...namespace, table].join('.');
+    if (loaded.view.storageTable !== null) {
+      requireTableAction(loaded, 'table.select');
+      return this.#stored(loaded, { at });
+    }
     if (at !== null) throw new SkeinError('NOT_SUPPORTED', `view ${view} has no versions of its rows: it takes no AT`);
     requireTableAction(loaded, 'table.select');
     const key = JSON.stringify([catalog, namespace, table]);
@@ -142,13 +145,8 @@ class Expansion {
     { view: definition, name }: LoadedView,
     { view, within }: { readonly view: string; readonly within: readonly string[] },
   ): Promise<Source> {
-    const own = ownRepresentation(definition);
-    if (own === undefined) {
-      const dialects = definition.representations.map(({ dialect }) => dialect).join(', ');
-      throw new SkeinError('NOT_SUPPORTED', `its query is written in ${dialects}, and ${DIALECT} is read`);
-    }
-    const { text: sql } = checkShape(own.sql, VIEW_LIMITS);
-    const { defaultCatalog, defaultNamespace, schema } = definition;
+    const { text: sql } = checkShape(ownQuery(definition), VIEW_LIMITS);
+    const { defaultCatalog, defaultNamespace } = definition;
     const defaults = { catalog: defaultCatalog ?? name.catalog, schema: defaultNamespace.join('.') };
     const references = await this.#context.parse(sql, defaults);
     const before = this.#names;
@@ -163,16 +161,25 @@ class Expansion {
     if (length > TEXT_MAX) {
       throw new SkeinError('STATEMENT_TOO_COMPLEX', `its query is longer than ${TEXT_MAX} characters with its views`);
     }
-    // A value of another type is converted as the view says; a column that is not there any more is an error.
-    const columns = schema.fields.map((field) => {
-      const column = quoteIdentifier(field.name);
-      return `CAST("v".${column} AS ${printSqlType(fieldType(field).type)}) AS ${column}`;
-    });
-    return { text: `(SELECT ${columns.join(', ')} FROM (${texts.join('')}\n) AS "v")`, names: names + 1, view };
+    return { text: `(${typedColumns(definition, `(${texts.join('')}\n)`)})`, names: names + 1, view };
+  }
+
+  /** A materialized view is read from its table. @throws NOT_POPULATED */
+  async #stored({ view: definition, name }: LoadedView, { at }: Pick<TableReference, 'at'>): Promise<Source> {
+    const { storageTable } = definition;
+    const { namespace, name: table } = must(storageTable, 'a materialized view has a table');
+    const view = [name.catalog, ...name.namespace, name.table].join('.');
+    const stored = { catalog: name.catalog, namespace, table };
+    const [loaded] = await this.#context.tables.loadTables([stored], this.#context.signal);
+    if (loaded?.kind !== 'found') {
+      throw new SkeinError('NOT_POPULATED', `materialized view ${view} has no rows yet: REFRESH MATERIALIZED VIEW it`);
+    }
+    const { text } = nameSource({ at }, [stored.catalog, namespace.join('.'), table]);
+    return { text: `(${typedColumns(definition, text)})`, names: 1, view };
   }
 }
 
-function nameSource({ at }: TableReference, parts: readonly string[]): Source {
+function nameSource({ at }: Pick<TableReference, 'at'>, parts: readonly string[]): Source {
   const name = parts.map(quoteIdentifier).join('.');
   const travel = at === null ? null : travelText(at);
   return { text: travel === null ? name : `(FROM ${name} AT (${travel}))`, names: 1, view: null };

@@ -13,6 +13,8 @@ export type ViewDefinition = {
   readonly defaultNamespace: readonly string[];
   readonly representations: readonly Representation[];
   readonly properties: Readonly<Record<string, string>>;
+  /** The table that has the rows of a materialized view, in the catalog of the view; null for another view. */
+  readonly storageTable: { readonly namespace: readonly string[]; readonly name: string } | null;
 };
 
 export type Representation = { readonly type: 'sql'; readonly dialect: string; readonly sql: string };
@@ -22,6 +24,13 @@ export const DIALECT = 'duckdb';
 
 export const ownRepresentation = ({ representations }: Pick<ViewDefinition, 'representations'>) =>
   representations.find(isOwnDialect);
+/** The view's query in our dialect. @throws NOT_SUPPORTED */
+export function ownQuery(view: Pick<ViewDefinition, 'representations'>): string {
+  const own = ownRepresentation(view);
+  if (own !== undefined) return own.sql;
+  const dialects = view.representations.map(({ dialect }) => dialect).join(', ');
+  throw new SkeinError('NOT_SUPPORTED', `its query is written in ${dialects}, and ${DIALECT} is read`);
+}
 export const isOwnDialect = ({ dialect }: Representation): boolean => foldIdentifier(dialect) === DIALECT;
 
 /** Reads a view's document, which the catalog has checked. @throws INVALID_VIEW when it does not fit together all the same */
@@ -43,7 +52,14 @@ export function readViewDefinition(json: Json): ViewDefinition {
     properties: Object.fromEntries(
       Object.entries(objectOf(object['properties'] ?? {})).map(([name, value]) => [name, textOf(value)]),
     ),
+    storageTable: readStorageTable(version['storage-table']),
   };
+}
+
+function readStorageTable(json: Json | undefined): ViewDefinition['storageTable'] {
+  if (json === undefined || json === null) return null;
+  const { namespace, name } = objectOf(json);
+  return { namespace: listOf(namespace).map(textOf), name: textOf(name) };
 }
 
 function objectOf(json: Json | undefined): JsonObject {

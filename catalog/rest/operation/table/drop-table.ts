@@ -1,11 +1,7 @@
 import { SkeinError } from '#shared/error.ts';
 import type { CatalogContext } from '../../../context.ts';
-import type { TableTarget } from '../../../commit/creation.ts';
-import { requireUnprotected } from '../../../commit/protection.ts';
-import { requireCatalog } from '../../../store/postgres/catalog-store.ts';
-import { insertDropped } from '../../../store/postgres/dropped-table-store.ts';
-import { releaseClaims } from '../../../store/postgres/folder-claims.ts';
-import { deleteTable, requireTableHead, tableNotFound } from '../../../store/postgres/table-store.ts';
+import { dropTableIn } from '../../../commit/drop-table.ts';
+import { requireTableHead } from '../../../store/postgres/table-store.ts';
 import { tableTarget } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
@@ -19,25 +15,11 @@ export async function dropTable(context: CatalogContext, request: RestRequest, u
   const purge = isTrue(request.query['purgeRequested']);
   const { tenant } = target.claims;
   const head = await requireTableHead(context.store.db, tenant, target.catalog, target.ident);
-  await context.documents.run(tenant, head.metadataBytes, () => drop(context, target, unit, purge));
+  await context.documents.run(tenant, head.metadataBytes, () =>
+    unit.transact((tx) => dropTableIn(context, tx, target, { purge })),
+  );
   if (purge) context.purges.wake();
   return NO_CONTENT;
-}
-
-function drop(context: CatalogContext, target: TableTarget, unit: UnitOfWork, purge: boolean): Promise<void> {
-  const now = new Date(context.clock.nowMs());
-  return unit.transact(async (tx) => {
-    const row = await requireTableHead(tx, target.claims.tenant, target.catalog, target.ident);
-    const { id, catalogId } = row;
-    const table = await deleteTable(tx, row, target.ident);
-    if (table === undefined) return tableNotFound(target.ident);
-    await requireUnprotected(context, { ...target, ...target.claims, metadata: table.metadata });
-    const { undropWindowMs } = await requireCatalog(tx, target.claims.tenant, target.catalog);
-    if (!purge && undropWindowMs === 0) return releaseClaims(tx, id);
-    const expiresAt = new Date(now.getTime() + undropWindowMs);
-    const by = target.claims.preferred_username;
-    return insertDropped(tx, { catalogId, ident: target.ident }, table, { by, now, expiresAt, purge });
-  });
 }
 
 function isTrue(text: string | undefined): boolean {

@@ -1,15 +1,30 @@
+import { dropTableIn } from '../../../commit/drop-table.ts';
 import type { CatalogContext } from '../../../context.ts';
+import { findTableHead, hasTable } from '../../../store/postgres/table-store.ts';
 import { deleteView, requireView, viewNotFound } from '../../../store/postgres/view-store.ts';
 import { viewTarget } from '../../names.ts';
 import { NO_CONTENT, type Answer, type RestRequest } from '../../operation.ts';
 import type { UnitOfWork } from '../../../store/postgres/transact.ts';
 
-/** `DELETE /v1/{prefix}/namespaces/{namespace}/views/{view}`: its metadata files stay, so that it can be registered again. */
-export async function dropView(_context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
-  const { claims, catalog, ident } = viewTarget(request);
-  await unit.transact(async (tx) => {
-    const row = await requireView(tx, claims.tenant, catalog, ident);
-    if (!(await deleteView(tx, row, ident))) viewNotFound(ident);
-  });
+/**
+ * `DELETE /v1/{prefix}/namespaces/{namespace}/views/{view}`: its metadata files stay, so that it can be registered again. The rows of a
+ * materialized view go with it, as a table that is dropped with purge.
+ */
+export async function dropView(context: CatalogContext, request: RestRequest, unit: UnitOfWork): Promise<Answer> {
+  const target = viewTarget(request);
+  const { claims, catalog, ident } = target;
+  const { db } = context.store;
+  const { storage } = await requireView(db, claims.tenant, catalog, ident);
+  const head = storage === null ? undefined : await findTableHead(db, claims.tenant, catalog, storage.ident);
+  const drop = (): Promise<boolean> =>
+    unit.transact(async (tx) => {
+      const row = await requireView(tx, claims.tenant, catalog, ident);
+      if (!(await deleteView(tx, row, ident))) return viewNotFound(ident);
+      const rows = row.storage;
+      if (rows === null || !(await hasTable(tx, rows.namespaceId, rows.ident.name))) return false;
+      await dropTableIn(context, tx, { ...target, ident: rows.ident }, { purge: true });
+      return true;
+    });
+  if (await context.documents.run(claims.tenant, head?.metadataBytes ?? 0, drop)) context.purges.wake();
   return NO_CONTENT;
 }

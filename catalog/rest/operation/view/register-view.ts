@@ -1,5 +1,6 @@
 import { asObject, requiredString } from '../../../commit/json-reader.ts';
 import { checkViewLocations, printViewMetadata, VIEW_BYTES_MAX } from '../../../commit/view/commit-view.ts';
+import { storagePlace } from '../../../commit/view/storage-place.ts';
 import { parseViewMetadata } from '../../../commit/view/view-metadata.ts';
 import type { CatalogContext } from '../../../context.ts';
 import { readMetadataFile } from '../../../storage/read-metadata-file.ts';
@@ -33,7 +34,10 @@ export async function registerView(context: CatalogContext, request: RestRequest
     metadataLocation: file,
     metadata: printViewMetadata(context, metadata),
   };
-  await unit.transact((tx) => insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...view }));
+  await unit.transact(async (tx) => {
+    const storage = await storagePlace(tx, catalog.id, { metadata });
+    await insertView(tx, { catalogId: catalog.id, namespaceId: namespace.id, ident, ...view, storage });
+  });
   return loadViewAnswer(view);
 }
 

@@ -1,0 +1,91 @@
+import { SkeinError } from '#shared/error.ts';
+import type { JsonObject } from '#shared/json.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import type { CatalogOperation } from '../../catalog-client/catalog-client.ts';
+import type { TableName } from '../../resolver/table-source.ts';
+import { DIALECT } from '../../resolver/view/view-definition.ts';
+import type { TextSpan } from '../../statement/statement.ts';
+import type { StatementReader } from '../../statement/statement-reader.ts';
+import { takeComment } from '../clause/comment.ts';
+import type { CommandContext } from '../command.ts';
+import { startsQuery } from '../query-words.ts';
+import { schemaJson } from '../table/new-table.ts';
+import { queryColumns } from '../table/query-columns.ts';
+import { viewParams } from './view-place.ts';
+
+type ViewColumn = { readonly name: string; readonly comment: string | null };
+
+/** What a view shows: the columns of a query, perhaps under other names. */
+export type ViewQuery = {
+  /** Null = those of the query. */
+  readonly columns: readonly ViewColumn[] | null;
+  readonly comment: string | null;
+  readonly query: TextSpan;
+};
+
+/** Columns that a statement may name. */
+const COLUMNS_MAX = 10_000;
+
+/** `[(column [COMMENT 'text'], ...)] [COMMENT 'text'] AS query` */
+export function takeViewQuery(reader: StatementReader): ViewQuery {
+  const columns = reader.peekSymbol('(') ? takeViewColumns(reader) : null;
+  const comment = takeComment(reader);
+  if (!reader.takeWord('AS')) throw reader.expected('AS and a query');
+  if (!startsQuery(reader) && reader.peekWord() !== 'TABLE') throw reader.expected('a query');
+  return { columns, comment, query: reader.rest() };
+}
+
+function takeViewColumns(reader: StatementReader): readonly ViewColumn[] {
+  reader.takeSymbol('(');
+  const columns: ViewColumn[] = [];
+  do {
+    if (columns.length === COLUMNS_MAX) {
+      throw reader.error('STATEMENT_TOO_COMPLEX', `a view has at most ${COLUMNS_MAX} columns`);
+    }
+    const name = reader.takeName();
+    if (name === null || name === '') throw reader.expected('the name of a column');
+    columns.push({ name, comment: takeComment(reader) });
+  } while (reader.takeSymbol(','));
+  if (!reader.takeSymbol(')')) throw reader.expected("',' or ')'");
+  return columns;
+}
+
+export type NewVersion = JsonObject & { readonly schema: JsonObject };
+
+/** The version of the view, with its schema; its query gives the columns under their names. */
+export async function newVersion({ columns, query }: ViewQuery, context: CommandContext): Promise<NewVersion> {
+  const found = await context.queries.columns(query);
+  if (columns !== null && columns.length !== found.length) {
+    const message = `the view names ${columns.length} columns, and its query has ${found.length}`;
+    throw new SkeinError('SYNTAX_ERROR', message, { position: query.offset });
+  }
+  const named = found.map((column, i) => ({ ...column, name: columns?.[i]?.name ?? column.name }));
+  const { fields } = queryColumns(named, query.offset);
+  const withComments = fields.map((field, i) => {
+    const comment = columns?.[i]?.comment ?? null;
+    return comment === null ? field : { ...field, doc: comment };
+  });
+  const { catalog, schema } = await context.names.current(context.caller.claims, context.session);
+  const text = query.text.trimEnd();
+  const list = named.map(({ name }) => quoteIdentifier(name)).join(', ');
+  return {
+    schema: schemaJson({ fields: withComments, identifierFieldIds: [] }),
+    'version-id': 1,
+    'timestamp-ms': Date.now(),
+    summary: { 'engine-name': 'skein' },
+    ...(catalog === '' ? {} : { 'default-catalog': catalog }),
+    'default-namespace': schema,
+    representations: [
+      { type: 'sql', dialect: DIALECT, sql: columns === null ? text : `SELECT * FROM (${text}\n) AS "v"(${list})` },
+    ],
+  };
+}
+
+/** The request that makes a view of its first version. */
+export function createViewOperation(name: TableName, version: NewVersion, comment: string | null): CatalogOperation {
+  const { view, ...params } = viewParams(name);
+  const { schema, ...viewVersion } = version;
+  const properties = comment === null ? {} : { comment };
+  const body = { name: view ?? '', schema, 'view-version': { ...viewVersion, 'schema-id': 0 }, properties };
+  return { id: 'createView', params, body };
+}

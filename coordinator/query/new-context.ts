@@ -1,0 +1,32 @@
+import type { StatementContext } from '#proto/task.ts';
+import { schemaName } from '../catalog-client/catalog-browser.ts';
+import type { NameDefaults } from '../resolver/find-references.ts';
+import { setting, type SessionState } from '../session/session.ts';
+import type { StatementRequest } from './query-service.ts';
+import type { RunnerServices } from './runner-services.ts';
+
+type ContextParts = {
+  readonly services: RunnerServices;
+  readonly request: StatementRequest;
+  readonly session: SessionState;
+  readonly names?: NameDefaults;
+};
+
+/** What the functions of a statement's queries see: its time, user, catalog and schema. */
+export async function newContext(parts: ContextParts): Promise<StatementContext> {
+  const { services, request, session } = parts;
+  const { claims } = request.caller;
+  const { catalog, schema } = parts.names ?? (await currentNames(parts));
+  return {
+    nowMicros: `${services.clock.nowMs()}000`,
+    timeZone: setting(session, 'timezone', services.config),
+    currentUser: claims.preferred_username,
+    currentCatalog: catalog,
+    currentSchema: schema,
+  };
+}
+
+async function currentNames({ services, request, session }: ContextParts): Promise<NameDefaults> {
+  const { catalog, schema } = await services.sessions.names.current(request.caller.claims, session);
+  return { catalog, schema: schemaName(schema) };
+}

@@ -204,9 +204,17 @@ export interface Writes {
   ): Promise<WriteOutcome>;
   /** Writes the rows of small files, and of files with deletes, into larger ones. @throws as `insert` */
   optimize(optimize: Optimize): Promise<Optimized>;
+  /** Counts the distinct values of a table's columns. @throws COLUMN_NOT_FOUND, NOT_SUPPORTED, COMMIT_CONFLICT, COMMIT_STATE_UNKNOWN */
+  analyze(input: Analyze): Promise<Analyzed>;
   /** Writes small manifests of a table into larger ones, in a snapshot of the same files. */
   optimizeManifests(table: TableName, dryRun: boolean): Promise<{ readonly rewritten: number; readonly added: number }>;
 }
+
+/** `columns` null = all that can be counted. */
+export type Analyze = { readonly table: ObjectName; readonly columns: readonly ObjectName[] | null };
+export type Analyzed = Omit<Outcome, 'rowsProduced'> & {
+  readonly columns: readonly { readonly name: string; readonly distinct: number }[];
+};
 
 export type Optimize = {
   readonly table: TableName;

@@ -25,6 +25,7 @@ import { alterTable } from './alter-table/alter-table.ts';
 import { createCatalog } from './catalog/create-catalog.ts';
 import { dropCatalog } from './catalog/drop-catalog.ts';
 import { commentOn } from './comment-on.ts';
+import { analyze } from './maintenance/analyze.ts';
 import { optimizeTable } from './maintenance/optimize-table.ts';
 import { createSchema } from './schema/create-schema.ts';
 import { dropSchema } from './schema/drop-schema.ts';
@@ -93,6 +94,7 @@ export const COMMANDS = {
   dropMaterializedView,
   showCreateMaterializedView,
   alterTable,
+  analyze,
   optimizeTable,
 } as const satisfies Readonly<Record<string, Command>>;
 

@@ -87,7 +87,7 @@ export type ScanFacts = {
 };
 
 export type ColumnFacts = {
-  /** Upper bound of the number of distinct values, from an integer or date column's bounds; null when unknown. */
+  /** Number of distinct values by ANALYZE, or at most so many by an integer or date column's bounds; null when unknown. */
   readonly distinctMax: number | null;
   /** Rows that are NULL; null when unknown. */
   readonly nulls: number | null;

@@ -1,4 +1,5 @@
 import type { ColumnFacts, ScanFacts } from '../distributor/fragment.ts';
+import { distinctCountsOf } from '#shared/iceberg/table-metadata.ts';
 import { must } from '#shared/must.ts';
 import type { ScanBinding } from '../resolver/scan-binding.ts';
 import type { TableBinding } from '../resolver/table-binding.ts';
@@ -33,5 +34,12 @@ async function columnFacts(binding: ScanBinding, context: ScanContext): Promise<
     const type = binding.metadata.fields.get(fieldId)?.type;
     return type === undefined || !read.has(fieldId) ? null : { fieldId, type };
   });
-  return context.tables.columns(request, columns, readCall(binding, context));
+  const summaries = await context.tables.columns(request, columns, readCall(binding, context));
+  const counts = distinctCountsOf(binding.metadata, request.snapshotId);
+  if (counts.size === 0) return summaries;
+  return summaries.map((summary, i) => withCount(summary, counts.get(columns[i]?.fieldId ?? -1)));
 }
+
+/** With the count of ANALYZE, which may be older than the rows; bounds say how many values there are at most. */
+const withCount = (summary: ColumnFacts, count: number | undefined): ColumnFacts =>
+  count === undefined ? summary : { ...summary, distinctMax: Math.min(summary.distinctMax ?? Infinity, count) };

@@ -22,7 +22,10 @@ import { must, unreachable } from '#shared/must.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { loadForWrite, writeCatalog } from '../catalog-client/write-catalog.ts';
 import { atName } from '../command/at-name.ts';
+import { changeTable, type MetadataChange } from '../command/table/change-table.ts';
 import type {
+  Analyze,
+  Analyzed,
   CommandContext,
   Delete,
   Description,
@@ -44,6 +47,7 @@ import type { TableName } from '../resolver/table-source.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import type { ObjectName, TextSpan } from '../statement/statement.ts';
+import { analyzeTable } from './analyze-table.ts';
 import { assignColumns, insertedRows } from './assign-columns.ts';
 import { chooseFiles, droppedDeletes } from './choose-files.ts';
 import type { CommitQueue } from './commit-queue.ts';
@@ -64,6 +68,8 @@ export type WriteServices = {
   readonly commits: CommitQueue<TableCommit>;
   readonly statement: Pick<ActiveQuery, 'recordId' | 'mayHaveRetried' | 'beginCommit' | 'endLater' | 'settled'>;
 };
+
+type MakeChange = (writeId: string) => Promise<(base: TableMetadata) => MetadataChange>;
 
 type Commit = {
   readonly writeId: string;
@@ -194,6 +200,12 @@ export class StatementWrites implements Writes {
     return { rewrittenFiles: removed.size, removedDeleteFiles: removedDeletes.size, addedFiles };
   }
 
+  analyze(input: Analyze): Promise<Analyzed> {
+    const { queries } = this.#context();
+    const change = (target: WriteTarget, make: MakeChange): Promise<void> => this.#changeMetadata(target, make);
+    return analyzeTable(input, { queries, target: (name) => this.#target(name), change });
+  }
+
   async optimizeManifests(table: TableName, dryRun: boolean): Promise<{ rewritten: number; added: number }> {
     const target = await this.#targetOf(table);
     const { base, name, credential } = target;
@@ -278,6 +290,24 @@ export class StatementWrites implements Writes {
       if (!isUnknown(error)) await open?.discard();
       else if (open !== undefined) this.#endLater(open);
       throw nullColumn(error, assigned?.assignments ?? [], mark);
+    }
+  }
+
+  /** Writes files in the folder of the metadata, and commits a change that names them. */
+  async #changeMetadata({ base, name, credential }: WriteTarget, make: MakeChange): Promise<void> {
+    const { caller } = this.#context();
+    const { journal, statement } = this.#services;
+    const writeId = randomUUID();
+    const places = { data: `${dataFolder(base)}/${writeId}`, metadata: metadataFolder(base), credential };
+    const principal = principalOf(caller.claims);
+    const open = await journal.begin({ writeId, recordId: statement.recordId, principal, places });
+    try {
+      await changeTable(this.#context(), name, await make(writeId), { newKey: () => journal.newKey([open]) });
+      open.committed([], false);
+    } catch (error) {
+      if (!isUnknown(error)) await open.discard();
+      else this.#endLater(open);
+      throw error;
     }
   }
 

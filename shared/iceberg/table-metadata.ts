@@ -32,6 +32,8 @@ export type TableMetadata = {
   readonly snapshotLog: readonly { readonly timestampMs: number; readonly snapshotId: bigint }[];
   /** Every field of any schema, by id. The current schema's form of a field wins, then the newest. */
   readonly fields: ReadonlyMap<number, Field>;
+  /** Distinct values of columns by their field ids, of each snapshot whose statistics file says them. */
+  readonly distinctCounts: ReadonlyMap<bigint, ReadonlyMap<number, number>>;
   /** Statistics of snapshots, and earlier metadata documents. */
   readonly otherFiles: readonly string[];
   /** Property `schema.name-mapping.default`, parsed; null when absent. */
@@ -113,6 +115,7 @@ export function readTableMetadata(json: JsonObject): TableMetadata {
       snapshotId: requiredInt64(one['snapshot-id'], 'snapshot-id'),
     })),
     fields: allFields(schemas, currentSchemaId),
+    distinctCounts: readDistinctCounts(json['statistics']),
     otherFiles: [
       ...objects(json['statistics']).map((one) => one['statistics-path']),
       ...objects(json['partition-statistics']).map((one) => one['statistics-path']),
@@ -148,6 +151,41 @@ export function specById(metadata: Pick<TableMetadata, 'specs'>, specId: number)
 function readSortOrder(json: Json | undefined, orderId: number): readonly SortField[] {
   const order = objects(json).find((one) => one['order-id'] === orderId);
   return order === undefined ? [] : parseSortFields(order['fields']);
+}
+
+/** Reads the counts that the metadata repeats from the Puffin files of statistics; what does not parse is as if it were not there. */
+function readDistinctCounts(json: Json | undefined): TableMetadata['distinctCounts'] {
+  const counts = new Map<bigint, ReadonlyMap<number, number>>();
+  for (const file of objects(json)) {
+    const snapshotId = int64(file['snapshot-id']);
+    const ofFile = new Map<number, number>();
+    for (const { type, fields, properties } of Array.isArray(file['blob-metadata'])
+      ? objects(file['blob-metadata'])
+      : []) {
+      const [field, ...more] = Array.isArray(fields) ? (fields as readonly Json[]) : [];
+      const text = stringMap(properties)['ndv'] ?? '';
+      const id = int64(field);
+      if (type !== 'apache-datasketches-theta-v1' || id === undefined || more.length > 0) continue;
+      if (/^\d{1,15}$/.test(text)) ofFile.set(Number(id), Number(text));
+    }
+    if (snapshotId !== undefined && ofFile.size > 0) counts.set(snapshotId, ofFile);
+  }
+  return counts;
+}
+
+/** The distinct counts of the newest snapshot, from this one back through its ancestors, that has any. */
+export function distinctCountsOf(
+  { distinctCounts, snapshots }: Pick<TableMetadata, 'distinctCounts' | 'snapshots'>,
+  snapshotId: bigint | null,
+): ReadonlyMap<number, number> {
+  if (distinctCounts.size === 0) return new Map();
+  const seen = new Set<bigint>();
+  for (let id = snapshotId; id !== null && !seen.has(id); id = snapshots.get(id)?.parentSnapshotId ?? null) {
+    const found = distinctCounts.get(id);
+    if (found !== undefined) return found;
+    seen.add(id);
+  }
+  return new Map();
 }
 
 function readSnapshot(json: JsonObject): Snapshot {

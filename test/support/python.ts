@@ -11,6 +11,7 @@ import { projectRoot, run } from '#test/support/cluster.ts';
  */
 const ENVIRONMENTS = {
   python: { requirements: 'test/support/python-requirements.txt', folder: '.cache/venv' },
+  sketches: { requirements: 'test/support/sketches-requirements.txt', folder: '.cache/venv-sketches' },
   spark: { requirements: 'test/support/spark-requirements.txt', folder: '.cache/venv-spark' },
   trino: { requirements: 'test/support/trino-requirements.txt', folder: '.cache/venv-trino' },
 } as const;
@@ -73,6 +74,10 @@ async function runOk(command: string, args: readonly string[]): Promise<string> 
 }
 
 /** Runs a script of `test/` with the virtual environment's Python; answers its standard output, throws when it fails. */
-export async function python(script: string, ...args: readonly string[]): Promise<string> {
-  return runOk(join(await pythonBin(), 'python'), [join(projectRoot, script), ...args]);
+export const python = (script: string, ...args: readonly string[]): Promise<string> =>
+  pythonIn('python', script, ...args);
+
+/** The same with the Python of another environment. */
+export async function pythonIn(environment: Environment, script: string, ...args: readonly string[]): Promise<string> {
+  return runOk(join(await pythonBin(environment), 'python'), [join(projectRoot, script), ...args]);
 }

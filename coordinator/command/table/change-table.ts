@@ -17,6 +17,11 @@ export type MetadataChange = {
   readonly requirements?: readonly JsonObject[];
 };
 
+type ChangeOptions = {
+  /** The key of each attempt, which is durable when this resolves; without it each has one of its own. */
+  readonly newKey?: () => Promise<string>;
+};
+
 /**
  * Commits a change that `change` makes of the table as it is now; when another commit came first, of the table as that one left it.
  * @throws what `change` throws, TABLE_NOT_FOUND, COMMIT_CONFLICT, COMMIT_STATE_UNKNOWN
@@ -25,6 +30,7 @@ export async function changeTable(
   context: CommandContext,
   name: TableName,
   change: (base: TableMetadata) => MetadataChange | Promise<MetadataChange>,
+  { newKey }: ChangeOptions = {},
 ): Promise<void> {
   const { catalog: client, caller, signal, config } = context;
   // The statement's own tables would stay as they were when it began.
@@ -45,7 +51,11 @@ export async function changeTable(
         },
       ],
     };
-    const refusal = await sendCommit(catalog, Buffer.from(printJson(transaction)), { settleMs: SETTLE_MS, signal });
+    const refusal = await sendCommit(catalog, Buffer.from(printJson(transaction)), {
+      ...(newKey === undefined ? {} : { newKey }),
+      settleMs: SETTLE_MS,
+      signal,
+    });
     if (refusal === undefined) return;
     if (refusal.code !== 'COMMIT_CONFLICT' || attempt >= config['catalog.commit_retries_max']) throw refusal;
     await sleep(RETRY_PAUSE_MS * (1 + Math.random() * 20));

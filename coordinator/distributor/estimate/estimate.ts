@@ -262,8 +262,16 @@ export function groupCount(groups: readonly Expression[], input: Estimate): numb
 /** Returns the number of values between an integer or date column's bounds, which may exceed its rows; null when the bounds are unknown. */
 export function domainOf(expression: Expression, input: Estimate): number | null {
   const { distinct, lower, upper } = columnOf(expression, input);
-  return distinct === null || lower === null || upper === null ? null : upper - lower + 1;
+  return !isDiscrete(expression) || distinct === null || lower === null || upper === null ? null : upper - lower + 1;
 }
+
+/** Whether the values of a column are numbers or dates without others between them. */
+const isDiscrete = (expression: Expression): boolean =>
+  expression.kind === 'cast'
+    ? isDiscrete(expression.child)
+    : expression.kind === 'column' && expression.type.kind === 'scalar' && DISCRETE.has(expression.type.name);
+
+const DISCRETE: ReadonlySet<string> = new Set(['TINYINT', 'SMALLINT', 'INTEGER', 'BIGINT', 'DATE']);
 
 /** Estimates the values of an expression as a column. */
 function columnOf(expression: Expression, input: Estimate): ColumnEstimate {

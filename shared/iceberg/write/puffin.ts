@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
-import { printJson } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
 import { BUCKET_POSITIONS, ones, type PositionSet } from '../position-set.ts';
+import { encodePuffin } from './puffin-file.ts';
 
 /** The positions that are deleted in a data file. */
 export type DeletedRows = { readonly dataFile: string; readonly positions: PositionSet };
@@ -13,8 +14,6 @@ export type VectorPlace = {
   readonly cardinality: number;
 };
 
-/** `PFA1`, which begins a Puffin file, and begins and ends its footer. */
-const PUFFIN_MAGIC = Buffer.from('PFA1');
 /** Begins a bitmap of a deletion vector. */
 const VECTOR_MAGIC = Buffer.from('d1d33964', 'hex');
 /** A 32-bit Roaring bitmap without run containers (RoaringFormatSpec). */
@@ -26,43 +25,30 @@ const ARRAY_MAX = 4_096;
 /** Field id of a row's position (Iceberg specification, "Reserved Field IDs"). */
 const POSITION_ID = 2_147_483_645;
 
-/**
- * Encodes a Puffin file of deletion vectors, one blob `deletion-vector-v1` for each data file (Iceberg Puffin specification):
- * ```
- * PFA1 | length, magic, 64-bit Roaring bitmap, CRC-32 | ... | PFA1, JSON of the blobs, its length, flags, PFA1
- * ```
- */
+/** Encodes a Puffin file of deletion vectors, one blob `deletion-vector-v1` for each data file: length, magic, 64-bit Roaring bitmap, CRC-32. */
 export function encodeVectors(deleted: readonly DeletedRows[]): {
   readonly bytes: Buffer;
   readonly vectors: readonly VectorPlace[];
 } {
-  const parts: Buffer[] = [PUFFIN_MAGIC];
-  let offset = PUFFIN_MAGIC.length;
-  const vectors: VectorPlace[] = [];
-  for (const { dataFile, positions } of deleted) {
-    const blob = encodeVector(positions);
-    parts.push(blob);
-    vectors.push({ dataFile, offset, lengthBytes: blob.length, cardinality: positions.size });
-    offset += blob.length;
-  }
-  return { bytes: Buffer.concat([...parts, footerOf(vectors)]), vectors };
-}
-
-function footerOf(vectors: readonly VectorPlace[]): Buffer {
-  const blobs = vectors.map((vector) => ({
-    type: 'deletion-vector-v1',
-    fields: [POSITION_ID],
-    // Those of the snapshot that adds the vector, which is not known yet.
-    'snapshot-id': -1,
-    'sequence-number': -1,
-    offset: vector.offset,
-    length: vector.lengthBytes,
-    properties: { 'referenced-data-file': vector.dataFile, cardinality: String(vector.cardinality) },
+  const contents = deleted.map(({ positions }) => encodeVector(positions));
+  const { bytes, offsets } = encodePuffin(
+    deleted.map(({ dataFile, positions }, i) => ({
+      type: 'deletion-vector-v1',
+      fields: [POSITION_ID],
+      // Those of the snapshot that adds the vector, which is not known yet.
+      snapshotId: -1n,
+      sequenceNumber: -1n,
+      properties: { 'referenced-data-file': dataFile, cardinality: String(positions.size) },
+      content: must(contents[i], 'a blob for each file'),
+    })),
+  );
+  const vectors = deleted.map(({ dataFile, positions }, i) => ({
+    dataFile,
+    offset: must(offsets[i], 'a place for each blob'),
+    lengthBytes: must(contents[i], 'a blob for each file').length,
+    cardinality: positions.size,
   }));
-  const payload = Buffer.from(printJson({ blobs, properties: { 'created-by': 'skein' } }));
-  const end = Buffer.alloc(8);
-  end.writeInt32LE(payload.length);
-  return Buffer.concat([PUFFIN_MAGIC, payload, end, PUFFIN_MAGIC]);
+  return { bytes, vectors };
 }
 
 /** The blob of a deletion vector. */

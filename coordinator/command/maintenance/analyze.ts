@@ -1,0 +1,29 @@
+import type { ObjectName } from '../../statement/statement.ts';
+import { textResult } from '../answer.ts';
+import type { Analyze, Command } from '../command.ts';
+
+/** `ANALYZE [TABLE] table [(column, ...)]`: distinct counts of columns, kept beside the current snapshot, which estimates use. */
+export const analyze: Command<Analyze> = {
+  words: ['ANALYZE'],
+  queryType: 'ddl',
+  timeout: 'session',
+  parse(reader) {
+    reader.words(1);
+    reader.takeWord('TABLE');
+    const table = reader.name('a table', 3);
+    const columns: ObjectName[] = [];
+    if (reader.takeSymbol('(')) {
+      do columns.push(reader.name('a column', 1));
+      while (reader.takeSymbol(','));
+      if (!reader.takeSymbol(')')) throw reader.expected("',' or ')'");
+    }
+    reader.end();
+    return { table, columns: columns.length === 0 ? null : columns };
+  },
+  action: () => 'table.commit',
+  async run(input, context) {
+    const { columns, ...cost } = await context.writes.analyze(input);
+    const rows = columns.map(({ name, distinct }) => [name, String(distinct)]);
+    return { ...(await context.answer(textResult(['column_name', 'distinct_count'], rows))), ...cost };
+  },
+};

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { ByteBudget } from '#shared/byte-budget.ts';
@@ -250,6 +251,7 @@ async function startApi({ config, log, stack }: Parts, api: ApiParts): Promise<{
     bodiesBytesMax: config['coordinator.bodies_bytes_max'],
     requestTimeoutMs: config['coordinator.request_timeout'],
     holdbackBytes: config['coordinator.result_holdback'],
+    spoolFolder: join(config.data_dir, 'spool'),
     resultBytesMax: config['coordinator.result_bytes_max'],
     timeoutMsMax: config['coordinator.query_timeout_max'],
     authenticate: authenticator(verifier, catalog),

@@ -98,6 +98,8 @@ export interface CommandContext {
   readonly answer: (rows: Answer) => Promise<Outcome>;
   /** Sends the number of rows that the statement has changed as its result. */
   readonly answerCount: (count: number) => Promise<Outcome>;
+  /** Sends the rows that `Queries.returning` has given to the sink. They are sent as far as the client takes them: the commit is done. */
+  readonly answerReturned: (count: number) => Promise<Outcome>;
   /** The same for rows that come in parts; the next part is made when the client has taken the last. */
   readonly answerPages: (rows: PagedAnswer) => Promise<Outcome>;
 }
@@ -150,6 +152,11 @@ export interface Queries {
    * @throws NOT_SUPPORTED for a query of more tables
    */
   files(query: TextSpan, text: DerivedText): Promise<readonly ScanFile[]>;
+  /**
+   * Plans a text of one table that gives a row for each of the table's. @param query the RETURNING of a statement and what is before it
+   * @throws NOT_SUPPORTED for any other text
+   */
+  returning(query: TextSpan, text: DerivedText, of: ReturnedFiles): Promise<Returning>;
   /** Runs a text of one table for each of some parts of its files, and writes its rows as `write` does. */
   rewrite(text: string, parts: readonly (readonly ScanFile[])[], destinationOf: DestinationOf): Promise<WrittenRows>;
   /** The lines of the query's plan. */
@@ -164,6 +171,18 @@ export interface TextRows {
   start(): void;
   /** @throws what ends the query */
   add(texts: readonly string[]): void;
+}
+
+/** Whether rows are read from files that no snapshot has: they have no lineage yet. */
+export type ReturnedFiles = 'written' | 'deleted';
+
+/** The rows of RETURNING. */
+export interface Returning {
+  /**
+   * Reads the rows of the files, as many as `count`, and has them wait for `answerReturned`; the last call counts.
+   * @throws RESULT_TOO_LARGE, NOT_SUPPORTED for another number of rows
+   */
+  read(files: readonly ScanFile[], count: number): Promise<Omit<Outcome, 'rowsProduced'>>;
 }
 
 /** Where rows go, given the columns of their query. */
@@ -187,8 +206,8 @@ export interface Writes {
    * @throws TYPE_MISMATCH, NOT_NULL_VIOLATION, COMMIT_CONFLICT; COMMIT_STATE_UNKNOWN when the catalog does not say in time how the commit ended
    */
   insert(insert: Insert): Promise<WriteOutcome>;
-  /** Checks a statement before its parameters have values. @returns their types @throws as the statement before it runs */
-  describe(write: RowWrite): Promise<Description['parameters']>;
+  /** Checks a statement before its parameters have values. @throws as the statement before it runs */
+  describe(write: RowWrite): Promise<Description>;
   /** Deletes rows of a table. @returns their number @throws COMMIT_CONFLICT, COMMIT_STATE_UNKNOWN, STATEMENT_TOO_COMPLEX for too many rows */
   delete(input: Delete): Promise<WriteOutcome>;
   /** Changes rows of a table. @returns their number @throws as `delete` and `insert`, CARDINALITY_VIOLATION for a row that two rows of FROM change */
@@ -241,6 +260,10 @@ export type Insert = {
   readonly query: TextSpan;
   /** The values of a VALUES list, row by row: each is converted to its column's type by itself, and may be DEFAULT. */
   readonly values: readonly (readonly TextSpan[])[] | null;
+  /** The list of RETURNING; null = the number of rows is returned. */
+  readonly returning: TextSpan | null;
+  /** The query and what is behind it. */
+  readonly rest: TextSpan;
 };
 /** A statement that writes rows of a table which is there. */
 export type RowWrite =
@@ -257,6 +280,7 @@ export type MatchingRows = {
   readonly from: TextSpan | null;
   /** Null = every row. */
   readonly where: TextSpan | null;
+  readonly returning: TextSpan | null;
   /** The statement's text behind the name of the table, of which all others are parts. */
   readonly rest: TextSpan;
 };
@@ -269,6 +293,7 @@ export type Merge = {
   readonly on: TextSpan;
   /** The first that fits a row decides. */
   readonly branches: readonly MergeBranch[];
+  readonly returning: TextSpan | null;
   /** The statement's text behind the name of the table, of which all others are parts. */
   readonly rest: TextSpan;
 };

@@ -1,8 +1,8 @@
-import { COUNT_COLUMNS } from '../sink/count-batch.ts';
-import { takeAlias, takeWhere } from './clause/row-clauses.ts';
+import { answerWrite } from './answer-write.ts';
+import { takeAlias, takeReturning, takeWhere } from './clause/row-clauses.ts';
 import type { Command, Delete } from './command.ts';
 
-/** `DELETE FROM [catalog.][schema.]table [[AS] alias] [USING tables] [WHERE condition]` */
+/** `DELETE FROM [catalog.][schema.]table [[AS] alias] [USING tables] [WHERE condition] [RETURNING ...]` */
 export const deleteFrom: Command<Delete> = {
   words: ['DELETE FROM'],
   queryType: 'delete',
@@ -14,15 +14,11 @@ export const deleteFrom: Command<Delete> = {
     const rest = reader.rest();
     const from = reader.takeWord('USING') ? reader.clause('a table', 'WHERE', 'RETURNING') : null;
     const where = takeWhere(reader);
+    const returning = takeReturning(reader);
     reader.end();
-    return { table, alias, from, where, rest };
+    return { table, alias, from, where, returning, rest };
   },
   action: () => 'table.commit',
-  async describe(input, { writes }) {
-    return { columns: COUNT_COLUMNS, parameters: await writes.describe({ kind: 'delete', input }) };
-  },
-  async run(input, { writes, answerCount }) {
-    const { count, ...outcome } = await writes.delete(input);
-    return { ...(await answerCount(count)), ...outcome };
-  },
+  describe: (input, { writes }) => writes.describe({ kind: 'delete', input }),
+  run: async (input, context) => answerWrite(input, await context.writes.delete(input), context),
 };

@@ -1,11 +1,12 @@
 import type { ColumnName, TargetColumns } from '../write/assign-columns.ts';
-import { COUNT_COLUMNS } from '../sink/count-batch.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import type { StatementReader } from '../statement/statement-reader.ts';
+import { StatementReader } from '../statement/statement-reader.ts';
+import { answerWrite } from './answer-write.ts';
+import { splitReturning, takeReturning } from './clause/row-clauses.ts';
 import type { Command, Insert } from './command.ts';
 import { startsQuery } from './query-words.ts';
 
-/** `INSERT INTO | OVERWRITE [TABLE] [catalog.][schema.]table [(column, ...)] [BY NAME | BY POSITION] query | DEFAULT VALUES` */
+/** `INSERT INTO | OVERWRITE [TABLE] [catalog.][schema.]table [(column, ...)] [BY NAME | BY POSITION] query | DEFAULT VALUES [RETURNING ...]` */
 export const insert: Command<Insert> = {
   words: ['INSERT INTO', 'INSERT OVERWRITE'],
   queryType: 'insert',
@@ -17,6 +18,8 @@ export const insert: Command<Insert> = {
     const table = reader.name('a table', 3);
     const list = takeColumns(reader);
     if (list === null && reader.takeWords('DEFAULT', 'VALUES')) {
+      const rest = reader.rest();
+      const returning = takeReturning(reader);
       reader.end();
       return {
         mode,
@@ -24,21 +27,20 @@ export const insert: Command<Insert> = {
         target: { kind: 'defaults' },
         query: { text: 'SELECT NULL', offset: table.position },
         values: null,
+        returning,
+        rest,
       };
     }
     const target = takeTarget(reader, list);
     if (!startsQuery(reader) && reader.peekWord() !== 'TABLE') throw reader.expected('a query');
-    const query = reader.rest();
-    return { mode, table, target, query, values: reader.peekWord() === 'VALUES' ? takeValues(reader) : null };
+    const rest = reader.rest();
+    const [query, returning] = splitReturning(rest);
+    const values = reader.peekWord() === 'VALUES' ? takeValues(new StatementReader(query)) : null;
+    return { mode, table, target, query, values, returning, rest };
   },
   action: () => 'table.commit',
-  async describe(input, { writes }) {
-    return { columns: COUNT_COLUMNS, parameters: await writes.describe({ kind: 'insert', input }) };
-  },
-  async run(input, { writes, answerCount }) {
-    const { count, ...outcome } = await writes.insert(input);
-    return { ...(await answerCount(count)), ...outcome };
-  },
+  describe: (input, { writes }) => writes.describe({ kind: 'insert', input }),
+  run: async (input, context) => answerWrite(input, await context.writes.insert(input), context),
 };
 
 function takeTarget(reader: StatementReader, list: readonly ColumnName[] | null): TargetColumns {

@@ -1,11 +1,11 @@
+import { answerWrite } from './answer-write.ts';
 import { SkeinError } from '#shared/error.ts';
-import { COUNT_COLUMNS } from '../sink/count-batch.ts';
 import type { StatementReader } from '../statement/statement-reader.ts';
-import { notDefault, takeAlias, takeSet } from './clause/row-clauses.ts';
+import { notDefault, takeAlias, takeReturning, takeSet } from './clause/row-clauses.ts';
 import type { Command, Merge, MergeAction, MergeBranch, MergeSource } from './command.ts';
 
 /**
- * `MERGE INTO table [[AS] alias] USING table | (query) [[AS] alias [(column, ...)]] ON condition WHEN ... THEN ...`; a branch is
+ * `MERGE INTO table [[AS] alias] USING table | (query) [[AS] alias [(column, ...)]] ON condition WHEN ... THEN ... [RETURNING ...]`; a branch is
  * ```
  * WHEN MATCHED | NOT MATCHED [BY TARGET | BY SOURCE] [AND condition]
  *   THEN UPDATE SET column = value, ... | UPDATE SET * | DELETE | INSERT [(column, ...)] VALUES (...) | INSERT * | DO NOTHING
@@ -27,17 +27,13 @@ export const merge: Command<Merge> = {
     const branches: MergeBranch[] = [];
     while (reader.takeWord('WHEN')) branches.push(takeBranch(reader));
     if (branches.length === 0) throw reader.expected('WHEN');
+    const returning = takeReturning(reader);
     reader.end();
-    return { table, alias, source, on, branches, rest };
+    return { table, alias, source, on, branches, returning, rest };
   },
   action: () => 'table.commit',
-  async describe(input, { writes }) {
-    return { columns: COUNT_COLUMNS, parameters: await writes.describe({ kind: 'merge', input }) };
-  },
-  async run(input, { writes, answerCount }) {
-    const { count, ...outcome } = await writes.merge(input);
-    return { ...(await answerCount(count)), ...outcome };
-  },
+  describe: (input, { writes }) => writes.describe({ kind: 'merge', input }),
+  run: async (input, context) => answerWrite(input, await context.writes.merge(input), context),
 };
 
 function takeSource(reader: StatementReader): MergeSource {
@@ -82,7 +78,7 @@ function takeAction(reader: StatementReader): MergeAction {
   if (reader.takeWords('DO', 'NOTHING')) return { kind: 'nothing' };
   if (reader.takeWord('DELETE')) return { kind: 'delete' };
   if (reader.takeWords('UPDATE', 'SET')) {
-    return { kind: 'update', set: reader.takeSymbol('*') ? null : takeSet(reader, 'WHEN') };
+    return { kind: 'update', set: reader.takeSymbol('*') ? null : takeSet(reader, 'WHEN', 'RETURNING') };
   }
   if (!reader.takeWord('INSERT')) throw reader.expected('UPDATE SET, DELETE, INSERT or DO NOTHING');
   if (reader.takeSymbol('*')) return { kind: 'insert', columns: null, values: null };

@@ -1,8 +1,8 @@
-import { COUNT_COLUMNS } from '../sink/count-batch.ts';
-import { takeAlias, takeSet, takeWhere } from './clause/row-clauses.ts';
+import { answerWrite } from './answer-write.ts';
+import { takeAlias, takeSet, takeReturning, takeWhere } from './clause/row-clauses.ts';
 import type { Command, Update } from './command.ts';
 
-/** `UPDATE [catalog.][schema.]table [[AS] alias] SET column = value | DEFAULT, ... [FROM tables] [WHERE condition]` */
+/** `UPDATE [catalog.][schema.]table [[AS] alias] SET column = value | DEFAULT, ... [FROM tables] [WHERE condition] [RETURNING ...]` */
 export const update: Command<Update> = {
   words: ['UPDATE'],
   queryType: 'update',
@@ -16,15 +16,11 @@ export const update: Command<Update> = {
     const set = takeSet(reader, 'FROM', 'WHERE', 'RETURNING');
     const from = reader.takeWord('FROM') ? reader.clause('a table', 'WHERE', 'RETURNING') : null;
     const where = takeWhere(reader);
+    const returning = takeReturning(reader);
     reader.end();
-    return { table, alias, set, from, where, rest };
+    return { table, alias, set, from, where, returning, rest };
   },
   action: () => 'table.commit',
-  async describe(input, { writes }) {
-    return { columns: COUNT_COLUMNS, parameters: await writes.describe({ kind: 'update', input }) };
-  },
-  async run(input, { writes, answerCount }) {
-    const { count, ...outcome } = await writes.update(input);
-    return { ...(await answerCount(count)), ...outcome };
-  },
+  describe: (input, { writes }) => writes.describe({ kind: 'update', input }),
+  run: async (input, context) => answerWrite(input, await context.writes.update(input), context),
 };

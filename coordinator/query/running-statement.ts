@@ -1,4 +1,5 @@
 import { onePage } from '../catalog-client/pages.ts';
+import { SkeinError } from '#shared/error.ts';
 import { commitManifests } from '../write/commit-manifests.ts';
 import type { PagedAnswer } from '../command/answer.ts';
 import type { CommandContext, Outcome, PreparedStatements } from '../command/command.ts';
@@ -79,6 +80,13 @@ export function commandContext(
     ),
     answer: ({ columns, rows }) => answer({ columns, pages: onePage(rows) }, request, active),
     answerPages: (pages) => answer(pages, request, active),
+    answerReturned: async (count) => {
+      // The rows are committed, whether the client waits for them or not.
+      await request.sink.release().catch((error: unknown) => {
+        if (SkeinError.of(error).code !== 'QUERY_CANCELLED') throw error;
+      });
+      return { rowsProduced: count, bytesScanned: 0, fragments: 0 };
+    },
     answerCount: async (count) => {
       const { sink } = request;
       sink.start({ columns: COUNT_COLUMNS, timeZone: NO_ZONE });

@@ -11,6 +11,8 @@ import type {
   DestinationOf,
   Outcome,
   Queries,
+  ReturnedFiles,
+  Returning,
   TextRows,
   WrittenRows,
   Description,
@@ -46,6 +48,7 @@ import { newContext } from './new-context.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
 import type { StatementTables } from './statement-tables.ts';
+import { returningRows } from './returning-rows.ts';
 import { typedColumns } from './typed-columns.ts';
 
 export type CheckColumns = (columns: readonly QueryColumn[]) => Promise<void>;
@@ -194,6 +197,15 @@ export class StatementQueries implements Queries {
     return plannedFiles(must(scan, 'one scan for one table'));
   }
 
+  async returning(query: TextSpan, text: DerivedText, of: ReturnedFiles): Promise<Returning> {
+    const { services, request, active, session: state } = this.#parts;
+    const shape = this.#admittedShape(query);
+    const context = await this.#context();
+    const planned = await this.#plan(query, text, context);
+    const run = { services, request, active, state, query: planned, context, shape };
+    return returningRows({ ...run, offset: query.offset, of });
+  }
+
   async rewrite(
     sql: string,
     parts: readonly (readonly ScanFile[])[],
@@ -284,8 +296,7 @@ export class StatementQueries implements Queries {
 
   /** The same for all queries of the statement. */
   #context(): Promise<StatementContext> {
-    this.#known ??= newContext(this.#parts);
-    return this.#known;
+    return (this.#known ??= newContext(this.#parts));
   }
 
   /** The query as it runs: with the values of its pivots, which are read at the same `place` if the query has one. */

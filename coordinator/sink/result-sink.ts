@@ -36,6 +36,10 @@ export interface ResultSink {
    * Resolves when more rows may come, so a slow client slows the worker. @throws RESULT_TOO_LARGE, QUERY_CANCELLED when the client is gone.
    */
   batch(batch: ResultBatch): Promise<void> | undefined;
+  /** From now on rows wait for `release`: the client sees none of them before, and the result may begin again. */
+  hold(): void;
+  /** Ends the wait of the rows; resolves when the client has taken what does not fit into the holdback. @throws QUERY_CANCELLED */
+  release(): Promise<void>;
   finish(summary: ResultSummary): void;
   /** The client has seen a part: an error can no longer be answered, nor the statement run again. */
   readonly committed: boolean;

@@ -35,6 +35,7 @@ describe('DELETE, UPDATE and MERGE', () => {
         ],
         from: at('v, w'),
         where: at('g = [1, 2]'),
+        returning: null,
         rest: { text: text.slice(16), offset: 16 },
       },
     });
@@ -57,8 +58,25 @@ describe('DELETE, UPDATE and MERGE', () => {
         alias: 'x',
         from: null,
         where: null,
+        returning: null,
         rest: { text: '', offset: 15 },
       },
+    });
+    expect(
+      parse(
+        "INSERT INTO t SELECT 'returning', (SELECT a.returning FROM a), a.returning AS returning FROM a -- x\n RETURNING a, (b) AS c -- y",
+      ),
+    ).toMatchObject({
+      input: {
+        query: {
+          text: "SELECT 'returning', (SELECT a.returning FROM a), a.returning AS returning FROM a -- x",
+          offset: 14,
+        },
+        returning: { text: 'a, (b) AS c', offset: 111 },
+      },
+    });
+    expect(parse('INSERT INTO t VALUES (1), (2) RETURNING *')).toMatchObject({
+      input: { values: [[{ text: '1' }], [{ text: '2' }]], returning: { text: '*' } },
     });
     expect(parse('DELETE FROM t USING a, (SELECT 1) AS b WHERE c')).toMatchObject({
       input: { from: { text: 'a, (SELECT 1) AS b', offset: 20 }, where: { text: 'c', offset: 45 } },
@@ -75,7 +93,12 @@ describe('DELETE, UPDATE and MERGE', () => {
     ['UPDATE t SET a', 'SYNTAX_ERROR'],
     ['UPDATE t SET a = , b = 1', 'SYNTAX_ERROR'],
     ['UPDATE t SET a = 1 FROM', 'SYNTAX_ERROR'],
-    ['UPDATE t SET a = 1 RETURNING a', 'NOT_SUPPORTED'],
+    ['UPDATE t SET a = 1 RETURNING', 'SYNTAX_ERROR'],
+    ['UPDATE t SET a = 1 RETURNING a FROM t', 'SYNTAX_ERROR'],
+    ['DELETE FROM t RETURNING DISTINCT a', 'SYNTAX_ERROR'],
+    ['DELETE FROM t RETURNING a ORDER BY a', 'SYNTAX_ERROR'],
+    ['DELETE FROM t RETURNING WITH (OLD AS o) o.a', 'NOT_SUPPORTED'],
+    ['INSERT INTO t SELECT 1 RETURNING a,', 'SYNTAX_ERROR'],
     ['MERGE INTO t USING s ON a', 'SYNTAX_ERROR'],
     ['MERGE INTO t USING (SELECT 1) ON a WHEN MATCHED THEN DELETE', 'SYNTAX_ERROR'],
     ['MERGE INTO t USING s ON a WHEN NOT MATCHED THEN DELETE', 'SYNTAX_ERROR'],

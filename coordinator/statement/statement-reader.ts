@@ -187,6 +187,21 @@ export class StatementReader {
     return { text: this.#span.text.slice(start), offset: this.#span.offset + start };
   }
 
+  /** Takes everything. @returns the place of the last of these words outside of brackets that neither follows a dot nor AS; null = none */
+  find(word: string): number | null {
+    let found: number | null = null;
+    let mayFollow = true;
+    for (let depth = 0; !this.atEnd(); this.#ahead.shift()) {
+      const token = this.#peek(0);
+      const symbol = token.kind === 'symbol' ? this.#text(token) : '';
+      if (OPEN.has(symbol)) depth += 1;
+      else if (CLOSE.has(symbol)) depth -= 1;
+      else if (depth === 0 && mayFollow && this.peekWord() === word) found = this.position;
+      mayFollow = symbol !== '.' && this.peekWord() !== 'AS';
+    }
+    return found;
+  }
+
   /** @throws SYNTAX_ERROR when something is left. */
   end(): void {
     if (!this.atEnd()) throw this.expected('the end of the statement');

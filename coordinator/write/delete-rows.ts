@@ -1,5 +1,7 @@
 import type { DeletesOf } from '#shared/iceberg/write/change-rows.ts';
-import type { Delete, Description, WriteOutcome } from '../command/command.ts';
+import type { ScanFile } from '#proto/task.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
+import type { Delete, Description, Returning, WriteOutcome } from '../command/command.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
 import { MatchedRows, matchQuery } from './matched-rows.ts';
 import { liveRows, planChanges } from './plan-changes.ts';
@@ -14,6 +16,7 @@ import {
   type Replaced,
   type RowServices,
 } from './replace-rows.ts';
+import { deletedFiles, planReturning } from './returned-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
 
 /**
@@ -37,35 +40,51 @@ export async function describeDelete(
 
 async function deleteOnce(input: Delete, services: RowServices): Promise<WriteOutcome> {
   const { target, all } = await readTarget(input.table, services);
+  const returning = await planReturning(input, target, { queries: services.queries, of: 'deleted' });
   const rows = input.where === null && input.from === null ? sumOf(all.map(liveRows)) : null;
   if (rows !== null) {
     const outcome = { count: rows, bytesScanned: 0, fragments: 0 };
     const changes = all.map((file) => ({ kind: 'remove', file }) as const);
-    return all.length === 0 ? outcome : change({ target, all, changes }, outcome, services);
+    if (all.length === 0) return { ...outcome, ...(await returning?.read([], 0)) };
+    return change({ target, all, changes, returning, deleted: null }, outcome, services);
   }
   const matched = new MatchedRows();
   const found = await services.queries.texts(input.rest, matchQuery(target, input), matched);
   await requireSame(input.table, target, services);
   const outcome = { ...found, count: matched.size };
-  if (matched.size === 0) return outcome;
+  if (matched.size === 0) {
+    await returning?.read([], 0);
+    return outcome;
+  }
   const { formatVersion } = target.base;
   const changes = planChanges(all, matched.files, { mode: modeOf(target, 'delete'), formatVersion });
-  return change({ target, all, changes }, outcome, services);
+  return change({ target, all, changes, returning, deleted: matched.files }, outcome, services);
 }
 
+type Change = Replaced & {
+  readonly returning: Returning | null;
+  /** The rows that go; null = all. */
+  readonly deleted: MatchedRows['files'] | null;
+};
+
 /** Writes the files of a change, and commits it. @param outcome of what was done before */
-async function change(
-  replaced: Replaced,
-  outcome: WriteOutcome,
-  { queries, write }: RowServices,
-): Promise<WriteOutcome> {
-  const { target } = replaced;
+async function change(replaced: Change, outcome: WriteOutcome, { queries, write }: RowServices): Promise<WriteOutcome> {
+  const { target, all, returning, deleted } = replaced;
   const { schema } = rewriteQuery(target);
   let deletes: readonly DeletesOf[] = [];
+  let returned: readonly ScanFile[] = all;
   const written = await write({
+    read: () => returning?.read(returned, outcome.count),
     run: async (destinationOf) => {
       const columns = schema.fields.map(({ name, type }) => ({ name, type: icebergSqlType(type) }));
-      const made = await writeChanges(replaced, await destinationOf(columns, true), queries);
+      const destination = await destinationOf(columns, true);
+      if (returning !== null && deleted !== null) {
+        const { folder } = destination.sink;
+        const storage = openStorage(target.base.location, target.credential);
+        // Before positions that have gone earlier come to them.
+        returned = await deletedFiles(all, deleted, { storage, folder });
+      }
+      const made = await writeChanges(replaced, destination, queries);
       ({ deletes } = made);
       return made;
     },

@@ -51,6 +51,8 @@ export const tableText = ({ catalog, namespace, table }: WriteTarget['name']): s
 /** The rows that were found: positions by the path of their file. */
 export class MatchedRows implements TextRows {
   readonly files = new Map<string, PositionSet>();
+  /** Those of them that no other row takes the place of. */
+  readonly deleted = new Map<string, PositionSet>();
   #bytes = 0;
   #rows = 0;
   #replaced = 0;
@@ -72,6 +74,7 @@ export class MatchedRows implements TextRows {
 
   start(): void {
     this.files.clear();
+    this.deleted.clear();
     this.#bytes = 0;
     this.#rows = 0;
     this.#replaced = 0;
@@ -90,9 +93,11 @@ export class MatchedRows implements TextRows {
       const [file, buckets, bits, rows, replaced] = JSON.parse(text) as [string, number[], string[], number, number];
       this.#rows += rows;
       this.#replaced += replaced;
-      const positions = this.files.get(file) ?? new PositionSet();
-      this.files.set(file, positions);
-      for (const [i, bucket] of buckets.entries()) positions.addBits(bucket, Buffer.from(bits[i] ?? '', 'base64'));
+      for (const among of replaced === 0 ? [this.files, this.deleted] : [this.files]) {
+        const positions = among.get(file) ?? new PositionSet();
+        among.set(file, positions);
+        for (const [i, bucket] of buckets.entries()) positions.addBits(bucket, Buffer.from(bits[i] ?? '', 'base64'));
+      }
     }
   }
 }

@@ -12,6 +12,7 @@ import type { TextSpan } from '../statement/statement.ts';
 import type { Assignment } from './assign-columns.ts';
 import { tableText } from './matched-rows.ts';
 import { addressedTarget, readTarget, withRestarts, type RowServices } from './replace-rows.ts';
+import { planReturning } from './returned-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
 import { writeNewRows } from './write-new-rows.ts';
 
@@ -49,10 +50,11 @@ async function mergedRows(input: Merge, target: WriteTarget, services: RowServic
 
 async function mergeOnce(input: Merge, services: RowServices): Promise<WriteOutcome> {
   const table = await readTarget(input.table, services);
+  const returning = await planReturning(input, table.target, { queries: services.queries, of: 'written' });
   const { text, assignments } = await mergedRows(input, table.target, services);
   const { rest, table: name } = input;
   return writeNewRows(
-    { ...table, verb: 'merge', name, query: rest, text, assignments, check: () => undefined },
+    { ...table, returning, verb: 'merge', name, query: rest, text, assignments, check: () => undefined },
     services,
   );
 }

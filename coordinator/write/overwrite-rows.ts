@@ -6,6 +6,7 @@ import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
 import { printJson } from '#shared/json.ts';
 import type { Insert, WriteOutcome, WriteTarget } from '../command/command.ts';
 import { assignColumns, insertedRows } from './assign-columns.ts';
+import { planReturning, rowsOf, writtenFiles } from './returned-rows.ts';
 import { changeOf, requireSame, snapshotFiles, withRestarts, type RowServices } from './replace-rows.ts';
 
 /**
@@ -26,7 +27,9 @@ async function overwriteOnce(insert: Insert, services: RowServices): Promise<Wri
   const text = insertedRows(insert, fields);
   const all = await snapshotFiles(target, queries);
   if (isPartitioned(target)) requireOneSpec(target, all, name.position);
+  const returning = await planReturning(insert, target, { queries, of: 'written' });
   return write({
+    read: (files) => returning?.read(writtenFiles(target, files), rowsOf(files)),
     run: async (destinationOf) => {
       const rows = await queries.write(query, text, destinationOf);
       await requireSame(name, target, services);

@@ -23,7 +23,10 @@ import type { RowsOf } from './rows-of.ts';
 
 /** What the change of a table's rows needs of its statement. */
 export type RowServices = {
-  readonly queries: Pick<Queries, 'describe' | 'texts' | 'columns' | 'write' | 'files' | 'rewrite' | 'forget'>;
+  readonly queries: Pick<
+    Queries,
+    'describe' | 'returning' | 'texts' | 'columns' | 'write' | 'files' | 'rewrite' | 'forget'
+  >;
   readonly target: (name: ObjectName) => Promise<WriteTarget>;
   readonly write: (rows: RowsOf) => Promise<WriteOutcome>;
 };

@@ -19,6 +19,10 @@ export type RowsOf = {
   readonly change: (files: readonly NewDataFile[]) => SnapshotChange | null;
   /** The change is that the files are appended. */
   readonly isAppend?: boolean;
+  /** Called with these files before the commit. @returns what it has cost */
+  readonly read?: (
+    files: readonly NewDataFile[],
+  ) => Promise<Pick<WrittenRows, 'bytesScanned' | 'fragments'>> | undefined;
   /** Paths of the files that the change adds beside those with rows. */
   readonly others?: () => readonly string[];
 };

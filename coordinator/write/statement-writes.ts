@@ -55,8 +55,10 @@ import { overwriteRows } from './overwrite-rows.ts';
 import { deleteRows, describeDelete } from './delete-rows.ts';
 import { describeMerge, mergeRows } from './merge-rows.ts';
 import type { RowServices } from './replace-rows.ts';
+import { COUNT_COLUMNS } from '../sink/count-batch.ts';
 import { rewriteQuery } from './rewrite-query.ts';
 import type { Assigned, RowsOf } from './rows-of.ts';
+import { describeReturning, planReturning, rowsOf, writtenFiles } from './returned-rows.ts';
 import { TableCommit } from './table-commit.ts';
 import { addressNames, nullColumn, tableRows } from './table-rows.ts';
 import { describeUpdate, updateRows } from './update-rows.ts';
@@ -101,7 +103,9 @@ export class StatementWrites implements Writes {
     const target = await this.#target(name);
     const { fields } = target.schema;
     const text = insertedRows(insert, fields);
+    const returning = await planReturning(insert, target, { queries, of: 'written' });
     return this.#write({
+      read: (files) => returning?.read(writtenFiles(target, files), rowsOf(files)),
       run: (destinationOf) => queries.write(query, text, destinationOf),
       assign: (columns) => {
         const assignments = assignColumns({ fields, target: into, columns, position: query.offset });
@@ -112,7 +116,19 @@ export class StatementWrites implements Writes {
     });
   }
 
-  describe({ kind, input }: RowWrite): Promise<Description['parameters']> {
+  async describe(write: RowWrite): Promise<Description> {
+    const parameters = await this.#parametersOf(write);
+    const { input } = write;
+    if (input.returning === null) return { columns: COUNT_COLUMNS, parameters };
+    const { queries } = this.#context();
+    const returned = await describeReturning(input, await this.#target(input.table), queries);
+    return {
+      columns: returned?.columns ?? null,
+      parameters: new Map([...(returned?.parameters ?? []), ...parameters]),
+    };
+  }
+
+  #parametersOf({ kind, input }: RowWrite): Promise<Description['parameters']> {
     switch (kind) {
       case 'insert':
         return this.#describeInsert(input);
@@ -281,11 +297,16 @@ export class StatementWrites implements Writes {
       const types = partitionTypes(schema, spec);
       const files = reported.map((file) => decodeWrittenFile(file, types));
       const made = change(files);
+      const read = await rows.read?.(files);
       if (made !== null) {
         await this.#commit(target, { writeId, change: made, appended: isAppend ? files : null, open });
       }
       open?.committed([...files.map(({ path }) => path), ...others()], statement.mayHaveRetried);
-      return { bytesScanned, fragments, count: files.reduce((sum, file) => sum + file.recordCount, 0) };
+      return {
+        bytesScanned: bytesScanned + (read?.bytesScanned ?? 0),
+        fragments: fragments + (read?.fragments ?? 0),
+        count: rowsOf(files),
+      };
     } catch (error) {
       if (!isUnknown(error)) await open?.discard();
       else if (open !== undefined) this.#endLater(open);

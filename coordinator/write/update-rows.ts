@@ -12,6 +12,7 @@ import type { TextSpan } from '../statement/statement.ts';
 import { requireAssignable, type Assignment } from './assign-columns.ts';
 import { printMatching } from './matched-rows.ts';
 import { addressedTarget, readTarget, withRestarts, type RowServices } from './replace-rows.ts';
+import { planReturning } from './returned-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
 import { writeNewRows } from './write-new-rows.ts';
 
@@ -42,10 +43,12 @@ export async function describeUpdate(
 
 async function updateOnce(input: Update, services: RowServices): Promise<WriteOutcome> {
   const table = await readTarget(input.table, services);
+  const returning = await planReturning(input, table.target, { queries: services.queries, of: 'written' });
   const columns = newColumns(input.set, table.target);
   return writeNewRows(
     {
       ...table,
+      returning,
       verb: 'update',
       name: input.table,
       query: input.rest,

@@ -4,7 +4,8 @@ import type { DeletesOf } from '#shared/iceberg/write/change-rows.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { must } from '#shared/must.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import type { Destination, WriteOutcome, WriteTarget } from '../command/command.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
+import type { Destination, Returning, WriteOutcome, WriteTarget } from '../command/command.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 import type { DerivedText } from '../statement/derived-text.ts';
 import type { ObjectName, TextSpan } from '../statement/statement.ts';
@@ -12,6 +13,7 @@ import type { Assignment } from './assign-columns.ts';
 import { MatchedRows } from './matched-rows.ts';
 import { planChanges } from './plan-changes.ts';
 import { changeOf, modeOf, requireSame, writeChanges, type Replaced, type RowServices } from './replace-rows.ts';
+import { deletedFiles, writtenFiles } from './returned-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
 
 /** A query of new rows, each with the address of the row whose place it takes. */
@@ -25,6 +27,8 @@ type NewRows = {
   /** Its last three columns are those of `TableSink.addresses`. */
   readonly text: DerivedText;
   readonly assignments: readonly Assignment[];
+  /** Null without RETURNING. */
+  readonly returning: Returning | null;
   /** @throws TYPE_MISMATCH */
   readonly check: (given: readonly SqlField[]) => void;
 };
@@ -36,12 +40,13 @@ type NewRows = {
  */
 export async function writeNewRows(rowsOf: NewRows, services: RowServices): Promise<WriteOutcome> {
   const { queries, write } = services;
-  const { verb, name, target, all, query, text, assignments, check } = rowsOf;
+  const { verb, name, target, all, query, text, assignments, check, returning } = rowsOf;
   const { schema } = rewriteQuery(target);
   let replaced: Replaced = { target, all, changes: [] };
   let deletes: readonly DeletesOf[] = [];
   let added: ReadonlySet<string> = new Set();
   let count = 0;
+  let deleted: readonly ScanFile[] = [];
   const written = await write({
     run: async (destinationOf) => {
       let destination: Destination | undefined;
@@ -62,6 +67,10 @@ export async function writeNewRows(rowsOf: NewRows, services: RowServices): Prom
       const changes = planChanges(all, matched.files, { mode: modeOf(target, verb), formatVersion });
       replaced = { target, all, changes };
       const { addresses: _addresses, ...sink } = must(destination, 'a query that ran has its destination').sink;
+      if (returning !== null) {
+        const storage = openStorage(target.base.location, target.credential);
+        deleted = await deletedFiles(all, matched.deleted, { storage, folder: sink.folder });
+      }
       const inPlace = await writeChanges(
         replaced,
         { sink: { ...sink, keepsOrder: true }, sql: keptRows(schema.fields) },
@@ -80,6 +89,17 @@ export async function writeNewRows(rowsOf: NewRows, services: RowServices): Prom
     },
     schema,
     isAddressed: true,
+    read: (files) =>
+      returning?.read(
+        [
+          ...writtenFiles(
+            target,
+            files.filter(({ path }) => added.has(path)),
+          ),
+          ...deleted,
+        ],
+        count,
+      ),
     change: (files) => {
       if (count === 0) return null;
       const isNew = Map.groupBy(files, ({ path }) => added.has(path));

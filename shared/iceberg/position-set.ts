@@ -37,6 +37,24 @@ export class PositionSet {
     }
   }
 
+  /** The positions below `count` that are not among these. */
+  others(count: number): PositionSet {
+    const result = new PositionSet();
+    for (let bucket = 0; bucket * BUCKET_POSITIONS < count; bucket += 1) {
+      const own = this.#buckets.get(bucket);
+      const bits = result.#bitsOf(bucket);
+      const bytes = Math.min(BUCKET_BYTES, Math.ceil((count - bucket * BUCKET_POSITIONS) / 8));
+      for (let at = 0; at < bytes; at += 1) {
+        const left = count - bucket * BUCKET_POSITIONS - at * 8;
+        const byte = ~(own?.[at] ?? 0) & (left >= 8 ? 0xff : (1 << left) - 1);
+        bits[at] = byte;
+        result.#size += ones(byte);
+      }
+      if (bits.every((byte) => byte === 0)) result.#buckets.delete(bucket);
+    }
+    return result;
+  }
+
   /** The buckets in order; each has a position. */
   buckets(): readonly (readonly [bucket: number, bits: Uint8Array])[] {
     return [...this.#buckets].toSorted(([a], [b]) => a - b);

@@ -24,6 +24,7 @@ afterAll(async () => {
     'counters',
     'merged',
     'replaced',
+    'returned',
     'marked_2',
     'marked_3',
   ])
@@ -150,6 +151,41 @@ test('INSERT OVERWRITEs that meet on one table: each sees the rows of the one be
   expect(operations[1]).toEqual(['overwrite', 4]);
 }, 60_000);
 
+test('RETURNING answers the rows that were written, however they were made up, and leaves no file but theirs', async () => {
+  const table = `${SCHEMA}.returned`;
+  await cluster.sql(`CREATE TABLE ${table} (id INT, v DOUBLE)`);
+  const inserted = await cluster.sql(
+    `INSERT INTO ${table} SELECT i, random() FROM range(5000) AS r(i) RETURNING id, v`,
+  );
+  expect(inserted).toHaveLength(5000);
+  const read = (): Promise<readonly (readonly unknown[])[]> => cluster.sql(`SELECT id, v FROM ${table} ORDER BY id`);
+  const byId = (rows: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] =>
+    rows.toSorted(([a], [b]) => Number(a) - Number(b));
+  const before = await read();
+  expect(byId(inserted)).toEqual(before);
+  const updated = await cluster.sql(`UPDATE ${table} SET v = random() + 1 WHERE random() < 0.5 RETURNING id, v`);
+  expect(byId(updated)).toEqual((await read()).filter(([, v]) => Number(v) >= 1));
+  const deleted = await cluster.sql(`DELETE FROM ${table} WHERE random() < 0.5 RETURNING id, v`);
+  const left = await read();
+  expect(deleted.length + left.length).toBe(5000);
+  expect(left.filter(([id]) => deleted.some(([gone]) => gone === id))).toEqual([]);
+  await expect
+    .poll(async () => (await filesOf('returned')).filter((file) => /staged|puffin/.test(file)), { timeout: 10_000 })
+    .toEqual([]);
+}, 60_000);
+
+test('rows of RETURNING that are many wait on disk', async () => {
+  const table = `${SCHEMA}.returned`;
+  const rows = await cluster.sql(
+    `INSERT OVERWRITE ${table} SELECT i, i / 7 FROM range(200000) AS r(i) RETURNING id, repeat('é', 100), v`,
+  );
+  expect(rows).toHaveLength(200_000);
+  expect(new Set(rows.map(([id]) => id)).size).toBe(200_000);
+  const { body } = await cluster.query(`DELETE FROM ${table} RETURNING CAST('n' || nullif(id, 0) AS INTEGER)`);
+  expect(body.error).toBe('INVALID_CAST');
+  expect(await cluster.sql(`SELECT count(*)::INT FROM ${table}`)).toEqual([[200_000]]);
+}, 60_000);
+
 test('MERGEs that meet insert each row once', async () => {
   const table = `${SCHEMA}.merged`;
   await cluster.sql(`CREATE TABLE ${table} (id INT, n INT)`);
@@ -231,7 +267,7 @@ describe('PyIceberg reads rows that are marked as deleted', () => {
 });
 
 describe('docs/sql.md', () => {
-  test.each(['INSERT OVERWRITE', 'DELETE', 'UPDATE', 'MERGE'])('its examples of %s run', async (title) => {
+  test.each(['INSERT OVERWRITE', 'DELETE', 'UPDATE', 'MERGE', 'RETURNING'])('its examples of %s run', async (title) => {
     const [, section = ''] = (await readFile(join(projectRoot, 'docs/sql.md'), 'utf8')).split(`\n### ${title}\n`);
     const blocks =
       section

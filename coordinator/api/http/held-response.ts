@@ -1,7 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { SkeinError } from '#shared/error.ts';
+import { SpoolFile } from './spool-file.ts';
 
-export type ResponseLimits = { readonly holdbackBytes: number; readonly resultBytesMax: number };
+export type ResponseLimits = {
+  readonly holdbackBytes: number;
+  readonly resultBytesMax: number;
+  /** Folder for what waits and is longer than the holdback. */
+  readonly spoolFolder: string;
+};
 
 type Options = ResponseLimits & {
   readonly headers: Readonly<Record<string, string>>;
@@ -19,6 +25,9 @@ export class HeldResponse {
   #heldBytes = 0;
   #totalBytes = 0;
   #committed = false;
+  #isHeld = false;
+  /** What is held behind `#held`. */
+  #spool: SpoolFile | null = null;
 
   constructor(response: ServerResponse, options: Options) {
     this.#response = response;
@@ -35,6 +44,22 @@ export class HeldResponse {
     this.#held = [head];
     this.#heldBytes = head.length;
     this.#totalBytes = head.length;
+    this.#spool?.clear();
+  }
+
+  /** Holds everything back until `release`: what is longer than the holdback, on disk. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  /** Sends what was held back as far as it is longer than the holdback. @throws QUERY_CANCELLED when the client is gone */
+  async release(): Promise<void> {
+    this.#isHeld = false;
+    const spool = this.#spool;
+    if (spool === null || spool.lengthBytes === 0) return;
+    await this.#commit();
+    for await (const piece of spool.read()) await this.#write([piece]);
+    spool.clear();
   }
 
   /** Sends or holds back a part; resolves when more may come. @throws RESULT_TOO_LARGE, QUERY_CANCELLED when the client is gone */
@@ -46,14 +71,12 @@ export class HeldResponse {
       throw new SkeinError('RESULT_TOO_LARGE', `the result is larger than ${resultBytesMax} bytes`);
     }
     if (this.#committed) return this.#write(pieces);
+    if (this.#isHeld && (this.#heldBytes + bytes > holdbackBytes || (this.#spool?.lengthBytes ?? 0) > 0)) {
+      return this.#spooled().append(pieces);
+    }
     this.#held.push(...pieces);
     this.#heldBytes += bytes;
-    if (this.#heldBytes <= holdbackBytes) return undefined;
-    this.#committed = true;
-    this.#response.writeHead(200, this.#head());
-    const head = Buffer.concat(this.#held);
-    this.#held = [];
-    return this.#write([head]);
+    return this.#heldBytes <= holdbackBytes ? undefined : this.#commit();
   }
 
   end(tail: Buffer): void {
@@ -66,6 +89,23 @@ export class HeldResponse {
     this.#held = [];
     this.#response.writeHead(200, { ...this.#head(), 'content-length': body.length });
     this.#response.end(body);
+  }
+
+  /** Sends the head and what is held in memory. */
+  #commit(): Promise<void> | undefined {
+    this.#committed = true;
+    this.#response.writeHead(200, this.#head());
+    const head = Buffer.concat(this.#held);
+    this.#held = [];
+    return this.#write([head]);
+  }
+
+  #spooled(): SpoolFile {
+    if (this.#spool !== null) return this.#spool;
+    const spool = new SpoolFile(this.#options.spoolFolder);
+    this.#spool = spool;
+    this.#response.once('close', () => spool.close());
+    return spool;
   }
 
   #head(): Readonly<Record<string, string>> {

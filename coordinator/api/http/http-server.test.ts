@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
@@ -109,6 +111,7 @@ function options(): HttpOptions {
     bodiesBytesMax: 4 * BODY_BYTES_MAX,
     requestTimeoutMs: 1_000,
     holdbackBytes: 1_000,
+    spoolFolder: join(tmpdir(), 'skein-spool'),
     resultBytesMax: RESULT_BYTES_MAX,
     timeoutMsMax: 1_000,
     authenticate: (header) => {

@@ -55,6 +55,8 @@ export type HttpOptions = {
   /** Time in which a client has to send its request. */
   readonly requestTimeoutMs: number;
   readonly holdbackBytes: number;
+  /** Folder for rows that wait for a commit. */
+  readonly spoolFolder: string;
   readonly resultBytesMax: number;
   readonly timeoutMsMax: number;
   readonly authenticate: Authenticate;
@@ -236,9 +238,9 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
     if (!response.writableFinished) gone.abort(new SkeinError('QUERY_CANCELLED', 'the client has disconnected'));
   };
   response.once('close', onClose);
-  const { holdbackBytes, resultBytesMax } = options;
+  const { holdbackBytes, resultBytesMax, spoolFolder } = options;
   const Result = takesArrow(request) ? ArrowResult : JsonResult;
-  const sink = new Result(response, { [QUERY_ID_HEADER]: queryId }, { holdbackBytes, resultBytesMax });
+  const sink = new Result(response, { [QUERY_ID_HEADER]: queryId }, { holdbackBytes, resultBytesMax, spoolFolder });
   try {
     const { sql, parameters, timeoutMs } = await readBody(request, caller, {
       options,

@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, unlink, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SkeinError } from '#shared/error.ts';
+
+/** Bytes that are read at once. */
+const READ_BYTES = 256 * 1024;
+
+/** Bytes that wait on disk, in a file that has no name once it is open: it goes with its process, too. */
+export class SpoolFile {
+  readonly #folder: string;
+  /** Calls run one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+  #file: FileHandle | undefined;
+  #lengthBytes = 0;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  get lengthBytes(): number {
+    return this.#lengthBytes;
+  }
+
+  /** Forgets what it has. */
+  clear(): void {
+    this.#lengthBytes = 0;
+  }
+
+  /** @throws STORAGE_FULL, STORAGE_ERROR */
+  append(pieces: readonly Buffer[]): Promise<void> {
+    const bytes = Buffer.concat(pieces);
+    const at = this.#lengthBytes;
+    this.#lengthBytes += bytes.length;
+    return this.#next(async () => {
+      this.#file ??= await this.#open();
+      for (let done = 0; done < bytes.length;) {
+        done += (await this.#file.write(bytes, done, bytes.length - done, at + done)).bytesWritten;
+      }
+    });
+  }
+
+  /** @throws STORAGE_ERROR */
+  async *read(): AsyncGenerator<Buffer, void> {
+    for (let at = 0; at < this.#lengthBytes;) {
+      const piece = Buffer.alloc(Math.min(READ_BYTES, this.#lengthBytes - at));
+      const from = at;
+      const read = await this.#next(async () => this.#file?.read(piece, 0, piece.length, from));
+      const bytesRead = read?.bytesRead ?? 0;
+      if (bytesRead === 0) throw new SkeinError('STORAGE_ERROR', 'rows that waited on disk are gone');
+      at += bytesRead;
+      yield piece.subarray(0, bytesRead);
+    }
+  }
+
+  close(): void {
+    // Best effort: the file has no name.
+    this.#next(async () => {
+      await this.#file?.close();
+      this.#file = undefined;
+    }).catch(() => undefined);
+  }
+
+  async #open(): Promise<FileHandle> {
+    await mkdir(this.#folder, { recursive: true });
+    const path = join(this.#folder, randomUUID());
+    const file = await open(path, 'wx+', 0o600);
+    await unlink(path);
+    return file;
+  }
+
+  #next<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(work).catch((error: unknown) => {
+      const isFull = (error as NodeJS.ErrnoException).code === 'ENOSPC';
+      throw new SkeinError(isFull ? 'STORAGE_FULL' : 'STORAGE_ERROR', 'the rows cannot wait on disk', { cause: error });
+    });
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+}

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, unlink, type FileHandle } from 'node:fs/promises';
+import { open, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
+import { makeFolders } from '#shared/storage/make-folders.ts';
 
 /** Bytes that are read at once. */
 const READ_BYTES = 256 * 1024;
@@ -62,7 +63,7 @@ export class SpoolFile {
   }
 
   async #open(): Promise<FileHandle> {
-    await mkdir(this.#folder, { recursive: true });
+    await makeFolders(this.#folder);
     const path = join(this.#folder, randomUUID());
     const file = await open(path, 'wx+', 0o600);
     await unlink(path);

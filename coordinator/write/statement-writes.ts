@@ -13,12 +13,11 @@ import { isUnknown, manifestBytes, rootsOf, writtenVersion } from '#shared/icebe
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import { mergeAllManifests, type ManifestMerging } from '#shared/iceberg/write/merge-manifests.ts';
 import { NOTHING_ADDED } from '#shared/iceberg/write/snapshot-summary.ts';
-import { replaceFiles } from '#shared/iceberg/write/replace-files.ts';
 import { requireWritable } from '#shared/iceberg/write/require-writable.ts';
 import type { SnapshotChange } from '#shared/iceberg/write/snapshot-change.ts';
 import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
 import { printJson } from '#shared/json.ts';
-import { must, unreachable } from '#shared/must.ts';
+import { must } from '#shared/must.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { loadForWrite, writeCatalog } from '../catalog-client/write-catalog.ts';
 import { atName } from '../command/at-name.ts';
@@ -45,23 +44,21 @@ import type { ActiveQuery } from '../query/active-query.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';
 import type { TableName } from '../resolver/table-source.ts';
 import { callersTables } from '../session/callers-tables.ts';
-import { DerivedText, wholeText } from '../statement/derived-text.ts';
+import { wholeText } from '../statement/derived-text.ts';
 import type { ObjectName, TextSpan } from '../statement/statement.ts';
 import { analyzeTable } from './analyze-table.ts';
-import { assignColumns, insertedRows } from './assign-columns.ts';
-import { chooseFiles, droppedDeletes } from './choose-files.ts';
 import type { CommitQueue } from './commit-queue.ts';
-import { overwriteRows } from './overwrite-rows.ts';
-import { deleteRows, describeDelete } from './delete-rows.ts';
-import { describeMerge, mergeRows } from './merge-rows.ts';
+import { deleteRows } from './delete-rows.ts';
+import { describeWrite } from './describe-write.ts';
+import { insertRows } from './insert-rows.ts';
+import { optimizeFiles } from './optimize-files.ts';
+import { mergeRows } from './merge-rows.ts';
 import type { RowServices } from './replace-rows.ts';
-import { COUNT_COLUMNS } from '../sink/count-batch.ts';
-import { rewriteQuery } from './rewrite-query.ts';
 import type { Assigned, RowsOf } from './rows-of.ts';
-import { describeReturning, planReturning, rowsOf, writtenFiles } from './returned-rows.ts';
+import { rowsOf } from './returned-rows.ts';
 import { TableCommit } from './table-commit.ts';
 import { addressNames, nullColumn, tableRows } from './table-rows.ts';
-import { describeUpdate, updateRows } from './update-rows.ts';
+import { updateRows } from './update-rows.ts';
 import { failureOf, type OpenWrite, type WriteJournal } from './write-journal.ts';
 
 export type WriteServices = {
@@ -96,59 +93,12 @@ export class StatementWrites implements Writes {
     this.#context = context;
   }
 
-  async insert(insert: Insert): Promise<WriteOutcome> {
-    if (insert.mode === 'overwrite') return overwriteRows(insert, this.#rowServices());
-    const { queries } = this.#context();
-    const { table: name, target: into, query } = insert;
-    const target = await this.#target(name);
-    const { fields } = target.schema;
-    const text = insertedRows(insert, fields);
-    const returning = await planReturning(insert, target, { queries, of: 'written' });
-    return this.#write({
-      read: (files) => returning?.read(writtenFiles(target, files), rowsOf(files)),
-      run: (destinationOf) => queries.write(query, text, destinationOf),
-      assign: (columns) => {
-        const assignments = assignColumns({ fields, target: into, columns, position: query.offset });
-        return Promise.resolve({ target, assignments });
-      },
-      change: (files) => (files.length === 0 ? null : appendFiles(files)),
-      isAppend: true,
-    });
+  insert(input: Insert): Promise<WriteOutcome> {
+    return insertRows(input, this.#rowServices());
   }
 
-  async describe(write: RowWrite): Promise<Description> {
-    const parameters = await this.#parametersOf(write);
-    const { input } = write;
-    if (input.returning === null) return { columns: COUNT_COLUMNS, parameters };
-    const { queries } = this.#context();
-    const returned = await describeReturning(input, await this.#target(input.table), queries);
-    return {
-      columns: returned?.columns ?? null,
-      parameters: new Map([...(returned?.parameters ?? []), ...parameters]),
-    };
-  }
-
-  #parametersOf({ kind, input }: RowWrite): Promise<Description['parameters']> {
-    switch (kind) {
-      case 'insert':
-        return this.#describeInsert(input);
-      case 'delete':
-        return describeDelete(input, this.#rowServices());
-      case 'update':
-        return describeUpdate(input, this.#rowServices());
-      case 'merge':
-        return describeMerge(input, this.#rowServices());
-      default:
-        return unreachable(kind);
-    }
-  }
-
-  async #describeInsert(insert: Insert): Promise<Description['parameters']> {
-    const { table: name, target: into, query } = insert;
-    const { fields } = (await this.#target(name)).schema;
-    const { columns, parameters } = await this.#context().queries.describe(query, insertedRows(insert, fields));
-    if (columns !== null) assignColumns({ fields, target: into, columns, position: query.offset });
-    return parameters;
+  describe(write: RowWrite): Promise<Description> {
+    return describeWrite(write, this.#rowServices());
   }
 
   delete(input: Delete): Promise<WriteOutcome> {
@@ -187,33 +137,9 @@ export class StatementWrites implements Writes {
     });
   }
 
-  async optimize({ table, where, thresholdBytes, dryRun }: Optimize): Promise<Optimized> {
-    const { queries } = this.#context();
-    const target = await this.#targetOf(table);
-    const { base, spec } = target;
-    const { schema, sql, files: list } = rewriteQuery(target);
-    const all = await queries.files(...ownQuery(list));
-    const wanted = where === null ? all : await queries.files(where, withCondition(list, where));
-    const { parts, bins } = chooseFiles(wanted, { thresholdBytes, targetBytes: this.#fileBytes(base) });
-    const removed = new Set(parts.flatMap((files) => files.map(({ path }) => path)));
-    const removedDeletes = droppedDeletes(all, removed);
-    let addedFiles = bins;
-    if (!dryRun && removed.size > 0) {
-      const readAt = must(base.snapshots.get(must(base.currentSnapshotId, 'it has files')), 'it is there');
-      await this.#write({
-        run: (destinationOf) => queries.rewrite(sql, parts, destinationOf),
-        assign: () =>
-          Promise.resolve({ target, assignments: schema.fields.map((field, source) => ({ field, source })) }),
-        schema,
-        change: (added) => {
-          addedFiles = added.length;
-          const { sequenceNumber } = readAt;
-          const change = { operation: 'replace', removed, removedDeletes, added, specId: spec.specId } as const;
-          return replaceFiles({ ...change, sequenceNumber, readAt: sequenceNumber });
-        },
-      });
-    }
-    return { rewrittenFiles: removed.size, removedDeleteFiles: removedDeletes.size, addedFiles };
+  async optimize(input: Optimize): Promise<Optimized> {
+    const target = await this.#targetOf(input.table);
+    return optimizeFiles(input, { ...this.#rowServices(), target, fileBytes: this.#fileBytes(target.base) });
   }
 
   analyze(input: Analyze): Promise<Analyzed> {
@@ -393,15 +319,6 @@ const rearranged = (merging: ManifestMerging): SnapshotChange => ({
   counts: NOTHING_ADDED,
   manifests: (writer, parent) => merging.apply(writer, parent),
 });
-
-const ownQuery = (text: string): [TextSpan, DerivedText] => {
-  const span = { text, offset: 0 };
-  return [span, wholeText(span)];
-};
-
-/** A query with a condition that the user has written. */
-const withCondition = (query: string, where: TextSpan): DerivedText =>
-  new DerivedText(where.text).insert(`${query} WHERE (`).slice(0, where.text.length, new Map()).insert('\n)');
 
 const principalOf = ({
   sub,

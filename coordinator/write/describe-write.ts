@@ -1,0 +1,36 @@
+import { unreachable } from '#shared/must.ts';
+import type { Description, RowWrite } from '../command/command.ts';
+import { COUNT_COLUMNS } from '../sink/count-batch.ts';
+import { describeDelete } from './delete-rows.ts';
+import { describeInsert } from './insert-rows.ts';
+import { describeMerge } from './merge-rows.ts';
+import type { RowServices } from './replace-rows.ts';
+import { describeReturning } from './returned-rows.ts';
+import { describeUpdate } from './update-rows.ts';
+
+/** The columns that a statement answers, and its parameters. */
+export async function describeWrite(write: RowWrite, services: RowServices): Promise<Description> {
+  const parameters = await parametersOf(write, services);
+  const { input } = write;
+  if (input.returning === null) return { columns: COUNT_COLUMNS, parameters };
+  const returned = await describeReturning(input, await services.target(input.table), services.queries);
+  return {
+    columns: returned?.columns ?? null,
+    parameters: new Map([...(returned?.parameters ?? []), ...parameters]),
+  };
+}
+
+function parametersOf({ kind, input }: RowWrite, services: RowServices): Promise<Description['parameters']> {
+  switch (kind) {
+    case 'insert':
+      return describeInsert(input, services);
+    case 'delete':
+      return describeDelete(input, services);
+    case 'update':
+      return describeUpdate(input, services);
+    case 'merge':
+      return describeMerge(input, services);
+    default:
+      return unreachable(kind);
+  }
+}

@@ -1,0 +1,53 @@
+import { replaceFiles } from '#shared/iceberg/write/replace-files.ts';
+import { must } from '#shared/must.ts';
+import type { Optimize, Optimized, WriteTarget } from '../command/command.ts';
+import { DerivedText, wholeText } from '../statement/derived-text.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import { chooseFiles, droppedDeletes } from './choose-files.ts';
+import type { RowServices } from './replace-rows.ts';
+import { rewriteQuery } from './rewrite-query.ts';
+
+type OptimizeServices = Pick<RowServices, 'queries' | 'write'> & {
+  readonly target: WriteTarget;
+  /** Size at which a file ends and the next one begins. */
+  readonly fileBytes: number;
+};
+
+/** Writes the rows of small files, and of files with deletes, into larger ones. */
+export async function optimizeFiles(
+  { where, thresholdBytes, dryRun }: Optimize,
+  { queries, write, target, fileBytes }: OptimizeServices,
+): Promise<Optimized> {
+  const { base, spec } = target;
+  const { schema, sql, files: list } = rewriteQuery(target);
+  const all = await queries.files(...ownQuery(list));
+  const wanted = where === null ? all : await queries.files(where, withCondition(list, where));
+  const { parts, bins } = chooseFiles(wanted, { thresholdBytes, targetBytes: fileBytes });
+  const removed = new Set(parts.flatMap((files) => files.map(({ path }) => path)));
+  const removedDeletes = droppedDeletes(all, removed);
+  let addedFiles = bins;
+  if (!dryRun && removed.size > 0) {
+    const readAt = must(base.snapshots.get(must(base.currentSnapshotId, 'it has files')), 'it is there');
+    await write({
+      run: (destinationOf) => queries.rewrite(sql, parts, destinationOf),
+      assign: () => Promise.resolve({ target, assignments: schema.fields.map((field, source) => ({ field, source })) }),
+      schema,
+      change: (added) => {
+        addedFiles = added.length;
+        const { sequenceNumber } = readAt;
+        const change = { operation: 'replace', removed, removedDeletes, added, specId: spec.specId } as const;
+        return replaceFiles({ ...change, sequenceNumber, readAt: sequenceNumber });
+      },
+    });
+  }
+  return { rewrittenFiles: removed.size, removedDeleteFiles: removedDeletes.size, addedFiles };
+}
+
+const ownQuery = (text: string): [TextSpan, DerivedText] => {
+  const span = { text, offset: 0 };
+  return [span, wholeText(span)];
+};
+
+/** A query with a condition that the user has written. */
+const withCondition = (query: string, where: TextSpan): DerivedText =>
+  new DerivedText(where.text).insert(`${query} WHERE (`).slice(0, where.text.length, new Map()).insert('\n)');

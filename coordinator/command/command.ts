@@ -4,6 +4,7 @@ import type { CommittedTable } from '../write/commit-manifests.ts';
 import type { ScanFile, SqlText, TableSink, WrittenFile } from '#proto/task.ts';
 import type { Action } from '#shared/authorization/action.ts';
 import type { QueryId } from '#shared/id.ts';
+import type { JsonObject } from '#shared/json.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import type { TableWrite } from '#shared/iceberg/write/table-write.ts';
@@ -159,8 +160,10 @@ export interface Queries {
   returning(query: TextSpan, text: DerivedText, of: ReturnedFiles): Promise<Returning>;
   /** Runs a text of one table for each of some parts of its files, and writes its rows as `write` does. */
   rewrite(text: string, parts: readonly (readonly ScanFile[])[], destinationOf: DestinationOf): Promise<WrittenRows>;
-  /** The lines of the query's plan. */
-  explain(query: TextSpan, options: ExplainOptions): Promise<readonly string[]>;
+  /** The lines of the plan of the query, or of a text that was made of it. */
+  explain(query: TextSpan, options: ExplainOptions, text?: DerivedText): Promise<readonly string[]>;
+  /** Profiles the queries of `write` and `texts` that follow. @returns the lines of each, which come when it has run */
+  profileAll(format: ExplainFormat): readonly (readonly string[])[];
   /** Runs the query, throws its rows away, and tells how it went. */
   explainAnalyze(query: TextSpan, format: ExplainFormat): Promise<Outcome & { readonly lines: readonly string[] }>;
 }
@@ -214,6 +217,10 @@ export interface Writes {
   update(input: Update): Promise<WriteOutcome>;
   /** Merges rows into a table. @returns the number of those that go, change and come @throws as `update` */
   merge(input: Merge): Promise<WriteOutcome>;
+  /** The lines of the statement's plan, of its sink and of its commit. */
+  explain(write: RowWrite, options: ExplainOptions): Promise<readonly string[]>;
+  /** Tells what the write that follows does. */
+  observe(): ObservedWrite;
   /** Makes a table of a query; `targetOf` is called once, with the query's columns, before anything runs. @throws as `insert`, TABLE_EXISTS */
   createAs(
     query: TextSpan,
@@ -234,6 +241,12 @@ export type Analyze = { readonly table: ObjectName; readonly columns: readonly O
 export type Analyzed = Omit<Outcome, 'rowsProduced'> & {
   readonly columns: readonly { readonly name: string; readonly distinct: number }[];
 };
+
+/** What a write has done; empty before. */
+export interface ObservedWrite {
+  lines(): readonly string[];
+  json(): JsonObject;
+}
 
 export type Optimize = {
   readonly table: TableName;

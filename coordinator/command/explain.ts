@@ -3,11 +3,15 @@ import type { StatementReader } from '../statement/statement-reader.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { textResult } from './answer.ts';
 import type { Command, ExplainFormat, ExplainOptions } from './command.ts';
+import { analyzeWrite, describeWrite, explainWrite, takeWrite, type ExplainedWrite } from './explain-write.ts';
 import { startsQuery } from './query-words.ts';
 
-type Explain = ExplainOptions & { readonly analyze: boolean; readonly query: TextSpan };
+type Explain = ExplainOptions & { readonly analyze: boolean } & (
+    | { readonly query: TextSpan }
+    | { readonly write: ExplainedWrite }
+  );
 
-/** `EXPLAIN [ANALYZE] [(TYPE LOGICAL | DISTRIBUTED, FORMAT TEXT | JSON, ANALYZE)] query` */
+/** `EXPLAIN [ANALYZE] [(TYPE LOGICAL | DISTRIBUTED, FORMAT TEXT | JSON, ANALYZE)] query | write` */
 export const explain: Command<Explain> = {
   words: ['EXPLAIN'],
   queryType: 'explain',
@@ -31,17 +35,27 @@ export const explain: Command<Explain> = {
     if (reader.peekWord() === 'EXECUTE') {
       throw reader.error('NOT_SUPPORTED', 'EXPLAIN EXECUTE is not served; prepare the EXPLAIN');
     }
+    const write = takeWrite(reader);
+    if (write !== null) return { analyze, type, format, write };
     if (!startsQuery(reader) && reader.peekWord() !== 'TABLE') return reader.refuse(reader.peekWord());
     return { analyze, type, format, query: reader.rest() };
   },
-  action: () => 'table.select',
-  async describe({ query }, { queries }) {
-    const { parameters } = await queries.describe(query);
+  action: (input) => ('write' in input ? input.write.action : 'table.select'),
+  async describe(input, context) {
+    const { parameters } =
+      'write' in input ? await describeWrite(input.write, context) : await context.queries.describe(input.query);
     return { parameters, columns: planResult([]).columns };
   },
-  async run({ analyze, query, format, type }, { queries, answer }) {
-    if (!analyze) return answer(planResult(await queries.explain(query, { type, format })));
-    const { lines, bytesScanned, fragments } = await queries.explainAnalyze(query, format);
+  async run(input, context) {
+    const { queries, answer } = context;
+    const { analyze, type, format } = input;
+    if ('write' in input) {
+      if (!analyze) return answer(planResult(await explainWrite(input.write, { type, format }, context)));
+      const { lines, bytesScanned, fragments } = await analyzeWrite(input.write, format, context);
+      return { ...(await answer(planResult(lines))), bytesScanned, fragments };
+    }
+    if (!analyze) return answer(planResult(await queries.explain(input.query, { type, format })));
+    const { lines, bytesScanned, fragments } = await queries.explainAnalyze(input.query, format);
     return { ...(await answer(planResult(lines))), bytesScanned, fragments };
   },
 };

@@ -4,7 +4,6 @@ import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { must } from '#shared/must.ts';
 import { blankContext } from '#shared/sql/statement-context.ts';
 import type { Place } from '../workload/admission.ts';
-import { classOf, withClass } from './explain-class.ts';
 import type {
   ExplainFormat,
   ExplainOptions,
@@ -18,7 +17,6 @@ import type {
   Description,
 } from '../command/command.ts';
 import type { QueryColumn } from '../session/prepared-statement.ts';
-import { explainDistributed } from '../distributor/explain-distributed.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import { printSqlType } from '../planner/sql-type.ts';
 import type { StatementShape } from '../quarantine/quarantine.ts';
@@ -36,10 +34,10 @@ import { BoundedValues } from './bounded-values.ts';
 import { constantsOf, constantsQuery } from './constants-query.ts';
 import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import { placesIn, type ValuePlace } from '../statement/value-place.ts';
-import { distributeQuery } from './distribute-query.ts';
-import { distributionSettings, executeQuery, type QueryExecution, type QueryOutcome } from './execute-query.ts';
+import { executeQuery, type QueryExecution, type QueryOutcome } from './execute-query.ts';
 import { executeParts, onlyTable } from './execute-parts.ts';
 import { explainAnalyze } from './explain-analyze.ts';
+import { explainQuery, QueryProfiles } from './explain-query.ts';
 import { fillPivots } from '../front/fill-pivots.ts';
 import { findPivots } from '../front/find-pivots.ts';
 import { describeQuery, type PrepareRequest } from '../front/prepare-query.ts';
@@ -72,6 +70,7 @@ type StatementParts = {
 export class StatementQueries implements Queries {
   readonly #parts: StatementParts;
   #known: Promise<StatementContext> | undefined;
+  #profiles: QueryProfiles | null = null;
   /** Costs of the queries that read the values of pivots. */
   readonly #forValues = { bytesScanned: 0, fragments: 0 };
 
@@ -166,10 +165,9 @@ export class StatementQueries implements Queries {
     const prepared = await prepare(null);
     const destination = await destinationOf(typedColumns(prepared), hasOrder(prepared.plan));
     const again = (place: Place): Promise<PreparedQuery> => prepare(place);
-    const { files, replaced, bytesScanned, fragments } = await executeQuery({
+    const { files, replaced, bytesScanned, fragments } = await this.#execute({
       ...this.#execution(prepared, context),
       shape,
-      profile: false,
       destination: { kind: 'table', ...destination },
       renew: (place) => this.#renewed(prepared, () => again(place)),
       planAlone: again,
@@ -232,24 +230,20 @@ export class StatementQueries implements Queries {
     });
   }
 
-  async explain(text: TextSpan, { type, format }: ExplainOptions): Promise<readonly string[]> {
-    const { services, request, active, session } = this.#parts;
-    const { front, scheduler, tables, fileLists } = services;
+  async explain(
+    query: TextSpan,
+    options: ExplainOptions,
+    text: DerivedText = wholeText(query),
+  ): Promise<readonly string[]> {
     const context = await this.#context();
-    const query = await this.#prepare(text, context);
-    const { tenant, sub: principal } = request.caller.claims;
-    const workload = await classOf(query, this.#parts);
-    if (type === 'logical') return withClass(front.explain(query, format), workload, format);
-    using hold = new FileListHold(fileLists, tenant);
-    const scanContext = { tables, tenant, hold, signal: active.signal };
-    const scans = await planScans(query.scans, scanContext);
-    const settings = distributionSettings(session, services);
-    const { checker, distributor: passes } = front;
-    const distribution = { passes, scheduler, settings, scanContext, checker, context, asker: { tenant, principal } };
-    const plan = await distributeQuery(query, scans, distribution);
-    const distributed = plan.kind === 'whole' ? plan : plan.distributed;
-    const bindings = plan.kind === 'whole' ? query.scans : plan.bindings;
-    return withClass(explainDistributed(distributed, { scans: bindings }, format), workload, format);
+    const isQuery = text.text === query.text;
+    const prepared = await (isQuery ? this.#prepare(query, context) : this.#plan(query, text, context));
+    return explainQuery(prepared, context, this.#parts, options);
+  }
+
+  profileAll(format: ExplainFormat): readonly (readonly string[])[] {
+    this.#profiles = new QueryProfiles(this.#parts, format);
+    return this.#profiles.lines;
   }
 
   async explainAnalyze(
@@ -338,13 +332,12 @@ export class StatementQueries implements Queries {
     const { active } = this.#parts;
     const shape = this.#admittedShape(query);
     const prepared = await this.#plan(query, text, context);
-    return executeQuery({
+    return this.#execute({
       ...this.#execution(prepared, context),
       place,
       renew: () => this.#renewed(prepared, () => this.#plan(query, text, context)),
       planAlone: () => this.#plan(query, text, context),
       shape,
-      profile: false,
       destination: { kind: 'rows', encoding: 'json' },
       onStart: () => rows.start(),
       onBatch: ({ body }) => {
@@ -353,6 +346,13 @@ export class StatementQueries implements Queries {
         return undefined;
       },
     });
+  }
+
+  async #execute(execution: Omit<QueryExecution, 'profile'>): Promise<QueryOutcome> {
+    this.#profiles?.begins();
+    const outcome = await executeQuery({ ...execution, profile: this.#profiles !== null });
+    this.#profiles?.add(outcome);
+    return outcome;
   }
 
   /** Binds and plans a text that was made of the query; `mayShare`: a plan that was made for other literals will do. */

@@ -32,14 +32,14 @@ export const mergeRows = (input: Merge, services: RowServices): Promise<WriteOut
 /** The types of the parameters. */
 export async function describeMerge(input: Merge, services: RowServices): Promise<Description['parameters']> {
   const target = await addressedTarget(input.table, services.target);
-  const { text } = await mergedRows(input, target, services);
+  const { text } = await mergeQuery(input, target, services);
   return (await services.queries.describe(input.rest, text)).parameters;
 }
 
 type MergedRows = { readonly text: DerivedText; readonly assignments: readonly Assignment[] };
 
 /** The query of the rows that the branches write, and of the addresses of those that go. */
-async function mergedRows(input: Merge, target: WriteTarget, services: RowServices): Promise<MergedRows> {
+export async function mergeQuery(input: Merge, target: WriteTarget, services: RowServices): Promise<MergedRows> {
   const { fields } = rewriteQuery(target).schema;
   const source = input.branches.some(isStar) ? await sourceColumns(input, services) : [];
   const branches = input.branches.map((branch) => valuesOf(branch, { input, target, source }));
@@ -51,7 +51,7 @@ async function mergedRows(input: Merge, target: WriteTarget, services: RowServic
 async function mergeOnce(input: Merge, services: RowServices): Promise<WriteOutcome> {
   const table = await readTarget(input.table, services);
   const returning = await planReturning(input, table.target, { queries: services.queries, of: 'written' });
-  const { text, assignments } = await mergedRows(input, table.target, services);
+  const { text, assignments } = await mergeQuery(input, table.target, services);
   const { rest, table: name } = input;
   return writeNewRows(
     { ...table, returning, verb: 'merge', name, query: rest, text, assignments, check: () => undefined },

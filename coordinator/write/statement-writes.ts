@@ -28,8 +28,10 @@ import type {
   CommandContext,
   Delete,
   Description,
+  ExplainOptions,
   Insert,
   Merge,
+  ObservedWrite,
   Optimize,
   Optimized,
   RowWrite,
@@ -47,6 +49,7 @@ import { callersTables } from '../session/callers-tables.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import type { ObjectName, TextSpan } from '../statement/statement.ts';
 import { analyzeTable } from './analyze-table.ts';
+import { explainWrite } from './explain-write.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { deleteRows } from './delete-rows.ts';
 import { describeWrite } from './describe-write.ts';
@@ -59,6 +62,7 @@ import { rowsOf } from './returned-rows.ts';
 import { TableCommit } from './table-commit.ts';
 import { addressNames, nullColumn, tableRows } from './table-rows.ts';
 import { updateRows } from './update-rows.ts';
+import { WriteReport } from './write-report.ts';
 import { failureOf, type OpenWrite, type WriteJournal } from './write-journal.ts';
 
 export type WriteServices = {
@@ -87,6 +91,7 @@ type Commit = {
 export class StatementWrites implements Writes {
   readonly #services: WriteServices;
   readonly #context: () => CommandContext;
+  #report: WriteReport | undefined;
 
   constructor(services: WriteServices, context: () => CommandContext) {
     this.#services = services;
@@ -116,6 +121,15 @@ export class StatementWrites implements Writes {
   #rowServices(): RowServices {
     const { queries } = this.#context();
     return { queries, target: (name) => this.#target(name), write: (rows) => this.#write(rows) };
+  }
+
+  explain(write: RowWrite, options: ExplainOptions): Promise<readonly string[]> {
+    return explainWrite(write, options, this.#rowServices());
+  }
+
+  observe(): ObservedWrite {
+    this.#report = new WriteReport();
+    return this.#report;
   }
 
   createAs(
@@ -193,6 +207,7 @@ export class StatementWrites implements Writes {
     const { journal, statement } = this.#services;
     const writeId = randomUUID();
     const mark = `skein-${writeId}`;
+    const startMs = performance.now();
     let assigned: Assigned | undefined;
     let open: OpenWrite | undefined;
     try {
@@ -224,6 +239,7 @@ export class StatementWrites implements Writes {
       const files = reported.map((file) => decodeWrittenFile(file, types));
       const made = change(files);
       const read = await rows.read?.(files);
+      this.#report?.wrote({ target, files, elapsedMs: performance.now() - startMs });
       if (made !== null) {
         await this.#commit(target, { writeId, change: made, appended: isAppend ? files : null, open });
       }
@@ -298,7 +314,10 @@ export class StatementWrites implements Writes {
       signal,
       begin: () => statement.beginCommit(),
     });
+    const startMs = performance.now();
     await commits.run(target.base.tableUuid, tableCommit);
+    const made = must(tableCommit.made, 'it is committed');
+    this.#report?.committed({ change, made, elapsedMs: performance.now() - startMs });
   }
 
   /** Ends the statement's history record when the catalog has said how its commit ended. */

@@ -1,6 +1,6 @@
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import { appendFiles } from '#shared/iceberg/write/append-files.ts';
-import { commitWrites, type WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
+import { commitWrites, type NewSnapshot, type WriteCatalog } from '#shared/iceberg/write/commit-writes.ts';
 import type { ManifestReader } from '#shared/iceberg/rewrite-manifests.ts';
 import type { TableWrite } from '#shared/iceberg/write/table-write.ts';
 import type { Principal } from '#shared/authorization/principal.ts';
@@ -34,6 +34,8 @@ type TableCommitParts = {
 export class TableCommit implements QueuedCommit<TableCommit> {
   readonly shareKey: string | null;
   readonly #parts: TableCommitParts;
+  /** Undefined before the commit; the snapshot of a group is that of each member. */
+  made: NewSnapshot | undefined;
 
   constructor(parts: TableCommitParts) {
     this.#parts = parts;
@@ -68,7 +70,9 @@ export class TableCommit implements QueuedCommit<TableCommit> {
       signal,
       manifests,
     });
-    return must(made, 'one snapshot for one write').sequenceNumber;
+    const snapshot = must(made, 'one snapshot for one write');
+    for (const one of group) one.made = snapshot;
+    return snapshot.sequenceNumber;
   }
 }
 

@@ -29,6 +29,10 @@ const LAST_UPDATED = ADDRESS_IDS._last_updated_sequence_number;
 export const updateRows = (input: Update, services: RowServices): Promise<WriteOutcome> =>
   withRestarts(services, () => updateOnce(input, services));
 
+/** The query of the new rows, and of the addresses of the old ones. */
+export const updateQuery = (input: Update, target: WriteTarget): DerivedText =>
+  newRows(target, { ...input, columns: newColumns(input.set, target) });
+
 /** The types of the parameters. */
 export async function describeUpdate(
   input: Update,

@@ -2,7 +2,7 @@ import type { Procedure } from './procedure.ts';
 import { sizeValue } from './values.ts';
 
 /** Files from this size on stay as they are, as in Trino. */
-const THRESHOLD_BYTES = 100 * 2 ** 20;
+export const THRESHOLD_BYTES = 100 * 2 ** 20;
 
 /**
  * `optimize(file_size_threshold => '100MB') [WHERE condition]`: writes the rows of small files into larger ones, partition by partition, and

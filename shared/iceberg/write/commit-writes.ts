@@ -75,8 +75,9 @@ export async function commitWrites(
   options: CommitOptions,
 ): Promise<readonly NewSnapshot[]> {
   const snapshots = writes.map((write) => new SnapshotAttempts(storage, write, options.manifests));
+  let attempts: number;
   try {
-    await commitAttempts(catalog, snapshots, options);
+    attempts = await commitAttempts(catalog, snapshots, options);
   } catch (error) {
     if (!isUnknown(error))
       await removeFiles(
@@ -89,27 +90,33 @@ export async function commitWrites(
     storage,
     snapshots.flatMap(({ superseded }) => superseded),
   );
-  return snapshots.map(({ snapshotId, sequenceNumber }) => ({ snapshotId, sequenceNumber }));
+  return snapshots.map(({ snapshotId, sequenceNumber }) => ({ snapshotId, sequenceNumber, attempts }));
 }
 
-export type NewSnapshot = { readonly snapshotId: bigint; readonly sequenceNumber: bigint };
+export type NewSnapshot = {
+  readonly snapshotId: bigint;
+  readonly sequenceNumber: bigint;
+  /** Commits that were sent until one was taken. */
+  readonly attempts: number;
+};
 
 /** Whether the outcome of the commit is unknown. */
 export const isUnknown = (error: unknown): boolean =>
   error instanceof SkeinError && error.code === 'COMMIT_STATE_UNKNOWN';
 
+/** @returns how many there were */
 async function commitAttempts(
   catalog: WriteCatalog,
   snapshots: readonly SnapshotAttempts[],
   options: CommitOptions,
-): Promise<void> {
+): Promise<number> {
   if (options.isStale === true) for (const snapshot of snapshots) await snapshot.rebase(catalog);
   for (let attempt = 0; ; attempt++) {
     const changes: JsonObject[] = [];
     for (const snapshot of snapshots) changes.push(await snapshot.nextChange());
     options.signal.throwIfAborted();
     const refusal = await sendCommit(catalog, Buffer.from(printJson({ 'table-changes': changes })), options);
-    if (refusal === undefined) return;
+    if (refusal === undefined) return attempt + 1;
     if (refusal.code !== 'COMMIT_CONFLICT' || attempt >= options.retriesMax) throw refusal;
     await sleep(RETRY_PAUSE_MS * (1 + Math.random() * Math.min(attempt, 20)));
     for (const snapshot of snapshots) await snapshot.rebase(catalog);

@@ -1,0 +1,79 @@
+import type { StatementContext } from '#proto/task.ts';
+import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
+import type { ExplainFormat, ExplainOptions } from '../command/command.ts';
+import { explainDistributed } from '../distributor/explain-distributed.ts';
+import type { PreparedQuery } from '../planner/prepared-query.ts';
+import { planScans } from '../scheduler/plan-scans.ts';
+import type { SessionState } from '../session/session.ts';
+import type { ActiveQuery } from './active-query.ts';
+import { distributeQuery } from './distribute-query.ts';
+import { distributionSettings, type QueryOutcome } from './execute-query.ts';
+import { explainAnalyze } from './explain-analyze.ts';
+import { classOf, withClass } from './explain-class.ts';
+import type { StatementRequest } from './query-service.ts';
+import type { RunnerServices } from './runner-services.ts';
+
+type Explaining = {
+  readonly services: RunnerServices;
+  readonly request: StatementRequest;
+  readonly active: ActiveQuery;
+  readonly session: SessionState;
+};
+
+/** The lines of a query's plan: as DuckDB has optimised it, or in the fragments that would run now. */
+export async function explainQuery(
+  query: PreparedQuery,
+  context: StatementContext,
+  parts: Explaining,
+  { type, format }: ExplainOptions,
+): Promise<readonly string[]> {
+  const { services, request, active, session } = parts;
+  const { front, scheduler, tables, fileLists } = services;
+  const { tenant, sub: principal } = request.caller.claims;
+  const workload = await classOf(query, parts);
+  if (type === 'logical') return withClass(front.explain(query, format), workload, format);
+  using hold = new FileListHold(fileLists, tenant);
+  const scanContext = { tables, tenant, hold, signal: active.signal };
+  const scans = await planScans(query.scans, scanContext);
+  const settings = distributionSettings(session, services);
+  const { checker, distributor: passes } = front;
+  const distribution = { passes, scheduler, settings, scanContext, checker, context, asker: { tenant, principal } };
+  const plan = await distributeQuery(query, scans, distribution);
+  const distributed = plan.kind === 'whole' ? plan : plan.distributed;
+  const bindings = plan.kind === 'whole' ? query.scans : plan.bindings;
+  return withClass(explainDistributed(distributed, { scans: bindings }, format), workload, format);
+}
+
+/** How the queries of a statement that writes went. */
+export class QueryProfiles {
+  readonly #parts: Explaining;
+  readonly #format: ExplainFormat;
+  readonly #lines: (readonly string[])[] = [];
+  /** End of the query before, and of the plan of this one, in ms since the statement came. */
+  #lastMs = 0;
+  #plannedMs = 0;
+
+  constructor(parts: Explaining, format: ExplainFormat) {
+    this.#parts = parts;
+    this.#format = format;
+  }
+
+  /** The lines of each query that has run. */
+  get lines(): readonly (readonly string[])[] {
+    return this.#lines;
+  }
+
+  /** A query that is planned begins to run. */
+  begins(): void {
+    this.#plannedMs = this.#parts.active.elapsedMs();
+  }
+
+  add(outcome: QueryOutcome): void {
+    const { services, active } = this.#parts;
+    const nowMs = active.elapsedMs();
+    const times = { planMs: this.#plannedMs - this.#lastMs, runMs: nowMs - this.#plannedMs };
+    const plan = services.front.explain(outcome.query, 'text');
+    this.#lines.push(explainAnalyze({ plan, outcome, ...times, classification: active.classification }, this.#format));
+    this.#lastMs = nowMs;
+  }
+}

@@ -1,0 +1,96 @@
+import { printTransform } from '#shared/iceberg/transform.ts';
+import { parseJson, printJson, type JsonObject } from '#shared/json.ts';
+import { unreachable } from '#shared/must.ts';
+import type { ExplainOptions, RowWrite, WriteTarget } from '../command/command.ts';
+import type { DerivedText } from '../statement/derived-text.ts';
+import type { TextSpan } from '../statement/statement.ts';
+import { insertedRows } from './assign-columns.ts';
+import { matchQuery } from './matched-rows.ts';
+import { mergeQuery } from './merge-rows.ts';
+import { addressedTarget, modeOf, type RowServices } from './replace-rows.ts';
+import { updateQuery } from './update-rows.ts';
+
+/** The query that a statement becomes; null for a DELETE of all rows, which reads none. */
+type WriteQuery = {
+  readonly target: WriteTarget;
+  readonly query: { readonly span: TextSpan; readonly text: DerivedText } | null;
+  readonly commit: { readonly operation: string; readonly mode: string };
+};
+
+/** The lines of the statement's plan, of the table that it writes, and of the commit. */
+export async function explainWrite(
+  write: RowWrite,
+  options: ExplainOptions,
+  services: RowServices,
+): Promise<readonly string[]> {
+  const { target, query, commit } = await writeQuery(write, services);
+  const plan = query === null ? null : await services.queries.explain(query.span, options, query.text);
+  if (options.format === 'json') {
+    const document = plan === null ? {} : (parseJson(plan.join('\n')) as JsonObject);
+    return [printJson({ ...document, sink: targetJson(target), commit }, 2)];
+  }
+  const { operation, mode } = commit;
+  return [
+    ...(plan === null ? ['No row is read.'] : plan),
+    '',
+    `Sink: ${printTarget(target)}`,
+    `Commit: ${operation} (${mode})`,
+  ];
+}
+
+async function writeQuery({ kind, input }: RowWrite, services: RowServices): Promise<WriteQuery> {
+  switch (kind) {
+    case 'insert': {
+      const target = await services.target(input.table);
+      const text = insertedRows(input, target.schema.fields);
+      const commit =
+        input.mode === 'append'
+          ? { operation: 'append', mode: 'append' }
+          : {
+              operation: 'overwrite',
+              mode: target.spec.fields.length === 0 ? 'all rows' : 'the partitions that get rows',
+            };
+      return { target, query: { span: input.query, text }, commit };
+    }
+    case 'delete': {
+      const target = await addressedTarget(input.table, services.target);
+      const isAll = input.from === null && input.where === null;
+      const query = isAll ? null : { span: input.rest, text: matchQuery(target, input) };
+      const mode = isAll ? 'metadata delete' : printMode(modeOf(target, 'delete'));
+      return { target, query, commit: { operation: 'delete or overwrite', mode } };
+    }
+    case 'update': {
+      const target = await addressedTarget(input.table, services.target);
+      const query = { span: input.rest, text: updateQuery(input, target) };
+      return { target, query, commit: { operation: 'overwrite', mode: printMode(modeOf(target, 'update')) } };
+    }
+    case 'merge': {
+      const target = await addressedTarget(input.table, services.target);
+      const { text } = await mergeQuery(input, target, services);
+      const commit = { operation: 'append, delete or overwrite', mode: printMode(modeOf(target, 'merge')) };
+      return { target, query: { span: input.rest, text }, commit };
+    }
+    default:
+      return unreachable(kind);
+  }
+}
+
+const printMode = (mode: ReturnType<typeof modeOf>): string =>
+  mode ?? 'file by file: metadata delete, merge-on-read for few rows of a large file, otherwise copy-on-write';
+
+/** A table that is written, as text. */
+export function printTarget(target: WriteTarget): string {
+  const { table, format, partitions } = targetJson(target);
+  return `${table}, format ${format}${partitions.length === 0 ? '' : `, partitions: ${partitions.join(', ')}`}`;
+}
+
+export function targetJson({ name, base, spec }: WriteTarget): {
+  readonly table: string;
+  readonly format: number;
+  readonly partitions: readonly string[];
+} {
+  const partitions = spec.fields
+    .filter(({ transform }) => transform.kind !== 'void')
+    .map((field) => `${field.name} (${printTransform(field.transform)})`);
+  return { table: [name.catalog, ...name.namespace, name.table].join('.'), format: base.formatVersion, partitions };
+}

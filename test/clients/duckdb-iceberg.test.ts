@@ -7,6 +7,7 @@ import { must } from '#shared/must.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 import { pythonBin } from '#test/support/python.ts';
+import { CHANGED_TABLES, makeChangedTable, rowsOfChanged } from './changed-tables.ts';
 
 /**
  * DuckDB's own iceberg extension as a client of the catalog: it writes, Skein reads the same rows. Its releases are on PyPI as wheels that
@@ -93,6 +94,39 @@ test('insert, update, delete, merge', async () => {
     [99, 'new'],
   ]);
   expect(await both('SELECT count(*)::INTEGER FROM lake.duck.dml')).toEqual([[10]]);
+});
+
+describe('tables that Skein changed', () => {
+  beforeAll(() => cluster.sql('CREATE SCHEMA lake.changed_for_duckdb'));
+  afterAll(() => cluster.sql('DROP SCHEMA lake.changed_for_duckdb'));
+
+  test.each(CHANGED_TABLES)('%s, format version %i, %s: DuckDB reads the same', async (...kind) => {
+    const table = `lake.changed_for_duckdb.${kind[0]}`;
+    await makeChangedTable(cluster, table, kind);
+    expect((await both(rowsOfChanged(table))).length).toBeGreaterThan(600);
+    await cluster.sql(`DROP TABLE ${table} PURGE`);
+  });
+});
+
+test('a table that DuckDB changed is changed by Skein, and DuckDB reads the same', async () => {
+  const table = 'lake.duck.changed_by_both';
+  await run(
+    `CREATE TABLE ${table} (id BIGINT, name VARCHAR)`,
+    `INSERT INTO ${table} SELECT i, 'n' || i FROM range(100) r(i)`,
+    `DELETE FROM ${table} WHERE id % 3 = 0`,
+    `UPDATE ${table} SET name = 'duck' WHERE id % 5 = 1`,
+  );
+  const rows = (): ReturnType<typeof both> => both(`SELECT id::VARCHAR, name FROM ${table} ORDER BY id`);
+  const before = await rows();
+  expect(before).toHaveLength(66);
+  expect(await cluster.sql(`DELETE FROM ${table} WHERE name = 'duck' AND id < 20`)).toEqual([[3]]);
+  expect(await cluster.sql(`UPDATE ${table} SET name = 'skein' WHERE id >= 90`)).toEqual([[6]]);
+  await cluster.sql(`MERGE INTO ${table} t USING (SELECT unnest([1, 2, 4, 500]) AS id) s ON t.id = s.id
+    WHEN MATCHED THEN UPDATE SET name = 'merged' WHEN NOT MATCHED THEN INSERT VALUES (s.id, 'new')`);
+  expect(await rows()).toHaveLength(65);
+  await run(`DELETE FROM ${table} WHERE id < 50`, `UPDATE ${table} SET name = 'again' WHERE id = 500`);
+  expect((await rows()).at(-1)).toEqual(['500', 'again']);
+  await run(`DROP TABLE ${table}`);
 });
 
 describe('transactions', () => {

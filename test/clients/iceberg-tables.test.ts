@@ -356,6 +356,29 @@ describe('tables made by hand from the specification', () => {
   });
 });
 
+describe('UPDATE, DELETE and MERGE of tables that others wrote', () => {
+  const TABLES = ['append_delete', 'position_deletes', 'equality_deletes', 'deletion_vectors'];
+
+  test.each(TABLES)('%s: PyIceberg reads the same', async (table) => {
+    const rowsOf = () => read(table, `SELECT id, name FROM clients.${table} ORDER BY id NULLS FIRST`);
+    const before = (await rowsOf()).filter(([id]) => id !== null);
+    const [[deleted] = [], [updated] = []] = before;
+    expect(await cluster.sql(`DELETE FROM clients.${table} WHERE id = ${String(deleted)}`)).toEqual([[1]]);
+    expect(await cluster.sql(`UPDATE clients.${table} SET name = 'changed' WHERE id = ${String(updated)}`)).toEqual([
+      [1],
+    ]);
+    await cluster.sql(`MERGE INTO clients.${table} t USING (SELECT unnest([${String(updated)}, 7000001]) AS id) s ON t.id = s.id
+      WHEN MATCHED THEN UPDATE SET name = t.name || ' and merged' WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, 'new')`);
+    const after = (await rowsOf()).filter(([id]) => id !== null);
+    expect(after).toEqual([[updated, 'changed and merged'], ...before.slice(2), [7_000_001, 'new']]);
+    if (table === 'equality_deletes') return;
+    const token = await cluster.token();
+    const output = await python('test/clients/read_rows.py', cluster.catalogUrl, token, 'id,name', `clients.${table}`);
+    const seen = (JSON.parse(output) as Readonly<Record<string, readonly Json[][]>>)[`clients.${table}`] ?? [];
+    expect(seen.filter(([id]) => id !== null)).toEqual(after);
+  });
+});
+
 describe('OPTIMIZE of tables that others wrote', () => {
   /** Ids in the order of ORDER BY; format 3 is read by PyIceberg as far as it can. */
   const TABLES = ['position_deletes', 'equality_deletes', 'partition_evolution', 'evolution', 'deletion_vectors'];

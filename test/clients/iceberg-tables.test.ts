@@ -362,12 +362,10 @@ describe('UPDATE, DELETE and MERGE of tables that others wrote', () => {
   test.each(TABLES)('%s: PyIceberg reads the same', async (table) => {
     const rowsOf = () => read(table, `SELECT id, name FROM clients.${table} ORDER BY id NULLS FIRST`);
     const before = (await rowsOf()).filter(([id]) => id !== null);
-    const [[deleted] = [], [updated] = []] = before;
-    expect(await cluster.sql(`DELETE FROM clients.${table} WHERE id = ${String(deleted)}`)).toEqual([[1]]);
-    expect(await cluster.sql(`UPDATE clients.${table} SET name = 'changed' WHERE id = ${String(updated)}`)).toEqual([
-      [1],
-    ]);
-    await cluster.sql(`MERGE INTO clients.${table} t USING (SELECT unnest([${String(updated)}, 7000001]) AS id) s ON t.id = s.id
+    const [deleted, updated] = before.map(([id]) => Number(id));
+    expect(await cluster.sql(`DELETE FROM clients.${table} WHERE id = ${deleted}`)).toEqual([[1]]);
+    expect(await cluster.sql(`UPDATE clients.${table} SET name = 'changed' WHERE id = ${updated}`)).toEqual([[1]]);
+    await cluster.sql(`MERGE INTO clients.${table} t USING (SELECT unnest([${updated}, 7000001]) AS id) s ON t.id = s.id
       WHEN MATCHED THEN UPDATE SET name = t.name || ' and merged' WHEN NOT MATCHED THEN INSERT (id, name) VALUES (s.id, 'new')`);
     const after = (await rowsOf()).filter(([id]) => id !== null);
     expect(after).toEqual([[updated, 'changed and merged'], ...before.slice(2), [7_000_001, 'new']]);

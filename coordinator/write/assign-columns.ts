@@ -7,6 +7,7 @@ import { printSqlType, type SqlField, type SqlType } from '../planner/sql-type.t
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
 import { DerivedText, wholeText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
+import { missingColumn } from './missing-column.ts';
 import { isAssignable } from './is-assignable.ts';
 
 /** A column of a table and the column of a query that gives its values; null = its default. */
@@ -140,7 +141,7 @@ function find(fields: readonly Field[], names: readonly ColumnName[]): ReadonlyM
   const found = new Map<number, number>();
   for (const [source, { name, position }] of names.entries()) {
     const at = byName.get(foldIdentifier(name));
-    if (at === undefined) throw new SkeinError('COLUMN_NOT_FOUND', `the table has no column ${name}`, { position });
+    if (at === undefined) throw missingColumn(fields, name, position);
     if (found.has(at)) throw new SkeinError('SYNTAX_ERROR', `column ${name} is filled twice`, { position });
     found.set(at, source);
   }

@@ -11,6 +11,7 @@ import { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { Assignment } from './assign-columns.ts';
 import { tableText } from './matched-rows.ts';
+import { missingColumn } from './missing-column.ts';
 import { addressedTarget, readTarget, withRestarts, type RowServices } from './replace-rows.ts';
 import { planReturning } from './returned-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
@@ -96,7 +97,7 @@ function valuesOf(branch: MergeBranch, { input, target, source }: BranchContext)
   const values = new Map<Field, Value>();
   const put = (name: string, position: number, value: TextSpan | null | string): void => {
     const field = fields.find((one) => foldIdentifier(one.name) === foldIdentifier(name));
-    if (field === undefined) throw new SkeinError('COLUMN_NOT_FOUND', `the table has no column ${name}`, { position });
+    if (field === undefined) throw missingColumn(fields, name, position);
     if (values.has(field)) throw new SkeinError('SYNTAX_ERROR', `column ${name} is given twice`, { position });
     values.set(field, value ?? printValue(field.type, field.writeDefault ?? null));
   };

@@ -11,6 +11,7 @@ import { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { requireAssignable, type Assignment } from './assign-columns.ts';
 import { printMatching } from './matched-rows.ts';
+import { missingColumn } from './missing-column.ts';
 import { addressedTarget, readTarget, withRestarts, type RowServices } from './replace-rows.ts';
 import { planReturning } from './returned-rows.ts';
 import { rewriteQuery } from './rewrite-query.ts';
@@ -78,7 +79,7 @@ function newColumns(set: readonly SetColumn[], target: WriteTarget): readonly Ne
   let source = 0;
   for (const { name, position, value } of set) {
     const field = own.get(foldIdentifier(name));
-    if (field === undefined) throw new SkeinError('COLUMN_NOT_FOUND', `the table has no column ${name}`, { position });
+    if (field === undefined) throw missingColumn(target.schema.fields, name, position);
     if (columns.has(field)) throw new SkeinError('SYNTAX_ERROR', `column ${name} is set twice`, { position });
     columns.set(field, { field, source: value === null ? null : source++, value });
   }

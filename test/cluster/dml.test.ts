@@ -25,6 +25,7 @@ afterAll(async () => {
     'merged',
     'replaced',
     'returned',
+    'hinted',
     'marked_2',
     'marked_3',
   ])
@@ -185,6 +186,67 @@ test('rows of RETURNING that are many wait on disk', async () => {
   expect(body.error).toBe('INVALID_CAST');
   expect(await cluster.sql(`SELECT count(*)::INT FROM ${table}`)).toEqual([[200_000]]);
 }, 60_000);
+
+test.each([
+  [
+    'INSERT INTO ^lake.dml.hintd VALUES (1)',
+    'TABLE_NOT_FOUND',
+    'table lake.dml.hintd does not exist; did you mean lake.dml.hinted?',
+  ],
+  ['INSERT OVERWRITE ^lake.dml.hintd SELECT 1', 'TABLE_NOT_FOUND', 'did you mean lake.dml.hinted?'],
+  ['UPDATE ^lake.dmll.hinted SET price = 1', 'SCHEMA_NOT_FOUND', 'did you mean lake.dml?'],
+  ['DELETE FROM ^lake.dml.hintd', 'TABLE_NOT_FOUND', 'did you mean lake.dml.hinted?'],
+  [
+    'MERGE INTO ^lak.dml.hinted USING (SELECT 1 AS a) AS s ON true WHEN MATCHED THEN DELETE',
+    'CATALOG_NOT_FOUND',
+    'did you mean lake?',
+  ],
+  [
+    'INSERT INTO lake.dml.hinted (^prise) VALUES (1)',
+    'COLUMN_NOT_FOUND',
+    'the table has no column prise; did you mean price?',
+  ],
+  ['INSERT INTO lake.dml.hinted BY NAME ^SELECT 1 AS prise', 'COLUMN_NOT_FOUND', 'did you mean price?'],
+  ['UPDATE lake.dml.hinted SET price = 1, ^prise = 2', 'COLUMN_NOT_FOUND', 'did you mean price?'],
+  [
+    'MERGE INTO lake.dml.hinted AS h USING (SELECT 1 AS a) AS s ON true WHEN MATCHED THEN UPDATE SET ^prise = 1',
+    'COLUMN_NOT_FOUND',
+    'did you mean price?',
+  ],
+])('%s: the error names what is near, and its place', async (marked, error, message) => {
+  await cluster.sql(`CREATE TABLE IF NOT EXISTS ${SCHEMA}.hinted (price DOUBLE)`);
+  const { body } = await cluster.query(marked.replace('^', ''));
+  expect(body).toMatchObject({ error, message: expect.stringContaining(message) as string });
+  expect(body).toMatchObject({
+    message: expect.stringContaining(`(line 1, column ${marked.indexOf('^') + 1})`) as string,
+  });
+});
+
+test('more schemas than a page of the catalog has are all shown, and one of the last is found for a hint', async () => {
+  const names = Array.from({ length: 1_040 }, (_, i) => `s${String(i).padStart(4, '0')}`);
+  const each = async (work: (name: string) => Promise<unknown>): Promise<void> => {
+    const left = names.values();
+    await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        for (const name of left) await work(name);
+      }),
+    );
+  };
+  await cluster.sql('CREATE CATALOG dml_many');
+  await each((name) => cluster.sql(`CREATE SCHEMA dml_many.${name}`));
+  const shown = (await cluster.sql('SHOW SCHEMAS FROM dml_many')).flat();
+  expect(shown.filter((name) => name !== 'default')).toEqual(names);
+  expect(await cluster.sql("SHOW SCHEMAS FROM dml_many LIKE 's103%'")).toHaveLength(10);
+  const { body } = await cluster.query('DELETE FROM dml_many.s103 WHERE true');
+  expect(body).toMatchObject({ error: 'SCHEMA_NOT_FOUND' });
+  const near = await cluster.query('INSERT INTO dml_many.s1039x.t VALUES (1)');
+  expect(near.body).toMatchObject({
+    error: 'SCHEMA_NOT_FOUND',
+    message: expect.stringContaining('did you mean dml_many.s1039?') as string,
+  });
+  await each((name) => cluster.sql(`DROP SCHEMA dml_many.${name}`));
+  await cluster.sql('DROP CATALOG dml_many');
+}, 120_000);
 
 test('MERGEs that meet insert each row once', async () => {
   const table = `${SCHEMA}.merged`;

@@ -14,7 +14,9 @@ describe.runIf(process.getuid?.() === 0)('a warehouse on a file system of 24 MB'
   beforeAll(async () => {
     warehouse = await mkdtemp(join(tmpdir(), 'skein-full-'));
     execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=24m,mode=0755', 'tmpfs', warehouse]);
-    cluster = await startOwnCluster({ env: { SKEIN_BOOTSTRAP_WAREHOUSE: `file://${warehouse}` } });
+    cluster = await startOwnCluster({
+      env: { SKEIN_BOOTSTRAP_WAREHOUSE: `file://${warehouse}`, SKEIN_COORDINATOR_RESULT_BYTES_MAX: `${2 ** 20}` },
+    });
     await ok('CREATE SCHEMA lake.full');
   }, 120_000);
 
@@ -48,6 +50,22 @@ describe.runIf(process.getuid?.() === 0)('a warehouse on a file system of 24 MB'
       await rm(filler);
     }
   }
+
+  test('rows of RETURNING that are larger than a result may be: RESULT_TOO_LARGE, no snapshot and no file', async () => {
+    await ok('CREATE TABLE lake.full.returned (i BIGINT, t VARCHAR)');
+    const insert = (rows: number): string =>
+      `INSERT INTO lake.full.returned SELECT i, repeat('x', 100) FROM range(${rows}) AS r(i) RETURNING *`;
+    const { status, body } = await cluster.query(insert(20_000));
+    expect([status, body.error]).toEqual([413, 'RESULT_TOO_LARGE']);
+    expect((await ok('SELECT count(*)::INT FROM lake.full.returned')).rows).toEqual([[0]]);
+    expect(await files()).toEqual([]);
+    expect((await ok(insert(5_000))).rows).toHaveLength(5_000);
+    const gone = await cluster.query('UPDATE lake.full.returned SET t = repeat(t, 3) RETURNING t');
+    expect([gone.status, gone.body.error]).toEqual([413, 'RESULT_TOO_LARGE']);
+    expect((await ok('SELECT max(length(t)) FROM lake.full.returned')).rows).toEqual([[100]]);
+    await ok('DROP TABLE lake.full.returned PURGE');
+    await expect.poll(() => files(), { timeout: 10_000 }).toEqual([]);
+  });
 
   test('rows that do not fit: STORAGE_FULL, no snapshot, no table and no file', async () => {
     await ok('CREATE TABLE lake.full.large (i BIGINT, t VARCHAR)');

@@ -7,7 +7,7 @@ import { fixedSeed } from '#test/support/seed.ts';
 
 /**
  * Random DELETE, UPDATE, MERGE and INSERT on tables of the cluster and on DuckDB's own: the same statements, the same rows and counts after
- * each. `TEST_SEED` gives other ones.
+ * each, the same rows of RETURNING. `TEST_SEED` gives other ones.
  */
 const SCHEMA = 'lake.dml_random';
 const STATEMENTS = 16;
@@ -88,6 +88,7 @@ function statement(random: Random, next: number): string {
     `INSERT INTO @.TABLE ${rows}`,
     `DELETE FROM @.TABLE AS t WHERE ${condition(random)}`,
     `DELETE FROM @.TABLE AS t WHERE (${condition(random)}) AND (${condition(random)})`,
+    `DELETE FROM @.TABLE AS t USING @.other AS o WHERE o.id = t.id + ${random.below(3)} AND (${condition(random)})`,
     `UPDATE @.TABLE AS t SET ${set(random)}${where}`,
     `UPDATE @.TABLE AS t SET s = o.s, k = o.k FROM @.other AS o WHERE o.id = t.id AND (${condition(random)})`,
     `MERGE INTO @.TABLE AS t USING @.other AS o ON t.id = o.id ${matched} WHEN MATCHED THEN UPDATE SET d = o.d${insert}${source}`,
@@ -107,10 +108,17 @@ test.each(Object.entries(TABLES))(
     for (let i = 0; i < STATEMENTS; i += 1) {
       const sql = statement(random, 200 + i * 40).replaceAll('TABLE', table);
       done.push(sql);
-      const [ours, theirs] = await both(sql);
-      expect(ours, done.join(';\n')).toBe(theirs);
-      const rows = 'SELECT id::INT, k, s, d::VARCHAR FROM';
+      const columns = 'id::INT, k, s, d::VARCHAR';
+      const rows = `SELECT ${columns} FROM`;
       const sorted = (all: readonly (readonly unknown[])[]) => all.map((row) => JSON.stringify(row)).toSorted();
+      if (!sql.startsWith('MERGE') && random.chance(0.5)) {
+        const returned = await inDuckDb(`${sql} RETURNING ${columns}`);
+        const answer = await cluster.sql(`${sql} RETURNING ${columns}`.replaceAll('@', SCHEMA));
+        expect(sorted(answer), done.join(';\n')).toEqual(sorted(returned));
+      } else {
+        const [ours, theirs] = await both(sql);
+        expect(ours, done.join(';\n')).toBe(theirs);
+      }
       const expected = sorted(await inDuckDb(`${rows} @.${table}`));
       expect(sorted(await cluster.sql(`${rows} ${SCHEMA}.${table}`)), done.join(';\n')).toEqual(expected);
     }

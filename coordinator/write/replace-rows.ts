@@ -3,6 +3,7 @@ import type { ScanFile } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
 import { decodeDeletionVector } from '#shared/iceberg/deletion-vector.ts';
 import type { PositionSet } from '#shared/iceberg/position-set.ts';
+import { STAGED_PREFIX } from '#shared/iceberg/table-folders.ts';
 import { fileKey } from '#shared/iceberg/rewrite-manifests.ts';
 import { changeRows, type DeletesOf } from '#shared/iceberg/write/change-rows.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
@@ -214,7 +215,7 @@ async function addStanding(
 async function withVectors(changes: readonly FileChange[], { storage, folder }: Place): Promise<readonly ScanFile[]> {
   const rewritten = changes.flatMap((one) => (one.kind === 'rewrite' ? [one] : []));
   if (rewritten.length === 0) return [];
-  const path = `${folder}/${randomUUID()}.puffin`;
+  const path = `${folder}/${STAGED_PREFIX}-${randomUUID()}.puffin`;
   const { bytes, vectors } = encodeVectors(
     rewritten.map(({ file, positions }) => ({ dataFile: file.path, positions })),
   );

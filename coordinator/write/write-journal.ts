@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkeinError } from '#shared/error.ts';
+import { STAGED_PREFIX } from '#shared/iceberg/table-folders.ts';
 import type { CommitOutcome } from '#shared/iceberg/write/commit-writes.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import { fileName } from '#shared/storage/location.ts';
@@ -122,7 +123,11 @@ export class WriteJournal {
         const outcome = await catalog.abandonCommit(intent.principal, intent.key);
         log.info({ writeId: intent.writeId, outcome }, 'the catalog has said how a commit ended');
         if (outcome === 'NOT_COMMITTED') await this.#discard(intent);
-        else await intents.remove(intent.writeId);
+        else {
+          // A coordinator that died may have left them.
+          await this.#removeStaged(intent);
+          await intents.remove(intent.writeId);
+        }
         return outcome;
       } catch (error) {
         log.debug({ err: error, writeId: intent.writeId }, 'the catalog has not said how a commit ended');
@@ -157,6 +162,14 @@ export class WriteJournal {
     for await (const found of storage.list(data)) {
       const others = found.filter((file) => !kept.has(fileName(file)));
       if (others.length > 0) await storage.remove(others);
+    }
+  }
+
+  async #removeStaged({ places: { data, credential } }: WriteIntent): Promise<void> {
+    const storage = openStorage(data, credential);
+    for await (const found of storage.list(data)) {
+      const staged = found.filter((file) => fileName(file).startsWith(STAGED_PREFIX));
+      if (staged.length > 0) await storage.remove(staged);
     }
   }
 

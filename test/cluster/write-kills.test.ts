@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { glob } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
@@ -50,8 +51,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   await expect.poll(() => ok(`CREATE TABLE ${TABLE} (i BIGINT, t VARCHAR)`), { timeout: GONE_MS_MAX }).toBeDefined();
-  const { body } = await cluster.catalog('GET', '/v1/lake/namespaces/kills/tables/t');
-  folder = fileURLToPath(new URL((body as { metadata: { location: string } }).metadata.location));
+  folder = await folderOf('t');
 });
 
 afterEach(async () => {
@@ -77,9 +77,14 @@ async function settled<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-async function files(pattern: string): Promise<readonly string[]> {
+async function folderOf(table: string): Promise<string> {
+  const { body } = await cluster.catalog('GET', `/v1/lake/namespaces/kills/tables/${table}`);
+  return fileURLToPath(new URL((body as { metadata: { location: string } }).metadata.location));
+}
+
+async function files(pattern: string, cwd = folder): Promise<readonly string[]> {
   const found: string[] = [];
-  for await (const file of glob(pattern, { cwd: folder })) found.push(file);
+  for await (const file of glob(pattern, { cwd })) found.push(file);
   return found;
 }
 
@@ -130,7 +135,7 @@ const STEPS = {
     release: rollback,
   },
   'in the commit, before the compare-and-swap': {
-    hold: lockIn(`SELECT 1 FROM catalog.iceberg_table WHERE name = 't' FOR UPDATE`),
+    hold: lockIn(`SELECT 1 FROM catalog.iceberg_table WHERE name IN ('t', 'updated', 'deleted', 'merged') FOR UPDATE`),
     release: rollback,
   },
   'committed, before the answer': {
@@ -141,8 +146,9 @@ const STEPS = {
   },
 } satisfies Record<string, Step>;
 
-const isHeld = async (): Promise<boolean> =>
-  ((await client.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rowCount ?? 0) > 0;
+const held = async (): Promise<number> =>
+  (await client.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rowCount ?? 0;
+const isHeld = async (): Promise<boolean> => (await held()) > 0;
 
 type Sent = { readonly ids: readonly string[]; readonly answers: readonly (QueryAnswer | 'lost')[] };
 
@@ -268,6 +274,133 @@ describe('kill -9 of a worker', () => {
 describe('Postgres ends every connection', () => {
   test.each(POINTS)('%s', async (point) => {
     await checkLaw(await killed(STEPS[point], 'connections', 3));
+  });
+});
+
+/** A statement on a table of its own, whose rows are counted before and after: all, those that are new, and the sum of `i`. */
+const CHANGES = {
+  updated: {
+    properties: `'format-version' = '2', 'write.update.mode' = 'merge-on-read'`,
+    sql: `UPDATE lake.kills.updated SET t = 'new' WHERE i % 3 = 0`,
+    after: [90, 30, 4005],
+    count: 30,
+  },
+  deleted: {
+    properties: `'format-version' = '3', 'write.delete.mode' = 'merge-on-read'`,
+    sql: 'DELETE FROM lake.kills.deleted WHERE i % 3 = 0',
+    after: [60, 0, 2700],
+    count: 30,
+  },
+  merged: {
+    properties: `'format-version' = '3', 'write.merge.mode' = 'copy-on-write'`,
+    sql: `MERGE INTO lake.kills.merged AS m USING (SELECT i FROM range(0, 120, 3) r(i)) AS s ON m.i = s.i
+      WHEN MATCHED AND s.i < 30 THEN DELETE
+      WHEN MATCHED THEN UPDATE SET t = 'new'
+      WHEN NOT MATCHED THEN INSERT VALUES (s.i, 'new')`,
+    after: [90, 30, 4905],
+    count: 40,
+  },
+} as const;
+type Changed = keyof typeof CHANGES;
+const CHANGED = Object.keys(CHANGES) as readonly Changed[];
+const BEFORE = [90, 0, 4005];
+
+describe('UPDATE, DELETE and MERGE', () => {
+  beforeEach(async () => {
+    for (const name of CHANGED) {
+      const create = `CREATE TABLE lake.kills.${name} (i BIGINT, t VARCHAR) WITH (${CHANGES[name].properties})`;
+      await expect.poll(() => ok(create), { timeout: GONE_MS_MAX }).toBeDefined();
+      for (const from of [0, 30, 60]) {
+        await ok(`INSERT INTO lake.kills.${name} SELECT i, 'old' FROM range(${from}, ${from + 30}) r(i)`);
+      }
+    }
+  });
+
+  afterEach(async () => {
+    for (const name of CHANGED) await ok(`DROP TABLE lake.kills.${name} PURGE`);
+  });
+
+  const stateOf = async (name: Changed): Promise<readonly number[]> => {
+    const { rows } = await ok(
+      `SELECT count(*)::INT, (count(*) FILTER (WHERE t = 'new'))::INT, sum(i)::INT FROM lake.kills.${name}`,
+    );
+    return must(rows?.[0], 'one row').map(Number);
+  };
+
+  /** The files that some snapshot of the table has; those of manifest lists are only counted. */
+  async function reached(name: Changed): Promise<{ readonly files: readonly string[]; readonly lists: number }> {
+    const ids = must((await ok(`SELECT snapshot_id::VARCHAR FROM lake.kills."${name}$snapshots"`)).rows, 'rows').flat();
+    const found = new Set<string>();
+    for (const id of ids) {
+      const of = (kind: string, path: string): string =>
+        `SELECT ${path} FROM lake.kills."${name}$${kind}" AT (VERSION => ${id as string})`;
+      const { rows } = await ok(`${of('files', 'file_path')} UNION ALL ${of('manifests', 'path')}`);
+      for (const [path] of must(rows, 'rows')) found.add(basename(path as string));
+    }
+    return { files: [...found].sort(), lists: ids.length };
+  }
+
+  /** Runs the three statements at once, which `step` holds, kills a process there, and lets the others go on. */
+  async function killedAll(step: Step, kind: Kind): Promise<Readonly<Record<Changed, boolean>>> {
+    const sent = CHANGED.map((name) => ({ name, id: randomUUID() }));
+    await step.hold();
+    const answering = Promise.all(
+      sent.map(({ name, id }) => cluster.query(CHANGES[name].sql, { queryId: id }).catch(() => 'lost' as const)),
+    );
+    try {
+      await expect.poll(held, { timeout: 20_000, interval: 10 }).toBeGreaterThanOrEqual(CHANGED.length);
+      await kill(kind);
+      await sleep(200);
+    } finally {
+      await step.release();
+    }
+    const answers = await answering;
+    const endMs = performance.now() + GONE_MS_MAX;
+    const left = (): { readonly timeout: number } => ({ timeout: Math.max(1_000, endMs - performance.now()) });
+    const made: Partial<Record<Changed, boolean>> = {};
+    for (const [i, { name, id }] of sent.entries()) {
+      await expect.poll(() => recordOf(id), left()).toMatch(/^(completed|failed)$/);
+      const state = await settled(() => stateOf(name));
+      const { after, count } = CHANGES[name];
+      expect([BEFORE, after]).toContainEqual(state);
+      const isMade = state.join() === after.join();
+      made[name] = isMade;
+      expect(await recordOf(id)).toBe(isMade ? 'completed' : 'failed');
+      const answer = must(answers[i], 'one answer for one statement');
+      if (answer === 'lost' || answer.body.error === 'COMMIT_STATE_UNKNOWN') continue;
+      expect(answer.status === 200).toBe(isMade);
+      if (isMade) expect(Number(answer.body.rows?.[0]?.[0])).toBe(count);
+    }
+    for (const name of CHANGED) {
+      const own = await settled(() => folderOf(name));
+      const wanted = await settled(() => reached(name));
+      const there = async (): Promise<readonly string[]> =>
+        (await files('**/*.{parquet,puffin,avro}', own))
+          .map((file) => basename(file))
+          .filter((file) => !file.startsWith('snap-'))
+          .sort();
+      await expect.poll(there, left()).toEqual(wanted.files);
+      expect(await files('**/snap-*.avro', own)).toHaveLength(wanted.lists);
+    }
+    await expect
+      .poll(async () => (await client.query('SELECT * FROM coordinator.write_intents')).rows, left())
+      .toEqual([]);
+    await settled(() => ok(`UPDATE lake.kills.updated SET t = 'later' WHERE i = 1`));
+    return made as Readonly<Record<Changed, boolean>>;
+  }
+
+  test.each(POINTS)('kill -9 of the coordinator: %s', async (point) => {
+    const made = await killedAll(STEPS[point], 'coordinator');
+    if (point === 'before the intent') expect(Object.values(made)).toEqual([false, false, false]);
+    if (point === 'committed, before the answer') expect(Object.values(made)).toEqual([true, true, true]);
+  });
+
+  test.each(POINTS)('kill -9 of the catalog: %s', async (point) => {
+    await killedAll(STEPS[point], 'catalog');
+  });
+
+  test.each(POINTS)('kill -9 of a worker: %s: the statements complete', async (point) => {
+    expect(Object.values(await killedAll(STEPS[point], 'worker'))).toEqual([true, true, true]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Literal } from '#shared/iceberg/predicate.ts';
+import { STAGED_PREFIX } from '#shared/iceberg/table-folders.ts';
 import type { NewDataFile } from '#shared/iceberg/write/data-file.ts';
 import { requireWritable } from '#shared/iceberg/write/require-writable.ts';
 import { stringBounds } from '#shared/iceberg/write/string-bounds.ts';
@@ -98,7 +99,7 @@ export class TableFileWriter {
     this.#made.push(folder);
     this.#staged.push(folder);
     await this.#storage.makeFolder(folder);
-    const path = `${this.#storage.localPath(folder)}/staged.parquet`;
+    const path = `${this.#storage.localPath(folder)}/${STAGED_PREFIX}.parquet`;
     await this.#database.copy(
       `COPY (${query}\n) TO ${quoteLiteral(path)} (FORMAT parquet, COMPRESSION lz4_raw, RETURN_STATS true)`,
     );
@@ -107,7 +108,7 @@ export class TableFileWriter {
 
   /** Deletes what was staged. */
   async clear(): Promise<void> {
-    for (const folder of this.#staged) await this.#storage.remove([`${folder}/staged.parquet`]);
+    for (const folder of this.#staged) await this.#storage.remove([`${folder}/${STAGED_PREFIX}.parquet`]);
     await this.#storage.removeEmptyFolders(this.#table.folder);
   }
 

@@ -15,7 +15,8 @@ import type { HistoryEntry, HistoryRequest } from '../history/history-request.ts
 import type { SqlField, SqlType } from '../planner/sql-type.ts';
 import type { GroupSnapshot } from '../workload/group-snapshot.ts';
 import type { LiveQuery } from '../query/live-query.ts';
-import type { NameDefaults } from '../resolver/find-references.ts';
+import type { PreparedQuery } from '../planner/prepared-query.ts';
+import type { TableBinding } from '../resolver/table-binding.ts';
 import type { TableName, TableSource } from '../resolver/table-source.ts';
 import type { NameFinder } from '../session/current-names.ts';
 import type { SessionState } from '../session/session.ts';
@@ -26,6 +27,7 @@ import type { DerivedText } from '../statement/derived-text.ts';
 import type { ObjectName, TextSpan } from '../statement/statement.ts';
 import type { TargetColumns } from '../write/assign-columns.ts';
 import type { Answer, PagedAnswer } from './answer.ts';
+import type { QueryScope, Refresh } from './refresh-request.ts';
 
 /**
  * A statement of the grammar: its words, its parser, who may run it, its name in history, and what it does. `commands.ts` lists them all;
@@ -121,8 +123,10 @@ interface Records {
  * The operations on queries that a command may use. All queries of a statement read the same snapshot of a table and have the same time.
  */
 export interface Queries {
-  /** The same for queries whose names without a catalog or schema mean those of `names`, not the session's. */
-  in(names: NameDefaults): Queries;
+  /** The same for queries in another scope than the session's. */
+  in(scope: QueryScope): Queries;
+  /** Binds and plans a query, for `refreshWay`. */
+  plan(query: TextSpan): Promise<{ readonly planned: PreparedQuery; readonly timeZone: string }>;
   /** Binds the query: the columns of its result. */
   columns(query: TextSpan): Promise<readonly QueryColumn[]>;
   /** Binds the query, or a text that was made of it, with its parameters in place, before they have values. */
@@ -198,6 +202,8 @@ export type DestinationOf = (
 export type Destination = { readonly sink: TableSink; readonly sql: (text: SqlText) => SqlText };
 export type WrittenRows = Omit<Outcome, 'rowsProduced'> & {
   readonly files: readonly WrittenFile[];
+  /** The tables as they were read, for a query of one plan. */
+  readonly scans?: readonly TableBinding[];
   /** The addresses of the rows that theirs replace, where the sink asks for them. */
   readonly replaced?: readonly string[];
 };
@@ -222,12 +228,9 @@ export interface Writes {
   /** Tells what the write that follows does. */
   observe(): ObservedWrite;
   /** Makes a table of a query; `targetOf` is called once, with the query's columns, before anything runs. @throws as `insert`, TABLE_EXISTS */
-  createAs(
-    query: TextSpan,
-    targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>,
-    /** What names without a catalog or schema mean; absent = those of the session. */
-    names?: NameDefaults,
-  ): Promise<WriteOutcome>;
+  createAs(query: TextSpan, targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>): Promise<WriteOutcome>;
+  /** Writes the rows of a materialized view. @returns how many @throws as `createAs` */
+  refresh(refresh: Refresh<WriteTarget>): Promise<WriteOutcome>;
   /** Writes the rows of small files, and of files with deletes, into larger ones. @throws as `insert` */
   optimize(optimize: Optimize): Promise<Optimized>;
   /** Counts the distinct values of a table's columns. @throws COLUMN_NOT_FOUND, NOT_SUPPORTED, COMMIT_CONFLICT, COMMIT_STATE_UNKNOWN */

@@ -36,6 +36,7 @@ import { truncateTable } from './table/truncate-table.ts';
 import { undropTable } from './table/undrop-table.ts';
 import { createMaterializedView } from './materialized-view/create-materialized-view.ts';
 import { dropMaterializedView } from './materialized-view/drop-materialized-view.ts';
+import { explainRefresh } from './materialized-view/explain-refresh.ts';
 import { refreshMaterializedView } from './materialized-view/refresh-materialized-view.ts';
 import { showCreateMaterializedView } from './materialized-view/show-create-materialized-view.ts';
 import { alterView } from './view/alter-view.ts';
@@ -91,6 +92,7 @@ export const COMMANDS = {
   showCreateView,
   createMaterializedView,
   refreshMaterializedView,
+  explainRefresh,
   dropMaterializedView,
   showCreateMaterializedView,
   alterTable,

@@ -1,5 +1,6 @@
 import type { StatementContext } from '#proto/task.ts';
 import { schemaName } from '../catalog-client/catalog-browser.ts';
+import type { QueryScope } from '../command/refresh-request.ts';
 import type { NameDefaults } from '../resolver/find-references.ts';
 import { setting, type SessionState } from '../session/session.ts';
 import type { StatementRequest } from './query-service.ts';
@@ -9,14 +10,14 @@ type ContextParts = {
   readonly services: RunnerServices;
   readonly request: StatementRequest;
   readonly session: SessionState;
-  readonly names?: NameDefaults;
+  readonly scope?: QueryScope;
 };
 
 /** What the functions of a statement's queries see: its time, user, catalog and schema. */
 export async function newContext(parts: ContextParts): Promise<StatementContext> {
   const { services, request, session } = parts;
   const { claims } = request.caller;
-  const { catalog, schema } = parts.names ?? (await currentNames(parts));
+  const { catalog, schema } = parts.scope?.names ?? (await currentNames(parts));
   return {
     nowMicros: `${services.clock.nowMs()}000`,
     timeZone: setting(session, 'timezone', services.config),

@@ -1,5 +1,4 @@
 import type { ScanFile, StatementContext } from '#proto/task.ts';
-import { SkeinError } from '#shared/error.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { must } from '#shared/must.ts';
 import { blankContext } from '#shared/sql/statement-context.ts';
@@ -23,7 +22,6 @@ import type { StatementShape } from '../quarantine/quarantine.ts';
 import { statementShape } from '../quarantine/statement-shape.ts';
 import { walkPlan } from '../planner/plan-tree.ts';
 import { stillReadable } from '../resolver/still-readable.ts';
-import type { NameDefaults } from '../resolver/find-references.ts';
 import type { MetadataRows } from '../rows/metadata-rows.ts';
 import type { StatementRows, TableSource } from '../resolver/table-source.ts';
 import { plannedFiles, planScans } from '../scheduler/plan-scans.ts';
@@ -42,7 +40,10 @@ import { fillPivots } from '../front/fill-pivots.ts';
 import { findPivots } from '../front/find-pivots.ts';
 import { describeQuery, type PrepareRequest } from '../front/prepare-query.ts';
 import { hasOrder } from './has-order.ts';
+import { inStatement } from './in-statement.ts';
 import { newContext } from './new-context.ts';
+import { inScope } from './in-scope.ts';
+import type { QueryScope } from '../command/refresh-request.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
 import type { StatementTables } from './statement-tables.ts';
@@ -62,8 +63,8 @@ type StatementParts = {
   /** The values of parameters in the statement's text. */
   readonly values: readonly ValuePlace[];
   readonly checkColumns: CheckColumns;
-  /** What names without a catalog or schema mean; absent = those of the session. */
-  readonly names?: NameDefaults;
+  /** Absent = the session's, and whole tables. */
+  readonly scope?: QueryScope;
 };
 
 /** The queries of one statement: gate, plan, admission, tasks, result. */
@@ -78,8 +79,13 @@ export class StatementQueries implements Queries {
     this.#parts = parts;
   }
 
-  in(names: NameDefaults): StatementQueries {
-    return new StatementQueries({ ...this.#parts, names });
+  in(scope: QueryScope): StatementQueries {
+    return new StatementQueries({ ...this.#parts, scope });
+  }
+
+  async plan(query: TextSpan): Promise<{ readonly planned: PreparedQuery; readonly timeZone: string }> {
+    const context = await this.#context();
+    return { planned: await this.#prepare(query, context), timeZone: context.timeZone };
   }
 
   async columns(query: TextSpan): Promise<readonly QueryColumn[]> {
@@ -90,7 +96,7 @@ export class StatementQueries implements Queries {
     // Its columns are those of the data.
     if (findPivots(query.text).length > 0) return { columns: null, parameters: new Map() };
     const { values } = this.#parts;
-    const { columns, parameters } = await this.#inStatement(query, text, {
+    const { columns, parameters } = await inStatement(this.#parts, query, text, {
       context: await this.#context(),
       values: text.places(placesIn(query, values)),
       work: describeQuery,
@@ -105,7 +111,7 @@ export class StatementQueries implements Queries {
     const { query, text, values } = constantsQuery(expressions);
     const context = await this.#context();
     const work = this.#parts.services.front.prepareQuery;
-    return constantsOf(expressions, await this.#inStatement(query, text, { context, values, work }));
+    return constantsOf(expressions, await inStatement(this.#parts, query, text, { context, values, work }));
   }
 
   async hasRows(sql: string): Promise<boolean> {
@@ -159,9 +165,12 @@ export class StatementQueries implements Queries {
     const context = await this.#context();
     const prepare = async (place: Place | null): Promise<PreparedQuery> => {
       // A text that was made of a VALUES list has no PIVOT.
-      if (text.text !== query.text) return this.#plan(query, text, context);
-      return this.#prepare(query, context, { place });
+      const found =
+        text.text === query.text ? this.#prepare(query, context, { place }) : this.#plan(query, text, context);
+      read = inScope(await found, this.#parts.scope);
+      return read;
     };
+    let read: PreparedQuery | undefined;
     const prepared = await prepare(null);
     const destination = await destinationOf(typedColumns(prepared), hasOrder(prepared.plan));
     const again = (place: Place): Promise<PreparedQuery> => prepare(place);
@@ -177,6 +186,7 @@ export class StatementQueries implements Queries {
     const forValues = this.#forValues;
     return {
       files,
+      scans: (read ?? prepared).scans,
       replaced,
       bytesScanned: bytesScanned + forValues.bytesScanned,
       fragments: fragments + forValues.fragments,
@@ -367,34 +377,10 @@ export class StatementQueries implements Queries {
     const places = derived.places(placesIn(query, values));
     const work = (request: PrepareRequest): Promise<PreparedQuery> =>
       services.front.prepareQuery({ ...request, mayShare });
-    const prepared = await this.#inStatement(query, derived, { context, values: places, work });
+    const prepared = await inStatement(this.#parts, query, derived, { context, values: places, work });
     services.metrics.planned(active.elapsedMs() - startMs);
     return prepared;
-  }
-
-  /** Does the work on a text that was made of the query; errors have their place in the statement. */
-  async #inStatement<T>(query: TextSpan, derived: DerivedText, { context, values, work }: TextWork<T>): Promise<T> {
-    const { services, request, active, tables } = this.#parts;
-    const { tenant, sub: principal } = request.caller.claims;
-    const asker = { tenant, principal };
-    const { planner } = services.front;
-    const { signal } = active;
-    try {
-      return await work({ sql: derived.text, offset: 0, values, context, asker, tables, planner, signal });
-    } catch (thrown) {
-      const error = SkeinError.of(thrown);
-      if (error.position === undefined) throw error;
-      const position = query.offset + derived.toSource(error.position);
-      throw new SkeinError(error.code, error.message, { position, cause: error.cause });
-    }
   }
 }
 
 type TextsRun = { readonly context: StatementContext; readonly place: Place | null; readonly rows: TextRows };
-
-type TextWork<T> = {
-  readonly context: StatementContext;
-  /** The values of parameters in the text. */
-  readonly values: readonly ValuePlace[];
-  readonly work: (request: PrepareRequest) => Promise<T>;
-};

@@ -37,4 +37,6 @@ export type ScanBinding = {
   /** Rows by the snapshot's summary, deletes taken off; null when the summary does not say. */
   readonly rowCount: number | null;
   readonly policies: TablePolicies;
+  /** Only files of a higher data sequence number are read (decimal int64); absent = all. */
+  readonly addedAfter?: string;
 };

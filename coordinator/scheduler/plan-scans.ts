@@ -76,7 +76,9 @@ export function scanRequest(binding: ScanBinding, { tenant }: Pick<ScanContext, 
   const snapshots = new Map(snapshot === undefined ? [] : [[snapshotId, snapshot]]);
   const columnsNeeded = new Set(columns.map((column) => column.fieldId));
   const table = { tableUuid, formatVersion, location, fields, specs, defaultSpecId, snapshots };
-  return { tenant, table, snapshotId, predicate, allowedRoots, credential, columnsNeeded };
+  const { addedAfter } = binding;
+  const only = addedAfter === undefined ? {} : { addedAfter: BigInt(addedAfter) };
+  return { tenant, table, snapshotId, predicate, allowedRoots, credential, columnsNeeded, ...only };
 }
 
 export const readCall = ({ tableName }: ScanBinding, { signal }: Pick<ScanContext, 'signal'>): ReadCall => ({

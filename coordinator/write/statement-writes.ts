@@ -43,7 +43,6 @@ import type {
 import { qualify } from '../command/qualify.ts';
 import type { SqlField } from '../planner/sql-type.ts';
 import type { ActiveQuery } from '../query/active-query.ts';
-import type { NameDefaults } from '../resolver/find-references.ts';
 import type { TableName } from '../resolver/table-source.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import { wholeText } from '../statement/derived-text.ts';
@@ -58,6 +57,8 @@ import { optimizeFiles } from './optimize-files.ts';
 import { mergeRows } from './merge-rows.ts';
 import type { RowServices } from './replace-rows.ts';
 import type { Assigned, RowsOf } from './rows-of.ts';
+import type { Refresh } from '../command/refresh-request.ts';
+import { refreshRows } from './refresh-rows.ts';
 import { rowsOf } from './returned-rows.ts';
 import { TableCommit } from './table-commit.ts';
 import { addressNames, nullColumn, tableRows } from './table-rows.ts';
@@ -132,13 +133,8 @@ export class StatementWrites implements Writes {
     return this.#report;
   }
 
-  createAs(
-    query: TextSpan,
-    targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>,
-    names?: NameDefaults,
-  ): Promise<WriteOutcome> {
-    const { queries: ofSession } = this.#context();
-    const queries = names === undefined ? ofSession : ofSession.in(names);
+  createAs(query: TextSpan, targetOf: (columns: readonly SqlField[]) => Promise<WriteTarget>): Promise<WriteOutcome> {
+    const { queries } = this.#context();
     return this.#write({
       run: (destinationOf) => queries.write(query, wholeText(query), destinationOf),
       assign: async (columns) => {
@@ -149,6 +145,10 @@ export class StatementWrites implements Writes {
       // The table is made, though the query has no row.
       change: appendFiles,
     });
+  }
+
+  refresh(input: Refresh<WriteTarget>): Promise<WriteOutcome> {
+    return refreshRows(input, { ...this.#rowServices(), targetOf: (table) => this.#targetOf(table) });
   }
 
   async optimize(input: Optimize): Promise<Optimized> {

@@ -1,9 +1,12 @@
 import type { ScanFile } from '#proto/task.ts';
 import type { FileReader } from '#shared/storage/storage.ts';
-import type { DataFile } from './manifest.ts';
+import type { DataFile, ManifestEntry } from './manifest.ts';
 import { Planning, type PlanFilesOptions, type PlanReport, type PlanTable, type ScanNumbers } from './planning.ts';
 import type { Predicate } from './predicate.ts';
 import { snapshotManifests } from './snapshot-manifests.ts';
+
+/** `addedAfter`: only data files of a higher data sequence number. */
+export type ScanFilesOptions = PlanFilesOptions & { readonly addedAfter?: bigint };
 
 /** Receives each result of a plan as soon as it is found, in the order of the manifests. */
 export type Sink<T> = (found: T) => void;
@@ -19,12 +22,17 @@ export async function planFiles(
   table: PlanTable,
   snapshotId: bigint,
   predicate: Predicate,
-  options: PlanFilesOptions,
+  options: ScanFilesOptions,
   sink: Sink<ScanFile>,
 ): Promise<PlanReport> {
   const plan = new Planning(io, table, predicate, options);
-  const manifests = await snapshotManifests(io, table, snapshotId, options);
-  await plan.run(manifests, (entry, deletes) => plan.toScanFile(entry, deletes), sink);
+  const isOld = ({ sequenceNumber }: { readonly sequenceNumber: bigint }): boolean =>
+    options.addedAfter !== undefined && sequenceNumber <= options.addedAfter;
+  const all = await snapshotManifests(io, table, snapshotId, options);
+  const manifests = all.filter((manifest) => manifest.content === 'deletes' || !isOld(manifest));
+  const toFile = (entry: ManifestEntry, deletes: () => readonly DataFile[]): ScanFile | undefined =>
+    isOld(entry) ? undefined : plan.toScanFile(entry, deletes);
+  await plan.run(manifests, toFile, sink);
   return plan.report;
 }
 

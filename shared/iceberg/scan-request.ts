@@ -5,7 +5,7 @@ import type { FileReader } from '#shared/storage/storage.ts';
 import { ColumnSummaries, type ColumnSummary, type SummarizedColumn } from './column-summary.ts';
 import type { DecodeLimits } from './decode-limits.ts';
 import type { ManifestCaches } from './manifest-cache.ts';
-import { countFiles, planEntries, planFiles, type Sink } from './plan-files.ts';
+import { countFiles, planEntries, planFiles, type ScanFilesOptions, type Sink } from './plan-files.ts';
 import type { PlanFilesOptions, PlanReport, PlanTable, ScanNumbers } from './planning.ts';
 import type { Predicate } from './predicate.ts';
 
@@ -20,6 +20,8 @@ export type ScanRequest = {
   readonly credential: StorageCredential;
   /** Fields whose identity-partition values a file carries as constants. */
   readonly columnsNeeded: ReadonlySet<number>;
+  /** Only data files of a higher data sequence number. */
+  readonly addedAfter?: bigint;
 };
 
 /** The place that answers a request: the main thread, or a thread of its own. */
@@ -29,11 +31,12 @@ export type ReadingPlace = Pick<PlanFilesOptions, 'largeManifests' | 'signal'> &
   readonly limits: DecodeLimits;
 };
 
-const optionsOf = ({ io: _io, manifestCaches, ...place }: ReadingPlace, request: ScanRequest): PlanFilesOptions => ({
+const optionsOf = ({ io: _io, manifestCaches, ...place }: ReadingPlace, request: ScanRequest): ScanFilesOptions => ({
   ...place,
   manifestCache: manifestCaches.of(request.tenant),
   allowedRoots: request.allowedRoots,
   columnsNeeded: request.columnsNeeded,
+  ...(request.addedAfter === undefined ? {} : { addedAfter: request.addedAfter }),
 });
 
 /** Finds the files of a scan; see `planFiles`. */

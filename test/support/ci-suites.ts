@@ -24,6 +24,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/dml.test.ts',
   'test/cluster/etcd.test.ts',
   'test/cluster/fresh-reads.test.ts',
+  'test/cluster/refresh-random.test.ts',
   'test/cluster/worker-memory.test.ts',
   'test/cluster/worker-processes.test.ts',
   'test/cluster/write-kills.test.ts',

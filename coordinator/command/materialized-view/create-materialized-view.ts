@@ -10,7 +10,7 @@ import type { Command, CommandContext, WriteOutcome } from '../command.ts';
 import { printTableName } from '../table/table-place.ts';
 import { createViewOperation, newVersion, takeViewQuery, type ViewQuery } from '../view/new-version.ts';
 import { isTable, loadView, viewParams, viewPlace } from '../view/view-place.ts';
-import { refresh } from './materialized-view.ts';
+import { planRefresh, refresh } from './refresh.ts';
 
 type CreateMaterializedView = ViewQuery & { readonly ifNotExists: boolean; readonly name: ObjectName };
 
@@ -65,7 +65,8 @@ async function create(
   }
   try {
     const tables = context.catalog.tablesFor(context.caller.claims);
-    return await refresh(await loadView(tables, name, context.signal), context, input.query.offset);
+    const view = await loadView(tables, name, context.signal);
+    return await refresh(await planRefresh(view, context, input.query.offset), context, input.query.offset);
   } catch (error) {
     if (SkeinError.of(error).code !== 'COMMIT_STATE_UNKNOWN') {
       await changeCatalog(stoppable, { id: 'dropView', params: viewParams(name) });

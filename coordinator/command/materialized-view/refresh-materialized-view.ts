@@ -1,6 +1,7 @@
 import type { ObjectName } from '../../statement/statement.ts';
 import type { Command } from '../command.ts';
-import { loadMaterializedView, refresh } from './materialized-view.ts';
+import { loadMaterializedView } from './load-materialized-view.ts';
+import { planRefresh, refresh } from './refresh.ts';
 
 /** `REFRESH MATERIALIZED VIEW name`: the rows that its query has now, in one commit */
 export const refreshMaterializedView: Command<{ readonly name: ObjectName }> = {
@@ -15,7 +16,8 @@ export const refreshMaterializedView: Command<{ readonly name: ObjectName }> = {
   },
   action: () => 'table.commit',
   async run({ name }, context) {
-    const { count, ...outcome } = await refresh(await loadMaterializedView(name, context), context, name.position);
+    const planned = await planRefresh(await loadMaterializedView(name, context), context, name.position);
+    const { count, ...outcome } = await refresh(planned, context, name.position);
     return { ...(await context.answerCount(count)), ...outcome };
   },
 };

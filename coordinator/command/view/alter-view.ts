@@ -7,7 +7,7 @@ import { statusResult } from '../answer.ts';
 import { atName } from '../at-name.ts';
 import { takeIfExists } from '../clause/exists.ts';
 import type { Command, CommandContext } from '../command.ts';
-import { loadMaterializedView } from '../materialized-view/materialized-view.ts';
+import { loadMaterializedView } from '../materialized-view/load-materialized-view.ts';
 import { qualify } from '../qualify.ts';
 import { checkIdentifier } from '#shared/sql/check-identifier.ts';
 import { printTableName } from '../table/table-place.ts';

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '#shared/json.ts';
 /** The current version of an Iceberg view (view specification, format version 1). */
 export type ViewDefinition = {
   readonly uuid: string;
+  readonly versionId: number;
   readonly schema: Schema;
   /** Null = the catalog that has the view. */
   readonly defaultCatalog: string | null;
@@ -42,6 +43,7 @@ export function readViewDefinition(json: Json): ViewDefinition {
   const { 'default-catalog': catalog } = version;
   return {
     uuid: textOf(object['view-uuid']),
+    versionId: Number(currentId),
     schema: parseSchema(listOf(object['schemas']).find((one) => objectOf(one)['schema-id'] === schemaId)),
     defaultCatalog: typeof catalog === 'string' && catalog !== '' ? catalog : null,
     defaultNamespace: listOf(version['default-namespace']).map(textOf),

@@ -9,6 +9,7 @@ import { metadataFolder } from '../table-folders.ts';
 import type { TableMetadata } from '../table-metadata.ts';
 import type { WrittenVersion } from './manifest-schema.ts';
 import { ManifestWriter } from './manifest-writer.ts';
+import { conflict } from './replace-files.ts';
 import { ManifestMerging } from './merge-manifests.ts';
 import { summarize } from './snapshot-summary.ts';
 import { requirementsOf, shapeUpdates } from './table-updates.ts';
@@ -232,6 +233,8 @@ class SnapshotAttempts {
     const { name, shape, schema, change } = this.#write;
     const base = this.#base;
     const parentId = shape === 'keep' ? (base.refs.get('main')?.snapshotId ?? base.currentSnapshotId) : null;
+    if (change.parent !== undefined && change.parent !== parentId)
+      throw conflict('the table has another snapshot by now');
     const parent = parentId === null ? [] : await this.#manifestsOf(base, parentId);
     const ids = {
       snapshotId: this.snapshotId,
@@ -249,7 +252,7 @@ class SnapshotAttempts {
       'sequence-number': ids.sequenceNumber,
       'timestamp-ms': Date.now(),
       'manifest-list': list.path,
-      summary: summarize(change.operation, change.counts, before),
+      summary: { ...summarize(change.operation, change.counts, before), ...change.summary },
       'schema-id': schema.schemaId,
       ...(base.formatVersion === 3 ? { 'first-row-id': ids.firstRowId, 'added-rows': list.addedRows } : {}),
     };

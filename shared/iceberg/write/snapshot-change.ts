@@ -9,6 +9,10 @@ import type { SnapshotCounts } from './snapshot-summary.ts';
 export type SnapshotChange = {
   /** The operation of the snapshot's summary. */
   readonly operation: 'append' | 'delete' | 'replace' | 'overwrite';
+  /** The only snapshot that the change may follow, null = none; absent = any. */
+  readonly parent?: bigint | null;
+  /** Further entries of the snapshot's summary. */
+  readonly summary?: Readonly<Record<string, string>>;
   /** Known once `manifests` has resolved. */
   readonly counts: SnapshotCounts;
   /**

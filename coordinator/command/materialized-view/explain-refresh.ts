@@ -1,0 +1,39 @@
+import type { RefreshWay } from '../../refresh/refresh-way.ts';
+import type { ObjectName } from '../../statement/statement.ts';
+import { paged, textResult } from '../answer.ts';
+import { rowsCommand } from '../rows-command.ts';
+import { printTableName } from '../table/table-place.ts';
+import { loadMaterializedView } from './load-materialized-view.ts';
+import { planRefresh } from './refresh.ts';
+
+/** `EXPLAIN REFRESH MATERIALIZED VIEW name`: how a refresh would bring it up to date, and why */
+export const explainRefresh = rowsCommand<{ readonly name: ObjectName }>({
+  words: ['EXPLAIN REFRESH MATERIALIZED VIEW'],
+  queryType: 'explain',
+  timeout: 'session',
+  parse(reader) {
+    reader.words(4);
+    const name = reader.name('a materialized view', 3);
+    reader.end();
+    return { name };
+  },
+  action: () => 'table.select',
+  async rows({ name }, context) {
+    const { view, way } = await planRefresh(await loadMaterializedView(name, context), context, name.position);
+    const lines = [`Refresh ${printTableName(view.name)}`, `  ${printWay(way)}`];
+    return paged(
+      textResult(
+        ['plan'],
+        lines.map((line) => [line]),
+      ),
+    );
+  },
+});
+
+function printWay(way: RefreshWay): string {
+  if (way.kind === 'current') return 'up to date: no table has changed';
+  if (way.kind === 'full') return `full: ${way.reason}`;
+  const { shape, snapshots, table } = way;
+  const added = `the rows of ${snapshots} new ${snapshots === 1 ? 'snapshot' : 'snapshots'} of ${table}`;
+  return shape.kind === 'append' ? `incremental: appends ${added}` : `incremental: merges ${added}`;
+}

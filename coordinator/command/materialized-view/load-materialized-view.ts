@@ -1,0 +1,17 @@
+import { SkeinError } from '#shared/error.ts';
+import type { LoadedView } from '../../resolver/table-source.ts';
+import type { ObjectName } from '../../statement/statement.ts';
+import { atName } from '../at-name.ts';
+import type { CommandContext } from '../command.ts';
+import { qualify } from '../qualify.ts';
+import { printTableName } from '../table/table-place.ts';
+import { loadView } from '../view/view-place.ts';
+
+/** @throws as `loadView`, with the place of the name; WRONG_OBJECT_TYPE for a view without rows of its own */
+export async function loadMaterializedView(name: ObjectName, context: CommandContext): Promise<LoadedView> {
+  const wanted = await qualify(name, context);
+  const loaded = await atName(name, loadView(context.tables, wanted, context.signal));
+  if (loaded.view.storageTable !== null) return loaded;
+  const message = `${printTableName(loaded.name)} is a view, not a materialized view`;
+  throw new SkeinError('WRONG_OBJECT_TYPE', message, { position: name.position });
+}

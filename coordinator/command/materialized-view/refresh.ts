@@ -1,0 +1,165 @@
+import { SkeinError } from '#shared/error.ts';
+import { must } from '#shared/must.ts';
+import { quoteIdentifier } from '#shared/sql/quote.ts';
+import { printRefreshState, readRefreshState, sourcesOf, type RefreshState } from '../../refresh/refresh-state.ts';
+import { refreshWay, type RefreshWay } from '../../refresh/refresh-way.ts';
+import type { LoadedTable, LoadedView, TableName } from '../../resolver/table-source.ts';
+import { viewError } from '../../resolver/view/expand-views.ts';
+import { typedColumns } from '../../resolver/view/typed-columns.ts';
+import { ownQuery, type ViewDefinition } from '../../resolver/view/view-definition.ts';
+import type { CommandContext, WriteOutcome, WriteTarget } from '../command.ts';
+import type { QueryScope, Refresh as RefreshOf } from '../refresh-request.ts';
+import { FORMAT_VERSION_DEFAULT, newTable } from '../table/new-table.ts';
+import { createdTarget, replacedTarget } from '../table/new-target.ts';
+import { queryColumns } from '../table/query-columns.ts';
+import { printTableName } from '../table/table-place.ts';
+
+type Refresh = RefreshOf<WriteTarget>;
+
+/** A refresh of a materialized view, before anything runs. */
+export type PlannedRefresh = {
+  readonly way: RefreshWay;
+  readonly view: LoadedView;
+  /** The table of the view's rows; null before the first refresh. */
+  readonly stored: Extract<LoadedTable, { kind: 'found' }> | null;
+  /** The state that the rows will have. */
+  readonly state: RefreshState;
+};
+
+/** Finds how the view is brought up to date. @throws as its query does, with the view's name */
+export async function planRefresh(
+  view: LoadedView,
+  context: CommandContext,
+  position: number,
+): Promise<PlannedRefresh> {
+  const { uuid: viewUuid, versionId: viewVersionId } = view.view;
+  try {
+    const query = { text: ownQuery(view.view), offset: 0 };
+    const { planned, timeZone } = await context.queries.in(scopeOf(view)).plan(query);
+    const [loaded] = await context.tables.loadTables([storageName(view)], context.signal);
+    const stored = loaded?.kind === 'found' ? loaded : null;
+    const state = { viewUuid, viewVersionId, timeZone, sources: sourcesOf(planned.scans) };
+    return { way: refreshWay(planned, stateOf(stored), state), view, stored, state };
+  } catch (error) {
+    throw viewError(error, printTableName(view.name), position);
+  }
+}
+
+/**
+ * Brings the rows of the view up to date in one commit, before which readers see those of the last refresh:
+ * ```
+ * current       nothing to do
+ * incremental   query over the new files of one table ─▶ appended │ merged with the rows that are there
+ * full          query ─▶ in the place of the rows that are there
+ * ```
+ * @returns the number of rows that it has written
+ * @throws as the query does, with the view's name; COMMIT_CONFLICT when another refresh came first
+ */
+export async function refresh(
+  planned: PlannedRefresh,
+  context: CommandContext,
+  position: number,
+): Promise<WriteOutcome> {
+  const { way, view } = planned;
+  const { writes } = context;
+  if (way.kind === 'current') return { count: 0, bytesScanned: 0, fragments: 0 };
+  try {
+    if (way.kind === 'full') return await writes.refresh(fullRefresh(planned, context));
+    return await writes.refresh(incrementalRefresh(planned, way, context)).catch((error: unknown) => {
+      if (error instanceof SourcesMoved) return writes.refresh(fullRefresh(planned, context));
+      throw error;
+    });
+  } catch (error) {
+    throw viewError(error, printTableName(view.name), position);
+  }
+}
+
+/** The tables were read in another state than was planned: a snapshot had expired while the statement waited. */
+class SourcesMoved extends SkeinError {
+  constructor() {
+    super('COMMIT_CONFLICT', 'the tables of the view have changed meanwhile');
+  }
+}
+
+const fullRefresh = (planned: PlannedRefresh, context: CommandContext): Refresh => ({
+  ...replacing(planned, context),
+  query: { text: freshRows(planned.view), offset: 0 },
+  summaryOf: (scans) => printRefreshState({ ...planned.state, sources: sourcesOf(scans) }),
+});
+
+function incrementalRefresh(
+  planned: PlannedRefresh,
+  { shape, since }: Extract<RefreshWay, { kind: 'incremental' }>,
+  context: CommandContext,
+): Refresh {
+  const { view, state } = planned;
+  const { name, metadata } = must(planned.stored, 'a view with a state has rows');
+  const summaryOf: Refresh['summaryOf'] = (scans) => {
+    const read = sourcesOf(scans.filter((scan) => scan.kind === 'rows' || scan.tableUuid !== metadata.tableUuid));
+    if (JSON.stringify(read) !== JSON.stringify(state.sources)) throw new SourcesMoved();
+    return printRefreshState(state);
+  };
+  const added = freshRows(view);
+  if (shape.kind === 'append') {
+    const scope = { ...scopeOf(view), since };
+    return { query: { text: added, offset: 0 }, scope, into: { kind: 'append', table: name }, summaryOf };
+  }
+  const text = mergedRows(view.view, { columns: shape.columns, storage: name, added });
+  const { into, scope } = replacing(planned, context);
+  return { query: { text, offset: 0 }, scope: { ...scope, since }, into, summaryOf };
+}
+
+/** The rows that are there and those that come, merged by the columns of the key. */
+function mergedRows(
+  view: ViewDefinition,
+  parts: { readonly columns: readonly (string | null)[]; readonly storage: TableName; readonly added: string },
+): string {
+  const { columns, storage, added } = parts;
+  const names = view.schema.fields.map(({ name }) => quoteIdentifier(name));
+  const values = names.map((name, i) => {
+    const by = columns[i];
+    return by === null || by === undefined ? name : `${by}(${name}) AS ${name}`;
+  });
+  const keys = names.filter((_, i) => columns[i] === null);
+  const path = [storage.catalog, storage.namespace.join('.'), storage.table].map(quoteIdentifier).join('.');
+  const groups = keys.length === 0 ? '' : ` GROUP BY ${keys.join(', ')}`;
+  const both = `${typedColumns(view, path)} UNION ALL ${added}`;
+  return typedColumns(view, `(SELECT ${values.join(', ')} FROM (${both}) AS "both"${groups})`);
+}
+
+/** The rows that the view's query has now. */
+const freshRows = ({ view }: LoadedView): string => typedColumns(view, `(${ownQuery(view)}\n)`);
+
+/** Rows that come in the place of those that are there, in a table that is made when there is none. */
+function replacing({ view, stored }: PlannedRefresh, context: CommandContext): Pick<Refresh, 'into' | 'scope'> {
+  const version = stored?.metadata.formatVersion === 3 ? 3 : FORMAT_VERSION_DEFAULT;
+  return {
+    scope: scopeOf(view),
+    into: {
+      kind: 'replace',
+      targetOf: (columns) => {
+        const table = newTable(queryColumns(columns, 0), {}, version);
+        return stored === null
+          ? createdTarget({ name: storageName(view), existing: undefined }, table, context)
+          : replacedTarget(stored.name, table, context);
+      },
+    },
+  };
+}
+
+function stateOf(stored: PlannedRefresh['stored']): RefreshState | null {
+  const id = stored?.metadata.currentSnapshotId ?? null;
+  const snapshot = id === null ? undefined : stored?.metadata.snapshots.get(id);
+  return snapshot === undefined ? null : readRefreshState(snapshot.summary);
+}
+
+/** The table of the view's rows. */
+function storageName({ name, view }: LoadedView): TableName {
+  const { namespace, name: table } = must(view.storageTable, 'a materialized view has a table');
+  return { catalog: name.catalog, namespace, table };
+}
+
+/** Names in the view's query mean what they meant when the view was made. */
+const scopeOf = ({ name, view }: LoadedView): QueryScope => ({
+  names: { catalog: view.defaultCatalog ?? name.catalog, schema: view.defaultNamespace.join('.') },
+});

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { projectRoot, type Cluster } from '#test/support/cluster.ts';
+import type { Json } from '#shared/json.ts';
 import { python } from '#test/support/python.ts';
 import { sharedCluster } from '#test/support/resources.ts';
 
@@ -26,6 +27,7 @@ afterAll(async () => {
     'replaced',
     'returned',
     'hinted',
+    'valued',
     'marked_2',
     'marked_3',
   ])
@@ -247,6 +249,26 @@ test('more schemas than a page of the catalog has are all shown, and one of the 
   await each((name) => cluster.sql(`DROP SCHEMA dml_many.${name}`));
   await cluster.sql('DROP CATALOG dml_many');
 }, 120_000);
+
+test('values of a request stand wherever an expression may, also in RETURNING', async () => {
+  const table = `${SCHEMA}.valued`;
+  await cluster.sql(`CREATE TABLE ${table} (id INT, name VARCHAR)`);
+  const rows = async (sql: string, parameters: Json): Promise<unknown> =>
+    (await cluster.query(sql, { parameters })).body.rows;
+  expect(await rows(`INSERT OVERWRITE ${table} VALUES (?, ?), (?, ?) RETURNING id + ?`, [1, 'a', 2, 'b', 10])).toEqual([
+    [11],
+    [12],
+  ]);
+  expect(
+    await rows(`UPDATE ${table} SET name = $name WHERE id = $id RETURNING name || $name`, { id: 1, name: 'x' }),
+  ).toEqual([['xx']]);
+  const merge = `MERGE INTO ${table} AS t USING (VALUES ($1, $2)) AS s(id, name) ON t.id = s.id
+    WHEN MATCHED THEN UPDATE SET name = s.name WHEN NOT MATCHED THEN INSERT * RETURNING t.id, $3`;
+  expect(await rows(merge, [3, 'c', true])).toEqual([[3, true]]);
+  expect(
+    await rows(`DELETE FROM ${table} USING (VALUES ($1)) AS v(id) WHERE valued.id = v.id RETURNING name`, [3]),
+  ).toEqual([['c']]);
+}, 60_000);
 
 test('MERGEs that meet insert each row once', async () => {
   const table = `${SCHEMA}.merged`;

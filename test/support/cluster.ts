@@ -21,6 +21,8 @@ export type QueryRequest = {
   readonly sessionId?: string;
   readonly queryId?: string;
   readonly signal?: AbortSignal;
+  /** Values of the statement's parameters. */
+  readonly parameters?: Json;
 };
 
 /** Answer of `POST /api/query`: the body as it is, its HTTP status, and the id of the query. */
@@ -179,7 +181,11 @@ export class Cluster {
         ...(request.sessionId === undefined ? {} : { 'x-skein-session': request.sessionId }),
         ...(request.queryId === undefined ? {} : { 'x-skein-query-id': request.queryId }),
       },
-      body: printJson({ sql, ...(request.timeoutMs === undefined ? {} : { timeout_ms: request.timeoutMs }) }),
+      body: printJson({
+        sql,
+        ...(request.timeoutMs === undefined ? {} : { timeout_ms: request.timeoutMs }),
+        ...(request.parameters === undefined ? {} : { parameters: request.parameters }),
+      }),
       ...(request.signal === undefined ? {} : { signal: request.signal }),
     });
     const text = await response.text();

@@ -31,6 +31,7 @@ import { countUses } from './store/postgres/idempotency-store.ts';
 import { CATALOG_SCHEMA } from './store/postgres/migrations.ts';
 import { underStartupLock } from './store/postgres/startup-lock.ts';
 import { SigningKeys } from './token/signing-keys.ts';
+import { adoptRestored } from './store/postgres/table-version-store.ts';
 import { TokenIssuer } from './token/token-issuer.ts';
 
 export type RunningCatalog = {
@@ -122,6 +123,7 @@ function prepareStore(
     // A database without tables means a first start: the password is hashed while the migrations run.
     const early = rows[0]?.found === true ? undefined : prepareFirstUser(config);
     await migrateSchema(store.db, CATALOG_SCHEMA);
+    await adoptRestored(store.db);
     if (await isBootstrapped(store.db)) return undefined;
     const user = early ?? prepareFirstUser(config);
     const root = await bootstrap(store.db, config, user);

@@ -168,6 +168,7 @@ function activeQueries(active: Active): QueryService {
   return {
     execute: async (request) => queries().execute(request),
     timeoutMs: (session) => queries().timeoutMs(session),
+    endSession: async (session) => queries().endSession(session),
     live: (caller, filter) => queries().live(caller, filter),
     find: (caller, queryId, owner) => queries().find(caller, queryId, owner),
     cancel: (caller, queryId, owner) => queries().cancel(caller, queryId, owner),

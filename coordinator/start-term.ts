@@ -27,6 +27,8 @@ import { statementRunner } from './query/run-statement.ts';
 import type { Front } from './query/runner-services.ts';
 import { endUnknown } from './scheduler/end-unknown.ts';
 import { WriteIntents } from './write/write-intents.ts';
+import { TransactionStore } from './transaction/transaction-store.ts';
+import { Transactions } from './transaction/transactions.ts';
 import { CommitQueue } from './write/commit-queue.ts';
 import { WriteJournal } from './write/write-journal.ts';
 import { GroupAdmission } from './workload/admission.ts';
@@ -79,6 +81,19 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   const journal = new WriteJournal({ intents: new WriteIntents(database, epoch), catalog: sessions.catalog, log });
   const writes = stack.adopt(journal, (open) => open.close());
   await writes.resume();
+  const transactions = stack.use(
+    new Transactions({
+      catalog: sessions.catalog,
+      journal,
+      store: new TransactionStore(database, epoch),
+      log,
+      timeoutMs: config['coordinator.transaction_timeout'],
+      bytesMax: config['coordinator.transaction_bytes_max'],
+      perPrincipalMax: config['coordinator.transactions_per_principal_max'],
+      idleMs: config['coordinator.session_idle'],
+    }),
+  );
+  await transactions.resume();
   const running = new Set<QueryId>();
   const runs = new RecentRuns();
   const quarantine = new Quarantine({
@@ -130,6 +145,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     runs,
     writes,
     commits: new CommitQueue(),
+    transactions,
     record: (row) => {
       history.record(row);
       events.record(row);

@@ -11,6 +11,7 @@ import {
   findTableHead,
   requireTable,
   requireTableHead,
+  type TableRow,
 } from '../store/postgres/table-store.ts';
 import { aboutSource, type CommitSource } from './commit-source.ts';
 import { CREATED_METADATA, type CreateInput } from './created-metadata.ts';
@@ -142,12 +143,18 @@ function inTurn<T>(context: CatalogContext, sortedKeys: readonly string[], work:
 const backoffMs = (attempt: number): number =>
   Math.min(RETRY_WAIT_LONGEST_MS, RETRY_WAIT_FIRST_MS * 2 ** (attempt - 1)) * Math.random();
 
-function planStep(context: CatalogContext, change: TableChange): Promise<Step> {
-  return change.source.creates ? planInsert(context, change) : planSwap(context, change);
+async function planStep(context: CatalogContext, change: TableChange): Promise<Step> {
+  if (change.source.creates) return planInsert(context, change);
+  const { claims, catalog, ident } = change.target;
+  return planSwap(context, change, await requireTable(context.store.db, claims.tenant, catalog, ident));
 }
 
-async function planSwap(context: CatalogContext, { target, source }: TableChange): Promise<Step> {
-  const row = await requireTable(context.store.db, target.claims.tenant, target.catalog, target.ident);
+/** Plans the change of a table that is there. @throws COMMIT_CONFLICT, INVALID_REQUEST */
+export async function planSwap(
+  context: CatalogContext,
+  { target, source }: TableChange,
+  row: TableRow,
+): Promise<Extract<Step, { kind: 'keep' | 'swap' }>> {
   const { metadata, metadataLocation, version, roots } = row;
   const input = {
     metadata,
@@ -175,8 +182,11 @@ export const aboutTable = ({ claims, ident }: TableTarget, metadata: string): Do
   what: `the metadata of ${displayIdent(ident)}`,
 });
 
-/** Plans the commit that ends a staged create and inserts the table. */
-async function planInsert(context: CatalogContext, { target, source }: TableChange): Promise<Step> {
+/** Plans the commit that ends a staged create and inserts the table. @throws COMMIT_CONFLICT, INVALID_REQUEST */
+export async function planInsert(
+  context: CatalogContext,
+  { target, source }: TableChange,
+): Promise<Extract<Step, { kind: 'insert' }>> {
   const { db } = context.store;
   const existing = await findTable(db, target.claims.tenant, target.catalog, target.ident);
   if (existing !== undefined) {

@@ -55,7 +55,7 @@ export async function runSteps(
   try {
     await unit.transact(async (tx) => {
       await lockForSteps(tx, [...swaps, ...inserts]);
-      for (const step of swaps) await runSwap(tx, step);
+      for (const step of swaps) await runSwap(tx, step, new Date(context.clock.nowMs()));
       for (const step of inserts) await runInsert(tx, step, purpose);
       await writeFiles(context, [...swaps, ...inserts]);
       context.at('before-commit');
@@ -77,9 +77,9 @@ async function lockForSteps(tx: Tx, steps: readonly WritingStep[]): Promise<void
   await lockLocations(tx, catalogId, needed.some(({ chosen }) => chosen) ? 'exclusive' : 'shared');
 }
 
-async function runSwap(tx: Tx, step: Extract<Step, { kind: 'swap' }>): Promise<void> {
+async function runSwap(tx: Tx, step: Extract<Step, { kind: 'swap' }>, now: Date): Promise<void> {
   const { row, location, file, text, folders } = step;
-  if (!(await swapMetadata(tx, row, { location, metadataLocation: file, metadata: text }))) throw new LostRace();
+  if (!(await swapMetadata(tx, row, { location, metadataLocation: file, metadata: text, now }))) throw new LostRace();
   if (folders.length > 0) await claimFolders(tx, row, folders);
 }
 

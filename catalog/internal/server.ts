@@ -28,6 +28,8 @@ import { createClient, dropClient, listClients, rotateClient } from './clients.t
 import { listJobs, retryJobs } from './jobs.ts';
 import { runOperation } from './run-operation.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
+import { stageTable } from './stage-table.ts';
+import { getMoment } from './table-at-moment.ts';
 import { TableLoader } from './table-loader.ts';
 import { mintToken } from './mint-token.ts';
 import { watchEpochs } from './watch-epochs.ts';
@@ -41,13 +43,15 @@ type Unary<Request, Reply> = (context: CatalogContext, request: Request) => Prom
 export async function startInternalServer(context: CatalogContext): Promise<{ server: Server; address: string }> {
   const { config } = context;
   const server = new Server({ 'grpc.max_send_message_length': MESSAGE_BYTES_MAX });
-  const loader = new TableLoader(context.store.pool, context.documents);
+  const loader = new TableLoader(context);
   const { definition } = loadService('catalog.proto', 'skein.catalog.v1.CatalogInternal');
   const handlers: CatalogInternalHandlers = {
     Authorize: forPrincipal(context, [], authorize),
     LoadTables: forPrincipal(context, ['table.describe'], (_context, request: LoadTablesRequest, principal) =>
       loader.load(request, principal),
     ),
+    GetMoment: unary(context, COORDINATOR, getMoment),
+    StageTable: forPrincipal(context, ['table.commit'], stageTable),
     ListCatalogs: forPrincipal(context, ['catalog.list', 'catalog.resolve'], listCatalogs),
     ListNamespaces: forPrincipal(context, ['schema.list', 'schema.resolve'], listNamespaces),
     ListTables: forPrincipal(context, ['table.list'], listTables),

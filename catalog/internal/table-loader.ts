@@ -1,4 +1,3 @@
-import type { Pool } from 'pg';
 import type { LoadedTableInput } from '#proto/generated/skein/catalog/v1/LoadedTable.ts';
 import type { LoadTablesRequest } from '#proto/generated/skein/catalog/v1/LoadTablesRequest.ts';
 import type { TableName } from '#proto/generated/skein/catalog/v1/TableName.ts';
@@ -8,8 +7,10 @@ import { SkeinError } from '#shared/error.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { allowedActions } from '../authorization/decide.ts';
 import { NO_POLICIES } from '../authorization/policies.ts';
-import { LARGE_DOCUMENT_BYTES, type LargeDocuments } from '../commit/large-documents.ts';
+import { LARGE_DOCUMENT_BYTES } from '../commit/large-documents.ts';
+import type { CatalogContext } from '../context.ts';
 import { LEVEL_SEPARATOR } from '../store/postgres/namespace-store.ts';
+import { tablesAtMoment } from './table-at-moment.ts';
 
 type FoundRow = {
   readonly roots: readonly string[] | null;
@@ -87,22 +88,20 @@ type Waiting = {
  * always begins after the call arrived, so no caller reads a state older than its call.
  */
 export class TableLoader {
-  readonly #pool: Pool;
-  readonly #documents: LargeDocuments;
+  readonly #context: CatalogContext;
   #waiting: Waiting[] = [];
   #running = 0;
 
-  constructor(pool: Pool, documents: LargeDocuments) {
-    this.#pool = pool;
-    this.#documents = documents;
+  constructor(context: CatalogContext) {
+    this.#context = context;
   }
 
   /**
    * Returns the tables in the order of the names. A table's files may lie anywhere below its catalog's roots: a catalog belongs to one
    * tenant, and clients may add files from other folders, or move a table.
-   * @throws QUEUE_FULL
+   * @throws QUEUE_FULL, and for another moment than now as `tablesAtMoment`
    */
-  async load({ names }: LoadTablesRequest, principal: Principal): Promise<{ tables: LoadedTableInput[] }> {
+  async load({ names, moment }: LoadTablesRequest, principal: Principal): Promise<{ tables: LoadedTableInput[] }> {
     if (names.length === 0) return { tables: [] };
     if (this.#waiting.length >= WAITING_MAX)
       throw new SkeinError('QUEUE_FULL', 'too many statements wait for the catalog');
@@ -112,20 +111,23 @@ export class TableLoader {
     });
     const actions = allowedActions(principal, TABLE_ACTIONS);
     const bytes = rows.reduce((sum, row) => sum + (isLarge(row) ? row.bytes : 0), 0);
-    return this.#documents.run(principal.tenant, bytes, async () => {
+    const { tenant } = principal;
+    return this.#context.documents.run(tenant, bytes, async () => {
       const tables: LoadedTableInput[] = [];
       for (const row of rows) tables.push(toLoadedTable(isLarge(row) ? await this.#readLarge(row) : row, actions));
-      return { tables };
+      return { tables: moment === '' ? tables : await tablesAtMoment(this.#context, tables, { moment, tenant }) };
     });
   }
 
   /** The row with its document, or one of an absent table when it was dropped meanwhile. */
   async #readLarge(row: FoundRow): Promise<FoundRow> {
-    const { rows } = await this.#pool.query<Pick<FoundRow, 'metadata_location' | 'version' | 'metadata'>>({
-      name: 'load-large-table',
-      text: READ_LARGE,
-      values: [row.id],
-    });
+    const { rows } = await this.#context.store.pool.query<Pick<FoundRow, 'metadata_location' | 'version' | 'metadata'>>(
+      {
+        name: 'load-large-table',
+        text: READ_LARGE,
+        values: [row.id],
+      },
+    );
     return { ...row, ...(rows[0] ?? { name: null }) };
   }
 
@@ -164,7 +166,7 @@ export class TableLoader {
   async #query(batch: readonly Waiting[]): Promise<readonly FoundRow[]> {
     const names = batch.flatMap((call) => call.names.map(storable));
     const paths = names.map(({ namespace }) => namespace.join(LEVEL_SEPARATOR));
-    const { rows } = await this.#pool.query<FoundRow>({
+    const { rows } = await this.#context.store.pool.query<FoundRow>({
       name: 'load-tables',
       text: RESOLVE,
       values: [

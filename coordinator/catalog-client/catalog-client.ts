@@ -55,7 +55,15 @@ type NamespacesFor = Extract<Action, 'schema.list' | 'schema.resolve'>;
 export interface CatalogClient {
   /** Whether the principal may do each action, by the action's name. Holds for as long as its token. */
   authorize(principal: Principal): Promise<ReadonlyMap<string, Decision>>;
-  tablesFor(principal: Principal): TableLoader;
+  /** @param moment of `moment`: tables as they were then; absent = as they are at each call */
+  tablesFor(principal: Principal, moment?: string): TableLoader;
+  /** The moment of now: it sees every commit that was acknowledged before. */
+  moment(): Promise<string>;
+  /**
+   * Says what a table would be after changes that are not committed. @param transaction as `commitTables`, of one table
+   * @throws the errors of the commit, COMMIT_CONFLICT when the table is gone
+   */
+  stageTable(principal: Principal, transaction: Uint8Array, base: StagedBase): Promise<FoundTable>;
   listCatalogs(principal: Principal, action: CatalogsFor): Promise<readonly string[]>;
   /** @throws CATALOG_NOT_FOUND */
   listNamespaces(
@@ -92,6 +100,10 @@ export type CatalogOperation = {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: JsonObject;
 };
+
+/** `baseVersion` null = the table is created. `version` is that of the staged table. */
+type StagedBase = { readonly name: TableName; readonly baseVersion: string | null; readonly version: string };
+type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
 
 type CachedTable = { readonly version: string; readonly metadata: TableMetadata | ViewDefinition };
 export type CatalogClientOptions = {
@@ -130,6 +142,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
 
   const loadTables = async (
     principal: Principal,
+    moment: string | undefined,
     names: readonly TableName[],
     signal: AbortSignal,
   ): Promise<readonly LoadedTable[]> => {
@@ -140,6 +153,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     const request = {
       principal: toPrincipalMessage(principal),
       names: names.map((name, i) => ({ ...name, known_version: known[i]?.version ?? '' })),
+      moment: moment ?? '',
     };
     const reply = await call('LoadTables', request, signal);
     const loadTable = async (table: LoadedTableMessage, i: number): Promise<LoadedTable> => {
@@ -147,7 +161,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       const { catalog } = must(names[i], 'one answer for each name');
       const isView = table.status === 'VIEW';
       if (table.status !== 'FOUND' && !isView) {
-        cache.delete(key);
+        if (moment === undefined) cache.delete(key);
         return { kind: 'missing', code: missingCode(table.status) };
       }
       const cached = known[i];
@@ -165,26 +179,32 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
                     signal,
                   }),
             };
-      if (current !== cached) cache.set(key, current, { size: table.metadata_json.length * PARSED_FACTOR });
+      // Other statements want the table as it is now.
+      if (current !== cached && moment === undefined) {
+        cache.set(key, current, { size: table.metadata_json.length * PARSED_FACTOR });
+      }
       const name = { catalog, namespace: table.namespace, table: table.table };
       const actions = new Set(table.actions);
       if ('representations' in current.metadata) {
         return { kind: 'view', name, version: current.version, view: current.metadata, actions };
       }
-      return {
-        kind: 'found',
-        name,
-        version: current.version,
-        metadata: current.metadata,
-        allowedRoots: table.allowed_roots,
-        actions,
-        policies: table.policies,
-        policyVersion: table.policy_version,
-        // The storage of every root is `file:`, for which the catalog vends nothing.
-        credential: NO_CREDENTIAL,
-      };
+      return found(table, { name, version: current.version, metadata: current.metadata });
     };
     return Promise.all(reply.tables.map(loadTable));
+  };
+
+  const stageTable = async (
+    principal: Principal,
+    transaction: Uint8Array,
+    { name, baseVersion, version }: StagedBase,
+  ): Promise<FoundTable> => {
+    const request = { principal: toPrincipalMessage(principal), transaction, base_version: baseVersion ?? '' };
+    const table = await call('StageTable', request);
+    const what = `the metadata of ${[name.catalog, ...name.namespace, name.table].join('.')}`;
+    const { signal } = new AbortController();
+    const owner = principal.tenant;
+    const metadata = await parseLargeMetadata(options.readers, table.metadata_json, { owner, what, signal });
+    return found(table, { name, version, metadata });
   };
 
   async function* watchEpochs(signal: AbortSignal): AsyncGenerator<EpochUpdate> {
@@ -212,7 +232,11 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
         decisions.map(({ action, allowed, reason }) => [action, allowed ? { allowed } : { allowed, reason }]),
       );
     },
-    tablesFor: (principal) => ({ loadTables: (names, signal) => loadTables(principal, names, signal) }),
+    tablesFor: (principal, moment) => ({
+      loadTables: (names, signal) => loadTables(principal, moment, names, signal),
+    }),
+    moment: async () => (await call('GetMoment', {})).moment,
+    stageTable,
     listCatalogs: async (principal, action) => {
       const request = { principal: toPrincipalMessage(principal), action };
       return (await call('ListCatalogs', request)).names;
@@ -263,6 +287,17 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
     },
   };
 }
+
+const found = (table: LoadedTableMessage, known: Pick<FoundTable, 'name' | 'version' | 'metadata'>): FoundTable => ({
+  kind: 'found',
+  ...known,
+  allowedRoots: table.allowed_roots,
+  actions: new Set(table.actions),
+  policies: table.policies,
+  policyVersion: table.policy_version,
+  // The storage of every root is `file:`, for which the catalog vends nothing.
+  credential: NO_CREDENTIAL,
+});
 
 const missingCode = (status: string): MissingCode =>
   must(

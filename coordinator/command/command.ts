@@ -28,6 +28,7 @@ import type { ObjectName, TextSpan } from '../statement/statement.ts';
 import type { TargetColumns } from '../write/assign-columns.ts';
 import type { Answer, PagedAnswer } from './answer.ts';
 import type { QueryScope, Refresh } from './refresh-request.ts';
+import type { SessionTransactions } from './session-transactions.ts';
 
 /**
  * A statement of the grammar: its words, its parser, who may run it, its name in history, and what it does. `commands.ts` lists them all;
@@ -51,6 +52,8 @@ export interface Command<Input = unknown> {
    * @throws SYNTAX_ERROR with a position, NOT_SUPPORTED
    */
   parse(reader: StatementReader): Input;
+  /** Whether a statement that defines something belongs to the session's transaction. Absent = it cannot run inside one. */
+  inTransaction?(input: Input): boolean;
   /** The action that the caller must be allowed; null = none. It is checked before the command runs. */
   action(input: Input): Action | null;
   /**
@@ -96,6 +99,7 @@ export interface CommandContext {
   readonly queries: Queries;
   readonly writes: Writes;
   readonly prepared: PreparedStatements;
+  readonly transactions: SessionTransactions;
   readonly records: Records;
   /** Sends rows in memory as the statement's result. */
   readonly answer: (rows: Answer) => Promise<Outcome>;

@@ -38,6 +38,7 @@ export const commentOn: Command<CommentOn> = {
     reader.end();
     return { on, name, text };
   },
+  inTransaction: ({ on }) => on !== 'SCHEMA',
   action: ({ on }) => (on === 'SCHEMA' ? 'schema.alter' : 'table.commit'),
   async run(input, context) {
     await atName(input.name, COMMENT[input.on](input, context));

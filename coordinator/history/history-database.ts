@@ -9,12 +9,14 @@ import { createHistory } from './migrations/001-create-history.ts';
 import { createQuarantine } from './migrations/002-create-quarantine.ts';
 import { createWriteIntents } from './migrations/003-create-write-intents.ts';
 import { historyByMonth } from './migrations/004-history-by-month.ts';
+import { createOpenTransactions } from './migrations/005-create-open-transactions.ts';
 
 /** The coordinator's own schema. */
 export type HistoryDatabase = {
   readonly query_history: HistoryRow;
   readonly quarantine: QuarantineRow;
   readonly write_intents: WriteIntentRow;
+  readonly open_transactions: OpenTransactionRow;
 };
 
 /** A statement that is refused for a while (`coordinator/quarantine`). */
@@ -41,6 +43,9 @@ type WriteIntentRow = {
   readonly begun_at: Date;
 };
 
+/** A session that is in a transaction (`coordinator/transaction/transaction-store.ts`). */
+type OpenTransactionRow = { readonly session: string; readonly epoch: number; readonly begun_at: Date };
+
 /** A migration that was released never changes. */
 export const COORDINATOR_SCHEMA: OwnSchema = {
   name: 'coordinator',
@@ -49,6 +54,7 @@ export const COORDINATOR_SCHEMA: OwnSchema = {
     '002-create-quarantine': createQuarantine,
     '003-create-write-intents': createWriteIntents,
     '004-history-by-month': historyByMonth,
+    '005-create-open-transactions': createOpenTransactions,
   },
 };
 

@@ -33,6 +33,8 @@ export interface QueryService {
   execute(request: StatementRequest): Promise<void>;
   /** The session's timeout, for requests that name none. */
   timeoutMs(session: SessionKey): number;
+  /** Ends a session with all that it holds; its transaction is rolled back. */
+  endSession(session: SessionKey): Promise<void>;
   /** The statements that wait or run now and that the caller may see, the oldest first. */
   live(caller: Caller, filter: LiveRequest): LiveList;
   /** A statement that waits or runs; null when there is none that the caller may see. `owner` as for `cancel`. */

@@ -16,6 +16,9 @@ import type { QueryRegistry } from './query-registry.ts';
 import type { QueryService, StatementRequest } from './query-service.ts';
 import { commandContext } from './running-statement.ts';
 import type { RunnerServices } from './runner-services.ts';
+import type { QueryType } from '../history/query-type.ts';
+import { readOnly } from '../transaction/transaction-catalog.ts';
+import type { Transaction } from '../transaction/transaction.ts';
 import { sessionStatements } from './session-statements.ts';
 
 /** Runs statements: gate, plan, admission, tasks, result. Every statement leaves by one path, which frees all it holds. */
@@ -23,6 +26,10 @@ export function statementRunner(services: RunnerServices): QueryService {
   return {
     execute: (request) => execute(services, request),
     timeoutMs: (session) => timeoutOf(services, session),
+    endSession: async (session) => {
+      await services.transactions.rollBack(session);
+      services.sessions.store.end(session);
+    },
     quarantined: ({ claims }) => services.quarantine.list(claims.tenant),
     lift: ({ claims }, id) => services.quarantine.lift(claims.tenant, id),
     live: (caller, filter) => liveQueries(services.registry, caller, filter),
@@ -47,8 +54,7 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
   let outcome: Outcome;
   try {
     if (refused !== undefined) throw refused;
-    if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
-    outcome = await answerInTime(active.signal, run(parsed.statement, { services, request, active, edits }));
+    outcome = await answerInTime(active.signal, inTransaction(parsed, { services, request, active, edits }));
     active.signal.throwIfAborted();
     active.completed(outcome);
   } catch (thrown) {
@@ -107,6 +113,36 @@ type Running = {
   readonly active: ActiveQuery;
   readonly edits: readonly Edit[];
 };
+
+/** Runs a statement in the session's transaction, if there is one: its errors, also those of its text, end it. */
+async function inTransaction(parsed: StatementText['parsed'], running: Running): Promise<Outcome> {
+  const { services, request, active } = running;
+  const work = async (): Promise<Outcome> => {
+    if (parsed.kind === 'refused') throw SkeinError.fromData(parsed.error);
+    return run(parsed.statement, running);
+  };
+  const transaction = services.transactions.find(request.session);
+  const endsIt = parsed.kind !== 'refused' && parsed.statement.command === 'transaction';
+  if (transaction === undefined || endsIt) return work();
+  return transaction.run(active, async () => {
+    if (parsed.kind !== 'refused') requireInside(parsed.statement, transaction);
+    return work();
+  });
+}
+
+/** Types of statements that change something: those that only a few commands do in a transaction, and all. */
+const DEFINING: ReadonlySet<QueryType> = new Set(['ddl', 'ctas', 'maintenance', 'copy']);
+const WRITING: ReadonlySet<QueryType> = new Set([...DEFINING, 'insert', 'update', 'delete', 'merge']);
+
+/** @throws IN_TRANSACTION, READ_ONLY_TRANSACTION */
+function requireInside({ command: name, input }: Statement, { mayWrite }: Transaction): void {
+  const command: Command = COMMANDS[name];
+  const type = command.typeOf?.(input) ?? command.queryType;
+  if (DEFINING.has(type) && command.inTransaction?.(input) !== true) {
+    throw new SkeinError('IN_TRANSACTION', `${command.words[0]} cannot run inside a transaction`);
+  }
+  if (WRITING.has(type) && !mayWrite) throw readOnly();
+}
 
 function run({ command: name, input }: Statement, { services, request, active, edits }: Running): Promise<Outcome> {
   const command: Command = COMMANDS[name];

@@ -13,6 +13,7 @@ import type { Quarantine } from '../quarantine/quarantine.ts';
 import type { RecentRuns } from '../quarantine/recent-runs.ts';
 import type { Scheduler } from '../scheduler/scheduler.ts';
 import type { SessionServices } from '../session/session-services.ts';
+import type { Transactions } from '../transaction/transactions.ts';
 import type { Admission } from '../workload/admission.ts';
 import type { CommitQueue } from '../write/commit-queue.ts';
 import type { TableCommit } from '../write/table-commit.ts';
@@ -51,6 +52,7 @@ export type RunnerServices = {
   readonly fileLists: ByteBudget;
   readonly writes: WriteJournal;
   readonly commits: CommitQueue<TableCommit>;
+  readonly transactions: Transactions;
   readonly record: Recorder;
   /** Called when a statement begins to wait for its place. */
   readonly onWaits: (statement: LiveStatement) => void;

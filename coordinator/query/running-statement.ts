@@ -16,6 +16,7 @@ import type { RunnerServices } from './runner-services.ts';
 import { metadataRows } from '../rows/metadata-rows.ts';
 import { StatementQueries, type CheckColumns } from './statement-queries.ts';
 import { statementRows } from './statement-rows.ts';
+import { sessionTransactions } from './session-transactions.ts';
 import { statementTables } from './statement-tables.ts';
 
 /** What differs between a statement and the prepared statement that it runs. */
@@ -34,7 +35,13 @@ export function commandContext(
   request: StatementRequest,
   { active, edits, prepared, checkColumns = () => Promise.resolve() }: ContextParts,
 ): CommandContext {
-  const { store, names, catalog } = services.sessions;
+  const { store, names, catalog: shared } = services.sessions;
+  const inner = services.transactions.find(request.session)?.parts;
+  const { catalog, journal, commits } = inner ?? {
+    catalog: shared,
+    journal: services.writes,
+    commits: services.commits,
+  };
   const session = store.get(request.session);
   const rows = statementRows(services.config['coordinator.rows_bytes_max'], () => context);
   const source = callersTables(catalog, request.caller);
@@ -68,16 +75,14 @@ export function commandContext(
       checkColumns,
     }),
     prepared,
+    transactions: sessionTransactions(services, request, active),
     records: {
       history: (asked) => services.history.list(request.caller, asked),
       live: (limit) => liveQueries(services.registry, request.caller, { state: null, owner: null, limit }).queries,
       cancel: (queryId) => cancelQuery(services.registry, request.caller, { queryId, owner: null }),
       groups: () => tenantGroups(services.admission, request.caller.claims.tenant),
     },
-    writes: new StatementWrites(
-      { config: services.config, journal: services.writes, commits: services.commits, statement: active },
-      () => context,
-    ),
+    writes: new StatementWrites({ config: services.config, journal, commits, statement: active }, () => context),
     answer: ({ columns, rows }) => answer({ columns, pages: onePage(rows) }, request, active),
     answerPages: (pages) => answer(pages, request, active),
     answerReturned: async (count) => {

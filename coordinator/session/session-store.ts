@@ -57,7 +57,7 @@ export class SessionStore {
   /** The session's state now; an unknown id is a new session. */
   get(key: SessionKey): SessionState {
     this.#expire();
-    const text = keyText(key);
+    const text = sessionText(key);
     const entry = this.#sessions.get(text);
     if (entry === undefined) return EMPTY_SESSION;
     this.#sessions.delete(text);
@@ -71,7 +71,7 @@ export class SessionStore {
    */
   update(key: SessionKey, change: (state: SessionState) => SessionState): void {
     this.#expire();
-    const text = keyText(key);
+    const text = sessionText(key);
     const before = this.#sessions.get(text);
     const state = change(before?.state ?? EMPTY_SESSION);
     const principal = JSON.stringify([key.tenant, key.principal]);
@@ -85,6 +85,13 @@ export class SessionStore {
     this.#hold(principal, { sessions: before === undefined ? 1 : 0, bytes: bytes - (before?.bytes ?? 0) });
     this.#sessions.delete(text);
     this.#sessions.set(text, { state, principal, bytes, usedAtMs: this.#options.clock.monotonicMs() });
+  }
+
+  /** Ends a session. */
+  end(key: SessionKey): void {
+    const text = sessionText(key);
+    const entry = this.#sessions.get(text);
+    if (entry !== undefined) this.#end(text, entry);
   }
 
   /** @throws QUEUE_FULL when the principal may have no further session */
@@ -139,5 +146,6 @@ export class SessionStore {
   }
 }
 
-const keyText = (key: SessionKey): string =>
+/** A session as one text, the same for all spellings of its id. */
+export const sessionText = (key: SessionKey): string =>
   JSON.stringify([key.tenant, key.principal, key.kind, key.id.toLowerCase()]);

@@ -251,10 +251,16 @@ describe('our own statements', () => {
     ['DEALLOCATE PREPARE ALL', { command: 'deallocate', input: { name: null, position: 19 } }],
     ['DEALLOCATE "ALL"', { command: 'deallocate', input: { name: 'all', position: 11 } }],
     ['DEALLOCATE prepare', { command: 'deallocate', input: { name: 'prepare', position: 11 } }],
-    ['BEGIN', { command: 'transaction', input: null }],
-    ['START TRANSACTION', { command: 'transaction', input: null }],
-    ['COMMIT WORK', { command: 'transaction', input: null }],
-    ['ROLLBACK', { command: 'transaction', input: null }],
+    ['BEGIN', { command: 'transaction', input: { kind: 'BEGIN', mayWrite: true } }],
+    ['BEGIN WORK READ ONLY', { command: 'transaction', input: { kind: 'BEGIN', mayWrite: false } }],
+    [
+      'START TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ WRITE',
+      { command: 'transaction', input: { kind: 'BEGIN', mayWrite: true } },
+    ],
+    ['COMMIT WORK', { command: 'transaction', input: { kind: 'COMMIT' } }],
+    ['END', { command: 'transaction', input: { kind: 'COMMIT' } }],
+    ['ROLLBACK', { command: 'transaction', input: { kind: 'ROLLBACK' } }],
+    ['ABORT TRANSACTION', { command: 'transaction', input: { kind: 'ROLLBACK' } }],
   ])('%s', (text, expected) => {
     expect(parse(text)).toEqual(expected);
   });
@@ -312,7 +318,9 @@ describe('refusals', () => {
     ['USE a.b.c', 'SYNTAX_ERROR'],
     ['SHOW TABLES FROM', 'SYNTAX_ERROR'],
     ['EXPLAIN', 'SYNTAX_ERROR'],
-    ['BEGIN READ ONLY', 'SYNTAX_ERROR'],
+    ['BEGIN READ', 'SYNTAX_ERROR'],
+    ['COMMIT READ ONLY', 'SYNTAX_ERROR'],
+    ['BEGIN ISOLATION LEVEL SERIALIZABLE', 'NOT_SUPPORTED'],
     ['', 'SYNTAX_ERROR'],
     ['  -- nothing\n ; ;', 'SYNTAX_ERROR'],
   ])('%s', (text, code) => {

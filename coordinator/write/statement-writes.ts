@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TableSink } from '#proto/task.ts';
 import { decodeWrittenFile } from '#proto/written-file.ts';
-import type { Principal } from '#shared/authorization/principal.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { printPartitionFields } from '#shared/iceberg/partition-spec.ts';
@@ -58,18 +57,19 @@ import { mergeRows } from './merge-rows.ts';
 import type { RowServices } from './replace-rows.ts';
 import type { Assigned, RowsOf } from './rows-of.ts';
 import type { Refresh } from '../command/refresh-request.ts';
+import { principalOf } from './principal-of.ts';
 import { refreshRows } from './refresh-rows.ts';
 import { rowsOf } from './returned-rows.ts';
 import { TableCommit } from './table-commit.ts';
 import { addressNames, nullColumn, tableRows } from './table-rows.ts';
 import { updateRows } from './update-rows.ts';
 import { WriteReport } from './write-report.ts';
-import { failureOf, type OpenWrite, type WriteJournal } from './write-journal.ts';
+import { endLater, type OpenWrite, type WriteJournal } from './write-journal.ts';
 
 export type WriteServices = {
   readonly config: Config;
-  readonly journal: WriteJournal;
-  readonly commits: CommitQueue<TableCommit>;
+  readonly journal: Pick<WriteJournal, 'begin' | 'newKey'>;
+  readonly commits: Pick<CommitQueue<TableCommit>, 'run'>;
   readonly statement: Pick<ActiveQuery, 'recordId' | 'mayHaveRetried' | 'beginCommit' | 'endLater' | 'settled'>;
 };
 
@@ -251,7 +251,7 @@ export class StatementWrites implements Writes {
       };
     } catch (error) {
       if (!isUnknown(error)) await open?.discard();
-      else if (open !== undefined) this.#endLater(open);
+      else if (open !== undefined) endLater(statement, open);
       throw nullColumn(error, assigned?.assignments ?? [], mark);
     }
   }
@@ -269,7 +269,7 @@ export class StatementWrites implements Writes {
       open.committed([], false);
     } catch (error) {
       if (!isUnknown(error)) await open.discard();
-      else this.#endLater(open);
+      else endLater(statement, open);
       throw error;
     }
   }
@@ -319,17 +319,6 @@ export class StatementWrites implements Writes {
     const made = must(tableCommit.made, 'it is committed');
     this.#report?.committed({ change, made, elapsedMs: performance.now() - startMs });
   }
-
-  /** Ends the statement's history record when the catalog has said how its commit ended. */
-  #endLater(open: OpenWrite): void {
-    const { statement } = this.#services;
-    statement.endLater();
-    open.settle().then(
-      (outcome) => statement.settled(failureOf(outcome)),
-      // This coordinator ends; the next one settles the write and its record.
-      () => undefined,
-    );
-  }
 }
 
 /** The change that leaves the files as they are, in merged manifests. */
@@ -338,13 +327,3 @@ const rearranged = (merging: ManifestMerging): SnapshotChange => ({
   counts: NOTHING_ADDED,
   manifests: (writer, parent) => merging.apply(writer, parent),
 });
-
-const principalOf = ({
-  sub,
-  tenant,
-  preferred_username,
-  roles,
-  scope,
-  sess_epoch,
-  auth_method,
-}: Principal): Principal => ({ sub, tenant, preferred_username, roles, scope, sess_epoch, auth_method });

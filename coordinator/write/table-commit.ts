@@ -43,7 +43,20 @@ export class TableCommit implements QueuedCommit<TableCommit> {
   }
 
   get files(): number {
-    return this.#parts.appended?.length ?? 0;
+    return this.appended?.length ?? 0;
+  }
+
+  get write(): TableWrite {
+    return this.#parts.write;
+  }
+
+  /** The files of a write that appends to the table and does nothing else; null for any other. */
+  get appended(): readonly NewDataFile[] | null {
+    return this.#parts.appended;
+  }
+
+  get storage(): Storage {
+    return this.#parts.storage;
   }
 
   get sequenceNumber(): bigint {

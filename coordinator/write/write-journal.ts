@@ -206,8 +206,21 @@ function unusedKey(writes: readonly OpenWrite[]): string | undefined {
   return writes.find(({ intent, isNew }) => isNew && (timeOfUuidV7(intent.key) ?? 0) > youngMs)?.intent.key;
 }
 
+/** Ends the history record of a statement when the catalog has said how its commit ended. */
+export function endLater(
+  statement: { endLater(): void; settled(error: SkeinError | null): void },
+  open: OpenWrite,
+): void {
+  statement.endLater();
+  open.settle().then(
+    (outcome) => statement.settled(failureOf(outcome)),
+    // This coordinator ends; the next one settles the write and its record.
+    () => undefined,
+  );
+}
+
 /** The error of a statement that could not be told how its commit ended; null when the commit happened. */
-export function failureOf(outcome: CommitOutcome): SkeinError | null {
+function failureOf(outcome: CommitOutcome): SkeinError | null {
   switch (outcome) {
     case 'COMMITTED':
       return null;

@@ -29,6 +29,8 @@ import type { DropTenantReplyInput as _skein_catalog_v1_DropTenantReplyInput, Dr
 import type { DropTenantRequestInput as _skein_catalog_v1_DropTenantRequestInput, DropTenantRequest as _skein_catalog_v1_DropTenantRequest } from './skein/catalog/v1/DropTenantRequest.ts';
 import type { EpochInput as _skein_catalog_v1_EpochInput, Epoch as _skein_catalog_v1_Epoch } from './skein/catalog/v1/Epoch.ts';
 import type { EpochListInput as _skein_catalog_v1_EpochListInput, EpochList as _skein_catalog_v1_EpochList } from './skein/catalog/v1/EpochList.ts';
+import type { GetMomentReplyInput as _skein_catalog_v1_GetMomentReplyInput, GetMomentReply as _skein_catalog_v1_GetMomentReply } from './skein/catalog/v1/GetMomentReply.ts';
+import type { GetMomentRequestInput as _skein_catalog_v1_GetMomentRequestInput, GetMomentRequest as _skein_catalog_v1_GetMomentRequest } from './skein/catalog/v1/GetMomentRequest.ts';
 import type { GetSigningKeysRequestInput as _skein_catalog_v1_GetSigningKeysRequestInput, GetSigningKeysRequest as _skein_catalog_v1_GetSigningKeysRequest } from './skein/catalog/v1/GetSigningKeysRequest.ts';
 import type { JobListInput as _skein_catalog_v1_JobListInput, JobList as _skein_catalog_v1_JobList } from './skein/catalog/v1/JobList.ts';
 import type { ListCatalogsRequestInput as _skein_catalog_v1_ListCatalogsRequestInput, ListCatalogsRequest as _skein_catalog_v1_ListCatalogsRequest } from './skein/catalog/v1/ListCatalogsRequest.ts';
@@ -55,6 +57,7 @@ import type { RotateClientRequestInput as _skein_catalog_v1_RotateClientRequestI
 import type { RunOperationReplyInput as _skein_catalog_v1_RunOperationReplyInput, RunOperationReply as _skein_catalog_v1_RunOperationReply } from './skein/catalog/v1/RunOperationReply.ts';
 import type { RunOperationRequestInput as _skein_catalog_v1_RunOperationRequestInput, RunOperationRequest as _skein_catalog_v1_RunOperationRequest } from './skein/catalog/v1/RunOperationRequest.ts';
 import type { SigningKeysInput as _skein_catalog_v1_SigningKeysInput, SigningKeys as _skein_catalog_v1_SigningKeys } from './skein/catalog/v1/SigningKeys.ts';
+import type { StageTableRequestInput as _skein_catalog_v1_StageTableRequestInput, StageTableRequest as _skein_catalog_v1_StageTableRequest } from './skein/catalog/v1/StageTableRequest.ts';
 import type { TableListInput as _skein_catalog_v1_TableListInput, TableList as _skein_catalog_v1_TableList } from './skein/catalog/v1/TableList.ts';
 import type { TableNameInput as _skein_catalog_v1_TableNameInput, TableName as _skein_catalog_v1_TableName } from './skein/catalog/v1/TableName.ts';
 import type { WatchEpochsRequestInput as _skein_catalog_v1_WatchEpochsRequestInput, WatchEpochsRequest as _skein_catalog_v1_WatchEpochsRequest } from './skein/catalog/v1/WatchEpochsRequest.ts';
@@ -95,6 +98,8 @@ export interface ProtoGrpcType {
         DropTenantRequest: MessageTypeDefinition<_skein_catalog_v1_DropTenantRequestInput, _skein_catalog_v1_DropTenantRequest>
         Epoch: MessageTypeDefinition<_skein_catalog_v1_EpochInput, _skein_catalog_v1_Epoch>
         EpochList: MessageTypeDefinition<_skein_catalog_v1_EpochListInput, _skein_catalog_v1_EpochList>
+        GetMomentReply: MessageTypeDefinition<_skein_catalog_v1_GetMomentReplyInput, _skein_catalog_v1_GetMomentReply>
+        GetMomentRequest: MessageTypeDefinition<_skein_catalog_v1_GetMomentRequestInput, _skein_catalog_v1_GetMomentRequest>
         GetSigningKeysRequest: MessageTypeDefinition<_skein_catalog_v1_GetSigningKeysRequestInput, _skein_catalog_v1_GetSigningKeysRequest>
         JobList: MessageTypeDefinition<_skein_catalog_v1_JobListInput, _skein_catalog_v1_JobList>
         ListCatalogsRequest: MessageTypeDefinition<_skein_catalog_v1_ListCatalogsRequestInput, _skein_catalog_v1_ListCatalogsRequest>
@@ -121,6 +126,7 @@ export interface ProtoGrpcType {
         RunOperationReply: MessageTypeDefinition<_skein_catalog_v1_RunOperationReplyInput, _skein_catalog_v1_RunOperationReply>
         RunOperationRequest: MessageTypeDefinition<_skein_catalog_v1_RunOperationRequestInput, _skein_catalog_v1_RunOperationRequest>
         SigningKeys: MessageTypeDefinition<_skein_catalog_v1_SigningKeysInput, _skein_catalog_v1_SigningKeys>
+        StageTableRequest: MessageTypeDefinition<_skein_catalog_v1_StageTableRequestInput, _skein_catalog_v1_StageTableRequest>
         TableList: MessageTypeDefinition<_skein_catalog_v1_TableListInput, _skein_catalog_v1_TableList>
         TableName: MessageTypeDefinition<_skein_catalog_v1_TableNameInput, _skein_catalog_v1_TableName>
         WatchEpochsRequest: MessageTypeDefinition<_skein_catalog_v1_WatchEpochsRequestInput, _skein_catalog_v1_WatchEpochsRequest>

@@ -70,6 +70,10 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
     /^postgres(ql)?:$/.test(
       URL.parse(config['database.url'])?.protocol ?? '',
     ), `${says('database.url')}: expected postgres://user:password@host:port/database`);
+  // The rest is for clocks that differ, and for the last statement and the commit of a transaction that has run out of time.
+  require(config['coordinator.transaction_timeout'] <=
+    config['catalog.table_version_lifetime'] /
+      2, `${says('coordinator.transaction_timeout')} is more than half of catalog.table_version_lifetime`);
   return fitSessions(fitQueryMemory(loaded, says), says);
 }
 

@@ -189,6 +189,10 @@ export const CONFIG = {
     1_800_000,
     'Time for which a request can be repeated under its Idempotency-Key',
   ),
+  'catalog.table_version_lifetime': duration(
+    3_600_000,
+    'Time for which a table’s earlier metadata is found, so that a transaction reads it as it was at its first statement',
+  ),
   'catalog.idempotency_keys_per_principal_max': integer(
     100_000,
     1,
@@ -301,6 +305,20 @@ export const CONFIG = {
     1,
     1_000_000,
     'Sessions of one user held at once; unless it is set, at most a tenth of coordinator.sessions_max',
+  ),
+  'coordinator.transaction_timeout': duration(
+    600_000,
+    'Time from BEGIN after which a transaction is rolled back; at most half of catalog.table_version_lifetime',
+  ),
+  'coordinator.transaction_bytes_max': bytes(
+    1_024 * 1_024 * MIB,
+    'Files that the statements of one transaction may write',
+  ),
+  'coordinator.transactions_per_principal_max': integer(
+    100,
+    1,
+    100_000,
+    'Transactions of one user that are open at once',
   ),
   'coordinator.prepared_statements_max': integer(1_000, 1, 100_000, 'Prepared statements of one session'),
   'coordinator.prepared_bytes_per_principal_max': bytes(

@@ -351,7 +351,7 @@ describe('PyIceberg reads rows that are marked as deleted', () => {
 });
 
 describe('docs/sql.md', () => {
-  test.each(['INSERT OVERWRITE', 'DELETE', 'UPDATE', 'MERGE', 'RETURNING', 'EXPLAIN of writes'])(
+  test.each(['INSERT OVERWRITE', 'DELETE', 'UPDATE', 'MERGE', 'RETURNING', 'Transactions', 'EXPLAIN of writes'])(
     'its examples of %s run',
     async (title) => {
       const [, section = ''] = (await readFile(join(projectRoot, 'docs/sql.md'), 'utf8')).split(`\n### ${title}\n`);

@@ -340,6 +340,21 @@ describe('UPDATE, DELETE and MERGE', () => {
     return { files: [...found].sort(), lists: ids.length };
   }
 
+  /** The tables have the files of their snapshots and no other. */
+  async function checkFiles(left: () => { readonly timeout: number }): Promise<void> {
+    for (const name of CHANGED) {
+      const own = await settled(() => folderOf(name));
+      const wanted = await settled(() => reached(name));
+      const there = async (): Promise<readonly string[]> =>
+        (await files('**/*.{parquet,puffin,avro}', own))
+          .map((file) => basename(file))
+          .filter((file) => !file.startsWith('snap-'))
+          .sort();
+      await expect.poll(there, left()).toEqual(wanted.files);
+      expect(await files('**/snap-*.avro', own)).toHaveLength(wanted.lists);
+    }
+  }
+
   /** Runs the three statements at once, which `step` holds, kills a process there, and lets the others go on. */
   async function killedAll(step: Step, kind: Kind): Promise<Readonly<Record<Changed, boolean>>> {
     const sent = CHANGED.map((name) => ({ name, id: randomUUID() }));
@@ -371,20 +386,7 @@ describe('UPDATE, DELETE and MERGE', () => {
       expect(answer.status === 200).toBe(isMade);
       if (isMade) expect(Number(answer.body.rows?.[0]?.[0])).toBe(count);
     }
-    for (const name of CHANGED) {
-      const own = await settled(() => folderOf(name));
-      const wanted = await settled(() => reached(name));
-      const there = async (): Promise<readonly string[]> =>
-        (await files('**/*.{parquet,puffin,avro}', own))
-          .map((file) => basename(file))
-          .filter((file) => !file.startsWith('snap-'))
-          .sort();
-      await expect.poll(there, left()).toEqual(wanted.files);
-      expect(await files('**/snap-*.avro', own)).toHaveLength(wanted.lists);
-    }
-    await expect
-      .poll(async () => (await client.query('SELECT * FROM coordinator.write_intents')).rows, left())
-      .toEqual([]);
+    await checkFiles(left);
     await settled(() => ok(`UPDATE lake.kills.updated SET t = 'later' WHERE i = 1`));
     return made as Readonly<Record<Changed, boolean>>;
   }
@@ -402,6 +404,79 @@ describe('UPDATE, DELETE and MERGE', () => {
   test.each(POINTS)('kill -9 of a worker: %s: the statements complete', async (point) => {
     expect(Object.values(await killedAll(STEPS[point], 'worker'))).toEqual([true, true, true]);
   });
+
+  const leftOf = (endMs: number) => (): { readonly timeout: number } => ({
+    timeout: Math.max(1_000, endMs - performance.now()),
+  });
+
+  /** Runs the three statements in a transaction of a session. */
+  async function begin(): Promise<(sql: string, queryId?: string) => Promise<QueryAnswer | 'lost'>> {
+    const sessionId = randomUUID();
+    const inside = (sql: string, queryId: string = randomUUID()): Promise<QueryAnswer | 'lost'> =>
+      cluster.query(sql, { sessionId, queryId }).catch(() => 'lost' as const);
+    for (const sql of ['BEGIN', ...CHANGED.map((name) => CHANGES[name].sql)]) {
+      expect(await inside(sql)).toMatchObject({ status: 200 });
+    }
+    return inside;
+  }
+
+  /** Runs a COMMIT of all three, which `step` holds, kills a process there, and lets it go on. @returns whether it happened */
+  async function killedTransaction(step: Step, kind: Kind): Promise<boolean> {
+    const inside = await begin();
+    const id = randomUUID();
+    await step.hold();
+    const answering = inside('COMMIT', id);
+    try {
+      await expect.poll(isHeld, { timeout: 20_000, interval: 10 }).toBe(true);
+      await kill(kind);
+      await sleep(200);
+    } finally {
+      await step.release();
+    }
+    const answer = await answering;
+    const left = leftOf(performance.now() + GONE_MS_MAX);
+    await expect.poll(() => recordOf(id), left()).toMatch(/^(completed|failed)$/);
+    const states = [];
+    for (const name of CHANGED) states.push(await settled(() => stateOf(name)));
+    const isMade = states[0]?.join() !== BEFORE.join();
+    expect(states).toEqual(CHANGED.map((name) => (isMade ? CHANGES[name].after : BEFORE)));
+    expect(await recordOf(id)).toBe(isMade ? 'completed' : 'failed');
+    if (answer === 'lost') {
+      // What the client meant for the transaction must not be committed by itself.
+      expect(await inside('DELETE FROM lake.kills.updated')).toMatchObject({ body: { sql_state: '25P02' } });
+      expect(await inside('ROLLBACK')).toMatchObject({ status: 200 });
+    } else if (answer.body.error !== 'COMMIT_STATE_UNKNOWN') expect(answer.status === 200).toBe(isMade);
+    await checkFiles(left);
+    await settled(() => ok(`UPDATE lake.kills.updated SET t = 'later' WHERE i = 1`));
+    return isMade;
+  }
+
+  describe.each(['coordinator', 'catalog', 'connections'] as const)(
+    'COMMIT of all three in a transaction: %s',
+    (kind) => {
+      test.each(POINTS)('%s', async (point) => {
+        const isMade = await killedTransaction(STEPS[point], kind);
+        if (kind !== 'coordinator') return;
+        if (point === 'before the intent') expect(isMade).toBe(false);
+        if (point === 'committed, before the answer') expect(isMade).toBe(true);
+      });
+    },
+  );
+
+  test('kill -9 of the coordinator before the COMMIT of a transaction: nothing of it is left', async () => {
+    const inside = await begin();
+    await kill('coordinator');
+    const left = leftOf(performance.now() + GONE_MS_MAX);
+    for (const name of CHANGED) expect(await settled(() => stateOf(name))).toEqual(BEFORE);
+    expect(await inside('COMMIT')).toMatchObject({ body: { sql_state: '25P02' } });
+    expect(await inside('ROLLBACK')).toMatchObject({ status: 200 });
+    await checkFiles(left);
+  });
+});
+
+test('no write is left open', async () => {
+  const open = async (): Promise<unknown> => (await client.query('SELECT * FROM coordinator.write_intents')).rows;
+  await expect.poll(open, { timeout: GONE_MS_MAX }).toEqual([]);
 });
 
 test('kill -9 of one process after the other, beside clients that insert: acknowledged is there, failed is not', async () => {

@@ -25,6 +25,8 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/etcd.test.ts',
   'test/cluster/fresh-reads.test.ts',
   'test/cluster/refresh-random.test.ts',
+  'test/cluster/transaction-limits.test.ts',
+  'test/cluster/transactions-random.test.ts',
   'test/cluster/worker-memory.test.ts',
   'test/cluster/worker-processes.test.ts',
   'test/cluster/write-kills.test.ts',

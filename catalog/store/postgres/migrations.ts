@@ -6,6 +6,7 @@ import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
 import { NAMES_MIGRATION } from './names-migration.ts';
 import { ROOTS_MIGRATION } from './roots-migration.ts';
 import { STORAGE_TABLES_MIGRATION } from './storage-tables-migration.ts';
+import { TABLE_VERSIONS_MIGRATION } from './table-versions-migration.ts';
 import { VIEWS_MIGRATION } from './views-migration.ts';
 
 /**
@@ -24,6 +25,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0006_jobs': { up: (db) => run(db, JOBS_MIGRATION) },
     '0007_names': { up: (db) => run(db, NAMES_MIGRATION) },
     '0008_storage_tables': { up: (db) => run(db, STORAGE_TABLES_MIGRATION) },
+    '0009_table_versions': { up: (db) => run(db, TABLE_VERSIONS_MIGRATION) },
   },
 };
 

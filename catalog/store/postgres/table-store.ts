@@ -105,6 +105,26 @@ async function lookUpTable<Row extends TableHead>(
   return row.id === null ? undefined : row;
 }
 
+/** Finds a table of a catalog by its id, whatever its name is by now. */
+export async function findTableById(
+  db: Database,
+  { id, catalogId }: { readonly id: string; readonly catalogId: string },
+): Promise<Omit<TableHead, 'roots'> | undefined> {
+  return db
+    .selectFrom('iceberg_table')
+    .select(['id', 'catalog_id as catalogId', 'namespace_id as namespaceId', 'version'])
+    .select(['metadata_location as metadataLocation', sql<number>`octet_length(metadata)`.as('metadataBytes')])
+    .where('id', '=', id)
+    .where('catalog_id', '=', catalogId)
+    .executeTakeFirst();
+}
+
+/** The document of a table; undefined when it has another version by now. */
+export async function readDocument(db: Database, id: string, version: number): Promise<string | undefined> {
+  const found = db.selectFrom('iceberg_table').select('metadata').where('id', '=', id).where('version', '=', version);
+  return (await found.executeTakeFirst())?.metadata;
+}
+
 /** Whether a namespace has a table of this name. */
 export async function hasTable(db: Database, namespaceId: string, name: string): Promise<boolean> {
   const found = db.selectFrom('iceberg_table').select('id').where('namespace_id', '=', namespaceId);
@@ -153,26 +173,28 @@ export async function insertTable(tx: Tx, table: NewTable): Promise<string> {
   }
 }
 
+const SWAP = `
+  with before as (
+    select id, version, changed_in, metadata_location from catalog.iceberg_table where id = $1 and version = $2 for update
+  ), kept as (
+    insert into catalog.table_version (table_id, version, changed_in, metadata_location, replaced_at)
+    select id, version, changed_in, metadata_location, $3 from before
+  )
+  update catalog.iceberg_table t
+  set location = $4, metadata_location = $5, metadata = $6, version = before.version + 1, changed_in = pg_current_xact_id()
+  from before where t.id = before.id`;
+
 /**
  * Replaces the metadata if the table is still at `version`, and returns whether it was. The row stays locked until the transaction ends.
  */
 export async function swapMetadata(
   tx: Tx,
   table: { readonly id: string; readonly version: number },
-  next: { readonly location: string; readonly metadataLocation: string; readonly metadata: string },
+  next: { readonly location: string; readonly metadataLocation: string; readonly metadata: string; readonly now: Date },
 ): Promise<boolean> {
-  const { numUpdatedRows } = await tx
-    .updateTable('iceberg_table')
-    .set({
-      location: next.location,
-      metadata_location: next.metadataLocation,
-      metadata: next.metadata,
-      version: table.version + 1,
-    })
-    .where('id', '=', table.id)
-    .where('version', '=', table.version)
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
+  const parameters = [table.id, table.version, next.now, next.location, next.metadataLocation, next.metadata];
+  const { numAffectedRows } = await tx.executeQuery(CompiledQuery.raw(SWAP, parameters));
+  return numAffectedRows === 1n;
 }
 
 /**

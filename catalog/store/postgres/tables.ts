@@ -91,7 +91,17 @@ export type Tables = {
     metadata: string;
     /** Number of commits; the value that a compare-and-swap compares. */
     version: number;
+    /** Postgres transaction of the last commit; null = older than all that any moment may miss. */
+    changed_in: ColumnType<string | null, undefined, null>;
     created_at: Created;
+  };
+  /** Documents that tables had before, by their files. */
+  table_version: {
+    table_id: string;
+    version: number;
+    changed_in: string | null;
+    metadata_location: string;
+    replaced_at: Date;
   };
   iceberg_view: {
     id: Generated<string>;

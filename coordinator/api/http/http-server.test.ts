@@ -30,6 +30,7 @@ let notReady: string | undefined;
 let document: ApiDocument;
 const requests: StatementRequest[] = [];
 const cancelled: string[] = [];
+const endedSessions: string[] = [];
 
 const queries: QueryService = {
   execute: (request) => {
@@ -37,6 +38,10 @@ const queries: QueryService = {
     return run(request);
   },
   timeoutMs: () => 1_000,
+  endSession: ({ id }) => {
+    endedSessions.push(id);
+    return Promise.resolve();
+  },
   find: (caller, id) =>
     id === '00000000-0000-0000-0000-000000000001'
       ? {
@@ -558,6 +563,9 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     ['DELETE', '/api/query/00000000-0000-0000-0000-000000000001?user_id=p'],
     ['DELETE', `/api/query/${randomUUID()}`],
     ['DELETE', `/api/query/${randomUUID()}`, { headers: {} }],
+    ['DELETE', '/api/session', { headers: { ...headers, 'x-skein-session': QUARANTINED } }],
+    ['DELETE', '/api/session'],
+    ['DELETE', '/api/session', { headers: {} }],
     ['GET', '/api/query-history?limit=500&status=failed&query_type=ctas&from=2026-01-01T00:00:00Z'],
     ['GET', '/api/query-history?limit=501'],
     ['GET', '/api/query-history', { headers: {} }],
@@ -618,6 +626,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     listQueries: [200, 400, 401],
     getQuery: [200, 404, 401],
     cancelQuery: [204, 404, 401],
+    endSession: [204, 400, 401],
     listHistory: [200, 400, 401],
     getRecord: [200, 404, 400],
     getProfile: [200, 404],
@@ -635,6 +644,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     openapi: [200],
   });
   expect(Object.keys(seen).sort()).toEqual(document.operations.toSorted());
+  expect(endedSessions).toEqual([QUARANTINED]);
 });
 
 /** The status that a client on another machine gets. */

@@ -6,7 +6,8 @@ import type { LiveQuery } from '../../query/live-query.ts';
 import type { QueryService } from '../../query/query-service.ts';
 import type { LiveQueryEntry, QueryStateEntry } from './api-types.ts';
 import type { DocumentedApp } from './documented-app.ts';
-import { CANCEL_QUERY, GET_QUERY, LIST_QUERIES, QUERIES_DEFAULT } from './operations.ts';
+import { CANCEL_QUERY, END_SESSION, GET_QUERY, LIST_QUERIES, QUERIES_DEFAULT } from './operations.ts';
+import { sessionKey } from './post-query.ts';
 
 /** Body limit of requests whose body is not read. */
 const UNREAD_BODY_BYTES_MAX = 1_024;
@@ -18,7 +19,7 @@ type Options = {
   readonly callerOf: (request: FastifyRequest) => Caller;
 };
 
-/** The routes of statements that wait or run now: list them, look at one, cancel one. */
+/** The routes of statements that wait or run now: list them, look at one, cancel one; and the end of the session that they run in. */
 export function liveQueryRoutes(app: DocumentedApp, { queries, onRequest, callerOf }: Options): void {
   app.get('/api/query', { schema: LIST_QUERIES, onRequest }, (request) => {
     const { state = null, user_id: owner = null, limit = QUERIES_DEFAULT } = request.query;
@@ -38,6 +39,11 @@ export function liveQueryRoutes(app: DocumentedApp, { queries, onRequest, caller
     const id = idOf(request);
     const { user_id: owner = null } = request.query;
     if (id === null || !queries.cancel(callerOf(request), id, owner)) throw noQuery(request.params.id);
+    return reply.code(204).send();
+  });
+  const end = { schema: END_SESSION, onRequest, bodyLimit: UNREAD_BODY_BYTES_MAX };
+  app.delete('/api/session', end, async (request, reply) => {
+    await queries.endSession(sessionKey(request, callerOf(request)));
     return reply.code(204).send();
   });
 }

@@ -94,6 +94,13 @@ const STATEMENT_ERRORS: readonly ErrorCode[] = [
   'PROTECTED',
   'COMMIT_CONFLICT',
   'COMMIT_STATE_UNKNOWN',
+  'TRANSACTION_FAILED',
+  'TRANSACTION_TIMEOUT',
+  'TRANSACTION_TOO_LARGE',
+  'TRANSACTION_BUSY',
+  'NO_TRANSACTION',
+  'IN_TRANSACTION',
+  'READ_ONLY_TRANSACTION',
   'TABLE_DATA_TOO_COMPLEX',
   'TABLE_METADATA_MISSING',
 ];
@@ -250,6 +257,17 @@ export const CANCEL_QUERY = {
   response: {
     204: { type: 'null', description: 'It is being cancelled; its request answers 499' },
     ...errors(['INVALID_REQUEST', 'QUERY_NOT_FOUND', 'NOT_ACTIVE']),
+  },
+};
+
+export const END_SESSION = {
+  operationId: 'endSession',
+  summary: 'End the session that X-Skein-Session names',
+  description: 'Its transaction is rolled back; its settings and prepared statements are gone. It need not exist.',
+  headers: Type.Object({ 'x-skein-session': Type.String({ ...UUID, description: 'The session' }) }),
+  response: {
+    204: { type: 'null', description: 'It has ended' },
+    ...errors(['INVALID_REQUEST', 'NOT_ACTIVE']),
   },
 };
 

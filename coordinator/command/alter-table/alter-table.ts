@@ -55,6 +55,7 @@ export const alterTable: Command<AlterTable> = {
     reader.end();
     return { ifExists, name, action: { kind: 'edits', edits } };
   },
+  inTransaction: ({ action }) => action.kind === 'edits' || action.kind === 'set not null',
   action: ({ action }) => (action.kind === 'rename' ? 'table.rename' : 'table.commit'),
   async run({ ifExists, name, action }, context) {
     try {

@@ -62,6 +62,7 @@ export const createTable: Command<CreateTable> = {
     if (columns !== null) reader.end();
     return { orReplace, ifNotExists, name, shape, clauses };
   },
+  inTransaction: () => true,
   action: () => 'table.create',
   async run({ name, shape, clauses, orReplace, ifNotExists }, context) {
     const place = await atName(name, tablePlace(name, context));

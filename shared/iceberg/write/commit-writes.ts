@@ -76,22 +76,40 @@ export async function commitWrites(
   options: CommitOptions,
 ): Promise<readonly NewSnapshot[]> {
   const snapshots = writes.map((write) => new SnapshotAttempts(storage, write, options.manifests));
+  const attempts = await commitChanges(catalog, snapshots, options);
+  return snapshots.map((one) => ({
+    snapshotId: one.snapshotId,
+    sequenceNumber: one.sequenceNumber,
+    attempts,
+    metadataFiles: one.used,
+  }));
+}
+
+/** The change of one table in a commit, through all attempts. */
+export interface TableAttempts {
+  /** Returns the table's change in a transaction, on top of the table as last loaded. @throws COMMIT_CONFLICT */
+  nextChange(): Promise<JsonObject>;
+  /** Loads the table again and continues from its current state. @throws COMMIT_CONFLICT, TABLE_EXISTS */
+  rebase(catalog: WriteCatalog): Promise<void>;
+  /** Deletes the metadata files that it wrote: all, or those that only attempts before the last one refer to. Never throws. */
+  removeFiles(which: 'all' | 'superseded'): Promise<void>;
+}
+
+/** `commitWrites` for changes of any kind. @returns the number of commits that were sent until one was taken */
+export async function commitChanges(
+  catalog: WriteCatalog,
+  tables: readonly TableAttempts[],
+  options: Omit<CommitOptions, 'manifests'>,
+): Promise<number> {
   let attempts: number;
   try {
-    attempts = await commitAttempts(catalog, snapshots, options);
+    attempts = await commitAttempts(catalog, tables, options);
   } catch (error) {
-    if (!isUnknown(error))
-      await removeFiles(
-        storage,
-        snapshots.flatMap(({ made }) => made),
-      );
+    if (!isUnknown(error)) for (const table of tables) await table.removeFiles('all');
     throw error;
   }
-  await removeFiles(
-    storage,
-    snapshots.flatMap(({ superseded }) => superseded),
-  );
-  return snapshots.map(({ snapshotId, sequenceNumber }) => ({ snapshotId, sequenceNumber, attempts }));
+  for (const table of tables) await table.removeFiles('superseded');
+  return attempts;
 }
 
 export type NewSnapshot = {
@@ -99,6 +117,8 @@ export type NewSnapshot = {
   readonly sequenceNumber: bigint;
   /** Commits that were sent until one was taken. */
   readonly attempts: number;
+  /** Paths of the files that were written for it: its manifests, and the list of them. */
+  readonly metadataFiles: readonly string[];
 };
 
 /** Whether the outcome of the commit is unknown. */
@@ -108,8 +128,8 @@ export const isUnknown = (error: unknown): boolean =>
 /** @returns how many there were */
 async function commitAttempts(
   catalog: WriteCatalog,
-  snapshots: readonly SnapshotAttempts[],
-  options: CommitOptions,
+  snapshots: readonly TableAttempts[],
+  options: Omit<CommitOptions, 'manifests'>,
 ): Promise<number> {
   if (options.isStale === true) for (const snapshot of snapshots) await snapshot.rebase(catalog);
   for (let attempt = 0; ; attempt++) {
@@ -174,14 +194,10 @@ async function abandon(catalog: WriteCatalog, key: string, refusal: SkeinError):
   throw new SkeinError('COMMIT_STATE_UNKNOWN', `the catalog did not say whether it took the commit ${key}`, { cause });
 }
 
-async function removeFiles(storage: Storage, uris: readonly string[]): Promise<void> {
-  // Best effort: nothing refers to these files.
-  await storage.remove(uris).catch(() => undefined);
-}
-
 /** The snapshot of one table, through all attempts to commit it. */
-class SnapshotAttempts {
+export class SnapshotAttempts implements TableAttempts {
   readonly snapshotId = newSnapshotId();
+  readonly #storage: Storage;
   readonly #reader: ManifestReader;
   readonly #write: TableWrite;
   readonly #writer: ManifestWriter;
@@ -192,6 +208,7 @@ class SnapshotAttempts {
 
   constructor(storage: Storage, write: TableWrite, reader: ManifestReader) {
     const { base, schema, spec } = write;
+    this.#storage = storage;
     this.#reader = reader;
     this.#write = write;
     this.#base = base;
@@ -218,17 +235,18 @@ class SnapshotAttempts {
     return this.#base.lastSequenceNumber + 1n;
   }
 
-  /** Paths of all files that it wrote. */
-  get made(): readonly string[] {
-    return this.#writer.made;
+  /** Paths of the files that it wrote and that its last attempt refers to. */
+  get used(): readonly string[] {
+    return this.#writer.made.filter((path) => this.#used.has(path));
   }
 
-  /** Paths of those that attempts before the last one wrote for themselves. */
-  get superseded(): readonly string[] {
-    return this.made.filter((path) => !this.#used.has(path));
+  async removeFiles(which: 'all' | 'superseded'): Promise<void> {
+    const { made } = this.#writer;
+    const files = which === 'all' ? made : made.filter((path) => !this.#used.has(path));
+    // Best effort: nothing refers to these files.
+    await this.#storage.remove(files).catch(() => undefined);
   }
 
-  /** Returns the table's change in a transaction, on top of the table as last loaded. */
   async nextChange(): Promise<JsonObject> {
     const { name, shape, schema, change } = this.#write;
     const base = this.#base;
@@ -267,7 +285,6 @@ class SnapshotAttempts {
     };
   }
 
-  /** Loads the table again and continues from its current state. @throws COMMIT_CONFLICT, TABLE_EXISTS */
   async rebase(catalog: WriteCatalog): Promise<void> {
     const { base, shape, name } = this.#write;
     if (shape === 'create') throw new SkeinError('TABLE_EXISTS', 'the table was made meanwhile');

@@ -49,7 +49,7 @@ export async function registerTable(context: CatalogContext, request: RestReques
     } else {
       if (!overwrite) throw tableExists(ident);
       await requireUnprotected(context, { metadata: existing.metadata, ident, tenant });
-      if (!(await swapMetadata(tx, existing, row))) {
+      if (!(await swapMetadata(tx, existing, { ...row, now: new Date(context.clock.nowMs()) }))) {
         throw new SkeinError('COMMIT_CONFLICT', 'Commit failed: another commit came first');
       }
     }

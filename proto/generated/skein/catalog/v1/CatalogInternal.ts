@@ -26,6 +26,8 @@ import type { DropClientRequestInput as _skein_catalog_v1_DropClientRequestInput
 import type { DropTenantReplyInput as _skein_catalog_v1_DropTenantReplyInput, DropTenantReply as _skein_catalog_v1_DropTenantReply } from '../../../skein/catalog/v1/DropTenantReply.ts';
 import type { DropTenantRequestInput as _skein_catalog_v1_DropTenantRequestInput, DropTenantRequest as _skein_catalog_v1_DropTenantRequest } from '../../../skein/catalog/v1/DropTenantRequest.ts';
 import type { EpochListInput as _skein_catalog_v1_EpochListInput, EpochList as _skein_catalog_v1_EpochList } from '../../../skein/catalog/v1/EpochList.ts';
+import type { GetMomentReplyInput as _skein_catalog_v1_GetMomentReplyInput, GetMomentReply as _skein_catalog_v1_GetMomentReply } from '../../../skein/catalog/v1/GetMomentReply.ts';
+import type { GetMomentRequestInput as _skein_catalog_v1_GetMomentRequestInput, GetMomentRequest as _skein_catalog_v1_GetMomentRequest } from '../../../skein/catalog/v1/GetMomentRequest.ts';
 import type { GetSigningKeysRequestInput as _skein_catalog_v1_GetSigningKeysRequestInput, GetSigningKeysRequest as _skein_catalog_v1_GetSigningKeysRequest } from '../../../skein/catalog/v1/GetSigningKeysRequest.ts';
 import type { JobListInput as _skein_catalog_v1_JobListInput, JobList as _skein_catalog_v1_JobList } from '../../../skein/catalog/v1/JobList.ts';
 import type { ListCatalogsRequestInput as _skein_catalog_v1_ListCatalogsRequestInput, ListCatalogsRequest as _skein_catalog_v1_ListCatalogsRequest } from '../../../skein/catalog/v1/ListCatalogsRequest.ts';
@@ -36,6 +38,7 @@ import type { ListTablesRequestInput as _skein_catalog_v1_ListTablesRequestInput
 import type { ListTenantsRequestInput as _skein_catalog_v1_ListTenantsRequestInput, ListTenantsRequest as _skein_catalog_v1_ListTenantsRequest } from '../../../skein/catalog/v1/ListTenantsRequest.ts';
 import type { LoadTablesReplyInput as _skein_catalog_v1_LoadTablesReplyInput, LoadTablesReply as _skein_catalog_v1_LoadTablesReply } from '../../../skein/catalog/v1/LoadTablesReply.ts';
 import type { LoadTablesRequestInput as _skein_catalog_v1_LoadTablesRequestInput, LoadTablesRequest as _skein_catalog_v1_LoadTablesRequest } from '../../../skein/catalog/v1/LoadTablesRequest.ts';
+import type { LoadedTableInput as _skein_catalog_v1_LoadedTableInput, LoadedTable as _skein_catalog_v1_LoadedTable } from '../../../skein/catalog/v1/LoadedTable.ts';
 import type { MintTokenReplyInput as _skein_catalog_v1_MintTokenReplyInput, MintTokenReply as _skein_catalog_v1_MintTokenReply } from '../../../skein/catalog/v1/MintTokenReply.ts';
 import type { MintTokenRequestInput as _skein_catalog_v1_MintTokenRequestInput, MintTokenRequest as _skein_catalog_v1_MintTokenRequest } from '../../../skein/catalog/v1/MintTokenRequest.ts';
 import type { NameListInput as _skein_catalog_v1_NameListInput, NameList as _skein_catalog_v1_NameList } from '../../../skein/catalog/v1/NameList.ts';
@@ -46,6 +49,7 @@ import type { RotateClientRequestInput as _skein_catalog_v1_RotateClientRequestI
 import type { RunOperationReplyInput as _skein_catalog_v1_RunOperationReplyInput, RunOperationReply as _skein_catalog_v1_RunOperationReply } from '../../../skein/catalog/v1/RunOperationReply.ts';
 import type { RunOperationRequestInput as _skein_catalog_v1_RunOperationRequestInput, RunOperationRequest as _skein_catalog_v1_RunOperationRequest } from '../../../skein/catalog/v1/RunOperationRequest.ts';
 import type { SigningKeysInput as _skein_catalog_v1_SigningKeysInput, SigningKeys as _skein_catalog_v1_SigningKeys } from '../../../skein/catalog/v1/SigningKeys.ts';
+import type { StageTableRequestInput as _skein_catalog_v1_StageTableRequestInput, StageTableRequest as _skein_catalog_v1_StageTableRequest } from '../../../skein/catalog/v1/StageTableRequest.ts';
 import type { TableListInput as _skein_catalog_v1_TableListInput, TableList as _skein_catalog_v1_TableList } from '../../../skein/catalog/v1/TableList.ts';
 import type { WatchEpochsRequestInput as _skein_catalog_v1_WatchEpochsRequestInput, WatchEpochsRequest as _skein_catalog_v1_WatchEpochsRequest } from '../../../skein/catalog/v1/WatchEpochsRequest.ts';
 
@@ -148,6 +152,15 @@ export interface CatalogInternalClient extends grpc.Client {
   dropTenant(argument: _skein_catalog_v1_DropTenantRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_DropTenantReply>): grpc.ClientUnaryCall;
   dropTenant(argument: _skein_catalog_v1_DropTenantRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DropTenantReply>): grpc.ClientUnaryCall;
   dropTenant(argument: _skein_catalog_v1_DropTenantRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_DropTenantReply>): grpc.ClientUnaryCall;
+  
+  GetMoment(argument: _skein_catalog_v1_GetMomentRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_GetMomentReply>): grpc.ClientUnaryCall;
+  GetMoment(argument: _skein_catalog_v1_GetMomentRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_GetMomentReply>): grpc.ClientUnaryCall;
+  GetMoment(argument: _skein_catalog_v1_GetMomentRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_GetMomentReply>): grpc.ClientUnaryCall;
+  GetMoment(argument: _skein_catalog_v1_GetMomentRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_GetMomentReply>): grpc.ClientUnaryCall;
+  getMoment(argument: _skein_catalog_v1_GetMomentRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_GetMomentReply>): grpc.ClientUnaryCall;
+  getMoment(argument: _skein_catalog_v1_GetMomentRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_GetMomentReply>): grpc.ClientUnaryCall;
+  getMoment(argument: _skein_catalog_v1_GetMomentRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_GetMomentReply>): grpc.ClientUnaryCall;
+  getMoment(argument: _skein_catalog_v1_GetMomentRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_GetMomentReply>): grpc.ClientUnaryCall;
   
   GetSigningKeys(argument: _skein_catalog_v1_GetSigningKeysRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_SigningKeys>): grpc.ClientUnaryCall;
   GetSigningKeys(argument: _skein_catalog_v1_GetSigningKeysRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_SigningKeys>): grpc.ClientUnaryCall;
@@ -257,6 +270,15 @@ export interface CatalogInternalClient extends grpc.Client {
   runOperation(argument: _skein_catalog_v1_RunOperationRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RunOperationReply>): grpc.ClientUnaryCall;
   runOperation(argument: _skein_catalog_v1_RunOperationRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_RunOperationReply>): grpc.ClientUnaryCall;
   
+  StageTable(argument: _skein_catalog_v1_StageTableRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
+  StageTable(argument: _skein_catalog_v1_StageTableRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
+  StageTable(argument: _skein_catalog_v1_StageTableRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
+  StageTable(argument: _skein_catalog_v1_StageTableRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
+  stageTable(argument: _skein_catalog_v1_StageTableRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
+  stageTable(argument: _skein_catalog_v1_StageTableRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
+  stageTable(argument: _skein_catalog_v1_StageTableRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
+  stageTable(argument: _skein_catalog_v1_StageTableRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_LoadedTable>): grpc.ClientUnaryCall;
+  
   WatchEpochs(argument: _skein_catalog_v1_WatchEpochsRequestInput, metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientReadableStream<_skein_catalog_v1_EpochList>;
   WatchEpochs(argument: _skein_catalog_v1_WatchEpochsRequestInput, options?: grpc.CallOptions): grpc.ClientReadableStream<_skein_catalog_v1_EpochList>;
   watchEpochs(argument: _skein_catalog_v1_WatchEpochsRequestInput, metadata: grpc.Metadata, options?: grpc.CallOptions): grpc.ClientReadableStream<_skein_catalog_v1_EpochList>;
@@ -287,6 +309,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   DropTenant: grpc.handleUnaryCall<_skein_catalog_v1_DropTenantRequest, _skein_catalog_v1_DropTenantReplyInput>;
   
+  GetMoment: grpc.handleUnaryCall<_skein_catalog_v1_GetMomentRequest, _skein_catalog_v1_GetMomentReplyInput>;
+  
   GetSigningKeys: grpc.handleUnaryCall<_skein_catalog_v1_GetSigningKeysRequest, _skein_catalog_v1_SigningKeysInput>;
   
   ListCatalogs: grpc.handleUnaryCall<_skein_catalog_v1_ListCatalogsRequest, _skein_catalog_v1_NameListInput>;
@@ -311,6 +335,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   RunOperation: grpc.handleUnaryCall<_skein_catalog_v1_RunOperationRequest, _skein_catalog_v1_RunOperationReplyInput>;
   
+  StageTable: grpc.handleUnaryCall<_skein_catalog_v1_StageTableRequest, _skein_catalog_v1_LoadedTableInput>;
+  
   WatchEpochs: grpc.handleServerStreamingCall<_skein_catalog_v1_WatchEpochsRequest, _skein_catalog_v1_EpochListInput>;
   
 }
@@ -327,6 +353,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   DropCatalog: MethodDefinition<_skein_catalog_v1_DropCatalogRequestInput, _skein_catalog_v1_DropCatalogReplyInput, _skein_catalog_v1_DropCatalogRequest, _skein_catalog_v1_DropCatalogReply>
   DropClient: MethodDefinition<_skein_catalog_v1_DropClientRequestInput, _skein_catalog_v1_DropClientReplyInput, _skein_catalog_v1_DropClientRequest, _skein_catalog_v1_DropClientReply>
   DropTenant: MethodDefinition<_skein_catalog_v1_DropTenantRequestInput, _skein_catalog_v1_DropTenantReplyInput, _skein_catalog_v1_DropTenantRequest, _skein_catalog_v1_DropTenantReply>
+  GetMoment: MethodDefinition<_skein_catalog_v1_GetMomentRequestInput, _skein_catalog_v1_GetMomentReplyInput, _skein_catalog_v1_GetMomentRequest, _skein_catalog_v1_GetMomentReply>
   GetSigningKeys: MethodDefinition<_skein_catalog_v1_GetSigningKeysRequestInput, _skein_catalog_v1_SigningKeysInput, _skein_catalog_v1_GetSigningKeysRequest, _skein_catalog_v1_SigningKeys>
   ListCatalogs: MethodDefinition<_skein_catalog_v1_ListCatalogsRequestInput, _skein_catalog_v1_NameListInput, _skein_catalog_v1_ListCatalogsRequest, _skein_catalog_v1_NameList>
   ListClients: MethodDefinition<_skein_catalog_v1_ListClientsRequestInput, _skein_catalog_v1_ClientListInput, _skein_catalog_v1_ListClientsRequest, _skein_catalog_v1_ClientList>
@@ -339,5 +366,6 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   RetryJobs: MethodDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReply>
   RotateClient: MethodDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecret>
   RunOperation: MethodDefinition<_skein_catalog_v1_RunOperationRequestInput, _skein_catalog_v1_RunOperationReplyInput, _skein_catalog_v1_RunOperationRequest, _skein_catalog_v1_RunOperationReply>
+  StageTable: MethodDefinition<_skein_catalog_v1_StageTableRequestInput, _skein_catalog_v1_LoadedTableInput, _skein_catalog_v1_StageTableRequest, _skein_catalog_v1_LoadedTable>
   WatchEpochs: MethodDefinition<_skein_catalog_v1_WatchEpochsRequestInput, _skein_catalog_v1_EpochListInput, _skein_catalog_v1_WatchEpochsRequest, _skein_catalog_v1_EpochList>
 }

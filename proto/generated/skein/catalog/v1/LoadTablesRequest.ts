@@ -6,9 +6,11 @@ import type { PrincipalInput as _skein_catalog_v1_PrincipalInput, Principal as _
 export interface LoadTablesRequestInput {
   readonly names?: readonly (_skein_catalog_v1_TableNameInput)[];
   readonly principal?: (_skein_catalog_v1_PrincipalInput | null);
+  readonly moment?: (string);
 }
 
 export interface LoadTablesRequest {
   readonly names: readonly (_skein_catalog_v1_TableName)[];
   readonly principal: (_skein_catalog_v1_Principal | null);
+  readonly moment: (string);
 }

@@ -1,0 +1,38 @@
+import type { SessionTransactions } from '../command/session-transactions.ts';
+import { callersTables } from '../session/callers-tables.ts';
+import { commitTransaction } from '../transaction/commit-transaction.ts';
+import { commitManifests } from '../write/commit-manifests.ts';
+import { principalOf } from '../write/principal-of.ts';
+import { endLater } from '../write/write-journal.ts';
+import type { ActiveQuery } from './active-query.ts';
+import type { StatementRequest } from './query-service.ts';
+import type { RunnerServices } from './runner-services.ts';
+
+/** BEGIN, COMMIT and ROLLBACK of a statement's session. */
+export function sessionTransactions(
+  { config, transactions, sessions: { catalog }, writes: journal, tables }: RunnerServices,
+  { session, caller }: StatementRequest,
+  active: ActiveQuery,
+): SessionTransactions {
+  const { signal, recordId } = active;
+  const { tenant } = caller.claims;
+  return {
+    begin: (mode) => transactions.begin(session, mode),
+    commit: () =>
+      transactions.commit(session, active, (transaction) => {
+        active.beginCommit();
+        return commitTransaction(transaction, {
+          principal: principalOf(caller.claims),
+          recordId,
+          signal,
+          catalog,
+          tables: callersTables(catalog, caller),
+          manifests: (table) => commitManifests(tables, table, { tenant, signal }),
+          journal,
+          retriesMax: config['catalog.commit_retries_max'],
+          endLater: (open) => endLater(active, open),
+        });
+      }),
+    rollBack: () => transactions.rollBack(session),
+  };
+}

@@ -1,0 +1,82 @@
+import { SkeinError } from '#shared/error.ts';
+import { isObject } from '#shared/iceberg/type.ts';
+import { parseJson, type Json, type JsonObject } from '#shared/json.ts';
+import { must } from '#shared/must.ts';
+import type { CatalogClient, CatalogOperation } from '../catalog-client/catalog-client.ts';
+import type { TableChange, TransactionTables } from './transaction-tables.ts';
+
+/**
+ * The catalog as the statements of a transaction see it: they read its tables, and what they commit stays in it. So a statement needs not
+ * to know whether it runs in a transaction.
+ */
+export const transactionCatalog = (
+  client: CatalogClient,
+  tables: TransactionTables,
+  mayWrite: boolean,
+): CatalogClient => ({
+  ...client,
+  get cacheBytes() {
+    return client.cacheBytes;
+  },
+  tablesFor: (principal) => ({ loadTables: (names, signal) => tables.load(principal, names, signal) }),
+  async *listTables(principal, catalog, namespace, withViews) {
+    yield* client.listTables(principal, catalog, namespace, withViews);
+    yield tables.createdIn(catalog, namespace);
+  },
+  async commitTables(principal, _key, transaction) {
+    if (!mayWrite) throw readOnly();
+    for (const change of changesOf(parseJson(Buffer.from(transaction).toString())))
+      await tables.change(principal, change);
+  },
+  // Nothing of it was committed.
+  abandonCommit: () => Promise.resolve('NOT_COMMITTED'),
+  async runOperation(principal, key, operation) {
+    if (operation.id !== 'createTable') {
+      throw new SkeinError('IN_TRANSACTION', 'the statement cannot run inside a transaction');
+    }
+    if (!mayWrite) throw readOnly();
+    const { body = {} } = operation;
+    if (body['stage-create'] === true) return client.runOperation(principal, key, operation);
+    const staged = { ...operation, body: { ...body, 'stage-create': true } };
+    const answer = await client.runOperation(principal, key, staged);
+    await tables.change(principal, creation(operation, answer));
+    return answer;
+  },
+});
+
+export const readOnly = (): SkeinError =>
+  new SkeinError('READ_ONLY_TRANSACTION', 'the transaction is READ ONLY: it changes nothing');
+
+const changesOf = (transaction: Json): readonly TableChange[] =>
+  must(
+    isObject(transaction) ? transaction['table-changes'] : undefined,
+    'a transaction has changes',
+  ) as unknown as readonly TableChange[];
+
+/** The change that ends the creation of a table that the catalog has staged. */
+function creation({ params, body = {} }: CatalogOperation, answer: Json): TableChange {
+  const metadata = isObject(answer) ? answer['metadata'] : undefined;
+  if (!isObject(metadata)) throw new SkeinError('CATALOG_UNAVAILABLE', 'the catalog answered without table metadata');
+  const of = (member: string): Json => must(metadata[member], 'a table has it');
+  const only = (list: string): JsonObject => must((of(list) as readonly JsonObject[])[0], 'a new table has one');
+  return {
+    identifier: {
+      catalog: must(params['prefix'], 'the operation names the catalog'),
+      namespace: must(params['namespace'], 'the operation names the namespace').split('\u001F'),
+      name: body['name'] as string,
+    },
+    requirements: [{ type: 'assert-create' }],
+    updates: [
+      { action: 'assign-uuid', uuid: of('table-uuid') },
+      { action: 'upgrade-format-version', 'format-version': of('format-version') },
+      { action: 'add-schema', schema: only('schemas') },
+      { action: 'set-current-schema', 'schema-id': -1 },
+      { action: 'add-spec', spec: only('partition-specs') },
+      { action: 'set-default-spec', 'spec-id': -1 },
+      { action: 'add-sort-order', 'sort-order': only('sort-orders') },
+      { action: 'set-default-sort-order', 'sort-order-id': -1 },
+      { action: 'set-location', location: of('location') },
+      { action: 'set-properties', updates: of('properties') },
+    ],
+  };
+}

@@ -1,0 +1,159 @@
+import { SkeinError } from '#shared/error.ts';
+import { newUuidV7 } from '#shared/uuid-v7.ts';
+import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import type { TableCommit } from '../write/table-commit.ts';
+import type { OpenWrite, WriteJournal } from '../write/write-journal.ts';
+import { transactionCatalog } from './transaction-catalog.ts';
+import { TransactionTables } from './transaction-tables.ts';
+
+/** A statement that runs in a transaction. */
+export type InnerStatement = { readonly signal: AbortSignal; cancel(reason: SkeinError): boolean };
+
+/** What the statements of a transaction write with, in place of the coordinator's own. */
+export type WriteParts = {
+  readonly catalog: CatalogClient;
+  readonly journal: Pick<WriteJournal, 'begin' | 'newKey'>;
+  readonly commits: { run(table: string, commit: TableCommit): Promise<void> };
+};
+
+/** A write of a statement that has ended: its files wait for the end of the transaction. */
+export type HeldWrite = {
+  readonly open: OpenWrite;
+  readonly files: readonly string[];
+  readonly mayHaveRetried: boolean;
+};
+
+type Options = {
+  readonly catalog: CatalogClient;
+  readonly journal: WriteJournal;
+  readonly mayWrite: boolean;
+  readonly bytesMax: number;
+};
+
+/**
+ * The statements of a session between BEGIN and COMMIT or ROLLBACK, one after the other. Each writes its files and leaves its commit here;
+ * the catalog is told at COMMIT, of all at once. After an error nothing but ROLLBACK is taken.
+ */
+export class Transaction {
+  readonly tables: TransactionTables;
+  readonly parts: WriteParts;
+  readonly #options: Options;
+  readonly #writes: HeldWrite[] = [];
+  #bytes = 0;
+  #failure: SkeinError | null = null;
+  #running: { readonly statement: InnerStatement; readonly ended: Promise<unknown> } | null = null;
+
+  constructor(options: Options) {
+    const { catalog, journal, mayWrite } = options;
+    this.#options = options;
+    this.tables = new TransactionTables(catalog);
+    this.parts = {
+      catalog: transactionCatalog(catalog, this.tables, mayWrite),
+      journal: {
+        begin: async (begun) => this.#held(await journal.begin(begun)),
+        // Nobody asks how this commit ended: it goes no further than here.
+        newKey: () => Promise.resolve(newUuidV7(Date.now())),
+      },
+      commits: { run: (_table, commit) => this.#commit(commit) },
+    };
+  }
+
+  get mayWrite(): boolean {
+    return this.#options.mayWrite;
+  }
+
+  /** Runs a statement. @throws TRANSACTION_FAILED after an error, TRANSACTION_BUSY beside another statement, and what `work` throws */
+  run<T>(statement: InnerStatement, work: () => Promise<T>): Promise<T> {
+    return this.#alone(statement, async () => {
+      const result = await work();
+      // The transaction may have been stopped when the statement could no longer be.
+      if (this.#failure !== null) throw this.#failure;
+      return result;
+    });
+  }
+
+  /** Runs the statement that commits; a stop that comes later does not change how it ends. @throws as `run` */
+  runLast<T>(statement: InnerStatement, work: () => Promise<T>): Promise<T> {
+    return this.#alone(statement, work);
+  }
+
+  /** The writes of its statements, which are the caller's from now on. */
+  takeWrites(): readonly HeldWrite[] {
+    return this.#writes.splice(0);
+  }
+
+  /** @throws TRANSACTION_FAILED, TRANSACTION_BUSY when it cannot take a statement now */
+  requireReady(): void {
+    if (this.#running !== null && !this.#running.statement.signal.aborted) {
+      throw new SkeinError('TRANSACTION_BUSY', 'another statement of the transaction is running');
+    }
+    if (this.#failure === null && this.#running === null) return;
+    const cause = this.#failure === null ? 'was cancelled' : `failed: ${this.#failure.message}`;
+    throw new SkeinError('TRANSACTION_FAILED', `a statement of the transaction ${cause}. Send ROLLBACK`);
+  }
+
+  async #alone<T>(statement: InnerStatement, work: () => Promise<T>): Promise<T> {
+    this.requireReady();
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    this.#running = { statement, ended };
+    try {
+      return await work();
+    } catch (error) {
+      await this.fail(SkeinError.of(statement.signal.aborted ? statement.signal.reason : error));
+      throw error;
+    } finally {
+      this.#running = null;
+      end();
+    }
+  }
+
+  /** Ends what the transaction has done; it takes no further statement. */
+  async fail(error: SkeinError): Promise<void> {
+    this.#failure ??= error;
+    await this.#discard();
+  }
+
+  /** Fails the transaction from outside: a statement that runs is stopped, unless it is the COMMIT. */
+  async stop(error: SkeinError): Promise<void> {
+    const running = this.#running;
+    if (running !== null && !running.statement.cancel(error)) await running.ended;
+    else {
+      this.#failure ??= error;
+      await running?.ended;
+      await this.#discard();
+    }
+  }
+
+  /** The writes' files go, now and for good. */
+  async #discard(): Promise<void> {
+    await Promise.allSettled(this.takeWrites().map(({ open }) => open.discard()));
+  }
+
+  async #commit(commit: TableCommit): Promise<void> {
+    commit.begin();
+    this.#bytes += commit.write.change.counts.bytes;
+    await commit.commit([commit], false);
+    this.tables.committed(commit);
+    if (this.#bytes > this.#options.bytesMax) {
+      throw new SkeinError(
+        'TRANSACTION_TOO_LARGE',
+        `the statements of the transaction have written more than ${this.#options.bytesMax} bytes (coordinator.transaction_bytes_max)`,
+      );
+    }
+  }
+
+  #held(open: OpenWrite): OpenWrite {
+    return {
+      get intent() {
+        return open.intent;
+      },
+      get isNew() {
+        return open.isNew;
+      },
+      usesKey: (key) => open.usesKey(key),
+      committed: (files, mayHaveRetried) => void this.#writes.push({ open, files, mayHaveRetried }),
+      discard: () => open.discard(),
+      settle: () => open.settle(),
+    };
+  }
+}

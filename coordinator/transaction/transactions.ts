@@ -1,0 +1,137 @@
+import { SkeinError } from '#shared/error.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import type { CatalogClient } from '../catalog-client/catalog-client.ts';
+import { sessionText, type SessionKey } from '../session/session-store.ts';
+import type { WriteJournal } from '../write/write-journal.ts';
+import { Transaction, type InnerStatement } from './transaction.ts';
+import type { TransactionStore } from './transaction-store.ts';
+
+type Options = {
+  readonly catalog: CatalogClient;
+  readonly journal: WriteJournal;
+  readonly store: TransactionStore;
+  readonly log: Logger;
+  readonly timeoutMs: number;
+  readonly bytesMax: number;
+  readonly perPrincipalMax: number;
+  /** Time for which a session that does not send ROLLBACK is kept from statements outside of its failed transaction. */
+  readonly idleMs: number;
+};
+
+type Entry = { readonly transaction: Transaction; readonly principal: string; timer: NodeJS.Timeout };
+
+/**
+ * The transactions of all sessions. One that is open for too long fails, and stays with its session until ROLLBACK, because a statement that
+ * was meant for it must not be committed by itself. For the same reason the sessions of a coordinator that died find theirs failed here.
+ */
+export class Transactions implements AsyncDisposable {
+  readonly #options: Options;
+  readonly #open = new Map<string, Entry>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Has the transactions of earlier coordinators fail. @throws when Postgres does not answer */
+  async resume(): Promise<void> {
+    const sessions = await this.#options.store.takeOver();
+    for (const session of sessions) {
+      const transaction = this.#new(false);
+      this.#open.set(session, { transaction, principal: '', timer: this.#forgetLater(session) });
+      await transaction.fail(new SkeinError('TRANSACTION_FAILED', 'the coordinator that it ran in has ended'));
+    }
+  }
+
+  /** The transaction that a session is in. */
+  find(session: SessionKey): Transaction | undefined {
+    return this.#open.get(sessionText(session))?.transaction;
+  }
+
+  /** @throws IN_TRANSACTION, NOT_SUPPORTED, QUEUE_FULL, CATALOG_UNAVAILABLE */
+  async begin(session: SessionKey, { mayWrite }: { readonly mayWrite: boolean }): Promise<void> {
+    if (session.kind !== 'named') {
+      throw new SkeinError('NOT_SUPPORTED', 'transactions need a session: send the header X-Skein-Session');
+    }
+    const text = sessionText(session);
+    if (this.#open.has(text)) throw new SkeinError('IN_TRANSACTION', 'the session is in a transaction already');
+    const principal = JSON.stringify([session.tenant, session.principal]);
+    const count = this.#open
+      .values()
+      .filter((entry) => entry.principal === principal)
+      .toArray().length;
+    if (count >= this.#options.perPrincipalMax) {
+      throw new SkeinError('QUEUE_FULL', `you have ${count} open transactions, as many as a user may`);
+    }
+    const { timeoutMs } = this.#options;
+    const transaction = this.#new(mayWrite);
+    const timer = setTimeout(() => void this.#timeOut(text, transaction), timeoutMs).unref();
+    this.#open.set(text, { transaction, principal, timer });
+    try {
+      await this.#options.store.add(text);
+    } catch (error) {
+      this.#forget(text);
+      throw error;
+    }
+  }
+
+  /** Commits, with this. @throws NO_TRANSACTION; TRANSACTION_FAILED, TRANSACTION_BUSY: then it stays as it is; and what `work` throws */
+  async commit(
+    session: SessionKey,
+    statement: InnerStatement,
+    work: (transaction: Transaction) => Promise<void>,
+  ): Promise<void> {
+    const transaction = this.find(session);
+    if (transaction === undefined) throw new SkeinError('NO_TRANSACTION', 'the session is in no transaction');
+    transaction.requireReady();
+    try {
+      await transaction.runLast(statement, () => work(transaction));
+    } finally {
+      await this.#remove(sessionText(session));
+    }
+  }
+
+  /** Rolls back; without a transaction nothing happens. */
+  async rollBack(session: SessionKey): Promise<void> {
+    const transaction = this.find(session);
+    if (transaction === undefined) return;
+    await transaction.stop(new SkeinError('QUERY_CANCELLED', 'the transaction was rolled back'));
+    await this.#remove(sessionText(session));
+  }
+
+  /** What is open is rolled back by the next coordinator. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { timer } of this.#open.values()) clearTimeout(timer);
+    this.#open.clear();
+  }
+
+  #new(mayWrite: boolean): Transaction {
+    const { catalog, journal, bytesMax } = this.#options;
+    return new Transaction({ catalog, journal, mayWrite, bytesMax });
+  }
+
+  async #timeOut(session: string, transaction: Transaction): Promise<void> {
+    const { timeoutMs } = this.#options;
+    await transaction.stop(
+      new SkeinError('TRANSACTION_TIMEOUT', `the transaction was open for more than ${timeoutMs} ms`),
+    );
+    const entry = this.#open.get(session);
+    // It may have been committed meanwhile.
+    if (entry?.transaction === transaction) entry.timer = this.#forgetLater(session);
+  }
+
+  #forgetLater(session: string): NodeJS.Timeout {
+    return setTimeout(() => void this.#remove(session), this.#options.idleMs).unref();
+  }
+
+  async #remove(session: string): Promise<void> {
+    this.#forget(session);
+    await this.#options.store.remove(session).catch((error: unknown) => {
+      this.#options.log.warn({ err: error }, 'a transaction that has ended stays noted');
+    });
+  }
+
+  #forget(session: string): void {
+    clearTimeout(this.#open.get(session)?.timer);
+    this.#open.delete(session);
+  }
+}

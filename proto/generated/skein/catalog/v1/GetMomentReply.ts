@@ -1,0 +1,10 @@
+// Original file: catalog.proto
+
+
+export interface GetMomentReplyInput {
+  readonly moment?: (string);
+}
+
+export interface GetMomentReply {
+  readonly moment: (string);
+}

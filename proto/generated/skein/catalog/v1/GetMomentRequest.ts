@@ -1,0 +1,8 @@
+// Original file: catalog.proto
+
+
+export interface GetMomentRequestInput {
+}
+
+export interface GetMomentRequest {
+}

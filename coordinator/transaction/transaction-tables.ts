@@ -133,13 +133,13 @@ export class TransactionTables {
   }
 }
 
-/** Whether nothing but new rows came to a table: it may then have been changed by others, too. */
+/** Whether nothing but new rows came to one branch of a table: it may then have been changed by others, too. */
 export function onlyGrows({ updates, commits }: ChangedTable): boolean {
   const ofRows = updates.filter(({ action }) => action === 'add-snapshot' || action === 'set-snapshot-ref');
   return (
     ofRows.length === updates.length &&
     updates.length === 2 * commits.length &&
-    commits.every(({ appended }) => appended !== null)
+    commits.every(({ appended, write }) => appended !== null && write.branch === commits[0]?.write.branch)
   );
 }
 

@@ -11,7 +11,7 @@ import { findColumn } from '../command/table/find-column.ts';
 import type { MetadataChange } from '../command/table/change-table.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import type { ObjectName } from '../statement/statement.ts';
-import { tableText } from './matched-rows.ts';
+import { readName, tableText } from './target-name.ts';
 import { hashQuery, isHashed } from './theta-hash.ts';
 
 type AnalyzeServices = {
@@ -109,7 +109,7 @@ async function roughCounts(target: WriteTarget, fields: readonly Field[], ask: A
       .slice(start, start + COUNTED_AT_ONCE)
       .map(({ name }) => `approx_count_distinct(${quoteIdentifier(name)})`);
     let row: readonly number[] = [];
-    await ask(`SELECT CAST(json_array(${values.join(', ')}) AS VARCHAR) AS r FROM ${tableText(target.name)}`, {
+    await ask(`SELECT CAST(json_array(${values.join(', ')}) AS VARCHAR) AS r FROM ${tableText(readName(target))}`, {
       start: () => {
         row = [];
       },
@@ -123,8 +123,8 @@ async function roughCounts(target: WriteTarget, fields: readonly Field[], ask: A
 }
 
 /** Prints the query of a column's distinct hashes; a filter lets few of many pass, before they are grouped. */
-const hashesBelow = ({ name }: WriteTarget, { type, name: column }: Field, theta: bigint): string => {
-  const hashes = hashQuery(type, quoteIdentifier(column), `FROM ${tableText(name)}`);
+const hashesBelow = (target: WriteTarget, { type, name: column }: Field, theta: bigint): string => {
+  const hashes = hashQuery(type, quoteIdentifier(column), `FROM ${tableText(readName(target))}`);
   return `SELECT CAST(h AS VARCHAR) AS r FROM (SELECT DISTINCT h FROM (${hashes}) WHERE h < ${theta}::UBIGINT)`;
 };
 

@@ -9,6 +9,7 @@ import { matchQuery } from './matched-rows.ts';
 import { mergeQuery } from './merge-rows.ts';
 import { addressedTarget, modeOf, type RowServices } from './replace-rows.ts';
 import { updateQuery } from './update-rows.ts';
+import { readName } from './target-name.ts';
 
 /** The query that a statement becomes; null for a DELETE of all rows, which reads none. */
 type WriteQuery = {
@@ -84,13 +85,15 @@ export function printTarget(target: WriteTarget): string {
   return `${table}, format ${format}${partitions.length === 0 ? '' : `, partitions: ${partitions.join(', ')}`}`;
 }
 
-export function targetJson({ name, base, spec }: WriteTarget): {
+export function targetJson(target: WriteTarget): {
   readonly table: string;
   readonly format: number;
   readonly partitions: readonly string[];
 } {
+  const { base, spec } = target;
+  const { catalog, namespace, table } = readName(target);
   const partitions = spec.fields
     .filter(({ transform }) => transform.kind !== 'void')
     .map((field) => `${field.name} (${printTransform(field.transform)})`);
-  return { table: [name.catalog, ...name.namespace, name.table].join('.'), format: base.formatVersion, partitions };
+  return { table: [catalog, ...namespace, table].join('.'), format: base.formatVersion, partitions };
 }

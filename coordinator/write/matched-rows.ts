@@ -2,7 +2,7 @@ import { SkeinError } from '#shared/error.ts';
 import { PositionSet } from '#shared/iceberg/position-set.ts';
 import { printPositions } from '#shared/iceberg/print-positions.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { schemaName } from '../catalog-client/catalog-browser.ts';
+import { readName, tableText } from './target-name.ts';
 import type { MatchingRows, TextRows, WriteTarget } from '../command/command.ts';
 import { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
@@ -14,7 +14,11 @@ const ANSWER_BYTES_MAX = 128 * 2 ** 20;
  * Prints the query that finds the rows for which a condition holds: which files, which positions. It runs where the files are read.
  * A row that several rows of other tables match comes as often, and goes once.
  */
-export function matchQuery({ name }: Pick<WriteTarget, 'name'>, matching: Omit<MatchingRows, 'table'>): DerivedText {
+export function matchQuery(
+  target: Pick<WriteTarget, 'name' | 'branch'>,
+  matching: Omit<MatchingRows, 'table'>,
+): DerivedText {
+  const name = readName(target);
   const t = quoteIdentifier(matching.alias ?? name.table);
   const [before, after] = printPositions({ file: `${t}._file`, pos: `${t}._pos`, isReplaced: 'false' });
   const text = new DerivedText(matching.rest.text).insert(before);
@@ -43,10 +47,6 @@ export function printMatching(
   copy(where);
   text.insert(')');
 }
-
-/** The name of a table in SQL. */
-export const tableText = ({ catalog, namespace, table }: WriteTarget['name']): string =>
-  [catalog, schemaName(namespace), table].map(quoteIdentifier).join('.');
 
 /** The rows that were found: positions by the path of their file. */
 export class MatchedRows implements TextRows {

@@ -10,7 +10,7 @@ import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
 import { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import type { Assignment } from './assign-columns.ts';
-import { tableText } from './matched-rows.ts';
+import { readName, tableText } from './target-name.ts';
 import { missingColumn } from './missing-column.ts';
 import { addressedTarget, readTarget, withRestarts, type RowServices } from './replace-rows.ts';
 import { planReturning } from './returned-rows.ts';
@@ -71,7 +71,7 @@ type Branch = {
 const isStar = ({ action }: MergeBranch): boolean =>
   (action.kind === 'update' && action.set === null) || (action.kind === 'insert' && action.values === null);
 
-const targetName = ({ alias }: Merge, { name }: WriteTarget): string => quoteIdentifier(alias ?? name.table);
+const targetName = ({ alias }: Merge, target: WriteTarget): string => quoteIdentifier(alias ?? readName(target).table);
 const sourceName = ({ alias }: MergeSource): string => quoteIdentifier(alias);
 
 /** The names of the source's columns. */
@@ -176,7 +176,7 @@ function newRows(target: WriteTarget, { input, branches, fields }: Rows): Derive
     text.insert(' END, ');
   }
   const written = ['-1', ...branches.flatMap(({ values }, i) => (values === null ? [] : [i]))];
-  const joined = `${tableText(target.name)} AS ${t} ${joinOf(branches)} JOIN (SELECT *, true AS ${IS_SOURCE} FROM `;
+  const joined = `${tableText(readName(target))} AS ${t} ${joinOf(branches)} JOIN (SELECT *, true AS ${IS_SOURCE} FROM `;
   text.insert(`${t}._file, ${t}._pos, ${BRANCH} IN (${written.join(', ')}) FROM ${joined}`);
   printSource(source, copy);
   text.insert(`) AS ${s} ON (`);

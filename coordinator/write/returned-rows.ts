@@ -13,7 +13,7 @@ import type { Storage } from '#shared/storage/storage.ts';
 import type { Description, Queries, ReturnedFiles, Returning, WriteTarget } from '../command/command.ts';
 import { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
-import { tableText } from './matched-rows.ts';
+import { readName, tableText } from './target-name.ts';
 
 /** A statement that may have RETURNING. */
 type ReturningStatement = {
@@ -46,7 +46,8 @@ export async function describeReturning(
   return returning === null ? null : queries.describe(returning, returningQuery(returning, statement, target));
 }
 
-function returningQuery(list: TextSpan, { alias }: ReturningStatement, { name }: WriteTarget): DerivedText {
+function returningQuery(list: TextSpan, { alias }: ReturningStatement, target: WriteTarget): DerivedText {
+  const name = readName(target);
   const from = `FROM ${tableText(name)} AS ${quoteIdentifier(alias ?? name.table)}`;
   // The list may end in a comment.
   return new DerivedText(list.text).insert('SELECT ').slice(0, list.text.length, new Map()).insert(`\n${from}`);

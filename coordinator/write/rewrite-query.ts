@@ -7,8 +7,8 @@ import type { Transform } from '#shared/iceberg/transform.ts';
 import type { Field } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { schemaName } from '../catalog-client/catalog-browser.ts';
 import type { WriteTarget } from '../command/command.ts';
+import { readName, tableText } from './target-name.ts';
 
 /** The rows of a table as they are written into other files of it. */
 export type RewriteQuery = {
@@ -24,7 +24,8 @@ export type RewriteQuery = {
 const LINEAGE: readonly AddressName[] = ['_row_id', '_last_updated_sequence_number'];
 
 /** @throws NOT_SUPPORTED for a table whose own columns hide the lineage of its rows */
-export function rewriteQuery({ name, base, schema }: Pick<WriteTarget, 'name' | 'base' | 'schema'>): RewriteQuery {
+export function rewriteQuery(target: Pick<WriteTarget, 'name' | 'branch' | 'base' | 'schema'>): RewriteQuery {
+  const { base, schema } = target;
   const lineage = LINEAGE.flatMap((column) => addressField(column, base) ?? []);
   const hidden = [...lineage.map((field) => field.name), '_partition'];
   const twin = schema.fields.find((field) => hidden.includes(foldIdentifier(field.name)));
@@ -33,7 +34,7 @@ export function rewriteQuery({ name, base, schema }: Pick<WriteTarget, 'name' | 
   }
   const fields: readonly Field[] = [...schema.fields, ...lineage];
   const columns = fields.map((field) => quoteIdentifier(field.name)).join(', ');
-  const from = `FROM ${[name.catalog, schemaName(name.namespace), name.table].map(quoteIdentifier).join('.')} AS "t"`;
+  const from = `FROM ${tableText(readName(target))} AS "t"`;
   const order = orderOf(base, schema);
   const partition = addressField('_partition', base) === undefined ? '' : ', "_partition"';
   return {

@@ -46,7 +46,9 @@ import type { TableName } from '../resolver/table-source.ts';
 import { callersTables } from '../session/callers-tables.ts';
 import { wholeText } from '../statement/derived-text.ts';
 import type { ObjectName, TextSpan } from '../statement/statement.ts';
+import { suffixedName } from '../resolver/table-suffix.ts';
 import { analyzeTable } from './analyze-table.ts';
+import { atBranch } from './branch-target.ts';
 import { explainWrite } from './explain-write.ts';
 import type { CommitQueue } from './commit-queue.ts';
 import { deleteRows } from './delete-rows.ts';
@@ -183,8 +185,18 @@ export class StatementWrites implements Writes {
 
   /** @throws as a query of the table does, FORBIDDEN, NOT_SUPPORTED for a table that cannot be written */
   #target(name: ObjectName): Promise<WriteTarget> {
-    const found = qualify(name, this.#context()).then((table) => this.#targetOf(table));
+    const found = qualify(name, this.#context()).then((table) => this.#namedTarget(table));
     return atName(name, found);
+  }
+
+  /** The table of this name, else that of its first part at the branch of the second: `orders@june`. */
+  async #namedTarget(table: TableName): Promise<WriteTarget> {
+    const { tables, signal } = this.#context();
+    const suffix = suffixedName(table.table, 0);
+    if (suffix?.travel?.kind !== 'ref' || suffix.metadataTable !== null) return this.#targetOf(table);
+    const [whole] = await tables.loadTables([table], signal);
+    if (whole?.kind !== 'missing' || whole.code !== 'TABLE_NOT_FOUND') return this.#targetOf(table);
+    return atBranch(await this.#targetOf({ ...table, table: suffix.table }), suffix.travel.ref);
   }
 
   async #targetOf(table: TableName): Promise<WriteTarget> {

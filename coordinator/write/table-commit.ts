@@ -102,9 +102,10 @@ function writeOf(group: readonly TableCommitParts[]): TableWrite {
  * Writes share a commit when they append few files to one table in one state of its schema and partition spec, and the catalog would
  * judge them alike: by the same rights.
  */
-function shareKeyOf({ write: { name, base, schema, spec }, appended, principal }: TableCommitParts): string | null {
+function shareKeyOf({ write, appended, principal }: TableCommitParts): string | null {
   if (appended === null || appended.length > SHARED_FILES_MAX) return null;
+  const { name, branch, base, schema, spec } = write;
   const { formatVersion, lastColumnId, lastPartitionId, location } = base;
   const shape = [base.tableUuid, formatVersion, lastColumnId, lastPartitionId, location];
-  return JSON.stringify([name, ...shape, schema.schemaId, spec.specId, principal]);
+  return JSON.stringify([name, branch, ...shape, schema.schemaId, spec.specId, principal]);
 }

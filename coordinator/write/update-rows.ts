@@ -9,6 +9,7 @@ import { printSqlType, type SqlField } from '../planner/sql-type.ts';
 import { icebergSqlType } from '../resolver/iceberg-sql-type.ts';
 import { DerivedText } from '../statement/derived-text.ts';
 import type { TextSpan } from '../statement/statement.ts';
+import { readName } from './target-name.ts';
 import { requireAssignable, type Assignment } from './assign-columns.ts';
 import { printMatching } from './matched-rows.ts';
 import { missingColumn } from './missing-column.ts';
@@ -90,9 +91,10 @@ function newColumns(set: readonly SetColumn[], target: WriteTarget): readonly Ne
 
 /** The new rows, with the addresses of the old ones. */
 function newRows(
-  { name }: WriteTarget,
+  target: WriteTarget,
   { columns, ...matching }: Update & { readonly columns: readonly NewColumn[] },
 ): DerivedText {
+  const name = readName(target);
   const { alias, rest } = matching;
   const t = quoteIdentifier(alias ?? name.table);
   const text = new DerivedText(rest.text);

@@ -351,31 +351,37 @@ describe('PyIceberg reads rows that are marked as deleted', () => {
 });
 
 describe('docs/sql.md', () => {
-  test.each(['INSERT OVERWRITE', 'DELETE', 'UPDATE', 'MERGE', 'RETURNING', 'Transactions', 'EXPLAIN of writes'])(
-    'its examples of %s run',
-    async (title) => {
-      const [, section = ''] = (await readFile(join(projectRoot, 'docs/sql.md'), 'utf8')).split(`\n### ${title}\n`);
-      const blocks =
-        section
-          .split('\n## ')[0]
-          ?.split('\n### ')[0]
-          ?.matchAll(/^```sql\n([^]*?)^```$/gm) ?? [];
-      const statements = [...blocks]
-        .flatMap(([, block = '']) => block.split(/;[^\n;]*$/m))
-        .filter((sql) => sql.trim() !== '');
-      expect(statements.length).toBeGreaterThan(1);
-      const session = { sessionId: randomUUID() };
-      await cluster.sql('CREATE SCHEMA lake.docs_delete', session);
-      await cluster.sql('USE lake.docs_delete', session);
-      await cluster.sql(
-        "CREATE TABLE orders AS SELECT 1 AS id, DATE '2024-02-29' AS day, 7 AS customer, 1.5 AS price",
-        session,
-      );
-      await cluster.sql('CREATE TABLE prices AS SELECT 1 AS id, 2.5 AS price', session);
-      await cluster.sql('CREATE TABLE blocked AS SELECT 7 AS customer', session);
-      for (const sql of statements) await cluster.sql(sql, session);
-      for (const table of ['orders', 'blocked', 'prices']) await cluster.sql(`DROP TABLE ${table} PURGE`, session);
-      await cluster.sql('DROP SCHEMA lake.docs_delete', session);
-    },
-  );
+  test.each([
+    'INSERT OVERWRITE',
+    'DELETE',
+    'UPDATE',
+    'MERGE',
+    'RETURNING',
+    'Writes to a branch',
+    'Transactions',
+    'EXPLAIN of writes',
+  ])('its examples of %s run', async (title) => {
+    const [, section = ''] = (await readFile(join(projectRoot, 'docs/sql.md'), 'utf8')).split(`\n### ${title}\n`);
+    const blocks =
+      section
+        .split('\n## ')[0]
+        ?.split('\n### ')[0]
+        ?.matchAll(/^```sql\n([^]*?)^```$/gm) ?? [];
+    const statements = [...blocks]
+      .flatMap(([, block = '']) => block.split(/;[^\n;]*$/m))
+      .filter((sql) => sql.trim() !== '');
+    expect(statements.length).toBeGreaterThan(1);
+    const session = { sessionId: randomUUID() };
+    await cluster.sql('CREATE SCHEMA lake.docs_delete', session);
+    await cluster.sql('USE lake.docs_delete', session);
+    await cluster.sql(
+      "CREATE TABLE orders AS SELECT 1 AS id, DATE '2024-02-29' AS day, 7 AS customer, 1.5 AS price",
+      session,
+    );
+    await cluster.sql('CREATE TABLE prices AS SELECT 1 AS id, 2.5 AS price', session);
+    await cluster.sql('CREATE TABLE blocked AS SELECT 7 AS customer', session);
+    for (const sql of statements) await cluster.sql(sql, session);
+    for (const table of ['orders', 'blocked', 'prices']) await cluster.sql(`DROP TABLE ${table} PURGE`, session);
+    await cluster.sql('DROP SCHEMA lake.docs_delete', session);
+  });
 });

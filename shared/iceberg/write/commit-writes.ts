@@ -14,7 +14,7 @@ import { ManifestMerging } from './merge-manifests.ts';
 import { summarize } from './snapshot-summary.ts';
 import { requirementsOf, shapeUpdates } from './table-updates.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
-import type { TableName, TableWrite } from './table-write.ts';
+import { MAIN_BRANCH, type TableName, type TableWrite } from './table-write.ts';
 
 /** Outcome of a commit, by its key; `FORGOTTEN`: it cannot happen any more, and whether it did is no longer known. */
 export type CommitOutcome = (typeof COMMIT_OUTCOMES)[number];
@@ -248,9 +248,11 @@ export class SnapshotAttempts implements TableAttempts {
   }
 
   async nextChange(): Promise<JsonObject> {
-    const { name, shape, schema, change } = this.#write;
+    const { name, shape, schema, change, branch = MAIN_BRANCH } = this.#write;
     const base = this.#base;
-    const parentId = shape === 'keep' ? (base.refs.get('main')?.snapshotId ?? base.currentSnapshotId) : null;
+    const ref = base.refs.get(branch);
+    if (branch !== MAIN_BRANCH && ref?.type !== 'branch') throw conflict(`the branch ${branch} was dropped meanwhile`);
+    const parentId = shape === 'keep' ? (ref?.snapshotId ?? base.currentSnapshotId) : null;
     if (change.parent !== undefined && change.parent !== parentId)
       throw conflict('the table has another snapshot by now');
     const parent = parentId === null ? [] : await this.#manifestsOf(base, parentId);
@@ -276,11 +278,17 @@ export class SnapshotAttempts implements TableAttempts {
     };
     return {
       identifier: { catalog: name.catalog, namespace: name.namespace, name: name.table },
-      requirements: requirementsOf(shape, base),
+      requirements: requirementsOf(this.#write, base),
       updates: [
         ...shapeUpdates(this.#write, base),
         { action: 'add-snapshot', snapshot },
-        { action: 'set-snapshot-ref', 'ref-name': 'main', type: 'branch', 'snapshot-id': ids.snapshotId },
+        {
+          action: 'set-snapshot-ref',
+          'ref-name': branch,
+          type: 'branch',
+          'snapshot-id': ids.snapshotId,
+          ...ref?.retention,
+        },
       ],
     };
   }

@@ -2,14 +2,17 @@ import type { JsonObject } from '#shared/json.ts';
 import { printPartitionFields } from '../partition-spec.ts';
 import { printSchema } from '../schema.ts';
 import type { TableMetadata } from '../table-metadata.ts';
-import type { TableWrite } from './table-write.ts';
+import { MAIN_BRANCH, type TableWrite } from './table-write.ts';
 
 /** Returns the requirements under which a write may be committed on top of `base`. */
-export function requirementsOf(shape: TableWrite['shape'], base: TableMetadata): readonly JsonObject[] {
+export function requirementsOf(
+  { shape, branch = MAIN_BRANCH }: Pick<TableWrite, 'shape' | 'branch'>,
+  base: TableMetadata,
+): readonly JsonObject[] {
   if (shape === 'create') return [{ type: 'assert-create' }];
   return [
     { type: 'assert-table-uuid', uuid: base.tableUuid },
-    { type: 'assert-ref-snapshot-id', ref: 'main', 'snapshot-id': base.refs.get('main')?.snapshotId ?? null },
+    { type: 'assert-ref-snapshot-id', ref: branch, 'snapshot-id': base.refs.get(branch)?.snapshotId ?? null },
     { type: 'assert-current-schema-id', 'current-schema-id': base.currentSchemaId },
     { type: 'assert-default-spec-id', 'default-spec-id': base.defaultSpecId },
     { type: 'assert-last-assigned-field-id', 'last-assigned-field-id': base.lastColumnId },

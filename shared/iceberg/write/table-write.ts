@@ -3,6 +3,9 @@ import type { Schema } from '../schema.ts';
 import type { TableMetadata } from '../table-metadata.ts';
 import type { SnapshotChange } from './snapshot-change.ts';
 
+/** The branch whose snapshot is a table's current one. */
+export const MAIN_BRANCH = 'main';
+
 export type TableName = { readonly catalog: string; readonly namespace: readonly string[]; readonly table: string };
 
 /** The change of one table by one statement: one snapshot, and before it a new shape when the table is created or replaced. */
@@ -10,6 +13,8 @@ export type TableWrite = {
   /** Unique part of the names of all files of the write. */
   readonly writeId: string;
   readonly name: TableName;
+  /** The branch that gets the snapshot; absent = main. */
+  readonly branch?: string;
   /** `create`: the table must not exist; `replace`: it gets `schema` and `spec`, and loses its rows; `keep`: it stays as it is. */
   readonly shape: 'keep' | 'create' | 'replace';
   /** The table when the write began; for a new table the metadata that the catalog staged. */

@@ -6,6 +6,10 @@ import { migrateSchema } from '#shared/database/own-schema.ts';
 import { SkeinError } from '#shared/error.ts';
 import { openChannelSecurity } from '#shared/grpc/channel-security.ts';
 import type { Logger } from '#shared/log/logger.ts';
+import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
+import { GuardedTableReader } from '#shared/iceberg/table-reader.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
+import { ExpiryWorker } from './expiry/expiry-worker.ts';
 import { bootstrap, isBootstrapped, prepareFirstUser } from './bootstrap.ts';
 import { KeyedQueue } from './commit/keyed-queue.ts';
 import { LargeDocuments } from './commit/large-documents.ts';
@@ -84,6 +88,9 @@ export async function startCatalog(
     closers.push(() => context.readers[Symbol.asyncDispose]());
     context.purges.start();
     closers.push(() => context.purges.close());
+    const expiries = new ExpiryWorker({ ...context, tables: expiryReader(context) });
+    expiries.start();
+    closers.push(() => expiries.close());
     const rotation = setInterval(() => {
       context.keys.rotate().catch((error: unknown) => log.error({ err: error }, 'the signing key was not rotated'));
       forgetExpired(context).catch((error: unknown) => log.warn({ err: error }, 'expired tokens were not forgotten'));
@@ -176,6 +183,10 @@ async function buildContext(
     endpoints: ADVERTISED_ENDPOINTS,
   };
 }
+
+/** Reads the manifests of tables whose snapshots expire: rarely, so that it keeps none. */
+const expiryReader = ({ readers }: CatalogContext): GuardedTableReader =>
+  new GuardedTableReader({ openStorage, manifestCaches: new LruManifestCache(1), pool: readers, fileListBytesMax: 0 });
 
 const rotationCheckMs = (config: Config): number =>
   Math.min(ROTATION_CHECK_MAX_MS, Math.max(ROTATION_CHECK_MIN_MS, config['catalog.key_rotation'] / 4));

@@ -5,7 +5,7 @@ import { commitOf, createOf, type Source } from './commit-source.ts';
 import { documentTask } from './document-task.ts';
 import { metadataOfUpdates, newTableMetadata, type CreateTableRequest, type Creation } from './new-table.ts';
 import type { Written } from './run-steps.ts';
-import { printMetadata } from './swap-metadata.ts';
+import { expiryOf, printMetadata } from './swap-metadata.ts';
 import type { TableMetadata } from './table-metadata.ts';
 
 /** The input of a new table's metadata; `uuid` becomes part of the metadata file's name. */
@@ -40,6 +40,7 @@ function written(metadata: TableMetadata, input: CreateInput<unknown>, locationC
   const folders = ownFolders(metadata);
   return {
     text: printMetadata(metadata, input.metadataBytesMax),
+    expiresAt: expiryOf(metadata, input.creation.nowMs),
     file: metadataLocation(metadata, 0, input.uuid),
     location: normalizeLocation(metadata.location),
     folders,

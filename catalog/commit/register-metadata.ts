@@ -7,7 +7,8 @@ import { readMetadataFile } from '../storage/read-metadata-file.ts';
 import { checkLocations, ownFolders, requireBelowRoot } from '../storage/table-location.ts';
 import { DOCUMENT_BYTES_HERE } from './document-task.ts';
 import { parseTableMetadata } from './parse-table-metadata.ts';
-import { printMetadata } from './swap-metadata.ts';
+import type { Written } from './run-steps.ts';
+import { expiryOf, printMetadata } from './swap-metadata.ts';
 import { ownStorage } from '../storage/own-storage.ts';
 
 export type RegisterInput = {
@@ -20,7 +21,7 @@ export type RegisterInput = {
 };
 
 /** A table as an existing metadata file describes it. */
-export type Registered = { readonly text: string; readonly location: string; readonly folders: readonly string[] };
+export type Registered = Pick<Written, 'text' | 'expiresAt' | 'location' | 'folders'>;
 
 /** @throws INVALID_REQUEST; TABLE_DATA_TOO_COMPLEX when the file is larger than it may be; TABLE_METADATA_MISSING */
 export async function registerMetadata(storage: FileReader, input: RegisterInput): Promise<Registered> {
@@ -30,6 +31,7 @@ export async function registerMetadata(storage: FileReader, input: RegisterInput
   checkLocations(metadata, undefined, roots);
   return {
     text: printMetadata(metadata, bytesMax),
+    expiresAt: expiryOf(metadata, Date.now()),
     location: normalizeLocation(metadata.location),
     folders: ownFolders(metadata),
   };

@@ -25,6 +25,8 @@ export type Step =
 /** New metadata and the file and folders that it goes to. */
 export type Written = {
   readonly text: string;
+  /** When to look whether something of the table has expired. */
+  readonly expiresAt: Date | null;
   readonly file: string;
   /** The table's location, normalised. */
   readonly location: string;
@@ -78,15 +80,16 @@ async function lockForSteps(tx: Tx, steps: readonly WritingStep[]): Promise<void
 }
 
 async function runSwap(tx: Tx, step: Extract<Step, { kind: 'swap' }>, now: Date): Promise<void> {
-  const { row, location, file, text, folders } = step;
-  if (!(await swapMetadata(tx, row, { location, metadataLocation: file, metadata: text, now }))) throw new LostRace();
+  const { row, location, file, text, folders, expiresAt } = step;
+  const next = { location, metadataLocation: file, metadata: text, expiresAt, now };
+  if (!(await swapMetadata(tx, row, next))) throw new LostRace();
   if (folders.length > 0) await claimFolders(tx, row, folders);
 }
 
 async function runInsert(tx: Tx, step: Extract<Step, { kind: 'insert' }>, purpose: 'commit' | 'create'): Promise<void> {
-  const { catalog, target, location, folders } = step;
+  const { catalog, target, location, folders, expiresAt } = step;
   const namespace = await requireNamespace(tx, catalog.id, target.ident.namespace);
-  const row = { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, location };
+  const row = { catalogId: catalog.id, namespaceId: namespace.id, ident: target.ident, location, expiresAt };
   try {
     const id = await insertTable(tx, { ...row, metadataLocation: step.file, metadata: step.text });
     await claimFolders(tx, { id, catalogId: catalog.id }, folders);

@@ -1,4 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
+import { nextLook } from '#shared/iceberg/expired-snapshots.ts';
+import { readTableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { parseJson } from '#shared/json.ts';
 import { normalizeLocation } from '#shared/storage/location.ts';
 import { checkLocations, isBelow, metadataLocation, ownFolders } from '../storage/table-location.ts';
@@ -42,6 +44,7 @@ function swapMetadata(input: SwapInput): Swapped | null {
   const folders = ownFolders(metadata).filter((folder) => !before.has(folder));
   return {
     text: printMetadata(metadata, input.metadataBytesMax),
+    expiresAt: expiryOf(metadata, nowMs),
     file: metadataLocation(metadata, input.version + 1, input.uuid),
     location: normalizeLocation(metadata.location),
     folders,
@@ -60,6 +63,13 @@ function droppedFiles(base: TableMetadata, metadata: TableMetadata, roots: reado
   return base['metadata-log']
     .map((entry) => entry['metadata-file'])
     .filter((file) => !kept.has(file) && isBelow(file, roots) && isBelow(file, folders));
+}
+
+/** When to look whether something of the table has expired; few tables ask for that. */
+export function expiryOf(metadata: TableMetadata, nowMs: number): Date | null {
+  if (!Object.keys(metadata.properties).some((name) => name.startsWith('history.expire.'))) return null;
+  const next = nextLook(readTableMetadata(metadata), nowMs);
+  return next === null ? null : new Date(next);
 }
 
 /** @throws INVALID_REQUEST when it is larger than `catalog.metadata_bytes_max`, or has too many members */

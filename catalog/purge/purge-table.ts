@@ -1,10 +1,9 @@
-import { must } from '#shared/must.ts';
-import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
 import type { CatalogContext } from '../context.ts';
 import { ownStorage } from '../storage/own-storage.ts';
 import { isBelow } from '../storage/table-location.ts';
 import type { DueTable } from '../store/postgres/dropped-table-store.ts';
 import { listClaims, requireFree } from '../store/postgres/folder-claims.ts';
+import { isPlain, removeOwnFiles } from './own-files.ts';
 import { reachedFiles, type Pause } from './reached-files.ts';
 
 /** Number of files that are checked and deleted between two pauses. */
@@ -22,7 +21,6 @@ export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): P
   const { store, readers, log, metrics } = purge;
   const folders = await listClaims(store.db, table.id);
   await requireFree(store.db, folders, table.id);
-  const mayDelete = (file: string): boolean => isBelow(file, table.roots) && isBelow(file, folders);
   const onUnreadable = (file: string, err: unknown): void =>
     log.warn({ err, file, table: table.id }, 'a purge passed over a manifest that cannot be read');
   let spared = 0;
@@ -30,7 +28,7 @@ export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): P
     for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
       await pause();
       const batch = files.slice(start, start + FILES_AT_ONCE);
-      const deleted = await removeFiles(batch.filter(mayDelete).map(normalizeLocation), table.roots);
+      const deleted = await removeOwnFiles(batch, { roots: table.roots, folders });
       spared += batch.length - deleted;
       metrics.purgedFiles.inc(deleted);
     }
@@ -43,25 +41,4 @@ export async function purgeTable(purge: Purge, table: DueTable, pause: Pause): P
     await ownStorage(folder).removeEmptyFolders(folder);
   }
   if (spared > 0) log.info({ table: table.id, spared }, 'a purge left files outside of the table’s own folders');
-}
-
-/** Deletes files unless a symbolic link leads to their folder; returns how many it did. */
-async function removeFiles(files: readonly string[], roots: readonly string[]): Promise<number> {
-  const plain = await Promise.all(files.map((file) => isPlain(file.slice(0, file.lastIndexOf('/')), roots)));
-  const removed = files.filter((_, i) => plain[i]);
-  for (const [storage, own] of Map.groupBy(removed, ownStorage)) await storage.remove(own);
-  return removed.length;
-}
-
-/** Whether the path of a folder below its root has no symbolic link: a link could lead anywhere. True for a folder that does not exist. */
-async function isPlain(folder: string, roots: readonly string[]): Promise<boolean> {
-  const root = must(
-    roots.map(normalizeLocation).find((one) => isWithin(folder, one)),
-    'the folder lies in a root',
-  );
-  const storage = ownStorage(root);
-  const [real, realRoot] = [await storage.resolve(folder), await storage.resolve(root)];
-  return (
-    real === undefined || realRoot === undefined || real === normalizeLocation(realRoot + folder.slice(root.length))
-  );
 }

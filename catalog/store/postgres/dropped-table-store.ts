@@ -131,6 +131,8 @@ export async function undropTable(
         metadata: row.metadata,
         version: row.version,
         created_at: row.created_at,
+        // Whether anything has expired since, the first look says.
+        expires_at: from.now,
       })
       .execute();
   } catch (error) {

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely';
 import type { OwnSchema } from '#shared/database/own-schema.ts';
+import { EXPIRY_MIGRATION } from './expiry-migration.ts';
 import { IDENTITY_MIGRATION } from './identity-migration.ts';
 import { JOBS_MIGRATION } from './jobs-migration.ts';
 import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
@@ -26,6 +27,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0007_names': { up: (db) => run(db, NAMES_MIGRATION) },
     '0008_storage_tables': { up: (db) => run(db, STORAGE_TABLES_MIGRATION) },
     '0009_table_versions': { up: (db) => run(db, TABLE_VERSIONS_MIGRATION) },
+    '0010_expiry': { up: (db) => run(db, EXPIRY_MIGRATION) },
   },
 };
 

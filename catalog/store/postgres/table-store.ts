@@ -139,6 +139,7 @@ export type NewTable = {
   readonly location: string;
   readonly metadataLocation: string;
   readonly metadata: string;
+  readonly expiresAt: Date | null;
 };
 
 export const viewWithSameName = (ident: TableIdent): SkeinError =>
@@ -161,6 +162,7 @@ export async function insertTable(tx: Tx, table: NewTable): Promise<string> {
         metadata_location: table.metadataLocation,
         metadata: table.metadata,
         version: 0,
+        expires_at: table.expiresAt,
       })
       .returning('id')
       .executeTakeFirstOrThrow();
@@ -181,7 +183,8 @@ const SWAP = `
     select id, version, changed_in, metadata_location, $3 from before
   )
   update catalog.iceberg_table t
-  set location = $4, metadata_location = $5, metadata = $6, version = before.version + 1, changed_in = pg_current_xact_id()
+  set location = $4, metadata_location = $5, metadata = $6, version = before.version + 1, changed_in = pg_current_xact_id(),
+    expires_at = case when $7::timestamptz is not null then least(t.expires_at, $7) end
   from before where t.id = before.id`;
 
 /**
@@ -190,9 +193,10 @@ const SWAP = `
 export async function swapMetadata(
   tx: Tx,
   table: { readonly id: string; readonly version: number },
-  next: { readonly location: string; readonly metadataLocation: string; readonly metadata: string; readonly now: Date },
+  next: Pick<NewTable, 'location' | 'metadataLocation' | 'metadata' | 'expiresAt'> & { readonly now: Date },
 ): Promise<boolean> {
-  const parameters = [table.id, table.version, next.now, next.location, next.metadataLocation, next.metadata];
+  const { now, location, metadataLocation, metadata, expiresAt } = next;
+  const parameters = [table.id, table.version, now, location, metadataLocation, metadata, expiresAt];
   const { numAffectedRows } = await tx.executeQuery(CompiledQuery.raw(SWAP, parameters));
   return numAffectedRows === 1n;
 }

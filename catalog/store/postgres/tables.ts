@@ -93,6 +93,8 @@ export type Tables = {
     version: number;
     /** Postgres transaction of the last commit; null = older than all that any moment may miss. */
     changed_in: ColumnType<string | null, undefined, null>;
+    /** When to look whether something of it has expired. */
+    expires_at: ColumnType<Date | null, Date | null, Date | null>;
     created_at: Created;
   };
   /** Documents that tables had before, by their files. */

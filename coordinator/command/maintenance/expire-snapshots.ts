@@ -1,4 +1,4 @@
-import { expiredSnapshots, type ExpiryDefaults } from '#shared/iceberg/expired-snapshots.ts';
+import { expiredFiles, expiredSnapshots, expiryChange, expiryDefaults } from '#shared/iceberg/expired-snapshots.ts';
 import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import { loadForWrite } from '../../catalog-client/write-catalog.ts';
@@ -10,7 +10,6 @@ import { requireCollectable } from './collectable.ts';
 import type { Procedure } from './procedure.ts';
 import { durationValue } from './values.ts';
 
-const DAY_MS = 86_400_000;
 /** Locations that one call to the storage removes. */
 const REMOVED_AT_ONCE = 1_000;
 
@@ -22,26 +21,17 @@ export const expireSnapshots: Procedure = {
   parameters: ['retention_threshold'],
   async run(table, values, { context, dryRun, position }) {
     const threshold = durationValue(values, 'retention_threshold');
-    const expired = (metadata: TableMetadata) =>
-      expiredSnapshots(metadata, defaultsOf(metadata, threshold, position), Date.now());
+    const expired = (metadata: TableMetadata) => {
+      requireCollectable(metadata, position);
+      return expiredSnapshots(metadata, expiryDefaults(metadata, threshold), Date.now());
+    };
     let base = (await loadForWrite(context.tables, table, context.signal)).metadata;
     let found = expired(base);
     if (!dryRun) {
       await changeTable(context, table, (now) => {
         base = now;
         found = expired(now);
-        const { snapshotIds, refs } = found;
-        return {
-          requirements: [...now.refs].map(([ref, { snapshotId }]) => ({
-            type: 'assert-ref-snapshot-id',
-            ref,
-            'snapshot-id': snapshotId,
-          })),
-          updates: [
-            ...refs.map((name) => ({ action: 'remove-snapshot-ref', 'ref-name': name })),
-            ...(snapshotIds.length === 0 ? [] : [{ action: 'remove-snapshots', 'snapshot-ids': snapshotIds }]),
-          ],
-        };
+        return expiryChange(now, found);
       });
     }
     const files = found.snapshotIds.length === 0 ? 0 : await removeFiles(context, { table, base, found, dryRun });
@@ -69,43 +59,20 @@ async function removeFiles(context: CommandContext, { table, base, found, dryRun
   const { catalog, caller, signal } = context;
   const loaded = await loadForWrite(callersTables(catalog, caller), table, signal);
   const { metadata, allowedRoots, credential } = loaded;
-  // A table that was made anew under this name has other files.
-  if (metadata.tableUuid !== base.tableUuid) return 0;
-  const gone = new Set(found.snapshotIds);
   if (!dryRun && found.snapshotIds.some((id) => metadata.snapshots.has(id))) return 0;
-  const kept = [...metadata.snapshots.keys()].filter((id) => !gone.has(id));
-  const { tableUuid, formatVersion, location, fields, specs, defaultSpecId } = metadata;
-  const snapshots = new Map([...base.snapshots, ...metadata.snapshots]);
-  const request = {
-    table: { tableUuid, formatVersion, location, fields, specs, defaultSpecId, snapshots },
-    expired: [...gone],
-    kept,
-    allowedRoots,
-    credential,
-  };
+  const files = expiredFiles(base, metadata, found.snapshotIds);
+  if (files === null) return 0;
+  const request = { ...files, allowedRoots, credential };
   const tableName = [table.catalog, ...table.namespace, table.table].join('.');
-  const storage = openStorage(location, credential);
+  const storage = openStorage(metadata.location, credential);
   let count = 0;
-  for await (const files of context.files.unreachable(request, { tableName, signal })) {
-    count += files.length;
+  for await (const paths of context.files.unreachable(request, { tableName, signal })) {
+    count += paths.length;
     if (dryRun) continue;
-    for (let start = 0; start < files.length; start += REMOVED_AT_ONCE) {
+    for (let start = 0; start < paths.length; start += REMOVED_AT_ONCE) {
       signal.throwIfAborted();
-      await storage.remove(files.slice(start, start + REMOVED_AT_ONCE));
+      await storage.remove(paths.slice(start, start + REMOVED_AT_ONCE));
     }
   }
   return count;
-}
-
-function defaultsOf({ properties }: TableMetadata, threshold: number | null, position: number): ExpiryDefaults {
-  requireCollectable({ properties }, position);
-  const number = (name: string): number | null => {
-    const text = properties[name] ?? '';
-    return /^\d{1,15}$/.test(text) ? Number(text) : null;
-  };
-  return {
-    maxSnapshotAgeMs: threshold ?? number('history.expire.max-snapshot-age-ms') ?? 7 * DAY_MS,
-    minSnapshotsToKeep: Math.max(1, number('history.expire.min-snapshots-to-keep') ?? 1),
-    maxRefAgeMs: number('history.expire.max-ref-age-ms') ?? Infinity,
-  };
 }

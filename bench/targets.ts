@@ -20,6 +20,11 @@ export type Figures = {
     readonly perSecond: number;
   }[];
   readonly copies?: readonly { readonly ratio: number }[];
+  readonly changes?: readonly {
+    readonly ratio: number;
+    readonly readMs: number;
+    readonly readPeersMs: number;
+  }[];
   readonly inserts?: readonly {
     readonly p50Ms: number;
     readonly perSecond: number;
@@ -71,6 +76,7 @@ const copyRatio =
   (index: number) =>
   ({ copies }: Figures): number =>
     must(copies?.[index], 'a copy').ratio;
+const changeOf = ({ changes }: Figures, index: number) => must(changes?.[index], 'a change');
 const insertsOf = ({ inserts }: Figures, index: number) => must(inserts?.[index], 'INSERTs');
 
 /** Ratios are to plain DuckDB over the same files and cores, in the same run. */
@@ -118,6 +124,36 @@ export const TARGETS: readonly Target[] = [
   },
   { result: 'writes', what: 'CTAS of lineitem, to a COPY of DuckDB', figure: copyRatio(0), atMost: 1.25 },
   { result: 'writes', what: 'the same, partitioned by month', figure: copyRatio(1), atMost: 1.5 },
+  {
+    result: 'writes',
+    what: 'UPDATE of 1 % of orders, to DuckDB’s iceberg extension',
+    figure: (all) => changeOf(all, 0).ratio,
+    atMost: 0.7,
+  },
+  {
+    result: 'writes',
+    what: 'reading the table after it',
+    figure: (all) => changeOf(all, 0).readMs / changeOf(all, 0).readPeersMs,
+    atMost: 1,
+  },
+  {
+    result: 'writes',
+    what: 'DELETE of 1 % of orders, to the same',
+    figure: (all) => changeOf(all, 1).ratio,
+    atMost: 0.7,
+  },
+  {
+    result: 'writes',
+    what: 'reading the table after it',
+    figure: (all) => changeOf(all, 1).readMs / changeOf(all, 1).readPeersMs,
+    atMost: 1,
+  },
+  {
+    result: 'writes',
+    what: 'MERGE, to UPDATE and INSERT of its rows',
+    figure: (all) => changeOf(all, 2).ratio,
+    atMost: 1.2,
+  },
   {
     result: 'writes',
     what: 'OPTIMIZE of 300 files of 1,000 rows, ms',

@@ -294,7 +294,7 @@ test('settings, USE and SHOW belong to a session', async () => {
     row_count: 0,
   });
   expect((await query('USE nothing')).body).toMatchObject({ error: 'SCHEMA_NOT_FOUND' });
-  expect((await query('BEGIN', { headers })).body).toMatchObject({ error: 'NOT_SUPPORTED', sql_state: '0A000' });
+  expect((await query('COMMIT', { headers })).body).toMatchObject({ error: 'NO_TRANSACTION', sql_state: '25P01' });
 });
 
 test('EXPLAIN prints a plan, EXPLAIN ANALYZE also how it went', async () => {

@@ -5,7 +5,13 @@ import type { PeerAnswer } from './duckdb-process.ts';
 
 /** Plain DuckDB in a process of its own. */
 export class DuckDbPeer implements Disposable {
-  readonly #process: ChildProcess = fork(join(import.meta.dirname, 'duckdb-process.ts'), { stdio: 'inherit' });
+  readonly #process: ChildProcess;
+
+  /** @param loads whether it loads extensions of its own */
+  constructor({ loads = false }: { readonly loads?: boolean } = {}) {
+    const path = join(import.meta.dirname, 'duckdb-process.ts');
+    this.#process = fork(path, loads ? ['--unsigned'] : [], { stdio: 'inherit' });
+  }
 
   /** @throws Error with DuckDB's message */
   async ask(sql: string): Promise<PeerAnswer> {

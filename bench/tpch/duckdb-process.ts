@@ -5,7 +5,10 @@ import { DuckDBInstance } from '@duckdb/node-api';
 export type PeerRequest = { readonly sql: string };
 export type PeerAnswer = { readonly elapsedMs: number; readonly rows: number; readonly error?: string };
 
-const instance = await DuckDBInstance.create(':memory:', { threads: String(availableParallelism()) });
+const instance = await DuckDBInstance.create(':memory:', {
+  threads: String(availableParallelism()),
+  ...(process.argv.includes('--unsigned') ? { allow_unsigned_extensions: 'true' } : {}),
+});
 const connection = await instance.connect();
 
 process.on('message', (request: PeerRequest) => void answer(request));

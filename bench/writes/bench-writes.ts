@@ -8,6 +8,7 @@ import { printTable } from '../report/print-table.ts';
 import { median } from '../report/statistics.ts';
 import { writeResult } from '../report/write-result.ts';
 import { DuckDbPeer } from '../tpch/duckdb-peer.ts';
+import { benchChanges, type ChangeFigures } from './changes.ts';
 import { benchInserts, type InsertFigures } from './inserts.ts';
 import { benchOptimize } from './optimize.ts';
 
@@ -53,7 +54,7 @@ export type WritesOptions = { readonly scale: string; readonly runs: number; rea
 
 /**
  * Measures writes: tables made from TPC-H's lineitem beside plain DuckDB's COPY of the same rows, by the same codec, to row groups of the
- * same size; OPTIMIZE of a table of small files; and INSERTs of one row each, by one client, by eight into a table each, and by sixteen into one table.
+ * same size; UPDATE, DELETE and MERGE beside DuckDB’s iceberg extension and each other; OPTIMIZE of a table of small files; and INSERTs of one row each, by one client, by eight into a table each, and by sixteen into one table.
  */
 export async function benchWrites(options: WritesOptions): Promise<void> {
   const { cluster, files } = await startBenchCluster(options.scale);
@@ -66,11 +67,12 @@ export async function benchWrites(options: WritesOptions): Promise<void> {
       copies.push(await measure(cluster, peer, copy, options.runs));
       process.stderr.write('.');
     }
+    const changes = await benchChanges(cluster, SCHEMA, options.runs);
     const optimizeMs = await benchOptimize(cluster, SCHEMA);
     process.stderr.write('.');
     const inserts = await benchInserts(cluster, SCHEMA, options.seconds);
     process.stderr.write('\n');
-    await report(options, { copies, optimizeMs, inserts });
+    await report(options, { copies, changes, optimizeMs, inserts });
   } finally {
     await cluster.stop();
   }
@@ -109,11 +111,15 @@ async function measure(cluster: Cluster, peer: DuckDbPeer, copy: Copy, runs: num
 
 type WritesFigures = {
   readonly copies: readonly CopyFigures[];
+  readonly changes: readonly ChangeFigures[];
   readonly optimizeMs: number;
   readonly inserts: readonly InsertFigures[];
 };
 
-async function report({ scale, runs }: WritesOptions, { copies, optimizeMs, inserts }: WritesFigures): Promise<void> {
+async function report(
+  { scale, runs }: WritesOptions,
+  { copies, changes, optimizeMs, inserts }: WritesFigures,
+): Promise<void> {
   const copied = printTable(
     ['table', 'Skein ms', 'files', 'DuckDB COPY ms', 'files', 'ratio'],
     copies.map((one) => [
@@ -123,6 +129,18 @@ async function report({ scale, runs }: WritesOptions, { copies, optimizeMs, inse
       one.duckdbMs.toFixed(0),
       String(one.duckdbFiles),
       one.ratio.toFixed(2),
+    ]),
+  );
+  const changed = printTable(
+    ['of orders', 'Skein ms', 'beside', 'ms', 'ratio', 'read after, ms', 'after the other, ms'],
+    changes.map((one) => [
+      one.name,
+      one.skeinMs.toFixed(0),
+      one.peer,
+      one.peerMs.toFixed(0),
+      one.ratio.toFixed(2),
+      one.readMs.toFixed(0),
+      one.readPeersMs.toFixed(0),
     ]),
   );
   const inserted = printTable(
@@ -148,8 +166,8 @@ async function report({ scale, runs }: WritesOptions, { copies, optimizeMs, inse
     ]),
   );
   await writeResult('writes', {
-    table: `${copied}\n\nOPTIMIZE of 300 files of 1,000 rows: ${optimizeMs.toFixed(0)} ms\n\n${inserted}`,
-    figures: { scale, runs, copies, optimizeMs, inserts },
+    table: `${copied}\n\n${changed}\n\nOPTIMIZE of 300 files of 1,000 rows: ${optimizeMs.toFixed(0)} ms\n\n${inserted}`,
+    figures: { scale, runs, copies, changes, optimizeMs, inserts },
     chart: {
       title: `Tables made from lineitem at scale ${scale}, median of ${runs}`,
       unit: 'ms',

@@ -1,12 +1,9 @@
-import { glob } from 'node:fs/promises';
-import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '#shared/json.ts';
-import { must } from '#shared/must.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { sharedCluster } from '#test/support/resources.ts';
-import { pythonBin } from '#test/support/python.ts';
+import { loadIceberg } from '#test/support/duckdb-extension.ts';
 import { CHANGED_TABLES, makeChangedTable, rowsOfChanged } from './changed-tables.ts';
 
 /**
@@ -27,7 +24,7 @@ beforeAll(async () => {
   });
   duckdb = await instance.connect();
   await duckdb.run("SET TimeZone = 'UTC'");
-  for (const name of ['avro', 'httpfs', 'iceberg']) await duckdb.run(`LOAD '${await extension(name)}'`);
+  for (const sql of await loadIceberg()) await duckdb.run(sql);
   await duckdb.run(
     `ATTACH 'lake' AS lake (TYPE iceberg, ENDPOINT '${cluster.catalogUrl}', TOKEN '${await cluster.token()}')`,
   );
@@ -38,15 +35,6 @@ afterAll(() => {
   duckdb?.closeSync();
   instance?.closeSync();
 });
-
-async function extension(name: string): Promise<string> {
-  const packages = join(await pythonBin(), '../lib/python*/site-packages');
-  const files: string[] = [];
-  for await (const file of glob(`${packages}/duckdb_extension_${name}/extensions/v*/${name}.duckdb_extension`)) {
-    files.push(file);
-  }
-  return must(files[0], `the wheel of ${name} holds its extension`);
-}
 
 const run = async (...statements: readonly string[]): Promise<void> => {
   for (const sql of statements) await duckdb.run(sql);

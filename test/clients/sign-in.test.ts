@@ -1,13 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { glob } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { must } from '#shared/must.ts';
 import { startTestCatalog, type TestCatalog } from '#test/support/catalog.ts';
 import { compileJava, java, mavenClasspath } from '#test/support/java.ts';
+import { loadIceberg } from '#test/support/duckdb-extension.ts';
 import { python, pythonBin } from '#test/support/python.ts';
 
 /** Clients of other projects sign in with a credential, and stay signed in although their tokens expire every few seconds. */
@@ -139,7 +138,7 @@ test.concurrent('DuckDB: it signs in with its secret, and goes on when its token
   });
   const duckdb = await instance.connect();
   try {
-    for (const name of ['avro', 'httpfs', 'iceberg']) await duckdb.run(`LOAD '${await extension(name)}'`);
+    for (const sql of await loadIceberg()) await duckdb.run(sql);
     await duckdb.run(`CREATE SECRET skein (TYPE iceberg, CLIENT_ID '${client.client_id}',
       CLIENT_SECRET '${client.client_secret}', OAUTH2_SERVER_URI '${endpoint.url}')`);
     await duckdb.run(`ATTACH 'lake' AS lake (TYPE iceberg, SECRET skein, ENDPOINT '${catalog.running.url}')`);
@@ -169,12 +168,3 @@ test.concurrent('DuckDB: it signs in with its secret, and goes on when its token
     instance.closeSync();
   }
 }, 300_000);
-
-async function extension(name: string): Promise<string> {
-  const packages = join(await pythonBin(), '../lib/python*/site-packages');
-  const files: string[] = [];
-  for await (const file of glob(`${packages}/duckdb_extension_${name}/extensions/v*/${name}.duckdb_extension`)) {
-    files.push(file);
-  }
-  return must(files[0], `the wheel of ${name} holds its extension`);
-}

@@ -3,6 +3,7 @@ import type { Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
 import { startSpark, type Spark } from '#test/support/spark.ts';
+import { CHANGED_TABLES, makeChangedTable, rowsOfChanged } from '../clients/changed-tables.ts';
 
 /**
  * Spark, the engine that the specification's Java client is made for: it writes, evolves and maintains tables, and Skein reads the same
@@ -91,6 +92,25 @@ describe('Spark', () => {
       });
     }
   }
+
+  test.each(CHANGED_TABLES)('%s, format version %i, %s: each reads what the other has changed', async (...kind) => {
+    const table = `lake.sp.by_skein_${kind[0]}`;
+    // Arrays begin at 0 there.
+    const same = (): Promise<readonly unknown[]> =>
+      both(rowsOfChanged(table).replace('l[1]', 'l[0]'), rowsOfChanged(table));
+    await makeChangedTable(cluster, table, kind);
+    expect((await same()).length).toBeGreaterThan(600);
+    await run(
+      `DELETE FROM ${table} WHERE id % 11 = 0`,
+      `UPDATE ${table} SET title = 'spark' WHERE id % 13 = 1`,
+      `INSERT INTO ${table} (id, title, day) VALUES (5000, 'spark', DATE'2024-01-01')`,
+    );
+    await same();
+    await cluster.sql(`UPDATE ${table} SET title = title || '!' WHERE title = 'spark' AND id % 2 = 0`);
+    await cluster.sql(`DELETE FROM ${table} WHERE id % 17 = 0`);
+    expect((await same()).length).toBeGreaterThan(500);
+    await cluster.sql(`DROP TABLE ${table} PURGE`);
+  });
 
   test('schema and partition evolution, write order, properties', async () => {
     await run(

@@ -3,6 +3,7 @@ import type { Json } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
 import { startCluster, type StartedCluster } from '#test/support/cluster.ts';
 import { startTrino, type Trino } from '#test/support/trino.ts';
+import { CHANGED_TABLES, makeChangedTable, rowsOfChanged } from '../clients/changed-tables.ts';
 
 /** Trino as a client of the catalog: it writes, evolves and maintains tables, and Skein reads the same rows. */
 let cluster: StartedCluster;
@@ -89,6 +90,26 @@ describe('Trino', () => {
       expect(await both(`SELECT count(*) FROM ${table}`)).toEqual([[8]]);
     });
   }
+
+  // It reads no deletion vectors.
+  test.each(CHANGED_TABLES.filter(([, version]) => version === 2))(
+    '%s, format version %i, %s: each reads what the other has changed',
+    async (...kind) => {
+      const table = `lake.tr.by_skein_${kind[0]}`;
+      await makeChangedTable(cluster, table, kind);
+      expect((await both(rowsOfChanged(table))).length).toBeGreaterThan(600);
+      await run(
+        `DELETE FROM ${table} WHERE id % 11 = 0`,
+        `UPDATE ${table} SET title = 'trino' WHERE id % 13 = 1`,
+        `INSERT INTO ${table} (id, title, day) VALUES (5000, 'trino', DATE '2024-01-01')`,
+      );
+      await both(rowsOfChanged(table));
+      await cluster.sql(`UPDATE ${table} SET title = title || '!' WHERE title = 'trino' AND id % 2 = 0`);
+      await cluster.sql(`DELETE FROM ${table} WHERE id % 17 = 0`);
+      expect((await both(rowsOfChanged(table))).length).toBeGreaterThan(500);
+      await cluster.sql(`DROP TABLE ${table} PURGE`);
+    },
+  );
 
   test('schema and partition evolution, comments, properties', async () => {
     await run(

@@ -26,6 +26,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/fresh-reads.test.ts',
   'test/cluster/refresh-random.test.ts',
   'test/cluster/transaction-limits.test.ts',
+  'test/cluster/transactions-model.test.ts',
   'test/cluster/transactions-random.test.ts',
   'test/cluster/worker-memory.test.ts',
   'test/cluster/worker-processes.test.ts',

@@ -182,7 +182,11 @@ function activeView(active: Active): ClusterView {
     if (active.term === undefined) throw new SkeinError('NOT_ACTIVE', STANDBY);
     return active.term.view;
   };
-  return { groups: (caller) => view().groups(caller), cluster: () => view().cluster() };
+  return {
+    groups: (caller) => view().groups(caller),
+    cluster: () => view().cluster(),
+    feedbackQueue: () => view().feedbackQueue(),
+  };
 }
 
 const activeEvents = (active: Active): Events => ({

@@ -120,6 +120,7 @@ export async function startWorker(
     memory_limit_bytes: String(config['worker.memory_limit']),
     running_tasks: tasks.active,
     memory_granted_bytes: String(memory.grantedBytes),
+    ...levelsOf(pool),
     spool_bytes: String(spool.bytes),
     draining: tasks.draining,
     pid: String(process.pid),
@@ -265,3 +266,8 @@ function serveMetrics(metrics: Metrics, config: Config): Promise<HttpServer> {
     http.listen(port, host, () => listening(http));
   });
 }
+
+const levelsOf = ({ levels }: SlotPool): Pick<WorkerState, 'level_tasks' | 'level_scheduled_ms'> => ({
+  level_tasks: [...levels.tasks],
+  level_scheduled_ms: [...levels.scheduledMs],
+});

@@ -44,6 +44,8 @@ export type WorkerInfo = {
   readonly spoolBytes: number;
   /** Memory limits of its running tasks, in all. */
   readonly memoryGrantedBytes: number;
+  /** By level of the feedback queue: tasks that can run, and the time that they have had since the worker's start, in ms. */
+  readonly levels: { readonly tasks: readonly number[]; readonly scheduledMs: readonly number[] };
   readonly draining: boolean;
   /** The machine that it runs on, whose cores it may share with other workers. */
   readonly machine: { readonly id: string; readonly cores: number };
@@ -336,6 +338,7 @@ const workerInfo = (wire: WorkerBeat): WorkerInfo => ({
   runningTasks: wire.running_tasks,
   spoolBytes: Number(wire.spool_bytes),
   memoryGrantedBytes: Number(wire.memory_granted_bytes),
+  levels: { tasks: wire.level_tasks, scheduledMs: wire.level_scheduled_ms },
   draining: wire.draining,
   machine: { id: wire.machine_id, cores: Math.max(1, wire.machine_cores) },
   queryIds: wire.query_ids.map(queryId),

@@ -1,5 +1,7 @@
 import { DUCKDB_RELEASE, SKEIN_RELEASE, type Release } from '#shared/release.ts';
 import type { Caller } from '../auth/authenticate.ts';
+import { LEVELS } from '#shared/mlfq-spec.ts';
+import type { WorkerInfo } from '../cluster/worker-link.ts';
 import type { KnownWorker, WorkerPool } from '../cluster/worker-pool.ts';
 import { tenantGroups, type GroupSnapshot } from '../workload/group-snapshot.ts';
 import type { Admission } from '../workload/admission.ts';
@@ -10,7 +12,22 @@ export interface ClusterView {
   groups(caller: Caller): readonly GroupSnapshot[];
   /** The coordinator that is active and its workers. */
   cluster(): ClusterState;
+  /** The feedback queues of all live workers together. */
+  feedbackQueue(): FeedbackQueue;
 }
+
+export type FeedbackQueue = {
+  /** Tasks that have begun and not ended. */
+  readonly running: number;
+  /** Tasks that slots can run at once. */
+  readonly slots: number;
+  /** Queries that have a task or output on a worker. */
+  readonly queries: number;
+  /** By level, the top one first: tasks that can run and wait for their turn, those that run included. */
+  readonly tasks: readonly number[];
+  /** By level: time that tasks have had on slots since their workers' start, in ms. */
+  readonly scheduledMs: readonly number[];
+};
 
 export type ClusterState = {
   readonly coordinator: {
@@ -55,7 +72,7 @@ type ViewParts = {
   readonly epoch: number;
   readonly activeSinceMs: number;
   readonly admission: Pick<Admission, 'running' | 'queued' | 'describe' | 'rules'>;
-  readonly pool: Pick<WorkerPool, 'states'>;
+  readonly pool: Pick<WorkerPool, 'states' | 'open'>;
 };
 
 /** The view of a coordinator's term. */
@@ -70,6 +87,20 @@ export function clusterView({ coordinatorId, epoch, activeSinceMs, admission, po
       queued: admission.queued,
       workers: pool.states().map(workerView).toSorted(byName),
     }),
+    feedbackQueue: () => feedbackQueue(pool.open().map(({ info }) => info)),
+  };
+}
+
+function feedbackQueue(workers: readonly WorkerInfo[]): FeedbackQueue {
+  const sum = (of: (info: WorkerInfo) => number): number => workers.reduce((total, info) => total + of(info), 0);
+  const byLevel = (of: (info: WorkerInfo) => readonly number[]): readonly number[] =>
+    Array.from({ length: LEVELS }, (_, level) => sum((info) => of(info)[level] ?? 0));
+  return {
+    running: sum(({ runningTasks }) => runningTasks),
+    slots: sum(({ cores }) => cores),
+    queries: new Set(workers.flatMap(({ queryIds }) => queryIds)).size,
+    tasks: byLevel(({ levels }) => levels.tasks),
+    scheduledMs: byLevel(({ levels }) => levels.scheduledMs),
   };
 }
 

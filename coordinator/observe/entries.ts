@@ -2,7 +2,7 @@ import { cutText } from '#shared/cut-text.ts';
 import type { HistoryRow } from '../history/history-record.ts';
 import type { LiveQuery } from '../query/live-query.ts';
 import type { GroupSnapshot } from '../workload/group-snapshot.ts';
-import type { ClusterState, WorkerView } from './cluster-view.ts';
+import type { ClusterState, FeedbackQueue, WorkerView } from './cluster-view.ts';
 
 /** What is seen of the cluster, as the HTTP API prints it; `api-types.ts` describes each. */
 
@@ -25,6 +25,23 @@ export const groupEntry = (group: GroupSnapshot) => ({
   scheduling_weight: group.schedulingWeight,
   cpu_time_ms: Math.round(group.cpuTimeMs),
   cpu_usage_ms: Math.round(group.cpuUsageMs),
+});
+
+/** The members of a group that the specification's `/api/qos/stats` has. */
+export const groupStats = ({ path, running, queued, hardConcurrencyLimit, schedulingPolicy }: GroupSnapshot) => ({
+  path,
+  running,
+  queued,
+  hard_concurrency_limit: hardConcurrencyLimit,
+  scheduling_policy: schedulingPolicy,
+});
+
+export const queueStats = ({ running, slots, queries, tasks, scheduledMs }: FeedbackQueue) => ({
+  running,
+  max_concurrent: slots,
+  tracked_queries: queries,
+  level_queue_depths: [...tasks],
+  level_scheduled_ms: scheduledMs.map(Math.round),
 });
 
 export const workerEntry = (worker: WorkerView) => ({

@@ -49,6 +49,47 @@ async function get<T>(path: string, by = token): Promise<T> {
   return JSON.parse(text) as T;
 }
 
+describe('/api/qos/stats', () => {
+  type Stats = {
+    readonly resource_groups: readonly Readonly<Record<string, unknown>>[];
+    readonly mlfq: Readonly<Record<string, number | readonly number[]>>;
+  };
+  const stats = (): Promise<Stats> => get<Stats>('/api/qos/stats');
+
+  test('resource_groups: a group counts its subtree, by its path', async () => {
+    const stream = await holdQuery(randomUUID());
+    await expect
+      .poll(async () => (await stats()).resource_groups.find(({ path }) => path === `root.${TENANT}`))
+      .toMatchObject({ running: 1, queued: 0, scheduling_policy: 'fair' });
+    const { resource_groups: groups } = await stats();
+    for (const group of groups) {
+      expect(Object.keys(group)).toEqual(['path', 'running', 'queued', 'hard_concurrency_limit', 'scheduling_policy']);
+    }
+    expect(groups[0]).toMatchObject({ path: 'root' });
+    stream.abort();
+  });
+
+  test('mlfq: what runs on the slots, by level', async () => {
+    const before = (await stats()).mlfq;
+    expect(Object.keys(before)).toEqual([
+      'running',
+      'max_concurrent',
+      'tracked_queries',
+      'level_queue_depths',
+      'level_scheduled_ms',
+    ]);
+    expect(before['max_concurrent']).toBeGreaterThanOrEqual(2);
+    const stream = await holdQuery(randomUUID());
+    const sum = (all: Stats['mlfq'][string] | undefined): number =>
+      (all as readonly number[]).reduce((a, b) => a + b, 0);
+    await expect.poll(async () => (await stats()).mlfq['tracked_queries'], { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect
+      .poll(async () => sum((await stats()).mlfq['level_scheduled_ms']), { timeout: 10_000 })
+      .toBeGreaterThan(sum(before['level_scheduled_ms']));
+    stream.abort();
+  });
+});
+
 describe('resource groups', () => {
   test('SHOW RESOURCE GROUPS has the columns of the specification, and counts what runs', async () => {
     const stream = await holdQuery(randomUUID());

@@ -60,6 +60,13 @@ const admission = { describe: () => new GroupTree(DEFAULT_WORKLOAD, MEMORY).desc
 /** A cluster of one worker that has answered and one that has not, and of one group. */
 export const view: ClusterView = {
   groups: () => admission.describe(),
+  feedbackQueue: () => ({
+    running: 1,
+    slots: 2,
+    queries: 1,
+    tasks: [1, 0, 0, 0, 2],
+    scheduledMs: [10.4, 0, 0, 0, 1_000],
+  }),
   cluster: () => ({
     coordinator: { id: '00000000-0000-0000-0000-00000000000c', release: RELEASE, epoch: 3, activeSinceMs: 0 },
     running: 1,

@@ -1,5 +1,6 @@
 import { Type, type Static, type TProperties, type TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '#shared/error.ts';
+import { LEVELS } from '#shared/mlfq-spec.ts';
 import { QUERY_TYPES, type QueryType } from '../../history/query-type.ts';
 import { PARAMETERS_MAX } from '../../statement/parameters.ts';
 import { LIVE_STATES, type LiveState as State } from '../../query/live-query.ts';
@@ -161,6 +162,30 @@ const ResourceGroup = record({
   scheduling_weight: integer('Weight in a weighted parent'),
   cpu_time_ms: integer('CPU time of all its queries so far'),
   cpu_usage_ms: integer('CPU time that counts against the limits'),
+});
+
+const levels = (description: string, item: TSchema) =>
+  Type.Unsafe<number[]>(Type.Array(item, { minItems: LEVELS, maxItems: LEVELS, description }));
+export type QosStats = Static<typeof QosStats>;
+/** What the specification's `/api/qos/stats` has. */
+export const QosStats = record({
+  resource_groups: Type.Array(
+    record({
+      path: text('Its names from the root on, joined by dots'),
+      running: integer('Queries that run in it or below it'),
+      queued: integer('Queries that wait in it or below it'),
+      hard_concurrency_limit: integer('Most queries that run at once'),
+      scheduling_policy: Type.Unsafe<SchedulingPolicy>({ type: 'string', enum: SCHEDULING_POLICIES }),
+    }),
+    { description: 'Those that statements of the tenant can reach, each before the groups below it' },
+  ),
+  mlfq: record({
+    running: integer('Tasks that have begun and not ended, of all tenants'),
+    max_concurrent: integer('Tasks that slots can run at once'),
+    tracked_queries: integer('Queries that have a task or output on a worker'),
+    level_queue_depths: levels('By level: tasks that can run, those that run included', Type.Integer()),
+    level_scheduled_ms: levels('By level: time that tasks have had since their workers’ start, in ms', Type.Integer()),
+  }),
 });
 
 const figure = (description: string) => orNull(Type.Integer(), `${description}; null before its first heartbeat`);

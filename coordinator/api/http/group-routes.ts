@@ -2,13 +2,13 @@ import type { FastifyRequest } from 'fastify';
 import { SkeinError } from '#shared/error.ts';
 import type { Caller } from '../../auth/authenticate.ts';
 import type { ClusterView } from '../../observe/cluster-view.ts';
-import { groupEntry } from '../../observe/entries.ts';
-import type { ResourceGroupEntry, ResourceGroupPage } from './api-types.ts';
+import { groupEntry, groupStats, queueStats } from '../../observe/entries.ts';
+import type { QosStats, ResourceGroupEntry, ResourceGroupPage } from './api-types.ts';
 import type { DocumentedApp } from './documented-app.ts';
-import { GET_GROUP, LIST_GROUPS, PAGE_DEFAULT } from './observe-operations.ts';
+import { GET_GROUP, LIST_GROUPS, PAGE_DEFAULT, QOS_STATS } from './observe-operations.ts';
 
 type Options = {
-  readonly view: Pick<ClusterView, 'groups'>;
+  readonly view: Pick<ClusterView, 'groups' | 'feedbackQueue'>;
   /** @throws UNAUTHENTICATED */
   readonly onRequest: (request: FastifyRequest) => Promise<void>;
   readonly callerOf: (request: FastifyRequest) => Caller;
@@ -17,7 +17,7 @@ type Options = {
 /** Longest path that an error repeats. */
 const SHOWN_PATH_MAX = 200;
 
-/** The routes of the resource groups: a page of them, and one. */
+/** The routes of the resource groups: a page of them, one, and all beside the feedback queue. */
 export function groupRoutes(app: DocumentedApp, { view, onRequest, callerOf }: Options): void {
   app.get('/api/resource-groups', { schema: LIST_GROUPS, onRequest }, (request): ResourceGroupPage => {
     const { limit = PAGE_DEFAULT, offset = 0 } = request.query;
@@ -30,5 +30,8 @@ export function groupRoutes(app: DocumentedApp, { view, onRequest, callerOf }: O
     if (found === undefined)
       throw new SkeinError('NOT_FOUND', `no resource group is called ${path.slice(0, SHOWN_PATH_MAX)}`);
     return groupEntry(found);
+  });
+  app.get('/api/qos/stats', { schema: QOS_STATS, onRequest }, (request): QosStats => {
+    return { resource_groups: view.groups(callerOf(request)).map(groupStats), mlfq: queueStats(view.feedbackQueue()) };
   });
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { RECORDS_DEFAULT, RECORDS_MAX } from '../../history/history-request.ts';
 import { TOPICS } from '../../observe/event-stream.ts';
-import { ref, ResourceGroupList } from './api-types.ts';
+import { QosStats, ref, ResourceGroupList } from './api-types.ts';
 import { errors, json } from './operation-parts.ts';
 
 /** The operations that show the cluster beside its queries, as fastify schemas like those of `operations.ts`. */
@@ -42,6 +42,13 @@ export const GET_GROUP = {
     200: json(ref('ResourceGroup'), 'The group'),
     ...errors(['INVALID_REQUEST', 'NOT_ACTIVE'], { missing: ['NOT_FOUND'] }),
   },
+};
+
+export const QOS_STATS = {
+  operationId: 'getQosStats',
+  summary: 'The resource groups, and the feedback queues of all live workers together',
+  description: 'Figures are those of the workers’ last heartbeats.',
+  response: { 200: json(QosStats, 'The statistics'), ...errors(['NOT_ACTIVE']) },
 };
 
 export const GET_CLUSTER = {

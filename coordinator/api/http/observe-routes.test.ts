@@ -51,7 +51,7 @@ function admit(tenant: string, username: string, source: string | null = null): 
 beforeAll(async () => {
   app.setErrorHandler((error, _request, reply) => answerError(reply, toSkeinError(error), false));
   void app.register((routes, _options, done) => {
-    const pool = { states: () => [] };
+    const pool = { states: () => [], open: () => [] };
     const term = clusterView({ coordinatorId: 'c', epoch: 1, activeSinceMs: 0, admission, pool });
     const onRequest = (): Promise<void> => Promise.resolve();
     groupRoutes(routes, { view: term, onRequest, callerOf: () => caller });

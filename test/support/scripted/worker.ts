@@ -76,6 +76,8 @@ export async function startScriptedWorker(script: WorkerScript, port = 0) {
           cores: script.cores ?? 2,
           memory_limit_bytes: '1000000000',
           memory_granted_bytes: '0',
+          level_tasks: [0, 0, 0, 0, 0],
+          level_scheduled_ms: [0, 0, 0, 0, 0],
           running_tasks: 0,
           spool_bytes: '0',
           draining,

@@ -19,6 +19,8 @@ export interface WorkerBeatInput {
   readonly skein_release?: (string);
   readonly hung?: (_skein_worker_v1_HungTaskInput | null);
   readonly memory_granted_bytes?: (number | string | Long);
+  readonly level_tasks?: readonly (number)[];
+  readonly level_scheduled_ms?: readonly (number | string)[];
 }
 
 export interface WorkerBeat {
@@ -37,4 +39,6 @@ export interface WorkerBeat {
   readonly skein_release: (string);
   readonly hung: (_skein_worker_v1_HungTask | null);
   readonly memory_granted_bytes: (string);
+  readonly level_tasks: readonly (number)[];
+  readonly level_scheduled_ms: readonly (number)[];
 }

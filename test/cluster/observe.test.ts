@@ -60,7 +60,7 @@ describe('/api/qos/stats', () => {
     const stream = await holdQuery(randomUUID());
     await expect
       .poll(async () => (await stats()).resource_groups.find(({ path }) => path === `root.${TENANT}`))
-      .toMatchObject({ running: 1, queued: 0, scheduling_policy: 'fair' });
+      .toMatchObject({ running: 1, queued: 0, scheduling_policy: 'weighted' });
     const { resource_groups: groups } = await stats();
     for (const group of groups) {
       expect(Object.keys(group)).toEqual(['path', 'running', 'queued', 'hard_concurrency_limit', 'scheduling_policy']);

@@ -38,10 +38,7 @@ const queries: QueryService = {
     return run(request);
   },
   timeoutMs: () => 1_000,
-  endSession: ({ id }) => {
-    endedSessions.push(id);
-    return Promise.resolve();
-  },
+  endSession: async ({ id }) => void endedSessions.push(id),
   find: (caller, id) =>
     id === '00000000-0000-0000-0000-000000000001'
       ? {

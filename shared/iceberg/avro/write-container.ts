@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import avro from 'avsc';
+import { LRUCache } from 'lru-cache';
 import { printJson, type Json } from '#shared/json.ts';
 import { isObject } from '../type.ts';
 
@@ -17,9 +18,9 @@ export class AvroFile {
   #rowBytes = 0;
 
   constructor(schema: Json, metadata: Readonly<Record<string, string>>) {
-    const options = { registry: { long: LONG }, wrapUnions: false };
-    this.#type = avro.Type.forSchema(withPlainLongs(schema) as unknown as avro.Schema, options);
-    const header = { ...metadata, 'avro.schema': printJson(schema), 'avro.codec': 'deflate' };
+    const text = printJson(schema);
+    this.#type = typeOf(schema, text);
+    const header = { ...metadata, 'avro.schema': text, 'avro.codec': 'deflate' };
     this.#push(MAGIC, METADATA.toBuffer(toBytes(header)), this.#sync);
   }
 
@@ -54,6 +55,18 @@ export class AvroFile {
       this.#partBytes += part.length;
     }
   }
+}
+
+/** Types by the texts of their schemas: to make one takes a millisecond, and every commit writes a manifest and a list. */
+const TYPES = new LRUCache<string, avro.Type>({ max: 100 });
+
+function typeOf(schema: Json, text: string): avro.Type {
+  const known = TYPES.get(text);
+  if (known !== undefined) return known;
+  const options = { registry: { long: LONG }, wrapUnions: false };
+  const type = avro.Type.forSchema(withPlainLongs(schema) as unknown as avro.Schema, options);
+  TYPES.set(text, type);
+  return type;
 }
 
 /** Removes attributes from types `long`: the library uses its registered `long` only for types that are written as a bare name. */

@@ -89,6 +89,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
       log,
       timeoutMs: config['coordinator.transaction_timeout'],
       bytesMax: config['coordinator.transaction_bytes_max'],
+      memoryBytes: config['coordinator.transaction_memory'],
       perPrincipalMax: config['coordinator.transactions_per_principal_max'],
       idleMs: config['coordinator.session_idle'],
     }),

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Principal } from '#shared/authorization/principal.ts';
+import type { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { TableMetadata } from '#shared/iceberg/table-metadata.ts';
 import { printJson, type JsonObject } from '#shared/json.ts';
 import { must } from '#shared/must.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
-import type { LoadedTable, TableName } from '../resolver/table-source.ts';
+import { requireTable, type LoadedTable, type TableLoader, type TableName } from '../resolver/table-source.ts';
 import type { TableCommit } from '../write/table-commit.ts';
 
 type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
@@ -13,6 +16,8 @@ type FoundTable = Extract<LoadedTable, { kind: 'found' }>;
 export type ChangedTable = {
   /** As it was before the transaction; for a table that the transaction creates, as it was created. */
   readonly before: FoundTable;
+  /** As the statements see it. */
+  readonly now: FoundTable;
   readonly isCreated: boolean;
   /** All that must hold for the changes, and the changes, in the order of the statements. */
   readonly requirements: readonly JsonObject[];
@@ -21,14 +26,15 @@ export type ChangedTable = {
   readonly commits: readonly TableCommit[];
 };
 
-type Changing = { -readonly [K in keyof ChangedTable]: ChangedTable[K] };
-
 /** A change of one table, as the REST specification has it. */
 export type TableChange = {
   readonly identifier: { readonly catalog: string; readonly namespace: readonly string[]; readonly name: string };
   readonly requirements: readonly JsonObject[];
   readonly updates: readonly JsonObject[];
 };
+
+/** Statements of one transaction that may change one table: each adds to the commit, and to what the catalog is told before. */
+const CHANGES_MAX = 1_000;
 
 /**
  * The tables of one transaction, as its statements see them: as the catalog stood at the first statement, and with what the statements have
@@ -37,18 +43,19 @@ export type TableChange = {
  *   LoadTables(moment) ─▶ before ─▶ change of a statement ─▶ StageTable ─▶ what the next statements read
  *                                      └─ requirements and updates add up, until COMMIT sends them all
  * ```
+ * Tables that are only read are not kept: the moment says again what they were.
  */
 export class TransactionTables {
   readonly #client: CatalogClient;
+  readonly #memory: ByteBudget;
   #moment: Promise<string> | undefined;
-  /** The stored names that names of statements mean; null = there is no such table, with the answer. */
-  readonly #asked = new Map<string, string | LoadedTable>();
-  /** Tables and views by their stored names. */
-  readonly #now = new Map<string, LoadedTable>();
-  readonly #changed = new Map<string, Changing>();
+  readonly #changed = new Map<string, ChangedTable>();
+  /** What it has taken of the budget, by tenant. */
+  readonly #taken = new Map<string, number>();
 
-  constructor(client: CatalogClient) {
+  constructor(client: CatalogClient, memory: ByteBudget) {
     this.#client = client;
+    this.#memory = memory;
   }
 
   /** The changed tables, in the order of their first changes. */
@@ -59,79 +66,108 @@ export class TransactionTables {
   /** Names of the tables in a namespace that the transaction has created. */
   createdIn(catalog: string, namespace: readonly string[]): readonly string[] {
     const here = JSON.stringify([catalog, namespace]);
-    return this.changed.flatMap(({ isCreated, before: { name } }) =>
-      isCreated && JSON.stringify([name.catalog, name.namespace]) === here ? [name.table] : [],
+    return this.#created().flatMap(({ name }) =>
+      JSON.stringify([name.catalog, name.namespace]) === here ? [name.table] : [],
     );
   }
 
   /** Loads tables for a statement. @throws CATALOG_UNAVAILABLE, FORBIDDEN */
   async load(principal: Principal, names: readonly TableName[], signal: AbortSignal): Promise<readonly LoadedTable[]> {
-    const unknown = names.filter((name) => this.#find(name) === undefined);
-    if (unknown.length > 0) {
-      const loader = this.#client.tablesFor(principal, await this.#momentOf());
-      const loaded = await loader.loadTables(unknown, signal);
-      unknown.forEach((name, i) => this.#keep(name, must(loaded[i], 'one answer for each name')));
-    }
-    return names.map((name) => must(this.#find(name), 'it was loaded'));
+    const loaded = await (await this.#loader(principal)).loadTables(names, signal);
+    return names.map((name, i) => {
+      const table = must(loaded[i], 'one answer for each name');
+      if (table.kind === 'missing') return this.#changed.get(keyOf(name))?.now ?? this.#createdLike(name) ?? table;
+      return this.#changed.get(keyOf(table.name))?.now ?? table;
+    });
   }
 
-  /** Adds a change of a statement. @throws the errors of a commit */
+  /** Adds a change of a statement. @throws the errors of a commit, TRANSACTION_TOO_LARGE */
   async change(principal: Principal, change: TableChange): Promise<void> {
     const { catalog, namespace, name: table } = change.identifier;
     const name = { catalog, namespace, table };
     const key = keyOf(name);
-    const isCreated = change.requirements.some(({ type }) => type === 'assert-create');
-    const loaded = this.#now.get(key);
     const known = this.#changed.get(key);
-    if (isCreated && (known !== undefined || loaded !== undefined)) {
-      throw new SkeinError('COMMIT_CONFLICT', 'Requirement failed: table already exists');
-    }
+    const creates = change.requirements.some(({ type }) => type === 'assert-create');
+    const before = known?.before ?? (await this.#before(principal, name));
+    if (creates && before !== null) throw new SkeinError('COMMIT_CONFLICT', 'Requirement failed: table already exists');
+    const isCreated = creates || known?.isCreated === true;
     const requirements = withRequirements(known?.requirements ?? [], change.requirements);
     const updates = [...(known?.updates ?? []), ...change.updates];
-    const before = known?.before ?? (loaded?.kind === 'found' ? loaded : undefined);
-    const baseVersion = isCreated || known?.isCreated === true ? null : must(before, 'it was loaded').version;
     const transaction = { 'table-changes': [{ identifier: change.identifier, requirements, updates }] };
-    const staged = await this.#client.stageTable(principal, Buffer.from(printJson(transaction)), {
+    const now = await this.#client.stageTable(principal, Buffer.from(printJson(transaction)), {
       name,
-      baseVersion,
+      baseVersion: isCreated ? null : must(before, 'a table that is changed is there').version,
       version: `t${randomUUID()}`,
     });
-    if (known === undefined) {
-      this.#changed.set(key, { before: before ?? staged, isCreated, requirements, updates, commits: [] });
-    } else Object.assign(known, { requirements, updates });
-    this.#now.set(key, staged);
-    // A name that meant nothing may mean the new table.
-    if (isCreated) for (const [asked, is] of this.#asked) if (typeof is !== 'string') this.#asked.delete(asked);
+    const first = before ?? now;
+    this.#take(principal.tenant, weightOf(now.metadata) + (known === undefined ? weightOf(first.metadata) : 0));
+    if (known !== undefined) this.#take(principal.tenant, -weightOf(known.now.metadata));
+    this.#changed.set(key, { before: first, now, isCreated, requirements, updates, commits: known?.commits ?? [] });
   }
 
-  /** Notes that the last change of a table was this commit. */
-  committed(commit: TableCommit): void {
-    const table = must(this.#changed.get(keyOf(commit.write.name)), 'its change was staged');
-    table.commits = [...table.commits, commit];
+  /** Notes that the last change of a table was this commit. @throws TRANSACTION_TOO_LARGE */
+  committed(commit: TableCommit, { tenant }: Pick<Principal, 'tenant'>): void {
+    const key = keyOf(commit.write.name);
+    const table = must(this.#changed.get(key), 'its change was staged');
+    const commits = [...table.commits, commit];
+    if (commits.length > CHANGES_MAX) {
+      throw new SkeinError('TRANSACTION_TOO_LARGE', `more than ${CHANGES_MAX} statements have changed a table`);
+    }
+    this.#take(tenant, commit.files * FILE_BYTES);
+    this.#changed.set(key, { ...table, commits });
   }
 
-  #momentOf(): Promise<string> {
+  /** Frees what it holds. */
+  end(): void {
+    for (const [tenant, bytes] of this.#taken) this.#memory.give(tenant, bytes);
+    this.#taken.clear();
+    this.#changed.clear();
+  }
+
+  async #loader(principal: Principal): Promise<TableLoader> {
     this.#moment ??= this.#client.moment().catch((error: unknown) => {
       this.#moment = undefined;
       throw error;
     });
-    return this.#moment;
+    return this.#client.tablesFor(principal, await this.#moment);
   }
 
-  #find(name: TableName): LoadedTable | undefined {
-    const is = this.#asked.get(keyOf(name)) ?? keyOf(name);
-    return typeof is === 'string' ? this.#now.get(is) : is;
+  /** The table at the moment; null when it was not there. */
+  async #before(principal: Principal, name: TableName): Promise<FoundTable | null> {
+    const loader = await this.#loader(principal);
+    const [loaded] = await loader.loadTables([name], new AbortController().signal);
+    return loaded === undefined || loaded.kind === 'missing' ? null : requireTable(loaded);
   }
 
-  #keep(name: TableName, loaded: LoadedTable): void {
-    if (loaded.kind === 'missing') this.#asked.set(keyOf(name), loaded);
-    else {
-      const stored = keyOf(loaded.name);
-      this.#asked.set(keyOf(name), stored);
-      if (!this.#now.has(stored)) this.#now.set(stored, loaded);
+  #created(): readonly FoundTable[] {
+    return this.changed.flatMap(({ isCreated, now }) => (isCreated ? [now] : []));
+  }
+
+  #createdLike(name: TableName): FoundTable | undefined {
+    const folded = foldedKey(name);
+    return this.#created().find((one) => foldedKey(one.name) === folded);
+  }
+
+  #take(tenant: string, bytes: number): void {
+    if (bytes > 0 && !this.#memory.take(tenant, bytes)) {
+      throw new SkeinError(
+        'TRANSACTION_TOO_LARGE',
+        'the tables that open transactions have changed take too much memory (coordinator.transaction_memory)',
+      );
     }
+    if (bytes < 0) this.#memory.give(tenant, -bytes);
+    this.#taken.set(tenant, (this.#taken.get(tenant) ?? 0) + bytes);
   }
 }
+
+/** About how much memory the parts of a document take, and what is known of a file. */
+const [SNAPSHOT_BYTES, FIELD_BYTES, ENTRY_BYTES, FILE_BYTES] = [2_000, 400, 200, 2_000];
+
+const weightOf = ({ snapshots, fields, snapshotLog, refs, properties }: TableMetadata): number =>
+  snapshots.size * SNAPSHOT_BYTES +
+  fields.size * FIELD_BYTES +
+  (snapshotLog.length + refs.size) * ENTRY_BYTES +
+  2 * Object.entries(properties).reduce((length, [name, value]) => length + name.length + value.length, 1_000);
 
 /** Whether nothing but new rows came to one branch of a table: it may then have been changed by others, too. */
 export function onlyGrows({ updates, commits }: ChangedTable): boolean {
@@ -153,3 +189,4 @@ function withRequirements(known: readonly JsonObject[], more: readonly JsonObjec
 const kindOf = ({ type, ref }: JsonObject): string => JSON.stringify([type, ref]);
 
 const keyOf = ({ catalog, namespace, table }: TableName): string => JSON.stringify([catalog, namespace, table]);
+const foldedKey = (name: TableName): string => foldIdentifier(keyOf(name));

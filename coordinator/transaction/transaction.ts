@@ -1,4 +1,6 @@
+import type { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
+import type { TenantId } from '#shared/id.ts';
 import { newUuidV7 } from '#shared/uuid-v7.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import type { TableCommit } from '../write/table-commit.ts';
@@ -28,6 +30,9 @@ type Options = {
   readonly journal: WriteJournal;
   readonly mayWrite: boolean;
   readonly bytesMax: number;
+  /** Memory for what transactions have changed. */
+  readonly memory: ByteBudget;
+  readonly tenant: TenantId;
 };
 
 /**
@@ -44,9 +49,9 @@ export class Transaction {
   #running: { readonly statement: InnerStatement; readonly ended: Promise<unknown> } | null = null;
 
   constructor(options: Options) {
-    const { catalog, journal, mayWrite } = options;
+    const { catalog, journal, mayWrite, memory } = options;
     this.#options = options;
-    this.tables = new TransactionTables(catalog);
+    this.tables = new TransactionTables(catalog, memory);
     this.parts = {
       catalog: transactionCatalog(catalog, this.tables, mayWrite),
       journal: {
@@ -127,13 +132,14 @@ export class Transaction {
   /** The writes' files go, now and for good. */
   async #discard(): Promise<void> {
     await Promise.allSettled(this.takeWrites().map(({ open }) => open.discard()));
+    this.tables.end();
   }
 
   async #commit(commit: TableCommit): Promise<void> {
     commit.begin();
     this.#bytes += commit.write.change.counts.bytes;
     await commit.commit([commit], false);
-    this.tables.committed(commit);
+    this.tables.committed(commit, this.#options);
     if (this.#bytes > this.#options.bytesMax) {
       throw new SkeinError(
         'TRANSACTION_TOO_LARGE',

@@ -1,4 +1,6 @@
+import { ByteBudget } from '#shared/byte-budget.ts';
 import { SkeinError } from '#shared/error.ts';
+import { tenantId, type TenantId } from '#shared/id.ts';
 import type { Logger } from '#shared/log/logger.ts';
 import type { CatalogClient } from '../catalog-client/catalog-client.ts';
 import { sessionText, type SessionKey } from '../session/session-store.ts';
@@ -13,10 +15,14 @@ type Options = {
   readonly log: Logger;
   readonly timeoutMs: number;
   readonly bytesMax: number;
+  readonly memoryBytes: number;
   readonly perPrincipalMax: number;
   /** Time for which a session that does not send ROLLBACK is kept from statements outside of its failed transaction. */
   readonly idleMs: number;
 };
+
+/** Of a transaction that has failed before it begins: it holds nothing. */
+const NO_TENANT = tenantId('');
 
 type Entry = { readonly transaction: Transaction; readonly principal: string; timer: NodeJS.Timeout };
 
@@ -27,16 +33,18 @@ type Entry = { readonly transaction: Transaction; readonly principal: string; ti
 export class Transactions implements AsyncDisposable {
   readonly #options: Options;
   readonly #open = new Map<string, Entry>();
+  readonly #memory: ByteBudget;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#memory = new ByteBudget(options.memoryBytes);
   }
 
   /** Has the transactions of earlier coordinators fail. @throws when Postgres does not answer */
   async resume(): Promise<void> {
     const sessions = await this.#options.store.takeOver();
     for (const session of sessions) {
-      const transaction = this.#new(false);
+      const transaction = this.#new({ tenant: NO_TENANT, mayWrite: false });
       this.#open.set(session, { transaction, principal: '', timer: this.#forgetLater(session) });
       await transaction.fail(new SkeinError('TRANSACTION_FAILED', 'the coordinator that it ran in has ended'));
     }
@@ -63,7 +71,7 @@ export class Transactions implements AsyncDisposable {
       throw new SkeinError('QUEUE_FULL', `you have ${count} open transactions, as many as a user may`);
     }
     const { timeoutMs } = this.#options;
-    const transaction = this.#new(mayWrite);
+    const transaction = this.#new({ tenant: session.tenant, mayWrite });
     const timer = setTimeout(() => void this.#timeOut(text, transaction), timeoutMs).unref();
     this.#open.set(text, { transaction, principal, timer });
     try {
@@ -86,6 +94,7 @@ export class Transactions implements AsyncDisposable {
     try {
       await transaction.runLast(statement, () => work(transaction));
     } finally {
+      transaction.tables.end();
       await this.#remove(sessionText(session));
     }
   }
@@ -104,9 +113,9 @@ export class Transactions implements AsyncDisposable {
     this.#open.clear();
   }
 
-  #new(mayWrite: boolean): Transaction {
+  #new(of: { readonly tenant: TenantId; readonly mayWrite: boolean }): Transaction {
     const { catalog, journal, bytesMax } = this.#options;
-    return new Transaction({ catalog, journal, mayWrite, bytesMax });
+    return new Transaction({ catalog, journal, bytesMax, memory: this.#memory, ...of });
   }
 
   async #timeOut(session: string, transaction: Transaction): Promise<void> {

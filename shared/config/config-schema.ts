@@ -314,6 +314,10 @@ export const CONFIG = {
     1_024 * 1_024 * MIB,
     'Files that the statements of one transaction may write',
   ),
+  'coordinator.transaction_memory': bytes(
+    256 * MIB,
+    'Memory for the metadata of the tables that open transactions have changed; those of one tenant have half of it at most',
+  ),
   'coordinator.transactions_per_principal_max': integer(
     100,
     1,

@@ -13,6 +13,7 @@ beforeAll(async () => {
     env: {
       SKEIN_COORDINATOR_TRANSACTION_TIMEOUT: `${TIMEOUT_MS}ms`,
       SKEIN_COORDINATOR_TRANSACTION_BYTES_MAX: '20kB',
+      SKEIN_COORDINATOR_TRANSACTION_MEMORY: '80kB',
       SKEIN_COORDINATOR_TRANSACTIONS_PER_PRINCIPAL_MAX: '2',
     },
   });
@@ -56,6 +57,18 @@ test('one that writes too much fails', async () => {
   expect([await run('BEGIN'), await run(insert)]).toEqual(['BEGIN', '500']);
   expect(await run(insert)).toBe('53400');
   expect([await run('COMMIT'), await run('ROLLBACK'), await count(run)]).toEqual(['25P02', 'ROLLBACK', '0']);
+});
+
+test('open transactions take no more memory than they may, and give it back', async () => {
+  const [run, other] = [session(), session()];
+  for (let round = 0; round < 2; round++) {
+    await run('BEGIN');
+    let answer = '1';
+    for (let i = 0; i < 40 && answer === '1'; i++) answer = await run(`INSERT INTO ${TABLE} VALUES (${i}, 'x')`);
+    expect(answer).toBe('53400');
+    expect([await other('BEGIN'), await other(`INSERT INTO ${TABLE} VALUES (1, 'x')`)]).toEqual(['BEGIN', '1']);
+    expect([await run('ROLLBACK'), await other('ROLLBACK'), await count(run)]).toEqual(['ROLLBACK', 'ROLLBACK', '0']);
+  }
 });
 
 test('a user has no more of them than it may', async () => {

@@ -224,7 +224,9 @@ describe.sequential('one data directory through its life', () => {
     expect(second.stderr().trim().split('\n')).toHaveLength(1);
 
     const running = skein('sql', '--data-dir', dataDir, '-e', LONG);
-    await waitUntil(() => false, 1_500);
+    const queries = async (): Promise<string> =>
+      (await skein('sql', '--data-dir', dataDir, '-e', 'SHOW QUERIES')).stdout;
+    await expect.poll(queries, { timeout: 30_000 }).toContain('range(1000000000000)');
     const stopped = stopwatch();
     // Several signals of different kinds count as one stop.
     for (const signal of ['SIGINT', 'SIGINT', 'SIGTERM'] as const)

@@ -49,7 +49,8 @@ export async function issue(context: CatalogContext, grant: Grant): Promise<Answ
   const body: Json = {
     access_token: token,
     token_type: 'Bearer',
-    expires_in: Math.max(0, Math.ceil((expiresAtMs - context.clock.nowMs()) / 1000)),
+    // From the moment of the token on: a later one may lie in another second.
+    expires_in: Math.max(0, Math.ceil((expiresAtMs - issuedAtMs) / 1000)),
     issued_token_type: grant.issuedTokenType ?? ACCESS_TOKEN_TYPE,
     scope: scopes.join(' '),
     ...(refreshToken === undefined ? {} : { refresh_token: refreshToken }),

@@ -33,6 +33,7 @@ import { connectStore, type Store } from './store/postgres/connect.ts';
 import { countParked } from './store/postgres/dropped-table-store.ts';
 import { countUses } from './store/postgres/idempotency-store.ts';
 import { CATALOG_SCHEMA } from './store/postgres/migrations.ts';
+import { StageSweeper } from './stage/stage-sweeper.ts';
 import { underStartupLock } from './store/postgres/startup-lock.ts';
 import { SigningKeys } from './token/signing-keys.ts';
 import { adoptRestored } from './store/postgres/table-version-store.ts';
@@ -88,6 +89,8 @@ export async function startCatalog(
     closers.push(() => context.readers[Symbol.asyncDispose]());
     context.purges.start();
     closers.push(() => context.purges.close());
+    context.stages.start();
+    closers.push(() => context.stages.close());
     const expiries = new ExpiryWorker({ ...context, tables: expiryReader(context) });
     expiries.start();
     closers.push(() => expiries.close());
@@ -142,7 +145,7 @@ function prepareStore(
 async function buildContext(
   store: Store,
   parts: Pick<CatalogContext, 'config' | 'log' | 'clock' | 'at' | 'security'>,
-): Promise<CatalogContext & { readonly purges: PurgeWorker }> {
+): Promise<CatalogContext & { readonly purges: PurgeWorker; readonly stages: StageSweeper }> {
   const { config, log, clock } = parts;
   const keys = new SigningKeys(store.db, clock, {
     rotationMs: config['catalog.key_rotation'],
@@ -161,6 +164,7 @@ async function buildContext(
   return {
     ...worked,
     purges: new PurgeWorker(worked),
+    stages: new StageSweeper(worked),
     commits: new KeyedQueue(COMMITS_WAITING_MAX),
     documents: new LargeDocuments(),
     planner: new ScanPlanner(worked),

@@ -116,6 +116,20 @@ export const COMMANDS: readonly Command[] = [
     run: async ({ loaded, flags }) => (await import('./sql/sql-command.ts')).sqlCommand(loaded, flags),
   },
   {
+    name: 'put',
+    summary: 'Puts files into a stage: skein put FILE @stage/path, or skein put FILE ... @stage/folder/',
+    positionals: 'FILE ... @STAGE[/PATH]',
+    flags: CLIENT_FLAGS,
+    run: async ({ loaded, flags, positionals }) => (await import('./stage/put.ts')).put(loaded, flags, positionals),
+  },
+  {
+    name: 'get',
+    summary: 'Gets files from a stage into a folder.',
+    positionals: '@STAGE[/PATH] [FOLDER]',
+    flags: CLIENT_FLAGS,
+    run: async ({ loaded, flags, positionals }) => (await import('./stage/get.ts')).get(loaded, flags, positionals),
+  },
+  {
     name: 'config print',
     summary: 'Prints every setting, its value and where it comes from; secrets are not shown.',
     flags: [JSON_FLAG, ...UP_FLAGS],

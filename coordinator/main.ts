@@ -32,6 +32,10 @@ import { NameFinder } from './session/current-names.ts';
 import type { SessionServices } from './session/session-services.ts';
 import { SessionStore } from './session/session-store.ts';
 import { startFront } from './front/start-front.ts';
+import { StageService } from './stage/stage-service.ts';
+import { StageUploads } from './stage/stage-uploads.ts';
+import { Transfers } from './stage/transfers.ts';
+import type { StageApi } from './api/http/stage-routes.ts';
 import { WorkloadFile } from './workload/workload-file.ts';
 import { startTerm, type Term, type TermParts } from './start-term.ts';
 
@@ -94,6 +98,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   const http = await startApi(parts, {
     texts,
     sessions,
+    stages: stageApi(parts, security, sessions),
     queries: activeQueries(active),
     view: activeView(active),
     events: activeEvents(active),
@@ -230,9 +235,33 @@ function startSessions(config: Config, catalog: CatalogClient): SessionServices 
   return { store, names, catalog };
 }
 
+function stageApi(
+  { config, log }: Pick<Parts, 'config' | 'log'>,
+  { keyring }: ChannelSecurity,
+  { catalog, names, store }: SessionServices,
+): StageApi {
+  const service = new StageService({
+    catalog: catalog.stages,
+    uploads: new StageUploads(catalog.stages, log),
+    keyring,
+    nowMs: () => systemClock.nowMs(),
+    urlTtlMs: config['coordinator.stage_url_ttl'],
+    urlTtlMsMax: config['coordinator.stage_url_ttl_max'],
+  });
+  const transfers = new Transfers({
+    transfersMax: config['coordinator.stage_transfers_max'],
+    perPrincipalMax: config['coordinator.stage_transfers_per_principal_max'],
+    idleMs: config['coordinator.stage_idle_timeout'],
+    bytesMax: config['coordinator.stage_file_bytes_max'],
+  });
+  const askerOf: StageApi['askerOf'] = (caller, key) => ({ caller, session: store.get(key), names, catalog });
+  return { service, transfers, askerOf, url: config['coordinator.url'] };
+}
+
 type ApiParts = {
   readonly texts: ClientTexts;
   readonly sessions: SessionServices;
+  readonly stages: StageApi;
   readonly queries: QueryService;
   readonly view: ClusterView;
   readonly events: Events;
@@ -269,6 +298,7 @@ async function startApi({ config, log, stack }: Parts, api: ApiParts): Promise<{
       catalog,
       currentCatalog: async ({ claims }, key) => (await names.current(claims, store.get(key))).catalog,
     }),
+    stages: api.stages,
     metrics: api.metrics,
     metricsToken: config['metrics.token'],
     notReady: api.notReady,

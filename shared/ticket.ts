@@ -1,14 +1,13 @@
-import { createHmac } from 'node:crypto';
 import { SkeinError } from '#shared/error.ts';
 import type { ScanAccess } from '#proto/task.ts';
 import type { PrincipalId, QueryId, TaskId, TenantId } from '#shared/id.ts';
-import { sameText, type Keyring } from '#shared/keyring.ts';
+import type { Keyring } from '#shared/keyring.ts';
+import { signText, verifyText } from '#shared/signed-text.ts';
 import type { StorageGrant } from '#shared/storage/credential.ts';
 
 /**
  * A coordinator's signed permission for a worker: this task of this query may read below these locations until the expiry. `DoGet` needs
- * the same ticket with the partition that it opens. Form: `key id.base64url(JSON).base64url(HMAC-SHA256)` under the secret of the cluster
- * that the key id names; a ticket stays valid while that secret is accepted, even after another one has become current.
+ * the same ticket with the partition that it opens. Form: a signed text (`signed-text.ts`), which is JSON.
  */
 export type Ticket = {
   readonly queryId: QueryId;
@@ -31,24 +30,14 @@ export function grantsOf(scans: readonly ScanAccess[]): readonly StorageGrant[] 
   return [...new Map(grants.map((grant) => [JSON.stringify(grant), grant])).values()];
 }
 
-export function signTicket(ticket: Ticket, { current }: Keyring): string {
-  const body = Buffer.from(JSON.stringify(ticket)).toString('base64url');
-  return `${keyId(current)}.${body}.${mac(body, current)}`;
-}
+export const signTicket = (ticket: Ticket, keyring: Keyring): string =>
+  signText(JSON.stringify(ticket), 'ticket', keyring);
 
 /** @throws UNAUTHENTICATED when no accepted secret has signed it, it is malformed, or it has expired. */
-export function verifyTicket(text: string, { accepted }: Keyring, nowMs: number): Ticket {
-  const [id = '', body = '', signature = ''] = text.split('.');
-  const secret = accepted.find((one) => keyId(one) === id);
-  if (secret === undefined) throw new SkeinError('UNAUTHENTICATED', 'the ticket is signed with an unknown key');
-  if (!sameText(signature, mac(body, secret))) throw new SkeinError('UNAUTHENTICATED', 'the ticket is not valid');
-  const ticket = JSON.parse(Buffer.from(body, 'base64url').toString()) as Ticket;
+export function verifyTicket(signed: string, keyring: Keyring, nowMs: number): Ticket {
+  const verified = verifyText(signed, 'ticket', keyring);
+  if ('problem' in verified) throw new SkeinError('UNAUTHENTICATED', `the ticket ${verified.problem}`);
+  const ticket = JSON.parse(verified.text) as Ticket;
   if (ticket.expiresAtMs < nowMs) throw new SkeinError('UNAUTHENTICATED', 'the ticket has expired');
   return ticket;
 }
-
-/** Returns the id of a secret: 48 bits distinguish the few secrets of a keyring, and reveal no more of them than a signature does. */
-const keyId = (secret: string): string =>
-  createHmac('sha256', secret).update('ticket key id').digest('base64url').slice(0, 8);
-
-const mac = (body: string, secret: string): string => createHmac('sha256', secret).update(body).digest('base64url');

@@ -28,6 +28,20 @@ const READ = (table: string): string => `SELECT count(*), sum(o_totalprice), max
 const READINGS = 3;
 const STATEMENT_TIMEOUT_MS = 600_000;
 
+/** Makes the rows of a MERGE into a copy of orders: 1 % of the table's, changed, and as many new ones. */
+export async function makeMergeRows(cluster: Cluster, rows: string): Promise<void> {
+  await cluster.sql(`DROP TABLE IF EXISTS ${rows} PURGE`);
+  await cluster.sql(`CREATE TABLE ${rows} AS
+    SELECT * REPLACE ('merged' AS o_comment) FROM lake.tpch.orders WHERE o_orderkey % 100 = 7
+    UNION ALL
+    SELECT * REPLACE (o_orderkey + ${NEW_KEYS} AS o_orderkey) FROM lake.tpch.orders WHERE o_orderkey % 100 = 7`);
+}
+
+/** The same statement for every engine. */
+export const mergeSql = (table: string, rows: string): string =>
+  `MERGE INTO ${table} AS t USING ${rows} AS s ON t.o_orderkey = s.o_orderkey
+   WHEN MATCHED THEN UPDATE SET o_comment = s.o_comment WHEN NOT MATCHED THEN INSERT *`;
+
 /**
  * Changes a copy of TPC-H's orders and another one: by Skein, and by DuckDB's iceberg extension on the same catalog; then MERGE beside the
  * UPDATE and the INSERT of the same rows. One warm-up each, then `runs` measured rounds, in turns.
@@ -91,16 +105,10 @@ export async function benchChanges(cluster: Cluster, schema: string, runs: numbe
     );
   }
   const rows = `${schema}.changes`;
-  await cluster.sql(`DROP TABLE IF EXISTS ${rows} PURGE`);
-  await cluster.sql(`CREATE TABLE ${rows} AS
-    SELECT * REPLACE ('merged' AS o_comment) FROM lake.tpch.orders WHERE o_orderkey % 100 = 7
-    UNION ALL
-    SELECT * REPLACE (o_orderkey + ${NEW_KEYS} AS o_orderkey) FROM lake.tpch.orders WHERE o_orderkey % 100 = 7`);
+  await makeMergeRows(cluster, rows);
   await measure(
     { name: 'MERGE of as many old and new rows', peer: 'UPDATE and INSERT of them' },
-    () =>
-      timed(`MERGE INTO ${ours} AS t USING ${rows} AS s ON t.o_orderkey = s.o_orderkey
-        WHEN MATCHED THEN UPDATE SET o_comment = s.o_comment WHEN NOT MATCHED THEN INSERT *`),
+    () => timed(mergeSql(ours, rows)),
     async () =>
       (await timed(
         `UPDATE ${theirs} AS t SET o_comment = s.o_comment FROM ${rows} AS s WHERE t.o_orderkey = s.o_orderkey`,

@@ -22,7 +22,7 @@ const ADDS: Readonly<Record<Scope, readonly string[]>> = {
   'catalog:read': ['catalog.list', 'catalog.describe', 'catalog.use'],
   'catalog:write': ['catalog.create', 'catalog.drop'],
   'namespace:read': ['schema.list', 'schema.describe', 'schema.use'],
-  'namespace:write': ['schema.create', 'schema.alter', 'schema.drop'],
+  'namespace:write': ['schema.create', 'schema.alter', 'schema.drop', 'stage.create', 'stage.drop'],
   'table:read': [
     'table.list',
     'table.describe',
@@ -31,6 +31,8 @@ const ADDS: Readonly<Record<Scope, readonly string[]>> = {
     'view.describe',
     'function.list',
     'function.describe',
+    'stage.list',
+    'stage.read',
   ],
   'table:write': [
     'table.create',
@@ -43,6 +45,7 @@ const ADDS: Readonly<Record<Scope, readonly string[]>> = {
     'view.drop',
     'function.create',
     'function.drop',
+    'stage.write',
   ],
   'table:data': [],
 };

@@ -45,6 +45,12 @@ const RULES = {
   'function.create': 'table:write',
   'function.drop': 'table:write',
 
+  'stage.list': 'table:read',
+  'stage.read': 'table:read',
+  'stage.write': 'table:write',
+  'stage.create': 'namespace:write',
+  'stage.drop': 'namespace:write',
+
   'query.list': 'administrator',
   'query.cancel': 'administrator',
 

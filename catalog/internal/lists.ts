@@ -13,12 +13,12 @@ import { listTables as tablesOf, listTablesAndViews } from '../store/postgres/ta
 /** Paged lists for SHOW and for resolving names without a catalog; names as stored, sorted. */
 
 /** The page of names that follow `after`; an empty `after` means the first page. */
-const pageAfter = (after: string, limit: number): Page => ({
+export const pageAfter = (after: string, limit: number): Page => ({
   ...(after === '' ? {} : { after }),
   ...(limit === 0 ? {} : { limit }),
 });
 
-const hasMore = (found: readonly unknown[], limit: number): boolean => limit !== 0 && found.length === limit;
+export const hasMore = (found: readonly unknown[], limit: number): boolean => limit !== 0 && found.length === limit;
 
 export const listCatalogs = async (
   context: CatalogContext,

@@ -28,6 +28,7 @@ import { createClient, dropClient, listClients, rotateClient } from './clients.t
 import { listJobs, retryJobs } from './jobs.ts';
 import { runOperation } from './run-operation.ts';
 import { listCatalogs, listNamespaces, listTables } from './lists.ts';
+import { beginUpload, endUpload, findUpload, listStages, openStage } from './stages.ts';
 import { stageTable } from './stage-table.ts';
 import { getMoment } from './table-at-moment.ts';
 import { TableLoader } from './table-loader.ts';
@@ -60,6 +61,11 @@ export async function startInternalServer(context: CatalogContext): Promise<{ se
     AbandonCommit: unary(context, WRITERS, (_context, request: AbandonCommitRequest) =>
       abandonCommit(context, request, fromPrincipalMessage(request.principal)),
     ),
+    ListStages: forPrincipal(context, ['stage.list'], listStages),
+    OpenStage: forPrincipal(context, ['stage.read', 'stage.write'], openStage),
+    BeginUpload: forPrincipal(context, ['stage.write'], beginUpload),
+    FindUpload: forPrincipal(context, ['stage.write'], findUpload),
+    EndUpload: unary(context, COORDINATOR, endUpload),
     // The operation says which action it is.
     RunOperation: forPrincipal(context, [], runOperation),
     WatchEpochs: watchEpochs(context),

@@ -31,6 +31,9 @@ import { tableExists } from './operation/table/table-exists.ts';
 import { undropTable, undropTableAgain } from './operation/table/undrop-table.ts';
 import { unregisterTable } from './operation/table/unregister-table.ts';
 import { updateTable } from './operation/table/update-table.ts';
+import { createStage, createStageAgain } from './operation/stage/create-stage.ts';
+import { dropStage } from './operation/stage/drop-stage.ts';
+import { listStages } from './operation/stage/list-stages.ts';
 import { getToken, TOKEN_BODY_BYTES_MAX } from './operation/token/get-token.ts';
 import { oauthErrorOf } from './operation/token/oauth-error.ts';
 import { cancelPlanning } from './operation/planning/cancel-planning.ts';
@@ -55,6 +58,7 @@ const VIEWS = `${NAMESPACE}/views`;
 const VIEW = `${VIEWS}/{view}`;
 const FUNCTIONS = `${NAMESPACE}/functions`;
 const FUNCTION = `${FUNCTIONS}/{function}`;
+const STAGES = `${NAMESPACE}/stages`;
 
 const iceberg = { advertised: true } as const;
 const open = { advertised: true, action: null } as const;
@@ -236,6 +240,24 @@ export const OPERATIONS: readonly Operation[] = [
     endpoint: `DELETE ${FUNCTION}`,
     action: 'function.drop',
     handle: dropFunction,
+    replay: noContent,
+  },
+
+  { ...iceberg, id: 'listStages', endpoint: `GET ${STAGES}`, action: 'stage.list', handle: listStages },
+  {
+    ...iceberg,
+    id: 'createStage',
+    endpoint: `POST ${STAGES}`,
+    action: 'stage.create',
+    handle: createStage,
+    replay: createStageAgain,
+  },
+  {
+    ...iceberg,
+    id: 'dropStage',
+    endpoint: `DELETE ${STAGES}/{stage}`,
+    action: 'stage.drop',
+    handle: dropStage,
     replay: noContent,
   },
 

@@ -1,5 +1,6 @@
 import { SkeinError } from '#shared/error.ts';
 import { metadataFolder } from '#shared/iceberg/table-folders.ts';
+import { isOfStages } from '#shared/stage/stage-folders.ts';
 import { isWithin, normalizeLocation, withoutTrailingSlash } from '#shared/storage/location.ts';
 import type { Properties, TableMetadata } from '../commit/table-metadata.ts';
 import type { NamespacePath } from '../store/postgres/namespace-store.ts';
@@ -65,6 +66,7 @@ export function requireBelowRoot(location: string, roots: readonly string[]): st
       `Location ${location} is not inside of the catalog's location ${roots.join(' or ')}`,
     );
   }
+  if (isOfStages(normal)) throw new SkeinError('INVALID_REQUEST', `Location ${location} is for the files of stages`);
   return normal;
 }
 
@@ -125,11 +127,12 @@ export function checkLocations(
   }
 }
 
-/** Whether a file lies below one of the roots; false for a text that is no location. */
+/** Whether a file lies below one of the roots, and is none of a stage; false for a text that is no location. */
 export function isBelow(file: string, roots: readonly string[]): boolean {
   try {
     const normal = normalizeLocation(file);
-    return roots.some((root) => normal !== normalizeLocation(root) && isWithin(normal, root));
+    const isInside = roots.some((root) => normal !== normalizeLocation(root) && isWithin(normal, root));
+    return isInside && !isOfStages(normal);
   } catch {
     return false;
   }

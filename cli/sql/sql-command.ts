@@ -1,10 +1,8 @@
 import { createReadStream } from 'node:fs';
-import { parseDuration } from '#shared/config/config-schema.ts';
 import type { LoadedConfig } from '#shared/config/loaded-config.ts';
-import { SkeinError } from '#shared/error.ts';
-import { findTarget, mintToken } from '../catalog-rpc.ts';
 import type { Flags } from '../command.ts';
 import { EXIT, UsageError, type ExitCode } from '../exit-code.ts';
+import { clientOptions } from './client-options.ts';
 import { QueryClient } from './query-client.ts';
 import { FORMATS, type Format } from './result-format.ts';
 import { shell } from './shell.ts';
@@ -90,29 +88,4 @@ function formatOf(text: string | undefined): Format {
   const format = FORMATS.find((known) => known === text);
   if (format === undefined) throw new UsageError(`--format ${text}: expected one of ${FORMATS.join(', ')}`);
   return format;
-}
-
-function clientOptions(loaded: LoadedConfig, flags: Flags): ConstructorParameters<typeof QueryClient>[0] {
-  const given = loaded.config['client.token'];
-  const url = loaded.config['client.query_url'];
-  const target = given !== '' && url !== '' ? undefined : findTarget(loaded);
-  let minted: Promise<string> | undefined;
-  return {
-    url: url || (target?.queryUrl ?? ''),
-    timeoutMs: timeoutOf(flags.text('timeout')),
-    token: (fresh) => {
-      if (given !== '' || target === undefined) return Promise.resolve(given);
-      if (fresh || minted === undefined) minted = mintToken(target);
-      return minted;
-    },
-  };
-}
-
-function timeoutOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  try {
-    return parseDuration(text);
-  } catch (error) {
-    throw new UsageError(`--timeout: ${SkeinError.of(error).message}`);
-  }
 }

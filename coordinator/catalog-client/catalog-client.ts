@@ -22,7 +22,8 @@ import {
   type TableName,
 } from '../resolver/table-source.ts';
 import { readViewDefinition, type ViewDefinition } from '../resolver/view/view-definition.ts';
-import type { Pages } from './pages.ts';
+import { pages, type Pages } from './pages.ts';
+import { stageCatalog, type StageCatalog } from './stage-catalog.ts';
 import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
 
 /** Time that any call to the catalog may take. */
@@ -83,6 +84,7 @@ export interface CatalogClient {
   /** `WriteCatalog` for a principal. @throws as `runOperation` */
   commitTables(principal: Principal, key: string, transaction: Uint8Array): Promise<void>;
   abandonCommit(principal: Principal, key: string): Promise<CommitOutcome>;
+  readonly stages: StageCatalog;
   /** The keys that verify tokens, a JSON Web Key Set. */
   signingKeys(): Promise<string>;
   /** Session epochs: all above 0 at first, then changes; ends with the signal or an error. */
@@ -242,13 +244,13 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
       return (await call('ListCatalogs', request)).names;
     },
     listNamespaces: (principal, catalog, action, name = '') =>
-      pages<readonly string[]>([], async (after) => {
+      pages<readonly string[]>(async (after = []) => {
         const request = { principal: toPrincipalMessage(principal), action, catalog, after, limit: PAGE_NAMES, name };
         const { namespaces, more } = await call('ListNamespaces', request);
         return { items: namespaces.map(({ levels }) => levels), more };
       }),
     listTables: (principal, catalog, namespace, withViews = false) =>
-      pages('', async (after) => {
+      pages<string>(async (after = '') => {
         const asker = toPrincipalMessage(principal);
         const request = { principal: asker, catalog, namespace, after, limit: PAGE_NAMES, with_views: withViews };
         const { names, more } = await call('ListTables', request);
@@ -276,6 +278,7 @@ export function catalogClient(options: CatalogClientOptions): CatalogClient {
         'the catalog says how a commit ended',
       );
     },
+    stages: stageCatalog(call),
     signingKeys: async () => (await call('GetSigningKeys', {})).jwks_json,
     watchEpochs,
     get cacheBytes() {
@@ -304,19 +307,3 @@ const missingCode = (status: string): MissingCode =>
     MISSING_CODES.find((code) => code === status),
     'a table that was not found says what is missing',
   );
-
-/** Asks for one page after the other, each after the last item of the one before; `none` stands for the start. */
-async function* pages<T>(
-  none: T,
-  load: (after: T) => Promise<{ readonly items: readonly T[]; readonly more: boolean }>,
-): Pages<T> {
-  let after = none;
-  for (let more = true; more;) {
-    const page = await load(after);
-    yield page.items;
-    const last = page.items.at(-1);
-    if (last === undefined) return;
-    after = last;
-    more = page.more;
-  }
-}

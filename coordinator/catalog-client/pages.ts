@@ -25,3 +25,16 @@ export async function* inPages<T>(items: readonly T[], size: number): Pages<T> {
 export async function* onePage<T>(items: readonly T[]): Pages<T> {
   yield items;
 }
+
+/** Asks for one page after the other, each after the last item of the one before; undefined = the first. */
+export async function* pages<T>(
+  load: (after: T | undefined) => Promise<{ readonly items: readonly T[]; readonly more: boolean }>,
+): Pages<T> {
+  let after: T | undefined;
+  for (let more = true; more;) {
+    const page = await load(after);
+    yield page.items;
+    after = page.items.at(-1);
+    more = page.more && after !== undefined;
+  }
+}

@@ -39,6 +39,11 @@ import { dropMaterializedView } from './materialized-view/drop-materialized-view
 import { explainRefresh } from './materialized-view/explain-refresh.ts';
 import { refreshMaterializedView } from './materialized-view/refresh-materialized-view.ts';
 import { showCreateMaterializedView } from './materialized-view/show-create-materialized-view.ts';
+import { createStage } from './stage/create-stage.ts';
+import { dropStage } from './stage/drop-stage.ts';
+import { listStage } from './stage/list-stage.ts';
+import { removeFiles } from './stage/remove-files.ts';
+import { showStages } from './stage/show-stages.ts';
 import { alterView } from './view/alter-view.ts';
 import { createView } from './view/create-view.ts';
 import { dropView } from './view/drop-view.ts';
@@ -95,6 +100,11 @@ export const COMMANDS = {
   explainRefresh,
   dropMaterializedView,
   showCreateMaterializedView,
+  createStage,
+  dropStage,
+  showStages,
+  listStage,
+  removeFiles,
   alterTable,
   analyze,
   optimizeTable,

@@ -41,7 +41,7 @@ test('a place behind a name is the place in the query', () => {
 test('a query reads so many statements, those within statements counted', () => {
   const within = `${'(DESCRIBE FROM '.repeat(17)}x${')'.repeat(17)}`;
   for (const sql of [`FROM ${'(SHOW t), '.repeat(17)} u`, `FROM ${within}`]) {
-    expect(() => nameStatements(sql)).toThrow('a query reads at most 16 SHOW and DESCRIBE statements');
+    expect(() => nameStatements(sql)).toThrow('a query reads at most 16 SHOW, DESCRIBE and LIST statements');
   }
   expect(nameStatements(`FROM ${'(SHOW t), '.repeat(16)} u`).statements.size).toBe(16);
 });

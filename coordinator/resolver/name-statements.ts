@@ -17,6 +17,9 @@ export type NamedStatements = {
 /** DuckDB reserves these words, so that one of them behind a bracket can only begin a statement. SUMMARIZE is one too, and a query. */
 const WORDS: ReadonlySet<string> = new Set(['SHOW', 'DESCRIBE', 'DESC']);
 
+/** What LIST, which is no reserved word, follows where it begins a statement: `FROM (LIST @stage)`. */
+const BEFORE_LIST: ReadonlySet<string> = new Set(['FROM', 'JOIN']);
+
 /** Longest query, in characters, that is searched for statements and `FOR VERSION AS OF`. */
 const QUERY_LENGTH_MAX = 64 * 1024;
 /** Statements within one query, those within statements counted: each asks the catalog. */
@@ -69,7 +72,7 @@ function insertTravel(text: DerivedText, { unit, value, alias }: TravelClause): 
 const NOTHING: ReadonlyMap<number, string> = new Map();
 
 /** A bracket and a word of a statement, or a comment between them. */
-const BRACKET = /\(\s*(?:show|desc|--|\/\*)/i;
+const BRACKET = /\(\s*(?:show|desc|list|--|\/\*)/i;
 
 type Range = { readonly start: number; readonly end: number };
 
@@ -82,13 +85,15 @@ function findStatements(sql: string): readonly Range[] {
   let count = 0;
   let depth = 0;
   let previous: Token | null = null;
+  let before = '';
   let open: { readonly start: number; readonly depth: number } | null = null;
   for (let token = tokens.next(); token.kind !== 'end'; token = tokens.next()) {
     const isBehind = previous !== null && isSymbol(previous, '(') && token.kind === 'word';
-    if (isBehind && WORDS.has(foldKeyword(sql.slice(token.start, token.end)))) {
+    const word = isBehind ? foldKeyword(sql.slice(token.start, token.end)) : '';
+    if (WORDS.has(word) || (word === 'LIST' && BEFORE_LIST.has(before))) {
       count += 1;
       if (count > STATEMENTS_MAX) {
-        const message = `a query reads at most ${STATEMENTS_MAX} SHOW and DESCRIBE statements`;
+        const message = `a query reads at most ${STATEMENTS_MAX} SHOW, DESCRIBE and LIST statements`;
         throw new SkeinError('STATEMENT_TOO_COMPLEX', message, { position: token.start });
       }
       open ??= { start: token.start, depth };
@@ -101,6 +106,7 @@ function findStatements(sql: string): readonly Range[] {
       }
       depth -= 1;
     }
+    if (!isSymbol(token, '(')) before = token.kind === 'word' ? foldKeyword(sql.slice(token.start, token.end)) : '';
     previous = token;
   }
   return found;

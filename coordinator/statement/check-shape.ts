@@ -39,12 +39,25 @@ export function checkShape(text: string, limits: StatementLimits): TextSpan {
   if (first === null || last === null) {
     throw new SkeinError('SYNTAX_ERROR', 'the statement is empty', { position: token.start });
   }
+  checkReference(text, last.end);
   while (token.kind !== 'end') {
     token = tokens.next();
     if (token.kind === 'end' || text[token.start] === ';') continue;
     throw new SkeinError('SYNTAX_ERROR', 'only one statement at a time', { position: token.start });
   }
   return { text: withPlainSpaces(text).slice(first.start, last.end), offset: first.start };
+}
+
+/**
+ * A path of a stage that ends in the sign of a comment would be cut off there, and name something else. @throws SYNTAX_ERROR for
+ * `LIST @stage/a--b`
+ */
+function checkReference(text: string, end: number): void {
+  const next = text.slice(end, end + 2);
+  if (next !== '--' && next !== '/*') return;
+  const space = Math.max(...[' ', '\n', '\t'].map((char) => text.lastIndexOf(char, end)));
+  if (!text.slice(space + 1, end).includes('@')) return;
+  throw new SkeinError('SYNTAX_ERROR', 'a path with the sign of a comment stands in quotes', { position: end });
 }
 
 /** Nesting so far: brackets, CASE ... END, and runs of prefix operators (`NOT NOT x`, `- - x`). */

@@ -14,6 +14,9 @@ const KNOWN_STATEMENTS: ReadonlySet<string> = new Set(
 const OPEN: ReadonlySet<string> = new Set(['(', '[', '{']);
 const CLOSE: ReadonlySet<string> = new Set([')', ']', '}']);
 
+const ENDS_OF_REFERENCE: ReadonlySet<string> = new Set([',', ';', '(', ')']);
+const COMMENT = /^(?:--|\/\*)/;
+
 /** The tokens of one statement of our own grammar. Keywords are compared without case; errors name the token that was found. */
 export class StatementReader {
   readonly #span: TextSpan;
@@ -98,6 +101,33 @@ export class StatementReader {
   takeName(): string | null {
     const token = this.#take('word') ?? this.#take('quoted');
     return token === null ? null : identifierText(this.#span.text, token);
+  }
+
+  /**
+   * What begins with `@`, as it is written, up to a space, a comma, a semicolon or a bracket; or the value of a string that begins so. Null
+   * when neither comes next. @throws SYNTAX_ERROR for a quote or a comment within it
+   */
+  takeReference(): TextSpan | null {
+    const { position } = this;
+    const first = this.#peek(0);
+    if (first.kind === 'string') {
+      const text = stringText(this.#span.text, first);
+      if (!text.startsWith('@')) return null;
+      this.#ahead.shift();
+      return { text, offset: position };
+    }
+    if (!this.peekSymbol('@')) return null;
+    let { end } = first;
+    for (this.#ahead.shift(); ; this.#ahead.shift()) {
+      const token = this.#peek(0);
+      if (token.start !== end || token.kind === 'end' || ENDS_OF_REFERENCE.has(this.#text(token))) break;
+      if (token.kind === 'string' || token.kind === 'bits') throw this.expected('a quoted path');
+      ({ end } = token);
+    }
+    if (COMMENT.test(this.#span.text.slice(end, end + 2))) {
+      throw this.error('SYNTAX_ERROR', 'a path with the sign of a comment stands in quotes');
+    }
+    return { text: this.#span.text.slice(first.start, end), offset: position };
   }
 
   /** A dotted name of at most `partsMax` parts. @throws SYNTAX_ERROR */

@@ -7,6 +7,7 @@ import type { AlterCatalogReplyInput as _skein_catalog_v1_AlterCatalogReplyInput
 import type { AlterCatalogRequestInput as _skein_catalog_v1_AlterCatalogRequestInput, AlterCatalogRequest as _skein_catalog_v1_AlterCatalogRequest } from './skein/catalog/v1/AlterCatalogRequest.ts';
 import type { AuthorizeReplyInput as _skein_catalog_v1_AuthorizeReplyInput, AuthorizeReply as _skein_catalog_v1_AuthorizeReply } from './skein/catalog/v1/AuthorizeReply.ts';
 import type { AuthorizeRequestInput as _skein_catalog_v1_AuthorizeRequestInput, AuthorizeRequest as _skein_catalog_v1_AuthorizeRequest } from './skein/catalog/v1/AuthorizeRequest.ts';
+import type { BeginUploadRequestInput as _skein_catalog_v1_BeginUploadRequestInput, BeginUploadRequest as _skein_catalog_v1_BeginUploadRequest } from './skein/catalog/v1/BeginUploadRequest.ts';
 import type { CatalogInternalClient as _skein_catalog_v1_CatalogInternalClient, CatalogInternalDefinition as _skein_catalog_v1_CatalogInternalDefinition } from './skein/catalog/v1/CatalogInternal.ts';
 import type { CatalogListInput as _skein_catalog_v1_CatalogListInput, CatalogList as _skein_catalog_v1_CatalogList } from './skein/catalog/v1/CatalogList.ts';
 import type { ClientListInput as _skein_catalog_v1_ClientListInput, ClientList as _skein_catalog_v1_ClientList } from './skein/catalog/v1/ClientList.ts';
@@ -27,8 +28,11 @@ import type { DropClientReplyInput as _skein_catalog_v1_DropClientReplyInput, Dr
 import type { DropClientRequestInput as _skein_catalog_v1_DropClientRequestInput, DropClientRequest as _skein_catalog_v1_DropClientRequest } from './skein/catalog/v1/DropClientRequest.ts';
 import type { DropTenantReplyInput as _skein_catalog_v1_DropTenantReplyInput, DropTenantReply as _skein_catalog_v1_DropTenantReply } from './skein/catalog/v1/DropTenantReply.ts';
 import type { DropTenantRequestInput as _skein_catalog_v1_DropTenantRequestInput, DropTenantRequest as _skein_catalog_v1_DropTenantRequest } from './skein/catalog/v1/DropTenantRequest.ts';
+import type { EndUploadReplyInput as _skein_catalog_v1_EndUploadReplyInput, EndUploadReply as _skein_catalog_v1_EndUploadReply } from './skein/catalog/v1/EndUploadReply.ts';
+import type { EndUploadRequestInput as _skein_catalog_v1_EndUploadRequestInput, EndUploadRequest as _skein_catalog_v1_EndUploadRequest } from './skein/catalog/v1/EndUploadRequest.ts';
 import type { EpochInput as _skein_catalog_v1_EpochInput, Epoch as _skein_catalog_v1_Epoch } from './skein/catalog/v1/Epoch.ts';
 import type { EpochListInput as _skein_catalog_v1_EpochListInput, EpochList as _skein_catalog_v1_EpochList } from './skein/catalog/v1/EpochList.ts';
+import type { FindUploadRequestInput as _skein_catalog_v1_FindUploadRequestInput, FindUploadRequest as _skein_catalog_v1_FindUploadRequest } from './skein/catalog/v1/FindUploadRequest.ts';
 import type { GetMomentReplyInput as _skein_catalog_v1_GetMomentReplyInput, GetMomentReply as _skein_catalog_v1_GetMomentReply } from './skein/catalog/v1/GetMomentReply.ts';
 import type { GetMomentRequestInput as _skein_catalog_v1_GetMomentRequestInput, GetMomentRequest as _skein_catalog_v1_GetMomentRequest } from './skein/catalog/v1/GetMomentRequest.ts';
 import type { GetSigningKeysRequestInput as _skein_catalog_v1_GetSigningKeysRequestInput, GetSigningKeysRequest as _skein_catalog_v1_GetSigningKeysRequest } from './skein/catalog/v1/GetSigningKeysRequest.ts';
@@ -37,6 +41,7 @@ import type { ListCatalogsRequestInput as _skein_catalog_v1_ListCatalogsRequestI
 import type { ListClientsRequestInput as _skein_catalog_v1_ListClientsRequestInput, ListClientsRequest as _skein_catalog_v1_ListClientsRequest } from './skein/catalog/v1/ListClientsRequest.ts';
 import type { ListJobsRequestInput as _skein_catalog_v1_ListJobsRequestInput, ListJobsRequest as _skein_catalog_v1_ListJobsRequest } from './skein/catalog/v1/ListJobsRequest.ts';
 import type { ListNamespacesRequestInput as _skein_catalog_v1_ListNamespacesRequestInput, ListNamespacesRequest as _skein_catalog_v1_ListNamespacesRequest } from './skein/catalog/v1/ListNamespacesRequest.ts';
+import type { ListStagesRequestInput as _skein_catalog_v1_ListStagesRequestInput, ListStagesRequest as _skein_catalog_v1_ListStagesRequest } from './skein/catalog/v1/ListStagesRequest.ts';
 import type { ListTablesRequestInput as _skein_catalog_v1_ListTablesRequestInput, ListTablesRequest as _skein_catalog_v1_ListTablesRequest } from './skein/catalog/v1/ListTablesRequest.ts';
 import type { ListTenantsRequestInput as _skein_catalog_v1_ListTenantsRequestInput, ListTenantsRequest as _skein_catalog_v1_ListTenantsRequest } from './skein/catalog/v1/ListTenantsRequest.ts';
 import type { ListedClientInput as _skein_catalog_v1_ListedClientInput, ListedClient as _skein_catalog_v1_ListedClient } from './skein/catalog/v1/ListedClient.ts';
@@ -48,6 +53,7 @@ import type { MintTokenRequestInput as _skein_catalog_v1_MintTokenRequestInput, 
 import type { NameListInput as _skein_catalog_v1_NameListInput, NameList as _skein_catalog_v1_NameList } from './skein/catalog/v1/NameList.ts';
 import type { NamespaceInput as _skein_catalog_v1_NamespaceInput, Namespace as _skein_catalog_v1_Namespace } from './skein/catalog/v1/Namespace.ts';
 import type { NamespaceListInput as _skein_catalog_v1_NamespaceListInput, NamespaceList as _skein_catalog_v1_NamespaceList } from './skein/catalog/v1/NamespaceList.ts';
+import type { OpenStageRequestInput as _skein_catalog_v1_OpenStageRequestInput, OpenStageRequest as _skein_catalog_v1_OpenStageRequest } from './skein/catalog/v1/OpenStageRequest.ts';
 import type { ParkedJobInput as _skein_catalog_v1_ParkedJobInput, ParkedJob as _skein_catalog_v1_ParkedJob } from './skein/catalog/v1/ParkedJob.ts';
 import type { PolicyInput as _skein_catalog_v1_PolicyInput, Policy as _skein_catalog_v1_Policy } from './skein/catalog/v1/Policy.ts';
 import type { PrincipalInput as _skein_catalog_v1_PrincipalInput, Principal as _skein_catalog_v1_Principal } from './skein/catalog/v1/Principal.ts';
@@ -57,7 +63,10 @@ import type { RotateClientRequestInput as _skein_catalog_v1_RotateClientRequestI
 import type { RunOperationReplyInput as _skein_catalog_v1_RunOperationReplyInput, RunOperationReply as _skein_catalog_v1_RunOperationReply } from './skein/catalog/v1/RunOperationReply.ts';
 import type { RunOperationRequestInput as _skein_catalog_v1_RunOperationRequestInput, RunOperationRequest as _skein_catalog_v1_RunOperationRequest } from './skein/catalog/v1/RunOperationRequest.ts';
 import type { SigningKeysInput as _skein_catalog_v1_SigningKeysInput, SigningKeys as _skein_catalog_v1_SigningKeys } from './skein/catalog/v1/SigningKeys.ts';
+import type { StageInput as _skein_catalog_v1_StageInput, Stage as _skein_catalog_v1_Stage } from './skein/catalog/v1/Stage.ts';
+import type { StageListInput as _skein_catalog_v1_StageListInput, StageList as _skein_catalog_v1_StageList } from './skein/catalog/v1/StageList.ts';
 import type { StageTableRequestInput as _skein_catalog_v1_StageTableRequestInput, StageTableRequest as _skein_catalog_v1_StageTableRequest } from './skein/catalog/v1/StageTableRequest.ts';
+import type { StageUploadInput as _skein_catalog_v1_StageUploadInput, StageUpload as _skein_catalog_v1_StageUpload } from './skein/catalog/v1/StageUpload.ts';
 import type { TableListInput as _skein_catalog_v1_TableListInput, TableList as _skein_catalog_v1_TableList } from './skein/catalog/v1/TableList.ts';
 import type { TableNameInput as _skein_catalog_v1_TableNameInput, TableName as _skein_catalog_v1_TableName } from './skein/catalog/v1/TableName.ts';
 import type { WatchEpochsRequestInput as _skein_catalog_v1_WatchEpochsRequestInput, WatchEpochsRequest as _skein_catalog_v1_WatchEpochsRequest } from './skein/catalog/v1/WatchEpochsRequest.ts';
@@ -76,6 +85,7 @@ export interface ProtoGrpcType {
         AlterCatalogRequest: MessageTypeDefinition<_skein_catalog_v1_AlterCatalogRequestInput, _skein_catalog_v1_AlterCatalogRequest>
         AuthorizeReply: MessageTypeDefinition<_skein_catalog_v1_AuthorizeReplyInput, _skein_catalog_v1_AuthorizeReply>
         AuthorizeRequest: MessageTypeDefinition<_skein_catalog_v1_AuthorizeRequestInput, _skein_catalog_v1_AuthorizeRequest>
+        BeginUploadRequest: MessageTypeDefinition<_skein_catalog_v1_BeginUploadRequestInput, _skein_catalog_v1_BeginUploadRequest>
         CatalogInternal: SubtypeConstructor<typeof grpc.Client, _skein_catalog_v1_CatalogInternalClient> & { service: _skein_catalog_v1_CatalogInternalDefinition }
         CatalogList: MessageTypeDefinition<_skein_catalog_v1_CatalogListInput, _skein_catalog_v1_CatalogList>
         ClientList: MessageTypeDefinition<_skein_catalog_v1_ClientListInput, _skein_catalog_v1_ClientList>
@@ -96,8 +106,11 @@ export interface ProtoGrpcType {
         DropClientRequest: MessageTypeDefinition<_skein_catalog_v1_DropClientRequestInput, _skein_catalog_v1_DropClientRequest>
         DropTenantReply: MessageTypeDefinition<_skein_catalog_v1_DropTenantReplyInput, _skein_catalog_v1_DropTenantReply>
         DropTenantRequest: MessageTypeDefinition<_skein_catalog_v1_DropTenantRequestInput, _skein_catalog_v1_DropTenantRequest>
+        EndUploadReply: MessageTypeDefinition<_skein_catalog_v1_EndUploadReplyInput, _skein_catalog_v1_EndUploadReply>
+        EndUploadRequest: MessageTypeDefinition<_skein_catalog_v1_EndUploadRequestInput, _skein_catalog_v1_EndUploadRequest>
         Epoch: MessageTypeDefinition<_skein_catalog_v1_EpochInput, _skein_catalog_v1_Epoch>
         EpochList: MessageTypeDefinition<_skein_catalog_v1_EpochListInput, _skein_catalog_v1_EpochList>
+        FindUploadRequest: MessageTypeDefinition<_skein_catalog_v1_FindUploadRequestInput, _skein_catalog_v1_FindUploadRequest>
         GetMomentReply: MessageTypeDefinition<_skein_catalog_v1_GetMomentReplyInput, _skein_catalog_v1_GetMomentReply>
         GetMomentRequest: MessageTypeDefinition<_skein_catalog_v1_GetMomentRequestInput, _skein_catalog_v1_GetMomentRequest>
         GetSigningKeysRequest: MessageTypeDefinition<_skein_catalog_v1_GetSigningKeysRequestInput, _skein_catalog_v1_GetSigningKeysRequest>
@@ -106,6 +119,7 @@ export interface ProtoGrpcType {
         ListClientsRequest: MessageTypeDefinition<_skein_catalog_v1_ListClientsRequestInput, _skein_catalog_v1_ListClientsRequest>
         ListJobsRequest: MessageTypeDefinition<_skein_catalog_v1_ListJobsRequestInput, _skein_catalog_v1_ListJobsRequest>
         ListNamespacesRequest: MessageTypeDefinition<_skein_catalog_v1_ListNamespacesRequestInput, _skein_catalog_v1_ListNamespacesRequest>
+        ListStagesRequest: MessageTypeDefinition<_skein_catalog_v1_ListStagesRequestInput, _skein_catalog_v1_ListStagesRequest>
         ListTablesRequest: MessageTypeDefinition<_skein_catalog_v1_ListTablesRequestInput, _skein_catalog_v1_ListTablesRequest>
         ListTenantsRequest: MessageTypeDefinition<_skein_catalog_v1_ListTenantsRequestInput, _skein_catalog_v1_ListTenantsRequest>
         ListedClient: MessageTypeDefinition<_skein_catalog_v1_ListedClientInput, _skein_catalog_v1_ListedClient>
@@ -117,6 +131,7 @@ export interface ProtoGrpcType {
         NameList: MessageTypeDefinition<_skein_catalog_v1_NameListInput, _skein_catalog_v1_NameList>
         Namespace: MessageTypeDefinition<_skein_catalog_v1_NamespaceInput, _skein_catalog_v1_Namespace>
         NamespaceList: MessageTypeDefinition<_skein_catalog_v1_NamespaceListInput, _skein_catalog_v1_NamespaceList>
+        OpenStageRequest: MessageTypeDefinition<_skein_catalog_v1_OpenStageRequestInput, _skein_catalog_v1_OpenStageRequest>
         ParkedJob: MessageTypeDefinition<_skein_catalog_v1_ParkedJobInput, _skein_catalog_v1_ParkedJob>
         Policy: MessageTypeDefinition<_skein_catalog_v1_PolicyInput, _skein_catalog_v1_Policy>
         Principal: MessageTypeDefinition<_skein_catalog_v1_PrincipalInput, _skein_catalog_v1_Principal>
@@ -126,7 +141,10 @@ export interface ProtoGrpcType {
         RunOperationReply: MessageTypeDefinition<_skein_catalog_v1_RunOperationReplyInput, _skein_catalog_v1_RunOperationReply>
         RunOperationRequest: MessageTypeDefinition<_skein_catalog_v1_RunOperationRequestInput, _skein_catalog_v1_RunOperationRequest>
         SigningKeys: MessageTypeDefinition<_skein_catalog_v1_SigningKeysInput, _skein_catalog_v1_SigningKeys>
+        Stage: MessageTypeDefinition<_skein_catalog_v1_StageInput, _skein_catalog_v1_Stage>
+        StageList: MessageTypeDefinition<_skein_catalog_v1_StageListInput, _skein_catalog_v1_StageList>
         StageTableRequest: MessageTypeDefinition<_skein_catalog_v1_StageTableRequestInput, _skein_catalog_v1_StageTableRequest>
+        StageUpload: MessageTypeDefinition<_skein_catalog_v1_StageUploadInput, _skein_catalog_v1_StageUpload>
         TableList: MessageTypeDefinition<_skein_catalog_v1_TableListInput, _skein_catalog_v1_TableList>
         TableName: MessageTypeDefinition<_skein_catalog_v1_TableNameInput, _skein_catalog_v1_TableName>
         WatchEpochsRequest: MessageTypeDefinition<_skein_catalog_v1_WatchEpochsRequestInput, _skein_catalog_v1_WatchEpochsRequest>

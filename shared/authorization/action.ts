@@ -38,6 +38,12 @@ export const ACTIONS = {
   'function.create': 'create a function',
   'function.drop': 'drop a function',
 
+  'stage.list': 'list the stages of a schema',
+  'stage.read': 'list and read the files of a stage',
+  'stage.write': 'put files into a stage, and remove them',
+  'stage.create': 'create a stage',
+  'stage.drop': 'drop a stage and its files',
+
   'query.list': 'list the statements of other principals of the tenant that wait or run now',
   'query.cancel': 'cancel a statement of another principal of the tenant',
 

@@ -199,6 +199,10 @@ export const CONFIG = {
     1_000_000_000,
     'Requests with an Idempotency-Key that are kept of one client or user; more are refused',
   ),
+  'catalog.stage_upload_ttl': duration(
+    86_400_000,
+    'Time after which an upload into a stage that was not completed is deleted; a stage may have an upload_ttl of its own',
+  ),
   'catalog.background_interval': duration(5_000, 'Interval at which the catalog looks for dropped tables to purge'),
   'catalog.background_hold': duration(
     60_000,
@@ -259,6 +263,22 @@ export const CONFIG = {
     'Memory for the large request bodies that are there at once; those of one tenant have half of it at most',
   ),
   'coordinator.request_timeout': duration(60_000, 'Time in which a client has to send its request, or is cut off'),
+  'coordinator.url': string(
+    '',
+    'URL under which clients reach the coordinator, for signed URLs; empty = as the request for them names it',
+  ),
+  'coordinator.stage_url_ttl': duration(3_600_000, 'Time for which a signed URL is good when its request names none'),
+  'coordinator.stage_url_ttl_max': duration(7 * 86_400_000, 'Longest time for which a signed URL may be good'),
+  'coordinator.stage_file_bytes_max': bytes(
+    64 * GIB,
+    'Largest file, and largest part of one, that one request may put',
+  ),
+  'coordinator.stage_idle_timeout': duration(
+    60_000,
+    'Time without a byte after which a transfer into a stage, or from one, is cut off',
+  ),
+  'coordinator.stage_transfers_max': integer(256, 1, 100_000, 'Transfers into stages, and from them, at once'),
+  'coordinator.stage_transfers_per_principal_max': integer(64, 1, 100_000, 'Those of one user'),
   'coordinator.statement_bytes_max': bytes(8 * MIB, 'Longest statement'),
   'coordinator.inline_text_bytes': bytes(
     32 * 1024,

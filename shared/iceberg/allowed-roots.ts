@@ -1,4 +1,5 @@
 import { SkeinError } from '#shared/error.ts';
+import { isOfStages } from '#shared/stage/stage-folders.ts';
 import { isWithin, normalizeLocation } from '#shared/storage/location.ts';
 
 /** Returns a check that throws INVALID_TABLE_DATA for a location outside of `roots`. */
@@ -10,23 +11,25 @@ export function requireWithin(roots: readonly string[]): (location: string) => v
   };
 }
 
-/** Returns whether a location lies within one of `roots`; it is fast, because tables have very many files. */
+/**
+ * Returns whether a location lies within one of `roots`, and is no file of a stage; it is fast, because tables have very many files.
+ */
 export function withinRoots(roots: readonly string[]): (location: string) => boolean {
   const prefixes = roots.map((root) => `${normalizeLocation(root)}/`);
   return (location) => {
     const plain = location.startsWith('/') ? `file://${location}` : location;
     const path = plain.slice(plain.indexOf('://') + 3);
-    if (!IRREGULAR.test(path) && prefixes.some((prefix) => plain.startsWith(prefix))) return true;
-    return roots.some((root) => isWithinSafely(location, root));
+    if (!IRREGULAR.test(path) && prefixes.some((prefix) => plain.startsWith(prefix))) return !isOfStages(path);
+    return roots.some((root) => isTableFile(location, root));
   };
 }
 
 /** Matches the parts that `normalizeLocation` would change or refuse: empty, `.` and `..` segments, NUL. */
 const IRREGULAR = /\/\.{0,2}(\/|$)|\0/;
 
-function isWithinSafely(location: string, root: string): boolean {
+function isTableFile(location: string, root: string): boolean {
   try {
-    return isWithin(location, root);
+    return isWithin(location, root) && !isOfStages(normalizeLocation(location));
   } catch {
     return false;
   }

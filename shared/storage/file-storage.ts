@@ -1,16 +1,31 @@
 import { randomUUID } from 'node:crypto';
-import type { Dirent } from 'node:fs';
-import { link, opendir, readdir, realpath, rm, rmdir, stat, unlink, writeFile } from 'node:fs/promises';
+import type { BigIntStats, Dirent } from 'node:fs';
+import {
+  link,
+  lstat,
+  open,
+  opendir,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { SkeinError } from '#shared/error.ts';
 import { fileLocation, localPath } from './location.ts';
 import { makeFolders } from './make-folders.ts';
 import { OpenFile } from './open-file.ts';
 import { PRIVATE_MODE } from './private-folder.ts';
-import { FileNotFound, FileTooLarge, type Storage } from './storage.ts';
+import { FileNotFound, FileTooLarge, type ListedFile, type Storage } from './storage.ts';
 
 /** Number of files that `list` returns at once, the page size of S3. */
 const PAGE_FILES = 1_000;
+/** Number of files whose size and time are asked for at once. */
+const STATS_AT_ONCE = 16;
 /** Maximum number of concurrent deletions. */
 const REMOVES_AT_ONCE = 16;
 
@@ -59,6 +74,38 @@ export const fileStorage: Storage = {
       }
     }),
 
+  writeStream: async (uri, chunks) => {
+    const temporary = `${localPath(uri)}.${randomUUID()}.tmp`;
+    const file = await guard(uri, async () => {
+      await makeFoldersFor(dirname(temporary), uri);
+      return open(temporary, 'wx');
+    });
+    try {
+      let sizeBytes = 0;
+      try {
+        // What the bytes throw is no error of the storage.
+        for await (const chunk of chunks) {
+          await guard(uri, () => file.writeFile(chunk));
+          sizeBytes += chunk.length;
+        }
+        await guard(uri, () => file.sync());
+      } finally {
+        await file.close();
+      }
+      await guard(uri, () => link(temporary, localPath(uri)));
+      return sizeBytes;
+    } finally {
+      await unlink(temporary).catch(() => undefined);
+    }
+  },
+
+  rename: (from, to) =>
+    guard(from, async () => {
+      const path = localPath(to);
+      await makeFoldersFor(dirname(path), to);
+      await rename(localPath(from), path);
+    }),
+
   makeFolder: (uri, access) =>
     guard(uri, () => makeFoldersFor(localPath(uri), uri, access === 'private' ? PRIVATE_MODE : undefined)),
 
@@ -75,6 +122,10 @@ export const fileStorage: Storage = {
     }),
 
   list: (uri) => listPages(uri),
+
+  listFiles: (uri) => listedPages(uri),
+
+  fileAt: (uri) => guard(uri, () => fileAt(localPath(uri))),
 
   remove: async (uris) => {
     const failures: unknown[] = [];
@@ -106,6 +157,29 @@ async function* listPages(uri: string): AsyncGenerator<readonly string[]> {
   }
   if (page.length > 0) yield page;
 }
+
+async function* listedPages(uri: string): AsyncGenerator<readonly ListedFile[]> {
+  for await (const page of listPages(uri)) {
+    const files: ListedFile[] = [];
+    for (let start = 0; start < page.length; start += STATS_AT_ONCE) {
+      const some = page.slice(start, start + STATS_AT_ONCE);
+      const found = await guard(uri, () => Promise.all(some.map((file) => fileAt(localPath(file)))));
+      files.push(...found.filter((file) => file !== undefined));
+    }
+    yield files;
+  }
+}
+
+async function fileAt(path: string): Promise<ListedFile | undefined> {
+  const stats = await lstat(path, { bigint: true }).catch(ignoreMissing);
+  if (stats?.isFile() !== true) return undefined;
+  const { size, mtimeMs } = stats;
+  return { location: fileLocation(path), sizeBytes: Number(size), modifiedMs: Number(mtimeMs), etag: etagOf(stats) };
+}
+
+/** A file that replaces another one has another inode or another time; no two files at once have one inode. */
+const etagOf = ({ ino, size, mtimeNs }: BigIntStats): string =>
+  [ino, size, mtimeNs].map((part) => part.toString(16)).join('-');
 
 async function* entriesOf(folder: string, uri: string): AsyncGenerator<Dirent> {
   const opened = await guard(uri, () => opendir(folder).catch(ignoreMissing));

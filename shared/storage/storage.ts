@@ -19,8 +19,19 @@ export interface Storage {
    * @throws STORAGE_ERROR when it exists, FileNotFound when a file is in the way of a folder
    */
   write(location: string, bytes: Uint8Array): Promise<void>;
+  /**
+   * Creates a file of bytes that come one after the other, like `write`. @returns its size
+   * @throws also what the bytes throw: then there is no file
+   */
+  writeStream(location: string, chunks: AsyncIterable<Uint8Array>): Promise<number>;
+  /** Gives a file another name, and makes the folders that it needs; replaces a file of that name. @throws FileNotFound */
+  rename(from: string, to: string): Promise<void>;
   /** Lists the files below a folder, page by page, in any order; follows no symbolic link. A missing folder has no files. */
   list(folder: string): AsyncIterable<readonly string[]>;
+  /** The same with size and time. A file that goes meanwhile is left out. */
+  listFiles(folder: string): AsyncIterable<readonly ListedFile[]>;
+  /** A file as `listFiles` gives it; undefined when it is not there. */
+  fileAt(location: string): Promise<ListedFile | undefined>;
   /** The time at which a file was written, in ms since 1970; undefined when it is not there. */
   modifiedMs(location: string): Promise<number | undefined>;
   /** Deletes files, as many as possible before it throws. A missing file is not an error; neither is a folder, which stays. */
@@ -39,6 +50,15 @@ export interface Storage {
   /** Returns the path by which programs of this machine, such as DuckDB, open a location. @throws NOT_SUPPORTED when they cannot */
   localPath(location: string): string;
 }
+
+export type ListedFile = {
+  readonly location: string;
+  readonly sizeBytes: number;
+  /** Time of the last change, in ms since 1970. */
+  readonly modifiedMs: number;
+  /** Another one whenever the file has been replaced. */
+  readonly etag: string;
+};
 
 /** The part of a storage that readers of metadata and manifests need: reading whole files. */
 export type FileReader = Pick<Storage, 'read'>;

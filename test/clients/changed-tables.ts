@@ -36,6 +36,6 @@ export async function makeChangedTable(
   }
 }
 
-/** The rows, in SQL that every engine speaks, each value as text or as a number that JSON holds. */
+/** The rows, in SQL that every engine speaks (Spark orders by a column of the result first), each value as text or as a number that JSON holds. */
 export const rowsOfChanged = (table: string): string =>
-  `SELECT CAST(id AS VARCHAR(20)), title, CAST(price AS VARCHAR(30)), CAST(day AS VARCHAR(10)), ok, extra, l[1], s.a, s.b FROM ${table} ORDER BY id`;
+  `SELECT CAST(id AS VARCHAR(20)) AS key, title, CAST(price AS VARCHAR(30)), CAST(day AS VARCHAR(10)), ok, extra, l[1], s.a, s.b FROM ${table} ORDER BY id`;

@@ -11,7 +11,7 @@ export const CATALOG = 'lake';
 type Params = Readonly<Record<string, string>>;
 
 /**
- * The objects that one request may use: a namespace with a table that has a scan plan, a view, a function and a dropped table, and the
+ * The objects that one request may use: a namespace with a table that has a scan plan, a view, a function, a stage and a dropped table, and the
  * files of an unregistered table and view.
  */
 export type Fixture = {
@@ -87,6 +87,7 @@ export async function makeFixture(catalog: TestCatalog, operation: string): Prom
   const table = await create('t');
   const view = await post(`${root}/views`, viewOf('v', namespace));
   await post(`${root}/functions`, functionOf('f'));
+  await post(`${root}/stages`, { name: 's' });
   const planId = randomUUID();
   await catalog.sql(
     `insert into catalog.scan_plan (id, table_id, scan, expires_at)
@@ -104,7 +105,16 @@ export async function makeFixture(catalog: TestCatalog, operation: string): Prom
   const client = await catalog.call<{ client_secret: string }>('CreateClient', { tenant: 'default', name: namespace });
   return {
     namespace,
-    params: { prefix: CATALOG, catalog: CATALOG, namespace, table: 't', view: 'v', function: 'f', 'plan-id': planId },
+    params: {
+      prefix: CATALOG,
+      catalog: CATALOG,
+      namespace,
+      table: 't',
+      view: 'v',
+      function: 'f',
+      stage: 's',
+      'plan-id': planId,
+    },
     emptyCatalog: `c_${operation}`,
     clientSecret: client.client_secret,
     tableUuid: uuidOf(table, 'table-uuid'),
@@ -153,6 +163,7 @@ const SPECIAL: Readonly<Record<string, Special>> = {
     }),
   },
   createFunction: { body: () => functionOf('g') },
+  createStage: { body: () => ({ name: 's2' }) },
   reportMetrics: {
     body: () => ({
       'report-type': 'commit-report',

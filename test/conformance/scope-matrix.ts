@@ -52,6 +52,10 @@ export const SCOPE_MATRIX: readonly Line[] = [
   ['createFunction', 'table:write', 200, 403],
   ['dropFunction', 'table:write', 204, 403],
 
+  ['listStages', 'table:read', 200, 403],
+  ['createStage', 'namespace:write', 200, 403],
+  ['dropStage', 'namespace:write', 204, 403],
+
   ['listViews', 'table:read', 200, 403],
   ['createView', 'table:write', 200, 403],
   ['loadView', 'table:read', 200, 403],

@@ -30,7 +30,11 @@ const TOLD_HEADERS = /^(x-skein-|www-authenticate$)/;
 /** Checks real answers against an OpenAPI 3.1 document: status, headers, content type, every member, and the error's code. */
 export class ApiDocument {
   readonly #document: OpenApi;
-  readonly #ajv = new Ajv2020({ strict: true, allErrors: true, formats: { uuid: UUID, 'date-time': DATE_TIME } });
+  readonly #ajv = new Ajv2020({
+    strict: true,
+    allErrors: true,
+    formats: { uuid: UUID, 'date-time': DATE_TIME, binary: true },
+  });
   readonly #validators = new Map<Schema, ValidateFunction>();
 
   constructor(document: unknown) {
@@ -119,4 +123,9 @@ const codesIn = (description: string): readonly string[] =>
   [...description.matchAll(/^`([A-Z_]+)` \(/gm)].map((match) => match[1] ?? '');
 
 const templatePattern = (template: string): RegExp =>
-  new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
+  new RegExp(
+    `^${template
+      .replaceAll('.', '\\.')
+      .replaceAll(/\{\w+\}/g, '[^/]+')
+      .replace('{*}', '.+')}$`,
+  );

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ScanColumn, ScanDelete, ScanFile, ScanReport, ScanSpec } from '#proto/task.ts';
 import { SkeinError } from '#shared/error.ts';
+import { withinRoots } from '#shared/iceberg/allowed-roots.ts';
 import { mayMatch, type ColumnStats } from '#shared/iceberg/may-match.ts';
 import { parseType, type IcebergType } from '#shared/iceberg/type.ts';
 import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { isWithin } from '#shared/storage/location.ts';
 import type { FileField, Footer, ReadFooter, RowGroup } from './footer.ts';
 import { withFieldIds } from './name-mapping.ts';
 import { annotationOf } from './parquet-schema.ts';
@@ -78,8 +78,9 @@ export async function planFile(
 
 /** Rejects files outside of the roots that the catalog allows for the table, even if a manifest names them. */
 function checkRoots(scan: ScanSpec, paths: readonly string[]): void {
+  const isAllowed = withinRoots(scan.allowedRoots);
   for (const path of paths) {
-    if (!scan.allowedRoots.some((root) => isWithin(path, root))) {
+    if (!isAllowed(path)) {
       throw new SkeinError(
         'INVALID_TABLE_DATA',
         `a file of the table ${scan.tableName} lies outside of its allowed locations`,

@@ -1,13 +1,13 @@
 import type { TableSink, WrittenFile } from '#proto/task.ts';
 import { encodeWrittenFile } from '#proto/written-file.ts';
 import { SkeinError } from '#shared/error.ts';
+import { withinRoots } from '#shared/iceberg/allowed-roots.ts';
 import { parsePartitionSpec } from '#shared/iceberg/partition-spec.ts';
 import { parseSchema } from '#shared/iceberg/schema.ts';
 import { partitionTypes } from '#shared/iceberg/write/write-manifest.ts';
 import { printPositions } from '#shared/iceberg/print-positions.ts';
 import { parseJson } from '#shared/json.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
-import { isWithin } from '#shared/storage/location.ts';
 import { openStorage } from '#shared/storage/open-storage.ts';
 import type { Connection } from '../duckdb/instance.ts';
 import { duckdb, type Address } from '../duckdb/library.ts';
@@ -56,7 +56,7 @@ export async function writeTable(
       return texts;
     },
   };
-  if (!sink.allowedRoots.some((root) => isWithin(sink.folder, root))) {
+  if (!withinRoots(sink.allowedRoots)(sink.folder)) {
     throw new SkeinError('INVALID_TABLE_DATA', 'the folder of a write lies outside of the locations of its table');
   }
   const { rowGroupRows, fileBytes } = sink;

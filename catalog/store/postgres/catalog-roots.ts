@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { SkeinError } from '#shared/error.ts';
+import { isOfStages } from '#shared/stage/stage-folders.ts';
 import { isWithin } from '#shared/storage/location.ts';
 import type { Database, Tx } from './tables.ts';
 
@@ -22,8 +23,8 @@ export type WantedRoots = {
 
 /**
  * Assigns roots to a catalog of the tenant. It locks the roots until the transaction ends, so that none appears elsewhere meanwhile.
- * @throws INVALID_REQUEST when one overlaps a root of another tenant's catalogs, or, unless the operator chose it, a former root of another
- * tenant.
+ * @throws INVALID_REQUEST when one is for stages, overlaps a root of another tenant's catalogs, or, unless the operator chose it, a former
+ * root of another tenant.
  */
 export async function takeRoots(tx: Tx, { tenantId, catalog, roots, chosenBy }: WantedRoots): Promise<void> {
   await sql`select pg_advisory_xact_lock(${ROOTS_LOCK})`.execute(tx);
@@ -36,6 +37,7 @@ export async function takeRoots(tx: Tx, { tenantId, catalog, roots, chosenBy }: 
   for (const root of roots) {
     // The order matters: the second query finds a catalog that is dropped between the two.
     const isTaken =
+      isOfStages(root) ||
       foreign.some((other) => isWithin(root, other) || isWithin(other, root)) ||
       (chosenBy === 'client' && (await overlapsFormerRoot(tx, tenantId, root)));
     if (isTaken) {

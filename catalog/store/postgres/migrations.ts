@@ -6,6 +6,7 @@ import { JOBS_MIGRATION } from './jobs-migration.ts';
 import { LIFECYCLE_MIGRATION } from './lifecycle-migration.ts';
 import { NAMES_MIGRATION } from './names-migration.ts';
 import { ROOTS_MIGRATION } from './roots-migration.ts';
+import { STAGES_MIGRATION } from './stages-migration.ts';
 import { STORAGE_TABLES_MIGRATION } from './storage-tables-migration.ts';
 import { TABLE_VERSIONS_MIGRATION } from './table-versions-migration.ts';
 import { VIEWS_MIGRATION } from './views-migration.ts';
@@ -28,6 +29,7 @@ export const CATALOG_SCHEMA: OwnSchema = {
     '0008_storage_tables': { up: (db) => run(db, STORAGE_TABLES_MIGRATION) },
     '0009_table_versions': { up: (db) => run(db, TABLE_VERSIONS_MIGRATION) },
     '0010_expiry': { up: (db) => run(db, EXPIRY_MIGRATION) },
+    '0011_stages': { up: (db) => run(db, STAGES_MIGRATION) },
   },
 };
 

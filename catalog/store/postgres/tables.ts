@@ -184,6 +184,37 @@ export type Tables = {
     /** When it was parked: it failed too often, and is not taken again. */
     parked_at: Generated<Date | null>;
   };
+  stage: {
+    id: string;
+    /** Null: the catalog has been dropped. */
+    catalog_id: string | null;
+    /** Null: it is a principal's, or dropped. */
+    namespace_id: string | null;
+    /** The principal whose own stage it is. */
+    principal_id: string | null;
+    name: string;
+    name_folded: string;
+    /** Normalised. */
+    location: string;
+    /** A map of strings, as JSON text. */
+    properties: ColumnType<Readonly<Record<string, string>>, string, string>;
+    created_at: Created;
+  };
+  /** Files that are being written into a stage. */
+  stage_upload: {
+    id: string;
+    stage_id: string;
+    /** Of the file, in the stage. */
+    path: string;
+    /** Size of a part but the last; 0 = the file comes in one request. Decimal text (int8). */
+    part_bytes: ColumnType<string, number, never>;
+    /** Size of the file; null = unknown. Decimal text (int8). */
+    size_bytes: ColumnType<string | null, number | null, never>;
+    /** It was completed or aborted. */
+    ended: Generated<boolean>;
+    /** Time after which what it has left is deleted. */
+    expires_at: Date;
+  };
   idempotency_key: {
     principal: string;
     catalog: string;

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { ERRORS, SkeinError } from '#shared/error.ts';
 import { principalId, tenantId } from '#shared/id.ts';
 import { must } from '#shared/must.ts';
+import { noStages, STAGE_OPERATIONS } from '#test/support/no-stages.ts';
 import { silentLogger } from '#shared/log/logger.ts';
 import type { HistoryRequest } from '../../history/history-request.ts';
 import { queryMetrics } from '../../query/query-metrics.ts';
@@ -158,6 +159,7 @@ function options(): HttpOptions {
       },
       describe: (caller, path) => describeTable(caller, path),
     },
+    stages: noStages(),
     metrics,
     metricsToken: '',
     notReady: () => notReady,
@@ -643,7 +645,7 @@ test('every operation of the OpenAPI document answers as it says, when it succee
     metrics: [200, 401],
     openapi: [200],
   });
-  expect(Object.keys(seen).sort()).toEqual(document.operations.toSorted());
+  expect([...Object.keys(seen), ...STAGE_OPERATIONS].sort()).toEqual(document.operations.toSorted());
   expect(endedSessions).toEqual([QUARANTINED]);
 });
 

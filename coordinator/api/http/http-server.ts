@@ -44,6 +44,8 @@ import {
 import { QUERY_ID_HEADER, sessionKey, sourceOf, takeQueryId, takesArrow } from './post-query.ts';
 import { checkQueryBody, type QueryBody } from './query-body.ts';
 import { glimpseTimeout, READ_QUERY_BODY } from './read-query-body.ts';
+import { cutSlowBodies } from './slow-bodies.ts';
+import { stageRoutes, type StageApi } from './stage-routes.ts';
 import type { TableApi } from './table-api.ts';
 
 export type HttpOptions = {
@@ -66,6 +68,7 @@ export type HttpOptions = {
   readonly events: Events;
   readonly history: Pick<HistoryReader, 'list' | 'find' | 'profile'>;
   readonly tables: TableApi;
+  readonly stages: StageApi;
   readonly metrics: QueryMetrics;
   /** `metrics.token` */
   readonly metricsToken: string;
@@ -113,9 +116,9 @@ export function httpApp(options: HttpOptions): DocumentedApp {
   const app = documentedApp({
     bodyLimit: options.bodyBytesMax,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    requestTimeout: options.requestTimeoutMs,
+    // A file may take any time; `cutSlowBodies` limits the others.
+    requestTimeout: 0,
     http: {
-      // The time for the head is part of the time for the request.
       headersTimeout: options.requestTimeoutMs,
       connectionsCheckingInterval: Math.min(SLOW_CHECK_MS_MAX, options.requestTimeoutMs / 2),
     },
@@ -127,6 +130,7 @@ export function httpApp(options: HttpOptions): DocumentedApp {
     },
     clientErrorHandler: answerBrokenHttp,
   });
+  app.addHook('onRequest', cutSlowBodies(options.requestTimeoutMs, answerBrokenHttp));
   // Handlers parse their bodies themselves: a long one in a thread.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.decorateRequest('caller', null);
@@ -147,6 +151,7 @@ export function httpApp(options: HttpOptions): DocumentedApp {
     queryRoutes(routes, options);
     tableRoutes(routes, options);
     quarantineRoutes(routes, options);
+    stageRoutes(routes, { stages: options.stages, log: options.log, onRequest: authenticator(options), callerOf });
     done();
   });
   return app;
@@ -196,10 +201,15 @@ function openRoutes(app: DocumentedApp, options: HttpOptions): void {
   });
 }
 
-function queryRoutes(app: DocumentedApp, options: HttpOptions): void {
-  const authenticate = async (request: FastifyRequest): Promise<void> => {
+/** Checks the token of a request before its body is read. */
+const authenticator =
+  (options: HttpOptions) =>
+  async (request: FastifyRequest): Promise<void> => {
     request.caller = await options.authenticate(request.headers.authorization);
   };
+
+function queryRoutes(app: DocumentedApp, options: HttpOptions): void {
+  const authenticate = authenticator(options);
   const { bodyBytesMax, bodiesBytesMax } = options;
   const bodies = new BodyBudget({ bytesMax: bodyBytesMax, bytesInAllMax: bodiesBytesMax });
   app.route({
@@ -340,9 +350,7 @@ async function* tableListText(pages: Pages<TableEntry>): AsyncGenerator<string, 
 }
 
 function tableRoutes(app: DocumentedApp, options: HttpOptions): void {
-  const onRequest = async (request: FastifyRequest): Promise<void> => {
-    request.caller = await options.authenticate(request.headers.authorization);
-  };
+  const onRequest = authenticator(options);
   const session = (request: FastifyRequest): SessionKey => sessionKey(request, callerOf(request));
   app.get('/api/tables', { schema: LIST_TABLES, onRequest }, async (request, reply) => {
     requireAction(callerOf(request), 'schema.list');

@@ -8,6 +8,7 @@ import type { AlterCatalogReplyInput as _skein_catalog_v1_AlterCatalogReplyInput
 import type { AlterCatalogRequestInput as _skein_catalog_v1_AlterCatalogRequestInput, AlterCatalogRequest as _skein_catalog_v1_AlterCatalogRequest } from '../../../skein/catalog/v1/AlterCatalogRequest.ts';
 import type { AuthorizeReplyInput as _skein_catalog_v1_AuthorizeReplyInput, AuthorizeReply as _skein_catalog_v1_AuthorizeReply } from '../../../skein/catalog/v1/AuthorizeReply.ts';
 import type { AuthorizeRequestInput as _skein_catalog_v1_AuthorizeRequestInput, AuthorizeRequest as _skein_catalog_v1_AuthorizeRequest } from '../../../skein/catalog/v1/AuthorizeRequest.ts';
+import type { BeginUploadRequestInput as _skein_catalog_v1_BeginUploadRequestInput, BeginUploadRequest as _skein_catalog_v1_BeginUploadRequest } from '../../../skein/catalog/v1/BeginUploadRequest.ts';
 import type { CatalogListInput as _skein_catalog_v1_CatalogListInput, CatalogList as _skein_catalog_v1_CatalogList } from '../../../skein/catalog/v1/CatalogList.ts';
 import type { ClientListInput as _skein_catalog_v1_ClientListInput, ClientList as _skein_catalog_v1_ClientList } from '../../../skein/catalog/v1/ClientList.ts';
 import type { ClientSecretInput as _skein_catalog_v1_ClientSecretInput, ClientSecret as _skein_catalog_v1_ClientSecret } from '../../../skein/catalog/v1/ClientSecret.ts';
@@ -25,7 +26,10 @@ import type { DropClientReplyInput as _skein_catalog_v1_DropClientReplyInput, Dr
 import type { DropClientRequestInput as _skein_catalog_v1_DropClientRequestInput, DropClientRequest as _skein_catalog_v1_DropClientRequest } from '../../../skein/catalog/v1/DropClientRequest.ts';
 import type { DropTenantReplyInput as _skein_catalog_v1_DropTenantReplyInput, DropTenantReply as _skein_catalog_v1_DropTenantReply } from '../../../skein/catalog/v1/DropTenantReply.ts';
 import type { DropTenantRequestInput as _skein_catalog_v1_DropTenantRequestInput, DropTenantRequest as _skein_catalog_v1_DropTenantRequest } from '../../../skein/catalog/v1/DropTenantRequest.ts';
+import type { EndUploadReplyInput as _skein_catalog_v1_EndUploadReplyInput, EndUploadReply as _skein_catalog_v1_EndUploadReply } from '../../../skein/catalog/v1/EndUploadReply.ts';
+import type { EndUploadRequestInput as _skein_catalog_v1_EndUploadRequestInput, EndUploadRequest as _skein_catalog_v1_EndUploadRequest } from '../../../skein/catalog/v1/EndUploadRequest.ts';
 import type { EpochListInput as _skein_catalog_v1_EpochListInput, EpochList as _skein_catalog_v1_EpochList } from '../../../skein/catalog/v1/EpochList.ts';
+import type { FindUploadRequestInput as _skein_catalog_v1_FindUploadRequestInput, FindUploadRequest as _skein_catalog_v1_FindUploadRequest } from '../../../skein/catalog/v1/FindUploadRequest.ts';
 import type { GetMomentReplyInput as _skein_catalog_v1_GetMomentReplyInput, GetMomentReply as _skein_catalog_v1_GetMomentReply } from '../../../skein/catalog/v1/GetMomentReply.ts';
 import type { GetMomentRequestInput as _skein_catalog_v1_GetMomentRequestInput, GetMomentRequest as _skein_catalog_v1_GetMomentRequest } from '../../../skein/catalog/v1/GetMomentRequest.ts';
 import type { GetSigningKeysRequestInput as _skein_catalog_v1_GetSigningKeysRequestInput, GetSigningKeysRequest as _skein_catalog_v1_GetSigningKeysRequest } from '../../../skein/catalog/v1/GetSigningKeysRequest.ts';
@@ -34,6 +38,7 @@ import type { ListCatalogsRequestInput as _skein_catalog_v1_ListCatalogsRequestI
 import type { ListClientsRequestInput as _skein_catalog_v1_ListClientsRequestInput, ListClientsRequest as _skein_catalog_v1_ListClientsRequest } from '../../../skein/catalog/v1/ListClientsRequest.ts';
 import type { ListJobsRequestInput as _skein_catalog_v1_ListJobsRequestInput, ListJobsRequest as _skein_catalog_v1_ListJobsRequest } from '../../../skein/catalog/v1/ListJobsRequest.ts';
 import type { ListNamespacesRequestInput as _skein_catalog_v1_ListNamespacesRequestInput, ListNamespacesRequest as _skein_catalog_v1_ListNamespacesRequest } from '../../../skein/catalog/v1/ListNamespacesRequest.ts';
+import type { ListStagesRequestInput as _skein_catalog_v1_ListStagesRequestInput, ListStagesRequest as _skein_catalog_v1_ListStagesRequest } from '../../../skein/catalog/v1/ListStagesRequest.ts';
 import type { ListTablesRequestInput as _skein_catalog_v1_ListTablesRequestInput, ListTablesRequest as _skein_catalog_v1_ListTablesRequest } from '../../../skein/catalog/v1/ListTablesRequest.ts';
 import type { ListTenantsRequestInput as _skein_catalog_v1_ListTenantsRequestInput, ListTenantsRequest as _skein_catalog_v1_ListTenantsRequest } from '../../../skein/catalog/v1/ListTenantsRequest.ts';
 import type { LoadTablesReplyInput as _skein_catalog_v1_LoadTablesReplyInput, LoadTablesReply as _skein_catalog_v1_LoadTablesReply } from '../../../skein/catalog/v1/LoadTablesReply.ts';
@@ -43,13 +48,17 @@ import type { MintTokenReplyInput as _skein_catalog_v1_MintTokenReplyInput, Mint
 import type { MintTokenRequestInput as _skein_catalog_v1_MintTokenRequestInput, MintTokenRequest as _skein_catalog_v1_MintTokenRequest } from '../../../skein/catalog/v1/MintTokenRequest.ts';
 import type { NameListInput as _skein_catalog_v1_NameListInput, NameList as _skein_catalog_v1_NameList } from '../../../skein/catalog/v1/NameList.ts';
 import type { NamespaceListInput as _skein_catalog_v1_NamespaceListInput, NamespaceList as _skein_catalog_v1_NamespaceList } from '../../../skein/catalog/v1/NamespaceList.ts';
+import type { OpenStageRequestInput as _skein_catalog_v1_OpenStageRequestInput, OpenStageRequest as _skein_catalog_v1_OpenStageRequest } from '../../../skein/catalog/v1/OpenStageRequest.ts';
 import type { RetryJobsReplyInput as _skein_catalog_v1_RetryJobsReplyInput, RetryJobsReply as _skein_catalog_v1_RetryJobsReply } from '../../../skein/catalog/v1/RetryJobsReply.ts';
 import type { RetryJobsRequestInput as _skein_catalog_v1_RetryJobsRequestInput, RetryJobsRequest as _skein_catalog_v1_RetryJobsRequest } from '../../../skein/catalog/v1/RetryJobsRequest.ts';
 import type { RotateClientRequestInput as _skein_catalog_v1_RotateClientRequestInput, RotateClientRequest as _skein_catalog_v1_RotateClientRequest } from '../../../skein/catalog/v1/RotateClientRequest.ts';
 import type { RunOperationReplyInput as _skein_catalog_v1_RunOperationReplyInput, RunOperationReply as _skein_catalog_v1_RunOperationReply } from '../../../skein/catalog/v1/RunOperationReply.ts';
 import type { RunOperationRequestInput as _skein_catalog_v1_RunOperationRequestInput, RunOperationRequest as _skein_catalog_v1_RunOperationRequest } from '../../../skein/catalog/v1/RunOperationRequest.ts';
 import type { SigningKeysInput as _skein_catalog_v1_SigningKeysInput, SigningKeys as _skein_catalog_v1_SigningKeys } from '../../../skein/catalog/v1/SigningKeys.ts';
+import type { StageInput as _skein_catalog_v1_StageInput, Stage as _skein_catalog_v1_Stage } from '../../../skein/catalog/v1/Stage.ts';
+import type { StageListInput as _skein_catalog_v1_StageListInput, StageList as _skein_catalog_v1_StageList } from '../../../skein/catalog/v1/StageList.ts';
 import type { StageTableRequestInput as _skein_catalog_v1_StageTableRequestInput, StageTableRequest as _skein_catalog_v1_StageTableRequest } from '../../../skein/catalog/v1/StageTableRequest.ts';
+import type { StageUploadInput as _skein_catalog_v1_StageUploadInput, StageUpload as _skein_catalog_v1_StageUpload } from '../../../skein/catalog/v1/StageUpload.ts';
 import type { TableListInput as _skein_catalog_v1_TableListInput, TableList as _skein_catalog_v1_TableList } from '../../../skein/catalog/v1/TableList.ts';
 import type { WatchEpochsRequestInput as _skein_catalog_v1_WatchEpochsRequestInput, WatchEpochsRequest as _skein_catalog_v1_WatchEpochsRequest } from '../../../skein/catalog/v1/WatchEpochsRequest.ts';
 
@@ -80,6 +89,15 @@ export interface CatalogInternalClient extends grpc.Client {
   authorize(argument: _skein_catalog_v1_AuthorizeRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_AuthorizeReply>): grpc.ClientUnaryCall;
   authorize(argument: _skein_catalog_v1_AuthorizeRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_AuthorizeReply>): grpc.ClientUnaryCall;
   authorize(argument: _skein_catalog_v1_AuthorizeRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_AuthorizeReply>): grpc.ClientUnaryCall;
+  
+  BeginUpload(argument: _skein_catalog_v1_BeginUploadRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  BeginUpload(argument: _skein_catalog_v1_BeginUploadRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  BeginUpload(argument: _skein_catalog_v1_BeginUploadRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  BeginUpload(argument: _skein_catalog_v1_BeginUploadRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  beginUpload(argument: _skein_catalog_v1_BeginUploadRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  beginUpload(argument: _skein_catalog_v1_BeginUploadRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  beginUpload(argument: _skein_catalog_v1_BeginUploadRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  beginUpload(argument: _skein_catalog_v1_BeginUploadRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
   
   CommitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
   CommitTables(argument: _skein_catalog_v1_CommitTablesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_CommitTablesReply>): grpc.ClientUnaryCall;
@@ -153,6 +171,24 @@ export interface CatalogInternalClient extends grpc.Client {
   dropTenant(argument: _skein_catalog_v1_DropTenantRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_DropTenantReply>): grpc.ClientUnaryCall;
   dropTenant(argument: _skein_catalog_v1_DropTenantRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_DropTenantReply>): grpc.ClientUnaryCall;
   
+  EndUpload(argument: _skein_catalog_v1_EndUploadRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_EndUploadReply>): grpc.ClientUnaryCall;
+  EndUpload(argument: _skein_catalog_v1_EndUploadRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_EndUploadReply>): grpc.ClientUnaryCall;
+  EndUpload(argument: _skein_catalog_v1_EndUploadRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_EndUploadReply>): grpc.ClientUnaryCall;
+  EndUpload(argument: _skein_catalog_v1_EndUploadRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_EndUploadReply>): grpc.ClientUnaryCall;
+  endUpload(argument: _skein_catalog_v1_EndUploadRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_EndUploadReply>): grpc.ClientUnaryCall;
+  endUpload(argument: _skein_catalog_v1_EndUploadRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_EndUploadReply>): grpc.ClientUnaryCall;
+  endUpload(argument: _skein_catalog_v1_EndUploadRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_EndUploadReply>): grpc.ClientUnaryCall;
+  endUpload(argument: _skein_catalog_v1_EndUploadRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_EndUploadReply>): grpc.ClientUnaryCall;
+  
+  FindUpload(argument: _skein_catalog_v1_FindUploadRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  FindUpload(argument: _skein_catalog_v1_FindUploadRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  FindUpload(argument: _skein_catalog_v1_FindUploadRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  FindUpload(argument: _skein_catalog_v1_FindUploadRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  findUpload(argument: _skein_catalog_v1_FindUploadRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  findUpload(argument: _skein_catalog_v1_FindUploadRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  findUpload(argument: _skein_catalog_v1_FindUploadRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  findUpload(argument: _skein_catalog_v1_FindUploadRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_StageUpload>): grpc.ClientUnaryCall;
+  
   GetMoment(argument: _skein_catalog_v1_GetMomentRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_GetMomentReply>): grpc.ClientUnaryCall;
   GetMoment(argument: _skein_catalog_v1_GetMomentRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_GetMomentReply>): grpc.ClientUnaryCall;
   GetMoment(argument: _skein_catalog_v1_GetMomentRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_GetMomentReply>): grpc.ClientUnaryCall;
@@ -207,6 +243,15 @@ export interface CatalogInternalClient extends grpc.Client {
   listNamespaces(argument: _skein_catalog_v1_ListNamespacesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_NamespaceList>): grpc.ClientUnaryCall;
   listNamespaces(argument: _skein_catalog_v1_ListNamespacesRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_NamespaceList>): grpc.ClientUnaryCall;
   
+  ListStages(argument: _skein_catalog_v1_ListStagesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageList>): grpc.ClientUnaryCall;
+  ListStages(argument: _skein_catalog_v1_ListStagesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_StageList>): grpc.ClientUnaryCall;
+  ListStages(argument: _skein_catalog_v1_ListStagesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageList>): grpc.ClientUnaryCall;
+  ListStages(argument: _skein_catalog_v1_ListStagesRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_StageList>): grpc.ClientUnaryCall;
+  listStages(argument: _skein_catalog_v1_ListStagesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageList>): grpc.ClientUnaryCall;
+  listStages(argument: _skein_catalog_v1_ListStagesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_StageList>): grpc.ClientUnaryCall;
+  listStages(argument: _skein_catalog_v1_ListStagesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_StageList>): grpc.ClientUnaryCall;
+  listStages(argument: _skein_catalog_v1_ListStagesRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_StageList>): grpc.ClientUnaryCall;
+  
   ListTables(argument: _skein_catalog_v1_ListTablesRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_TableList>): grpc.ClientUnaryCall;
   ListTables(argument: _skein_catalog_v1_ListTablesRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_TableList>): grpc.ClientUnaryCall;
   ListTables(argument: _skein_catalog_v1_ListTablesRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_TableList>): grpc.ClientUnaryCall;
@@ -242,6 +287,15 @@ export interface CatalogInternalClient extends grpc.Client {
   mintToken(argument: _skein_catalog_v1_MintTokenRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_MintTokenReply>): grpc.ClientUnaryCall;
   mintToken(argument: _skein_catalog_v1_MintTokenRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_MintTokenReply>): grpc.ClientUnaryCall;
   mintToken(argument: _skein_catalog_v1_MintTokenRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_MintTokenReply>): grpc.ClientUnaryCall;
+  
+  OpenStage(argument: _skein_catalog_v1_OpenStageRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
+  OpenStage(argument: _skein_catalog_v1_OpenStageRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
+  OpenStage(argument: _skein_catalog_v1_OpenStageRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
+  OpenStage(argument: _skein_catalog_v1_OpenStageRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
+  openStage(argument: _skein_catalog_v1_OpenStageRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
+  openStage(argument: _skein_catalog_v1_OpenStageRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
+  openStage(argument: _skein_catalog_v1_OpenStageRequestInput, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
+  openStage(argument: _skein_catalog_v1_OpenStageRequestInput, callback: grpc.requestCallback<_skein_catalog_v1_Stage>): grpc.ClientUnaryCall;
   
   RetryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
   RetryJobs(argument: _skein_catalog_v1_RetryJobsRequestInput, metadata: grpc.Metadata, callback: grpc.requestCallback<_skein_catalog_v1_RetryJobsReply>): grpc.ClientUnaryCall;
@@ -293,6 +347,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   Authorize: grpc.handleUnaryCall<_skein_catalog_v1_AuthorizeRequest, _skein_catalog_v1_AuthorizeReplyInput>;
   
+  BeginUpload: grpc.handleUnaryCall<_skein_catalog_v1_BeginUploadRequest, _skein_catalog_v1_StageUploadInput>;
+  
   CommitTables: grpc.handleUnaryCall<_skein_catalog_v1_CommitTablesRequest, _skein_catalog_v1_CommitTablesReplyInput>;
   
   CreateCatalog: grpc.handleUnaryCall<_skein_catalog_v1_CreateCatalogRequest, _skein_catalog_v1_CreateCatalogReplyInput>;
@@ -309,6 +365,10 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   DropTenant: grpc.handleUnaryCall<_skein_catalog_v1_DropTenantRequest, _skein_catalog_v1_DropTenantReplyInput>;
   
+  EndUpload: grpc.handleUnaryCall<_skein_catalog_v1_EndUploadRequest, _skein_catalog_v1_EndUploadReplyInput>;
+  
+  FindUpload: grpc.handleUnaryCall<_skein_catalog_v1_FindUploadRequest, _skein_catalog_v1_StageUploadInput>;
+  
   GetMoment: grpc.handleUnaryCall<_skein_catalog_v1_GetMomentRequest, _skein_catalog_v1_GetMomentReplyInput>;
   
   GetSigningKeys: grpc.handleUnaryCall<_skein_catalog_v1_GetSigningKeysRequest, _skein_catalog_v1_SigningKeysInput>;
@@ -321,6 +381,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   
   ListNamespaces: grpc.handleUnaryCall<_skein_catalog_v1_ListNamespacesRequest, _skein_catalog_v1_NamespaceListInput>;
   
+  ListStages: grpc.handleUnaryCall<_skein_catalog_v1_ListStagesRequest, _skein_catalog_v1_StageListInput>;
+  
   ListTables: grpc.handleUnaryCall<_skein_catalog_v1_ListTablesRequest, _skein_catalog_v1_TableListInput>;
   
   ListTenants: grpc.handleUnaryCall<_skein_catalog_v1_ListTenantsRequest, _skein_catalog_v1_NameListInput>;
@@ -328,6 +390,8 @@ export interface CatalogInternalHandlers extends grpc.UntypedServiceImplementati
   LoadTables: grpc.handleUnaryCall<_skein_catalog_v1_LoadTablesRequest, _skein_catalog_v1_LoadTablesReplyInput>;
   
   MintToken: grpc.handleUnaryCall<_skein_catalog_v1_MintTokenRequest, _skein_catalog_v1_MintTokenReplyInput>;
+  
+  OpenStage: grpc.handleUnaryCall<_skein_catalog_v1_OpenStageRequest, _skein_catalog_v1_StageInput>;
   
   RetryJobs: grpc.handleUnaryCall<_skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReplyInput>;
   
@@ -345,6 +409,7 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   AbandonCommit: MethodDefinition<_skein_catalog_v1_AbandonCommitRequestInput, _skein_catalog_v1_AbandonCommitReplyInput, _skein_catalog_v1_AbandonCommitRequest, _skein_catalog_v1_AbandonCommitReply>
   AlterCatalog: MethodDefinition<_skein_catalog_v1_AlterCatalogRequestInput, _skein_catalog_v1_AlterCatalogReplyInput, _skein_catalog_v1_AlterCatalogRequest, _skein_catalog_v1_AlterCatalogReply>
   Authorize: MethodDefinition<_skein_catalog_v1_AuthorizeRequestInput, _skein_catalog_v1_AuthorizeReplyInput, _skein_catalog_v1_AuthorizeRequest, _skein_catalog_v1_AuthorizeReply>
+  BeginUpload: MethodDefinition<_skein_catalog_v1_BeginUploadRequestInput, _skein_catalog_v1_StageUploadInput, _skein_catalog_v1_BeginUploadRequest, _skein_catalog_v1_StageUpload>
   CommitTables: MethodDefinition<_skein_catalog_v1_CommitTablesRequestInput, _skein_catalog_v1_CommitTablesReplyInput, _skein_catalog_v1_CommitTablesRequest, _skein_catalog_v1_CommitTablesReply>
   CreateCatalog: MethodDefinition<_skein_catalog_v1_CreateCatalogRequestInput, _skein_catalog_v1_CreateCatalogReplyInput, _skein_catalog_v1_CreateCatalogRequest, _skein_catalog_v1_CreateCatalogReply>
   CreateClient: MethodDefinition<_skein_catalog_v1_CreateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_CreateClientRequest, _skein_catalog_v1_ClientSecret>
@@ -353,16 +418,20 @@ export interface CatalogInternalDefinition extends grpc.ServiceDefinition {
   DropCatalog: MethodDefinition<_skein_catalog_v1_DropCatalogRequestInput, _skein_catalog_v1_DropCatalogReplyInput, _skein_catalog_v1_DropCatalogRequest, _skein_catalog_v1_DropCatalogReply>
   DropClient: MethodDefinition<_skein_catalog_v1_DropClientRequestInput, _skein_catalog_v1_DropClientReplyInput, _skein_catalog_v1_DropClientRequest, _skein_catalog_v1_DropClientReply>
   DropTenant: MethodDefinition<_skein_catalog_v1_DropTenantRequestInput, _skein_catalog_v1_DropTenantReplyInput, _skein_catalog_v1_DropTenantRequest, _skein_catalog_v1_DropTenantReply>
+  EndUpload: MethodDefinition<_skein_catalog_v1_EndUploadRequestInput, _skein_catalog_v1_EndUploadReplyInput, _skein_catalog_v1_EndUploadRequest, _skein_catalog_v1_EndUploadReply>
+  FindUpload: MethodDefinition<_skein_catalog_v1_FindUploadRequestInput, _skein_catalog_v1_StageUploadInput, _skein_catalog_v1_FindUploadRequest, _skein_catalog_v1_StageUpload>
   GetMoment: MethodDefinition<_skein_catalog_v1_GetMomentRequestInput, _skein_catalog_v1_GetMomentReplyInput, _skein_catalog_v1_GetMomentRequest, _skein_catalog_v1_GetMomentReply>
   GetSigningKeys: MethodDefinition<_skein_catalog_v1_GetSigningKeysRequestInput, _skein_catalog_v1_SigningKeysInput, _skein_catalog_v1_GetSigningKeysRequest, _skein_catalog_v1_SigningKeys>
   ListCatalogs: MethodDefinition<_skein_catalog_v1_ListCatalogsRequestInput, _skein_catalog_v1_NameListInput, _skein_catalog_v1_ListCatalogsRequest, _skein_catalog_v1_NameList>
   ListClients: MethodDefinition<_skein_catalog_v1_ListClientsRequestInput, _skein_catalog_v1_ClientListInput, _skein_catalog_v1_ListClientsRequest, _skein_catalog_v1_ClientList>
   ListJobs: MethodDefinition<_skein_catalog_v1_ListJobsRequestInput, _skein_catalog_v1_JobListInput, _skein_catalog_v1_ListJobsRequest, _skein_catalog_v1_JobList>
   ListNamespaces: MethodDefinition<_skein_catalog_v1_ListNamespacesRequestInput, _skein_catalog_v1_NamespaceListInput, _skein_catalog_v1_ListNamespacesRequest, _skein_catalog_v1_NamespaceList>
+  ListStages: MethodDefinition<_skein_catalog_v1_ListStagesRequestInput, _skein_catalog_v1_StageListInput, _skein_catalog_v1_ListStagesRequest, _skein_catalog_v1_StageList>
   ListTables: MethodDefinition<_skein_catalog_v1_ListTablesRequestInput, _skein_catalog_v1_TableListInput, _skein_catalog_v1_ListTablesRequest, _skein_catalog_v1_TableList>
   ListTenants: MethodDefinition<_skein_catalog_v1_ListTenantsRequestInput, _skein_catalog_v1_NameListInput, _skein_catalog_v1_ListTenantsRequest, _skein_catalog_v1_NameList>
   LoadTables: MethodDefinition<_skein_catalog_v1_LoadTablesRequestInput, _skein_catalog_v1_LoadTablesReplyInput, _skein_catalog_v1_LoadTablesRequest, _skein_catalog_v1_LoadTablesReply>
   MintToken: MethodDefinition<_skein_catalog_v1_MintTokenRequestInput, _skein_catalog_v1_MintTokenReplyInput, _skein_catalog_v1_MintTokenRequest, _skein_catalog_v1_MintTokenReply>
+  OpenStage: MethodDefinition<_skein_catalog_v1_OpenStageRequestInput, _skein_catalog_v1_StageInput, _skein_catalog_v1_OpenStageRequest, _skein_catalog_v1_Stage>
   RetryJobs: MethodDefinition<_skein_catalog_v1_RetryJobsRequestInput, _skein_catalog_v1_RetryJobsReplyInput, _skein_catalog_v1_RetryJobsRequest, _skein_catalog_v1_RetryJobsReply>
   RotateClient: MethodDefinition<_skein_catalog_v1_RotateClientRequestInput, _skein_catalog_v1_ClientSecretInput, _skein_catalog_v1_RotateClientRequest, _skein_catalog_v1_ClientSecret>
   RunOperation: MethodDefinition<_skein_catalog_v1_RunOperationRequestInput, _skein_catalog_v1_RunOperationReplyInput, _skein_catalog_v1_RunOperationRequest, _skein_catalog_v1_RunOperationReply>

@@ -1,0 +1,85 @@
+import { SkeinError } from '#shared/error.ts';
+import type { Database } from './tables.ts';
+
+/** What is being written into stages. */
+
+/** Uploads of one stage that are open at once. */
+const OPEN_UPLOADS_MAX = 10_000;
+
+export type UploadRow = {
+  readonly id: string;
+  readonly stageId: string;
+  readonly path: string;
+  /** 0 = the file comes in one request. */
+  readonly partBytes: number;
+  /** Null = unknown. */
+  readonly sizeBytes: number | null;
+  readonly expiresAt: Date;
+};
+
+/** @throws QUEUE_FULL when too many are open */
+export async function insertUpload(db: Database, upload: UploadRow): Promise<void> {
+  const { id, stageId, path, partBytes, sizeBytes, expiresAt } = upload;
+  const { open } = await db
+    .selectFrom('stage_upload')
+    .select(({ fn }) => fn.countAll<string>().as('open'))
+    .where('stage_id', '=', stageId)
+    .where('ended', '=', false)
+    .executeTakeFirstOrThrow();
+  if (Number(open) >= OPEN_UPLOADS_MAX) {
+    throw new SkeinError('QUEUE_FULL', `the stage has ${OPEN_UPLOADS_MAX} open uploads: complete or abort some`);
+  }
+  await db
+    .insertInto('stage_upload')
+    .values({ id, stage_id: stageId, path, part_bytes: partBytes, size_bytes: sizeBytes, expires_at: expiresAt })
+    .execute();
+}
+
+/** @throws UPLOAD_NOT_FOUND when it has ended or expired */
+export async function requireUpload(db: Database, id: string, now: Date): Promise<UploadRow> {
+  const row = await db
+    .selectFrom('stage_upload')
+    .selectAll()
+    .where('id', '=', id)
+    .where('ended', '=', false)
+    .where('expires_at', '>', now)
+    .executeTakeFirst();
+  if (row === undefined) throw uploadNotFound(id);
+  return {
+    id,
+    stageId: row.stage_id,
+    path: row.path,
+    partBytes: Number(row.part_bytes),
+    sizeBytes: row.size_bytes === null ? null : Number(row.size_bytes),
+    expiresAt: row.expires_at,
+  };
+}
+
+const uploadNotFound = (id: string): SkeinError =>
+  new SkeinError('UPLOAD_NOT_FOUND', `no upload ${id.slice(0, 64)} is open: it was completed, aborted, or has expired`);
+
+/** @param inParts requests of it may still run: its row stays until its time is over */
+export async function endUpload(db: Database, id: string, inParts: boolean): Promise<void> {
+  if (inParts) await db.updateTable('stage_upload').set({ ended: true }).where('id', '=', id).execute();
+  else await forgetUpload(db, id);
+}
+
+export async function forgetUpload(db: Database, id: string): Promise<void> {
+  await db.deleteFrom('stage_upload').where('id', '=', id).execute();
+}
+
+/** Uploads whose time is over, the oldest first, with the location of their stage. */
+export async function listExpiredUploads(
+  db: Database,
+  now: Date,
+  limit: number,
+): Promise<readonly { readonly id: string; readonly location: string }[]> {
+  return db
+    .selectFrom('stage_upload as u')
+    .innerJoin('stage as s', 's.id', 'u.stage_id')
+    .select(['u.id', 's.location'])
+    .where('u.expires_at', '<=', now)
+    .orderBy('u.expires_at')
+    .limit(limit)
+    .execute();
+}

@@ -1,0 +1,137 @@
+import { createReadStream } from 'node:fs';
+import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SkeinError } from '#shared/error.ts';
+import { ConnectionError, QueryError, type ClientOptions } from '../sql/query-client.ts';
+
+/** A part of a local file, `[begin, end)` in bytes. */
+export type FileRange = { readonly file: string; readonly begin: number; readonly end: number };
+
+const ATTEMPTS_MAX = 4;
+const RETRY_PAUSE_MS = 500;
+/** Statuses after which the same request may succeed. */
+const RETRYABLE: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+const ANSWER_CHARS_MAX = 16 * 2 ** 20;
+
+/** Requests of `/v1/stages`, and those that its URLs lead to. */
+export class StageClient {
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+  }
+
+  /** Posts JSON with a token. @throws QueryError, ConnectionError */
+  async post<Answer>(path: string, body: object): Promise<Answer> {
+    const url = `${this.#options.url.replace(/(?<!\/)\/+$/, '')}/v1/stages/${path}`;
+    const headers = {
+      authorization: `Bearer ${await this.#options.token(false)}`,
+      'content-type': 'application/json',
+    };
+    return retried(async () => {
+      const text = JSON.stringify(body);
+      const length = { 'content-length': Buffer.byteLength(text) };
+      const response = await send(url, { method: 'POST', headers: { ...headers, ...length } }, Readable.from([text]));
+      return JSON.parse(await textOf(response)) as Answer;
+    });
+  }
+
+  /** Sends a part of a file to a signed URL. @param onBytes called with the bytes that went, and what is to be sent again @returns the ETag */
+  async putFile(url: string, { file, begin, end }: FileRange, onBytes: (bytes: number) => void): Promise<string> {
+    return retried(async () => {
+      let sent = 0;
+      const bytes = end > begin ? createReadStream(file, { start: begin, end: end - 1 }) : Readable.from([]);
+      bytes.on('data', (chunk: Buffer) => {
+        sent += chunk.length;
+        onBytes(chunk.length);
+      });
+      bytes.pause();
+      try {
+        const response = await send(url, { method: 'PUT', headers: { 'content-length': end - begin } }, bytes);
+        await textOf(response);
+        return response.headers.etag ?? '';
+      } catch (error) {
+        onBytes(-sent);
+        throw error;
+      }
+    });
+  }
+
+  /** Reads a file from a signed URL. @throws QueryError, ConnectionError, what `take` throws */
+  async getFile(url: string, take: (bytes: AsyncIterable<Buffer>) => Promise<void>): Promise<void> {
+    await retried(async () => {
+      const response = await send(url, { method: 'GET' }, Readable.from([]));
+      await take(response);
+      if (!response.complete) throw new ConnectionError('the connection ended before the file');
+    });
+  }
+}
+
+/** Does something again that failed for a reason that may pass. */
+async function retried<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let count = 1; ; count++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const mayPass =
+        (error instanceof ConnectionError && !error.unauthenticated) ||
+        (error instanceof RefusedError && RETRYABLE.has(error.status));
+      if (!mayPass || count === ATTEMPTS_MAX) throw error;
+      await sleep(RETRY_PAUSE_MS * 2 ** (count - 1));
+    }
+  }
+}
+
+class RefusedError extends QueryError {
+  readonly status: number;
+  constructor(status: number, body: { readonly error: string; readonly sql_state: string; readonly message: string }) {
+    super(body.error, body.sql_state, body.message);
+    this.status = status;
+  }
+}
+
+/** Sends a request; an answer that is no success is thrown. @throws RefusedError, ConnectionError */
+async function send(url: string, options: RequestOptions, body: Readable): Promise<IncomingMessage> {
+  const make = url.startsWith('https:') ? httpsRequest : httpRequest;
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const request = make(url, options, resolve);
+    request.once('error', (cause: NodeJS.ErrnoException) => {
+      reject(new ConnectionError(`cannot reach ${new URL(url).origin}: ${cause.code ?? cause.message}`, { cause }));
+    });
+    // A server that refuses answers before it has read the body, and closes.
+    pipeline(body, request).catch((error: NodeJS.ErrnoException) => {
+      if (error.syscall === 'open' || error.syscall === 'read') {
+        reject(new SkeinError('INVALID_INPUT_FILE', `cannot read the file: ${error.message}`));
+      }
+    });
+  });
+  const status = response.statusCode ?? 0;
+  if (status === 200 || status === 204) return response;
+  const text = await textOf(response);
+  if (status === 401) throw new ConnectionError(text, { unauthenticated: true });
+  throw new RefusedError(status, refusalOf(text, status));
+}
+
+function refusalOf(text: string, status: number): ConstructorParameters<typeof RefusedError>[1] {
+  try {
+    return JSON.parse(text) as ConstructorParameters<typeof RefusedError>[1];
+  } catch {
+    return { error: 'INTERNAL_ERROR', sql_state: 'XX000', message: `HTTP status ${status}` };
+  }
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  let text = '';
+  response.setEncoding('utf8');
+  try {
+    for await (const piece of response as AsyncIterable<string>) {
+      if (text.length < ANSWER_CHARS_MAX) text += piece;
+    }
+  } catch (cause) {
+    throw new ConnectionError('the connection ended before the answer', { cause });
+  }
+  return text;
+}

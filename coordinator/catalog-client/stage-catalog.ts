@@ -1,0 +1,118 @@
+import type { CatalogInternalClient } from '#proto/generated/skein/catalog/v1/CatalogInternal.ts';
+import type { Stage as StageMessage } from '#proto/generated/skein/catalog/v1/Stage.ts';
+import type { StageUpload as UploadMessage } from '#proto/generated/skein/catalog/v1/StageUpload.ts';
+import type { Action } from '#shared/authorization/action.ts';
+import { toPrincipalMessage, type Principal } from '#shared/authorization/principal.ts';
+import type { ReplyOf, RequestOf, UnaryMethod } from '#shared/grpc/call-unary.ts';
+import { must } from '#shared/must.ts';
+import { pages, type Pages } from './pages.ts';
+
+/** A stage, and where it lies. */
+export type Stage = {
+  readonly id: string;
+  readonly catalog: string;
+  /** Empty for a principal's own. */
+  readonly namespace: readonly string[];
+  readonly name: string;
+  /** Its folder, normalised. */
+  readonly location: string;
+  readonly properties: Readonly<Record<string, string>>;
+  readonly createdAtMs: number;
+};
+
+/** A file that is being written into a stage. */
+export type StageUpload = {
+  readonly id: string;
+  readonly stage: Stage;
+  /** Of the file, in the stage. */
+  readonly path: string;
+  /** Size of each part but the last; 0 = the file comes in one request. */
+  readonly partBytes: number;
+  /** Null = unknown. */
+  readonly sizeBytes: number | null;
+  readonly expiresAtMs: number;
+};
+
+/** `namespace` and `name` null = the principal's own stage, which is made in the catalog when there is none. */
+export type StageName = {
+  readonly catalog: string;
+  readonly of: { readonly namespace: readonly string[]; readonly name: string } | null;
+};
+type StageAction = Extract<Action, 'stage.read' | 'stage.write'>;
+
+/** What the coordinator asks the catalog about stages. The catalog checks the principal with every call. */
+export interface StageCatalog {
+  /** @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND, STAGE_NOT_FOUND */
+  open(principal: Principal, action: StageAction, name: StageName): Promise<Stage>;
+  /** @throws STAGE_NOT_FOUND */
+  openById(principal: Principal, action: StageAction, id: string): Promise<Stage>;
+  /** The stages of a namespace, by name. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
+  list(principal: Principal, catalog: string, namespace: readonly string[]): Pages<Stage>;
+  /** @throws STAGE_NOT_FOUND, QUEUE_FULL */
+  beginUpload(principal: Principal, upload: NewUpload): Promise<StageUpload>;
+  /** @throws UPLOAD_NOT_FOUND */
+  findUpload(principal: Principal, id: string): Promise<StageUpload>;
+  /** @param inParts requests of the upload may still run */
+  endUpload(id: string, inParts: boolean): Promise<void>;
+}
+
+type NewUpload = {
+  readonly id: string;
+  readonly stageId: string;
+  readonly path: string;
+  readonly partBytes: number;
+  readonly sizeBytes: number | null;
+};
+
+type Call = <Name extends UnaryMethod<CatalogInternalClient>>(
+  method: Name,
+  request: RequestOf<CatalogInternalClient, Name>,
+) => Promise<ReplyOf<CatalogInternalClient, Name>>;
+
+/** Stages of one page of a list. */
+const PAGE_STAGES = 1_000;
+
+export const stageCatalog = (call: Call): StageCatalog => ({
+  open: async (principal, action, { catalog, of }) => {
+    const where = { catalog, namespace: [...(of?.namespace ?? [])], name: of?.name ?? '' };
+    return fromMessage(await call('OpenStage', { principal: toPrincipalMessage(principal), action, ...where }));
+  },
+  openById: async (principal, action, id) =>
+    fromMessage(await call('OpenStage', { principal: toPrincipalMessage(principal), action, id })),
+  list: (principal, catalog, namespace) =>
+    pages<Stage>(async (last) => {
+      const of = { principal: toPrincipalMessage(principal), catalog, namespace: [...namespace] };
+      const { stages, more } = await call('ListStages', { ...of, after: last?.name ?? '', limit: PAGE_STAGES });
+      return { items: stages.map(fromMessage), more };
+    }),
+  beginUpload: async (principal, { id, stageId, path, partBytes, sizeBytes }) => {
+    const request = {
+      principal: toPrincipalMessage(principal),
+      stage_id: stageId,
+      upload_id: id,
+      path,
+      part_bytes: partBytes,
+      size_bytes: sizeBytes ?? -1,
+    };
+    return uploadOf(id, await call('BeginUpload', request));
+  },
+  findUpload: async (principal, id) =>
+    uploadOf(id, await call('FindUpload', { principal: toPrincipalMessage(principal), upload_id: id })),
+  endUpload: async (id, inParts) => {
+    await call('EndUpload', { upload_id: id, in_parts: inParts });
+  },
+});
+
+const fromMessage = ({ created_at_ms: createdAtMs, ...stage }: StageMessage): Stage => ({
+  ...stage,
+  createdAtMs: Number(createdAtMs),
+});
+
+const uploadOf = (id: string, message: UploadMessage): StageUpload => ({
+  id,
+  stage: fromMessage(must(message.stage, 'an upload names its stage')),
+  path: message.path,
+  partBytes: Number(message.part_bytes),
+  sizeBytes: message.size_bytes === '-1' ? null : Number(message.size_bytes),
+  expiresAtMs: Number(message.expires_at_ms),
+});

@@ -1,0 +1,41 @@
+import { SkeinError } from '#shared/error.ts';
+import { changeCatalog } from '../../catalog-client/change-catalog.ts';
+import type { ObjectName } from '../../statement/statement.ts';
+import { statusResult } from '../answer.ts';
+import { atName } from '../at-name.ts';
+import { takeIfExists } from '../clause/exists.ts';
+import type { Command } from '../command.ts';
+import { stageParams } from './stage-params.ts';
+
+type DropStage = { readonly ifExists: boolean; readonly name: ObjectName };
+
+/** `DROP STAGE [IF EXISTS] name`; its files go with it, soon after */
+export const dropStage: Command<DropStage> = {
+  words: ['DROP STAGE'],
+  queryType: 'ddl',
+  timeout: 'session',
+  parse(reader) {
+    reader.words(2);
+    const ifExists = takeIfExists(reader);
+    const name = reader.name('a stage', 3);
+    reader.end();
+    return { ifExists, name };
+  },
+  action: () => 'stage.drop',
+  async run({ name, ifExists }, context) {
+    const drop = async (): Promise<void> => {
+      const stage = await stageParams(name, context);
+      await changeCatalog(context, { id: 'dropStage', params: { ...stage.params, stage: stage.name } });
+    };
+    await atName(name, drop()).catch((error: unknown) => {
+      const { code, position } = SkeinError.of(error);
+      if (!ABSENT.has(code)) throw error;
+      if (ifExists) return;
+      if (code !== 'STAGE_NOT_FOUND') throw error;
+      throw new SkeinError(code, `stage ${name.parts.join('.')} does not exist`, { position });
+    });
+    return context.answer(statusResult('DROP STAGE'));
+  },
+};
+
+const ABSENT: ReadonlySet<string> = new Set(['STAGE_NOT_FOUND', 'SCHEMA_NOT_FOUND', 'CATALOG_NOT_FOUND']);

@@ -1,0 +1,14 @@
+import { stageName as nameOf } from '../../stage/open-stage.ts';
+import type { ObjectName } from '../../statement/statement.ts';
+import { atName } from '../at-name.ts';
+import type { CommandContext } from '../command.ts';
+import { namespaceParam } from '../schema/schema-place.ts';
+
+/** The parameters of a REST operation on a stage's schema, and the stage's name. @throws CATALOG_NOT_FOUND, SCHEMA_NOT_FOUND */
+export async function stageParams(
+  object: ObjectName,
+  context: CommandContext,
+): Promise<{ readonly params: Readonly<Record<string, string>>; readonly name: string }> {
+  const { catalog, of } = await atName(object, nameOf({ name: object.parts }, context));
+  return { params: { prefix: catalog, namespace: namespaceParam(of?.namespace ?? []) }, name: of?.name ?? '' };
+}

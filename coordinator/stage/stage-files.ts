@@ -1,0 +1,144 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { SkeinError } from '#shared/error.ts';
+import { uploadFolder } from '#shared/stage/stage-folders.ts';
+import { NO_CREDENTIAL } from '#shared/storage/credential.ts';
+import { openStorage } from '#shared/storage/open-storage.ts';
+import { FileNotFound, type ListedFile, type Storage } from '#shared/storage/storage.ts';
+import type { Pages } from '../catalog-client/pages.ts';
+import type { Stage, StageUpload } from '../catalog-client/stage-catalog.ts';
+
+/** The files of stages, in the storage. */
+
+export type StageFile = Omit<ListedFile, 'location'> & {
+  /** In the stage. */
+  readonly path: string;
+};
+
+/** Bytes of a file that are in memory at once while it is read. */
+const CHUNK_BYTES = 1024 * 1024;
+
+/** Stages have the storage of their catalog's root. */
+const storageOf = ({ location }: Stage): Storage => openStorage(location, NO_CREDENTIAL);
+
+const locationOf = (stage: Stage, path: string): string => (path === '' ? stage.location : `${stage.location}/${path}`);
+
+/** The file of this path, or those of the folder; all for an empty path. Each page is sorted. */
+export async function* listStageFiles(stage: Stage, path: string): Pages<StageFile> {
+  const storage = storageOf(stage);
+  const file = path === '' ? undefined : await storage.fileAt(locationOf(stage, path));
+  if (file !== undefined) yield [inStage(stage, file)];
+  for await (const page of storage.listFiles(locationOf(stage, path))) {
+    // Files that are being written lie in a folder whose name begins with a dot.
+    const files = page.map((one) => inStage(stage, one)).filter((one) => !one.path.startsWith('.'));
+    yield files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    await nextTurn();
+  }
+}
+
+const inStage = ({ location }: Stage, { location: at, ...file }: ListedFile): StageFile => ({
+  path: at.slice(location.length + 1),
+  ...file,
+});
+
+/** @throws STAGE_FILE_NOT_FOUND */
+export async function requireStageFile(stage: Stage, path: string): Promise<StageFile> {
+  const file = await storageOf(stage).fileAt(locationOf(stage, path));
+  if (file === undefined) throw fileNotFound(path);
+  return inStage(stage, file);
+}
+
+const fileNotFound = (path: string): SkeinError =>
+  new SkeinError('STAGE_FILE_NOT_FOUND', `the stage has no file ${path}`);
+
+/** Removes files; the folders that become empty go, too. */
+export async function removeStageFiles(stage: Stage, path: string, files: readonly StageFile[]): Promise<void> {
+  const storage = storageOf(stage);
+  await storage.remove(files.map((file) => locationOf(stage, file.path)));
+  if (path !== '') await storage.removeEmptyFolders(locationOf(stage, path));
+}
+
+/** A file that is read from one end to the other: that which was opened, even when another one replaces it. */
+export type OpenedStageFile = AsyncDisposable & {
+  readonly file: StageFile;
+  /** Bytes `[begin, end)`. */
+  chunks(begin: number, end: number): AsyncGenerator<Buffer>;
+};
+
+/** @throws STAGE_FILE_NOT_FOUND */
+export async function openStageFile(stage: Stage, path: string): Promise<OpenedStageFile> {
+  const file = await requireStageFile(stage, path);
+  const opened = await storageOf(stage)
+    .openFile(locationOf(stage, path), 0)
+    .catch((error: unknown) => {
+      throw error instanceof FileNotFound ? fileNotFound(path) : error;
+    });
+  return {
+    file: { ...file, sizeBytes: opened.sizeBytes },
+    async *chunks(begin, end) {
+      for (let at = begin; at < end; at += CHUNK_BYTES) yield opened.read(at, Math.min(CHUNK_BYTES, end - at));
+    },
+    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  };
+}
+
+/** Writes bytes beside the stage's files, under a name that only the upload has. @returns their number */
+export function writeUploadFile(
+  { id, stage }: StageUpload,
+  name: string,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<number> {
+  return storageOf(stage).writeStream(`${uploadFolder(stage.location, id)}/${name}`, chunks);
+}
+
+/** The names of the files that an upload has now, with their sizes. */
+export async function uploadFiles({ id, stage }: StageUpload): Promise<ReadonlyMap<string, number>> {
+  const folder = uploadFolder(stage.location, id);
+  const files = new Map<string, number>();
+  for await (const page of storageOf(stage).listFiles(folder)) {
+    for (const { location, sizeBytes } of page) files.set(location.slice(folder.length + 1), sizeBytes);
+  }
+  return files;
+}
+
+/** Gives a file of an upload another name there. */
+export async function renameUploadFile({ id, stage }: StageUpload, from: string, to: string): Promise<void> {
+  const folder = uploadFolder(stage.location, id);
+  await storageOf(stage).rename(`${folder}/${from}`, `${folder}/${to}`);
+}
+
+/** The bytes of files of an upload, one after the other. */
+export async function* readUploadFiles({ id, stage }: StageUpload, names: readonly string[]): AsyncGenerator<Buffer> {
+  const folder = uploadFolder(stage.location, id);
+  for (const name of names) {
+    await using file = await storageOf(stage).openFile(`${folder}/${name}`, 0);
+    for (let at = 0; at < file.sizeBytes; at += CHUNK_BYTES) yield file.read(at, CHUNK_BYTES);
+  }
+}
+
+/**
+ * Makes a file of an upload the stage's file of the upload's path, in the place of an earlier one.
+ * @throws INVALID_REQUEST when a folder has the path, or a file that of a folder
+ */
+export async function placeUploadFile({ id, stage, path }: StageUpload, name: string): Promise<StageFile> {
+  const storage = storageOf(stage);
+  try {
+    await storage.rename(`${uploadFolder(stage.location, id)}/${name}`, locationOf(stage, path));
+  } catch (error) {
+    if (!(error instanceof FileNotFound)) throw error;
+    throw new SkeinError('INVALID_REQUEST', `${path} cannot be a file: a folder, or a file, is in its way`, {
+      cause: error,
+    });
+  }
+  return requireStageFile(stage, path);
+}
+
+/** Deletes files of an upload. */
+export async function removeUploadFiles({ id, stage }: StageUpload, names: readonly string[]): Promise<void> {
+  await storageOf(stage).remove(names.map((name) => `${uploadFolder(stage.location, id)}/${name}`));
+}
+
+/** Deletes all that is left of an upload. */
+export async function removeUpload(upload: StageUpload): Promise<void> {
+  await removeUploadFiles(upload, [...(await uploadFiles(upload)).keys()]);
+  await storageOf(upload.stage).removeEmptyFolders(uploadFolder(upload.stage.location, upload.id));
+}

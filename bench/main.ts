@@ -7,6 +7,7 @@ import { benchLatency } from './latency/bench-latency.ts';
 import { benchTpcds } from './tpcds/bench-tpcds.ts';
 import { benchScale } from './tpch/bench-scale.ts';
 import { benchTpch } from './tpch/bench-tpch.ts';
+import { benchMixed } from './mixed/bench-mixed.ts';
 import { benchMerge } from './writes/bench-merge.ts';
 import { benchWrites } from './writes/bench-writes.ts';
 
@@ -16,6 +17,7 @@ const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distribute
        npm run bench -- latency [--scale S] [--seconds N]
        npm run bench -- writes [--scale S] [--runs N] [--seconds N]
        npm run bench -- merge [--scale S] [--runs N]: beside Spark, which it downloads
+       npm run bench -- mixed [--scale S] [--runs N] [--seconds N]
        npm run bench -- exchange [--scale S] [--runs N]
        npm run bench -- catalog [--seconds N] [--requests N]
        npm run bench -- attack [--seconds N]
@@ -45,6 +47,7 @@ async function main(args: readonly string[]): Promise<number> {
   else if (name === 'attack') await benchAttack({ seconds: Number(values.seconds ?? 30) });
   else if (name === 'exchange') await benchExchange({ scale: values.scale, runs });
   else if (name === 'writes') await benchWrites({ scale: values.scale, runs, seconds: Number(values.seconds ?? 60) });
+  else if (name === 'mixed') await benchMixed({ scale: values.scale, runs, seconds: Number(values.seconds ?? 180) });
   else if (name === 'merge') await benchMerge({ scale: values.scale, runs });
   else if (name === 'catalog') {
     await benchCatalog({ seconds: Number(values.seconds ?? 5), requests: Number(values.requests) });
@@ -65,6 +68,7 @@ async function benchAll(): Promise<number> {
     ['scale'],
     ['latency'],
     ['writes'],
+    ['mixed'],
     ['exchange'],
     ['catalog'],
     ['attack'],

@@ -37,6 +37,11 @@ export type Figures = {
   readonly optimizeMs?: number;
   readonly groupsRatio?: number;
   readonly attackRatio?: number;
+  readonly p95Ratio?: number;
+  readonly throughput?: number;
+  readonly loneRatio?: number;
+  readonly missing?: number;
+  readonly coordinatorMB?: number;
   readonly memory?: readonly { readonly residentBytes: number }[];
   readonly sizes?: readonly {
     readonly workers: number;
@@ -180,6 +185,31 @@ export const TARGETS: readonly Target[] = [
     atLeast: 60,
   },
   { result: 'writes', what: 'of these, failed', figure: (all) => insertsOf(all, 2).failed, atMost: 0 },
+  {
+    result: 'mixed',
+    what: 'interactive p95 with batch load, to without',
+    figure: ({ p95Ratio }) => must(p95Ratio, 'a ratio'),
+    atMost: 2,
+  },
+  {
+    result: 'mixed',
+    what: 'batch throughput, to alone less the CPU of the others',
+    figure: ({ throughput }) => must(throughput, 'a ratio'),
+    atLeast: 0.85,
+  },
+  {
+    result: 'mixed',
+    what: 'a lone batch query, to workload management off',
+    figure: ({ loneRatio }) => must(loneRatio, 'a ratio'),
+    atMost: 1.05,
+  },
+  { result: 'mixed', what: 'queries that history lacks', figure: ({ missing }) => must(missing, 'a count'), atMost: 0 },
+  {
+    result: 'mixed',
+    what: 'memory of the coordinator, MiB',
+    figure: ({ coordinatorMB }) => must(coordinatorMB, 'a figure'),
+    atMost: 500,
+  },
   { result: 'catalog', what: 'loadTable, 16 clients, ms', figure: p50('loadTable', 16), atMost: 5 },
   { result: 'catalog', what: 'loadTable, 16 clients, a second', figure: rate('loadTable', 16), atLeast: 1_500 },
   {

@@ -12,9 +12,10 @@ export class KeepAliveClient {
   }
 
   /** Resolves with the body of a 200; rejects with the body of anything else. */
-  post(body: string): Promise<string> {
+  post(body: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
     return new Promise((resolve, reject) => {
       const headers = {
+        ...more,
         'content-type': 'application/json',
         'content-length': Buffer.byteLength(body),
         authorization: `Bearer ${this.#token}`,

@@ -1,3 +1,5 @@
+import { escapeText, format } from './svg-text.ts';
+
 /** Bars of several series side by side, one group per label. Values share one unit; a value of 0 draws no bar. */
 export type BarChart = {
   readonly title: string;
@@ -51,7 +53,3 @@ export function barChart(chart: BarChart): string {
     '',
   ].join('\n');
 }
-
-const format = (value: number): string => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
-const escapeText = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

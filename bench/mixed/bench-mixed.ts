@@ -228,7 +228,7 @@ async function report(options: MixedOptions, { rounds, faults, queued, duckdb, l
   const p95Ratio = of((one) => one.p95Ms / one.p95AloneMs);
   const throughput = of((one) => one.batchRate / (one.batchAloneRate * (1 - one.otherShare)));
   const missing = [...rounds, ...faults, queued].reduce((sum, one) => sum + one.missing, 0);
-  const coordinatorMB = Math.max(...rounds.map((one) => one.coordinatorBytes), queued.coordinatorBytes) / 2 ** 20;
+  const coordinatorMB = Math.max(...rounds.map((one) => one.coordinatorBytes)) / 2 ** 20;
   const latencies = printTable(
     ['clients', 'p50 ms', 'p95 ms', 'p99 ms', 'a second', 'DuckDB p50 ms', 'p95 ms', 'p99 ms', 'a second'],
     KINDS.map((kind) => {
@@ -255,8 +255,8 @@ async function report(options: MixedOptions, { rounds, faults, queued, duckdb, l
       (one) =>
         `${one.kind} killed: ${one.queries} queries answered, ${one.again} asked again, ${one.missing} not in the history`,
     ),
-    `${queued.queries} queries at once: all answered in ${queued.seconds.toFixed(1)} s`,
-    `not in the history: ${missing}; the coordinator had ${coordinatorMB.toFixed(0)} MiB at most`,
+    `${queued.queries} queries at once: all answered in ${queued.seconds.toFixed(1)} s, the coordinator had ${(queued.coordinatorBytes / 2 ** 20).toFixed(0)} MiB`,
+    `not in the history: ${missing}; before that the coordinator had ${coordinatorMB.toFixed(0)} MiB at most`,
   ];
   const overTime = (name: string, answered: readonly Answered[], isPeer: boolean) =>
     KINDS.map((kind) => ({

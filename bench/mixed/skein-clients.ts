@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AdminClients } from '#test/support/admin-clients.ts';
 import type { Cluster } from '#test/support/cluster.ts';
 import { KeepAliveClient } from '../latency/keep-alive-client.ts';
 import { processTable, servicesOf, treeSeconds } from '../report/process-cpu.ts';
@@ -28,35 +29,48 @@ const HISTORY_WAIT_MS = 3_000;
 /** Clients of a cluster's HTTP API, whose queries are kept account of. */
 export class SkeinClients implements Disposable {
   readonly #cluster: Cluster;
-  readonly #http: KeepAliveClient;
-  readonly #token: string;
+  readonly #http: Readonly<Record<Kind, KeepAliveClient>>;
   readonly #sessions: Readonly<Record<Kind, string>>;
   /** Ids of the queries that were answered. */
   readonly #answered = new Set<string>();
   /** Attempts that ended without an answer: the coordinator was gone. */
   broken = 0;
 
-  private constructor(cluster: Cluster, token: string) {
+  private constructor(cluster: Cluster, tokens: Readonly<Record<Kind, string>>) {
     this.#cluster = cluster;
-    this.#token = token;
-    this.#http = new KeepAliveClient(cluster.queryUrl, token);
+    const client = (kind: Kind): KeepAliveClient => new KeepAliveClient(cluster.queryUrl, tokens[kind]);
+    this.#http = { interactive: client('interactive'), medium: client('medium'), batch: client('batch') };
     this.#sessions = { interactive: randomUUID(), medium: randomUUID(), batch: randomUUID() };
   }
 
+  /** Each kind of clients is a user of its own. */
   static async open(cluster: Cluster): Promise<SkeinClients> {
-    const clients = new SkeinClients(cluster, await cluster.token());
+    const accounts = new AdminClients(cluster);
+    const token = async (kind: Kind): Promise<string> => {
+      const name = `${kind}-${randomUUID()}`;
+      return accounts.tokenOf(
+        await accounts.admin('create', name, '--scope', 'catalog:read namespace:read table:read'),
+      );
+    };
+    const clients = new SkeinClients(cluster, {
+      interactive: await token('interactive'),
+      medium: await token('medium'),
+      batch: await token('batch'),
+    });
     await clients.#useSchema();
     return clients;
   }
 
   [Symbol.dispose](): void {
-    this.#http.close();
+    for (const kind of KINDS) this.#http[kind].close();
   }
 
   /** Sessions end with the coordinator. */
   async #useSchema(): Promise<void> {
     for (const kind of KINDS) {
-      await this.#http.post(JSON.stringify({ sql: 'USE lake.tpch' }), { 'x-skein-session': this.#sessions[kind] });
+      await this.#http[kind].post(JSON.stringify({ sql: 'USE lake.tpch' }), {
+        'x-skein-session': this.#sessions[kind],
+      });
     }
   }
 
@@ -67,7 +81,7 @@ export class SkeinClients implements Disposable {
         const id = randomUUID();
         const headers = { 'x-skein-session': this.#sessions[kind], 'x-skein-source': kind, 'x-skein-query-id': id };
         try {
-          await this.#http.post(JSON.stringify({ sql }), headers);
+          await this.#http[kind].post(JSON.stringify({ sql }), headers);
           this.#answered.add(id);
           return;
         } catch (error) {
@@ -102,7 +116,7 @@ export class SkeinClients implements Disposable {
   async missingInHistory(): Promise<number> {
     await sleep(HISTORY_WAIT_MS);
     const missing = new Set(this.#answered);
-    const headers = { authorization: `Bearer ${this.#token}` };
+    const headers = { authorization: `Bearer ${await this.#cluster.token()}` };
     for (let offset = 0, count = PAGE; count === PAGE; offset += PAGE) {
       const url = `${this.#cluster.queryUrl}/api/query-history?status=completed&limit=${PAGE}&offset=${offset}`;
       const records = (await (await fetch(url, { headers })).json()) as readonly { readonly queryId: string }[];

@@ -26,7 +26,7 @@ import { SlotScheduler, type BusyTasks, type TaskTimes } from './slot-scheduler.
 import { fragmentError, SlotTask, type TaskText } from './slot-task.ts';
 import { TaskInputs } from './task-inputs.ts';
 import { TaskOutput } from './task-output.ts';
-import { currentThread } from './thread-priority.ts';
+import { currentThread, restorePriority } from './thread-priority.ts';
 import { chunkTaker, writeTable, type RunStatement } from './write-table.ts';
 
 /** The program of a slot's thread: several tasks at a time, each in an instance of its own. */
@@ -34,7 +34,9 @@ const settings = workerData as SlotSettings;
 const pool = new InstancePool(join(settings.spillDir, `slot-${threadId}`), settings.idle);
 const footers = new FooterCache();
 const stamp = new QuantumStamp(settings.stamp);
-stamp.setThread(currentThread());
+const thread = currentThread();
+stamp.setThread(thread);
+restorePriority(thread);
 const busy: BusyTasks = {
   count: () => Atomics.load(settings.activity, ACTIVITY.busy),
   change: (by) => Atomics.add(settings.activity, ACTIVITY.busy, by),

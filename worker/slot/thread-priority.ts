@@ -8,9 +8,18 @@ const LOW_NICE = 15;
 
 /** Nice value that threads start with. */
 const NORMAL_NICE = 0;
+/**
+ * Nice value of the threads that run queries, and of DuckDB's threads, which they start: three to one, a core goes to those that plan,
+ * answer and pass on, which want it for a moment. A process without privileges may do this, too, because it never goes back.
+ */
+const QUERY_NICE = 5;
 
 const isLinux = process.platform === 'linux';
 const libc = isLinux ? koffi.load(null) : undefined;
+
+const setpriority = libc?.func('int setpriority(int which, int who, int nice)') as
+  | ((which: number, who: number, nice: number) => number)
+  | undefined;
 
 /** Id of the calling thread, for `setpriority`; 0 except on Linux. */
 export function currentThread(): number {
@@ -20,8 +29,8 @@ export function currentThread(): number {
 /** Lowers a thread's priority below all others; false where the system does not allow it. */
 export const lowerPriority = (thread: number): boolean => setNice(thread, LOW_NICE);
 
-/** Restores a thread's priority; false for most processes, which lack the privilege. */
-export const restorePriority = (thread: number): boolean => setNice(thread, NORMAL_NICE);
+/** Restores the priority of a thread that runs queries; false for most processes, which lack the privilege. */
+export const restorePriority = (thread: number): boolean => setNice(thread, QUERY_NICE);
 
 /**
  * Restores the priority of every thread of this process, as far as the system allows it. The last thread of an ending process frees its
@@ -29,7 +38,7 @@ export const restorePriority = (thread: number): boolean => setNice(thread, NORM
  */
 export function restorePriorities(): void {
   if (libc === undefined) return;
-  for (const thread of readdirSync('/proc/self/task')) restorePriority(Number(thread));
+  for (const thread of readdirSync('/proc/self/task')) setNice(Number(thread), NORMAL_NICE);
 }
 
 /** Milliseconds that a thread wanted a core and had none, since it began; 0 where the system does not say. Linux only. */
@@ -55,11 +64,5 @@ export function pagesTouched(thread: number): number {
 }
 
 function setNice(thread: number, nice: number): boolean {
-  if (libc === undefined || thread === 0) return false;
-  const setpriority = libc.func('int setpriority(int which, int who, int nice)') as (
-    which: number,
-    who: number,
-    nice: number,
-  ) => number;
-  return setpriority(PRIO_PROCESS, thread, nice) === 0;
+  return setpriority !== undefined && thread !== 0 && setpriority(PRIO_PROCESS, thread, nice) === 0;
 }

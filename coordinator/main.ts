@@ -5,6 +5,7 @@ import { ByteBudget } from '#shared/byte-budget.ts';
 import { systemClock } from '#shared/clock.ts';
 import type { Config } from '#shared/config/config-schema.ts';
 import { SkeinError } from '#shared/error.ts';
+import { principalId, queryId, tenantId } from '#shared/id.ts';
 import { openChannelSecurity, type ChannelSecurity } from '#shared/grpc/channel-security.ts';
 import { LruManifestCache } from '#shared/iceberg/manifest-cache.ts';
 import { GuardedTableReader } from '#shared/iceberg/table-reader.ts';
@@ -20,13 +21,14 @@ import { authenticator, catalogKeys } from './auth/authenticate.ts';
 import { EpochWatch } from './auth/epoch-watch.ts';
 import { catalogClient, type CatalogClient } from './catalog-client/catalog-client.ts';
 import { migrateHistory, openHistoryDatabase, type HistoryDatabase } from './history/history-database.ts';
-import { HistoryReader } from './history/read-history.ts';
+import { HistoryReader, type StoredRow } from './history/read-history.ts';
 import { openHistory } from './history/open-history.ts';
 import { TextThreads, type ClientTexts } from './client-texts.ts';
 import type { ClusterView } from './observe/cluster-view.ts';
 import { workloadMetrics } from './observe/workload-metrics.ts';
 import type { Events } from './observe/event-hub.ts';
 import { queryMetrics, type QueryMetrics } from './query/query-metrics.ts';
+import type { QueryKey } from './query/query-registry.ts';
 import type { QueryService } from './query/query-service.ts';
 import { NameFinder } from './session/current-names.ts';
 import type { SessionServices } from './session/session-services.ts';
@@ -58,7 +60,11 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   stack.defer(() => front.planner.close());
   const database = await openDatabase(parts);
   const history = stack.adopt(await openHistory(config, database, log), (open) => open.close());
-  const records = new HistoryReader(database, history, { retentionMs: config['coordinator.history_retention'] });
+  const active: Active = { term: undefined };
+  const records = new HistoryReader(database, history, {
+    retentionMs: config['coordinator.history_retention'],
+    live: (row) => active.term?.registry.profileOf(...statementOf(row)),
+  });
   const cacheBytes = Math.floor(config['coordinator.metadata_cache_bytes'] / 4);
   const readers = stack.use(readerPool(config, cacheBytes, log));
   const catalog = stack.adopt(openCatalog(config, security, readers), (client) => client.close());
@@ -73,7 +79,6 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     fileListBytesMax: config['coordinator.file_list_bytes_max'],
   });
   const workload = stack.use(await WorkloadFile.open(config, log));
-  const active: Active = { term: undefined };
   const metrics = stack.use(
     queryMetrics({
       leading: () => (active.term === undefined ? 0 : 1),
@@ -137,6 +142,12 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
 
 /** The term that serves, while this coordinator leads. */
 type Active = { term: Term | undefined };
+
+/** The statement whose record it is. */
+const statementOf = (row: StoredRow): [key: QueryKey, recordId: string] => [
+  { tenant: tenantId(row.tenant_id), principal: principalId(row.user_id), queryId: queryId(row.query_id) },
+  row.record_id,
+];
 
 const STANDBY = 'this coordinator is a standby, another one is active';
 

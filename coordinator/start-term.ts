@@ -13,6 +13,7 @@ import type { HungRun } from './cluster/worker-ending.ts';
 import { WorkerPool } from './cluster/worker-pool.ts';
 import { failOrphans, nextEpoch, type HistoryDatabase } from './history/history-database.ts';
 import { HistoryPartitions } from './history/history-partitions.ts';
+import { ProfileSegments } from './history/profile-segments.ts';
 import type { HistoryReader } from './history/read-history.ts';
 import type { History } from './history/open-history.ts';
 import type { QueryMetrics } from './query/query-metrics.ts';
@@ -74,10 +75,10 @@ export async function startTerm(parts: TermParts): Promise<Term> {
   const orphans = await failOrphans(database, epoch);
   if (orphans > 0) log.warn({ orphans }, 'statements of an earlier coordinator are marked as failed');
   const retentionMs = config['coordinator.history_retention'];
-  const partitions = stack.use(
-    new HistoryPartitions({ db: database, retentionMs, nowMs: () => systemClock.nowMs(), log }),
-  );
-  await partitions.start();
+  const kept = { db: database, retentionMs, nowMs: () => systemClock.nowMs(), log };
+  await stack.use(new HistoryPartitions(kept)).start();
+  const bytesMax = config['coordinator.profiles_bytes_max'];
+  await stack.use(new ProfileSegments({ ...kept, bytesMax })).start();
   const journal = new WriteJournal({ intents: new WriteIntents(database, epoch), catalog: sessions.catalog, log });
   const writes = stack.adopt(journal, (open) => open.close());
   await writes.resume();
@@ -155,8 +156,8 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     history: parts.records,
     metrics,
   });
-  const kept = stack.move();
-  return { epoch, queries, registry, pool, admission, view, events, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+  const moved = stack.move();
+  return { epoch, queries, registry, pool, admission, view, events, [Symbol.asyncDispose]: () => moved.disposeAsync() };
 }
 
 /** Opens the resource groups of a term; with `coordinator.workload: off` none of them limits anything. */

@@ -235,6 +235,7 @@ export type TaskReport = {
   readonly outputBytes: number;
   /** Time on a slot, fetching included. */
   readonly scheduledMs: number;
+  readonly waits: TaskWaits;
   readonly quanta: number;
   readonly spilledBytes: number;
   readonly peakMemoryBytes: number;
@@ -250,6 +251,22 @@ export type TaskReport = {
   readonly receivedBytes: number;
   /** DuckDB's operator tree, when the task asked for it. */
   readonly profile: Json;
+};
+
+/** Time that a task was on its worker without having a turn, in ms. What is left of its time went to other tasks' turns. */
+type TaskWaits = TaskQueueing & {
+  /** Its scans' footers and deletes were read. */
+  readonly preparingMs: number;
+  /** Its output was full: the reader, or the spool, had to catch up. */
+  readonly blockedMs: number;
+};
+
+/** The part of the waits before the task had a slot, in ms. */
+export type TaskQueueing = {
+  /** The outputs that it reads came from other workers. */
+  readonly inputsMs: number;
+  /** Memory, and then a slot, was not free; also attempts on a slot that it had to leave. */
+  readonly queuedMs: number;
 };
 
 export type PartitionReport = {

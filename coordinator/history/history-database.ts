@@ -10,14 +10,19 @@ import { createQuarantine } from './migrations/002-create-quarantine.ts';
 import { createWriteIntents } from './migrations/003-create-write-intents.ts';
 import { historyByMonth } from './migrations/004-history-by-month.ts';
 import { createOpenTransactions } from './migrations/005-create-open-transactions.ts';
+import { createQueryProfiles } from './migrations/006-create-query-profiles.ts';
 
 /** The coordinator's own schema. */
 export type HistoryDatabase = {
-  readonly query_history: HistoryRow;
+  readonly query_history: Omit<HistoryRow, 'profile'>;
+  readonly query_profiles: ProfileRow;
   readonly quarantine: QuarantineRow;
   readonly write_intents: WriteIntentRow;
   readonly open_transactions: OpenTransactionRow;
 };
+
+/** How a statement's queries ran, as JSON (`coordinator/query/statement-profile.ts`). */
+type ProfileRow = { readonly record_id: string; readonly segment: number; readonly profile: string };
 
 /** A statement that is refused for a while (`coordinator/quarantine`). */
 type QuarantineRow = {
@@ -55,6 +60,7 @@ export const COORDINATOR_SCHEMA: OwnSchema = {
     '003-create-write-intents': createWriteIntents,
     '004-history-by-month': historyByMonth,
     '005-create-open-transactions': createOpenTransactions,
+    '006-create-query-profiles': createQueryProfiles,
   },
 };
 

@@ -19,7 +19,7 @@ export type QueryFacts = {
   readonly priority: number;
   /** Time of its tasks on cores, in ms. */
   readonly scheduledMs: number;
-  /** How it ran, as JSON (`query-profile.ts`); null = it has not run on workers. */
+  /** How its queries ran, as JSON (`coordinator/query/statement-profile.ts`); null = it has planned none, or goes on. */
   readonly profile: string | null;
   /** The query's class with its reasons; null before it is planned, and for a statement that runs no query. */
   readonly classification: Classification | null;
@@ -48,6 +48,7 @@ export type HistoryRow = {
   readonly error_code: string | null;
   readonly error_message: string | null;
   readonly cu_consumed: number;
+  /** Stored in a table of its own (`profile-segments.ts`). */
   readonly profile: string | null;
   /** Epoch of the coordinator that ran it. */
   readonly epoch: number;

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,9 +23,10 @@ import { HistoryJournal } from './history-journal.ts';
 import type { TokenClaims } from '#shared/token-claims.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import { ALL_RECORDS, type HistoryRequest } from './history-request.ts';
-import { HistoryReader } from './read-history.ts';
+import { HistoryReader, type StoredRow } from './read-history.ts';
 import { HistoryPartitions } from './history-partitions.ts';
 import { openHistory, type History } from './open-history.ts';
+import { ProfileSegments } from './profile-segments.ts';
 import { storeRecords } from './store-records.ts';
 
 let database: TestDatabase;
@@ -70,7 +71,9 @@ const newWriter = (): HistoryWriter =>
     log: silentLogger,
   });
 const by = (epoch: number) => ({ epoch, cuRate: 2 });
-const stored = async (id: string): Promise<HistoryRow | undefined> =>
+const profileOf = async (id: string): Promise<string | undefined> =>
+  (await db.selectFrom('query_profiles').select('profile').where('record_id', '=', id).executeTakeFirst())?.profile;
+const stored = async (id: string): Promise<StoredRow | undefined> =>
   db.selectFrom('query_history').selectAll().where('record_id', '=', id).executeTakeFirst();
 
 test('every start has a greater epoch, and migrating twice changes nothing', async () => {
@@ -86,7 +89,8 @@ test('a record follows its statement to the end', async () => {
   writer.record(historyRow(one, { kind: 'running', queuedAtMs: 1_000, startedAtMs: 2_000 }, by(epoch)));
   await expect.poll(() => stored(one.recordId)).toMatchObject({ status: 'running', ended_at: null });
   const done = { rowsProduced: 2 ** 40, bytesScanned: 5, fragments: 1, endedAtMs: 5_000 };
-  writer.record(historyRow(one, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...done }, by(epoch)));
+  const profiled = { ...one, profile: '{"queries":[]}' };
+  writer.record(historyRow(profiled, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...done }, by(epoch)));
   // Another statement under the same query id has a record of its own.
   const error = new SkeinError('SYNTAX_ERROR', 'no');
   const failed = { kind: 'failed', queuedAtMs: 1, startedAtMs: null, endedAtMs: 2, error } as const;
@@ -101,6 +105,8 @@ test('a record follows its statement to the end', async () => {
     rows_produced: String(2 ** 40),
     source: 'etl',
   });
+  expect(await profileOf(one.recordId)).toBe('{"queries":[]}');
+  expect(await profileOf(same.recordId)).toBeUndefined();
   expect(await stored(same.recordId)).toMatchObject({
     status: 'failed',
     started_at: null,
@@ -154,7 +160,7 @@ describe('the journal of a process that was killed', () => {
 
   test('is stored by the next one: what ended as it ended, what went on as failed', async () => {
     const epoch = await nextEpoch(db);
-    const [done, going] = [facts(), facts()];
+    const [done, going] = [{ ...facts(), profile: '{"isCut":false}' }, facts()];
     const end = { rowsProduced: 3, bytesScanned: 5, fragments: 1, endedAtMs: 5_000 };
     await killed(epoch, [
       historyRow(done, { kind: 'completed', queuedAtMs: 1_000, startedAtMs: 2_000, ...end }, by(epoch)),
@@ -162,6 +168,7 @@ describe('the journal of a process that was killed', () => {
     ]);
     await (await open()).close();
     expect(await stored(done.recordId)).toMatchObject({ status: 'completed', rows_produced: '3' });
+    expect(await profileOf(done.recordId)).toBe('{"isCut":false}');
     expect(await stored(going.recordId)).toMatchObject({
       status: 'failed',
       error_message: expect.stringContaining('ended'),
@@ -201,6 +208,51 @@ test('a month has a partition before it begins, and none when all of it is older
   expect((await months())[0]).toBe('query_history_2031_02');
 });
 
+test('profiles stay within their room and their retention: the oldest segment is dropped, and nothing of the others', async () => {
+  const DAY_MS = 86_400_000;
+  const segments = async (): Promise<readonly number[]> => {
+    const { rows } = await sql<{ segment: number }>`
+      select segment from coordinator.profile_segments order by segment`.execute(db);
+    return rows.map(({ segment }) => segment);
+  };
+  const at = async (nowMs: number, bytesMax: number): Promise<void> => {
+    const options = { db, bytesMax, retentionMs: 80 * DAY_MS, nowMs: () => nowMs, log: silentLogger };
+    using keeper = new ProfileSegments(options);
+    await keeper.start();
+  };
+  /** A record with a profile of 40 KB that cannot be compressed. */
+  const keep = async (): Promise<string> => {
+    const one = { ...facts(), profile: JSON.stringify(randomBytes(30_000).toString('base64')) };
+    const end = { rowsProduced: 1, bytesScanned: 1, fragments: 1, endedAtMs: 2 };
+    const row = historyRow(one, { kind: 'completed', queuedAtMs: 1, startedAtMs: 1, ...end }, by(1));
+    await storeRecords(db, silentLogger)([JSON.stringify(row)]);
+    return one.recordId;
+  };
+  const has = async (id: string): Promise<boolean> => (await profileOf(id)) !== undefined;
+  const now = Date.now();
+  // Room enough: a segment only ends at an eighth of it, or of the retention.
+  await at(now, 2 ** 30);
+  expect(await segments()).toEqual([1]);
+  const first = await keep();
+  await at(now, 8 * 40_000);
+  expect(await segments()).toEqual([1, 2]);
+  const second = await keep();
+  await at(now + 1, 8 * 40_000);
+  expect(await segments()).toEqual([1, 2, 3]);
+  expect([await has(first), await has(second)]).toEqual([true, true]);
+  // The first two are over this room together, and the second alone is not.
+  await at(now + 2, 150_000);
+  expect(await segments()).toEqual([2, 3]);
+  expect([await has(first), await has(second)]).toEqual([false, true]);
+  // By their age: the newest one stays, whatever it is.
+  await at(now + 79 * DAY_MS, 2 ** 30);
+  expect(await segments()).toEqual([2, 3, 4]);
+  await at(now + 81 * DAY_MS, 2 ** 30);
+  expect(await segments()).toEqual([3, 4]);
+  expect(await has(second)).toBe(false);
+  expect(await has(await keep())).toBe(true);
+});
+
 describe('who sees what', () => {
   const callerOf = (tenant: string, principal: string, isAdmin = false): Caller => ({
     claims: { tenant: tenantId(tenant), sub: principalId(principal), preferred_username: principal } as TokenClaims,
@@ -222,9 +274,10 @@ describe('who sees what', () => {
   };
   const now = Date.now();
   let reader: HistoryReader;
+  let live: (row: StoredRow) => string | null | undefined = () => undefined;
   beforeAll(async () => {
     const history = { stored: () => Promise.resolve() } as unknown as History;
-    reader = new HistoryReader(db, history, { retentionMs: 3_600_000 });
+    reader = new HistoryReader(db, history, { retentionMs: 3_600_000, live: (row) => live(row) });
     const rows = [
       ...Array.from({ length: 120 }, (_, i) => of('acme', 'ann', { sql: `SELECT ${i} -- 100%` }, now - 10_000 + i)),
       of('acme', 'bob', { sql: 'INSERT', queryType: 'insert', resourceGroup: '/root/etl' }, now - 5_000),
@@ -253,6 +306,33 @@ describe('who sees what', () => {
     expect(await reader.find(callerOf('rival', 'bob', true), id)).toBeUndefined();
     expect(await reader.profile(callerOf('acme', 'ann'), id)).toBeUndefined();
     expect(JSON.parse((await reader.profile(callerOf('acme', 'bob'), id)) ?? '')).toMatchObject({ queryId: id });
+  });
+
+  test('a profile: of a statement that runs as it is now, else as it was stored, and of one that ended in between', async () => {
+    const [bob, id] = [callerOf('acme', 'bob'), randomUUID()];
+    const running = historyRow(
+      { ...facts(), tenant: tenantId('acme'), principal: principalId('bob'), queryId: queryId(id) },
+      { kind: 'running', queuedAtMs: now, startedAtMs: now + 1 },
+      by(1),
+    );
+    const asked = async (): Promise<unknown> => JSON.parse((await reader.profile(bob, id)) ?? 'null') as unknown;
+    const times = { queryId: id, queuedAt: new Date(now).toISOString(), startedAt: new Date(now + 1).toISOString() };
+    await storeRecords(db, silentLogger)([JSON.stringify(running)]);
+    live = () => undefined;
+    expect(await asked()).toEqual({ ...times, status: 'running', endedAt: null });
+    live = ({ record_id: record }) => JSON.stringify({ isLive: record === running.record_id });
+    expect(await asked()).toEqual({ ...times, status: 'running', endedAt: null, isLive: true });
+    live = () => null;
+    expect(await asked()).toEqual({ ...times, status: 'running', endedAt: null });
+    expect(await reader.profile(callerOf('acme', 'root', true), id)).toBeDefined();
+    expect(await reader.profile(callerOf('acme', 'ann'), id)).toBeUndefined();
+    expect(await reader.profile(callerOf('rival', 'bob', true), id)).toBeUndefined();
+    const end = { status: 'completed' as const, ended_at: new Date(now + 2), profile: '{"isLive":false}' };
+    const store = storeRecords(db, silentLogger)([JSON.stringify({ ...running, ...end })]);
+    live = () => undefined;
+    await store;
+    const ended = { ...times, status: 'completed', endedAt: new Date(now + 2).toISOString(), isLive: false };
+    expect(await asked()).toEqual(ended);
   });
 
   test('pages follow each other, the newest first', async () => {

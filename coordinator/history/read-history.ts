@@ -3,7 +3,7 @@ import { SkeinError } from '#shared/error.ts';
 import { FairGate } from '#shared/fair/fair-gate.ts';
 import { mayDo, type Caller } from '../auth/authenticate.ts';
 import type { HistoryDatabase } from './history-database.ts';
-import type { HistoryRow } from './history-record.ts';
+import { isOpen, type HistoryRow } from './history-record.ts';
 import type { HistoryEntry, HistoryRequest } from './history-request.ts';
 import type { History } from './open-history.ts';
 
@@ -15,6 +15,17 @@ const READ_TIMEOUT = '10s';
 /** Time that a read waits for records that are not in Postgres yet. */
 const STORED_WAIT_MS = 1_000;
 
+/** A record as it is stored: its profile lies elsewhere. */
+export type StoredRow = Omit<HistoryRow, 'profile'>;
+
+type Profiled = { readonly row: StoredRow; readonly profile: string | null };
+
+type ReaderOptions = {
+  readonly retentionMs: number;
+  /** How a statement that goes on has run so far, as JSON or null; undefined when it does not run in this process. */
+  readonly live: (row: StoredRow) => string | null | undefined;
+};
+
 /**
  * Reads the history for those who may see it: a principal its own records, an administrator those of its tenant. What a caller was answered
  * before it asks is there.
@@ -22,13 +33,13 @@ const STORED_WAIT_MS = 1_000;
 export class HistoryReader {
   readonly #db: Kysely<HistoryDatabase>;
   readonly #history: History;
-  readonly #retentionMs: number;
+  readonly #options: ReaderOptions;
   readonly #gate = new FairGate({ atOnce: READS_AT_ONCE, waitingMax: READS_WAITING_MAX, what: 'the history' });
 
-  constructor(db: Kysely<HistoryDatabase>, history: History, options: { readonly retentionMs: number }) {
+  constructor(db: Kysely<HistoryDatabase>, history: History, options: ReaderOptions) {
     this.#db = db;
     this.#history = history;
-    this.#retentionMs = options.retentionMs;
+    this.#options = options;
   }
 
   /** The records that match, the newest first. @throws QUEUE_FULL, QUERY_TIMEOUT, CATALOG_UNAVAILABLE */
@@ -55,14 +66,15 @@ export class HistoryReader {
 
   /** The last record under this id; undefined when the caller can see none. @throws as `list` */
   async find(caller: Caller, queryId: string): Promise<HistoryEntry | undefined> {
-    const row = await this.#last(caller, queryId);
+    const row = await this.#read(caller, (db) => this.#lastOf(db, caller, queryId));
     return row === undefined ? undefined : entryOf(row);
   }
 
   /** How the query of this id ran, as JSON; undefined when the caller can see none. @throws as `list` */
   async profile(caller: Caller, queryId: string): Promise<string | undefined> {
-    const row = await this.#last(caller, queryId);
-    if (row === undefined) return undefined;
+    const found = await this.#profile(caller, queryId);
+    if (found === undefined) return undefined;
+    const { row, profile } = found;
     const times = JSON.stringify({
       queryId: row.query_id,
       status: row.status,
@@ -71,19 +83,40 @@ export class HistoryReader {
       endedAt: row.ended_at?.toISOString() ?? null,
     });
     // Both are objects, and neither is parsed again.
-    return row.profile === null ? times : `${times.slice(0, -1)},${row.profile.slice(1)}`;
+    return profile === null ? times : `${times.slice(0, -1)},${profile.slice(1)}`;
   }
 
-  #last(caller: Caller, queryId: string): Promise<HistoryRow | undefined> {
-    return this.#read(caller, (db) =>
-      this.#visible(db, caller)
-        .where('query_id', '=', queryId)
-        .orderBy('queued_at', 'desc')
-        .orderBy('record_id', 'desc')
-        .selectAll()
+  /** A record and what is known of how its statement ran: by this process, while it goes on, else what is stored. */
+  async #profile(caller: Caller, queryId: string): Promise<Profiled | undefined> {
+    const stored = await this.#stored(caller, queryId);
+    if (stored === undefined || !isOpen(stored.row.status)) return stored;
+    const profile = this.#options.live(stored.row);
+    // It may have ended since its record was read.
+    return profile === undefined ? this.#stored(caller, queryId) : { row: stored.row, profile };
+  }
+
+  #stored(caller: Caller, queryId: string): Promise<Profiled | undefined> {
+    return this.#read(caller, async (db) => {
+      const row = await this.#lastOf(db, caller, queryId);
+      if (row === undefined) return undefined;
+      const found = await db
+        .selectFrom('query_profiles')
+        .where('record_id', '=', row.record_id)
+        .select('profile')
         .limit(1)
-        .executeTakeFirst(),
-    );
+        .executeTakeFirst();
+      return { row, profile: found?.profile ?? null };
+    });
+  }
+
+  #lastOf(db: Kysely<HistoryDatabase>, caller: Caller, queryId: string): Promise<StoredRow | undefined> {
+    return this.#visible(db, caller)
+      .where('query_id', '=', queryId)
+      .orderBy('queued_at', 'desc')
+      .orderBy('record_id', 'desc')
+      .selectAll()
+      .limit(1)
+      .executeTakeFirst();
   }
 
   #visible(db: Kysely<HistoryDatabase>, caller: Caller) {
@@ -91,7 +124,7 @@ export class HistoryReader {
     const own = db
       .selectFrom('query_history')
       .where('tenant_id', '=', tenant)
-      .where('queued_at', '>=', new Date(Date.now() - this.#retentionMs));
+      .where('queued_at', '>=', new Date(Date.now() - this.#options.retentionMs));
     return mayDo(caller, 'query.list') ? own : own.where('user_id', '=', sub);
   }
 
@@ -127,7 +160,7 @@ function wholePattern(like: string): string {
   return (like.length - at) % 2 === 1 ? `${like}\\` : like;
 }
 
-function entryOf(row: HistoryRow): HistoryEntry {
+function entryOf(row: StoredRow): HistoryEntry {
   return {
     queryId: row.query_id,
     status: row.status,

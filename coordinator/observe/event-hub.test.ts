@@ -86,6 +86,9 @@ function open(caller: Caller, request: Partial<EventRequest> = {}): Reader & { r
 
 const look = (): Promise<unknown> => vi.advanceTimersByTimeAsync(1_000);
 
+/** What no stream asks of a statement. */
+const OF_OTHERS = { recordId: '', profileNow: () => null, cancel: () => false } as const;
+
 /** A statement that runs; `change` changes how far it is. */
 function run(live: LiveQuery): { change: (to: Partial<LiveQuery>) => void } {
   let now = live;
@@ -93,7 +96,7 @@ function run(live: LiveQuery): { change: (to: Partial<LiveQuery>) => void } {
     key: { tenant: live.tenant, principal: live.principal, queryId: live.queryId },
     liveState: live.state,
     live: () => now,
-    cancel: () => false,
+    ...OF_OTHERS,
   });
   return { change: (to) => (now = { ...now, ...to }) };
 }
@@ -132,7 +135,7 @@ describe('a stream', () => {
     const waiting = { position: 2, reason: 'root.t runs 1 of 1' };
     const waits = { ...live, state: 'queued', startedAtMs: null, resourceGroup: '/root/t', waiting } as const;
     const key = { tenant: live.tenant, principal: live.principal, queryId: live.queryId };
-    hub.waits({ key, liveState: 'queued', live: () => waits, cancel: () => false });
+    hub.waits({ key, liveState: 'queued', live: () => waits, ...OF_OTHERS });
     expect(reader.take()).toMatchObject([
       {
         id: '7.1.1',

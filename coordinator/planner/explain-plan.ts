@@ -26,6 +26,22 @@ export function explainPlan(query: PreparedQuery, format: 'text' | 'json'): read
   return textNode(query.plan, contextOf(query), 0);
 }
 
+/** Nodes whose titles have values of the statement behind their first word. */
+const TITLES_WITH_VALUES: ReadonlySet<Plan['kind']> = new Set(['generator', 'limit', 'sample']);
+
+/** The operators of a plan without any value of the statement, for records that must not have them: a line each, with its tables. */
+export function outlinePlan(query: PreparedQuery): readonly string[] {
+  if (query.plan === null) return explainPlan({ ...query, scans: [] }, 'text');
+  const context = contextOf(query);
+  const outline = (plan: Plan, depth: number): string[] => {
+    const title = titleOf(plan, context);
+    const [word = ''] = TITLES_WITH_VALUES.has(plan.kind) ? title.split(' ') : [title];
+    const line = `${'   '.repeat(depth)}${depth === 0 ? '' : '└─ '}${word}${rowsText(plan, context)}`;
+    return [line, ...children(plan).flatMap((child) => outline(child, depth + 1))];
+  };
+  return outline(query.plan, 0);
+}
+
 /** Additional data that EXPLAIN prints with a plan. */
 export type ExplainContext = {
   readonly scans: readonly TableBinding[];
@@ -42,13 +58,15 @@ const contextOf = ({ scans }: PreparedQuery): ExplainContext => {
 export function textNode(plan: Plan, context: ExplainContext, depth: number): string[] {
   const indent = '   '.repeat(depth);
   const details = detailsOf(plan, context).map((line) => `${indent}       ${line}`);
-  const rows = context.rowsOf === null ? '' : `  {rows: ${printRows(context.rowsOf(plan))}}`;
   return [
-    `${indent}${depth === 0 ? '' : '└─ '}${titleOf(plan, context)}${rows}`,
+    `${indent}${depth === 0 ? '' : '└─ '}${titleOf(plan, context)}${rowsText(plan, context)}`,
     ...details,
     ...children(plan).flatMap((child) => textNode(child, context, depth + 1)),
   ];
 }
+
+const rowsText = (plan: Plan, { rowsOf }: ExplainContext): string =>
+  rowsOf === null ? '' : `  {rows: ${printRows(rowsOf(plan))}}`;
 
 export function jsonNode(plan: Plan, context: ExplainContext): JsonObject {
   const inputs = children(plan).map((child): Json => jsonNode(child, context));

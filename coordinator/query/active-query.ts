@@ -6,12 +6,13 @@ import { PRIORITIES, type WorkClass } from '../workload/work-class.ts';
 import type { QueuePlace } from '../workload/admission.ts';
 import type { Classification } from '../workload/classify.ts';
 import { historyRow, isOpen, type HistoryRow, type QueryFacts, type RecordedBy } from '../history/history-record.ts';
-import { NO_PROGRESS, type RunProgress } from '../scheduler/run-progress.ts';
+import { NOT_RUN, type RunView } from '../scheduler/run-progress.ts';
 import { redactMessage, type RedactedStatement } from '../statement/redact-statement.ts';
 import type { LiveQuery, LiveState } from './live-query.ts';
 import type { LiveStatement, QueryKey } from './query-registry.ts';
 import type { StatementRequest } from './query-service.ts';
 import { next, type QueryEvent, type QueryState } from './query-state.ts';
+import { StatementProfile } from './statement-profile.ts';
 
 /** Takes the history records of statements. */
 export type Recorder = (row: HistoryRow) => void;
@@ -19,6 +20,8 @@ export type Recorder = (row: HistoryRow) => void;
 type ActiveQueryOptions = {
   readonly request: StatementRequest;
   readonly recordedBy: RecordedBy;
+  /** Longest profile that its record has; 0 = none. */
+  readonly profileBytesMax: number;
   readonly clock: Clock;
   readonly record: Recorder;
   readonly onEnded: (row: HistoryRow, workClass: WorkClass | null) => void;
@@ -40,6 +43,8 @@ const LISTED_SQL_BYTES_MAX = 4_096;
 /** One statement from its arrival to its end: its state, its history record, and the signal that stops it. */
 export class ActiveQuery implements LiveStatement {
   readonly key: QueryKey;
+  /** Follows the statement's queries. */
+  readonly profile: StatementProfile;
   readonly #abort = new AbortController();
   readonly #options: ActiveQueryOptions;
   #facts: QueryFacts;
@@ -54,7 +59,7 @@ export class ActiveQuery implements LiveStatement {
   #redacted: RedactedStatement = { text: '', secrets: null };
   /** Made once: to cut a statement of megabytes takes milliseconds, and a list may have many. */
   #listedSql = '';
-  #progress: () => RunProgress = () => NO_PROGRESS;
+  #view: RunView = NOT_RUN;
   #rows: () => number = () => 0;
   /** Runs of queries that were followed. */
   #runs = 0;
@@ -81,7 +86,14 @@ export class ActiveQuery implements LiveStatement {
       profile: null,
       classification: null,
     };
-    this.#state = { kind: 'queued', queuedAtMs: clock.nowMs() };
+    const queuedAtMs = clock.nowMs();
+    this.#state = { kind: 'queued', queuedAtMs };
+    this.profile = new StatementProfile({
+      bytesMax: options.profileBytesMax,
+      elapsedMs: () => this.elapsedMs(),
+      nowMs: () => clock.nowMs(),
+      queuedAtMs,
+    });
     this.#onGone = () => this.#abort.abort(request.clientGone.reason);
     if (request.clientGone.aborted) this.#onGone();
     request.clientGone.addEventListener('abort', this.#onGone, { once: true });
@@ -108,6 +120,11 @@ export class ActiveQuery implements LiveStatement {
     this.#record();
   }
 
+  /** Whether values of the statement are not kept with its text: those of its parameters, and secrets. */
+  get hidesValues(): boolean {
+    return this.#options.request.parameters !== null || this.#redacted.secrets?.length !== 0;
+  }
+
   /** Keeps no message of the statement that may hold one of another text's secrets: that of a prepared statement. */
   mask({ secrets }: RedactedStatement): void {
     const known = this.#redacted.secrets;
@@ -120,16 +137,17 @@ export class ActiveQuery implements LiveStatement {
   }
 
   /** Follows a run of the query, which replaces an earlier one; `rows` counts those that it has given to the client. */
-  follow(progress: () => RunProgress, rows: () => number): void {
+  follow(view: RunView, rows: () => number): void {
     this.#runs += 1;
-    this.#earlierCoreMs += this.#progress().coreMs;
-    this.#progress = progress;
+    this.#earlierCoreMs += this.#view.progress.coreMs;
+    this.#view = view;
     this.#rows = rows;
+    this.profile.runs(view);
   }
 
   /** Whether a task may have run more than once: an attempt that was given up may go on for a while. */
   get mayHaveRetried(): boolean {
-    return this.#runs > 1 || this.#progress().retries > 0;
+    return this.#runs > 1 || this.#view.progress.retries > 0;
   }
 
   get liveState(): LiveState {
@@ -147,9 +165,13 @@ export class ActiveQuery implements LiveStatement {
       startedAtMs: this.#state.kind === 'queued' ? null : this.#state.startedAtMs,
       elapsedMs: this.elapsedMs(),
       rowsProduced: this.#rows(),
-      progress: this.#progress(),
+      progress: this.#view.progress,
       waiting: this.#waiting(),
     };
+  }
+
+  profileNow(): string | null {
+    return this.profile.json(this.#facts, false);
   }
 
   cancel(reason: SkeinError): boolean {
@@ -265,8 +287,13 @@ export class ActiveQuery implements LiveStatement {
   }
 
   #record(): HistoryRow {
-    const scheduledMs = isOpen(this.#state.kind) ? 0 : this.#earlierCoreMs + this.#progress().coreMs;
-    const full = historyRow({ ...this.#facts, scheduledMs }, this.#state, this.#options.recordedBy);
+    const ended = isOpen(this.#state.kind)
+      ? {}
+      : {
+          scheduledMs: this.#earlierCoreMs + this.#view.progress.coreMs,
+          profile: this.profile.json(this.#facts, true),
+        };
+    const full = historyRow({ ...this.#facts, ...ended }, this.#state, this.#options.recordedBy);
     const row = {
       ...full,
       error_message: full.error_message && redactMessage(full.error_message, this.#redacted),

@@ -7,6 +7,7 @@ import type { AdmissionRequest, Place } from '../workload/admission.ts';
 import { PRIORITY_HIGH, type WorkClass } from '../workload/work-class.ts';
 import type { ActiveQuery } from './active-query.ts';
 import { classifyQuery } from './classify-query.ts';
+import { describePlan } from './describe-plan.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
 
@@ -25,6 +26,7 @@ type AskingQuery = {
 export async function admitQuery(asking: AskingQuery): Promise<Place> {
   const { services, request, active, state, query, destination } = asking;
   const { signal } = active;
+  active.profile.planned(describePlan(query, active));
   const { tenant, sub: principal, preferred_username: username } = request.caller.claims;
   const { config, scheduler } = services;
   const options = { setting: setting(state, 'service.workload_class', config), writes: destination.kind === 'table' };
@@ -61,7 +63,7 @@ export async function admitQuery(asking: AskingQuery): Promise<Place> {
 
 /** Waits for a place, and counts how that ended. @throws as `Admission.admit` */
 async function admitted(
-  { services: { admission, clock, metrics } }: AskingQuery,
+  { services: { admission, clock, metrics }, active }: AskingQuery,
   workClass: WorkClass,
   request: AdmissionRequest,
 ): Promise<Place> {
@@ -74,6 +76,8 @@ async function admitted(
     const isRefused = SkeinError.of(error).code === 'QUEUE_FULL';
     metrics.admission(workClass, isRefused ? 'refused' : 'left', clock.monotonicMs() - askedMs);
     throw error;
+  } finally {
+    active.profile.waited(clock.monotonicMs() - askedMs);
   }
 }
 

@@ -10,9 +10,10 @@ import { stillReadable } from '../resolver/still-readable.ts';
 import type { TableSource } from '../resolver/table-source.ts';
 import type { QueryRun } from '../scheduler/one-run.ts';
 import { scanOf, type PlannedScan } from '../scheduler/plan-scans.ts';
-import { NO_PROGRESS, type RunProgress } from '../scheduler/run-progress.ts';
+import { NO_PROGRESS, type RunProgress, type RunView } from '../scheduler/run-progress.ts';
 import { runWhole } from '../scheduler/run-whole.ts';
 import { clusterFacts } from '../scheduler/scheduler.ts';
+import type { StageReport } from '../scheduler/stage-report.ts';
 import type { Place } from '../workload/admission.ts';
 import type { TextSpan } from '../statement/statement.ts';
 import { TextColumnReader } from '../sink/text-column.ts';
@@ -55,11 +56,10 @@ export async function executeParts(execution: PartsExecution): Promise<PartsOutc
     const atOnce = Math.min(parts.length, Math.max(1, clusterCores(clusterFacts(scheduler))));
     const failed = new AbortController();
     const signal = AbortSignal.any([active.signal, failed.signal]);
-    const progress = new PartsProgress(parts.length);
-    active.follow(
-      () => progress.now,
-      () => 0,
-    );
+    const scan = scanOfPart(execution.binding, parts.flat());
+    const progress = new PartsRun(parts, scan);
+    active.profile.shaped({ kind: 'whole', reason: 'each part of its files by itself' });
+    active.follow(progress, () => 0);
     const outcomes: PartsOutcome[] = [];
     const left = parts.values();
     const runRest = async (): Promise<void> => {
@@ -78,6 +78,7 @@ export async function executeParts(execution: PartsExecution): Promise<PartsOutc
       files: outcomes.flatMap(({ files }) => files),
     };
   } finally {
+    active.profile.ended();
     place.release();
   }
 }
@@ -85,7 +86,7 @@ export async function executeParts(execution: PartsExecution): Promise<PartsOutc
 async function runPart(
   execution: PartsExecution & { readonly place: Place },
   files: readonly ScanFile[],
-  { signal, progress }: { readonly signal: AbortSignal; readonly progress: PartsProgress },
+  { signal, progress }: { readonly signal: AbortSignal; readonly progress: PartsRun },
 ): Promise<PartsOutcome> {
   signal.throwIfAborted();
   const { services, request, query, context, shape, binding, destination, place } = execution;
@@ -102,9 +103,9 @@ async function runPart(
     encoding: { sql: destination.sql, newReader: () => new TextColumnReader() },
     sink: destination.sink,
     signal,
-    onRun: (id, now) => {
+    onRun: (id, view) => {
       runs.add(id, shape);
-      progress.begin(files, now);
+      progress.begin(files, view);
     },
     onStart: () => undefined,
     onBatch: () => undefined,
@@ -122,40 +123,67 @@ function scanOfPart(binding: ScanBinding, files: readonly ScanFile[]): PlannedSc
   return scanOf(binding, { files, report: { ...EMPTY_REPORT, files: files.length, rows, bytes } });
 }
 
-/** How far the runs of all parts have come together. */
-class PartsProgress {
-  readonly #tasks: number;
-  readonly #running = new Map<readonly ScanFile[], () => RunProgress>();
-  #done = 0;
+/** The runs of all parts together: a stage with a task for each part. */
+class PartsRun implements RunView {
+  readonly #parts: readonly (readonly ScanFile[])[];
+  readonly #scan: PlannedScan;
+  readonly #running = new Map<readonly ScanFile[], RunView>();
+  readonly #ended = new Map<readonly ScanFile[], StageReport>();
+  readonly #beganMs = performance.now();
   #bytesScanned = 0;
   #retries = 0;
 
-  constructor(tasks: number) {
-    this.#tasks = tasks;
+  constructor(parts: readonly (readonly ScanFile[])[], scan: PlannedScan) {
+    this.#parts = parts;
+    this.#scan = scan;
   }
 
-  begin(part: readonly ScanFile[], progress: () => RunProgress): void {
-    this.#running.set(part, progress);
+  begin(part: readonly ScanFile[], view: RunView): void {
+    this.#running.set(part, view);
   }
 
   end(part: readonly ScanFile[], bytesScanned: number): void {
-    this.#retries += this.#running.get(part)?.().retries ?? 0;
+    const view = this.#running.get(part);
+    this.#retries += view?.progress.retries ?? 0;
+    const [stage] = view?.stages ?? [];
+    if (stage !== undefined) this.#ended.set(part, stage);
     this.#running.delete(part);
-    this.#done += 1;
     this.#bytesScanned += bytesScanned;
   }
 
-  get now(): RunProgress {
-    const running = [...this.#running.values()].map((progress) => progress());
+  get progress(): RunProgress {
+    const running = Array.from(this.#running.values(), ({ progress }) => progress);
     return {
       ...NO_PROGRESS,
-      tasks: this.#tasks,
-      tasksDone: this.#done,
+      tasks: this.#parts.length,
+      tasksDone: this.#ended.size,
       tasksRunning: sum(running, ({ tasksRunning }) => tasksRunning),
       bytesScanned: this.#bytesScanned,
       retries: sum(running, ({ retries }) => retries) + this.#retries,
       workers: [...new Set(running.flatMap(({ workers }) => workers))],
     };
+  }
+
+  get stages(): readonly StageReport[] {
+    const byPart = this.#parts.flatMap((part, task) => {
+      const stage = this.#ended.get(part) ?? this.#running.get(part)?.stages[0];
+      return stage === undefined ? [] : [{ stage, task }];
+    });
+    const [first] = byPart;
+    if (first === undefined) return [];
+    const isDone = this.#ended.size === this.#parts.length;
+    return [
+      {
+        ...first.stage,
+        state: isDone ? 'done' : (byPart.find(({ stage }) => stage.state === 'failed')?.stage.state ?? 'running'),
+        scans: [this.#scan],
+        tasks: byPart.flatMap(({ stage }) => stage.tasks),
+        tasksKnown: this.#parts.length,
+        attempts: byPart.flatMap(({ stage, task }) => stage.attempts.map((attempt) => ({ ...attempt, task }))),
+        retries: this.progress.retries,
+        elapsedMs: performance.now() - this.#beganMs,
+      },
+    ];
   }
 }
 

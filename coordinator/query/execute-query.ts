@@ -1,7 +1,7 @@
 import type { SqlText, StatementContext, TableSink, WrittenFile } from '#proto/task.ts';
 import { FileListHold } from '#shared/iceberg/file-list-hold.ts';
 import { must } from '#shared/must.ts';
-import type { DistributionSettings, TaskWidth } from '../distributor/fragment.ts';
+import type { DistributionSettings, Fragment, TaskWidth } from '../distributor/fragment.ts';
 import type { Encoding, ResultBatch } from '../sink/result-sink.ts';
 import { rowEncoding } from '../sink/row-encoding.ts';
 import { TextColumnReader } from '../sink/text-column.ts';
@@ -20,6 +20,7 @@ import { setting, type SessionState } from '../session/session.ts';
 import type { Place } from '../workload/admission.ts';
 import type { ActiveQuery } from './active-query.ts';
 import { admitQuery, runLimits } from './admit-query.ts';
+import { describePlan } from './describe-plan.ts';
 import { distributeQuery, rescan, runsWhole, type QueryStages } from './distribute-query.ts';
 import type { StatementRequest } from './query-service.ts';
 import type { RunnerServices } from './runner-services.ts';
@@ -73,7 +74,7 @@ export type QueryOutcome = {
     | {
         readonly kind: 'staged';
         readonly plan: QueryStages;
-        readonly stages: readonly StageReport[];
+        readonly stages: readonly StageReport<Fragment>[];
         readonly starts: number;
       };
 };
@@ -83,7 +84,15 @@ export type QueryOutcome = {
  * workers, after admission.
  */
 export async function executeQuery(execution: QueryExecution): Promise<QueryOutcome> {
-  if (execution.place !== null) return await executeAdmitted({ ...execution, place: execution.place });
+  try {
+    if (execution.place !== null) return await executeAdmitted({ ...execution, place: execution.place });
+    return await executeInPlace(execution);
+  } finally {
+    execution.active.profile.ended();
+  }
+}
+
+async function executeInPlace(execution: QueryExecution): Promise<QueryOutcome> {
   const place = await admitQuery(execution);
   try {
     const query = place.hasWaited ? await execution.renew(place) : execution.query;
@@ -98,7 +107,8 @@ type AdmittedExecution = QueryExecution & { readonly place: Place };
 /** Runs the query whole on one worker or in stages on several, by the session's settings and the size of the data. */
 async function executeAdmitted(execution: AdmittedExecution): Promise<QueryOutcome> {
   const { services, request, active, state, query } = execution;
-  const { signal } = active;
+  const { signal, profile } = active;
+  profile.planned(describePlan(query, active));
   const { tenant, sub: principal } = request.caller.claims;
   const { scheduler, front } = services;
   using hold = new FileListHold(services.fileLists, tenant);
@@ -115,6 +125,7 @@ async function executeAdmitted(execution: AdmittedExecution): Promise<QueryOutco
   const plan = await distributeQuery(query, scans, context);
   const limits = { settings };
   if (plan.kind === 'whole') return await executeWhole(execution, scans, { ...limits, reason: plan.reason });
+  profile.shaped({ kind: 'stages' });
   return await executeInStages(execution, plan, { ...limits, scans, scanContext });
 }
 
@@ -155,9 +166,9 @@ function queryRun(execution: AdmittedExecution): { readonly run: QueryRun; reado
         : { sql: destination.sql, newReader: () => new TextColumnReader() },
     sink: destination.kind === 'table' ? destination.sink : null,
     signal: active.signal,
-    onRun: (id, progress) => {
+    onRun: (id, view) => {
       services.runs.add(id, execution.shape);
-      active.follow(progress, () => rows);
+      active.follow(view, () => rows);
     },
     onStart: () => {
       rows = 0;
@@ -178,7 +189,8 @@ async function executeWhole(
   scans: readonly PlannedScan[],
   limits: Limits & { readonly reason: string },
 ): Promise<QueryOutcome> {
-  const { services, state, query } = execution;
+  const { services, active, state, query } = execution;
+  active.profile.shaped({ kind: 'whole', reason: limits.reason });
   const width = chooseWidth(scans, query.features, setting(state, 'skein.task_width', services.config));
   const fragment = singleFragment(query, width);
   const { run, rows } = queryRun(execution);

@@ -49,6 +49,7 @@ const report: FinishedTask = {
   batches: 1,
   outputBytes: 40,
   scheduledMs: 7.4,
+  waits: { inputsMs: 1, queuedMs: 2, preparingMs: 3, blockedMs: 4 },
   quanta: 3,
   spilledBytes: 0,
   peakMemoryBytes: 5,
@@ -97,7 +98,8 @@ test('it shows pruned files, rows read and time spent', () => {
     '',
     'planning 1.0 ms, execution 2.0 ms, one worker (there is one worker)',
     'Workload class: medium (1 join, about 200,000 rows)',
-    'task: rows=1 batches=1 output_bytes=40 quanta=3 scheduled_ms=7 spilled_bytes=0 peak_memory_bytes=5 bytes_scanned=600',
+    'task: rows=1 batches=1 output_bytes=40 quanta=3 inputs_ms=1 queued_ms=2 preparing_ms=3 scheduled_ms=7.4 blocked_ms=4 ' +
+      'spilled_bytes=0 peak_memory_bytes=5 bytes_scanned=600 received_bytes=0',
     'scan 0 lake.tpch.orders: snapshot=7 manifests=2 manifests_pruned=1 files=9 files_pruned=6 files_pruned_by_partition=4 ' +
       'delete_files=1 row_groups=5 row_groups_pruned=4 bytes=600',
     '',
@@ -125,10 +127,13 @@ test('a stage adds its tasks up, operator by operator; the same as JSON', () => 
     estimate: { rows: 1, bytes: 1 },
     reason: 'why not',
   };
-  const stage: StageReport = {
+  const stage: StageReport<Fragment> = {
     fragment,
     scans: [scan],
-    dynamicFilters: ['o_orderkey from 1 to 9'],
+    dynamicFilters: [{ column: 'o_orderkey', stage: 1, text: 'o_orderkey from 1 to 9' }],
+    state: 'done',
+    tasksKnown: 2,
+    attempts: [],
     tasks: [report, { ...report, peakMemoryBytes: 9 }],
     retries: 1,
     skewed: 2,
@@ -139,7 +144,9 @@ test('a stage adds its tasks up, operator by operator; the same as JSON', () => 
   const text = explainAnalyze({ plan: [], outcome: staged, planMs: 1, runMs: 2, classification: CLASS }, 'text').join(
     '\n',
   );
-  expect(text).toContain('stage 3 by splits -> gather: tasks=2 rows=2 batches=2 output_bytes=80 quanta=6');
+  expect(text).toContain(
+    'stage 3 by splits -> gather: tasks=2 estimated_rows=1 rows=2 batches=2 output_bytes=80 quanta=6',
+  );
   expect(text).toContain('peak_memory_bytes=9');
   expect(text).toContain('elapsed_ms=12 retries=1 skew_splits=2');
   expect(text).toContain('row_groups=10 row_groups_pruned=8 bytes=1200');

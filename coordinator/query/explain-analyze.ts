@@ -1,11 +1,10 @@
-import type { TaskReport } from '#proto/task.ts';
 import { printJson, type JsonObject } from '#shared/json.ts';
 import type { Fragment } from '../distributor/fragment.ts';
-import type { PlannedScan } from '../scheduler/plan-scans.ts';
 import type { StageReport } from '../scheduler/stage-report.ts';
 import { classJson, printClass, type Classification } from '../workload/classify.ts';
 import type { QueryOutcome } from './execute-query.ts';
 import { mergeOperators, operatorJson, operatorLines, readOperators, type Operator } from './operator-profile.ts';
+import { scanFigures, stageFigures, taskFigures, type Figures, type ScanFigures } from './run-figures.ts';
 
 type Run = {
   /** Lines of the plan, printed first. */
@@ -17,14 +16,11 @@ type Run = {
   readonly classification: Classification | null;
 };
 
-/** Statistics of a fragment's tasks, by name, in printing order. */
-type Facts = Readonly<Record<string, number>>;
-
 type Part = {
   readonly title: string;
   readonly fragment: Fragment | null;
-  readonly facts: Facts;
-  readonly scans: readonly { readonly name: string; readonly snapshot: string; readonly facts: Facts }[];
+  readonly facts: Figures;
+  readonly scans: readonly ScanFigures[];
   readonly dynamicFilters: readonly string[];
   readonly operators: readonly Operator[];
 };
@@ -44,15 +40,22 @@ export function explainAnalyze(run: Run, format: 'text' | 'json'): readonly stri
   ];
 }
 
-const print = (facts: Facts): string =>
-  Object.entries(facts)
-    .map(([name, value]) => `${name}=${value}`)
+const print = (figures: Figures): string =>
+  Object.entries(figures)
+    .map(([name, value]) => `${snakeCase(name)}=${value}`)
     .join(' ');
+
+const jsonFigures = (figures: Figures): JsonObject =>
+  Object.fromEntries(Object.entries(figures).map(([name, value]) => [snakeCase(name), value]));
+
+const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const nameOf = ({ number, table }: ScanFigures): string => `scan ${number} ${table}`;
 
 function partLines({ title, facts, scans, dynamicFilters, operators }: Part): string[] {
   return [
     `${title}: ${print(facts)}`,
-    ...scans.map(({ name, snapshot, facts: read }) => `${name}: snapshot=${snapshot} ${print(read)}`),
+    ...scans.map((scan) => `${nameOf(scan)}: snapshot=${scan.snapshot ?? 'none'} ${print(scan.figures)}`),
     ...dynamicFilters.map((filter) => `dynamic filter: ${filter}`),
     ...(operators.length === 0 ? [] : ['', 'operators:', ...operatorLines(operators), '']),
   ];
@@ -69,8 +72,12 @@ function jsonOf({ outcome, planMs, runMs, classification }: Run, parts: readonly
     fragments: parts.map(({ fragment, facts, scans, dynamicFilters, operators }) => ({
       ...(fragment === null ? {} : { stage: fragment.stage, tasks_by: fragment.tasks.kind, reason: fragment.reason }),
       ...(fragment?.output == null ? {} : { output: fragment.output.kind, partitions: fragment.partitions }),
-      ...facts,
-      scans: scans.map(({ name, snapshot, facts: read }) => ({ name, snapshot, ...read })),
+      ...jsonFigures(facts),
+      scans: scans.map((scan) => ({
+        name: nameOf(scan),
+        snapshot: scan.snapshot ?? 'none',
+        ...jsonFigures(scan.figures),
+      })),
       dynamic_filters: dynamicFilters,
       operators: operators.map(operatorJson),
     })),
@@ -84,78 +91,30 @@ function partsOf({ run, scans }: Run['outcome']): readonly Part[] {
     {
       title: 'task',
       fragment: null,
-      facts: taskFacts([report]),
-      scans: scans.map((scan, i) => scanPart(scan, i, [report], taskScan(scans, i))),
+      facts: taskFigures([report]),
+      scans: scanFigures(scans, [...scans.keys()], [report]),
       dynamicFilters: [],
       operators: readOperators(report.profile),
     },
   ];
 }
 
-function stagePart({ fragment, scans, tasks, retries, skewed, elapsedMs, dynamicFilters }: StageReport): Part {
+function stagePart(report: StageReport<Fragment>): Part {
+  const { fragment, scans, tasks, dynamicFilters } = report;
   const { stage, output, partitions } = fragment;
   const to = output === null ? 'result' : output.kind === 'hash' ? `hash in ${partitions} partitions` : output.kind;
+  const numbers = fragment.scans.map(({ scan }) => scan);
   return {
     title: `stage ${stage} by ${fragment.tasks.kind} -> ${to}`,
     fragment,
     facts: {
       tasks: tasks.length,
-      ...taskFacts(tasks),
-      received_bytes: sum(tasks, (task) => task.receivedBytes),
-      elapsed_ms: Math.round(elapsedMs),
-      retries,
-      skew_splits: skewed,
+      estimatedRows: Math.round(fragment.estimate.rows),
+      ...taskFigures(tasks),
+      ...stageFigures(report),
     },
-    scans: fragment.scans.map(({ scan }, i) => scanPart(scans[i], scan, tasks, taskScan(scans, i))),
-    dynamicFilters,
+    scans: scanFigures(scans, numbers, tasks),
+    dynamicFilters: dynamicFilters.map(({ text }) => text),
     operators: mergeOperators(tasks.map((task) => readOperators(task.profile))),
-  };
-}
-
-const sum = (tasks: readonly TaskReport[], of: (task: TaskReport) => number): number =>
-  tasks.reduce((total, task) => total + of(task), 0);
-
-const taskFacts = (tasks: readonly TaskReport[]): Facts => ({
-  rows: sum(tasks, (task) => task.rows),
-  batches: sum(tasks, (task) => task.batches),
-  output_bytes: sum(tasks, (task) => task.outputBytes),
-  quanta: sum(tasks, (task) => task.quanta),
-  scheduled_ms: Math.round(sum(tasks, (task) => task.scheduledMs)),
-  spilled_bytes: sum(tasks, (task) => task.spilledBytes),
-  peak_memory_bytes: Math.max(0, ...tasks.map((task) => task.peakMemoryBytes)),
-  bytes_scanned: sum(tasks, (task) => task.bytesScanned),
-});
-
-/** The index of a scan among those whose files the tasks report; inline rows are not counted. */
-const taskScan = (scans: readonly (PlannedScan | undefined)[], at: number): number =>
-  scans.slice(0, at).filter((scan) => scan?.kind === 'iceberg').length;
-
-/** `number` is the scan's number in the query, `index` its number in the tasks. */
-function scanPart(
-  scan: PlannedScan | undefined,
-  number: number,
-  tasks: readonly TaskReport[],
-  index: number,
-): Part['scans'][number] {
-  if (scan?.kind === 'rows') {
-    return { name: `scan ${number} ${scan.rows.title}`, snapshot: 'none', facts: { rows: scan.rows.rowCount } };
-  }
-  const read = tasks.flatMap((task) => task.scans.filter((one) => one.scan === index));
-  const total = (of: (one: (typeof read)[number]) => number): number => read.reduce((all, one) => all + of(one), 0);
-  const plan = scan?.report;
-  return {
-    name: `scan ${number} ${scan?.spec.tableName ?? ''}`,
-    snapshot: scan?.spec.snapshotId ?? 'none',
-    facts: {
-      manifests: plan?.manifests ?? 0,
-      manifests_pruned: plan?.manifestsPruned ?? 0,
-      files: plan?.files ?? 0,
-      files_pruned: plan?.filesPruned ?? 0,
-      files_pruned_by_partition: plan?.filesPrunedByPartition ?? 0,
-      delete_files: plan?.deleteFiles ?? 0,
-      row_groups: total((one) => one.rowGroups),
-      row_groups_pruned: total((one) => one.rowGroupsPruned),
-      bytes: total((one) => one.bytes),
-    },
   };
 }

@@ -28,7 +28,14 @@ function statement(caller: Caller, id: string, text = 'x'.repeat(10_000)): Activ
   } as StatementRequest;
   const ignore = (): void => undefined;
   const recordedBy = { epoch: 1, cuRate: 1 };
-  const active = new ActiveQuery({ request, recordedBy, clock: systemClock, record: ignore, onEnded: ignore });
+  const active = new ActiveQuery({
+    request,
+    recordedBy,
+    profileBytesMax: 0,
+    clock: systemClock,
+    record: ignore,
+    onEnded: ignore,
+  });
   active.received({ text: `SELECT '${text}'`, secrets: null });
   return active;
 }
@@ -81,10 +88,7 @@ test('a state is that of the moment', () => {
     workers: ['worker-2'],
   };
   active?.started();
-  active?.follow(
-    () => progress,
-    () => 42,
-  );
+  active?.follow({ progress, stages: [] }, () => 42);
   expect(liveQueries(registry, ann, ALL).queries[0]).toMatchObject({ state: 'running', rowsProduced: 42, progress });
   expect(owners(registry, ann, { state: 'queued' })).toEqual([]);
   expect(cancelQuery(registry, ann, { queryId: queryId(ID), owner: null })).toBe(true);

@@ -13,6 +13,10 @@ export interface LiveStatement {
   readonly key: QueryKey;
   readonly liveState: LiveState;
   live(): LiveQuery;
+  /** How its queries have run so far, as JSON; null when it has planned none. */
+  profileNow(): string | null;
+  /** Id of its history record. */
+  readonly recordId: string;
   /** Ends the statement; false when it was told before. */
   cancel(reason: SkeinError): boolean;
 }
@@ -70,6 +74,12 @@ export class QueryRegistry {
 
   find(key: QueryKey): LiveQuery | null {
     return this.#live.get(keyText(key))?.live() ?? null;
+  }
+
+  /** How a statement has run so far; undefined when it is not live, or another of the same id is. */
+  profileOf(key: QueryKey, recordId: string): string | null | undefined {
+    const found = this.#live.get(keyText(key));
+    return found?.recordId === recordId ? found.profileNow() : undefined;
   }
 
   /** False when no such statement is live. */

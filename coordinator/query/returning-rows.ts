@@ -93,9 +93,10 @@ async function readRows(
       encoding: rowEncoding(sink.encoding, { columns, timeZone }),
       sink: null,
       signal: active.signal,
-      onRun: (id, progress) => {
+      onRun: (id, view) => {
         services.runs.add(id, shape);
-        active.follow(progress, () => rows);
+        active.profile.shaped({ kind: 'whole', reason: 'it reads the files of one write' });
+        active.follow(view, () => rows);
       },
       onStart: () => {
         rows = 0;
@@ -115,6 +116,7 @@ async function readRows(
     const report = await runWhole(services.scheduler, { ...run, scans: namedScans(scans, query.scans), fragment });
     return { rows, bytesScanned: report.bytesScanned, fragments: 1 };
   } finally {
+    active.profile.ended();
     place.release();
   }
 }

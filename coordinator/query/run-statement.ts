@@ -43,6 +43,7 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
   const active = new ActiveQuery({
     request,
     recordedBy: { epoch: services.epoch, cuRate: services.config['coordinator.cu_rate'] },
+    profileBytesMax: profileBytesMax(services),
     clock,
     record: services.record,
     onEnded: metrics.ended,
@@ -69,6 +70,9 @@ async function execute(services: RunnerServices, request: StatementRequest): Pro
   }
   request.sink.finish({ rowCount: outcome.rowsProduced, elapsedMs: active.elapsedMs() });
 }
+
+const profileBytesMax = ({ config }: RunnerServices): number =>
+  config['coordinator.history'] === 'off' ? 0 : config['coordinator.profile_bytes_max'];
 
 const timeoutOf = ({ sessions, config }: RunnerServices, session: SessionKey): number =>
   parseDuration(setting(sessions.store.get(session), 'skein.query_timeout', config));

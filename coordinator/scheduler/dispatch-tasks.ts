@@ -7,12 +7,13 @@ import { queryKilled, WorkerEnding } from '../cluster/worker-ending.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { StageRoom } from '../distributor/estimate/cluster-cores.ts';
 import type { ResultReader } from './result-reader.ts';
-import { runProgress, type RunProgress } from './run-progress.ts';
+import { runProgress, type RunProgress, type RunView } from './run-progress.ts';
 import { runTask } from './run-task.ts';
 import { taskMemory } from './task-memory.ts';
 import { roomsOf, type Rooms } from './rooms-of.ts';
 import type { Scheduler } from './scheduler.ts';
 import { endQuery, runSpooledTask } from './spooled-task.ts';
+import { stageReport, type StageReport } from './stage-report.ts';
 import type { StageRun } from './stage-run.ts';
 import { stageTasks } from './stage-state.ts';
 import { inputSpec, partitionTicket, taskSpec, taskTicket, type TaskOwner } from './task-spec.ts';
@@ -43,7 +44,7 @@ type Options = {
  * lies on its worker, else any other task. A task whose worker is lost runs again on another worker, and so do the tasks whose output that
  * worker held, as long as a stage still needs it.
  */
-export class TaskDispatcher {
+export class TaskDispatcher implements RunView {
   readonly #options: Options;
   /** Stages with tasks to run. A producer whose output was lost follows the readers that wait for it. */
   readonly #active = new Set<StageRun>();
@@ -81,6 +82,10 @@ export class TaskDispatcher {
   get progress(): RunProgress {
     const workers = Array.from(this.#running.values(), ({ worker }) => worker.info.name);
     return runProgress([...this.#stages], workers);
+  }
+
+  get stages(): readonly StageReport[] {
+    return Array.from(this.#stages, stageReport);
   }
 
   /** Runs stages, whose producers are done, to their end. @throws StartOver, FragmentRefused, or the error that ends the query. */
@@ -223,10 +228,12 @@ export class TaskDispatcher {
     this.#used.set(info.id, worker);
     this.#hasSpooled ||= spec.output.kind !== 'stream';
     link.load += spec.threads;
+    const noteEnd = stage.attempts.begin(task, { worker: info.name, threads: spec.threads });
     const run = async (): Promise<void> => {
       const sentAtMs = Date.now();
       const end = await this.#execute(running, spec, worker);
       const event = withRun(end, { worker: info.name, threads: spec.threads, sentAtMs, endedAtMs: Date.now() });
+      noteEnd(event);
       this.#running.delete(id);
       this.#inFlight.set(info.id, (this.#inFlight.get(info.id) ?? spec.threads) - spec.threads);
       link.load -= spec.threads;

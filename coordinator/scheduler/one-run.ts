@@ -6,7 +6,7 @@ import type { RowEncoding } from '../sink/row-encoding.ts';
 import { TaskDispatcher } from './dispatch-tasks.ts';
 import { ResultReader } from './result-reader.ts';
 import { newRunId } from './run-id.ts';
-import type { RunProgress } from './run-progress.ts';
+import type { RunView } from './run-progress.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { StageRun } from './stage-run.ts';
 import type { TaskOwner } from './task-spec.ts';
@@ -19,8 +19,8 @@ export type QueryRun = Omit<TaskOwner, 'queryId' | 'epoch' | 'spillLimitBytes'> 
   /** The table that the last stage's tasks write; null = their rows are the result. */
   readonly sink: TableSink | null;
   readonly signal: AbortSignal;
-  /** Called when a run of the query begins, with the run's id; `progress` tells at any time how far it has come. */
-  readonly onRun: (run: QueryId, progress: () => RunProgress) => void;
+  /** Called when a run of the query begins, with the run's id. */
+  readonly onRun: (run: QueryId, view: RunView) => void;
   /** Called when the result begins, perhaps again: rows of earlier attempts are void. */
   readonly onStart: () => void;
   readonly onBatch: (batch: ResultBatch) => Promise<void> | undefined;
@@ -42,7 +42,7 @@ export async function oneRun<T>(
   running.add(runId);
   const owner = { ...query, queryId: runId, epoch, spillLimitBytes };
   const dispatcher = new TaskDispatcher({ scheduler, owner, signal: query.signal });
-  query.onRun(runId, () => dispatcher.progress);
+  query.onRun(runId, dispatcher);
   let succeeded = false;
   try {
     query.onStart();

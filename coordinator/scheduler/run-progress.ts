@@ -1,4 +1,5 @@
 import { coreMs } from './finished-task.ts';
+import type { StageReport } from './stage-report.ts';
 import { stageTasks, type StageState } from './stage-state.ts';
 
 /** Progress of one run of a query. */
@@ -17,6 +18,13 @@ export type RunProgress = {
   readonly workers: readonly string[];
 };
 
+/** What is known of one run of a query, at any time. */
+export interface RunView {
+  readonly progress: RunProgress;
+  /** The stages that have begun, in that order. */
+  readonly stages: readonly StageReport[];
+}
+
 export const NO_PROGRESS: RunProgress = {
   tasks: 0,
   tasksDone: 0,
@@ -28,6 +36,8 @@ export const NO_PROGRESS: RunProgress = {
 };
 
 type Stage = { readonly state: StageState; readonly retries: number };
+
+export const NOT_RUN: RunView = { progress: NO_PROGRESS, stages: [] };
 
 /** `workers` has one name for each task that runs. */
 export function runProgress(stages: readonly Stage[], workers: readonly string[]): RunProgress {

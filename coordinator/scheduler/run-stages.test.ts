@@ -242,7 +242,7 @@ test('a run tells at any time how many of its tasks are known and done, what the
   let progress: () => RunProgress = () => NO_PROGRESS;
   const spool = async (): Promise<undefined> => void seen.push(progress());
   const { scheduler } = await cluster(2, { spool });
-  const run = await runStages(scheduler, query({ onRun: (_run, now) => (progress = now) }));
+  const run = await runStages(scheduler, query({ onRun: (_run, view) => (progress = () => view.progress) }));
   expect(
     seen.every(({ tasks, tasksDone, tasksRunning }) => tasksRunning > 0 && tasksDone + tasksRunning <= tasks),
   ).toBe(true);

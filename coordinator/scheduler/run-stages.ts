@@ -13,6 +13,7 @@ import type {
 import type { Plan } from '../planner/plan.ts';
 import { walkPlan } from '../planner/plan-tree.ts';
 import { stageRooms } from '../distributor/estimate/cluster-cores.ts';
+import type { AppliedFilter } from './applied-filter.ts';
 import { chooseWave } from './choose-wave.ts';
 import type { TaskDispatcher } from './dispatch-tasks.ts';
 import {
@@ -34,7 +35,7 @@ import { destinationOf, oneRun, type QueryRun } from './one-run.ts';
 import type { PlannedScan } from './plan-scans.ts';
 import { ResultReader } from './result-reader.ts';
 import { clusterFacts, workerFacts, type Scheduler } from './scheduler.ts';
-import type { StageReport } from './stage-report.ts';
+import { stageReport, type StageReport } from './stage-report.ts';
 import { StageRun } from './stage-run.ts';
 import { FragmentRefused, StartOver } from './task-errors.ts';
 import { TextColumnReader } from '../sink/text-column.ts';
@@ -66,7 +67,7 @@ export type StagedQuery = QueryRun & {
 
 /** `whole`: the query must run again, whole on one worker, for the reason that is given; nothing of its result has been sent. */
 export type StagedRun =
-  | { readonly kind: 'staged'; readonly stages: readonly StageReport[]; readonly starts: number }
+  | { readonly kind: 'staged'; readonly stages: readonly StageReport<Fragment>[]; readonly starts: number }
   | WholePlan;
 
 /** Number of times that a query starts, at most, when lost output cannot be reproduced. */
@@ -119,7 +120,7 @@ class StageLoop {
   readonly #stages = new Map<number, StageRun<Fragment>>();
   /** Stages that collected the join keys of other stages. */
   readonly #keyStages: StageRun<Fragment>[] = [];
-  readonly #filters = new Map<number, string[]>();
+  readonly #filters = new Map<number, readonly AppliedFilter[]>();
   readonly #looked = new Set<string>();
   #scans: readonly PlannedScan[];
   #scanFacts: readonly ScanFacts[];
@@ -132,14 +133,14 @@ class StageLoop {
     this.#scanFacts = query.scanFacts;
   }
 
-  async run(): Promise<readonly StageReport[] | WholePlan> {
+  async run(): Promise<readonly StageReport<Fragment>[] | WholePlan> {
     let { distributed } = this.#query;
     const wavesMax = WAVES_PER_FRAGMENT_MAX * distributed.fragments.length;
     for (let waves = 0; waves < wavesMax; waves += 1) {
       const wave = chooseWave(distributed, (stage) => this.#stages.has(stage));
       if (wave.length === 0) {
         await this.#runResult(must(distributed.fragments.at(-1), 'a distributed plan has fragments'));
-        return [...new Set([...this.#stages.values(), ...this.#keyStages])].map((run) => this.#report(run));
+        return [...new Set([...this.#stages.values(), ...this.#keyStages])].map((run) => stageReport(run));
       }
       const runs = wave.map((fragment) => this.#prepare(fragment, SPOOLED));
       for (const run of runs) this.#stages.set(run.fragment.stage, run);
@@ -165,6 +166,7 @@ class StageLoop {
     const workers = open.map(({ link }, i) => ({ address: link.address, slots: must(rooms[i], 'a room').tasks }));
     const producers = fragment.inputs.map(({ stage }) => must(this.#stages.get(stage), 'inputs have run'));
     const run = new StageRun({ fragment, producers, ...to });
+    run.dynamicFilters = fragment.scans.flatMap(({ scan }) => this.#filters.get(scan) ?? []);
     run.start({ scans: this.#scans, workers, isFixed: this.#query.settings.partitions !== null });
     return run;
   }
@@ -206,9 +208,9 @@ class StageLoop {
         if (isSet) plan = withKeySet(plan, filter, set.fragment.stage);
         if (!isSet || isSelective(values, facts)) plan = withKeys(plan, filter, values);
         narrowed.add(filter.scan);
-        const lines = this.#filters.get(filter.scan) ?? [];
         const rows = isSet ? set.facts().rows : null;
-        this.#filters.set(filter.scan, [...lines, describeKeys(name, values, { stage, rows })]);
+        const applied = { column: name, stage, text: describeKeys(name, values, { stage, rows }) };
+        this.#filters.set(filter.scan, [...(this.#filters.get(filter.scan) ?? []), applied]);
       }
     }
     if (narrowed.size === 0) return undefined;
@@ -292,18 +294,6 @@ class StageLoop {
     this.#keyStages.push(run);
     if (result === null) this.#stages.set(fragment.stage, run);
     return run;
-  }
-
-  #report(run: StageRun<Fragment>): StageReport {
-    return {
-      fragment: run.fragment,
-      scans: run.planned,
-      dynamicFilters: run.fragment.scans.flatMap(({ scan }) => this.#filters.get(scan) ?? []),
-      tasks: run.reports(),
-      retries: run.retries,
-      skewed: run.skewed,
-      elapsedMs: run.endedMs - run.startedMs,
-    };
   }
 }
 

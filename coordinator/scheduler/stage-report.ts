@@ -1,18 +1,45 @@
-import type { Fragment } from '../distributor/fragment.ts';
+import type { TaskFragment } from '../distributor/fragment.ts';
+import type { AppliedFilter } from './applied-filter.ts';
 import type { FinishedTask } from './finished-task.ts';
 import type { PlannedScan } from './plan-scans.ts';
+import type { StageRun } from './stage-run.ts';
+import type { StageState } from './stage-state.ts';
+import type { TaskAttempt } from './task-attempt.ts';
 
-/** Statistics of one stage of a query, for EXPLAIN ANALYZE and history. */
-export type StageReport = {
-  readonly fragment: Fragment;
+/** Statistics of one stage of a query, which has ended or runs, for EXPLAIN ANALYZE and history. */
+export type StageReport<F extends TaskFragment = TaskFragment> = {
+  readonly fragment: F;
+  readonly state: StageState['kind'];
   /** The planned files of each of the fragment's scans. */
   readonly scans: readonly PlannedScan[];
-  /** Descriptions of the dynamic filters on its scans, from the keys of stages that had run. */
-  readonly dynamicFilters: readonly string[];
+  /** The dynamic filters on its scans, from the keys of stages that had run. */
+  readonly dynamicFilters: readonly AppliedFilter[];
+  /** Its tasks that are done. */
   readonly tasks: readonly FinishedTask[];
+  /** Tasks that are known: a stage that divides files makes them as workers ask for more. */
+  readonly tasksKnown: number;
+  /** What was sent to workers: more than tasks, when some ran again. */
+  readonly attempts: readonly TaskAttempt[];
   /** Tasks that ran again, because a worker or what it held was lost. */
   readonly retries: number;
   /** Number of partitions that were divided because they were much bigger than the others. */
   readonly skewed: number;
+  /** Milliseconds, up to now while it runs. */
   readonly elapsedMs: number;
 };
+
+export function stageReport<F extends TaskFragment>(run: StageRun<F>): StageReport<F> {
+  const { fragment, state, planned, dynamicFilters, attempts, retries, skewed, startedMs, endedMs } = run;
+  return {
+    fragment,
+    state: state.kind,
+    scans: planned,
+    dynamicFilters,
+    tasks: state.kind === 'failed' ? attempts.finished() : run.reports(),
+    tasksKnown: run.tasksMade,
+    attempts: attempts.all,
+    retries,
+    skewed,
+    elapsedMs: (endedMs === 0 ? performance.now() : endedMs) - startedMs,
+  };
+}

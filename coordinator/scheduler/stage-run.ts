@@ -4,11 +4,13 @@ import { chooseWorker } from '../cluster/choose-worker.ts';
 import type { LiveWorker } from '../cluster/worker-pool.ts';
 import type { Plan } from '../planner/plan.ts';
 import type { Fragment, StageFacts, TaskFragment } from '../distributor/fragment.ts';
+import type { AppliedFilter } from './applied-filter.ts';
 import type { FinishedTask } from './finished-task.ts';
 import { plannedFiles, type PlannedScan, type TaskTable } from './plan-scans.ts';
 import type { ResultReader } from './result-reader.ts';
 import { batchFiles, splitFile, SplitQueue, type Split } from './split-queue.ts';
 import { NEW_STAGE, nextStage, stageTasks, type StageEvent, type StageState } from './stage-state.ts';
+import { TaskAttempts } from './task-attempt.ts';
 import { partitionShares, sliceBatches, type InputShare, type TaskShare } from './task-share.ts';
 import { takersOf, type TaskEvent, type TaskOutput } from './task-state.ts';
 
@@ -41,6 +43,8 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   /** The fragment's scans. */
   planned: readonly PlannedScan[] = [];
   skewed = 0;
+  dynamicFilters: readonly AppliedFilter[] = [];
+  readonly attempts: TaskAttempts = new TaskAttempts();
   /** One core does a task's work soon enough, however many it may have. */
   isSmall = false;
   readonly startedMs: number = performance.now();
@@ -77,6 +81,11 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   /** Whether a task reads a slice of a partition: a range of batches, which is valid only while the output stays exactly the same. */
   get readsSlices(): boolean {
     return this.skewed > 0;
+  }
+
+  /** Tasks that are known by now. */
+  get tasksMade(): number {
+    return this.#shares.length;
   }
 
   share(task: number): TaskShare {

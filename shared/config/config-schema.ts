@@ -370,6 +370,14 @@ export const CONFIG = {
     90 * 86_400_000,
     'Age up to which history is shown; a month’s records go when all of them are older',
   ),
+  'coordinator.profile_bytes_max': bytes(
+    MIB / 4,
+    'Longest profile of a statement that its record has; a longer one is cut, the longest tasks last; 0 = none is kept',
+  ),
+  'coordinator.profiles_bytes_max': bytes(
+    2 * GIB,
+    'Room of all profiles in Postgres, over which the oldest are dropped, an eighth of it at once',
+  ),
   'coordinator.cu_rate': decimal(1, 0, 1_000_000, 'Compute units that an hour of a core costs, as history counts them'),
   'coordinator.metadata_cache_bytes': bytes(256 * MIB, 'Cache of table metadata and manifests'),
   'coordinator.file_list_bytes_max': bytes(64 * MIB, 'Longest list of the files of one scan'),

@@ -1,5 +1,5 @@
 import type { ErrorData } from '#shared/error.ts';
-import type { InputSpec, TaskReport, SentTask } from '#proto/task.ts';
+import type { InputSpec, TaskQueueing, TaskReport, SentTask } from '#proto/task.ts';
 import type { MessagePort } from 'node:worker_threads';
 import type { NativeMessage } from '../flight/arrow-message.ts';
 import type { IdleLimits } from './instance-pool.ts';
@@ -54,6 +54,7 @@ export type SlotStart = {
   readonly inputs: readonly JobInput[];
   /** Bytes of `inputs` that came from other workers. */
   readonly receivedBytes: number;
+  readonly waits: TaskQueueing;
 };
 
 /** The rows of one input. The main thread owns the batches' memory and files and keeps them until the task has left its slot. */

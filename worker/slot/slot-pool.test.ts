@@ -53,7 +53,14 @@ const makePool = (spillDir: string, sparesMax: number, idleMs = 60_000): SlotPoo
 
 const startOf = async (sql: string, tenant: string, principal: string): Promise<SlotStart> => {
   const spec = makeTask(sql, { tenant: tenantId(tenant), principal: principalId(principal) });
-  return { spec: decodeTaskHead(await encodeTaskSpec(spec)), memoryBytes: 2 ** 27, inputs: [], receivedBytes: 0 };
+  const waits = { inputsMs: 0, queuedMs: 0 };
+  return {
+    spec: decodeTaskHead(await encodeTaskSpec(spec)),
+    memoryBytes: 2 ** 27,
+    inputs: [],
+    receivedBytes: 0,
+    waits,
+  };
 };
 
 test('tasks beyond the places of a slot have them in turn: tenants first, then principals', async () => {

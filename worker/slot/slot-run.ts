@@ -36,6 +36,7 @@ export class SlotRun implements Asker {
   #hasRows = false;
   #stepsBack = false;
   #wasWithdrawn = false;
+  readonly #sinceMs = performance.now();
 
   /** `onWaiting` is called when the task needs a slot again. */
   constructor(start: SlotStart, onOutput: (output: SlotOutput) => void, onWaiting: (run: SlotRun) => void) {
@@ -90,7 +91,11 @@ export class SlotRun implements Asker {
     if (this.#state.kind !== 'waiting') return;
     this.#headsToSkip = this.#heads;
     this.#stepsBack = false;
-    const attempt: Attempt = slot.begin(job, this.start, (output) => this.#accept(attempt, output));
+    const { waits } = this.start;
+    const queuedMs = waits.queuedMs + performance.now() - this.#sinceMs;
+    const attempt: Attempt = slot.begin(job, { ...this.start, waits: { ...waits, queuedMs } }, (output) =>
+      this.#accept(attempt, output),
+    );
     this.#state = { kind: 'running', attempt, slot };
     this.#attempts.push(attempt.left);
     void this.#follow(attempt);

@@ -74,7 +74,9 @@ test('a blocked task waits until it is woken, and does not count as busy', async
   expect(busy.count()).toBe(0);
   scheduler.wake(job('a'));
   scheduler.wake(job('a'));
-  expect((await run).quanta).toBe(2);
+  const { quanta, blockedMs } = await run;
+  expect(quanta).toBe(2);
+  expect(blockedMs).toBeGreaterThan(15);
   expect(busy.count()).toBe(0);
 });
 

@@ -45,12 +45,15 @@ export type ScheduledTask = {
 /** The levels of the feedback queue: how they share the slot's time, and how much they have had. */
 export type SlotLevels = { readonly stats: LevelStats; readonly spec: LevelSpec };
 
-export type TaskTimes = { readonly scheduledMs: number; readonly quanta: number };
+/** `blockedMs`: time in which the task's output was full. */
+export type TaskTimes = { readonly scheduledMs: number; readonly quanta: number; readonly blockedMs: number };
 
 type Running = ScheduledTask & {
   times: TaskTimes;
   /** True while the task waits for its reader. */
   blocked: boolean;
+  /** Time at which it was blocked last. */
+  blockedAtMs: number;
   /** Cores that the task has now, and the time at which it last lent some. */
   width: number;
   lentAtMs: number;
@@ -76,7 +79,8 @@ export class SlotScheduler {
   /** Runs a task to its end. @throws what `runQuantum` throws. */
   run(scheduled: ScheduledTask): Promise<TaskTimes> {
     return new Promise((resolve, reject) => {
-      const start = { times: { scheduledMs: 0, quanta: 0 }, blocked: false, width: scheduled.threads, lentAtMs: 0 };
+      const times = { scheduledMs: 0, quanta: 0, blockedMs: 0 };
+      const start = { times, blocked: false, blockedAtMs: 0, width: scheduled.threads, lentAtMs: 0 };
       this.#running.set(scheduled.job, { ...scheduled, ...start, resolve, reject });
       this.#busy.change(1);
       this.#queue.add(idOf(scheduled.job), scheduled.asker, scheduled);
@@ -90,6 +94,8 @@ export class SlotScheduler {
     const running = this.#running.get(job);
     if (running?.blocked === true) {
       running.blocked = false;
+      const blockedMs = running.times.blockedMs + performance.now() - running.blockedAtMs;
+      running.times = { ...running.times, blockedMs };
       this.#busy.change(1);
     }
     this.#queue.wake(idOf(job));
@@ -135,6 +141,7 @@ export class SlotScheduler {
       if (end === 'blocked') this.#queue.block(idOf(job));
       if (end === 'blocked') {
         running.blocked = true;
+        running.blockedAtMs = performance.now();
         this.#busy.change(-1);
       }
     } catch (error) {
@@ -159,7 +166,8 @@ export class SlotScheduler {
   #charge(running: Running, quantumMs: number): void {
     this.#levels.stats.charge(this.#queue.levelOf(idOf(running.job)), quantumMs);
     this.#queue.charge(idOf(running.job), quantumMs);
-    running.times = { scheduledMs: running.times.scheduledMs + quantumMs, quanta: running.times.quanta + 1 };
+    const { scheduledMs, quanta, blockedMs } = running.times;
+    running.times = { scheduledMs: scheduledMs + quantumMs, quanta: quanta + 1, blockedMs };
     running.task.charge(running.times.scheduledMs);
   }
 

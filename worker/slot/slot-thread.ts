@@ -113,16 +113,18 @@ export async function runTask(job: SlotJob): Promise<void> {
       scheduler.wake(job.job);
     },
   });
+  const beganMs = performance.now();
   try {
     const spec = await decodeTask(job.spec);
     if (control.isWithdrawn) return;
     const positionBytesMax = Math.floor(job.memoryBytes / POSITIONS_SHARE);
     const prepared = await prepareSql(abort.signal, spec, { footers, positionBytesMax });
+    const preparingMs = performance.now() - beganMs;
     if (control.isWithdrawn) return;
     const run = await runInInstance({ job, spec, control, output, prepared, signal: abort.signal }, (task) => {
       running = task;
     });
-    output.finish(reportOf(job, output, run, prepared.reports));
+    output.finish(reportOf(job, output, run, { scans: prepared.reports, preparingMs }));
   } catch (error) {
     output.fail(describe(abort.signal.aborted ? abort.signal.reason : error).toData());
   } finally {
@@ -264,6 +266,7 @@ const addRuns = (one: TaskRun, next: TaskRun): TaskRun => ({
   times: {
     scheduledMs: one.times.scheduledMs + next.times.scheduledMs,
     quanta: one.times.quanta + next.times.quanta,
+    blockedMs: one.times.blockedMs + next.times.blockedMs,
   },
   peak: {
     memoryBytes: Math.max(one.peak.memoryBytes, next.peak.memoryBytes),
@@ -316,10 +319,10 @@ type TaskRun = {
 };
 
 function reportOf(
-  { spec, receivedBytes }: SlotJob,
+  { spec, receivedBytes, waits }: SlotJob,
   output: TaskOutput,
   run: TaskRun,
-  scans: TaskReport['scans'],
+  { scans, preparingMs }: { readonly scans: TaskReport['scans']; readonly preparingMs: number },
 ): TaskReport {
   return {
     taskId: spec.taskId,
@@ -327,6 +330,7 @@ function reportOf(
     batches: output.batches,
     outputBytes: output.bytes,
     scheduledMs: run.times.scheduledMs,
+    waits: { ...waits, preparingMs, blockedMs: run.times.blockedMs },
     quanta: run.times.quanta,
     spilledBytes: run.peak.spilledBytes,
     peakMemoryBytes: run.peak.memoryBytes,

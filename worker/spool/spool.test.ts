@@ -9,6 +9,7 @@ const report: TaskReport = {
   batches: 0,
   outputBytes: 0,
   scheduledMs: 0,
+  waits: { inputsMs: 0, queuedMs: 0, preparingMs: 0, blockedMs: 0 },
   quanta: 0,
   spilledBytes: 0,
   peakMemoryBytes: 0,

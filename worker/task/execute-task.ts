@@ -33,8 +33,10 @@ export async function executeTask(
     readonly started: () => void;
   },
 ): Promise<Lost | undefined> {
+  const beganMs = performance.now();
   const collected = await collectInputs(signal, spec, on.places);
   if (collected.kind === 'lost') return collected.lost;
+  const inputsMs = performance.now() - beganMs;
   let run: SlotRun | undefined;
   try {
     await on.pool.turn(signal, spec);
@@ -44,7 +46,8 @@ export async function executeTask(
       signal.throwIfAborted();
       on.started();
       const { inputs, receivedBytes } = collected;
-      const started = on.pool.run({ spec, memoryBytes: memory.bytes, inputs, receivedBytes }, (output) =>
+      const waits = { inputsMs, queuedMs: performance.now() - beganMs - inputsMs };
+      const started = on.pool.run({ spec, memoryBytes: memory.bytes, inputs, receivedBytes, waits }, (output) =>
         sink.accept(output, (bytes) => started.taken(bytes)),
       );
       run = started;

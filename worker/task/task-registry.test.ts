@@ -196,6 +196,7 @@ test('a cancel that comes after a task has left its slot starts nothing', async 
       memoryBytes: 2 ** 27,
       inputs: [],
       receivedBytes: 0,
+      waits: { inputsMs: 0, queuedMs: 0 },
     },
     () => undefined,
   );

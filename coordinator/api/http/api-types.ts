@@ -1,4 +1,4 @@
-import { Type, type Static, type TProperties, type TSchema } from 'typebox';
+import { Type, type Static, type TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '#shared/error.ts';
 import { LEVELS } from '#shared/mlfq-spec.ts';
 import { QUERY_TYPES, type QueryType } from '../../history/query-type.ts';
@@ -6,21 +6,16 @@ import { PARAMETERS_MAX } from '../../statement/parameters.ts';
 import { LIVE_STATES, type LiveState as State } from '../../query/live-query.ts';
 import { WORKER_STATES, type WorkerView } from '../../observe/cluster-view.ts';
 import { SCHEDULING_POLICIES, type SchedulingPolicy } from '../../workload/workload.ts';
+import { PROFILE } from './profile-types.ts';
+import { integer, orNull, record, text, TIME, UUID } from './schema-parts.ts';
 
 /**
  * The bodies of the query HTTP API. Each is a schema that the OpenAPI document names, that requests are checked against, and whose
  * TypeScript type the code uses.
  */
 
-const record = <Properties extends TProperties>(properties: Properties, options: object = {}) =>
-  Type.Object(properties, { additionalProperties: false, ...options });
-const text = (description: string) => Type.String({ description });
-const integer = (description: string) => Type.Integer({ description });
-
-export const UUID = Type.String({ format: 'uuid' });
 export const LiveState = (description: string) =>
   Type.Unsafe<State>({ type: 'string', enum: LIVE_STATES, description });
-const TIME = Type.String({ format: 'date-time' });
 
 export type QueryRequest = Static<typeof QueryRequest>;
 export const QueryRequest = record(
@@ -114,7 +109,6 @@ const status = Type.Unsafe<(typeof RECORD_STATUSES)[number]>({
   description: 'Lifecycle status',
 });
 const queryType = Type.Unsafe<QueryType>({ type: 'string', enum: QUERY_TYPES, description: 'Kind of the statement' });
-const orNull = (schema: TSchema, description: string) => Type.Union([schema, Type.Null()], { description });
 
 /** The query history record (service specification) in camelCase. */
 const HistoryRecord = record({
@@ -258,12 +252,13 @@ const TasksEvent = record({
     .properties,
 });
 
-const QueryProfile = Type.Object({
+const QueryProfile = record({
   queryId: text('Id of the query'),
   status,
   queuedAt: TIME,
   startedAt: orNull(TIME, 'Begin of its execution'),
   endedAt: orNull(TIME, 'Its end'),
+  ...PROFILE,
 });
 
 const TableEntry = record({

@@ -14,9 +14,9 @@ import {
   ref,
   Status,
   TableList,
-  UUID,
 } from './api-types.ts';
 import { byId, errors, json } from './operation-parts.ts';
+import { UUID } from './schema-parts.ts';
 
 /**
  * The operations of the query HTTP API as fastify schemas, by which requests are checked and the OpenAPI document is printed. Statuses and
@@ -199,10 +199,14 @@ export const GET_RECORD = {
 
 export const GET_PROFILE = {
   operationId: 'getProfile',
-  summary: 'How a query ran: its plan, fragments and tasks, and where its time went',
+  summary: 'How a query ran: its plan, stages and tasks, and where its time went',
+  description: 'Whoever may see the record may see it. A standby knows of a query that runs only its times.',
   params: byId('query'),
   response: {
-    200: json(ref('QueryProfile'), 'The profile; a statement that the coordinator answered by itself has times alone'),
+    200: json(
+      ref('QueryProfile'),
+      'The profile, so far while it runs; a statement that planned no query, and one whose profile was dropped, has times alone',
+    ),
     ...errors(['INVALID_REQUEST', 'QUERY_NOT_FOUND', 'QUEUE_FULL', 'QUERY_TIMEOUT']),
   },
 };

@@ -215,6 +215,7 @@ export function taskReport(spec: TaskSpec, rows: number): TaskReport {
     batches: 1,
     outputBytes: 0,
     scheduledMs: 1,
+    waits: { inputsMs: 0, queuedMs: 0, preparingMs: 0, blockedMs: 0 },
     quanta: 1,
     spilledBytes: 0,
     peakMemoryBytes: 0,

@@ -1,0 +1,14 @@
+import { estimateRows } from '../planner/estimate-rows.ts';
+import { explainPlan, outlinePlan } from '../planner/explain-plan.ts';
+import type { PreparedQuery } from '../planner/prepared-query.ts';
+import { bindingRows } from '../resolver/table-binding.ts';
+import type { ActiveQuery } from './active-query.ts';
+import type { PlanText } from './statement-profile.ts';
+
+/** The plan of a query as its profile shows it. Values that history does not keep with the statement's text are not in it, either. */
+export const describePlan =
+  (query: PreparedQuery, { hidesValues }: Pick<ActiveQuery, 'hidesValues'>) =>
+  (): PlanText => ({
+    lines: hidesValues ? outlinePlan(query) : explainPlan(query, 'text'),
+    estimatedRows: query.plan === null ? null : Math.round(estimateRows(query.plan, query.scans.map(bindingRows))),
+  });

@@ -1,0 +1,180 @@
+import type { QueryRunProfile } from '../api/http/profile-types.ts';
+import type { QueryFacts } from '../history/history-record.ts';
+import type { RunView } from '../scheduler/run-progress.ts';
+import type { StageReport } from '../scheduler/stage-report.ts';
+import { cutStage, stageProfile, type Moment, type StageDetail } from './stage-profile.ts';
+
+/** The plan of a query in words, and the rows that it is expected to give; null = unknown. */
+export type PlanText = { readonly lines: readonly string[]; readonly estimatedRows: number | null };
+
+/** How a query runs: whole on one worker, and why, or in stages. */
+type Shape = { readonly kind: 'whole'; readonly reason: string } | { readonly kind: 'stages' };
+
+/** A query of the statement. */
+type Entry = {
+  describe: () => PlanText;
+  planMs: number;
+  /** When it was planned, in ms since the request arrived. */
+  plannedMs: number;
+  queuedMs: number;
+  distributeMs: number;
+  runBeganMs: number | null;
+  shape: Shape | null;
+  starts: number;
+  view: RunView | null;
+};
+
+type Detail = StageDetail & { readonly stagesMax: number; readonly planLinesMax: number };
+
+/** A query keeps this much when it has ended, and the profile that is stored less, step by step, until it is short enough. */
+const ALL: Detail = { tasksMax: 500, operators: true, stagesMax: 500, planLinesMax: 2_000 };
+const LESS: readonly Detail[] = [
+  { tasksMax: 50, operators: true, stagesMax: 200, planLinesMax: 500 },
+  { tasksMax: 5, operators: false, stagesMax: 50, planLinesMax: 100 },
+  { tasksMax: 0, operators: false, stagesMax: 10, planLinesMax: 10 },
+];
+
+/** Queries of a statement that a profile shows; most have one. */
+const QUERIES_MAX = 16;
+/** Longest line of a plan, in characters. */
+const LINE_LENGTH_MAX = 2_000;
+
+type Options = {
+  /** Longest profile; 0 = none is made. */
+  readonly bytesMax: number;
+  /** Time since the request arrived, in ms. */
+  readonly elapsedMs: () => number;
+  /** Milliseconds since 1970. */
+  readonly nowMs: () => number;
+  readonly queuedAtMs: number;
+};
+
+/**
+ * Follows the queries of a statement, so that its history tells how they ran. What it keeps are numbers that exist anyway; they are put into
+ * words when the statement ends, or when somebody asks before.
+ */
+export class StatementProfile {
+  readonly #options: Options;
+  readonly #ended: QueryRunProfile[] = [];
+  #omitted = 0;
+  #present: Entry | null = null;
+  #lastMs = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** A query is planned, or, while it has not run, planned again. `describe` is called once, when the query has ended or is asked about. */
+  planned(describe: () => PlanText): void {
+    if (this.#present !== null) {
+      this.#present.describe = describe;
+      return;
+    }
+    const plannedMs = this.#options.elapsedMs();
+    this.#present = {
+      describe,
+      planMs: plannedMs - this.#lastMs,
+      plannedMs,
+      queuedMs: 0,
+      distributeMs: 0,
+      runBeganMs: null,
+      shape: null,
+      starts: 0,
+      view: null,
+    };
+  }
+
+  /** The query has waited so long for its place. */
+  waited(queuedMs: number): void {
+    if (this.#present !== null) this.#present.queuedMs += queuedMs;
+  }
+
+  /** Its files are listed, and it is known how it runs; a query that cannot run in stages after all has a second shape. */
+  shaped(shape: Shape): void {
+    if (this.#present !== null) this.#present.shape = shape;
+  }
+
+  /** A run of the query begins, which replaces an earlier one. */
+  runs(view: RunView): void {
+    const entry = this.#present;
+    if (entry === null) return;
+    if (entry.runBeganMs === null) {
+      entry.runBeganMs = this.#options.elapsedMs();
+      entry.distributeMs = entry.runBeganMs - entry.plannedMs - entry.queuedMs;
+    }
+    entry.view = view;
+    entry.starts += 1;
+  }
+
+  /** The query has ended, however: from now on nothing is held of its run. */
+  ended(): void {
+    const entry = this.#present;
+    if (entry === null) return;
+    this.#present = null;
+    this.#lastMs = this.#options.elapsedMs();
+    if (this.#options.bytesMax === 0) return;
+    if (this.#ended.length < QUERIES_MAX) this.#ended.push(this.#describe(entry, true));
+    else this.#omitted += 1;
+  }
+
+  /** The profile as JSON; null when the statement has planned no query, or none is to be made. `isOver`: the statement has ended. */
+  json(facts: Pick<QueryFacts, 'classification' | 'resourceGroup' | 'priority'>, isOver: boolean): string | null {
+    const { bytesMax } = this.#options;
+    const present = this.#present === null ? [] : [this.#describe(this.#present, isOver)];
+    const queries = [...this.#ended, ...present];
+    if (bytesMax === 0 || queries.length === 0) return null;
+    const { classification, resourceGroup, priority } = facts;
+    const head = {
+      workload: {
+        class: classification?.workClass ?? null,
+        reasons: classification?.reasons ?? [],
+        estimatedRows: classification === null ? null : Math.round(classification.estimatedRows),
+        resourceGroup,
+        priority,
+      },
+      queriesOmitted: this.#omitted,
+    };
+    for (const detail of [null, ...LESS]) {
+      const kept = detail === null ? queries : queries.map((query) => cutQuery(query, detail));
+      const text = JSON.stringify({ ...head, isCut: detail !== null, queries: kept });
+      if (Buffer.byteLength(text) <= bytesMax) return text;
+    }
+    const bare = JSON.stringify({ ...head, isCut: true, queriesOmitted: this.#omitted + queries.length, queries: [] });
+    return Buffer.byteLength(bare) <= bytesMax ? bare : null;
+  }
+
+  #describe(entry: Entry, isOver: boolean): QueryRunProfile {
+    const { elapsedMs, nowMs, queuedAtMs } = this.#options;
+    const { lines, estimatedRows } = entry.describe();
+    const moment: Moment = { queuedAtMs, nowMs: nowMs(), isOver };
+    const stages = entry.view?.stages ?? [];
+    const runMs = entry.runBeganMs === null ? 0 : elapsedMs() - entry.runBeganMs;
+    const query = {
+      runs: entry.shape?.kind ?? null,
+      reason: entry.shape?.kind === 'whole' ? entry.shape.reason : null,
+      starts: entry.starts,
+      planMs: tenths(entry.planMs),
+      queuedMs: tenths(entry.queuedMs),
+      distributeMs: tenths(entry.distributeMs),
+      runMs: tenths(runMs),
+      estimatedRows,
+      plan: lines.slice(0, ALL.planLinesMax).map(shortLine),
+      stages: stages.map((stage) => stageProfile(stage, estimateOf(stage, estimatedRows), moment)),
+    };
+    return stages.every(({ attempts }) => attempts.length <= ALL.tasksMax) ? query : cutQuery(query, ALL);
+  }
+}
+
+const estimateOf = ({ fragment }: StageReport, whole: number | null): { rows: number | null; bytes: number | null } =>
+  'estimate' in fragment ? fragment.estimate : { rows: whole, bytes: null };
+
+const shortLine = (line: string): string =>
+  line.length <= LINE_LENGTH_MAX ? line : `${line.slice(0, LINE_LENGTH_MAX)}...`;
+
+const tenths = (ms: number): number => Math.round(ms * 10) / 10;
+
+const cutQuery = (query: QueryRunProfile, detail: Detail): QueryRunProfile => ({
+  ...query,
+  plan: query.plan.slice(0, detail.planLinesMax),
+  stages: query.stages.slice(-detail.stagesMax).map((stage) => cutStage(stage, detail)),
+});

@@ -86,7 +86,7 @@ export function testDistributedTpch(workers: number, cores: number): void {
       const explain = async (what: string): Promise<readonly string[]> =>
         (await cluster.sql(`EXPLAIN ${what} ${sql}`, { sessionId })).map(([line]) => line as string);
       const text = (await explain('ANALYZE')).join('\n');
-      expect(text).toMatch(/stage \d+ by splits -> hash in 4 partitions: tasks=\d+ rows=[1-9]/);
+      expect(text).toMatch(/stage \d+ by splits -> hash in 4 partitions: tasks=\d+ estimated_rows=\d+ rows=[1-9]/);
       expect(text).toMatch(/stage \d+ by partitions -> /);
       expect(text).toMatch(/scan \d+ lake.tpch.lineitem: snapshot=\d+ /);
       expect(text).toContain('HASH_JOIN rows=');

@@ -109,7 +109,8 @@ describe('a join in stages over a scan that is pruned', () => {
       expect(inputsMs + queuedMs + preparingMs + scheduledMs + blockedMs).toBeLessThanOrEqual(task.elapsedMs + 2);
     }
     const { planMs, queuedMs, distributeMs, runMs } = query;
-    expect(planMs + queuedMs + distributeMs + runMs).toBeLessThanOrEqual(lastedMs + 2);
+    // They count from the arrival of the request, whose body is read and whose sender is authenticated before it is received.
+    expect(planMs + queuedMs + distributeMs + runMs).toBeLessThanOrEqual(lastedMs + 200);
     expect(Math.min(planMs, distributeMs, runMs)).toBeGreaterThan(0);
   });
 
@@ -151,7 +152,7 @@ test('a query that runs tells what is known so far, and what was stopped once it
   expect((await ask(queryId)).body.queries?.[0]?.runMs).toBeGreaterThan(body.queries?.[0]?.runMs ?? Infinity);
   stream.abort();
   await expect
-    .poll(async () => (await ask(queryId)).body)
+    .poll(async () => (await ask(queryId)).body, { timeout: 10_000 })
     .toMatchObject({
       status: 'cancelled',
       queries: [{ stages: [{ state: 'stopped', tasks: [{ state: 'stopped' }] }] }],
@@ -167,7 +168,14 @@ test('values that history does not keep are not in the plan', async () => {
   expect(shown.plan.join('\n')).toContain('987002');
 });
 
-test('a write has the queries that it ran, a statement without a query its times alone', async () => {
+test('a statement has the queries that it ran, one after the other; without a query its times alone', async () => {
+  const { queries = [] } = await profileOf('PIVOT (SELECT part FROM lake.profiled.parts) ON part USING count(*)');
+  const ran = queries.map(({ plan, stages: [stage] }) => [plan.join().includes('parts'), stage?.state, stage?.rows]);
+  // The values of the pivot, then its one row.
+  expect(ran).toEqual([
+    [true, 'done', 4],
+    [true, 'done', 1],
+  ]);
   const { query } = await profileOf('INSERT INTO lake.profiled.parts SELECT 5000, 9');
   expect(query.stages).toMatchObject([{ rows: 1, tasks: [{ state: 'finished' }] }]);
   const { queryId } = await cluster.query('SHOW TABLES FROM lake.profiled');

@@ -68,6 +68,7 @@ test('a blocked task waits until it is woken, and does not count as busy', async
   const log: string[] = [];
   const busy = busyTasks();
   const scheduler = new SlotScheduler(marks, busy);
+  const beganMs = performance.now();
   const run = scheduler.run(scripted('a', ['blocked', 'done'], log));
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(log).toEqual(['a']);
@@ -77,6 +78,7 @@ test('a blocked task waits until it is woken, and does not count as busy', async
   const { quanta, blockedMs } = await run;
   expect(quanta).toBe(2);
   expect(blockedMs).toBeGreaterThan(15);
+  expect(blockedMs).toBeLessThanOrEqual(performance.now() - beganMs);
   expect(busy.count()).toBe(0);
 });
 

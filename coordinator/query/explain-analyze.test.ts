@@ -69,6 +69,7 @@ const report: FinishedTask = {
         children: [
           {
             operator_name: 'READ_PARQUET ',
+            extra_info: '{Filters=\'a="__estimated_cardinality__=9"\', __estimated_cardinality__=7}',
             operator_cardinality: 2,
             operator_rows_scanned: 15,
             operator_timing: 0.0004,
@@ -105,7 +106,7 @@ test('it shows pruned files, rows read and time spent', () => {
     '',
     'operators:',
     '  PROJECTION rows=1 time_ms=1.00',
-    '    READ_PARQUET rows=2 rows_scanned=15 time_ms=0.40',
+    '    READ_PARQUET rows=2 estimated_rows=7 rows_scanned=15 time_ms=0.40',
     '',
   ]);
 });
@@ -151,14 +152,19 @@ test('a stage adds its tasks up, operator by operator; the same as JSON', () => 
   expect(text).toContain('elapsed_ms=12 retries=1 skew_splits=2');
   expect(text).toContain('row_groups=10 row_groups_pruned=8 bytes=1200');
   expect(text).toContain('dynamic filter: o_orderkey from 1 to 9');
-  expect(text).toContain('    READ_PARQUET rows=4 rows_scanned=30 time_ms=0.80');
+  expect(text).toContain('    READ_PARQUET rows=4 estimated_rows=14 rows_scanned=30 time_ms=0.80');
   const [json = ''] = explainAnalyze({ plan: [], outcome: staged, planMs: 1, runMs: 2, classification: CLASS }, 'json');
   expect(JSON.parse(json)).toMatchObject({
     workload_class: 'medium',
     class_reasons: ['1 join', 'about 200,000 rows'],
     estimated_rows: 200_000,
     fragments: [
-      { stage: 3, tasks: 2, rows: 2, operators: [{ name: 'PROJECTION', tasks: 2, children: [{ rows: 4 }] }] },
+      {
+        stage: 3,
+        tasks: 2,
+        rows: 2,
+        operators: [{ name: 'PROJECTION', tasks: 2, children: [{ rows: 4, estimated_rows: 14 }] }],
+      },
     ],
   });
 });

@@ -1,10 +1,15 @@
 import { isObject } from '#shared/iceberg/type.ts';
 import type { Json, JsonObject } from '#shared/json.ts';
 
-/** One of DuckDB's operators, summed over tasks: its output rows, the rows that a scan read, and the time in it without its inputs. */
+/**
+ * One of DuckDB's operators, summed over tasks: its output rows, beside those that DuckDB expected, the rows that a scan read, and the time in
+ * it without its inputs.
+ */
 export type Operator = {
   readonly name: string;
   readonly rows: number;
+  /** Null when DuckDB does not estimate it. */
+  readonly estimatedRows: number | null;
   readonly rowsScanned: number;
   readonly timeMs: number;
   /** Number of tasks that ran it. */
@@ -25,12 +30,19 @@ export function readOperators(profile: Json): readonly Operator[] {
     {
       name: name.trim(),
       rows: number('operator_cardinality'),
+      estimatedRows: estimateIn(profile['extra_info']),
       rowsScanned: number('operator_rows_scanned'),
       timeMs: number('operator_timing') * 1000,
       tasks: 1,
       children: below,
     },
   ];
+}
+
+/** The estimate in an operator's texts: DuckDB prints it behind them, as `{Table=t, __estimated_cardinality__=10}`. */
+function estimateIn(texts: Json | undefined): number | null {
+  const found = typeof texts === 'string' ? [...texts.matchAll(/__estimated_cardinality__=(\d+)/g)].at(-1) : undefined;
+  return found === undefined ? null : Number(found[1]);
 }
 
 /**
@@ -48,6 +60,9 @@ export function mergeOperators(tasks: readonly (readonly Operator[])[]): readonl
         return {
           name,
           rows: sum(({ rows }) => rows),
+          estimatedRows: same.every((one) => one.estimatedRows === null)
+            ? null
+            : sum(({ estimatedRows }) => estimatedRows ?? 0),
           rowsScanned: sum(({ rowsScanned }) => rowsScanned),
           timeMs: sum(({ timeMs }) => timeMs),
           tasks: same.length,
@@ -60,15 +75,29 @@ export function mergeOperators(tasks: readonly (readonly Operator[])[]): readonl
 
 /** Prints one line per operator, children indented. */
 export function operatorLines(operators: readonly Operator[], depth = 1): string[] {
-  return operators.flatMap(({ name, rows, rowsScanned, timeMs, children }) => [
-    `${'  '.repeat(depth)}${name} rows=${rows}${rowsScanned === 0 ? '' : ` rows_scanned=${rowsScanned}`} time_ms=${timeMs.toFixed(2)}`,
+  return operators.flatMap(({ name, rows, estimatedRows, rowsScanned, timeMs, children }) => [
+    [
+      `${'  '.repeat(depth)}${name} rows=${rows}`,
+      ...(estimatedRows === null ? [] : [`estimated_rows=${estimatedRows}`]),
+      ...(rowsScanned === 0 ? [] : [`rows_scanned=${rowsScanned}`]),
+      `time_ms=${timeMs.toFixed(2)}`,
+    ].join(' '),
     ...operatorLines(children, depth + 1),
   ]);
 }
 
-export const operatorJson = ({ name, rows, rowsScanned, timeMs, tasks, children }: Operator): JsonObject => ({
+export const operatorJson = ({
   name,
   rows,
+  estimatedRows,
+  rowsScanned,
+  timeMs,
+  tasks,
+  children,
+}: Operator): JsonObject => ({
+  name,
+  rows,
+  estimated_rows: estimatedRows,
   rows_scanned: rowsScanned,
   time_ms: Number(timeMs.toFixed(3)),
   tasks,

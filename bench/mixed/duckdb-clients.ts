@@ -12,7 +12,7 @@ export class DuckDbClients implements Disposable {
   /** @param clientsMax queries that run at once */
   constructor(clientsMax: number) {
     // Each query that runs has a thread of libuv's pool.
-    const env = { ...process.env, UV_THREADPOOL_SIZE: String(clientsMax) };
+    const env = { UV_THREADPOOL_SIZE: String(clientsMax) };
     this.#process = fork(join(import.meta.dirname, 'duckdb-server.ts'), { stdio: 'inherit', env });
     this.#process.on('message', (answer: ServerAnswer) => this.#waiting.get(answer.id)?.(answer));
     this.#process.once('exit', (code, signal) => {

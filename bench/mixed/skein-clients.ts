@@ -96,7 +96,8 @@ export class SkeinClients implements Disposable {
 
   async cpu(): Promise<Cpu> {
     const rows = await this.#cluster.sql('SHOW RESOURCE GROUPS');
-    const of = (kind: Kind): number => Number(rows.find(([path]) => String(path).endsWith(kind))?.at(-1) ?? 0) / 1_000;
+    const of = (kind: Kind): number =>
+      Number(rows.find(([path]) => typeof path === 'string' && path.endsWith(kind))?.at(-1) ?? 0) / 1_000;
     const all = await processTable();
     const services = await servicesOf(this.#cluster);
     return {

@@ -1,8 +1,8 @@
-import { Type, type TProperties } from 'typebox';
+import { Type } from 'typebox';
 import type { ErrorCode } from '#shared/error.ts';
 import { PART_BYTES_MIN, PARTS_MAX } from '../../stage/stage-urls.ts';
-import { UUID } from './api-types.ts';
 import { errors, json } from './operation-parts.ts';
+import { record, UUID } from './schema-parts.ts';
 
 /** The operations on files of stages (service specification, `/v1/stages`). */
 
@@ -14,8 +14,6 @@ const TEXT_LENGTH_MAX = 4_096;
 const SIZE_MAX = Number.MAX_SAFE_INTEGER;
 const DAY_S = 86_400;
 
-const record = <Properties extends TProperties>(properties: Properties) =>
-  Type.Object(properties, { additionalProperties: false });
 const STAGE = Type.String({
   maxLength: TEXT_LENGTH_MAX,
   description: 'The stage as a statement names it, with or without `@`: `stage`, `schema.stage`, `~` for your own',

@@ -3,6 +3,7 @@ import { reportTargets } from './report-targets.ts';
 import { benchAttack } from './attack/bench-attack.ts';
 import { benchCatalog } from './catalog/bench-catalog.ts';
 import { benchExchange } from './exchange/bench-exchange.ts';
+import { benchHistory } from './history/bench-history.ts';
 import { benchLatency } from './latency/bench-latency.ts';
 import { benchTpcds } from './tpcds/bench-tpcds.ts';
 import { benchScale } from './tpch/bench-scale.ts';
@@ -18,6 +19,7 @@ const USAGE = `usage: npm run bench -- tpch [--scale S] [--runs N] [--distribute
        npm run bench -- writes [--scale S] [--runs N] [--seconds N]
        npm run bench -- merge [--scale S] [--runs N]: beside Spark, which it downloads
        npm run bench -- mixed [--scale S] [--runs N] [--seconds N]
+       npm run bench -- history [--seconds N]
        npm run bench -- exchange [--scale S] [--runs N]
        npm run bench -- catalog [--seconds N] [--requests N]
        npm run bench -- attack [--seconds N]
@@ -48,6 +50,7 @@ async function main(args: readonly string[]): Promise<number> {
   else if (name === 'exchange') await benchExchange({ scale: values.scale, runs });
   else if (name === 'writes') await benchWrites({ scale: values.scale, runs, seconds: Number(values.seconds ?? 60) });
   else if (name === 'mixed') await benchMixed({ scale: values.scale, runs, seconds: Number(values.seconds ?? 180) });
+  else if (name === 'history') await benchHistory({ seconds: Number(values.seconds ?? 60) });
   else if (name === 'merge') await benchMerge({ scale: values.scale, runs });
   else if (name === 'catalog') {
     await benchCatalog({ seconds: Number(values.seconds ?? 5), requests: Number(values.requests) });
@@ -69,6 +72,7 @@ async function benchAll(): Promise<number> {
     ['latency'],
     ['writes'],
     ['mixed'],
+    ['history'],
     ['exchange'],
     ['catalog'],
     ['attack'],

@@ -37,6 +37,8 @@ export type Figures = {
   readonly optimizeMs?: number;
   readonly groupsRatio?: number;
   readonly attackRatio?: number;
+  readonly lost?: number;
+  readonly ratio?: number;
   readonly p95Ratio?: number;
   readonly throughput?: number;
   readonly loneRatio?: number;
@@ -185,6 +187,13 @@ export const TARGETS: readonly Target[] = [
     atLeast: 60,
   },
   { result: 'writes', what: 'of these, failed', figure: (all) => insertsOf(all, 2).failed, atMost: 0 },
+  { result: 'history', what: 'records that are lost', figure: ({ lost }) => must(lost, 'a count'), atMost: 0 },
+  {
+    result: 'history',
+    what: 'SELECT 1 with history, to without',
+    figure: (all) => must(all.ratio, 'a ratio'),
+    atMost: 1.05,
+  },
   {
     result: 'mixed',
     what: 'interactive p95 with batch load, to without',

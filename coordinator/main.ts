@@ -27,6 +27,7 @@ import { TextThreads, type ClientTexts } from './client-texts.ts';
 import type { ClusterView } from './observe/cluster-view.ts';
 import { workloadMetrics } from './observe/workload-metrics.ts';
 import type { Events } from './observe/event-hub.ts';
+import { openTraces } from './observe/traces.ts';
 import { queryMetrics, type QueryMetrics } from './query/query-metrics.ts';
 import type { QueryKey } from './query/query-registry.ts';
 import type { QueryService } from './query/query-service.ts';
@@ -61,6 +62,8 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
   const database = await openDatabase(parts);
   const history = stack.adopt(await openHistory(config, database, log), (open) => open.close());
   const active: Active = { term: undefined };
+  const coordinatorId = randomUUID();
+  const traces = stack.adopt(await openTraces(config, coordinatorId, log), (open) => open?.close());
   const records = new HistoryReader(database, history, {
     retentionMs: config['coordinator.history_retention'],
     live: (row) => active.term?.registry.profileOf(...statementOf(row)),
@@ -112,7 +115,6 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     metrics,
     notReady,
   });
-  const coordinatorId = randomUUID();
   const term = {
     config,
     log,
@@ -128,6 +130,7 @@ export async function startCoordinator(config: Config, log: Logger): Promise<Run
     fileLists,
     metrics,
     workload,
+    traces,
   };
   // Closing the election ends the queries, with a reason, before the server closes.
   const election = stack.adopt(

@@ -19,6 +19,7 @@ import type { History } from './history/open-history.ts';
 import type { QueryMetrics } from './query/query-metrics.ts';
 import { clusterView, type ClusterView } from './observe/cluster-view.ts';
 import { EventHub } from './observe/event-hub.ts';
+import type { Traces } from './observe/traces.ts';
 import { Quarantine } from './quarantine/quarantine.ts';
 import { RecentRuns } from './quarantine/recent-runs.ts';
 import { storeKills } from './quarantine/store-kills.ts';
@@ -54,6 +55,7 @@ export type TermParts = {
   readonly fileLists: ByteBudget;
   readonly metrics: QueryMetrics;
   readonly workload: WorkloadFile;
+  readonly traces: Traces | null;
 };
 
 /** A coordinator while it is the active one: everything that belongs to its epoch. */
@@ -155,6 +157,7 @@ export async function startTerm(parts: TermParts): Promise<Term> {
     onWaits: (statement) => events.waits(statement),
     history: parts.records,
     metrics,
+    traces: parts.traces,
   });
   const moved = stack.move();
   return { epoch, queries, registry, pool, admission, view, events, [Symbol.asyncDispose]: () => moved.disposeAsync() };

@@ -22,6 +22,8 @@ type ActiveQueryOptions = {
   readonly recordedBy: RecordedBy;
   /** Longest profile that its record has; 0 = none. */
   readonly profileBytesMax: number;
+  /** Somebody wants to know how it ran, whether its record tells or not. */
+  readonly isTraced: boolean;
   readonly clock: Clock;
   readonly record: Recorder;
   readonly onEnded: (row: HistoryRow, workClass: WorkClass | null) => void;
@@ -90,6 +92,7 @@ export class ActiveQuery implements LiveStatement {
     this.#state = { kind: 'queued', queuedAtMs };
     this.profile = new StatementProfile({
       bytesMax: options.profileBytesMax,
+      isTraced: options.isTraced,
       elapsedMs: () => this.elapsedMs(),
       nowMs: () => clock.nowMs(),
       queuedAtMs,

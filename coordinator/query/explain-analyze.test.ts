@@ -138,6 +138,7 @@ test('a stage adds its tasks up, operator by operator; the same as JSON', () => 
     tasks: [report, { ...report, peakMemoryBytes: 9 }],
     retries: 1,
     skewed: 2,
+    startedAtMs: 1,
     elapsedMs: 11.6,
   };
   const plan = { kind: 'stages' } as QueryStages;

@@ -24,6 +24,7 @@ function statement(caller: Caller, id: string, text = 'x'.repeat(10_000)): Activ
     queryId: queryId(id),
     arrivedMs: 0,
     source: 'etl',
+    traceParent: null,
     clientGone: new AbortController().signal,
   } as StatementRequest;
   const ignore = (): void => undefined;
@@ -32,6 +33,7 @@ function statement(caller: Caller, id: string, text = 'x'.repeat(10_000)): Activ
     request,
     recordedBy,
     profileBytesMax: 0,
+    isTraced: false,
     clock: systemClock,
     record: ignore,
     onEnded: ignore,

@@ -22,6 +22,8 @@ export type StatementRequest = {
   readonly timeoutMs: number | undefined;
   /** Source of the statement as the client names it; routing rules match it. */
   readonly source: string | null;
+  /** The header `traceparent` of the request, as it came (https://www.w3.org/TR/trace-context/). */
+  readonly traceParent: string | null;
   /** Aborts when the client is gone. */
   readonly clientGone: AbortSignal;
   readonly sink: ResultSink;

@@ -39,14 +39,18 @@ export function statementRunner(services: RunnerServices): QueryService {
 }
 
 async function execute(services: RunnerServices, request: StatementRequest): Promise<void> {
-  const { clock, registry, log, metrics } = services;
+  const { clock, registry, log, metrics, traces } = services;
   const active = new ActiveQuery({
     request,
     recordedBy: { epoch: services.epoch, cuRate: services.config['coordinator.cu_rate'] },
     profileBytesMax: profileBytesMax(services),
+    isTraced: traces !== null,
     clock,
     record: services.record,
-    onEnded: metrics.ended,
+    onEnded: (row, workClass) => {
+      metrics.ended(row, workClass);
+      traces?.ended({ row, workClass, queries: active.profile.queries }, request.traceParent);
+    },
   });
   active.limit(request.timeoutMs ?? timeoutOf(services, request.session));
   const refused = register(registry, active);

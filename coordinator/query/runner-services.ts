@@ -7,6 +7,7 @@ import type { Logger } from '#shared/log/logger.ts';
 import type { PrepareQuery } from '../front/prepare-query.ts';
 import type { ClientTexts } from '../client-texts.ts';
 import type { HistoryReader } from '../history/read-history.ts';
+import type { Traces } from '../observe/traces.ts';
 import type { Planner } from '../planner/planner.ts';
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { Quarantine } from '../quarantine/quarantine.ts';
@@ -58,4 +59,6 @@ export type RunnerServices = {
   readonly onWaits: (statement: LiveStatement) => void;
   readonly history: Pick<HistoryReader, 'list'>;
   readonly metrics: QueryMetrics;
+  /** Null = nobody collects traces. */
+  readonly traces: Traces | null;
 };

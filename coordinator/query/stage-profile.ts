@@ -39,6 +39,7 @@ export function stageProfile(
     estimatedRows: rounded(estimate.rows),
     estimatedBytes: rounded(estimate.bytes),
     ...taskFigures(tasks),
+    startMs: report.startedAtMs - moment.queuedAtMs,
     ...stageFigures(report),
     tasksKnown,
     tasksDone: tasks.length,

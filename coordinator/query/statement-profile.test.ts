@@ -92,6 +92,7 @@ const stage = (changes: Partial<StageReport> = {}): StageReport => ({
   attempts: [finished(0, 4), finished(1, 6)],
   retries: 1,
   skewed: 0,
+  startedAtMs: 1_090,
   elapsedMs: 11,
   ...changes,
 });
@@ -102,6 +103,7 @@ const newProfile = (bytesMax = 100_000): StatementProfile => {
   elapsedMs = 0;
   return new StatementProfile({
     bytesMax,
+    isTraced: false,
     elapsedMs: () => elapsedMs,
     nowMs: () => 1_000 + elapsedMs,
     queuedAtMs: 1_000,
@@ -154,6 +156,8 @@ test('a query in stages: its times, its estimates beside what came, what was pru
       tasksBy: 'splits',
       output: 'gather',
       inputs: [{ stage: 1, read: 'share' }],
+      startMs: 90,
+      elapsedMs: 11,
       estimatedRows: 12,
       estimatedBytes: 99,
       rows: 6,

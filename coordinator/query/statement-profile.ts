@@ -42,6 +42,8 @@ const LINE_LENGTH_MAX = 2_000;
 type Options = {
   /** Longest profile; 0 = none is made. */
   readonly bytesMax: number;
+  /** `queries` is asked for, whether a profile is made or not. */
+  readonly isTraced: boolean;
   /** Time since the request arrived, in ms. */
   readonly elapsedMs: () => number;
   /** Milliseconds since 1970. */
@@ -112,7 +114,7 @@ export class StatementProfile {
     if (entry === null) return;
     this.#present = null;
     this.#lastMs = this.#options.elapsedMs();
-    if (this.#options.bytesMax === 0) return;
+    if (this.#options.bytesMax === 0 && !this.#options.isTraced) return;
     if (this.#ended.length < QUERIES_MAX) this.#ended.push(this.#describe(entry, true));
     else this.#omitted += 1;
   }
@@ -120,9 +122,9 @@ export class StatementProfile {
   /** The profile as JSON; null when the statement has planned no query, or none is to be made. `isOver`: the statement has ended. */
   json(facts: Pick<QueryFacts, 'classification' | 'resourceGroup' | 'priority'>, isOver: boolean): string | null {
     const { bytesMax } = this.#options;
-    const present = this.#present === null ? [] : [this.#describe(this.#present, isOver)];
-    const queries = [...this.#ended, ...present];
-    if (bytesMax === 0 || queries.length === 0) return null;
+    if (bytesMax === 0) return null;
+    const queries = this.#queries(isOver);
+    if (queries.length === 0) return null;
     const { classification, resourceGroup, priority } = facts;
     const head = {
       workload: {
@@ -143,6 +145,16 @@ export class StatementProfile {
     return Buffer.byteLength(bare) <= bytesMax ? bare : null;
   }
 
+  /** The queries of a statement that has ended, in the order in which they ran. */
+  get queries(): readonly QueryRunProfile[] {
+    return this.#queries(true);
+  }
+
+  #queries(isOver: boolean): readonly QueryRunProfile[] {
+    const present = this.#present === null ? [] : [this.#describe(this.#present, isOver)];
+    return [...this.#ended, ...present];
+  }
+
   #describe(entry: Entry, isOver: boolean): QueryRunProfile {
     const { elapsedMs, nowMs, queuedAtMs } = this.#options;
     const { lines, estimatedRows } = entry.describe();
@@ -153,6 +165,7 @@ export class StatementProfile {
       runs: entry.shape?.kind ?? null,
       reason: entry.shape?.kind === 'whole' ? entry.shape.reason : null,
       starts: entry.starts,
+      startMs: tenths(entry.plannedMs - entry.planMs),
       planMs: tenths(entry.planMs),
       queuedMs: tenths(entry.queuedMs),
       distributeMs: tenths(entry.distributeMs),

@@ -24,12 +24,14 @@ export type StageReport<F extends TaskFragment = TaskFragment> = {
   readonly retries: number;
   /** Number of partitions that were divided because they were much bigger than the others. */
   readonly skewed: number;
+  /** Milliseconds since 1970. */
+  readonly startedAtMs: number;
   /** Milliseconds, up to now while it runs. */
   readonly elapsedMs: number;
 };
 
 export function stageReport<F extends TaskFragment>(run: StageRun<F>): StageReport<F> {
-  const { fragment, state, planned, dynamicFilters, attempts, retries, skewed, startedMs, endedMs } = run;
+  const { fragment, state, planned, dynamicFilters, attempts, retries, skewed, startedAtMs, startedMs, endedMs } = run;
   return {
     fragment,
     state: state.kind,
@@ -40,6 +42,7 @@ export function stageReport<F extends TaskFragment>(run: StageRun<F>): StageRepo
     attempts: attempts.all,
     retries,
     skewed,
+    startedAtMs,
     elapsedMs: (endedMs === 0 ? performance.now() : endedMs) - startedMs,
   };
 }

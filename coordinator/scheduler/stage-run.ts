@@ -47,6 +47,7 @@ export class StageRun<F extends TaskFragment = TaskFragment> {
   readonly attempts: TaskAttempts = new TaskAttempts();
   /** One core does a task's work soon enough, however many it may have. */
   isSmall = false;
+  readonly startedAtMs: number = Date.now();
   readonly startedMs: number = performance.now();
   endedMs = 0;
   #state: StageState = NEW_STAGE;

@@ -66,6 +66,10 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
     METRICS_TOKEN.test(
       config['metrics.token'],
     ), `${says('metrics.token')}: expected at least 16 characters, no spaces`);
+  require(config['traces.otlp_endpoint'] === '' ||
+    isPlainUrl(
+      config['traces.otlp_endpoint'],
+    ), `${says('traces.otlp_endpoint')}: expected http://host:port, without a password`);
   require(config['database.url'] === '' ||
     /^postgres(ql)?:$/.test(
       URL.parse(config['database.url'])?.protocol ?? '',
@@ -75,6 +79,12 @@ export function checkConfig(loaded: LoadedConfig): LoadedConfig {
     config['catalog.table_version_lifetime'] /
       2, `${says('coordinator.transaction_timeout')} is more than half of catalog.table_version_lifetime`);
   return fitSessions(fitQueryMemory(loaded, says), says);
+}
+
+/** Whether a text is a URL of HTTP that may be logged. */
+function isPlainUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
 }
 
 /** Returns the objection to an insecure etcd endpoint: etcd names the workers, so nobody on the network may change its answers. */

@@ -158,6 +158,17 @@ export const CONFIG = {
     'Bearer token for /metrics of every service, which then needs one on this machine, too; empty = only from elsewhere',
   ),
 
+  'traces.otlp_endpoint': string(
+    '',
+    'Collector of OpenTelemetry that gets a trace of each statement by OTLP over HTTP, such as http://127.0.0.1:4318 (also OTEL_EXPORTER_OTLP_ENDPOINT); empty = none',
+  ),
+  'traces.sample_ratio': decimal(
+    1,
+    0,
+    1,
+    'Share of the statements that are traced, of those whose request has no traceparent; that one decides for the others',
+  ),
+
   'database.url': secret('Postgres URL of catalog and coordinator (also DATABASE_URL); empty = the embedded Postgres'),
   'database.pool_max': integer(10, 1, 1_000, 'Connections per service'),
 

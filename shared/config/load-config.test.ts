@@ -105,11 +105,13 @@ test('names that other software uses; ours win; an empty variable is none', () =
   const environment = {
     DATABASE_URL: 'postgres://a/b',
     ETCD_ENDPOINTS: 'http://127.0.0.1:1, http://127.0.0.1:2',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
     SKEIN_HOST: '',
   };
   const { config } = load(environment);
   expect(config['database.url']).toBe('postgres://a/b');
   expect(config['cluster.etcd_endpoints']).toEqual(['http://127.0.0.1:1', 'http://127.0.0.1:2']);
+  expect(config['traces.otlp_endpoint']).toBe('http://127.0.0.1:4318');
   expect(config.host).toBe('127.0.0.1');
   expect(load({ ...environment, SKEIN_DATABASE_URL: 'postgres://c/d' }).config['database.url']).toBe('postgres://c/d');
 });
@@ -200,6 +202,16 @@ test('one user’s sessions are a tenth of all, unless they are set', () => {
   expect(refusal(() => load({ ...both, SKEIN_COORDINATOR_SESSIONS_MAX: '49' }))).toContain(
     'is more than coordinator.sessions_max',
   );
+});
+
+test('a collector of traces has a URL of HTTP, without a password that would be logged', () => {
+  for (const text of ['collector:4317', 'grpc://collector', 'http://u:hunter2@collector:4318']) {
+    const message = refusal(() => load({ OTEL_EXPORTER_OTLP_ENDPOINT: text }));
+    expect(message).toContain(
+      'traces.otlp_endpoint (environment OTEL_EXPORTER_OTLP_ENDPOINT): expected http://host:port',
+    );
+    expect(message).not.toContain('hunter2');
+  }
 });
 
 test('metrics.token is long, in one piece, and never quoted', () => {

@@ -28,6 +28,7 @@ const CONFIG_FILE_VARIABLE = 'SKEIN_CONFIG';
 const ALIASES: Readonly<Record<string, ConfigKey>> = {
   DATABASE_URL: 'database.url',
   ETCD_ENDPOINTS: 'cluster.etcd_endpoints',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'traces.otlp_endpoint',
 };
 
 /**

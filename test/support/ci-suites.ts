@@ -26,6 +26,7 @@ export const EXHAUSTIVE_SUITES: readonly string[] = [
   'test/cluster/fresh-reads.test.ts',
   'test/cluster/refresh-random.test.ts',
   'test/cluster/stage-kills.test.ts',
+  'test/cluster/traces.test.ts',
   'test/cluster/transaction-limits.test.ts',
   'test/cluster/transactions-model.test.ts',
   'test/cluster/transactions-random.test.ts',

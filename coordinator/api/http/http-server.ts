@@ -41,7 +41,7 @@ import {
   READY,
   RUN_QUERY,
 } from './operations.ts';
-import { QUERY_ID_HEADER, sessionKey, sourceOf, takeQueryId, takesArrow } from './post-query.ts';
+import { QUERY_ID_HEADER, sessionKey, sourceOf, traceParentOf, takeQueryId, takesArrow } from './post-query.ts';
 import { checkQueryBody, type QueryBody } from './query-body.ts';
 import { glimpseTimeout, READ_QUERY_BODY } from './read-query-body.ts';
 import { cutSlowBodies } from './slow-bodies.ts';
@@ -257,7 +257,8 @@ async function postQuery(request: FastifyRequest, reply: FastifyReply, options: 
       session,
       clientGone: gone.signal,
     });
-    const asked = { caller, session, queryId, sql, parameters, arrivedMs, timeoutMs, source };
+    const traceParent = traceParentOf(request);
+    const asked = { caller, session, queryId, sql, parameters, arrivedMs, timeoutMs, source, traceParent };
     await options.queries.execute({ ...asked, clientGone: gone.signal, sink });
     return reply.hijack();
   } catch (error) {

@@ -131,6 +131,9 @@ export const RUN_QUERY = {
     'x-skein-source': Type.Optional(
       Type.String({ maxLength: SOURCE_LENGTH_MAX, description: 'What routing rules match as the source' }),
     ),
+    traceparent: Type.Optional(
+      Type.String({ description: 'The span that the statement’s trace belongs to; anything else is ignored' }),
+    ),
   }),
   response: {
     200: {

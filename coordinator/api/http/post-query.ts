@@ -34,4 +34,7 @@ export function takesArrow({ headers: { accept = '' } }: FastifyRequest): boolea
   return accept.split(',').some((one) => one.split(';')[0]?.trim().toLowerCase() === ARROW_STREAM);
 }
 
+/** A header that is not as it should be is ignored, as its specification wants. */
+export const traceParentOf = (request: FastifyRequest): string | null => header(request, 'traceparent') ?? null;
+
 export const sourceOf = (request: FastifyRequest): string | null => header(request, 'x-skein-source') ?? null;

@@ -1,0 +1,23 @@
+import type { Config } from '#shared/config/config-schema.ts';
+import type { Logger } from '#shared/log/logger.ts';
+import type { EndedStatement } from './statement-spans.ts';
+
+/** Sends what statements did to a collector of OpenTelemetry. */
+export interface Traces {
+  /** Takes a statement that has ended; `parent` is the header `traceparent` of its request. Never throws, and never waits. */
+  ended(statement: EndedStatement, parent: string | null): void;
+  /** Sends what waits; gives up after 2 s. */
+  close(): Promise<void>;
+}
+
+/** Opens the export to `traces.otlp_endpoint`; null when there is none, and then none of the packages for it is loaded. */
+export async function openTraces(config: Config, coordinatorId: string, log: Logger): Promise<Traces | null> {
+  if (config['traces.otlp_endpoint'] === '') return null;
+  const { exportTraces } = await import('./export-traces.ts');
+  return exportTraces({
+    endpoint: config['traces.otlp_endpoint'],
+    sampleRatio: config['traces.sample_ratio'],
+    instance: coordinatorId,
+    log,
+  });
+}

@@ -105,6 +105,9 @@ test('nothing ends after its statement; a query that was never distributed has n
   const short = { ...row, ended_at: new Date(T0 + 12) };
   const spans = statementSpans({ row: short, workClass: null, queries: [query({ runs: null, stages: [] })] });
   expect(lines(spans)).toEqual(['insert 0-12', ' plan 0-10', ' queue 10-12']);
+  const late = query({ runs: null, startMs: 50, stages: [] });
+  const [, ...below] = lines(statementSpans({ row: short, workClass: null, queries: [late] }));
+  expect(below).toEqual([' plan 12-12', ' queue 12-12']);
   expect(lines(statementSpans({ row: short, workClass: null, queries: [] }))).toEqual(['insert 0-12']);
 });
 

@@ -91,7 +91,8 @@ const expressionField = (expression: Expression): SqlField => ({
   type: expressionType(expression),
 });
 
-function expressionType(expression: Expression): SqlType {
+/** The type of an expression's values. */
+export function expressionType(expression: Expression): SqlType {
   switch (expression.kind) {
     case 'compare':
     case 'and':

@@ -4,10 +4,10 @@ import { SCRIPTED_ASKER, scriptedTables } from '#test/support/scripted/tables.ts
 import { sessionPlanner } from '#test/support/session-planner.ts';
 import { queryPreparer } from '../front/prepare-query.ts';
 import type { Planner } from '../planner/planner.ts';
-import { refreshShape } from './refresh-shape.ts';
+import { refreshShape, type MergedColumn } from './refresh-shape.ts';
 
 const tables = scriptedTables({
-  'lake.s.t': { columns: 'id long, k int, m decimal(9,2), d double, s string' },
+  'lake.s.t': { columns: 'id long, k int, m decimal(9,2), d double, s string, tiny int, wide decimal(30,2)' },
   'lake.s.u': { columns: 'id long, s string' },
 });
 const context = {
@@ -36,7 +36,12 @@ async function shapeOf(sql: string): Promise<string> {
   };
   const shape = refreshShape(must((await prepare(asked)).plan, 'it has a plan'), 0);
   if (shape.kind === 'append') return 'append';
-  return shape.kind === 'none' ? shape.reason : shape.columns.map((by) => by ?? 'key').join(' ');
+  return shape.kind === 'none' ? shape.reason : shape.columns.map(printColumn).join(' ');
+}
+
+function printColumn(column: MergedColumn): string {
+  if (column.kind === 'aggregate') return column.by;
+  return column.kind === 'average' ? `average:${column.scale}` : 'key';
 }
 
 test.each([
@@ -59,7 +64,21 @@ test.each([
   ['SELECT k, sum(m) AS total FROM t GROUP BY k HAVING count(*) > 1', 'it aggregates below its last step'],
   ['SELECT sum(m) AS total FROM t GROUP BY k', 'it does not show all columns that it groups by'],
   ['SELECT k, sum(d) AS total FROM t GROUP BY k', 'parts of sum cannot be merged'],
-  ['SELECT k, avg(m) AS mean FROM t GROUP BY k', 'parts of avg cannot be merged'],
+  ['SELECT avg(m) AS mean, k, mean(k) FILTER (WHERE id > 1) AS other FROM t GROUP BY k', 'average:2 key average:0'],
+  ['SELECT k, avg(id) AS mean FROM t GROUP BY k', 'key average:0'],
+  ['SELECT k, avg(tiny::TINYINT + 1) AS mean FROM t GROUP BY k', 'key average:0'],
+  [
+    'SELECT k, avg(d) AS mean FROM t GROUP BY k',
+    'parts of avg over DOUBLE cannot be merged, because a sum of floating point depends on the order of rows',
+  ],
+  [
+    'SELECT k, avg(wide) AS mean FROM t GROUP BY k',
+    'parts of avg over DECIMAL(30,2) cannot be merged, because their sum may be too long for a DECIMAL',
+  ],
+  ['SELECT k, avg(id::HUGEINT) AS mean FROM t GROUP BY k', 'parts of avg over HUGEINT cannot be merged'],
+  ['SELECT k, avg(DISTINCT id) AS mean FROM t GROUP BY k', 'parts of avg cannot be merged'],
+  ['SELECT k, avg(make_timestamp(id)) AS mean FROM t GROUP BY k', 'parts of avg over TIMESTAMP cannot be merged'],
+  ['SELECT k, round(avg(m), 2) AS mean FROM t GROUP BY k', 'it aggregates below its last step'],
   ['SELECT k, count(DISTINCT s) AS n FROM t GROUP BY k', 'parts of count cannot be merged'],
   ['SELECT k, min(s, 2) AS lowest FROM t GROUP BY k', 'parts of min cannot be merged'],
   ['SELECT k, s, count(*) AS n FROM t GROUP BY ROLLUP (k, s)', 'it has grouping sets'],

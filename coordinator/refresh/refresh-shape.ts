@@ -1,16 +1,23 @@
 import type { AggregateCall, Expression } from '../planner/expression.ts';
 import type { Plan } from '../planner/plan.ts';
+import { expressionType } from '../planner/plan-schema.ts';
 import { walkPlan } from '../planner/plan-tree.ts';
-import type { SqlType } from '../planner/sql-type.ts';
+import { printSqlType, type SqlType } from '../planner/sql-type.ts';
 
 /**
  * How the rows of a query follow new rows of one of its tables. `append`: new rows give further rows. `merge`: they give further groups,
- * and parts of groups that are there; for each column the aggregate that joins parts, null for a column of the key.
+ * and parts of groups that are there; `columns` are the query's, in its order.
  */
 export type RefreshShape =
   | { readonly kind: 'append' }
-  | { readonly kind: 'merge'; readonly columns: readonly (string | null)[] }
+  | { readonly kind: 'merge'; readonly columns: readonly MergedColumn[] }
   | { readonly kind: 'none'; readonly reason: string };
+
+/** `aggregate`: `by` joins parts of it. `average`: of exact numbers with `scale` digits behind the point, by their sum and their number. */
+export type MergedColumn =
+  | { readonly kind: 'key' }
+  | { readonly kind: 'aggregate'; readonly by: string }
+  | { readonly kind: 'average'; readonly scale: number };
 
 /** Finds the shape from the plan of a query. @param scan the table that has new rows */
 export function refreshShape(plan: Plan, scan: number): RefreshShape {
@@ -70,18 +77,45 @@ function mergeShape({ aggregate, columns }: Top, scan: number): RefreshShape {
   if (refusal !== null) return none(refusal);
   if (groups.some((_, group) => !columns.includes(group)))
     return none('it does not show all columns that it groups by');
-  const merged: (string | null)[] = [];
+  const merged: MergedColumn[] = [];
   for (const column of columns) {
     const call = aggregates[column - groups.length];
-    if (column < groups.length) merged.push(null);
+    if (column < groups.length) merged.push({ kind: 'key' });
     else if (call === undefined) return none('it has GROUPING()');
-    else {
+    else if (AVERAGES.has(call.name)) {
+      const average = averageOf(call);
+      if (typeof average === 'string') return none(average);
+      merged.push(average);
+    } else {
       const by = mergedBy(call);
       if (by === null) return none(`parts of ${call.name} cannot be merged`);
-      merged.push(by);
+      merged.push({ kind: 'aggregate', by });
     }
   }
   return { kind: 'merge', columns: merged };
+}
+
+const AVERAGES: ReadonlySet<string> = new Set(['avg', 'mean']);
+/**
+ * Digits of a decimal whose sums are kept. The sum has 38 digits, so ten are left for the number of rows: without this limit a sum could
+ * overflow where `avg` does not.
+ */
+const AVERAGED_DIGITS_MAX = 28;
+
+/** The column of an average; a text is the reason why it cannot be merged. */
+function averageOf({ name, children, distinct, orders }: AggregateCall): MergedColumn | string {
+  const [child] = children;
+  if (child === undefined || distinct || orders.length > 0) return `parts of ${name} cannot be merged`;
+  const type = expressionType(child);
+  const printed = printSqlType(type);
+  if (printed === 'DOUBLE') {
+    return `parts of ${name} over DOUBLE cannot be merged, because a sum of floating point depends on the order of rows`;
+  }
+  if (type.kind === 'decimal' && type.width > AVERAGED_DIGITS_MAX) {
+    return `parts of ${name} over ${printed} cannot be merged, because their sum may be too long for a DECIMAL`;
+  }
+  const scale = printed === 'HUGEINT' ? null : scaleOf(type);
+  return scale === null ? `parts of ${name} over ${printed} cannot be merged` : { kind: 'average', scale };
 }
 
 /** The aggregate that merges the values of another over parts of a group. Sums of floating point depend on the order of rows. */

@@ -1,5 +1,7 @@
 import type { PreparedQuery } from '../planner/prepared-query.ts';
 import type { ScanBinding } from '../resolver/scan-binding.ts';
+import type { ViewDefinition } from '../resolver/view/view-definition.ts';
+import { columnsOfView, keptColumns, type KeptAverage } from './kept-averages.ts';
 import { refreshShape, type RefreshShape } from './refresh-shape.ts';
 import { sourcesOf, type RefreshState } from './refresh-state.ts';
 import { sourceChange } from './source-changes.ts';
@@ -17,15 +19,28 @@ export type RefreshWay =
     }
   | { readonly kind: 'full'; readonly reason: string };
 
+/** The averages of a view, which parts are merged of by sums and counts that its table keeps. */
+export type Averages =
+  /** `sql` is the view's query, with the sums and counts when there are `columns`. */
+  | { readonly kind: 'kept'; readonly sql: string; readonly columns: readonly KeptAverage[] }
+  | { readonly kind: 'lost'; readonly reason: string };
+
+/** A view, and the averages of its query. `storedColumns`: names of the columns that its table has, folded. */
+export type RefreshedView = Pick<RefreshState, 'viewUuid' | 'viewVersionId' | 'timeZone'> & {
+  readonly definition: Pick<ViewDefinition, 'schema'>;
+  readonly averages: Averages;
+  readonly storedColumns: ReadonlySet<string>;
+};
+
 /**
  * Chooses the way from the state of the last refresh to the tables as they are now.
  * @param query the view's query, bound now
  * @param last the state of the view's rows; null when they are not a refresh's
  */
 export function refreshWay(
-  query: Pick<PreparedQuery, 'plan' | 'noPlan' | 'scans' | 'contextual'>,
+  query: Pick<PreparedQuery, 'plan' | 'noPlan' | 'scans' | 'contextual' | 'columns'>,
   last: RefreshState | null,
-  view: Pick<RefreshState, 'viewUuid' | 'viewVersionId' | 'timeZone'>,
+  view: RefreshedView,
 ): RefreshWay {
   if (last === null) return full('there are no rows of a refresh');
   if (last.viewUuid !== view.viewUuid || last.viewVersionId !== view.viewVersionId) return full('the view was changed');
@@ -45,10 +60,27 @@ export function refreshWay(
   if (changed.length > 1) return full('more than one table has new rows');
   if (scans.filter((scan) => scan.tableUuid === tableUuid).length > 1) return full(`${table} is read twice`);
   if (query.plan === null) return full(`the query ${query.noPlan}`);
-  const shape = refreshShape(query.plan, one.scan);
+  const shape = viewShape(refreshShape(query.plan, one.scan), query, view);
   if (shape.kind === 'none') return full(shape.reason);
   const since = { tableUuid, sequenceNumber: String(one.afterSequenceNumber) };
   return { kind: 'incremental', shape, since, table, snapshots: one.snapshots };
 }
 
+/** The shape with the view's columns in the place of the query's. */
+function viewShape(
+  shape: RefreshShape,
+  { columns: shown }: Pick<PreparedQuery, 'columns'>,
+  { definition, averages, storedColumns }: RefreshedView,
+): RefreshShape {
+  if (shape.kind !== 'merge') return shape;
+  const names = shown.map(({ name }) => name);
+  const columns = columnsOfView(definition, names, shape.columns);
+  if (columns === null) return none('it does not show all columns that it groups by');
+  if (!columns.some(({ kind }) => kind === 'average')) return { kind: 'merge', columns };
+  if (averages.kind === 'lost') return none(averages.reason);
+  const isKept = keptColumns(averages.columns).every(({ name }) => storedColumns.has(name));
+  return isKept ? { kind: 'merge', columns } : none('the rows that are there have no sums and counts of its averages');
+}
+
+const none = (reason: string): RefreshShape => ({ kind: 'none', reason });
 const full = (reason: string): RefreshWay => ({ kind: 'full', reason });

@@ -35,5 +35,7 @@ function printWay(way: RefreshWay): string {
   if (way.kind === 'full') return `full: ${way.reason}`;
   const { shape, snapshots, table } = way;
   const added = `the rows of ${snapshots} new ${snapshots === 1 ? 'snapshot' : 'snapshots'} of ${table}`;
-  return shape.kind === 'append' ? `incremental: appends ${added}` : `incremental: merges ${added}`;
+  if (shape.kind === 'append') return `incremental: appends ${added}`;
+  const hasAverages = shape.columns.some(({ kind }) => kind === 'average');
+  return `incremental: merges ${added}${hasAverages ? '; averages by the sums and counts that are kept of them' : ''}`;
 }

@@ -1,12 +1,16 @@
 import { SkeinError } from '#shared/error.ts';
-import { must } from '#shared/must.ts';
+import { must, unreachable } from '#shared/must.ts';
+import { currentSchema } from '#shared/iceberg/table-metadata.ts';
+import { foldIdentifier } from '#shared/sql/fold-identifier.ts';
 import { quoteIdentifier } from '#shared/sql/quote.ts';
 import { printRefreshState, readRefreshState, sourcesOf, type RefreshState } from '../../refresh/refresh-state.ts';
-import { refreshWay, type RefreshWay } from '../../refresh/refresh-way.ts';
+import { findAverages } from '../../refresh/find-averages.ts';
+import { keptColumns, storedRows, type KeptAverage } from '../../refresh/kept-averages.ts';
+import type { MergedColumn } from '../../refresh/refresh-shape.ts';
+import { refreshWay, type Averages, type RefreshWay } from '../../refresh/refresh-way.ts';
 import type { LoadedTable, LoadedView, TableName } from '../../resolver/table-source.ts';
 import { viewError } from '../../resolver/view/expand-views.ts';
-import { typedColumns } from '../../resolver/view/typed-columns.ts';
-import { ownQuery, type ViewDefinition } from '../../resolver/view/view-definition.ts';
+import { ownQuery } from '../../resolver/view/view-definition.ts';
 import type { CommandContext, WriteOutcome, WriteTarget } from '../command.ts';
 import type { QueryScope, Refresh as RefreshOf } from '../refresh-request.ts';
 import { FORMAT_VERSION_DEFAULT, newTable } from '../table/new-table.ts';
@@ -24,6 +28,7 @@ export type PlannedRefresh = {
   readonly stored: Extract<LoadedTable, { kind: 'found' }> | null;
   /** The state that the rows will have. */
   readonly state: RefreshState;
+  readonly averages: Averages;
 };
 
 /** Finds how the view is brought up to date. @throws as its query does, with the view's name */
@@ -34,12 +39,15 @@ export async function planRefresh(
 ): Promise<PlannedRefresh> {
   const { uuid: viewUuid, versionId: viewVersionId } = view.view;
   try {
-    const query = { text: ownQuery(view.view), offset: 0 };
-    const { planned, timeZone } = await context.queries.in(scopeOf(view)).plan(query);
+    const queries = context.queries.in(scopeOf(view));
+    const { planned, timeZone } = await queries.plan({ text: ownQuery(view.view), offset: 0 });
     const [loaded] = await context.tables.loadTables([storageName(view)], context.signal);
     const stored = loaded?.kind === 'found' ? loaded : null;
     const state = { viewUuid, viewVersionId, timeZone, sources: sourcesOf(planned.scans) };
-    return { way: refreshWay(planned, stateOf(stored), state), view, stored, state };
+    const averages = await findAverages(view.view, planned, queries);
+    const storedColumns = new Set(stored === null ? [] : foldedNames(currentSchema(stored.metadata).fields));
+    const refreshed = { viewUuid, viewVersionId, timeZone, definition: view.view, averages, storedColumns };
+    return { way: refreshWay(planned, stateOf(stored), refreshed), view, stored, state, averages };
   } catch (error) {
     throw viewError(error, printTableName(view.name), position);
   }
@@ -83,7 +91,7 @@ class SourcesMoved extends SkeinError {
 
 const fullRefresh = (planned: PlannedRefresh, context: CommandContext): Refresh => ({
   ...replacing(planned, context),
-  query: { text: freshRows(planned.view), offset: 0 },
+  query: { text: freshRows(planned), offset: 0 },
   summaryOf: (scans) => printRefreshState({ ...planned.state, sources: sourcesOf(scans) }),
 });
 
@@ -99,36 +107,55 @@ function incrementalRefresh(
     if (JSON.stringify(read) !== JSON.stringify(state.sources)) throw new SourcesMoved();
     return printRefreshState(state);
   };
-  const added = freshRows(view);
+  const added = freshRows(planned);
   if (shape.kind === 'append') {
     const scope = { ...scopeOf(view), since };
     return { query: { text: added, offset: 0 }, scope, into: { kind: 'append', table: name }, summaryOf };
   }
-  const text = mergedRows(view.view, { columns: shape.columns, storage: name, added });
+  const text = mergedRows(planned, { columns: shape.columns, storage: name, added });
   const { into, scope } = replacing(planned, context);
   return { query: { text, offset: 0 }, scope: { ...scope, since }, into, summaryOf };
 }
 
 /** The rows that are there and those that come, merged by the columns of the key. */
 function mergedRows(
-  view: ViewDefinition,
-  parts: { readonly columns: readonly (string | null)[]; readonly storage: TableName; readonly added: string },
+  planned: PlannedRefresh,
+  parts: { readonly columns: readonly MergedColumn[]; readonly storage: TableName; readonly added: string },
 ): string {
   const { columns, storage, added } = parts;
+  const { view } = planned.view;
+  const averages = keptIn(planned);
   const names = view.schema.fields.map(({ name }) => quoteIdentifier(name));
-  const values = names.map((name, i) => {
-    const by = columns[i];
-    return by === null || by === undefined ? name : `${by}(${name}) AS ${name}`;
+  const values = names.flatMap((name, i) => {
+    const column = must(columns[i], 'the way has a column for each of the view');
+    switch (column.kind) {
+      case 'key':
+        return [name];
+      case 'aggregate':
+        return [`${column.by}(${name}) AS ${name}`];
+      case 'average':
+        return [];
+      default:
+        return unreachable(column);
+    }
   });
-  const keys = names.filter((_, i) => columns[i] === null);
+  const kept = keptColumns(averages).map(({ name }) => `sum("${name}") AS "${name}"`);
+  const keys = names.filter((_, i) => columns[i]?.kind === 'key');
   const path = [storage.catalog, storage.namespace.join('.'), storage.table].map(quoteIdentifier).join('.');
   const groups = keys.length === 0 ? '' : ` GROUP BY ${keys.join(', ')}`;
-  const both = `${typedColumns(view, path)} UNION ALL ${added}`;
-  return typedColumns(view, `(SELECT ${values.join(', ')} FROM (${both}) AS "both"${groups})`);
+  const both = `${storedRows(view, averages, path)} UNION ALL ${added}`;
+  return storedRows(view, averages, `(SELECT ${[...values, ...kept].join(', ')} FROM (${both}) AS "both"${groups})`);
 }
 
 /** The rows that the view's query has now. */
-const freshRows = ({ view }: LoadedView): string => typedColumns(view, `(${ownQuery(view)}\n)`);
+const freshRows = (planned: PlannedRefresh): string => {
+  const { averages, view } = planned;
+  const sql = averages.kind === 'kept' ? averages.sql : ownQuery(view.view);
+  return storedRows(view.view, keptIn(planned), `(${sql}\n)`);
+};
+
+const keptIn = ({ averages }: PlannedRefresh): readonly KeptAverage[] =>
+  averages.kind === 'kept' ? averages.columns : [];
 
 /** Rows that come in the place of those that are there, in a table that is made when there is none. */
 function replacing({ view, stored }: PlannedRefresh, context: CommandContext): Pick<Refresh, 'into' | 'scope'> {
@@ -152,6 +179,9 @@ function stateOf(stored: PlannedRefresh['stored']): RefreshState | null {
   const snapshot = id === null ? undefined : stored?.metadata.snapshots.get(id);
   return snapshot === undefined ? null : readRefreshState(snapshot.summary);
 }
+
+const foldedNames = (fields: readonly { readonly name: string }[]): readonly string[] =>
+  fields.map(({ name }) => foldIdentifier(name));
 
 /** The table of the view's rows. */
 function storageName({ name, view }: LoadedView): TableName {

@@ -51,7 +51,7 @@ test.each<[Loss, boolean]>([
     await catalog.rest('POST', `${NS}/default/tables`, { body: { name, schema: SCHEMA } });
     const body = { updates: [{ action: 'set-properties', updates: { made: 'yes' } }] };
     const key = newKey();
-    proxy.lose(loss);
+    proxy.lose(loss, key);
     expect(errorOf(await send(path, body, key)).slice(0, 2)).toEqual([500, 'CommitStateUnknownException']);
     // The server that lost its client ends the transaction by itself.
     await expect
@@ -89,7 +89,7 @@ test('a create, a drop and a transaction whose COMMIT is lost are found out by t
   ];
   for (const [path, body] of steps) {
     const key = newKey();
-    proxy.lose('answer');
+    proxy.lose('answer', key);
     expect((await send(path, body, key)).status, path).toBe(500);
     expect((await send(path, body, key)).status, path).toBeLessThan(300);
   }

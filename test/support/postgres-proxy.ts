@@ -1,24 +1,26 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Fate of the next COMMIT: `answer` lets it reach Postgres and loses the answer, `commit` loses the COMMIT itself. */
+/** Fate of a COMMIT: `answer` lets it reach Postgres and loses the answer, `commit` loses the COMMIT itself. */
 export type Loss = 'answer' | 'commit';
 
 /** A proxy before Postgres that breaks connections where a test wants it. */
 export type PostgresProxy = {
   readonly url: string;
-  /** Breaks the connection of the next COMMIT. */
-  lose(what: Loss): void;
+  /** Breaks the connection of the next COMMIT of a transaction that has sent this text, such as a key: others commit, too. */
+  lose(what: Loss, text: string): void;
   close(): Promise<void>;
 };
 
 /** A simple-query message: `Q`, its length, `commit`, NUL. */
 const COMMIT = Buffer.concat([Buffer.from('Q'), Buffer.from([0, 0, 0, 11]), Buffer.from('commit\0')]);
+/** The same of a BEGIN, which may have a mode. */
+const BEGIN = Buffer.from('begin');
 
 export async function startPostgresProxy(url: string): Promise<PostgresProxy> {
   const target = new URL(url);
   const port = Number(target.port);
   const sockets = new Set<Socket>();
-  let next: Loss | undefined;
+  let next: { readonly what: Loss; readonly text: string } | undefined;
   const server = createServer((client) => {
     const upstream = connect(port, target.hostname);
     for (const socket of [client, upstream]) {
@@ -31,15 +33,18 @@ export async function startPostgresProxy(url: string): Promise<PostgresProxy> {
       });
     }
     let deaf = false;
+    let isMeant = false;
     upstream.on('data', (data) => {
       if (deaf) client.destroy();
       else client.write(data);
     });
     client.on('data', (data) => {
-      if (next === undefined || !data.includes(COMMIT)) return void upstream.write(data);
-      const loss = next;
+      if (data.includes(BEGIN)) isMeant = false;
+      if (next !== undefined && data.includes(next.text)) isMeant = true;
+      if (next === undefined || !isMeant || !data.includes(COMMIT)) return void upstream.write(data);
+      const { what } = next;
       next = undefined;
-      if (loss === 'commit') return void client.destroy();
+      if (what === 'commit') return void client.destroy();
       deaf = true;
       return void upstream.write(data);
     });
@@ -48,8 +53,8 @@ export async function startPostgresProxy(url: string): Promise<PostgresProxy> {
   target.port = String((server.address() as AddressInfo).port);
   return {
     url: target.href,
-    lose(what) {
-      next = what;
+    lose(what, text) {
+      next = { what, text };
     },
     async close() {
       for (const socket of sockets) socket.destroy();
